@@ -1,0 +1,29 @@
+"""Precision-recall curves and average precision per segment, as a dataframe verb.
+
+Importing the package puts ``prc`` on Polars frames and expressions and on pandas frames::
+
+    df.prc.average_precision("late", "score", by="carrier")
+
+Every verb is also a typed function: ``frame_prc.average_precision(df, "late", "score")``.
+"""
+
+from frame_prc import namespace
+from frame_prc._areas import average_precision_expr
+from frame_prc.api import average_precision, counts, curve
+from frame_prc.exceptions import ColumnError, DataError, FrameError, OptionError, PrcError
+
+__all__ = [
+    "ColumnError",
+    "DataError",
+    "FrameError",
+    "OptionError",
+    "PrcError",
+    "average_precision",
+    "average_precision_expr",
+    "counts",
+    "curve",
+]
+
+__version__ = "0.1.0"
+
+namespace.register()

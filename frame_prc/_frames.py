@@ -1,0 +1,104 @@
+"""The border: any frame comes in, becomes lazy once, and goes out as the kind it was."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+import polars as pl
+
+from frame_prc.exceptions import ColumnError, FrameError, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    AnyFrame: TypeAlias = pl.DataFrame | pl.LazyFrame | pd.DataFrame
+
+FrameT = TypeVar("FrameT", bound="AnyFrame")
+
+Plan: TypeAlias = Callable[[pl.LazyFrame], pl.LazyFrame]
+
+
+def apply(frame: FrameT, plan: Plan, columns: Collection[str] | None) -> FrameT:
+    """Run a lazy plan on a frame of any known kind and return the result as the same kind.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``.
+    plan
+        From the lazy input to the lazy result.
+    columns
+        The columns the plan can read, where that is known without the schema; only these are
+        converted from pandas. ``None`` converts all.
+    """
+    if isinstance(frame, pl.LazyFrame):
+        return cast("FrameT", plan(frame))
+    if isinstance(frame, pl.DataFrame):
+        return cast("FrameT", plan(frame.lazy()).collect())
+    if _is_pandas(frame):
+        return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns))
+    raise FrameError(
+        f"cannot evaluate a frame of type {type(frame).__module__}.{type(frame).__qualname__}",
+        "a Polars DataFrame or LazyFrame, or a pandas DataFrame",
+        "pl.DataFrame(data) makes one from a mapping or a list of rows",
+    )
+
+
+def _is_pandas(frame: object) -> bool:
+    # Looked up, never imported: who has a pandas frame has imported pandas already.
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(frame, pandas.DataFrame)
+
+
+def _apply_pandas(frame: pd.DataFrame, plan: Plan, columns: Collection[str] | None) -> pd.DataFrame:
+    chosen = _chosen(frame, columns)
+    source = _from_pandas(chosen)
+    result = plan(source.lazy()).collect()
+    out = result.to_pandas()
+    # A key leaves with the pandas dtype it came with: category, nullable, tz, str or object.
+    for name, dtype in zip(source.columns, chosen.dtypes, strict=True):
+        if result.schema.get(name) == source.schema[name]:
+            out[name] = out[name].astype(dtype)
+    return out
+
+
+def _chosen(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFrame:
+    names = [str(c) for c in frame.columns]
+    wanted = names if columns is None else columns
+    for name in wanted:
+        if name not in names:
+            raise ColumnError(f"there is no column {name!r}", hint=nearest(name, names))
+        if names.count(name) > 1:
+            raise ColumnError(
+                f"the pandas frame has {names.count(name)} columns named {name!r}",
+                hint="rename them; every column a verb reads needs a name of its own",
+            )
+    chosen = frame.iloc[:, [i for i, name in enumerate(names) if name in wanted]]
+    return chosen.set_axis([str(c) for c in chosen.columns], axis=1)
+
+
+def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
+    try:
+        source = pl.from_pandas(frame)
+    except Exception as error:
+        raise FrameError(
+            f"the pandas frame does not convert to Polars: {error}",
+            hint="cast the column it names, for example with .astype(str)",
+        ) from error
+    return source.with_columns(_category_orders(frame))
+
+
+def _category_orders(frame: pd.DataFrame) -> list[pl.Expr]:
+    """Cast pandas categories of strings to an Enum, which sorts in their order."""
+    orders = {
+        str(name): list(dtype.categories)
+        for name, dtype in frame.dtypes.items()
+        if hasattr(dtype, "categories")
+    }
+    return [
+        pl.col(name).cast(pl.Enum(order))
+        for name, order in orders.items()
+        if all(isinstance(category, str) for category in order)
+    ]

@@ -1,0 +1,144 @@
+"""The gate: values that must not be swallowed raise one clear error, at collect.
+
+Each check is a few sums over the rows. All of them together are one row beside the main plan,
+and a result is that row's (empty) answer followed by the result itself: nothing is read before
+collect, the row order stays, and the engine reads the shared columns once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from frame_prc.exceptions import DataError
+
+Sums = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """Sums over the rows, and what is wrong where they say so."""
+
+    sums: dict[str, pl.Expr]
+    problem: Callable[[Sums], DataError | None]
+
+
+def guard(result: pl.LazyFrame, rows: pl.LazyFrame, checks: Sequence[Check]) -> pl.LazyFrame:
+    """Return a result that raises at collect where a check on the rows finds a problem."""
+    schema = result.collect_schema()
+    sums = {name: column for check in checks for name, column in check.sums.items()}
+
+    def answer(row: pl.DataFrame) -> pl.DataFrame:
+        found = row.row(0, named=True)
+        for check in checks:
+            if problem := check.problem(found):
+                raise problem
+        return pl.DataFrame(schema=schema)
+
+    if not sums:
+        return result
+    gate = rows.select(**sums).map_batches(
+        answer,
+        schema=schema,
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=False,
+    )
+    return pl.concat([gate, result])
+
+
+def amount_check(role: str, name: str) -> Check:
+    """Weights and counts are finite and not negative."""
+    amount = pl.col(role)
+    wrong = (amount < 0) | ~amount.cast(pl.Float64).is_finite()
+
+    def problem(sums: Sums) -> DataError | None:
+        if not (count := sums[f"{role} wrong"]):
+            return None
+        return DataError(
+            f"{role}= column {name!r} has {_rows(count)} with {_listed(sums[f'{role} values'])}",
+            "finite numbers that are zero or more",
+            "a weight of 0 leaves a row out",
+        )
+
+    return Check(_count_and_values(role, amount, wrong), problem)
+
+
+def binary_check(name: str, dtype: pl.DataType) -> Check:
+    """Numeric truth without ``pos_label=`` is 0 or 1."""
+    truth = _without_nan(pl.col("truth"), dtype)
+
+    def problem(sums: Sums) -> DataError | None:
+        if not (count := sums["truth wrong"]):
+            return None
+        return DataError(
+            f"truth= column {name!r} has {_rows(count)} outside 0 and 1: "
+            f"{_listed(sums['truth values'])}",
+            "Boolean, or 0/1 numbers, or any dtype with pos_label=",
+            f"name the positive class, for example pos_label={sums['truth values'][0]!r}",
+        )
+
+    return Check(_count_and_values("truth", truth, (truth != 0) & (truth != 1)), problem)
+
+
+def label_check(name: str, dtype: pl.DataType, label: object, positive: pl.Expr) -> Check:
+    """``pos_label=`` occurs somewhere, unless there are no rows at all."""
+    truth = _without_nan(pl.col("truth"), dtype)
+    # Values are only gathered where the label is nowhere, so the common case stays cheap.
+    absent = truth.is_not_null() & ~positive.any()
+
+    def problem(sums: Sums) -> DataError | None:
+        if not sums["truth wrong"]:
+            return None
+        return DataError(
+            f"pos_label={label!r} is nowhere in truth= column {name!r}, "
+            f"which holds {_listed(sums['truth values'])}",
+            "a value that occurs",
+        )
+
+    return Check(_count_and_values("truth", truth, absent), problem)
+
+
+def missing_check(names: dict[str, str], dtypes: dict[str, pl.DataType]) -> Check:
+    """No null in any role's column, and no NaN in truth or score."""
+    nan_roles = [r for r in names if dtypes[r].is_float() and r not in ("weight", "pos", "neg")]
+    sums = {f"{role} null": pl.col(role).null_count() for role in names}
+    sums |= {f"{role} nan": pl.col(role).is_nan().sum() for role in nan_roles}
+
+    def problem(found: Sums) -> DataError | None:
+        counts = {
+            f"{kind} in {_rows(n)} of {names[role]!r}": n
+            for role in names
+            for kind in ("null", "nan")
+            if (n := found.get(f"{role} {kind}"))
+        }
+        if not counts:
+            return None
+        return DataError(
+            f"missing values: {', '.join(counts)}",
+            "no nulls and no NaN with missing='raise'",
+            "missing='drop' leaves such rows out and counts them; missing='unretrieved' keeps "
+            "rows without a score as never retrieved",
+        )
+
+    return Check(sums, problem)
+
+
+def _without_nan(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    return column.fill_nan(None) if dtype.is_float() else column
+
+
+def _count_and_values(role: str, column: pl.Expr, wrong: pl.Expr) -> dict[str, pl.Expr]:
+    values = column.filter(wrong).unique().sort().head(5).implode()
+    return {f"{role} wrong": wrong.sum(), f"{role} values": values}
+
+
+def _rows(count: int) -> str:
+    return f"{count} row" if count == 1 else f"{count} rows"
+
+
+def _listed(values: Sequence[object]) -> str:
+    return ", ".join(repr(value) for value in values)

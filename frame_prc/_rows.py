@@ -1,0 +1,165 @@
+"""Rows by role: the caller's columns under internal names, with missing values decided.
+
+The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score`` and either ``truth`` (Boolean,
+with ``weight`` where one was given) or ``pos`` and ``neg``: no name of the caller's can clash
+with one of ours. The keys get their own names back in the last step, :meth:`Rows.finish`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_prc import _gate
+from frame_prc._columns import Columns
+from frame_prc.exceptions import ColumnError
+
+# Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
+_CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
+
+# Float64 holds every other integer exactly.
+_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows ready to be counted, one per row and model.
+
+    ``source`` is the projection they come from, which the gate checks; ``usable`` says which rows
+    count under ``missing="drop"`` and is ``None`` where all do.
+    """
+
+    frame: pl.LazyFrame
+    source: pl.LazyFrame
+    columns: Columns
+    score_dtype: pl.DataType
+    usable: pl.Expr | None
+
+    @property
+    def keys(self) -> list[str]:
+        """Internal names of the key columns, in order."""
+        return [f"key_{i}" for i in range(len(self.columns.result_keys))]
+
+    def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
+        """Return a result with the caller's keys first, behind the gate."""
+        names = zip(self.keys, self.columns.result_keys, strict=True)
+        tidy = result.select(*(pl.col(key).alias(name) for key, name in names), *outputs)
+        return _gate.guard(tidy, self.source, _checks(self.columns))
+
+
+def read(lf: pl.LazyFrame, columns: Columns) -> Rows:
+    """Project a frame to its roles."""
+    source = _project(lf, columns)
+    score_dtype = _score_dtype(columns)
+    models = [_model_rows(source, columns, i, score_dtype) for i in range(len(columns.models))]
+    return Rows(
+        frame=pl.concat(models),
+        source=source,
+        columns=columns,
+        score_dtype=score_dtype,
+        usable=_usable(columns) if columns.request.missing == "drop" else None,
+    )
+
+
+def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
+    # In two steps, because a key may be called like a role.
+    marked = {role: f"\0{role}" for role in columns.roles}
+    projected = lf.select(
+        *columns.keys, *(columns.roles[role].alias(name) for role, name in marked.items())
+    ).select(
+        *(
+            _key(name, dtype).alias(f"by_{i}")
+            for i, (name, dtype) in enumerate(columns.key_dtypes.items())
+        ),
+        *(pl.col(name).alias(role) for role, name in marked.items()),
+    )
+    source = projected.filter(_present(columns)) if _amounts(columns) else projected
+    return source.cache() if _CACHE_KEEPS_PROJECTION else source
+
+
+def _key(name: str, dtype: pl.DataType) -> pl.Expr:
+    # -0.0 and 0.0 are one key; which of the two a group keeps would depend on row order.
+    key = pl.col(name)
+    return pl.when(key != 0).then(key).otherwise(key.abs()) if dtype.is_float() else key
+
+
+def _amounts(columns: Columns) -> list[str]:
+    return [role for role in ("weight", "pos", "neg") if role in columns.roles]
+
+
+def _present(columns: Columns) -> pl.Expr:
+    """Keep rows of any weight: one of weight 0 may not even add a threshold, or an error."""
+    return pl.any_horizontal(pl.col(role).ne_missing(0) for role in _amounts(columns))
+
+
+def _score_dtype(columns: Columns) -> pl.DataType:
+    """Return the dtype in which the scores of all models rank exactly."""
+    dtypes = {columns.names[role]: columns.dtypes[role] for role in columns.score_roles}
+    if len(set(dtypes.values())) == 1:
+        return next(iter(dtypes.values()))
+    if any(dtype in _WIDE_INTEGERS or dtype.is_decimal() for dtype in dtypes.values()):
+        raise ColumnError(
+            "no common dtype holds the scores exactly: "
+            + ", ".join(f"{name!r} is {dtype}" for name, dtype in dtypes.items()),
+            "scores of one dtype, or floats mixed with integers of at most 32 bits",
+            "cast them, for example pl.col(...).cast(pl.Float64)",
+        )
+    return pl.Float64()
+
+
+def _model_rows(
+    source: pl.LazyFrame, columns: Columns, index: int, score_dtype: pl.DataType
+) -> pl.LazyFrame:
+    model = columns.models[index]
+    keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
+    if model is not None:
+        keys.insert(0, pl.lit(model))
+    score = pl.col(f"score_{index}").cast(score_dtype)
+    if score_dtype.is_float() and columns.request.missing != "raise":
+        score = score.fill_nan(None)
+    named_keys = (key.alias(f"key_{i}") for i, key in enumerate(keys))
+    return source.select(*named_keys, score.alias("score"), *_classes(columns))
+
+
+def _classes(columns: Columns) -> list[pl.Expr]:
+    """Return the columns that say how much of each class a row holds."""
+    if columns.counted:
+        dtype = pl.Float64 if columns.weighted else pl.Int64
+        return [pl.col("pos", "neg").cast(dtype)]
+    weight = [pl.col("weight").cast(pl.Float64)] if columns.weighted else []
+    return [_positive(columns).alias("truth"), *weight]
+
+
+def _positive(columns: Columns) -> pl.Expr:
+    truth, dtype = pl.col("truth"), columns.dtypes["truth"]
+    if dtype.is_float():
+        truth = truth.fill_nan(None)
+    if columns.request.pos_label is not None:
+        return truth.eq(columns.request.pos_label)
+    return truth if dtype == pl.Boolean else truth.eq(1)
+
+
+def _usable(columns: Columns) -> pl.Expr:
+    roles = [role for role in columns.roles if role not in columns.score_roles]
+    return pl.all_horizontal(pl.col("score", *roles).is_not_null())
+
+
+def _checks(columns: Columns) -> list[_gate.Check]:
+    names, dtypes = columns.names, columns.dtypes
+    checks = [_gate.amount_check(role, names[role]) for role in _amounts(columns)]
+    if not columns.counted:
+        checks += _truth_checks(names["truth"], dtypes["truth"], columns)
+    if columns.request.missing == "raise":
+        checks.append(_gate.missing_check(names, dtypes))
+    elif columns.request.missing == "unretrieved":
+        required = {r: n for r, n in names.items() if r not in columns.score_roles}
+        checks.append(_gate.missing_check(required, dtypes))
+    return checks
+
+
+def _truth_checks(name: str, dtype: pl.DataType, columns: Columns) -> list[_gate.Check]:
+    if columns.request.pos_label is not None:
+        return [_gate.label_check(name, dtype, columns.request.pos_label, _positive(columns))]
+    return [] if dtype == pl.Boolean else [_gate.binary_check(name, dtype)]

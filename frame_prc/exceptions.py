@@ -1,0 +1,52 @@
+"""The errors frame_prc raises: one family, every member also a ``ValueError``.
+
+Each text says what is wrong, with the offending value or dtype, then what is allowed, then a hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PrcError(ValueError):
+    """Base of every error raised by frame_prc.
+
+    Parameters
+    ----------
+    what
+        What is wrong, with the value or dtype that is.
+    allowed
+        What would have been accepted.
+    hint
+        What to do about it.
+    """
+
+    def __init__(self, what: str, allowed: str | None = None, hint: str | None = None) -> None:
+        tails = [f"Allowed: {allowed}." if allowed else "", f"Hint: {hint}." if hint else ""]
+        super().__init__(" ".join([f"{what}." if any(tails) else what, *filter(None, tails)]))
+
+
+class FrameError(PrcError, TypeError):
+    """The frame is of a kind that frame_prc does not know, or cannot be converted."""
+
+
+class ColumnError(PrcError):
+    """A column is missing, named twice, of the wrong dtype, or clashes with an output column."""
+
+
+class OptionError(PrcError):
+    """A parameter has a value that is not allowed, or contradicts another parameter."""
+
+
+class DataError(PrcError):
+    """The rows hold values that the computation must not swallow, such as a missing score."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint that names the columns closest to a mistyped name, or lists what exists."""
+    names = list(known)
+    if close := get_close_matches(name, names, n=3, cutoff=0.6):
+        return "did you mean " + " or ".join(repr(c) for c in close) + "?"
+    shown = ", ".join(repr(n) for n in names[:10]) or "none"
+    return f"the columns are {shown}" + (f" and {len(names) - 10} more" if names[10:] else "")

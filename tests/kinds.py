@@ -1,0 +1,42 @@
+"""The kinds of frame every behaviour is shown on: made from, and read back to, one Polars frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How to make a frame of this kind, and how to get the rows of a result."""
+
+    name: str
+    make: Callable[[pl.DataFrame], Any]
+    rows: Callable[[Any], pl.DataFrame]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _streaming(result: pl.LazyFrame) -> pl.DataFrame:
+    return result.collect(engine="streaming")
+
+
+def _in_memory(result: pl.LazyFrame) -> pl.DataFrame:
+    return result.collect(engine="in-memory")
+
+
+KINDS = [
+    Kind("DataFrame", lambda df: df, lambda result: result),
+    Kind("LazyFrame", pl.DataFrame.lazy, _in_memory),
+    Kind("streaming", pl.DataFrame.lazy, _streaming),
+    Kind("pandas", pl.DataFrame.to_pandas, pl.from_pandas),
+]
+TYPES = {"DataFrame": pl.DataFrame, "LazyFrame": pl.LazyFrame, "streaming": pl.LazyFrame, "pandas": pd.DataFrame}
+
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
