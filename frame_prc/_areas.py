@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from frame_prc._columns import Missing
 from frame_prc._curve import precision
 from frame_prc._ranking import Ranking, rank, running
+from frame_prc._request import Missing
 from frame_prc._rows import Rows
 
 COLUMNS = ("n", "n_pos", "prevalence", "average_precision", "status")

@@ -1,96 +1,59 @@
-"""Columns by role: which column is truth, score, weight or key, checked against the schema.
-
-Nothing is read here. From this stage on columns have internal names (``key_0``, ``truth``,
-``score``, ``weight``, ``pos``, ``neg``), so no name of the caller's can clash with one of ours;
-the keys get their own names back in the last step of every verb.
-"""
+"""Columns by role: what a request names, found in a frame's schema and checked; nothing is read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import polars as pl
 import polars.selectors as cs
 
+from frame_prc._request import IntoColumn, Request
 from frame_prc.exceptions import ColumnError, OptionError, nearest
-
-IntoColumn: TypeAlias = str | pl.Expr
-IntoKeys: TypeAlias = IntoColumn | Sequence[IntoColumn]
-IntoScores: TypeAlias = IntoColumn | Sequence[IntoColumn] | Mapping[str, IntoColumn]
-Missing: TypeAlias = Literal["raise", "drop", "unretrieved"]
 
 MODEL = "model"
 
 
 @dataclass(frozen=True)
-class Request:
-    """What a verb was asked for, as the caller wrote it."""
+class Column:
+    """One role's column: its expression, and the name and dtype it gives."""
 
-    truth: IntoColumn | None
-    score: IntoScores | None
-    by: IntoKeys | None
-    weight: IntoColumn | None
-    pos_label: object
-    missing: Missing
-    pos: IntoColumn | None
-    neg: IntoColumn | None
-
-    def column_names(self) -> set[str] | None:
-        """Return the columns the request names, or ``None`` where only the schema can tell."""
-        names: set[str] = set()
-        for item in self._items():
-            if isinstance(item, str):
-                names.add(item)
-            elif isinstance(item, pl.Expr) and not item.meta.has_multiple_outputs():
-                names.update(item.meta.root_names())
-            elif isinstance(item, pl.Expr):
-                return None
-        return names
-
-    def _items(self) -> list[object]:
-        singles = (self.truth, self.weight, self.pos, self.neg)
-        scores = self.score.values() if isinstance(self.score, Mapping) else _listed(self.score)
-        return [*singles, *scores, *_listed(self.by)]
+    expression: pl.Expr
+    name: str
+    dtype: pl.DataType
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of one request: expressions by role, with their names and dtypes.
-
-    ``roles`` holds truth and weight, or pos and neg, and one ``score_0, score_1, ...`` per model.
-    ``models`` is ``[None]`` where a single score was given: the result has no ``model`` column.
-    """
+    """The columns of a request; the expressions in ``keys`` give the columns in ``key_dtypes``."""
 
     request: Request
     keys: list[pl.Expr]
     key_dtypes: dict[str, pl.DataType]
-    models: list[str | None]
-    roles: dict[str, pl.Expr]
-    names: dict[str, str]
-    dtypes: dict[str, pl.DataType]
+    classes: dict[str, Column]
+    scores: list[Column]
 
     @property
     def counted(self) -> bool:
-        """Whether the rows are already aggregated into ``pos`` and ``neg``."""
-        return "pos" in self.roles
+        """Whether rows are already aggregated into ``pos`` and ``neg``."""
+        return "pos" in self.classes
 
     @property
     def weighted(self) -> bool:
-        """Whether running sums are sums of floats, not of integers."""
-        sums = [self.dtypes[role] for role in ("pos", "neg") if role in self.dtypes]
-        return "weight" in self.roles or not all(dtype.is_integer() for dtype in sums)
+        """Whether rows are summed as floats, not as integers."""
+        amounts = [column.dtype for role, column in self.classes.items() if role != "truth"]
+        return "weight" in self.classes or not all(dtype.is_integer() for dtype in amounts)
 
     @property
-    def score_roles(self) -> list[str]:
-        """The score roles, one per model."""
-        return [f"score_{i}" for i in range(len(self.models))]
+    def several_models(self) -> bool:
+        """Whether the result has a key column ``model``."""
+        return None not in self.request.models
 
     @property
     def result_keys(self) -> list[str]:
         """The key columns of the result, in order."""
-        return [*([] if self.models == [None] else [MODEL]), *self.key_dtypes]
+        return [*([MODEL] if self.several_models else []), *self.key_dtypes]
 
 
 def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Columns:
@@ -101,106 +64,35 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     lf
         The caller's frame.
     request
-        Its roles.
+        What to find.
     outputs
         Columns that the verb adds to the keys; no key may be named like one.
     """
-    _check_options(request)
     schema = lf.collect_schema()
-    keys = [_expression(schema, "by", item) for item in _key_items(request.by)]
-    key_outputs = [_outputs(lf, "by", key) for key in keys]
-    _check_keys(keys, key_outputs)
-    scores = _score_items(request.score)
-    items = {role: getattr(request, role) for role in ("truth", "weight", "pos", "neg")}
-    items |= {f"score_{i}": item for i, item in enumerate(scores.values())}
-    roles = {r: _expression(schema, _said(r), i) for r, i in items.items() if i is not None}
-    singles = {role: _single(lf, _said(role), column) for role, column in roles.items()}
-    columns = Columns(
-        request,
-        keys,
-        {name: dtype for outputs_ in key_outputs for name, dtype in outputs_.items()},
-        models=list(scores),
-        roles=roles,
-        names={role: name for role, (name, _) in singles.items()},
-        dtypes={role: dtype for role, (_, dtype) in singles.items()},
-    )
+    keys = [_expression(schema, "by", item) for item in request.keys]
+    key_outputs = [_outputs(lf, schema, "by", key) for key in keys]
+    classes = {role: _column(lf, schema, role, item) for role, item in request.classes.items()}
+    scores = [_column(lf, schema, "score", item) for item in request.models.values()]
+
+    plain = [
+        ("by", n)
+        for key, names in zip(keys, key_outputs, strict=True)
+        if _plain(key)
+        for n in names
+    ]
+    plain += [(role, c.name) for role, c in classes.items() if _plain(c.expression)]
+    plain += [("score", c.name) for c in scores if _plain(c.expression)]
+    _check_repeats(plain)
+    _check_repeats([("by", name) for names in key_outputs for name in names])
+
+    key_dtypes = {name: dtype for names in key_outputs for name, dtype in names.items()}
+    columns = Columns(request, keys, key_dtypes, classes, scores)
+    _check_key_names(columns, outputs)
     _check_dtypes(columns)
-    _check_twice(columns)
-    _check_clashes(columns, outputs)
     return columns
 
 
-def _said(role: str) -> str:
-    """Return the parameter that a role was given by: ``score_1`` came in through ``score``."""
-    return role.partition("_")[0]
-
-
-def _check_options(request: Request) -> None:
-    if request.missing not in get_args(Missing):
-        allowed = ", ".join(repr(option) for option in get_args(Missing))
-        raise OptionError(f"missing={request.missing!r} is not an option", allowed)
-    counted = {"pos": request.pos, "neg": request.neg}
-    rows = {
-        "truth": request.truth,
-        "weight": request.weight,
-        "pos_label": request.pos_label,
-    }
-    given = [name for name, value in rows.items() if value is not None]
-    if all(value is None for value in counted.values()):
-        if request.truth is None:
-            raise OptionError(
-                "truth= is not given",
-                "truth= for single rows, or pos= and neg= for aggregated rows",
-            )
-    elif lacking := [name for name, value in counted.items() if value is None]:
-        raise OptionError(f"{lacking[0]}= is not given", "pos= and neg= together")
-    elif given:
-        raise OptionError(
-            f"{given[0]}= is given beside pos= and neg=",
-            "truth= for single rows, or pos= and neg= for aggregated rows",
-        )
-
-
-def _listed(items: object) -> list[Any]:
-    if items is None:
-        return []
-    if isinstance(items, (str, pl.Expr, Mapping)) or not isinstance(items, Iterable):
-        return [items]
-    return list(items)
-
-
-def _key_items(by: IntoKeys | None) -> list[IntoColumn]:
-    items = _listed(by)
-    if by is not None and not items:
-        raise OptionError("by= is an empty list", hint="leave by= out to evaluate all rows as one")
-    return items
-
-
-def _score_items(score: IntoScores | None) -> dict[str | None, IntoColumn]:
-    if score is None:
-        raise OptionError("score= is not given", "a column, a list of columns, or {name: column}")
-    if isinstance(score, (str, pl.Expr)):
-        return {None: score}
-    if isinstance(score, Mapping):
-        models: list[tuple[Any, Any]] = list(score.items())
-    else:
-        models = [(_model_name(item), item) for item in _listed(score)]
-    if not models:
-        raise OptionError(
-            "score= names no column", "a column, a list of columns, or {name: column}"
-        )
-    for name, _ in models:
-        if not isinstance(name, str):
-            raise OptionError(f"score= names a model {name!r}", "model names that are strings")
-        if [n for n, _ in models].count(name) > 1:
-            raise OptionError(
-                f"score= names {name!r} twice", hint="give models names: score={'a': ..., 'b': ...}"
-            )
-    return dict(models)
-
-
-def _model_name(item: object) -> str:
-    return item.meta.output_name() if isinstance(item, pl.Expr) else str(item)
+# --- finding --------------------------------------------------------------------------
 
 
 def _expression(schema: pl.Schema, role: str, item: object) -> pl.Expr:
@@ -210,7 +102,8 @@ def _expression(schema: pl.Schema, role: str, item: object) -> pl.Expr:
         return cs.by_name(item) if item.startswith("^") else pl.col(item)
     if isinstance(item, pl.Expr):
         for name in item.meta.root_names():
-            _check_exists(schema, role, name)
+            if not name.startswith("^"):
+                _check_exists(schema, role, name)
         return item
     raise OptionError(
         f"{role}= takes columns, got {item!r} of type {type(item).__name__}",
@@ -220,100 +113,48 @@ def _expression(schema: pl.Schema, role: str, item: object) -> pl.Expr:
 
 
 def _check_exists(schema: pl.Schema, role: str, name: str) -> None:
-    is_pattern = name.startswith("^") and name.endswith("$")
-    if name not in schema and not is_pattern:
+    if name not in schema:
         raise ColumnError(f"{role}= names {name!r}, which is no column", hint=nearest(name, schema))
 
 
-def _outputs(lf: pl.LazyFrame, role: str, column: pl.Expr) -> dict[str, pl.DataType]:
+def _outputs(
+    lf: pl.LazyFrame, schema: pl.Schema, role: str, column: pl.Expr
+) -> dict[str, pl.DataType]:
+    if column.meta.is_column():
+        name = column.meta.output_name()
+        return {name: schema[name]}
     try:
         outputs = dict(lf.select(column).collect_schema())
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
-        raise ColumnError(
-            f"{role}= is an expression that this frame cannot give: {reason}"
-        ) from error
+        raise ColumnError(f"{role}= is an expression that fails on this frame: {reason}") from error
     if not outputs:
-        raise ColumnError(f"{role}= selects no column", hint=nearest("", lf.collect_schema()))
+        raise ColumnError(f"{role}= selects no column", hint=nearest("", schema))
     return outputs
 
 
-def _single(lf: pl.LazyFrame, role: str, column: pl.Expr) -> tuple[str, pl.DataType]:
-    outputs = _outputs(lf, role, column)
+def _column(lf: pl.LazyFrame, schema: pl.Schema, role: str, item: IntoColumn) -> Column:
+    expression = _expression(schema, role, item)
+    outputs = _outputs(lf, schema, role, expression)
     if len(outputs) > 1:
-        listed = ", ".join(repr(name) for name in outputs)
         raise ColumnError(
-            f"{role}= gives {len(outputs)} columns ({listed})",
+            f"{role}= gives {len(outputs)} columns: {', '.join(map(repr, outputs))}",
             "one column",
-            "several models go into score= as a list" if role == "score" else None,
+            "several models go into score= as a list of columns" if role == "score" else None,
         )
-    return next(iter(outputs.items()))
+    [(name, dtype)] = outputs.items()
+    return Column(expression, name, dtype)
 
 
-def _check_dtypes(columns: Columns) -> None:
-    for role, dtype in columns.dtypes.items():
-        if role != "truth" and not dtype.is_numeric():
-            raise ColumnError(
-                f"{_said(role)}= is column {columns.names[role]!r} of dtype {dtype}",
-                "a numeric column",
-                "cast it first, for example pl.col(...).cast(pl.Float64)",
-            )
-    if not columns.counted:
-        _check_truth(columns.names["truth"], columns.dtypes["truth"], columns.request.pos_label)
+# --- checking --------------------------------------------------------------------------
 
 
-def _check_truth(name: str, dtype: pl.DataType, pos_label: object) -> None:
-    if pos_label is not None:
-        _check_label(name, dtype, pos_label)
-    elif dtype != pl.Boolean and not dtype.is_numeric():
-        raise ColumnError(
-            f"truth= is column {name!r} of dtype {dtype}",
-            "Boolean, or 0/1 numbers, or any dtype with pos_label=",
-            "name the positive class, for example pos_label='yes'",
-        )
-
-
-def _check_label(name: str, dtype: pl.DataType, label: Any) -> None:
-    wrong = OptionError(
-        f"pos_label={label!r} cannot be a value of truth column {name!r} of dtype {dtype}",
-        f"a value of dtype {dtype}",
-    )
-    label = label.item() if hasattr(label, "item") else label  # a NumPy scalar
-    if (dtype == pl.Boolean) != isinstance(label, bool):
-        raise wrong
-    try:
-        pl.DataFrame(schema={"truth": dtype}).select(pl.col("truth") == label)
-    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
-        raise wrong from error
-
-
-def _check_keys(keys: list[pl.Expr], outputs: list[dict[str, pl.DataType]]) -> None:
-    _refuse_repeats([("by", name) for names in outputs for name in names])
-    for names in outputs:
-        for name, dtype in names.items():
-            if dtype == pl.Object:
-                raise ColumnError(
-                    f"by= names {name!r} of dtype {dtype}",
-                    "any dtype that can be sorted",
-                    "cast it to String first",
-                )
-
-
-def _check_twice(columns: Columns) -> None:
-    """Refuse one plain column in two roles: a slip that would give a plausible number."""
-    plain = {r: c for r, c in columns.roles.items() if _is_plain(c)}
-    keys = [key for key in columns.keys if _is_plain(key)]
-    key_names = pl.LazyFrame(schema=columns.key_dtypes).select(keys).collect_schema()
-    _refuse_repeats(
-        [*((_said(role), columns.names[role]) for role in plain), *(("by", n) for n in key_names)]
-    )
-
-
-def _is_plain(column: pl.Expr) -> bool:
+def _plain(column: pl.Expr) -> bool:
     return column.meta.is_column_selection()
 
 
-def _refuse_repeats(uses: list[tuple[str, str]]) -> None:
+def _check_repeats(uses: list[tuple[str, str]]) -> None:
+    """Refuse one column in two roles: a slip that would give a plausible number."""
     seen: dict[str, str] = {}
     for role, name in uses:
         if name in seen:
@@ -326,11 +167,56 @@ def _refuse_repeats(uses: list[tuple[str, str]]) -> None:
         seen[name] = role
 
 
-def _check_clashes(columns: Columns, outputs: Iterable[str]) -> None:
-    taken = [*outputs] if columns.models == [None] else [MODEL, *outputs]
+def _check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
+    taken = [MODEL, *outputs] if columns.several_models else [*outputs]
     for name in columns.key_dtypes:
         if name in taken:
             raise ColumnError(
                 f"key {name!r} in by= is named like a column of the result",
-                hint=f"rename it: by=pl.col({name!r}).alias(...)",
+                f"names other than {', '.join(map(repr, taken))}",
+                "give the key another name with .alias(...)",
             )
+
+
+def _check_dtypes(columns: Columns) -> None:
+    for name, dtype in columns.key_dtypes.items():
+        if dtype == pl.Object:
+            raise ColumnError(
+                f"by= column {name!r} has dtype {dtype}",
+                "a dtype that can be sorted",
+                "cast it to String first",
+            )
+    for role, column in [*columns.classes.items(), *(("score", score) for score in columns.scores)]:
+        if role == "truth":
+            _check_truth(column, columns.request.pos_label)
+        elif not column.dtype.is_numeric():
+            raise ColumnError(
+                f"{role}= column {column.name!r} has dtype {column.dtype}",
+                "a numeric column",
+                f"cast it first: {role}=pl.col({column.name!r}).cast(pl.Float64)",
+            )
+
+
+def _check_truth(truth: Column, pos_label: Any) -> None:
+    if pos_label is not None:
+        _check_label(truth, pos_label)
+    elif truth.dtype != pl.Boolean and not truth.dtype.is_numeric():
+        raise ColumnError(
+            f"truth= column {truth.name!r} has dtype {truth.dtype}",
+            "Boolean, or 0/1 numbers, or any dtype with pos_label=",
+            "name the positive class, for example pos_label='yes'",
+        )
+
+
+def _check_label(truth: Column, label: Any) -> None:
+    try:
+        same = (truth.dtype == pl.Boolean) == isinstance(label, bool)
+        pl.DataFrame(schema={"truth": truth.dtype}).select(pl.col("truth") == label)
+    except (pl.exceptions.PolarsError, TypeError, ValueError):
+        same = False
+    if not same:
+        raise OptionError(
+            f"pos_label={label!r} cannot be a value of truth= column {truth.name!r} "
+            f"of dtype {truth.dtype}",
+            f"a value of dtype {truth.dtype}",
+        )

@@ -1,4 +1,4 @@
-"""The curve: one point per segment and distinct score, from running sums to precision and recall."""
+"""The curve: a point per segment and distinct score, from running sums to precision and recall."""
 
 from __future__ import annotations
 

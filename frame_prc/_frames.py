@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 import polars as pl
 
-from frame_prc.exceptions import ColumnError, FrameError, nearest
+from frame_prc.exceptions import ColumnError, FrameError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,23 +65,27 @@ def _apply_pandas(frame: pd.DataFrame, plan: Plan, columns: Collection[str] | No
 
 
 def _chosen(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFrame:
-    names = [str(c) for c in frame.columns]
-    wanted = names if columns is None else columns
+    """Return the columns that will be read; converting the others could be slow, or fail."""
+    names = [str(name) for name in frame.columns]
+    wanted = set(names if columns is None else columns)
     for name in wanted:
-        if name not in names:
-            raise ColumnError(f"there is no column {name!r}", hint=nearest(name, names))
         if names.count(name) > 1:
             raise ColumnError(
                 f"the pandas frame has {names.count(name)} columns named {name!r}",
-                hint="rename them; every column a verb reads needs a name of its own",
+                "one column of each name",
+                "rename them",
             )
-    chosen = frame.iloc[:, [i for i, name in enumerate(names) if name in wanted]]
-    return chosen.set_axis([str(c) for c in chosen.columns], axis=1)
+    if not wanted <= set(names):
+        # The schema alone is enough to say which name is wrong, and what is near it.
+        return frame.iloc[:0].set_axis(names, axis=1)
+    places = [place for place, name in enumerate(names) if name in wanted]
+    return frame.iloc[:, places].set_axis([names[place] for place in places], axis=1)
 
 
 def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     try:
-        source = pl.from_pandas(frame)
+        # NaN stays NaN: it is a missing score, but an error as a weight.
+        source = pl.from_pandas(frame, nan_to_null=False)
     except Exception as error:
         raise FrameError(
             f"the pandas frame does not convert to Polars: {error}",

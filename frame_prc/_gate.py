@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc._columns import Column
 from frame_prc.exceptions import DataError
 
 Sums = dict[str, Any]
@@ -67,15 +68,15 @@ def amount_check(role: str, name: str) -> Check:
     return Check(_count_and_values(role, amount, wrong), problem)
 
 
-def binary_check(name: str, dtype: pl.DataType) -> Check:
+def binary_check(column: Column) -> Check:
     """Numeric truth without ``pos_label=`` is 0 or 1."""
-    truth = _without_nan(pl.col("truth"), dtype)
+    truth = _truth(column)
 
     def problem(sums: Sums) -> DataError | None:
         if not (count := sums["truth wrong"]):
             return None
         return DataError(
-            f"truth= column {name!r} has {_rows(count)} outside 0 and 1: "
+            f"truth= column {column.name!r} has {_rows(count)} outside 0 and 1: "
             f"{_listed(sums['truth values'])}",
             "Boolean, or 0/1 numbers, or any dtype with pos_label=",
             f"name the positive class, for example pos_label={sums['truth values'][0]!r}",
@@ -84,9 +85,9 @@ def binary_check(name: str, dtype: pl.DataType) -> Check:
     return Check(_count_and_values("truth", truth, (truth != 0) & (truth != 1)), problem)
 
 
-def label_check(name: str, dtype: pl.DataType, label: object, positive: pl.Expr) -> Check:
+def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
     """``pos_label=`` occurs somewhere, unless there are no rows at all."""
-    truth = _without_nan(pl.col("truth"), dtype)
+    truth = _truth(column)
     # Values are only gathered where the label is nowhere, so the common case stays cheap.
     absent = truth.is_not_null() & ~positive.any()
 
@@ -94,7 +95,7 @@ def label_check(name: str, dtype: pl.DataType, label: object, positive: pl.Expr)
         if not sums["truth wrong"]:
             return None
         return DataError(
-            f"pos_label={label!r} is nowhere in truth= column {name!r}, "
+            f"pos_label={label!r} is nowhere in truth= column {column.name!r}, "
             f"which holds {_listed(sums['truth values'])}",
             "a value that occurs",
         )
@@ -102,33 +103,35 @@ def label_check(name: str, dtype: pl.DataType, label: object, positive: pl.Expr)
     return Check(_count_and_values("truth", truth, absent), problem)
 
 
-def missing_check(names: dict[str, str], dtypes: dict[str, pl.DataType]) -> Check:
+def missing_check(columns: dict[str, Column]) -> Check:
     """No null in any role's column, and no NaN in truth or score."""
-    nan_roles = [r for r in names if dtypes[r].is_float() and r not in ("weight", "pos", "neg")]
-    sums = {f"{role} null": pl.col(role).null_count() for role in names}
+    floats = [role for role, column in columns.items() if column.dtype.is_float()]
+    nan_roles = [role for role in floats if role not in ("weight", "pos", "neg")]
+    sums = {f"{role} null": pl.col(role).null_count() for role in columns}
     sums |= {f"{role} nan": pl.col(role).is_nan().sum() for role in nan_roles}
 
     def problem(found: Sums) -> DataError | None:
-        counts = {
-            f"{kind} in {_rows(n)} of {names[role]!r}": n
-            for role in names
-            for kind in ("null", "nan")
-            if (n := found.get(f"{role} {kind}"))
-        }
+        counts = [
+            f"{column.name!r} has {_rows(count)} with {kind}"
+            for role, column in columns.items()
+            for kind, said in (("null", "null"), ("NaN", "nan"))
+            if (count := found.get(f"{role} {said}"))
+        ]
         if not counts:
             return None
         return DataError(
-            f"missing values: {', '.join(counts)}",
-            "no nulls and no NaN with missing='raise'",
-            "missing='drop' leaves such rows out and counts them; missing='unretrieved' keeps "
-            "rows without a score as never retrieved",
+            f"values are missing: {', '.join(counts)}",
+            "no null, and no NaN in truth or score",
+            "missing='drop' leaves such rows out and counts them; missing='unretrieved' keeps rows "
+            "without a score in the totals, as never retrieved",
         )
 
     return Check(sums, problem)
 
 
-def _without_nan(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    return column.fill_nan(None) if dtype.is_float() else column
+def _truth(column: Column) -> pl.Expr:
+    truth = pl.col("truth")
+    return truth.fill_nan(None) if column.dtype.is_float() else truth
 
 
 def _count_and_values(role: str, column: pl.Expr, wrong: pl.Expr) -> dict[str, pl.Expr]:

@@ -55,7 +55,7 @@ class Ranking:
 
 
 def rank(rows: Rows) -> Ranking:
-    """Number the segments and give every row its rank key."""
+    """Return rows with their rank keys, and the segments they are in."""
     segments = _segments(rows)
     levels = _levels(rows) if rows.score_dtype in _LEVELLED else None
     key = RankKey(Scale(pl.Int64() if levels is not None else rows.score_dtype))
@@ -103,7 +103,7 @@ def _class_sums(rows: Rows) -> list[pl.Expr]:
     ]
 
 
-# --- running sums ----------------------------------------------------------------------------------
+# --- running sums --------------------------------------------------------------------------
 
 
 def running(ranking: Ranking, which: Which) -> pl.LazyFrame:

@@ -52,30 +52,33 @@ class Rows:
 def read(lf: pl.LazyFrame, columns: Columns) -> Rows:
     """Project a frame to its roles."""
     source = _project(lf, columns)
-    score_dtype = _score_dtype(columns)
-    models = [_model_rows(source, columns, i, score_dtype) for i in range(len(columns.models))]
+    dtype = _score_dtype(columns)
+    models = [_model_rows(source, columns, index, dtype) for index in range(len(columns.scores))]
     return Rows(
         frame=pl.concat(models),
         source=source,
         columns=columns,
-        score_dtype=score_dtype,
+        score_dtype=dtype,
         usable=_usable(columns) if columns.request.missing == "drop" else None,
     )
 
 
 def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
+    """Select every role's column: ``by_0, ...``, the classes by role, ``score_0, ...``."""
+    roles = {**columns.classes, **{f"score_{i}": c for i, c in enumerate(columns.scores)}}
     # In two steps, because a key may be called like a role.
-    marked = {role: f"\0{role}" for role in columns.roles}
-    projected = lf.select(
-        *columns.keys, *(columns.roles[role].alias(name) for role, name in marked.items())
-    ).select(
-        *(
-            _key(name, dtype).alias(f"by_{i}")
-            for i, (name, dtype) in enumerate(columns.key_dtypes.items())
-        ),
-        *(pl.col(name).alias(role) for role, name in marked.items()),
+    marked = [column.expression.alias(f"\0{role}") for role, column in roles.items()]
+    keys = [
+        _key(name, dtype).alias(f"by_{i}")
+        for i, (name, dtype) in enumerate(columns.key_dtypes.items())
+    ]
+    source = lf.select(*columns.keys, *marked).select(
+        *keys, *(pl.col(f"\0{role}").alias(role) for role in roles)
     )
-    source = projected.filter(_present(columns)) if _amounts(columns) else projected
+    amounts = [role for role in columns.classes if role != "truth"]
+    if amounts:
+        # Weight zero is as good as absent: such a row adds no threshold and no error.
+        source = source.filter(pl.any_horizontal(pl.col(role).ne_missing(0) for role in amounts))
     return source.cache() if _CACHE_KEEPS_PROJECTION else source
 
 
@@ -85,24 +88,15 @@ def _key(name: str, dtype: pl.DataType) -> pl.Expr:
     return pl.when(key != 0).then(key).otherwise(key.abs()) if dtype.is_float() else key
 
 
-def _amounts(columns: Columns) -> list[str]:
-    return [role for role in ("weight", "pos", "neg") if role in columns.roles]
-
-
-def _present(columns: Columns) -> pl.Expr:
-    """Keep rows of any weight: one of weight 0 may not even add a threshold, or an error."""
-    return pl.any_horizontal(pl.col(role).ne_missing(0) for role in _amounts(columns))
-
-
 def _score_dtype(columns: Columns) -> pl.DataType:
     """Return the dtype in which the scores of all models rank exactly."""
-    dtypes = {columns.names[role]: columns.dtypes[role] for role in columns.score_roles}
-    if len(set(dtypes.values())) == 1:
-        return next(iter(dtypes.values()))
-    if any(dtype in _WIDE_INTEGERS or dtype.is_decimal() for dtype in dtypes.values()):
+    dtypes = [score.dtype for score in columns.scores]
+    if len(set(dtypes)) == 1:
+        return dtypes[0]
+    if any(dtype in _WIDE_INTEGERS or dtype.is_decimal() for dtype in dtypes):
         raise ColumnError(
             "no common dtype holds the scores exactly: "
-            + ", ".join(f"{name!r} is {dtype}" for name, dtype in dtypes.items()),
+            + ", ".join(f"{score.name!r} is {score.dtype}" for score in columns.scores),
             "scores of one dtype, or floats mixed with integers of at most 32 bits",
             "cast them, for example pl.col(...).cast(pl.Float64)",
         )
@@ -112,28 +106,29 @@ def _score_dtype(columns: Columns) -> pl.DataType:
 def _model_rows(
     source: pl.LazyFrame, columns: Columns, index: int, score_dtype: pl.DataType
 ) -> pl.LazyFrame:
-    model = columns.models[index]
     keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
-    if model is not None:
-        keys.insert(0, pl.lit(model))
+    if columns.several_models:
+        keys.insert(0, pl.lit(list(columns.request.models)[index]))
     score = pl.col(f"score_{index}").cast(score_dtype)
     if score_dtype.is_float() and columns.request.missing != "raise":
         score = score.fill_nan(None)
-    named_keys = (key.alias(f"key_{i}") for i, key in enumerate(keys))
-    return source.select(*named_keys, score.alias("score"), *_classes(columns))
+    return source.select(
+        *(key.alias(f"key_{i}") for i, key in enumerate(keys)),
+        score.alias("score"),
+        *_classes(columns),
+    )
 
 
 def _classes(columns: Columns) -> list[pl.Expr]:
     """Return the columns that say how much of each class a row holds."""
     if columns.counted:
-        dtype = pl.Float64 if columns.weighted else pl.Int64
-        return [pl.col("pos", "neg").cast(dtype)]
+        return [pl.col("pos", "neg").cast(pl.Float64 if columns.weighted else pl.Int64)]
     weight = [pl.col("weight").cast(pl.Float64)] if columns.weighted else []
     return [_positive(columns).alias("truth"), *weight]
 
 
 def _positive(columns: Columns) -> pl.Expr:
-    truth, dtype = pl.col("truth"), columns.dtypes["truth"]
+    truth, dtype = pl.col("truth"), columns.classes["truth"].dtype
     if dtype.is_float():
         truth = truth.fill_nan(None)
     if columns.request.pos_label is not None:
@@ -142,24 +137,21 @@ def _positive(columns: Columns) -> pl.Expr:
 
 
 def _usable(columns: Columns) -> pl.Expr:
-    roles = [role for role in columns.roles if role not in columns.score_roles]
-    return pl.all_horizontal(pl.col("score", *roles).is_not_null())
+    return pl.all_horizontal(pl.col("score", *columns.classes).is_not_null())
 
 
 def _checks(columns: Columns) -> list[_gate.Check]:
-    names, dtypes = columns.names, columns.dtypes
-    checks = [_gate.amount_check(role, names[role]) for role in _amounts(columns)]
+    classes, label = columns.classes, columns.request.pos_label
+    checks = [_gate.amount_check(r, c.name) for r, c in classes.items() if r != "truth"]
     if not columns.counted:
-        checks += _truth_checks(names["truth"], dtypes["truth"], columns)
+        truth = classes["truth"]
+        if label is not None:
+            checks.append(_gate.label_check(truth, label, _positive(columns)))
+        elif truth.dtype != pl.Boolean:
+            checks.append(_gate.binary_check(truth))
     if columns.request.missing == "raise":
-        checks.append(_gate.missing_check(names, dtypes))
+        scores = {f"score_{i}": score for i, score in enumerate(columns.scores)}
+        checks.append(_gate.missing_check({**classes, **scores}))
     elif columns.request.missing == "unretrieved":
-        required = {r: n for r, n in names.items() if r not in columns.score_roles}
-        checks.append(_gate.missing_check(required, dtypes))
+        checks.append(_gate.missing_check(classes))
     return checks
-
-
-def _truth_checks(name: str, dtype: pl.DataType, columns: Columns) -> list[_gate.Check]:
-    if columns.request.pos_label is not None:
-        return [_gate.label_check(name, dtype, columns.request.pos_label, _positive(columns))]
-    return [] if dtype == pl.Boolean else [_gate.binary_check(name, dtype)]

@@ -8,10 +8,18 @@ from typing import get_args
 import polars as pl
 
 from frame_prc import _areas, _counts, _curve, _frames, _rows
-from frame_prc._columns import IntoColumn, IntoKeys, IntoScores, Missing, Request, resolve
+from frame_prc._columns import resolve
 from frame_prc._curve import Keep, Start
 from frame_prc._frames import FrameT
-from frame_prc.exceptions import OptionError
+from frame_prc._request import (
+    IntoColumn,
+    IntoKeys,
+    IntoScores,
+    Missing,
+    Request,
+    check_option,
+    request,
+)
 
 
 def counts(
@@ -87,8 +95,8 @@ def counts(
     │ 0.2       ┆ 0   ┆ 1   │
     └───────────┴─────┴─────┘
     """
-    request = Request(truth, score, by, weight, pos_label, missing, pos, neg)
-    return _run(frame, request, _counts.COLUMNS, _counts.counts)
+    asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
+    return _run(frame, asked, _counts.COLUMNS, _counts.counts)
 
 
 def curve(
@@ -178,14 +186,14 @@ def curve(
     │ 0.2       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 0.5       ┆ 1.0    │
     └───────────┴─────┴─────┴─────┴─────┴───────────┴────────┘
     """
-    _check_option("start", start, ("one", "first", None))
-    _check_option("keep", keep, get_args(Keep))
-    _check_option("envelope", envelope, (True, False))
-    request = Request(truth, score, by, weight, pos_label, missing, pos, neg)
+    check_option("start", start, ("one", "first", None))
+    check_option("keep", keep, get_args(Keep))
+    check_option("envelope", envelope, (True, False))
+    asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
     outputs = [*_curve.COLUMNS, _curve.ENVELOPE] if envelope else _curve.COLUMNS
     return _run(
         frame,
-        request,
+        asked,
         outputs,
         lambda rows: _curve.curve(rows, start=start, keep=keep, envelope=envelope),
     )
@@ -272,9 +280,9 @@ def average_precision(
     │ south  ┆ 2   ┆ 1     ┆ 0.5        ┆ 0.5               ┆ ok     │
     └────────┴─────┴───────┴────────────┴───────────────────┴────────┘
     """
-    request = Request(truth, score, by, weight, pos_label, missing, pos, neg)
+    asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
     outputs = _areas.columns(missing)
-    return _run(frame, request, outputs, _areas.average_precision)
+    return _run(frame, asked, outputs, _areas.average_precision)
 
 
 def _run(
@@ -287,10 +295,3 @@ def _run(
         return verb(_rows.read(lf, resolve(lf, request, outputs)))
 
     return _frames.apply(frame, plan, request.column_names())
-
-
-def _check_option(name: str, value: object, options: Iterable[object]) -> None:
-    # By identity of type as well: 1 == True, but it is no flag.
-    if not any(type(value) is type(option) and value == option for option in options):
-        allowed = ", ".join(repr(option) for option in options)
-        raise OptionError(f"{name}={value!r} is not an option", allowed)

@@ -23,8 +23,12 @@ class PrcError(ValueError):
     """
 
     def __init__(self, what: str, allowed: str | None = None, hint: str | None = None) -> None:
-        tails = [f"Allowed: {allowed}." if allowed else "", f"Hint: {hint}." if hint else ""]
-        super().__init__(" ".join([f"{what}." if any(tails) else what, *filter(None, tails)]))
+        parts = [what]
+        if allowed is not None:
+            parts.append(f"Allowed: {allowed}")
+        if hint is not None:
+            parts.append(f"Hint: {hint}")
+        super().__init__(" ".join(part if part.endswith("?") else f"{part}." for part in parts))
 
 
 class FrameError(PrcError, TypeError):

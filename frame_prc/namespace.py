@@ -8,7 +8,7 @@ from functools import wraps
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import polars as pl
 
@@ -26,7 +26,7 @@ def _method(verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
     def call(self: Any, *args: P.args, **kwargs: P.kwargs) -> R:
         return verb(self.frame, *args, **kwargs)
 
-    return call
+    return cast("Callable[Concatenate[Any, P], R]", call)
 
 
 class PrcFrame:
@@ -41,7 +41,7 @@ class PrcFrame:
 
 
 class PrcExpr:
-    """Precision-recall aggregates of a score: ``pl.col("score").prc.average_precision("truth")``."""
+    """Aggregates of a score: ``pl.col("score").prc.average_precision("truth")``."""
 
     def __init__(self, score: pl.Expr) -> None:
         self._score = score

@@ -1,0 +1,134 @@
+"""What a verb is asked for: its parameters, checked against each other, before any schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from frame_prc.exceptions import OptionError
+
+IntoColumn: TypeAlias = str | pl.Expr
+IntoKeys: TypeAlias = IntoColumn | Sequence[IntoColumn]
+IntoScores: TypeAlias = IntoColumn | Sequence[IntoColumn] | Mapping[str, IntoColumn]
+Missing: TypeAlias = Literal["raise", "drop", "unretrieved"]
+
+_ROWS_OR_COUNTS = "truth= for single rows, or pos= and neg= for aggregated rows"
+_SCORES = "a column, a list of columns, or {name: column}"
+
+
+@dataclass(frozen=True)
+class Request:
+    """The parameters that every verb shares.
+
+    ``classes`` are the columns that say how much of each class a row holds, by role: ``truth``,
+    maybe with ``weight``, or ``pos`` and ``neg``. ``models`` maps each model's name to its score;
+    where a single score was given, its only name is ``None``.
+    """
+
+    classes: dict[str, IntoColumn]
+    models: dict[str | None, IntoColumn]
+    keys: list[IntoColumn]
+    pos_label: Any
+    missing: Missing
+
+    def column_names(self) -> set[str] | None:
+        """Return the columns that are named, or ``None`` where only the schema can tell."""
+        names: set[str] = set()
+        for item in (*self.classes.values(), *self.models.values(), *self.keys):
+            if isinstance(item, str):
+                names.add(item)
+            elif isinstance(item, pl.Expr):
+                if item.meta.has_multiple_outputs():
+                    return None
+                names.update(item.meta.root_names())
+        return names
+
+
+def request(
+    truth: IntoColumn | None,
+    score: IntoScores | None,
+    by: IntoKeys | None,
+    weight: IntoColumn | None,
+    pos_label: object,
+    missing: Missing,
+    pos: IntoColumn | None,
+    neg: IntoColumn | None,
+) -> Request:
+    """Put parameters in order, or say which of them contradict each other."""
+    check_option("missing", missing, get_args(Missing))
+    given = {"truth": truth, "weight": weight, "pos": pos, "neg": neg}
+    classes = {role: column for role, column in given.items() if column is not None}
+    _check_classes(classes, pos_label)
+    label = pos_label.item() if hasattr(pos_label, "item") else pos_label  # a NumPy scalar
+    return Request(classes, _models(score), _keys(by), label, missing)
+
+
+def check_option(name: str, value: object, options: Iterable[object]) -> None:
+    """Refuse a value that is not among a parameter's options."""
+    # Types count as well: 1 == True, but it is no flag.
+    if not any(type(value) is type(option) and value == option for option in options):
+        allowed = ", ".join(repr(option) for option in options)
+        raise OptionError(f"{name}={value!r} is not an option", allowed)
+
+
+def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:
+    if "pos" not in classes and "neg" not in classes:
+        if "truth" not in classes:
+            raise OptionError("truth= is not given", _ROWS_OR_COUNTS)
+        return
+    for role in ("pos", "neg"):
+        if role not in classes:
+            raise OptionError(f"{role}= is not given", "pos= and neg= together")
+    for role in ("truth", "weight"):
+        if role in classes:
+            raise OptionError(f"{role}= is given beside pos= and neg=", _ROWS_OR_COUNTS)
+    if pos_label is not None:
+        raise OptionError("pos_label= is given beside pos= and neg=", _ROWS_OR_COUNTS)
+
+
+def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
+    if score is None:
+        raise OptionError("score= is not given", _SCORES)
+    if isinstance(score, Mapping):
+        models = [(name, column) for name, column in score.items()]
+    elif isinstance(score, Sequence) and not isinstance(score, str):
+        models = [(_name(column), column) for column in score]
+    else:
+        return {None: score}
+    if not models:
+        raise OptionError("score= names no column", _SCORES)
+    _check_model_names([name for name, _ in models])
+    return dict(models)
+
+
+def _name(column: object) -> str:
+    return column.meta.output_name() if isinstance(column, pl.Expr) else str(column)
+
+
+def _check_model_names(names: list[Any]) -> None:
+    for name in names:
+        if not isinstance(name, str):
+            raise OptionError(f"score= names a model {name!r}", "names that are strings")
+        if names.count(name) > 1:
+            raise OptionError(
+                f"score= names {name!r} twice",
+                "each model once",
+                "give names, for example score={'first': ..., 'second': ...}",
+            )
+
+
+def _keys(by: IntoKeys | None) -> list[IntoColumn]:
+    if by is None:
+        return []
+    if isinstance(by, (str, pl.Expr)) or not isinstance(by, Sequence):
+        return [by]
+    if not by:
+        raise OptionError(
+            "by= is an empty list",
+            "a column, an expression, a selector, or a list of them",
+            "leave by= out to evaluate all rows as one segment",
+        )
+    return list(by)
