@@ -31,42 +31,42 @@ def step_area(gain: pl.Expr, tp: pl.Expr, fp: pl.Expr, positives: pl.Expr) -> pl
 def average_precision(rows: Rows) -> pl.LazyFrame:
     """Return one row per segment: its size and its average precision."""
     ranking = rank(rows)
-    sizes = _sizes_and_area(ranking).sort("segment").with_columns(_status())
+    table = _step_areas(ranking).sort("segment").select("segment", *_sizes(), "average_precision")
     if rows.usable is not None:
         dropped = ranking.segments.select("segment", DROPPED)
-        sizes = sizes.join(dropped, on="segment", how="left", maintain_order="left")
-    return rows.finish(ranking.with_keys(sizes), columns(rows.columns.request.missing))
+        table = table.join(dropped, on="segment", how="left", maintain_order="left")
+    return rows.finish(ranking.with_keys(table), columns(rows.columns.request.missing))
 
 
-def _sizes_and_area(ranking: Ranking) -> pl.LazyFrame:
+def _step_areas(ranking: Ranking) -> pl.LazyFrame:
     tp, fp, opens = pl.col("tp"), pl.col("fp"), pl.col("opens")
     gain = pl.when(~opens & ranking.key.retrieved()).then(tp - tp.shift(1))
-    positives = tp.max()
-    n = positives + fp.max()
-    return (
-        running(ranking, "hits")
-        .with_columns(gain=gain)
-        .group_by("segment")
-        .agg(
-            n=n,
-            n_pos=positives,
-            prevalence=pl.when(n > 0).then(positives / n),
-            average_precision=step_area(pl.col("gain"), tp, fp, positives),
-        )
+    hits = running(ranking, "hits").with_columns(gain=gain)
+    return hits.group_by("segment").agg(
+        positives=tp.max(),
+        negatives=fp.max(),
+        average_precision=step_area(pl.col("gain"), tp, fp, tp.max()),
     )
 
 
-def _status() -> pl.Expr:
-    return (
-        pl.when(pl.col("n") == 0)
+def _sizes() -> list[pl.Expr]:
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    n = positives + negatives
+    status = (
+        pl.when(n == 0)
         .then(pl.lit("empty"))
-        .when(pl.col("n_pos") == 0)
+        .when(positives == 0)
         .then(pl.lit("no_positives"))
-        .when(pl.col("n_pos") == pl.col("n"))
+        .when(negatives == 0)
         .then(pl.lit("no_negatives"))
         .otherwise(pl.lit("ok"))
-        .alias("status")
     )
+    return [
+        n.alias("n"),
+        positives.alias("n_pos"),
+        pl.when(n > 0).then(positives / n).alias("prevalence"),
+        status.alias("status"),
+    ]
 
 
 def average_precision_expr(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_prc.exceptions import ColumnError, FrameError
 
@@ -20,7 +21,9 @@ FrameT = TypeVar("FrameT", bound="AnyFrame")
 Plan: TypeAlias = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
-def apply(frame: FrameT, plan: Plan, columns: Collection[str] | None) -> FrameT:
+def apply(
+    frame: FrameT, plan: Plan, columns: Collection[str] | None, amounts: Collection[str]
+) -> FrameT:
     """Run a lazy plan on a frame of any known kind and return the result as the same kind.
 
     Parameters
@@ -32,13 +35,15 @@ def apply(frame: FrameT, plan: Plan, columns: Collection[str] | None) -> FrameT:
     columns
         The columns the plan can read, where that is known without the schema; only these are
         converted from pandas. ``None`` converts all.
+    amounts
+        The columns in which NaN is an error; in all others pandas uses it for a missing value.
     """
     if isinstance(frame, pl.LazyFrame):
         return cast("FrameT", plan(frame))
     if isinstance(frame, pl.DataFrame):
         return cast("FrameT", plan(frame.lazy()).collect())
     if _is_pandas(frame):
-        return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns))
+        return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts))
     raise FrameError(
         f"cannot evaluate a frame of type {type(frame).__module__}.{type(frame).__qualname__}",
         "a Polars DataFrame or LazyFrame, or a pandas DataFrame",
@@ -52,9 +57,12 @@ def _is_pandas(frame: object) -> bool:
     return pandas is not None and isinstance(frame, pandas.DataFrame)
 
 
-def _apply_pandas(frame: pd.DataFrame, plan: Plan, columns: Collection[str] | None) -> pd.DataFrame:
+def _apply_pandas(
+    frame: pd.DataFrame, plan: Plan, columns: Collection[str] | None, amounts: Collection[str]
+) -> pd.DataFrame:
     chosen = _chosen(frame, columns)
-    source = _from_pandas(chosen)
+    missing_as_nan = cs.float() - cs.by_name(*amounts, require_all=False)
+    source = _from_pandas(chosen).with_columns(missing_as_nan.fill_nan(None))
     result = plan(source.lazy()).collect()
     out = result.to_pandas()
     # A key leaves with the pandas dtype it came with: category, nullable, tz, str or object.
@@ -84,7 +92,6 @@ def _chosen(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFram
 
 def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     try:
-        # NaN stays NaN: it is a missing score, but an error as a weight.
         source = pl.from_pandas(frame, nan_to_null=False)
     except Exception as error:
         raise FrameError(

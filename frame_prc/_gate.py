@@ -105,17 +105,14 @@ def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
 
 def missing_check(columns: dict[str, Column]) -> Check:
     """No null in any role's column, and no NaN in truth or score."""
-    floats = [role for role, column in columns.items() if column.dtype.is_float()]
-    nan_roles = [role for role in floats if role not in ("weight", "pos", "neg")]
-    sums = {f"{role} null": pl.col(role).null_count() for role in columns}
-    sums |= {f"{role} nan": pl.col(role).is_nan().sum() for role in nan_roles}
+    sums = {f"{role} missing": _missing_rows(role, column) for role, column in columns.items()}
 
     def problem(found: Sums) -> DataError | None:
         counts = [
-            f"{column.name!r} has {_rows(count)} with {kind}"
+            f"{column.name!r} has {_rows(count)} with null"
+            + (" or NaN" if column.dtype.is_float() else "")
             for role, column in columns.items()
-            for kind, said in (("null", "null"), ("NaN", "nan"))
-            if (count := found.get(f"{role} {said}"))
+            if (count := found[f"{role} missing"])
         ]
         if not counts:
             return None
@@ -127,6 +124,13 @@ def missing_check(columns: dict[str, Column]) -> Check:
         )
 
     return Check(sums, problem)
+
+
+def _missing_rows(role: str, column: Column) -> pl.Expr:
+    nulls = pl.col(role).null_count()
+    # NaN is no missing weight but a wrong one: see amount_check.
+    counts_nan = column.dtype.is_float() and role not in ("weight", "pos", "neg")
+    return nulls + pl.col(role).is_nan().sum() if counts_nan else nulls
 
 
 def _truth(column: Column) -> pl.Expr:

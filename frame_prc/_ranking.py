@@ -59,17 +59,20 @@ def rank(rows: Rows) -> Ranking:
     segments = _segments(rows)
     levels = _levels(rows) if rows.score_dtype in _LEVELLED else None
     key = RankKey(Scale(pl.Int64() if levels is not None else rows.score_dtype))
-    frame = rows.frame if rows.usable is None else rows.frame.filter(rows.usable)
+    frame = _numbered(rows, segments)
     if levels is not None:
         frame = frame.join(levels, on="score", how="left").with_columns(score=pl.col("level"))
-    if rows.keys:
-        numbers = segments.select("segment", *rows.keys)
-        frame = frame.join(numbers, on=rows.keys, how="left", nulls_equal=True)
-        segment = pl.col("segment")
-    else:
-        segment = pl.lit(0, dtype=pl.UInt32)
-    packed = key.pack(segment, key.scale.slot(pl.col("score")), _is_positive(rows))
-    return Ranking(frame.select(packed, *_class_sums(rows)), segments, key, rows, levels)
+    rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), _is_positive(rows))
+    return Ranking(frame.select(rank_key, *_class_sums(rows)), segments, key, rows, levels)
+
+
+def _numbered(rows: Rows, segments: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows that count, each with the number of its segment."""
+    frame = rows.frame if rows.usable is None else rows.frame.filter(rows.usable)
+    if not rows.keys:
+        return frame.with_columns(segment=pl.lit(0, dtype=pl.UInt32))
+    numbers = segments.select("segment", *rows.keys)
+    return frame.join(numbers, on=rows.keys, how="left", nulls_equal=True)
 
 
 def _segments(rows: Rows) -> pl.LazyFrame:

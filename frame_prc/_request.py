@@ -34,17 +34,23 @@ class Request:
     pos_label: Any
     missing: Missing
 
+    def amount_names(self) -> set[str]:
+        """Return the columns that weights and counts are made from."""
+        amounts = [column for role, column in self.classes.items() if role != "truth"]
+        return set().union(*map(_names_in, amounts))
+
     def column_names(self) -> set[str] | None:
         """Return the columns that are named, or ``None`` where only the schema can tell."""
-        names: set[str] = set()
-        for item in (*self.classes.values(), *self.models.values(), *self.keys):
-            if isinstance(item, str):
-                names.add(item)
-            elif isinstance(item, pl.Expr):
-                if item.meta.has_multiple_outputs():
-                    return None
-                names.update(item.meta.root_names())
-        return names
+        items = [*self.classes.values(), *self.models.values(), *self.keys]
+        if any(isinstance(i, pl.Expr) and i.meta.has_multiple_outputs() for i in items):
+            return None
+        return set().union(*map(_names_in, items))
+
+
+def _names_in(item: object) -> set[str]:
+    if isinstance(item, pl.Expr):
+        return set(item.meta.root_names())
+    return {item} if isinstance(item, str) else set()
 
 
 def request(

@@ -294,4 +294,4 @@ def _run(
     def plan(lf: pl.LazyFrame) -> pl.LazyFrame:
         return verb(_rows.read(lf, resolve(lf, request, outputs)))
 
-    return _frames.apply(frame, plan, request.column_names())
+    return _frames.apply(frame, plan, request.column_names(), request.amount_names())
