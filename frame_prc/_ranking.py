@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from frame_prc._rank_key import RankKey
-from frame_prc._rows import Rows
+from frame_prc._rows import Rows, once
 from frame_prc._scale import Scale
 
 Which: TypeAlias = Literal["ties", "hits"]
@@ -82,7 +82,7 @@ def _segments(rows: Rows) -> pl.LazyFrame:
         distinct = rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
     else:
         distinct = rows.frame.select(counts) if counts else pl.LazyFrame({"all": [None]})
-    return distinct.with_row_index("segment")
+    return once(distinct.with_row_index("segment"))
 
 
 def _levels(rows: Rows) -> pl.LazyFrame:

@@ -79,7 +79,12 @@ def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     if amounts:
         # Weight zero is as good as absent: such a row adds no threshold and no error.
         source = source.filter(pl.any_horizontal(pl.col(role).ne_missing(0) for role in amounts))
-    return source.cache() if _CACHE_KEEPS_PROJECTION else source
+    return once(source)
+
+
+def once(lf: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a frame that is computed once, however many branches of a plan use it."""
+    return lf.cache() if _CACHE_KEEPS_PROJECTION else lf
 
 
 def _key(name: str, dtype: pl.DataType) -> pl.Expr:
