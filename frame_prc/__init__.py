@@ -8,8 +8,16 @@ Every verb is also a typed function: ``frame_prc.average_precision(df, "late", "
 """
 
 from frame_prc import namespace
-from frame_prc._areas import average_precision_expr
-from frame_prc.api import average_precision, counts, curve
+from frame_prc.api import (
+    auc,
+    average_precision,
+    average_precision_expr,
+    counts,
+    curve,
+    iso_f1,
+    one_vs_rest,
+    operating_points,
+)
 from frame_prc.exceptions import ColumnError, DataError, FrameError, OptionError, PrcError
 
 __all__ = [
@@ -18,10 +26,14 @@ __all__ = [
     "FrameError",
     "OptionError",
     "PrcError",
+    "auc",
     "average_precision",
     "average_precision_expr",
     "counts",
     "curve",
+    "iso_f1",
+    "one_vs_rest",
+    "operating_points",
 ]
 
 __version__ = "0.1.0"

@@ -1,157 +1,277 @@
-"""Areas under the curve, each a few expressions over running sums."""
+"""Areas under the curve: each convention one formula over the steps at which recall grows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, get_args
+
 import polars as pl
 
-from frame_prc._curve import precision
-from frame_prc._ranking import Ranking, rank, running
+from frame_prc._curve import Start, precision, precision_gain, recall_gain, with_totals
+from frame_prc._ranking import Ranking, Thresholds, Which, rank, running
 from frame_prc._request import Missing
 from frame_prc._rows import Rows
 
-COLUMNS = ("n", "n_pos", "prevalence", "average_precision", "status")
-DROPPED = "n_dropped"
+Method: TypeAlias = Literal[
+    "step", "trapezoid", "interpolated", "envelope", "11-point", "101-point", "gain"
+]
+METHODS: tuple[Method, ...] = get_args(Method)
+# Below this the series of x - log(1 + x) beats the difference, with 15 terms to 1e-17.
+_SERIES_BELOW = 0.1
+
+# These look only at the end of a step, so they need no point between two hits.
+_END_METHODS = {"step", "envelope", "11-point", "101-point"}
+PARTIAL_METHODS: tuple[Method, ...] = ("step", "trapezoid", "interpolated", "envelope")
+
+SIZES = ("n", "n_pos", "prevalence")
+AVERAGE_PRECISION = "average_precision"
+TABLE_COLUMNS = (*SIZES, AVERAGE_PRECISION, "status")
+METHOD_COLUMNS = ("method", "auc")
+DROPPED = ("n_dropped",)
+
+# A step leads from the point before, where tp was tp_a, to a point with more true positives; its
+# area is taken between the counts low and high, which are tp_a and tp unless recall is cut.
+_TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_a")
+_LOW, _HIGH = pl.col("low"), pl.col("high")
+_POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
+_PRECISION_A, _ENVELOPE = pl.col("precision_a"), pl.col("envelope")
 
 
-def columns(missing: Missing) -> list[str]:
-    """Return the columns of a table of areas, after its keys."""
-    return [*COLUMNS, DROPPED] if missing == "drop" else [*COLUMNS]
+def dropped(missing: Missing) -> tuple[str, ...]:
+    """Return the columns that count missing rows, where a verb drops them."""
+    return DROPPED if missing == "drop" else ()
+
+
+# --- the methods ---------------------------------------------------------------------------
 
 
 def step_area(gain: pl.Expr, tp: pl.Expr, fp: pl.Expr, positives: pl.Expr) -> pl.Expr:
-    """Return the average precision, ``sum((R_n - R_(n-1)) * P_n)``; null without positives.
+    """Return what one step adds to the average precision: ``(R_n - R_(n-1)) * P_n``."""
+    return gain * precision(tp, fp) / positives
 
-    ``gain`` is what ``tp`` grew by, point by point; points at which it did not grow may be left
-    out. A point that opens a segment has no precision and is passed over.
+
+def _trapezoid_area() -> pl.Expr:
+    slope = (precision(_TP, _FP) - _PRECISION_A) / (_TP - _TP_A)
+    at_low, at_high = (_PRECISION_A + slope * (tp - _TP_A) for tp in (_LOW, _HIGH))
+    return (_HIGH - _LOW) * (at_low + at_high) / 2 / _POSITIVES
+
+
+def _interpolated_area() -> pl.Expr:
+    """Integrate precision while TP and FP grow linearly (Davis & Goadrich 2006, Keilwagen 2014).
+
+    With Q = TP + FP and s = dTP/dQ this is ``s (TP ln(1 + x) + s Q (x - ln(1 + x)))`` from
+    (TP, Q) on, with x = dQ/Q: the published form, arranged so that nothing cancels when a step is
+    small beside what was retrieved before.
     """
-    steps = pl.when(gain > 0).then(gain * precision(tp, fp)).sum()
-    return pl.when(positives > 0).then(steps / positives)
+    retrieved_a = _TP_A + _FP_A
+    slope = (_TP - _TP_A) / (_TP + _FP - retrieved_a)
+    retrieved = retrieved_a + (_LOW - _TP_A) / slope
+    growth = (_HIGH - _LOW) / slope / retrieved
+    area = _LOW * growth.log1p() + slope * retrieved * _minus_log1p(growth)
+    first = _HIGH - _LOW  # nothing retrieved before: precision is constant
+    return pl.when(retrieved > 0).then(slope * area).otherwise(slope * first) / _POSITIVES
 
 
-def average_precision(rows: Rows) -> pl.LazyFrame:
+def _minus_log1p(x: pl.Expr) -> pl.Expr:
+    """Return ``x - log(1 + x)`` to full precision, by its series where the two nearly cancel."""
+    series = pl.lit(0.0)
+    for k in range(16, 1, -1):
+        series = (1 / k if k % 2 == 0 else -1 / k) + x * series
+    return pl.when(x < _SERIES_BELOW).then(x * x * series).otherwise(x - x.log1p())
+
+
+def _envelope_area() -> pl.Expr:
+    return (_HIGH - _LOW) * _ENVELOPE / _POSITIVES
+
+
+def _grid_area(steps: int) -> pl.Expr:
+    """Average the envelope over the recalls 0, 1/steps, ..., 1.
+
+    The grid is compared in counts, ``steps * TP >= k * positives``: exact where a grid of floats
+    misses recalls that lie on it.
+    """
+    reached, reached_a = (steps * tp // _POSITIVES for tp in (_TP, _TP_A))
+    recall_zero = (_TP_A == 0).cast(pl.Int64)
+    return (reached - reached_a + recall_zero) * _ENVELOPE / (steps + 1)
+
+
+def _gain_area() -> pl.Expr:
+    """Trapezoid of precision gain over recall gain from 0 to 1 (Flach & Kull 2015)."""
+    positives, negatives = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
+    at_zero = positives / (positives + negatives) * positives
+    slope = (_FP - _FP_A) / (_TP - _TP_A)
+    tp_a = pl.when(at_zero > _TP_A).then(at_zero).otherwise(_TP_A)
+    fp_a = _FP_A + slope * (tp_a - _TP_A)
+    width = recall_gain(_TP, positives, negatives) - recall_gain(tp_a, positives, negatives)
+    height = (
+        precision_gain(_TP, _FP, positives, negatives)
+        + precision_gain(tp_a, fp_a, positives, negatives)
+    ) / 2
+    return pl.when(at_zero < _TP).then(width * height).otherwise(0.0)
+
+
+_AREAS = {
+    "step": lambda: step_area(_HIGH - _LOW, _TP, _FP, _POSITIVES),
+    "trapezoid": _trapezoid_area,
+    "interpolated": _interpolated_area,
+    "envelope": _envelope_area,
+    "11-point": lambda: _grid_area(10),
+    "101-point": lambda: _grid_area(100),
+    "gain": _gain_area,
+}
+
+
+# --- tables --------------------------------------------------------------------------------
+
+
+def average_precision(rows: Rows, thresholds: Thresholds) -> pl.LazyFrame:
     """Return one row per segment: its size and its average precision."""
-    ranking = rank(rows)
-    table = _step_areas(ranking).sort("segment").select("segment", *_sizes(), "average_precision")
-    if rows.usable is not None:
-        dropped = ranking.segments.select("segment", DROPPED)
-        table = table.join(dropped, on="segment", how="left", maintain_order="left")
-    return rows.finish(ranking.with_keys(table), columns(rows.columns.request.missing))
+    outputs = [*TABLE_COLUMNS, *dropped(rows.columns.request.missing)]
+    return rows.finish(sized_areas(rows, thresholds), outputs)
 
 
-def _step_areas(ranking: Ranking) -> pl.LazyFrame:
-    tp, fp, opens = pl.col("tp"), pl.col("fp"), pl.col("opens")
-    gain = pl.when(~opens & ranking.key.retrieved()).then(tp - tp.shift(1))
-    hits = running(ranking, "hits").with_columns(gain=gain)
-    return hits.group_by("segment").agg(
-        positives=tp.max(),
-        negatives=fp.max(),
-        average_precision=step_area(pl.col("gain"), tp, fp, tp.max()),
+def sized_areas(rows: Rows, thresholds: Thresholds = None) -> pl.LazyFrame:
+    """Return keys, sizes, average precision, and the counts of dropped rows."""
+    ranking = rank(rows, thresholds)
+    table = _areas(ranking, ["step"], "one", None).select(
+        "segment", *_sizes(), pl.col("step").alias(AVERAGE_PRECISION)
     )
+    return ranking.with_keys(_with_dropped(table, ranking))
+
+
+def auc(
+    rows: Rows,
+    methods: Sequence[Method],
+    start: Start,
+    recall_range: tuple[float, float] | None,
+    standardised: bool,  # noqa: FBT001 - passed on by position
+    thresholds: Thresholds,
+) -> pl.LazyFrame:
+    """Return one row per segment and method."""
+    ranking = rank(rows, thresholds)
+    low, high = recall_range or (0.0, 1.0)
+    width = high - low if standardised else 1.0
+    long = _areas(ranking, methods, start, recall_range).select(
+        "segment",
+        pl.lit(pl.Series([list(methods)])).alias("method"),
+        pl.concat_list(pl.col(methods) / width).alias("auc"),
+    )
+    table = _with_dropped(long.explode("method", "auc"), ranking)
+    outputs = [*METHOD_COLUMNS, *dropped(rows.columns.request.missing)]
+    return rows.finish(ranking.with_keys(table), outputs)
+
+
+def _areas(
+    ranking: Ranking,
+    methods: Sequence[Method],
+    start: Start,
+    recall_range: tuple[float, float] | None,
+) -> pl.LazyFrame:
+    """Return ``segment, positives, negatives`` and one column per method."""
+    steps = _steps(ranking, methods, start, recall_range)
+    grows = ~pl.col("opens")
+    areas = {method: pl.when(grows).then(_AREAS[method]()) for method in methods}
+    totals = {name: pl.col(name).first() for name in ("positives", "negatives")}
+    sums = {method: pl.col(method).sum() for method in methods}
+    table = steps.with_columns(**areas).group_by("segment").agg(**totals, **sums)
+    return table.sort("segment").with_columns(_defined(methods))
+
+
+def _defined(methods: Sequence[Method]) -> list[pl.Expr]:
+    """Leave an area null where it is not defined: no positives, for the gain no negatives."""
+    needs = dict.fromkeys(methods, _POSITIVES > 0)
+    if "gain" in needs:
+        needs["gain"] = (_POSITIVES > 0) & (_NEGATIVES > 0)
+    return [pl.when(need).then(pl.col(method)).alias(method) for method, need in needs.items()]
+
+
+def _steps(
+    ranking: Ranking,
+    methods: Sequence[Method],
+    start: Start,
+    recall_range: tuple[float, float] | None,
+) -> pl.LazyFrame:
+    """Return the steps at which true positives grow, and the rows that open each segment."""
+    which: Which = "hits" if set(methods) <= _END_METHODS else "ties"
+    opens = pl.col("opens")
+    steps = (
+        with_totals(running(ranking, which))
+        .filter(ranking.key.retrieved())
+        .with_columns(tp_a=_TP.shift(1), fp_a=_FP.shift(1), first=opens.shift(1))
+        .filter(opens | (_TP > _TP_A))
+        .with_columns(*_ends(recall_range))
+    )
+    if "trapezoid" in methods:
+        steps = steps.with_columns(_precision_before(start))
+    if not {"envelope", "11-point", "101-point"}.isdisjoint(methods):
+        at_hit = pl.when(~opens).then(precision(_TP, _FP))
+        steps = steps.with_columns(envelope=at_hit.cum_max(reverse=True).over("segment"))
+    return steps
+
+
+def _ends(recall_range: tuple[float, float] | None) -> list[pl.Expr]:
+    if recall_range is None:
+        return [_TP_A.alias("low"), _TP.alias("high")]
+    lowest, highest = (_POSITIVES * recall for recall in recall_range)
+    low = pl.max_horizontal(_TP_A, pl.min_horizontal(lowest, _TP))
+    high = pl.min_horizontal(_TP, pl.max_horizontal(highest, _TP_A))
+    return [low.alias("low"), high.alias("high")]
+
+
+def _precision_before(start: Start) -> pl.Expr:
+    at_start = {"one": pl.lit(1.0), "first": precision(_TP, _FP), None: pl.lit(None)}[start]
+    return pl.when("first").then(at_start).otherwise(precision(_TP_A, _FP_A)).alias("precision_a")
 
 
 def _sizes() -> list[pl.Expr]:
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    n = positives + negatives
+    n = _POSITIVES + _NEGATIVES
     status = (
         pl.when(n == 0)
         .then(pl.lit("empty"))
-        .when(positives == 0)
+        .when(_POSITIVES == 0)
         .then(pl.lit("no_positives"))
-        .when(negatives == 0)
+        .when(_NEGATIVES == 0)
         .then(pl.lit("no_negatives"))
         .otherwise(pl.lit("ok"))
     )
     return [
         n.alias("n"),
-        positives.alias("n_pos"),
-        pl.when(n > 0).then(positives / n).alias("prevalence"),
+        _POSITIVES.alias("n_pos"),
+        pl.when(n > 0).then(_POSITIVES / n).alias("prevalence"),
         status.alias("status"),
     ]
 
 
-def average_precision_expr(
-    truth: str | pl.Expr, score: str | pl.Expr, weight: str | pl.Expr | None = None
-) -> pl.Expr:
-    """Average precision as one Polars expression, for any context that aggregates.
+def _with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    if ranking.rows.usable is None:
+        return table
+    counts = ranking.segments.select("segment", *DROPPED)
+    return table.join(counts, on="segment", how="left", maintain_order="left")
 
-    Use it inside ``group_by(...).agg``, ``group_by_dynamic``, ``rolling`` or ``over``; for whole
-    frames :func:`frame_prc.average_precision` is faster, checks the rows, and reports sizes.
 
-    Parameters
-    ----------
-    truth
-        Column of the true class: Boolean, or 0/1 numbers.
-    score
-        Column of scores, any numeric dtype, higher means more likely positive.
-    weight
-        Column of sample weights, finite and not negative; rows of weight 0 are left out.
+# --- as an expression ----------------------------------------------------------------------
 
-    Returns
-    -------
-    Expr
-        One Float64 named ``average_precision``, between 0 and 1. It is null where it is undefined:
-        without positives, and also where a row has a missing truth or score, a truth other than 0
-        and 1, or a weight that is not allowed, since an expression cannot raise an error per group.
 
-    Notes
-    -----
-    Without weights this is the mean, over the positive rows, of the precision at their score: the
-    rank among the positives over the rank among all rows. With weights it is the sum of
-    ``(R_n - R_(n-1)) * P_n`` over the distinct scores.
+def rank_expression(positive: pl.Expr, score: pl.Expr) -> pl.Expr:
+    """Return the average precision of a group: the mean, over its positives, of two ranks' ratio.
 
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_prc
-    >>> df = pl.DataFrame(
-    ...     {
-    ...         "region": ["north", "north", "north", "south", "south"],
-    ...         "late": [True, False, True, False, True],
-    ...         "score": [0.9, 0.8, 0.3, 0.6, 0.2],
-    ...     }
-    ... )
-    >>> df.group_by("region").agg(frame_prc.average_precision_expr("late", "score")).sort("region")
-    shape: (2, 2)
-    ┌────────┬───────────────────┐
-    │ region ┆ average_precision │
-    │ ---    ┆ ---               │
-    │ str    ┆ f64               │
-    ╞════════╪═══════════════════╡
-    │ north  ┆ 0.833333          │
-    │ south  ┆ 0.5               │
-    └────────┴───────────────────┘
+    In an aggregation each use of a sorted column sorts again; two ranks are the fewest.
     """
-    truth, score = _column(truth), _column(score)
-    undefined = ((truth != 0) & (truth != 1)).fill_null(True)
-    undefined = undefined | score.is_null() | score.cast(pl.Float64).is_nan()
-    if weight is None:
-        area = _rank_area(truth == 1, score)
-    else:
-        weight = _column(weight).cast(pl.Float64)
-        valid = (weight >= 0) & weight.is_finite()
-        undefined = (undefined & (weight != 0)) | ~valid.fill_null(False)
-        area = _weighted_area(truth == 1, score, weight)
-    return pl.when(~undefined.any()).then(area).alias("average_precision")
-
-
-def _column(column: str | pl.Expr) -> pl.Expr:
-    return pl.col(column) if isinstance(column, str) else column
-
-
-def _rank_area(positive: pl.Expr, score: pl.Expr) -> pl.Expr:
-    # In an aggregation each use of a sorted column sorts again; two ranks are the fewest.
     found = score.filter(positive).rank("max", descending=True)
     retrieved = score.rank("max", descending=True).filter(positive)
     return (found / retrieved).mean()
 
 
-def _weighted_area(positive: pl.Expr, score: pl.Expr, weight: pl.Expr) -> pl.Expr:
+def weighted_expression(positive: pl.Expr, score: pl.Expr, weight: pl.Expr) -> pl.Expr:
+    """Return the weighted average precision of a group, from sums over its sorted scores."""
     ranked = score.sort(descending=True)
-    ends_tie = (ranked != ranked.shift(-1)).fill_null(True)
+    ends_tie = (ranked != ranked.shift(-1)).fill_null(value=True)
 
-    def running(amount: pl.Expr) -> pl.Expr:
+    def running_sum(amount: pl.Expr) -> pl.Expr:
         return amount.sort_by(score, descending=True).cum_sum().filter(ends_tie)
 
     hits = pl.when(positive).then(weight).otherwise(0.0)
-    tp, fp = running(hits), running(weight - hits)
-    return step_area(tp - tp.shift(1, fill_value=0.0), tp, fp, hits.sum())
+    tp, fp, positives = running_sum(hits), running_sum(weight - hits), hits.sum()
+    gain = tp - tp.shift(1, fill_value=0.0)
+    steps = pl.when(gain > 0).then(step_area(gain, tp, fp, positives)).sum()
+    return pl.when(positives > 0).then(steps)

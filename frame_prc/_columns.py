@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 import polars.selectors as cs
 
-from frame_prc._request import IntoColumn, Request
+from frame_prc._request import Request
 from frame_prc.exceptions import ColumnError, OptionError, nearest
 
 MODEL = "model"
+
+# Float64 holds every other integer exactly.
+_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 
 
 @dataclass(frozen=True)
@@ -68,31 +71,59 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     outputs
         Columns that the verb adds to the keys; no key may be named like one.
     """
-    schema = lf.collect_schema()
-    keys = [_expression(schema, "by", item) for item in request.keys]
-    key_outputs = [_outputs(lf, schema, "by", key) for key in keys]
-    classes = {role: _column(lf, schema, role, item) for role, item in request.classes.items()}
-    scores = [_column(lf, schema, "score", item) for item in request.models.values()]
+    keys = [find_keys(lf, "by", item) for item in request.keys]
+    classes = {role: find_column(lf, role, item) for role, item in request.classes.items()}
+    scores = [find_column(lf, "score", item) for item in request.models.values()]
 
-    plain = [
-        ("by", n)
-        for key, names in zip(keys, key_outputs, strict=True)
-        if _plain(key)
-        for n in names
-    ]
-    plain += [(role, c.name) for role, c in classes.items() if _plain(c.expression)]
-    plain += [("score", c.name) for c in scores if _plain(c.expression)]
-    _check_repeats(plain)
-    _check_repeats([("by", name) for names in key_outputs for name in names])
+    plain = [("by", name) for key, outs in keys if is_plain(key) for name in outs]
+    plain += [(role, c.name) for role, c in classes.items() if is_plain(c.expression)]
+    plain += [("score", c.name) for c in scores if is_plain(c.expression)]
+    check_repeats(plain)
+    check_repeats([("by", name) for _, outs in keys for name in outs])
 
-    key_dtypes = {name: dtype for names in key_outputs for name, dtype in names.items()}
-    columns = Columns(request, keys, key_dtypes, classes, scores)
+    key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
+    columns = Columns(request, [key for key, _ in keys], key_dtypes, classes, scores)
     _check_key_names(columns, outputs)
     _check_dtypes(columns)
     return columns
 
 
 # --- finding --------------------------------------------------------------------------
+
+
+def find_keys(lf: pl.LazyFrame, role: str, item: object) -> tuple[pl.Expr, dict[str, pl.DataType]]:
+    """Return the expression of an item that may give several columns, and what it gives."""
+    schema = lf.collect_schema()
+    expression = _expression(schema, role, item)
+    return expression, _outputs(lf, schema, role, expression)
+
+
+def find_column(lf: pl.LazyFrame, role: str, item: object) -> Column:
+    """Return the one column of a role."""
+    expression, outputs = find_keys(lf, role, item)
+    if len(outputs) > 1:
+        raise ColumnError(
+            f"{role}= gives {len(outputs)} columns: {', '.join(map(repr, outputs))}",
+            "one column",
+            "several models go into score= as a list of columns" if role == "score" else None,
+        )
+    [(name, dtype)] = outputs.items()
+    return Column(expression, name, dtype)
+
+
+def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
+    """Return the dtype in which all these scores rank exactly."""
+    dtypes = [score.dtype for score in scores]
+    if len(set(dtypes)) == 1:
+        return dtypes[0]
+    if any(dtype in _WIDE_INTEGERS or dtype.is_decimal() for dtype in dtypes):
+        raise ColumnError(
+            "no common dtype holds the scores exactly: "
+            + ", ".join(f"{score.name!r} is {score.dtype}" for score in scores),
+            "scores of one dtype, or floats mixed with integers of at most 32 bits",
+            "cast them, for example pl.col(...).cast(pl.Float64)",
+        )
+    return pl.Float64()
 
 
 def _expression(schema: pl.Schema, role: str, item: object) -> pl.Expr:
@@ -133,27 +164,15 @@ def _outputs(
     return outputs
 
 
-def _column(lf: pl.LazyFrame, schema: pl.Schema, role: str, item: IntoColumn) -> Column:
-    expression = _expression(schema, role, item)
-    outputs = _outputs(lf, schema, role, expression)
-    if len(outputs) > 1:
-        raise ColumnError(
-            f"{role}= gives {len(outputs)} columns: {', '.join(map(repr, outputs))}",
-            "one column",
-            "several models go into score= as a list of columns" if role == "score" else None,
-        )
-    [(name, dtype)] = outputs.items()
-    return Column(expression, name, dtype)
-
-
 # --- checking --------------------------------------------------------------------------
 
 
-def _plain(column: pl.Expr) -> bool:
+def is_plain(column: pl.Expr) -> bool:
+    """Return whether an expression is columns as they are."""
     return column.meta.is_column_selection()
 
 
-def _check_repeats(uses: list[tuple[str, str]]) -> None:
+def check_repeats(uses: list[tuple[str, str]]) -> None:
     """Refuse one column in two roles: a slip that would give a plausible number."""
     seen: dict[str, str] = {}
     for role, name in uses:
@@ -199,7 +218,7 @@ def _check_dtypes(columns: Columns) -> None:
 
 def _check_truth(truth: Column, pos_label: Any) -> None:
     if pos_label is not None:
-        _check_label(truth, pos_label)
+        check_label(truth, pos_label)
     elif truth.dtype != pl.Boolean and not truth.dtype.is_numeric():
         raise ColumnError(
             f"truth= column {truth.name!r} has dtype {truth.dtype}",
@@ -208,7 +227,8 @@ def _check_truth(truth: Column, pos_label: Any) -> None:
         )
 
 
-def _check_label(truth: Column, label: Any) -> None:
+def check_label(truth: Column, label: Any) -> None:
+    """Refuse a label that the truth's dtype cannot hold."""
     try:
         same = (truth.dtype == pl.Boolean) == isinstance(label, bool)
         pl.DataFrame(schema={"truth": truth.dtype}).select(pl.col("truth") == label)

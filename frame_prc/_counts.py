@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from frame_prc._ranking import Ranking, rank
+from frame_prc._ranking import class_totals, rank
 from frame_prc._rows import Rows
 
 COLUMNS = ("threshold", "pos", "neg")
@@ -13,15 +13,8 @@ COLUMNS = ("threshold", "pos", "neg")
 def counts(rows: Rows) -> pl.LazyFrame:
     """Return one row per segment and distinct score, scores descending."""
     ranking = rank(rows)
-    ties = ranking.frame.group_by(ranking.key.tie()).agg(_class_totals(ranking)).sort("rank_key")
+    ties = ranking.frame.group_by(ranking.key.tie()).agg(class_totals(ranking)).sort("rank_key")
     scored = ranking.with_score(
         ties.select(ranking.key.segment(), ranking.key.slot(), "pos", "neg")
     )
     return rows.finish(ranking.with_keys(scored.with_columns(threshold="score")), COLUMNS)
-
-
-def _class_totals(ranking: Ranking) -> list[pl.Expr]:
-    if ranking.has_sums:
-        return [pl.col("pos").sum(), pl.col("neg").sum()]
-    positive = ranking.key.positive()
-    return [positive.sum().alias("pos"), (1 - positive).sum().alias("neg")]

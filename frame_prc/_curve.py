@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import polars as pl
 
-from frame_prc._ranking import Ranking, rank, running
+from frame_prc._ranking import Ranking, Thresholds, rank, running
 from frame_prc._rows import Rows
 
 Start: TypeAlias = Literal["one", "first"] | None
+STARTS: tuple[Start, ...] = ("one", "first", None)
 Keep: TypeAlias = Literal["all", "corners"]
 
 COLUMNS = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall")
-ENVELOPE = "envelope"
 
 
 def precision(tp: pl.Expr, fp: pl.Expr) -> pl.Expr:
@@ -26,29 +27,91 @@ def recall(tp: pl.Expr, positives: pl.Expr) -> pl.Expr:
     return pl.when(positives > 0).then(tp / positives)
 
 
-def curve(rows: Rows, *, start: Start, keep: Keep, envelope: bool) -> pl.LazyFrame:
+def precision_gain(tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
+    """Return precision on the gain scale: 1 is perfect, 0 is as good as calling all positive."""
+    return 1 - positives / negatives * (fp / tp)
+
+
+def recall_gain(tp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
+    """Return recall on the gain scale: 1 is full recall, 0 a recall equal to the prevalence."""
+    return 1 - positives / negatives * ((positives - tp) / tp)
+
+
+def calibrated_precision(
+    tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr, prevalence: float
+) -> pl.Expr:
+    """Return the precision the same ranking has at another prevalence (Siblini et al. 2020)."""
+    odds = (1 - prevalence) / prevalence
+    return tp / (tp + positives / negatives * odds * fp)
+
+
+@dataclass(frozen=True)
+class Extras:
+    """Columns that a curve gets on request."""
+
+    envelope: bool = False
+    gain: bool = False
+    calibrate: float | None = None
+
+    def names(self) -> list[str]:
+        """Return the names of the columns, in order."""
+        names = ["envelope"] if self.envelope else []
+        names += ["precision_gain", "recall_gain"] if self.gain else []
+        return names + (["precision_calibrated"] if self.calibrate is not None else [])
+
+    def columns(self) -> list[pl.Expr]:
+        """Return the columns, for points that have their rates."""
+        tp, fp, positives, negatives = (
+            pl.col(name) for name in ("tp", "fp", "positives", "negatives")
+        )
+        columns = [_envelope()] if self.envelope else []
+        if self.gain:
+            # Both gains are minus infinity before the first hit; without negatives they have no
+            # scale.
+            defined = pl.when((tp > 0) & (negatives > 0))
+            columns += [
+                defined.then(precision_gain(tp, fp, positives, negatives)).alias("precision_gain"),
+                defined.then(recall_gain(tp, positives, negatives)).alias("recall_gain"),
+            ]
+        if self.calibrate is not None:
+            calibrated = calibrated_precision(tp, fp, positives, negatives, self.calibrate)
+            columns.append(
+                pl.when(pl.col("opens") | (fp == 0))
+                .then(pl.col("precision"))
+                .when((positives > 0) & (negatives > 0))
+                .then(calibrated)
+                .alias("precision_calibrated")
+            )
+        return columns
+
+
+def curve(
+    rows: Rows, start: Start, keep: Keep, thresholds: Thresholds, extras: Extras
+) -> pl.LazyFrame:
     """Return the curve of every segment, segments in key order, thresholds descending."""
-    ranking = rank(rows)
-    points = _points(ranking)
+    ranking = rank(rows, thresholds)
+    frame = points(ranking)
     if keep == "corners":
-        points = points.filter(_is_corner())
-    points = _with_rates(points, start)
-    if envelope:
-        points = points.with_columns(_envelope())
-    tidy = ranking.with_keys(_with_threshold(ranking, points))
-    return rows.finish(tidy, [*COLUMNS, *([ENVELOPE] if envelope else [])])
+        frame = frame.filter(_is_corner())
+    frame = _with_rates(frame, start).with_columns(extras.columns())
+    tidy = ranking.with_keys(_with_threshold(ranking, frame))
+    return rows.finish(tidy, [*COLUMNS, *extras.names()])
 
 
-def _points(ranking: Ranking) -> pl.LazyFrame:
-    """Return a point per score and one to open each segment, beside the totals of the segment."""
+def with_totals(steps: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the ``positives`` and ``negatives`` of each segment to its running sums."""
     totals = [
-        pl.when("closes").then(pl.col(running)).backward_fill().alias(total)
-        for running, total in (("tp", "positives"), ("fp", "negatives"))
+        pl.when("closes").then(pl.col(running_sum)).backward_fill().alias(total)
+        for running_sum, total in (("tp", "positives"), ("fp", "negatives"))
     ]
+    return steps.with_columns(totals)
+
+
+def points(ranking: Ranking) -> pl.LazyFrame:
+    """Return a point per score and one to open each segment, beside the segment's totals."""
     holds_rows = pl.col("positives") + pl.col("negatives") > 0
-    return (
-        running(ranking, "ties").with_columns(totals).filter(ranking.key.retrieved() & holds_rows)
-    )
+    steps = with_totals(running(ranking, "ties"))
+    return steps.filter(ranking.key.retrieved() & holds_rows)
 
 
 def _is_corner() -> pl.Expr:
@@ -71,7 +134,8 @@ def _with_rates(points: pl.LazyFrame, start: Start) -> pl.LazyFrame:
     rated = points.with_columns(
         fn=pl.col("positives") - tp,
         tn=pl.col("negatives") - fp,
-        precision=pl.when(opens).then(at_start).otherwise(precision(tp, fp)),
+        # At a given threshold that no row reaches there is no precision: 0/0.
+        precision=pl.when(opens).then(at_start).when(tp + fp > 0).then(precision(tp, fp)),
         recall=recall(tp, pl.col("positives")),
     )
     return rated.filter(~opens) if start is None else rated
@@ -79,12 +143,12 @@ def _with_rates(points: pl.LazyFrame, start: Start) -> pl.LazyFrame:
 
 def _envelope() -> pl.Expr:
     """Return the largest precision from each point on (PASCAL VOC 2010, Detectron ``voc_ap``)."""
-    return pl.col("precision").cum_max(reverse=True).over("segment").alias(ENVELOPE)
+    largest = pl.col("precision").cum_max(reverse=True).backward_fill()
+    return largest.over("segment").alias("envelope")
 
 
 def _with_threshold(ranking: Ranking, points: pl.LazyFrame) -> pl.LazyFrame:
-    dtype = ranking.rows.score_dtype
-    dtype = dtype if dtype.is_float() else pl.Float64()
+    dtype = ranking.threshold_dtype
     infinity = pl.lit(float("inf")).cast(dtype)
     threshold = pl.when("opens").then(infinity).otherwise(pl.col("score").cast(dtype))
     return ranking.with_score(points).with_columns(threshold=threshold)

@@ -103,6 +103,24 @@ def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
     return Check(_count_and_values("truth", truth, absent), problem)
 
 
+def class_check(column: Column, labels: list[object]) -> Check:
+    """Every class that occurs, in column ``truth_0``, has a score column."""
+    truth = pl.col("truth_0")
+    unscored = truth.is_not_null() & ~pl.any_horizontal(truth.eq(label) for label in labels)
+
+    def problem(sums: Sums) -> DataError | None:
+        if not (count := sums["truth wrong"]):
+            return None
+        return DataError(
+            f"truth= column {column.name!r} has {_rows(count)} of a class without a score column: "
+            f"{_listed(sums['truth values'])}",
+            f"the classes of score=, {_listed(labels)}",
+            "add a score column for each class, or filter the rows",
+        )
+
+    return Check(_count_and_values("truth", truth, unscored), problem)
+
+
 def missing_check(columns: dict[str, Column]) -> Check:
     """No null in any role's column, and no NaN in truth or score."""
     sums = {f"{role} missing": _missing_rows(role, column) for role, column in columns.items()}

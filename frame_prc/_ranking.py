@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import polars as pl
@@ -12,6 +12,7 @@ from frame_prc._rows import Rows, once
 from frame_prc._scale import Scale
 
 Which: TypeAlias = Literal["ties", "hits"]
+Thresholds: TypeAlias = list[float] | None
 
 # Scores that no slot holds are ranked by their level: their place among the distinct scores.
 _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
@@ -21,8 +22,9 @@ _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
 class Ranking:
     """Rows of every segment with a rank key, not yet sorted.
 
-    ``frame`` has ``rank_key``, and ``pos`` and ``neg`` unless each row counts as one. ``segments``
-    has ``segment``, the key columns, and ``n_dropped`` where missing values were dropped.
+    ``frame`` has ``rank_key``, and ``pos`` and ``neg`` if ``has_sums``; otherwise each row counts
+    as one. ``segments`` has ``segment``, the key columns, and ``n_dropped`` where missing values
+    were dropped. ``levels`` has the score of each ``level`` where levels are ranked in its place.
     """
 
     frame: pl.LazyFrame
@@ -30,11 +32,13 @@ class Ranking:
     key: RankKey
     rows: Rows
     levels: pl.LazyFrame | None
+    has_sums: bool
 
     @property
-    def has_sums(self) -> bool:
-        """Whether rows have ``pos`` and ``neg``, rather than count as one."""
-        return self.rows.columns.counted or self.rows.columns.weighted
+    def threshold_dtype(self) -> pl.DataType:
+        """The dtype of thresholds: that of the score if it is a float."""
+        dtype = self.rows.score_dtype
+        return dtype if dtype.is_float() else pl.Float64()
 
     def with_score(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Turn the column ``slot`` into ``score``; rows never retrieved have none."""
@@ -54,16 +58,26 @@ class Ranking:
         return frame.join(keys, on="segment", how="left", maintain_order="left").drop("segment")
 
 
-def rank(rows: Rows) -> Ranking:
-    """Return rows with their rank keys, and the segments they are in."""
+def rank(rows: Rows, thresholds: Thresholds = None) -> Ranking:
+    """Return rows with their rank keys, and the segments they are in.
+
+    Given thresholds, a row ranks at the highest threshold that its score reaches, and every
+    threshold has a row in every segment.
+    """
     segments = _segments(rows)
-    levels = _levels(rows) if rows.score_dtype in _LEVELLED else None
-    key = RankKey(Scale(pl.Int64() if levels is not None else rows.score_dtype))
     frame = _numbered(rows, segments)
-    if levels is not None:
+    levels = None
+    if thresholds is not None:
+        levels = _threshold_levels(rows, thresholds)
+        frame = frame.with_columns(score=_level_reached(thresholds))
+    elif rows.score_dtype in _LEVELLED:
+        levels = _score_levels(rows)
         frame = frame.join(levels, on="score", how="left").with_columns(score=pl.col("level"))
+    key = RankKey(Scale(rows.score_dtype if levels is None else pl.Int64()))
     rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), _is_positive(rows))
-    return Ranking(frame.select(rank_key, *_class_sums(rows)), segments, key, rows, levels)
+    sums = _class_sums(rows)
+    ranking = Ranking(frame.select(rank_key, *sums), segments, key, rows, levels, bool(sums))
+    return ranking if thresholds is None or levels is None else _binned(ranking, levels)
 
 
 def _numbered(rows: Rows, segments: pl.LazyFrame) -> pl.LazyFrame:
@@ -85,9 +99,41 @@ def _segments(rows: Rows) -> pl.LazyFrame:
     return once(distinct.with_row_index("segment"))
 
 
-def _levels(rows: Rows) -> pl.LazyFrame:
+def _score_levels(rows: Rows) -> pl.LazyFrame:
     distinct = rows.frame.select("score").unique().drop_nulls().sort("score")
     return distinct.with_row_index("level")
+
+
+def _threshold_levels(rows: Rows, thresholds: list[float]) -> pl.LazyFrame:
+    dtype = rows.score_dtype if rows.score_dtype.is_float() else pl.Float64
+    return pl.LazyFrame({"score": thresholds}, schema={"score": dtype}).with_row_index("level")
+
+
+def _level_reached(thresholds: list[float]) -> pl.Expr:
+    """Return the level of the highest threshold a score reaches; null if it reaches none."""
+    score = pl.col("score").cast(pl.Float64)
+    reached = pl.lit(pl.Series(thresholds, dtype=pl.Float64)).search_sorted(score, side="right")
+    return pl.when(score.is_not_null() & (reached > 0)).then(reached.cast(pl.Int64) - 1)
+
+
+def _binned(ranking: Ranking, levels: pl.LazyFrame) -> Ranking:
+    """Add up the rows of each threshold, and give every segment a row for every threshold."""
+    key = ranking.key
+    counted = ranking.frame.group_by(key.tie()).agg(class_totals(ranking))
+    grid = ranking.segments.select("segment").join(levels.select("level"), how="cross")
+    slot = key.scale.slot(pl.col("level").cast(pl.Int64))
+    empty = grid.select(key.pack(pl.col("segment"), slot, pl.lit(0)), pos=pl.lit(0), neg=pl.lit(0))
+    frame = pl.concat([counted, empty], how="vertical_relaxed")
+    has_hits = (pl.col("pos") > 0).cast(key.dtype)
+    return replace(ranking, frame=frame.with_columns(pl.col("rank_key") + has_hits), has_sums=True)
+
+
+def class_totals(ranking: Ranking) -> list[pl.Expr]:
+    """Return the sums ``pos`` and ``neg`` of a group of ranked rows."""
+    if ranking.has_sums:
+        return [pl.col("pos").sum(), pl.col("neg").sum()]
+    positive = ranking.key.positive()
+    return [positive.sum().alias("pos"), (1 - positive).sum().alias("neg")]
 
 
 def _is_positive(rows: Rows) -> pl.Expr:

@@ -41,10 +41,14 @@ class Request:
 
     def column_names(self) -> set[str] | None:
         """Return the columns that are named, or ``None`` where only the schema can tell."""
-        items = [*self.classes.values(), *self.models.values(), *self.keys]
-        if any(isinstance(i, pl.Expr) and i.meta.has_multiple_outputs() for i in items):
-            return None
-        return set().union(*map(_names_in, items))
+        return names_of([*self.classes.values(), *self.models.values(), *self.keys])
+
+
+def names_of(items: Sequence[IntoColumn]) -> set[str] | None:
+    """Return the columns that items name, or ``None`` where only the schema can tell."""
+    if any(isinstance(i, pl.Expr) and i.meta.has_multiple_outputs() for i in items):
+        return None
+    return set().union(*map(_names_in, items))
 
 
 def _names_in(item: object) -> set[str]:
@@ -69,7 +73,7 @@ def request(
     classes = {role: column for role, column in given.items() if column is not None}
     _check_classes(classes, pos_label)
     label = pos_label.item() if hasattr(pos_label, "item") else pos_label  # a NumPy scalar
-    return Request(classes, _models(score), _keys(by), label, missing)
+    return Request(classes, _models(score), key_items(by), label, missing)
 
 
 def check_option(name: str, value: object, options: Iterable[object]) -> None:
@@ -126,7 +130,8 @@ def _check_model_names(names: list[Any]) -> None:
             )
 
 
-def _keys(by: IntoKeys | None) -> list[IntoColumn]:
+def key_items(by: IntoKeys | None) -> list[IntoColumn]:
+    """Return the items of ``by``, none where it is left out."""
     if by is None:
         return []
     if isinstance(by, (str, pl.Expr)) or not isinstance(by, Sequence):

@@ -13,14 +13,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc import _gate
-from frame_prc._columns import Columns
-from frame_prc.exceptions import ColumnError
+from frame_prc._columns import Columns, common_score_dtype
 
 # Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
 _CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
-
-# Float64 holds every other integer exactly.
-_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class Rows:
 def read(lf: pl.LazyFrame, columns: Columns) -> Rows:
     """Project a frame to its roles."""
     source = _project(lf, columns)
-    dtype = _score_dtype(columns)
+    dtype = common_score_dtype(columns.scores)
     models = [_model_rows(source, columns, index, dtype) for index in range(len(columns.scores))]
     return Rows(
         frame=pl.concat(models),
@@ -91,21 +87,6 @@ def _key(name: str, dtype: pl.DataType) -> pl.Expr:
     # -0.0 and 0.0 are one key; which of the two a group keeps would depend on row order.
     key = pl.col(name)
     return pl.when(key != 0).then(key).otherwise(key.abs()) if dtype.is_float() else key
-
-
-def _score_dtype(columns: Columns) -> pl.DataType:
-    """Return the dtype in which the scores of all models rank exactly."""
-    dtypes = [score.dtype for score in columns.scores]
-    if len(set(dtypes)) == 1:
-        return dtypes[0]
-    if any(dtype in _WIDE_INTEGERS or dtype.is_decimal() for dtype in dtypes):
-        raise ColumnError(
-            "no common dtype holds the scores exactly: "
-            + ", ".join(f"{score.name!r} is {score.dtype}" for score in columns.scores),
-            "scores of one dtype, or floats mixed with integers of at most 32 bits",
-            "cast them, for example pl.col(...).cast(pl.Float64)",
-        )
-    return pl.Float64()
 
 
 def _model_rows(

@@ -13,7 +13,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 import polars as pl
 
 from frame_prc import api
-from frame_prc._areas import average_precision_expr
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,6 +37,9 @@ class PrcFrame:
     counts = _method(api.counts)
     curve = _method(api.curve)
     average_precision = _method(api.average_precision)
+    auc = _method(api.auc)
+    operating_points = _method(api.operating_points)
+    one_vs_rest = _method(api.one_vs_rest)
 
 
 class PrcExpr:
@@ -50,7 +52,7 @@ class PrcExpr:
         self, truth: str | pl.Expr, weight: str | pl.Expr | None = None
     ) -> pl.Expr:
         """Average precision of this score; see :func:`frame_prc.average_precision_expr`."""
-        return average_precision_expr(truth, self._score, weight)
+        return api.average_precision_expr(truth, self._score, weight)
 
 
 def register() -> None:

@@ -1,0 +1,82 @@
+"""Averages over a key: scikit-learn's macro, weighted, micro and samples, over any segments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sized_areas
+from frame_prc._ranking import Thresholds
+from frame_prc._rows import Rows
+from frame_prc.exceptions import ColumnError, nearest
+
+Average: TypeAlias = Literal["macro", "weighted", "micro", "samples"]
+
+COLUMNS = (*SIZES, AVERAGE_PRECISION, "n_undefined")
+
+
+def averaged(rows: Rows, over: str, average: Average, thresholds: Thresholds) -> pl.LazyFrame:
+    """Return the average over one key inside the others."""
+    if over not in rows.columns.key_dtypes:
+        raise ColumnError(
+            f"over={over!r} is not a key in by=",
+            "a key, by its name",
+            nearest(over, rows.columns.key_dtypes),
+        )
+    pooled = _pooled(rows, over)
+    if average == "micro":
+        # Nothing is left out of a pool.
+        table = sized_areas(pooled, thresholds).with_columns(n_undefined=pl.lit(0, dtype=pl.Int64))
+    else:
+        table = _mean(sized_areas(rows, thresholds), rows, over, average)
+    return pooled.finish(table, [*COLUMNS, *dropped(rows.columns.request.missing)])
+
+
+def _kept_keys(rows: Rows, over: str) -> dict[str, str]:
+    """Return the keys beside the one averaged over: their names now, and without it."""
+    names = zip(rows.keys, rows.columns.result_keys, strict=True)
+    kept = [key for key, name in names if name != over]
+    return {key: f"key_{place}" for place, key in enumerate(kept)}
+
+
+def _pooled(rows: Rows, over: str) -> Rows:
+    """Return rows without one of their keys."""
+    kept = _kept_keys(rows, over)
+    gone = [key for key in rows.keys if key not in kept]
+    dtypes = {name: dtype for name, dtype in rows.columns.key_dtypes.items() if name != over}
+    frame = rows.frame.drop(gone).rename(kept)
+    return replace(rows, frame=frame, columns=replace(rows.columns, key_dtypes=dtypes))
+
+
+def _mean(table: pl.LazyFrame, rows: Rows, over: str, average: Average) -> pl.LazyFrame:
+    """Return the mean of the segments; those without an average precision are only counted."""
+    area, n, n_pos = pl.col(AVERAGE_PRECISION), pl.col("n"), pl.col("n_pos")
+    share = pl.when(area.is_not_null()).then(pl.col("share"))
+    totals = {name: pl.col(name).sum() for name in dropped(rows.columns.request.missing)}
+    aggregates = {
+        **totals,
+        "n": n.sum(),
+        "n_pos": n_pos.sum(),
+        AVERAGE_PRECISION: pl.when(share.sum() > 0).then((share * area).sum() / share.sum()),
+        "n_undefined": area.null_count().cast(pl.Int64),
+    }
+    kept = _kept_keys(rows, over)
+    shared = _with_share(table, rows, average)
+    means = shared.group_by(list(kept)).agg(**aggregates) if kept else shared.select(**aggregates)
+    prevalence = pl.when(n > 0).then(n_pos / n).alias("prevalence")
+    return means.with_columns(prevalence).rename(kept).sort(list(kept.values()))
+
+
+def _with_share(table: pl.LazyFrame, rows: Rows, average: Average) -> pl.LazyFrame:
+    """Add how much each segment counts."""
+    if average == "weighted":
+        return table.with_columns(share=pl.col("n_pos").cast(pl.Float64))
+    if average == "samples" and "weight" in rows.columns.classes:
+        # Here a segment is a sample, and its rows carry the weight of the sample.
+        weights = rows.frame.group_by(rows.keys).agg(share=pl.col("weight").mean())
+        return table.join(
+            weights, on=rows.keys, how="left", nulls_equal=True, maintain_order="left"
+        )
+    return table.with_columns(share=pl.lit(1.0))

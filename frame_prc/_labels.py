@@ -1,0 +1,134 @@
+"""One-vs-rest: several classes or labels side by side become one long frame with a label key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from frame_prc import _gate
+from frame_prc._columns import (
+    Column,
+    check_label,
+    check_repeats,
+    common_score_dtype,
+    find_column,
+    find_keys,
+)
+from frame_prc._request import IntoColumn, IntoKeys, key_items, names_of
+from frame_prc._rows import once
+from frame_prc.exceptions import OptionError
+
+COLUMNS = ("label", "truth", "score")
+
+
+@dataclass(frozen=True)
+class LabelRequest:
+    """What :func:`one_vs_rest` is asked for.
+
+    ``truths`` is a single column of classes, or one indicator per label; ``labels`` are the classes
+    or the names of the labels, ``None`` where a truth column names its label.
+    """
+
+    truths: list[IntoColumn]
+    labels: list[Any]
+    scores: list[IntoColumn]
+    keys: list[IntoColumn]
+    weight: IntoColumn | None
+    multiclass: bool
+
+    def column_names(self) -> set[str] | None:
+        """Return the columns that are named, or ``None`` where only the schema can tell."""
+        weight = [] if self.weight is None else [self.weight]
+        return names_of([*self.truths, *self.scores, *self.keys, *weight])
+
+
+def label_request(
+    truth: IntoColumn | Sequence[IntoColumn],
+    score: Mapping[Any, IntoColumn] | Sequence[IntoColumn],
+    by: IntoKeys | None,
+    weight: IntoColumn | None,
+    row: IntoColumn | None,
+) -> LabelRequest:
+    """Put parameters in order, or say which of them contradict each other."""
+    multiclass = isinstance(truth, (str, pl.Expr))
+    truths: list[IntoColumn] = [truth] if isinstance(truth, (str, pl.Expr)) else list(truth)
+    if isinstance(score, Mapping):
+        labels, scores = list(score), list(score.values())
+    elif multiclass or isinstance(score, (str, pl.Expr)):
+        raise OptionError(
+            f"score={score!r} does not say which column belongs to which class",
+            "{class: column} for one truth column, or lists of truth and score columns",
+        )
+    else:
+        labels, scores = [None] * len(score), list(score)
+    if not scores:
+        raise OptionError("score= names no column", "a score column per class or label")
+    if not multiclass and len(truths) != len(scores):
+        raise OptionError(
+            f"truth= has {len(truths)} columns and score= has {len(scores)}",
+            "one score column per truth column, in the same order",
+        )
+    keys = [*([] if row is None else [row]), *key_items(by)]
+    return LabelRequest(truths, labels, scores, keys, weight, multiclass)
+
+
+def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest) -> pl.LazyFrame:
+    """Return a row per row and label, all rows of the first label first."""
+    truths = [find_column(lf, "truth", item) for item in asked.truths]
+    scores = [find_column(lf, "score", item) for item in asked.scores]
+    source, keys, tail = _project(lf, truths, scores, asked)
+    if asked.multiclass:
+        labels, indicators, checks = _classes(truths[0], asked.labels)
+    else:
+        names = [t.name if n is None else n for n, t in zip(asked.labels, truths, strict=True)]
+        labels = [pl.lit(str(name)) for name in names]
+        indicators, checks = [pl.col(f"truth_{i}") for i in range(len(truths))], []
+    score_dtype = common_score_dtype(scores)
+    parts = [
+        source.select(
+            *keys,
+            labels[i].alias("label"),
+            indicators[i].alias("truth"),
+            pl.col(f"score_{i}").cast(score_dtype).alias("score"),
+            *tail,
+        )
+        for i in range(len(scores))
+    ]
+    return _gate.guard(pl.concat(parts, how="vertical_relaxed"), source, checks)
+
+
+def _classes(
+    truth: Column, classes: list[Any]
+) -> tuple[list[pl.Expr], list[pl.Expr], list[_gate.Check]]:
+    for label in classes:
+        check_label(truth, label)
+    labels = [pl.lit(label).cast(truth.dtype) for label in classes]
+    indicators = [pl.col("truth_0").eq(label) for label in classes]
+    return labels, indicators, [_gate.class_check(truth, classes)]
+
+
+def _project(
+    lf: pl.LazyFrame, truths: list[Column], scores: list[Column], asked: LabelRequest
+) -> tuple[pl.LazyFrame, list[pl.Expr], list[pl.Expr]]:
+    """Select what is needed under internal names; return how to name what is carried along."""
+    found = [find_keys(lf, "by", item) for item in asked.keys]
+    names = [name for _, outputs in found for name in outputs]
+    weight = [] if asked.weight is None else [find_column(lf, "weight", asked.weight)]
+    carried = [*names, *(column.name for column in weight)]
+    check_repeats([*(("the result", name) for name in COLUMNS), *(("by", n) for n in carried)])
+    roles = {
+        **{f"truth_{i}": column for i, column in enumerate(truths)},
+        **{f"score_{i}": column for i, column in enumerate(scores)},
+    }
+    if weight:
+        roles["weight"] = weight[0]
+    marked = [column.expression.alias(f"\0{role}") for role, column in roles.items()]
+    source = lf.select(*(key for key, _ in found), *marked).select(
+        *(pl.col(name).alias(f"key_{i}") for i, name in enumerate(names)),
+        *(pl.col(f"\0{role}").alias(role) for role in roles),
+    )
+    keys = [pl.col(f"key_{i}").alias(name) for i, name in enumerate(names)]
+    return once(source), keys, [pl.col("weight").alias(column.name) for column in weight]

@@ -1,0 +1,105 @@
+"""Operating points: one threshold per segment and target, read off the exact curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from frame_prc._areas import dropped
+from frame_prc._curve import points, precision, recall
+from frame_prc._ranking import rank
+from frame_prc._rows import Rows
+
+Criterion: TypeAlias = Literal["recall", "precision", "threshold", "f_beta", "predicted_rate"]
+
+COLUMNS = (
+    "criterion", "target", "threshold", "tp", "fp", "fn", "tn", "precision", "recall", "f_score",
+    "predicted_rate",
+)  # fmt: skip
+
+_TP, _FP, _SCORE = pl.col("tp"), pl.col("fp"), pl.col("score")
+_POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
+_FN = _POSITIVES - _TP
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is asked of an operating point, such as a recall of at least .9."""
+
+    criterion: Criterion
+    value: float
+
+
+def f_score(tp: pl.Expr, fp: pl.Expr, fn: pl.Expr, beta: pl.Expr | float) -> pl.Expr:
+    """Return the F-beta score, the harmonic mean that weighs recall beta times precision."""
+    weighted_tp = (1 + beta * beta) * tp
+    return weighted_tp / (weighted_tp + beta * beta * fn + fp)
+
+
+def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
+    """Return one row per segment and target, in the order of the targets."""
+    ranking = rank(rows)
+    curve_point = pl.struct("score", "tp", "fp", "positives", "negatives")
+    chosen = {str(i): curve_point.get(_choice(target)) for i, target in enumerate(targets)}
+    found = ranking.with_score(points(ranking)).group_by("segment").agg(**chosen)
+    # A segment that lost all its rows has no points, and still has its rows of nulls.
+    every = ranking.segments.drop(ranking.rows.keys)
+    long = every.join(found, on="segment", how="left", maintain_order="left").with_columns(
+        criterion=pl.lit(pl.Series([[target.criterion for target in targets]])),
+        target=pl.lit(pl.Series([[float(target.value) for target in targets]])),
+        point=pl.concat_list(list(chosen)),
+    )
+    table = long.explode("criterion", "target", "point").unnest("point")
+    rated = table.with_columns(_rates(ranking.threshold_dtype))
+    outputs = [*COLUMNS, *dropped(rows.columns.request.missing)]
+    return rows.finish(ranking.with_keys(rated), outputs)
+
+
+def _choice(target: Target) -> pl.Expr:
+    """Return the place of the best point for a target: the first, so the highest threshold."""
+    real, value = ~pl.col("opens"), target.value
+    predicted = _TP + _FP
+    match target.criterion:
+        case "recall":
+            best = pl.when(real & (recall(_TP, _POSITIVES) >= value)).then(precision(_TP, _FP))
+        case "precision":
+            best = pl.when(real & (precision(_TP, _FP) >= value)).then(_TP)
+        case "threshold":
+            best = pl.when(~real | (_SCORE.cast(pl.Float64) >= value)).then(predicted)
+        case "f_beta":
+            best = pl.when(real & (_POSITIVES > 0)).then(f_score(_TP, _FP, _FN, value))
+        case "predicted_rate":
+            rate = predicted / (_POSITIVES + _NEGATIVES)
+            best = pl.when(real & (rate <= value)).then(predicted)
+    return best.arg_max()
+
+
+def _rates(threshold_dtype: pl.DataType) -> list[pl.Expr]:
+    criterion, target = pl.col("criterion"), pl.col("target")
+    threshold = pl.when(criterion == "threshold").then(target).otherwise(_SCORE)
+    beta = pl.when(criterion == "f_beta").then(target).otherwise(1.0)
+    return [
+        threshold.cast(threshold_dtype).alias("threshold"),
+        _FN.alias("fn"),
+        (_NEGATIVES - _FP).alias("tn"),
+        pl.when(_TP + _FP > 0).then(precision(_TP, _FP)).alias("precision"),
+        recall(_TP, _POSITIVES).alias("recall"),
+        pl.when(_POSITIVES > 0).then(f_score(_TP, _FP, _FN, beta)).alias("f_score"),
+        ((_TP + _FP) / (_POSITIVES + _NEGATIVES)).alias("predicted_rate"),
+    ]
+
+
+def iso_f1(f_scores: Sequence[float], steps: int) -> pl.DataFrame:
+    """Return lines of equal F1 score, each from precision 1 to recall 1."""
+    lines = pl.LazyFrame({"f_score": f_scores}, schema={"f_score": pl.Float64})
+    places = pl.LazyFrame({"place": range(steps + 1)})
+    f, first = pl.col("f_score"), pl.col("f_score") / (2 - pl.col("f_score"))
+    recall = first + (1 - first) * (pl.col("place") / steps)
+    points = lines.join(places, how="cross", maintain_order="left_right").with_columns(
+        recall=recall
+    )
+    precision = f * pl.col("recall") / (2 * pl.col("recall") - f)
+    return points.select("f_score", "recall", precision=precision).collect()

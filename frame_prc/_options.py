@@ -1,0 +1,135 @@
+"""Options of single verbs: each checked, and put into the one form the verb computes with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from numbers import Real
+from typing import Any, TypeAlias, get_args
+
+from frame_prc._areas import METHODS, PARTIAL_METHODS, Method
+from frame_prc._averages import Average
+from frame_prc._operating import Criterion, Target
+from frame_prc._request import check_option
+from frame_prc.exceptions import OptionError
+
+Numbers: TypeAlias = float | Iterable[float] | None
+
+_THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
+_RANGE = "(low, high) with 0 <= low < high <= 1"
+
+
+def method_list(method: Method | Sequence[Method]) -> list[Method]:
+    """Return the methods asked for."""
+    methods = [method] if isinstance(method, str) else list(method)
+    known = ", ".join(map(repr, METHODS))
+    if not methods:
+        raise OptionError("method= is an empty list", known)
+    for name in methods:
+        if name not in METHODS:
+            raise OptionError(f"method={name!r} is not known", known)
+        if methods.count(name) > 1:
+            raise OptionError(f"method= names {name!r} twice", "each method once")
+    return methods
+
+
+def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, float] | None:
+    """Return the recalls between which an area is taken."""
+    if recall_range is None:
+        return None
+    try:
+        low, high = (float(bound) for bound in recall_range)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not 0 <= low < high <= 1:
+        raise OptionError(f"recall_range={recall_range!r} is not a range of recalls", _RANGE)
+    for name in methods:
+        if name not in PARTIAL_METHODS:
+            raise OptionError(
+                f"method={name!r} has no area over a range of recalls",
+                ", ".join(map(repr, PARTIAL_METHODS)),
+                "ask for it apart, without recall_range=",
+            )
+    return low, high
+
+
+def threshold_list(thresholds: int | Iterable[float] | None) -> list[float] | None:
+    """Return the thresholds to bin at, ascending."""
+    if thresholds is None:
+        return None
+    if isinstance(thresholds, int) and thresholds > 1:
+        return [place / (thresholds - 1) for place in range(thresholds)]
+    values = list(thresholds) if isinstance(thresholds, Iterable) else []
+    if not values or isinstance(thresholds, str):
+        raise OptionError(f"thresholds={thresholds!r} gives no thresholds", _THRESHOLDS)
+    for value in values:
+        if not _is_number(value):
+            raise OptionError(f"thresholds= holds {value!r}", _THRESHOLDS)
+    for before, after in pairwise(values):
+        if before >= after:
+            raise OptionError(
+                f"thresholds= are not ascending: {after!r} comes after {before!r}",
+                _THRESHOLDS,
+                "sorted(set(thresholds)) puts them in order",
+            )
+    return [float(value) for value in values]
+
+
+def prevalence(calibrate: float | None) -> float | None:
+    """Return the prevalence to calibrate to."""
+    if calibrate is not None and not (_is_number(calibrate) and 0 < calibrate < 1):
+        raise OptionError(
+            f"calibrate={calibrate!r} is not a prevalence", "a number between 0 and 1"
+        )
+    return calibrate
+
+
+def targets(numbers: dict[Criterion, Numbers]) -> list[Target]:
+    """Return the targets of operating points, in the order of the parameters."""
+    found = [
+        Target(criterion, _target(criterion, value))
+        for criterion, given in numbers.items()
+        if given is not None
+        for value in (list(given) if isinstance(given, Iterable) else [given])
+    ]
+    if not found:
+        raise OptionError(
+            "no target is given", f"one or more of {', '.join(f'{n}=' for n in numbers)}"
+        )
+    return found
+
+
+def _target(criterion: Criterion, value: Any) -> float:
+    allowed: tuple[Callable[[float], bool], str] = {
+        "threshold": (lambda _: True, "numbers"),
+        "f_beta": (lambda beta: 0 < beta < math.inf, "finite numbers above 0"),
+    }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
+    is_allowed, said = allowed
+    if not _is_number(value) or not is_allowed(value):
+        raise OptionError(f"{criterion}={value!r} is out of range", said)
+    return float(value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+
+
+def average_over(over: str | None, average: Average | None) -> tuple[str, Average]:
+    """Return the key to average over and the kind of average, which go together."""
+    if over is None or average is None:
+        given, lacking = ("average", "over") if over is None else ("over", "average")
+        raise OptionError(f"{given}= is given without {lacking}=", "over= and average= together")
+    check_option("average", average, get_args(Average))
+    return over, average
+
+
+def f_scores_and_steps(f_scores: Iterable[float], points: int) -> tuple[list[float], int]:
+    """Return the F1 scores of iso lines, and how many steps a line has."""
+    scores = list(f_scores)
+    for score in scores:
+        if not _is_number(score) or not 0 < score < 1:
+            raise OptionError(f"f_scores= holds {score!r}", "numbers between 0 and 1")
+    if not isinstance(points, int) or points <= 1:
+        raise OptionError(f"points={points!r} do not make a line", "an integer from 2 on")
+    return scores, points - 1
