@@ -153,7 +153,7 @@ def auc(
     width = high - low if standardised else 1.0
     long = _areas(ranking, methods, start, recall_range).select(
         "segment",
-        pl.lit(pl.Series([list(methods)])).alias("method"),
+        pl.lit(list(methods), dtype=pl.List(pl.String)).alias("method"),
         pl.concat_list(pl.col(methods) / width).alias("auc"),
     )
     table = _with_dropped(long.explode("method", "auc"), ranking)

@@ -48,8 +48,8 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
     # A segment that lost all its rows has no points, and still has its rows of nulls.
     every = ranking.segments.drop(ranking.rows.keys)
     long = every.join(found, on="segment", how="left", maintain_order="left").with_columns(
-        criterion=pl.lit(pl.Series([[target.criterion for target in targets]])),
-        target=pl.lit(pl.Series([[float(target.value) for target in targets]])),
+        criterion=pl.lit([target.criterion for target in targets], dtype=pl.List(pl.String)),
+        target=pl.lit([target.value for target in targets], dtype=pl.List(pl.Float64)),
         point=pl.concat_list(list(chosen)),
     )
     table = long.explode("criterion", "target", "point").unnest("point")
