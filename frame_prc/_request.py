@@ -115,7 +115,10 @@ def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
 
 
 def _name(column: object) -> str:
-    return column.meta.output_name() if isinstance(column, pl.Expr) else str(column)
+    if isinstance(column, pl.Expr):
+        # Several columns have no one name; resolving them against the schema says so.
+        return column.meta.output_name(raise_if_undetermined=False) or str(column)
+    return str(column)
 
 
 def _check_model_names(names: list[Any]) -> None:
