@@ -37,6 +37,11 @@ KINDS = [
     Kind("streaming", pl.DataFrame.lazy, _streaming),
     Kind("pandas", pl.DataFrame.to_pandas, pl.from_pandas),
 ]
-TYPES = {"DataFrame": pl.DataFrame, "LazyFrame": pl.LazyFrame, "streaming": pl.LazyFrame, "pandas": pd.DataFrame}
+TYPES = {
+    "DataFrame": pl.DataFrame,
+    "LazyFrame": pl.LazyFrame,
+    "streaming": pl.LazyFrame,
+    "pandas": pd.DataFrame,
+}
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
