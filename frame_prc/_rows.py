@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc import _gate
-from frame_prc._columns import Columns
+from frame_prc._columns import Columns, named
 from frame_prc.exceptions import ColumnError
 
 # Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
@@ -89,7 +89,7 @@ def once(lf: pl.LazyFrame) -> pl.LazyFrame:
 
 def _key(name: str, dtype: pl.DataType) -> pl.Expr:
     # -0.0 and 0.0 are one key; which of the two a group keeps would depend on row order.
-    key = pl.col(name)
+    key = named(name)
     return pl.when(key != 0).then(key).otherwise(key.abs()) if dtype.is_float() else key
 
 
