@@ -24,8 +24,9 @@ def step_area(gain: pl.Expr, tp: pl.Expr, fp: pl.Expr, positives: pl.Expr) -> pl
     ``gain`` is what ``tp`` grew by, point by point; points at which it did not grow may be left
     out. A point that opens a segment has no precision and is passed over.
     """
-    steps = pl.when(gain > 0).then(gain * precision(tp, fp)).sum()
-    return pl.when(positives > 0).then(steps / positives)
+    # Divided first: the product of a tiny weight and a tiny precision would be zero.
+    steps = pl.when(gain > 0).then(gain / positives * precision(tp, fp)).sum()
+    return pl.when(positives > 0).then(steps)
 
 
 def average_precision(rows: Rows) -> pl.LazyFrame:

@@ -72,10 +72,11 @@ def _apply_pandas(
     return out
 
 
-def _to_pandas(key: pl.Series, dtype: Any) -> pd.Series[Any]:
-    # With nulls, an integer column would become floats on its way to a nullable dtype.
-    nullable = key.dtype.is_integer() and key.null_count() > 0
-    return key.to_pandas(use_pyarrow_extension_array=nullable).astype(dtype)
+def _to_pandas(key: pl.Series, dtype: Any) -> Any:
+    if key.dtype.is_integer() and key.null_count() > 0:
+        # pandas casts integers with nulls through floats, whichever way they come.
+        return sys.modules["pandas"].array(key.to_list(), dtype=dtype)
+    return key.to_pandas().astype(dtype)
 
 
 def _chosen(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFrame:

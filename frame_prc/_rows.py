@@ -127,7 +127,9 @@ def _model_rows(
 def _classes(columns: Columns) -> list[pl.Expr]:
     """Return the columns that say how much of each class a row holds."""
     if columns.counted:
-        return [pl.col("pos", "neg").cast(pl.Float64 if columns.weighted else pl.Int64)]
+        # Not strict: a count beyond Int64 is for the gate to name.
+        dtype = pl.Float64 if columns.weighted else pl.Int64
+        return [pl.col("pos", "neg").cast(dtype, strict=False)]
     weight = [pl.col("weight").cast(pl.Float64)] if columns.weighted else []
     return [_positive(columns).alias("truth"), *weight]
 
@@ -147,7 +149,7 @@ def _usable(columns: Columns) -> pl.Expr:
 
 def _checks(columns: Columns) -> list[_gate.Check]:
     classes, label = columns.classes, columns.request.pos_label
-    checks = [_gate.amount_check(r, c.name) for r, c in classes.items() if r != "truth"]
+    checks = [_gate.amount_check(r, c) for r, c in classes.items() if r != "truth"]
     if not columns.counted:
         truth = classes["truth"]
         if label is not None:
