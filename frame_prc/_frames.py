@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import polars as pl
 import polars.selectors as cs
@@ -68,8 +68,15 @@ def _apply_pandas(
     # A key leaves with the pandas dtype it came with: category, nullable, tz, str or object.
     for name, dtype in zip(source.columns, chosen.dtypes, strict=True):
         if result.schema.get(name) == source.schema[name]:
-            out[name] = out[name].astype(dtype)
+            out[name] = _to_pandas(result[name], dtype)
     return out
+
+
+def _to_pandas(key: pl.Series, dtype: Any) -> Any:
+    if key.dtype.is_integer() and key.null_count() > 0:
+        # pandas casts integers with nulls through floats, whichever way they come.
+        return sys.modules["pandas"].array(key.to_list(), dtype=dtype)
+    return key.to_pandas().astype(dtype)
 
 
 def _chosen(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFrame:
@@ -85,17 +92,21 @@ def _chosen(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFram
             )
     if not wanted <= set(names):
         # The schema alone is enough to say which name is wrong, and what is near it.
-        return frame.iloc[:0].set_axis(names, axis=1)
+        once = [place for place, name in enumerate(names) if names.index(name) == place]
+        return frame.iloc[:0, once].set_axis([names[place] for place in once], axis=1)
     places = [place for place, name in enumerate(names) if name in wanted]
     return frame.iloc[:, places].set_axis([names[place] for place in places], axis=1)
 
 
 def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
+    # In a column of Python objects None, NaN and NA all say missing; Arrow takes only None.
+    objects = {str(n): frame[n] for n, dtype in frame.dtypes.items() if str(dtype) == "object"}
+    none = {name: column.where(column.notna(), None) for name, column in objects.items()}
     try:
-        source = pl.from_pandas(frame, nan_to_null=False)
+        source = pl.from_pandas(frame.assign(**none), nan_to_null=False)
     except Exception as error:
         raise FrameError(
-            f"the pandas frame does not convert to Polars: {error}",
+            f"the pandas frame does not convert to Polars: {str(error).rstrip('.')}",
             hint="cast the column it names, for example with .astype(str)",
         ) from error
     return source.with_columns(_category_orders(frame))

@@ -7,6 +7,7 @@ collect, the row order stays, and the engine reads the shared columns once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,9 @@ from frame_prc._columns import Column
 from frame_prc.exceptions import DataError
 
 Sums = dict[str, Any]
+
+# Positives and negatives together must stay in Int64.
+_COUNT_LIMIT = 2.0**62
 
 
 @dataclass(frozen=True)
@@ -51,21 +55,30 @@ def guard(result: pl.LazyFrame, rows: pl.LazyFrame, checks: Sequence[Check]) -> 
     return pl.concat([gate, result])
 
 
-def amount_check(role: str, name: str) -> Check:
-    """Weights and counts are finite and not negative."""
-    amount = pl.col(role)
-    wrong = (amount < 0) | ~amount.cast(pl.Float64).is_finite()
+def amount_check(role: str, column: Column) -> Check:
+    """Weights and counts are finite and not negative, and so is their sum."""
+    amount, as_float = pl.col(role), pl.col(role).cast(pl.Float64)
+    wrong = (amount < 0) | ~as_float.is_finite()
+    largest = _COUNT_LIMIT if column.dtype.is_integer() and role != "weight" else math.inf
+    sums = _count_and_values(role, amount, wrong)
 
-    def problem(sums: Sums) -> DataError | None:
-        if not (count := sums[f"{role} wrong"]):
-            return None
-        return DataError(
-            f"{role}= column {name!r} has {_rows(count)} with {_listed(sums[f'{role} values'])}",
-            "finite numbers that are zero or more",
-            "a weight of 0 leaves a row out",
-        )
+    def problem(found: Sums) -> DataError | None:
+        if count := found[f"{role} wrong"]:
+            return DataError(
+                f"{role}= column {column.name!r} has {_rows(count)} with "
+                f"{_listed(found[f'{role} values'])}",
+                "finite numbers that are zero or more",
+                "a weight of 0 leaves a row out",
+            )
+        if found[f"{role} total"] >= largest:
+            return DataError(
+                f"{role}= column {column.name!r} adds up to {found[f'{role} total']:.6g}",
+                f"a total below {largest:.6g}",
+                "divide all by a common factor; no ratio changes",
+            )
+        return None
 
-    return Check(_count_and_values(role, amount, wrong), problem)
+    return Check({**sums, f"{role} total": as_float.sum()}, problem)
 
 
 def binary_check(column: Column) -> Check:
@@ -127,8 +140,8 @@ def missing_check(columns: dict[str, Column]) -> Check:
 
     def problem(found: Sums) -> DataError | None:
         counts = [
-            f"{column.name!r} has {_rows(count)} with null"
-            + (" or NaN" if column.dtype.is_float() else "")
+            f"{column.name!r} has {_rows(count)} with "
+            + ("null or NaN" if _may_be_nan(role, column) else "null")
             for role, column in columns.items()
             if (count := found[f"{role} missing"])
         ]
@@ -146,9 +159,12 @@ def missing_check(columns: dict[str, Column]) -> Check:
 
 def _missing_rows(role: str, column: Column) -> pl.Expr:
     nulls = pl.col(role).null_count()
+    return nulls + pl.col(role).is_nan().sum() if _may_be_nan(role, column) else nulls
+
+
+def _may_be_nan(role: str, column: Column) -> bool:
     # NaN is no missing weight but a wrong one: see amount_check.
-    counts_nan = column.dtype.is_float() and role not in ("weight", "pos", "neg")
-    return nulls + pl.col(role).is_nan().sum() if counts_nan else nulls
+    return column.dtype.is_float() and role not in ("weight", "pos", "neg")
 
 
 def _truth(column: Column) -> pl.Expr:

@@ -16,6 +16,7 @@ from frame_prc._columns import (
     common_score_dtype,
     find_column,
     find_keys,
+    named,
 )
 from frame_prc._request import IntoColumn, IntoKeys, key_items, names_of
 from frame_prc._rows import once
@@ -127,7 +128,7 @@ def _project(
         roles["weight"] = weight[0]
     marked = [column.expression.alias(f"\0{role}") for role, column in roles.items()]
     source = lf.select(*(key for key, _ in found), *marked).select(
-        *(pl.col(name).alias(f"key_{i}") for i, name in enumerate(names)),
+        *(named(name).alias(f"key_{i}") for i, name in enumerate(names)),
         *(pl.col(f"\0{role}").alias(role) for role in roles),
     )
     keys = [pl.col(f"key_{i}").alias(name) for i, name in enumerate(names)]

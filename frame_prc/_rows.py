@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc import _gate
-from frame_prc._columns import Columns, common_score_dtype
+from frame_prc._columns import Columns, common_score_dtype, named
 
 # Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
 _CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
@@ -85,7 +85,7 @@ def once(lf: pl.LazyFrame) -> pl.LazyFrame:
 
 def _key(name: str, dtype: pl.DataType) -> pl.Expr:
     # -0.0 and 0.0 are one key; which of the two a group keeps would depend on row order.
-    key = pl.col(name)
+    key = named(name)
     return pl.when(key != 0).then(key).otherwise(key.abs()) if dtype.is_float() else key
 
 
@@ -108,7 +108,9 @@ def _model_rows(
 def _classes(columns: Columns) -> list[pl.Expr]:
     """Return the columns that say how much of each class a row holds."""
     if columns.counted:
-        return [pl.col("pos", "neg").cast(pl.Float64 if columns.weighted else pl.Int64)]
+        # Not strict: a count beyond Int64 is for the gate to name.
+        dtype = pl.Float64 if columns.weighted else pl.Int64
+        return [pl.col("pos", "neg").cast(dtype, strict=False)]
     weight = [pl.col("weight").cast(pl.Float64)] if columns.weighted else []
     return [_positive(columns).alias("truth"), *weight]
 
@@ -128,7 +130,7 @@ def _usable(columns: Columns) -> pl.Expr:
 
 def _checks(columns: Columns) -> list[_gate.Check]:
     classes, label = columns.classes, columns.request.pos_label
-    checks = [_gate.amount_check(r, c.name) for r, c in classes.items() if r != "truth"]
+    checks = [_gate.amount_check(r, c) for r, c in classes.items() if r != "truth"]
     if not columns.counted:
         truth = classes["truth"]
         if label is not None:

@@ -28,7 +28,8 @@ class PrcError(ValueError):
             parts.append(f"Allowed: {allowed}")
         if hint is not None:
             parts.append(f"Hint: {hint}")
-        super().__init__(" ".join(part if part.endswith("?") else f"{part}." for part in parts))
+        # A text that ends already is a whole message: errors come back from a pickle by it.
+        super().__init__(" ".join(p if p.endswith(("?", ".")) else f"{p}." for p in parts))
 
 
 class FrameError(PrcError, TypeError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
@@ -60,7 +60,7 @@ def register() -> None:
     pl.api.register_dataframe_namespace("prc")(PrcFrame)
     pl.api.register_lazyframe_namespace("prc")(PrcFrame)
     pl.api.register_expr_namespace("prc")(PrcExpr)
-    if "pandas" in sys.modules:
+    if sys.modules.get("pandas") is not None:
         _register_pandas(sys.modules["pandas"])
     else:
         sys.meta_path.insert(0, _AfterPandas())
@@ -78,14 +78,18 @@ class _AfterPandas(MetaPathFinder):
     ) -> ModuleSpec | None:
         if fullname != "pandas":
             return None
-        sys.meta_path.remove(self)
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
-            load = spec.loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                load(module)
-                _register_pandas(module)
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+            self._register_after(spec.loader)
         return spec
+
+    def _register_after(self, loader: Loader) -> None:
+        load = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            load(module)
+            _register_pandas(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+
+        loader.exec_module = exec_module  # type: ignore[method-assign]

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 
 @dataclass(frozen=True)
@@ -45,3 +46,16 @@ TYPES = {
 }
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
+every_polars_kind = pytest.mark.parametrize("kind", KINDS[:3], ids=str)
+
+
+def assert_rows(kind: Kind, result: Any, expected: pl.DataFrame, **tolerance: float) -> None:
+    """Compare a result with the rows expected, exactly unless a tolerance is given.
+
+    NumPy has no null for integers and Booleans, nor a dtype for nothing but nulls or dates: a
+    frame that went through pandas is compared by its values, any other by its dtypes as well.
+    """
+    rows = kind.rows(result)
+    if kind.name == "pandas":
+        rows = rows.cast(dict(expected.schema))
+    assert_frame_equal(rows, expected, check_exact=not tolerance, **tolerance)

@@ -1,0 +1,294 @@
+"""Counts: what they hold, the dtypes they keep, and that they add up."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pandas as pd
+import polars as pl
+import polars.selectors as cs
+import published
+import pytest
+from kinds import KINDS, assert_rows, every_kind, every_polars_kind
+
+import frame_prc
+
+INFINITY = float("inf")
+NAN = float("nan")
+
+
+@every_kind
+def test_counts_are_positives_and_negatives_at_each_score(kind):
+    result = frame_prc.counts(kind.make(published.SPARK), "truth", "score")
+    expected = pl.DataFrame(
+        {"threshold": [0.8, 0.6, 0.4, 0.1], "pos": [1, 2, 0, 1], "neg": [0, 1, 1, 1]}
+    )
+    assert_rows(kind, result, expected)
+
+
+@every_kind
+def test_signed_zeros_are_one_score_and_infinities_are_scores(kind):
+    df = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [-0.0, 0.0, -INFINITY, INFINITY]})
+    result = frame_prc.counts(kind.make(df), "truth", "score")
+    expected = pl.DataFrame(
+        {"threshold": [INFINITY, 0.0, -INFINITY], "pos": [0, 1, 1], "neg": [1, 1, 0]}
+    )
+    assert_rows(kind, result, expected)
+
+
+# --- scores ---------------------------------------------------------------------------
+
+
+SCORES = {
+    pl.Float16: [INFINITY, 65504.0, 2.0**-24, 0.0, -(2.0**-24), -INFINITY],
+    pl.Float32: [INFINITY, 3.4028234663852886e38, 1e-45, 0.0, -1e-45, -INFINITY],
+    pl.Float64: [INFINITY, 1.7976931348623157e308, 5e-324, 0.0, -5e-324, -INFINITY],
+    pl.Int8: [127, 1, 0, -1, -128],
+    pl.UInt8: [255, 1, 0],
+    pl.Int16: [2**15 - 1, 0, -(2**15)],
+    pl.UInt16: [2**16 - 1, 0],
+    pl.Int32: [2**31 - 1, 0, -(2**31)],
+    pl.UInt32: [2**32 - 1, 0],
+    pl.Int64: [2**63 - 1, 2**53 + 1, 2**53, 0, -(2**63)],
+    pl.UInt64: [2**64 - 1, 2**64 - 2, 2**63, 0],
+    pl.Int128: [2**127 - 1, 2**64, 0, -(2**127)],
+    pl.UInt128: [2**128 - 1, 2**64, 0],
+    pl.Decimal(38, 2): [Decimal(f"{10**35}.01"), Decimal(10**35), Decimal("-0.01")],
+}
+NOT_IN_PANDAS = (pl.Int128, pl.UInt128)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [(k, d) for k in KINDS for d in SCORES if k.name != "pandas" or d not in NOT_IN_PANDAS],
+    ids=str,
+)
+def test_scores_keep_their_dtype_and_rank_exactly_in_it(kind, dtype):
+    scores = pl.Series("threshold", SCORES[dtype], dtype=dtype)
+    ranks = range(scores.len())
+    df = pl.DataFrame({"score": scores, "pos": ranks, "neg": 1}).reverse()
+    result = frame_prc.counts(kind.make(df), score="score", pos="pos", neg="neg")
+    ones = pl.Series([1] * scores.len())
+    assert_rows(kind, result, pl.DataFrame({"threshold": scores, "pos": ranks, "neg": ones}))
+
+
+@every_kind
+def test_models_of_several_dtypes_share_one_that_holds_them_exactly(kind):
+    df = pl.DataFrame(
+        {"truth": [1, 0], "points": [2**31 - 1, 0], "odds": [0.1, 1.0]},
+        schema_overrides={"points": pl.Int32, "odds": pl.Float32},
+    )
+    result = frame_prc.counts(kind.make(df), "truth", ["points", "odds"])
+    expected = pl.DataFrame(
+        {
+            "model": ["odds", "odds", "points", "points"],
+            "threshold": [1.0, df["odds"][0], 2**31 - 1.0, 0.0],
+            "pos": [0, 1, 1, 0],
+            "neg": [1, 0, 0, 1],
+        }
+    )
+    assert_rows(kind, result, expected)
+
+
+# --- keys -----------------------------------------------------------------------------
+
+
+BERLIN = pl.Datetime("ms", "Europe/Berlin")
+# Each in the order that segments come out in.
+KEYS = {
+    "String": pl.Series([None, "Z", "a", "ä"]),
+    "Enum": pl.Series([None, "small", "large"], dtype=pl.Enum(["small", "large"])),
+    "Boolean": pl.Series([None, False, True]),
+    "Int8": pl.Series([-1, 0, 1], dtype=pl.Int8),
+    "UInt64": pl.Series([0, 2**64 - 1], dtype=pl.UInt64),
+    "Float32": pl.Series([-INFINITY, -0.5, 0.0, 0.5, INFINITY], dtype=pl.Float32),
+    "Date": pl.Series([None, date(1969, 12, 31), date(2026, 3, 1)]),
+    "Datetime": pl.Series([None, datetime(2026, 3, 1, tzinfo=UTC)]).cast(BERLIN),
+    "Decimal": pl.Series([None, Decimal("-1.50"), Decimal("0.25")]),
+    "list": pl.Series([None, [], [1], [1, 2], [2]], dtype=pl.List(pl.Int64)),
+    "struct": pl.Series([{"city": "Ulm", "zone": 1}, {"city": "Ulm", "zone": 2}]),
+    "Binary": pl.Series([None, b"a", b"b"]),
+}
+
+
+@every_kind
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_keys_keep_their_dtype_and_order(kind, key):
+    df = pl.DataFrame({"segment": key, "truth": [True] * key.len(), "score": 0.5})
+    result = frame_prc.counts(kind.make(df.reverse()), "truth", "score", by="segment")
+    expected = df.select("segment", threshold="score", pos=pl.lit(1), neg=pl.lit(0))
+    assert_rows(kind, result, expected.cast({"pos": pl.Int64, "neg": pl.Int64}))
+
+
+@every_polars_kind
+@pytest.mark.parametrize(
+    "key",
+    [
+        pl.Series([None, 1.0, NAN]),
+        pl.Series(["a", "z"], dtype=pl.Categorical),
+        pl.Series([None], dtype=pl.Null),
+    ],
+    ids=["NaN", "Categorical", "Null"],
+)
+def test_keys_that_pandas_has_no_dtype_for_keep_theirs(kind, key):
+    df = pl.DataFrame({"segment": key, "truth": [True] * key.len(), "score": 0.5})
+    result = frame_prc.counts(kind.make(df.reverse()), "truth", "score", by="segment")
+    assert kind.rows(result)["segment"].equals(key, check_dtypes=True, null_equal=True)
+
+
+@every_kind
+@pytest.mark.parametrize("zeros", [[0.0, -0.0], [-0.0, 0.0]], ids=str)
+def test_signed_zeros_are_one_key_without_a_sign(kind, zeros):
+    df = pl.DataFrame({"segment": zeros, "truth": [1, 0], "score": [1, 1]})
+    result = frame_prc.counts(kind.make(df), "truth", "score", by="segment")
+    assert [str(value) for value in kind.rows(result).row(0)] == ["0.0", "1", "1", "1"]
+
+
+def test_pandas_categories_sort_in_their_own_order():
+    sizes = pd.Categorical(["large", "small"], categories=["small", "large"], ordered=True)
+    df = pd.DataFrame({"size": sizes, "truth": [1, 0], "score": [1.0, 2.0]})
+    result = frame_prc.counts(df, "truth", "score", by="size")
+    assert result["size"].tolist() == ["small", "large"]
+    assert result["size"].dtype == df["size"].dtype
+
+
+BY = pl.DataFrame(
+    {
+        "region": ["s", "n", "s", "n"],
+        "week": [2, 1, 1, 2],
+        "truth": [1, 0, 1, 0],
+        "score": [0.1, 0.2, 0.3, 0.4],
+    }
+)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    "by",
+    [
+        ["region", "week"],
+        ("region", pl.col("week")),
+        pl.col("region", "week"),
+        cs.by_index(0, 1),
+        [cs.string(), "week"],
+        [cs.starts_with("r"), cs.starts_with("w")],
+    ],
+    ids=["list", "tuple", "expression", "selector", "list with a selector", "selectors"],
+)
+def test_keys_may_be_given_in_many_ways(kind, by):
+    result = frame_prc.counts(kind.make(BY), "truth", "score", by=by)
+    expected = pl.DataFrame(
+        {
+            "region": ["n", "n", "s", "s"],
+            "week": [1, 2, 1, 2],
+            "threshold": [0.2, 0.4, 0.3, 0.1],
+            "pos": [0, 0, 1, 1],
+            "neg": [1, 1, 0, 0],
+        }
+    )
+    assert_rows(kind, result, expected)
+
+
+@every_kind
+def test_a_key_may_be_computed(kind):
+    south = (pl.col("region") == "s").alias("south")
+    result = frame_prc.counts(kind.make(BY), "truth", "score", by=south)
+    assert kind.rows(result)["south"].to_list() == [False, False, True, True]
+
+
+@every_kind
+def test_keys_may_be_called_like_roles_and_internal_columns(kind):
+    df = pl.DataFrame(
+        {"score": ["a", "b"], "segment": [1, 2], "key_0": [1, 2], "truth": [1, 0], "p": [1.0, 2.0]}
+    )
+    result = frame_prc.counts(kind.make(df), "truth", "p", by=["score", "segment", "key_0"])
+    assert kind.rows(result).columns[:3] == ["score", "segment", "key_0"]
+    assert kind.rows(result)["score"].to_list() == ["a", "b"]
+
+
+# --- weights and aggregated rows ------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Int32, pl.UInt8], ids=str)
+def test_weighted_counts_are_float64(kind, dtype):
+    df = pl.DataFrame({"truth": [1, 1, 0], "score": [1.0] * 3, "weight": [1, 2, 4]})
+    df = df.cast({"weight": dtype})
+    result = frame_prc.counts(kind.make(df), "truth", "score", weight="weight")
+    assert_rows(kind, result, pl.DataFrame({"threshold": [1.0], "pos": [3.0], "neg": [4.0]}))
+
+
+@every_kind
+def test_float32_weights_are_summed_in_float64(kind):
+    df = pl.DataFrame({"truth": [1, 1], "score": [1.0, 1.0], "weight": [2.0**24, 1.0]})
+    df = df.cast({"weight": pl.Float32})
+    result = frame_prc.counts(kind.make(df), "truth", "score", weight="weight")
+    # 2**24 + 1 is no Float32.
+    assert kind.rows(result)["pos"].item() == 2**24 + 1
+
+
+@every_kind
+@pytest.mark.parametrize("dtype", [pl.UInt8, pl.Int64, pl.Float32], ids=str)
+def test_aggregated_rows_with_one_score_are_added_up(kind, dtype):
+    df = pl.DataFrame(
+        {"score": [2, 1, 2, 0], "hits": [200, 1, 200, 0], "misses": [0, 3, 5, 0]},
+        schema_overrides={"hits": dtype, "misses": dtype},
+    )
+    result = frame_prc.counts(kind.make(df), score="score", pos="hits", neg="misses")
+    expected = pl.DataFrame({"threshold": [2, 1], "pos": [400, 1], "neg": [5, 3]})
+    amount = pl.Float64 if dtype.is_float() else pl.Int64
+    assert_rows(kind, result, expected.cast({"pos": amount, "neg": amount}))
+
+
+@every_kind
+def test_counts_of_several_days_and_models_add_up(kind):
+    days = [BY.filter(week=week).with_columns(other=-pl.col("score")) for week in (1, 2)]
+    options = {"by": ["model", "region"], "pos": "pos", "neg": "neg"}
+    parts = [
+        kind.rows(frame_prc.counts(kind.make(day), "truth", ["score", "other"], by="region"))
+        for day in days
+    ]
+    merged = frame_prc.counts(kind.make(pl.concat(parts)), score="threshold", **options)
+    whole = frame_prc.counts(pl.concat(days), "truth", ["score", "other"], by="region")
+    assert_rows(kind, merged, whole)
+
+
+# --- missing values -------------------------------------------------------------------
+
+
+MISSING = pl.DataFrame(
+    {
+        "segment": ["a", "a", "a", "b", "b"],
+        "truth": [True, False, None, True, False],
+        "score": [0.9, NAN, 0.7, None, NAN],
+    }
+)
+
+
+@every_kind
+def test_missing_values_raise(kind):
+    with pytest.raises(frame_prc.DataError, match=r"'truth' has 1 row .*'score' has 3 rows"):
+        kind.rows(frame_prc.counts(kind.make(MISSING), "truth", "score"))
+
+
+@every_kind
+def test_dropped_rows_are_left_out(kind):
+    result = frame_prc.counts(kind.make(MISSING), "truth", "score", by="segment", missing="drop")
+    expected = pl.DataFrame({"segment": ["a"], "threshold": [0.9], "pos": [1], "neg": [0]})
+    assert_rows(kind, result, expected)
+
+
+@every_kind
+def test_unretrieved_rows_come_last_without_a_threshold(kind):
+    df = MISSING.drop_nulls("truth")
+    result = frame_prc.counts(kind.make(df), "truth", "score", by="segment", missing="unretrieved")
+    expected = pl.DataFrame(
+        {
+            "segment": ["a", "a", "b"],
+            "threshold": [0.9, None, None],
+            "pos": [1, 0, 1],
+            "neg": [0, 1, 1],
+        }
+    )
+    assert_rows(kind, result, expected)

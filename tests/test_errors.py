@@ -1,0 +1,579 @@
+"""The catalogue of errors: what is said, when it is said, and what is no error at all."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import polars.selectors as cs
+import pytest
+from kinds import KINDS, Kind, every_kind, every_polars_kind
+
+import frame_prc
+from frame_prc import ColumnError, DataError, FrameError, OptionError, PrcError
+
+ROWS = pl.DataFrame(
+    {
+        "region": ["n", "n", "s", "s"],
+        "late": [True, False, True, False],
+        "score": [0.9, 0.4, 0.4, 0.2],
+        "other": [0.1, 0.2, 0.3, 0.4],
+        "answer": ["yes", "no", "yes", "no"],
+        "grade": [1, 2, 1, 3],
+        "w": [1.0, 2.0, 1.0, 1.0],
+        "hits": [1, 0, 2, 0],
+        "misses": [0, 1, 1, 0],
+    }
+)
+VERBS = ["counts", "curve", "average_precision"]
+NAN, INF = float("nan"), float("inf")
+
+every_verb = pytest.mark.parametrize("verb", VERBS)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call of ``curve`` that fails: the parameters, the error, and what its text says in order.
+
+    ``columns`` replace those of ``ROWS``; the truth is "late" and the score "score" by default.
+    """
+
+    shows: str
+    asked: dict[str, Any]
+    error: type[PrcError]
+    says: list[str]
+    columns: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.shows.replace(" ", "-")
+
+    def rows(self) -> pl.DataFrame:
+        return ROWS.with_columns(**self.columns)
+
+    def ask(self, frame: Any) -> Any:
+        return frame.prc.curve(**{"truth": "late", "score": "score", **self.asked})
+
+
+def aggregated(**asked: Any) -> dict[str, Any]:
+    return {"truth": None, "pos": "hits", "neg": "misses", **asked}
+
+
+def role_of(where: str) -> str:
+    return where.partition(" ")[0]
+
+
+def column(name: str) -> pl.Expr:
+    return pl.col(name)
+
+
+def missing_names(shows: str, into: Callable[[str], Any]) -> list[Case]:
+    named = {
+        "truth": ({"truth": into("lat")}, "late"),
+        "score": ({"score": into("scor")}, "score"),
+        "score list": ({"score": ["other", into("scor")]}, "score"),
+        "score mapping": ({"score": {"old": "other", "new": into("scor")}}, "score"),
+        "by": ({"by": into("regio")}, "region"),
+        "by list": ({"by": ["answer", into("regio")]}, "region"),
+        "weight": ({"weight": into("ww")}, "w"),
+        "pos": (aggregated(pos=into("hit")), "hits"),
+        "neg": (aggregated(neg=into("misse")), "misses"),
+    }
+    return [
+        Case(
+            f"{shows} in {where}",
+            asked,
+            ColumnError,
+            [f"{role_of(where)}= names", "which is no column", f"did you mean '{nearest}'"],
+        )
+        for where, (asked, nearest) in named.items()
+    ]
+
+
+def not_numeric(where: str, asked: dict[str, Any]) -> Case:
+    says = [
+        f"{role_of(where)}= column 'answer' has dtype String",
+        "numeric column",
+        "cast it first",
+    ]
+    return Case(f"text as {where}", asked, ColumnError, says)
+
+
+def several_outputs(where: str, asked: dict[str, Any]) -> Case:
+    says = [f"{role_of(where)}= gives 2 columns: 'other', 'w'", "Allowed: one column"]
+    return Case(f"several columns as {where}", asked, ColumnError, says)
+
+
+def no_outputs(where: str, asked: dict[str, Any]) -> Case:
+    says = [f"{role_of(where)}= selects no column", "the columns are 'region', 'late'"]
+    return Case(f"selector of nothing as {where}", asked, ColumnError, says)
+
+
+def no_column(role: str, value: object, asked: dict[str, Any]) -> Case:
+    what = f"{role}= takes columns, got {value!r} of type {type(value).__name__}"
+    says = [what, "a column name or a Polars expression"]
+    return Case(f"{type(value).__name__} as {role}", asked, OptionError, says)
+
+
+def repeated(shows: str, asked: dict[str, Any], where: str) -> Case:
+    return Case(shows, asked, ColumnError, [f"is named {where}", "each column once", ".alias("])
+
+
+def bad_option(name: str, value: object, allowed: str) -> Case:
+    says = [f"{name}={value!r} is not an option", f"Allowed: {allowed}"]
+    return Case(f"{name} {value}", {name: value}, OptionError, says)
+
+
+def beside_counts(role: str, asked: dict[str, Any]) -> Case:
+    says = [f"{role}= is given beside pos= and neg=", "truth= for single rows, or pos= and neg="]
+    return Case(f"{role} beside counts", aggregated(**asked), OptionError, says)
+
+
+def not_given(role: str, asked: dict[str, Any], allowed: str) -> Case:
+    return Case(f"no {role}", asked, OptionError, [f"{role}= is not given", allowed])
+
+
+def wrong_label(label: object, truth: str, dtype: str) -> Case:
+    what = f"pos_label={label!r} cannot be a value of truth= column {truth!r} of dtype {dtype}"
+    asked = {"truth": truth, "pos_label": label}
+    return Case(f"label {label!r} for {dtype}", asked, OptionError, [what, "Allowed:", dtype])
+
+
+SEVERAL = pl.col("other", "w")
+NOTHING = cs.date()
+AT_THE_CALL = [
+    *missing_names("unknown name", str),
+    *missing_names("unknown root", column),
+    Case(
+        "nothing like the name",
+        {"truth": "zzz"},
+        ColumnError,
+        ["'zzz'", "the columns are 'region', 'late', 'score'"],
+    ),
+    *(not_numeric(role, {role: "answer"}) for role in ("score", "weight")),
+    not_numeric("score list", {"score": ["other", "answer"]}),
+    *(not_numeric(role, aggregated(**{role: "answer"})) for role in ("pos", "neg")),
+    Case(
+        "text as truth without label",
+        {"truth": "answer"},
+        ColumnError,
+        ["truth= column 'answer' has dtype String", "Boolean, or 0/1 numbers", "pos_label="],
+    ),
+    wrong_label(1, "answer", "String"),
+    wrong_label("yes", "grade", "Int64"),
+    wrong_label(True, "grade", "Int64"),
+    wrong_label(1, "late", "Boolean"),
+    *(several_outputs(role, {role: SEVERAL}) for role in ("truth", "score", "weight")),
+    *(several_outputs(role, aggregated(**{role: SEVERAL})) for role in ("pos", "neg")),
+    several_outputs("score list", {"score": [SEVERAL, "score"]}),
+    *(no_outputs(role, {role: NOTHING}) for role in ("truth", "score", "by", "weight")),
+    no_outputs("by list", {"by": ["region", NOTHING]}),
+    *(no_column(role, 3, {role: 3}) for role in ("truth", "score", "by", "weight")),
+    no_column("by", None, {"by": [None]}),
+    no_column("by", {"region"}, {"by": {"region"}}),
+    Case(
+        "expression that cannot work",
+        {"score": pl.col("answer") * 2},
+        ColumnError,
+        ["score= is an expression that fails on this frame:"],
+    ),
+    Case(
+        "no keys in a list",
+        {"by": []},
+        OptionError,
+        ["by= is an empty list", "a column, an expression, a selector", "leave by= out"],
+    ),
+    repeated("key twice", {"by": ["region", "region"]}, "twice in by="),
+    repeated(
+        "key and expression of its name",
+        {"by": ["region", pl.col("region").str.to_uppercase()]},
+        "twice in by=",
+    ),
+    repeated("key selected twice", {"by": ["region", cs.by_name("region")]}, "twice in by="),
+    repeated("truth as key", {"by": "late"}, "in by= and truth="),
+    repeated("score as key", {"by": "score"}, "in by= and score="),
+    repeated("score as weight", {"weight": "score"}, "in weight= and score="),
+    repeated("truth as score", {"truth": "grade", "score": "grade"}, "in truth= and score="),
+    repeated("counts twice", aggregated(neg="hits"), "in pos= and neg="),
+    repeated("score twice", {"score": {"a": "score", "b": "score"}}, "twice in score="),
+    Case(
+        "key named like an output",
+        {"by": pl.col("region").alias("tp")},
+        ColumnError,
+        ["key 'tp' in by= is named like a column of the result", "'tp', 'fp'", ".alias("],
+    ),
+    bad_option("missing", "ignore", "'raise', 'drop', 'unretrieved'"),
+    bad_option("missing", None, "'raise', 'drop', 'unretrieved'"),
+    bad_option("start", "zero", "'one', 'first', None"),
+    bad_option("start", 1, "'one', 'first', None"),
+    bad_option("keep", "some", "'all', 'corners'"),
+    bad_option("envelope", 1, "True, False"),
+    beside_counts("truth", {"truth": "late"}),
+    beside_counts("weight", {"weight": "w"}),
+    beside_counts("pos_label", {"pos_label": 1}),
+    not_given("neg", {"truth": None, "pos": "hits"}, "pos= and neg= together"),
+    not_given("pos", {"truth": None, "neg": "hits"}, "pos= and neg= together"),
+    not_given("truth", {"truth": None}, "truth= for single rows, or pos= and neg="),
+    not_given("score", {"score": None}, "a column, a list of columns, or {name: column}"),
+    Case("no score in a list", {"score": []}, OptionError, ["score= names no column", "a column"]),
+    Case(
+        "model twice",
+        {"score": ["score", pl.col("other").alias("score")]},
+        OptionError,
+        ["score= names 'score' twice", "each model once", "score={'first': ..."],
+    ),
+    Case(
+        "model name that is no text",
+        {"score": {1: "score"}},
+        OptionError,
+        ["score= names a model 1", "names that are strings"],
+    ),
+    Case(
+        "scores without a common dtype",
+        {"score": ["score", "grade"]},
+        ColumnError,
+        ["'score' is Float64, 'grade' is Int64", "scores of one dtype", ".cast("],
+    ),
+]
+
+AT_COLLECT = [
+    Case(
+        "truth numbers outside 0 and 1",
+        {"truth": "grade"},
+        DataError,
+        ["truth= column 'grade' has 2 rows outside 0 and 1: 2, 3", "0/1 numbers", "pos_label=2"],
+    ),
+    Case(
+        "label nowhere in text",
+        {"truth": "answer", "pos_label": "maybe"},
+        DataError,
+        ["pos_label='maybe' is nowhere in truth= column 'answer', which holds 'no', 'yes'"],
+    ),
+    Case(
+        "label nowhere in numbers",
+        {"truth": "grade", "pos_label": 7},
+        DataError,
+        ["pos_label=7 is nowhere in truth= column 'grade', which holds 1, 2, 3", "Allowed:"],
+    ),
+    Case(
+        "label nowhere in booleans",
+        {"pos_label": False},
+        DataError,
+        ["pos_label=False is nowhere in truth= column 'late', which holds True"],
+        {"late": pl.lit(True)},
+    ),
+    Case(
+        "missing truth and score",
+        {},
+        DataError,
+        [
+            "'late' has 1 row with null",
+            "'score' has 2 rows with null or NaN",
+            "no null, and no NaN in truth or score",
+            "missing='drop'",
+            "missing='unretrieved'",
+        ],
+        {
+            "late": pl.Series([True, None, False, True]),
+            "score": pl.Series([0.9, None, NAN, 0.2]),
+        },
+    ),
+    Case(
+        "missing score of one model",
+        {"score": ["score", "other"]},
+        DataError,
+        ["values are missing: 'other' has 3 rows with null or NaN. Allowed"],
+        {"other": pl.Series([0.9, None, NAN, NAN])},
+    ),
+    Case(
+        "missing truth beside unretrieved scores",
+        {"missing": "unretrieved"},
+        DataError,
+        ["values are missing: 'late' has 1 row with null. Allowed"],
+        {
+            "late": pl.Series([True, None, False, True]),
+            "score": pl.Series([0.9, 0.8, None, 0.2]),
+        },
+    ),
+    *(
+        Case(
+            f"weight {value} under {missing}",
+            {"weight": "w", "missing": missing},
+            DataError,
+            [
+                f"weight= column 'w' has 1 row with {value!r}",
+                "finite numbers that are zero or more",
+                "a weight of 0 leaves a row out",
+            ],
+            {"w": pl.Series([1.0, 2.0, 0.0, value])},
+        )
+        for value, missing in (
+            (-1.0, "raise"),
+            (NAN, "raise"),
+            (INF, "raise"),
+            (NAN, "drop"),
+            (-INF, "unretrieved"),
+        )
+    ),
+    *(
+        Case(
+            f"negative {role}",
+            aggregated(),
+            DataError,
+            [f"{role}= column {name!r} has 2 rows with -2, -1", "zero or more"],
+            {name: pl.Series([-1, 0, 1, -2])},
+        )
+        for role, name in (("pos", "hits"), ("neg", "misses"))
+    ),
+]
+CASES = [*AT_THE_CALL, *AT_COLLECT]
+
+
+def every_case(cases: list[Case]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("case", cases, ids=str)
+
+
+def assert_says(error: PrcError, case: Case) -> None:
+    text, found = str(error), 0
+    for fragment in case.says:
+        found = text.find(fragment, found)
+        assert found >= 0, f"{fragment!r} is not, or not in this place, in: {text}"
+
+
+def error_on(kind: Kind, case: Case) -> PrcError:
+    with pytest.raises(PrcError) as raised:
+        kind.rows(case.ask(kind.make(case.rows())))
+    return raised.value
+
+
+def unreadable(rows: pl.DataFrame) -> pl.LazyFrame:
+    def fail(_: pl.DataFrame) -> pl.DataFrame:
+        raise AssertionError("the rows were read")
+
+    return rows.lazy().map_batches(fail, schema=rows.schema)
+
+
+# --- what is said, and when --------------------------------------------------------------
+
+
+@every_kind
+@every_case(AT_THE_CALL)
+def test_what_the_schema_shows_is_said_at_the_call(case, kind):
+    frame = kind.make(case.rows())
+    with pytest.raises(PrcError) as raised:
+        case.ask(frame)
+    assert raised.type is case.error
+    assert_says(raised.value, case)
+
+
+@every_case(AT_THE_CALL)
+def test_what_the_schema_shows_is_said_before_a_row_is_read(case):
+    with pytest.raises(case.error):
+        case.ask(unreadable(case.rows()))
+
+
+@every_kind
+@every_case(AT_COLLECT)
+def test_what_only_values_show_is_said_once_they_are_read(case, kind):
+    error = error_on(kind, case)
+    assert type(error) is case.error
+    assert_says(error, case)
+
+
+@every_case(AT_COLLECT)
+def test_what_only_values_show_is_not_looked_for_at_the_call(case):
+    assert isinstance(case.ask(unreadable(case.rows())), pl.LazyFrame)
+
+
+@every_case(CASES)
+def test_error_text_is_the_same_on_every_kind(case):
+    assert len({str(error_on(kind, case)) for kind in KINDS}) == 1
+
+
+@every_case(CASES)
+def test_error_text_names_nothing_internal(case):
+    text = str(error_on(KINDS[0], case))
+    internal = ["by_0", "key_0", "score_0", "rank_key", "slot", "\0"]
+    assert [name for name in internal if name in text] == []
+
+
+@every_case([AT_THE_CALL[0], AT_COLLECT[0]])
+@every_verb
+@every_kind
+def test_every_verb_checks_its_columns(case, verb, kind):
+    with pytest.raises(case.error, match="truth="):
+        kind.rows(getattr(kind.make(ROWS).prc, verb)(case.asked["truth"], "score"))
+
+
+# --- what cannot be shown on every kind ----------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", [[1, 2], {"late": [True]}, ROWS["late"], None, "late"], ids=repr)
+def test_unknown_kind_of_frame_is_refused_by_its_type(frame):
+    with pytest.raises(
+        FrameError, match=r"cannot evaluate a frame of type .*Allowed: a Polars"
+    ) as e:
+        frame_prc.curve(frame, "late", "score")
+    assert type(frame).__qualname__ in str(e.value)
+    assert isinstance(e.value, TypeError)
+
+
+@every_polars_kind
+def test_key_of_python_objects_is_refused(kind):
+    objects = pl.Series("region", [object()] * 4, dtype=pl.Object)
+    frame = kind.make(ROWS.with_columns(objects))
+    with pytest.raises(ColumnError, match=r"by= column 'region' has dtype Object.*sorted.*String"):
+        frame.prc.curve("late", "score", by="region")
+
+
+@every_polars_kind
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [({"truth": "late", "weight": "w"}, "w"), ({"pos": "hits", "neg": "misses"}, "misses")],
+)
+def test_missing_amount_is_counted_like_a_missing_score(kind, asked, name):
+    rows = ROWS.with_columns(pl.when(pl.col("score") != 0.4).then(pl.col(name)))
+    with pytest.raises(DataError, match=f"values are missing: '{name}' has 2 rows with null"):
+        kind.rows(kind.make(rows).prc.curve(score="score", **asked))
+
+
+def test_nan_weight_of_pandas_is_a_wrong_weight():
+    frame = ROWS.to_pandas().assign(w=[1.0, NAN, 1.0, 1.0])
+    with pytest.raises(DataError, match="weight= column 'w' has 1 row with nan"):
+        frame.prc.curve("late", "score", weight="w", missing="drop")
+
+
+@pytest.mark.parametrize("name", ["score", "region"])
+def test_named_column_that_pandas_has_twice_is_refused(name):
+    frame = pd.concat([ROWS.to_pandas(), ROWS.select(name).to_pandas()], axis=1)
+    with pytest.raises(ColumnError, match=f"2 columns named '{name}'.*one column of each name"):
+        frame.prc.curve("late", "score", by="region")
+
+
+def test_column_that_pandas_has_twice_does_no_harm_when_not_named():
+    frame = pd.concat([ROWS.to_pandas(), ROWS.select("w").to_pandas()], axis=1)
+    assert len(frame.prc.counts("late", "score")) == 3
+
+
+def test_unknown_name_is_said_even_where_pandas_has_another_column_twice():
+    frame = pd.concat([ROWS.to_pandas(), ROWS.select("w").to_pandas()], axis=1)
+    with pytest.raises(ColumnError, match=r"truth= names 'lat'.*did you mean 'late'"):
+        frame.prc.counts("lat", "score")
+
+
+def test_pandas_column_of_mixed_objects_is_refused_by_name():
+    frame = ROWS.to_pandas().assign(region=["n", 1, object(), None])
+    with pytest.raises(FrameError, match=r"does not convert to Polars.*Hint: cast the column"):
+        frame.prc.curve("late", "score", by="region")
+
+
+# --- errors as objects ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [ColumnError, DataError, FrameError, OptionError])
+def test_errors_are_one_family_of_value_errors(error):
+    assert issubclass(error, PrcError)
+    assert issubclass(error, ValueError)
+
+
+@every_case([AT_THE_CALL[0], AT_THE_CALL[-1], AT_COLLECT[0], AT_COLLECT[2]])
+def test_pickled_error_comes_back_as_it_was(case):
+    error = error_on(KINDS[0], case)
+    copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - pickled one line ago
+    assert (type(copy), str(copy)) == (type(error), str(error))
+
+
+# --- key names ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "outputs"),
+    [
+        ("counts", {}, "threshold pos neg"),
+        ("curve", {"envelope": True}, "threshold tp fp fn tn precision recall envelope"),
+        ("curve", {"score": ["score", "other"]}, "model threshold tp fp fn tn precision recall"),
+        ("average_precision", {}, "n n_pos prevalence average_precision status"),
+        ("average_precision", {"missing": "drop"}, "n_dropped"),
+    ],
+)
+def test_no_key_may_be_named_like_a_column_of_the_result(verb, options, outputs):
+    asked = {"truth": "late", "score": "score", **options}
+    for name in outputs.split():
+        with pytest.raises(ColumnError, match=f"key '{name}' in by= is named like a column"):
+            getattr(ROWS.prc, verb)(**asked, by=pl.col("region").alias(name))
+
+
+@pytest.mark.parametrize(
+    ("verb", "name"),
+    [
+        ("counts", "tp"),
+        ("curve", "envelope"),
+        ("curve", "model"),
+        ("average_precision", "n_dropped"),
+    ],
+)
+def test_key_named_like_a_column_of_another_result_is_no_error(verb, name):
+    result = getattr(ROWS.prc, verb)("late", "score", by=pl.col("region").alias(name))
+    assert result[name].unique().sort().to_list() == ["n", "s"]
+
+
+@every_kind
+@every_verb
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+def test_keys_and_roles_may_be_called_what_they_like(kind, verb, missing):
+    internal = ["segment", "slot", "rank_key", "key_0", "by_0", "opens", "score", "truth", "level"]
+    names = {"region": "weight", "late": "score_0", "score": "key_1", "w": "row"}
+    rows = ROWS.select(*names).rename(names)
+    rows = rows.with_columns(pl.col("weight").alias(name) for name in internal)
+    asked = {"by": internal, "weight": "row", "missing": missing}
+    result = kind.rows(getattr(kind.make(rows).prc, verb)("score_0", "key_1", **asked))
+    expected = kind.rows(
+        getattr(kind.make(ROWS).prc, verb)(
+            "late", "score", **{**asked, "by": "region", "weight": "w"}
+        )
+    )
+    assert result.columns == [*internal, *expected.columns[1:]]
+    assert result.drop(internal).equals(expected.drop("region"))
+
+
+# --- what is no error -----------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("rows", "statuses", "points"),
+    [
+        pytest.param(ROWS.head(0), [], 0, id="no rows"),
+        pytest.param(ROWS.head(1), ["no_negatives"], 2, id="one row"),
+        pytest.param(ROWS.filter("late"), ["no_negatives"] * 2, 4, id="no negatives"),
+        pytest.param(ROWS.filter(~pl.col("late")), ["no_positives"] * 2, 4, id="no positives"),
+        pytest.param(ROWS.with_columns(region=None), ["ok"], 4, id="null key"),
+        pytest.param(ROWS.with_columns(score=INF), ["ok"] * 2, 4, id="infinite score"),
+        pytest.param(ROWS.with_columns(w=0.0), [], 0, id="no weight"),
+    ],
+)
+def test_odd_rows_are_results(kind, rows, statuses, points):
+    prc = kind.make(rows.with_columns(pl.col("region").cast(pl.String))).prc
+    asked = {"truth": "late", "score": "score", "by": "region", "weight": "w"}
+    assert kind.rows(prc.average_precision(**asked))["status"].to_list() == statuses
+    assert kind.rows(prc.curve(**asked)).height == points
+    assert kind.rows(prc.counts(**asked)).height == points - len(statuses)
+
+
+@every_kind
+@pytest.mark.parametrize("missing", ["raise", "drop", "unretrieved"])
+def test_no_rows_at_all_are_one_empty_segment(kind, missing):
+    prc = kind.make(ROWS.head(0)).prc
+    table = kind.rows(prc.average_precision("late", "score", missing=missing))
+    assert table.select("n", "status").rows() == [(0, "empty")]
+    assert kind.rows(prc.curve("late", "score", missing=missing)).is_empty()
+
+
+@every_kind
+def test_label_is_not_looked_for_where_there_are_no_rows(kind):
+    frame = kind.make(ROWS.head(0))
+    table = kind.rows(frame.prc.average_precision("answer", "score", pos_label="yes"))
+    assert table["status"].to_list() == ["empty"]

@@ -1,0 +1,194 @@
+"""The examples, run as a user runs them, and what the README says they show."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import optional
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import frame_prc
+
+CHECKOUT = Path(__file__).parents[1]
+EXAMPLES = CHECKOUT / "examples"
+FLIGHTS = EXAMPLES / "data" / "flights.parquet"
+BREAST_CANCER = EXAMPLES / "data" / "breast_cancer.parquet"
+README = CHECKOUT / "README.md"
+MODELS = ["logistic", "boosting"]
+CARRIERS = [
+    *("9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL"),
+    *("HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"),
+]
+
+with_readme = pytest.mark.skipif(not README.exists(), reason="the tests are not in a checkout")
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run(  # noqa: S603
+        list(map(str, command)), cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def quickstart(tmp_path_factory):
+    """Return what the quick start prints, and the folder it ran in."""
+    folder = tmp_path_factory.mktemp("quickstart")
+    return run(sys.executable, EXAMPLES / "quickstart.py", cwd=folder), folder
+
+
+@pytest.fixture(scope="module")
+def breast_cancer(tmp_path_factory):
+    """Return the file that the breast-cancer example writes into the folder it is told."""
+    folder = tmp_path_factory.mktemp("breast_cancer")
+    run(sys.executable, EXAMPLES / "breast_cancer.py", folder / "new" / "folder", cwd=folder)
+    return folder / "new" / "folder" / "breast_cancer.tsv"
+
+
+def table_rows(text: str) -> list[tuple[str, ...]]:
+    """Return the cells of every row of a printed frame, without its borders and widths."""
+    rows = (line.strip("│").split("┆") for line in text.splitlines() if line.startswith("│"))
+    return [tuple(cell.strip() for cell in row) for row in rows]
+
+
+# --- the quick start ---------------------------------------------------------------------------
+
+
+def test_quickstart_prints_a_row_per_model_and_carrier(quickstart):
+    printed, _ = quickstart
+    names, _, _, *rows = table_rows(printed)
+    assert names == ("model", "carrier", "n", "n_pos", "prevalence", "average_precision", "status")
+    assert [row[:2] for row in rows] == [(m, c) for m in sorted(MODELS) for c in CARRIERS]
+    assert ("boosting", "DL", "24351", "2812", "0.115478", "0.32338", "ok") in rows
+
+
+@with_readme
+def test_readme_shows_rows_that_the_quickstart_prints(quickstart):
+    printed, _ = quickstart
+    shown = table_rows(README.read_text(encoding="utf-8"))
+    assert len(shown) == 7
+    assert [row for row in shown if row not in table_rows(printed)] == []
+
+
+def test_quickstart_writes_the_curves_in_drawing_order(quickstart):
+    printed, folder = quickstart
+    written = pl.read_csv(
+        folder / "out" / "curves.tsv", separator="\t", schema_overrides={"threshold": pl.Float32}
+    )
+    flights = pl.read_parquet(FLIGHTS)
+    curves = frame_prc.curve(flights, "late", MODELS, by="carrier", keep="corners")
+    assert_frame_equal(written, curves, check_exact=True)
+    assert curves.select("model", "carrier").unique(maintain_order=True).rows() == [
+        (model, carrier) for model in sorted(MODELS) for carrier in CARRIERS
+    ]
+    assert str(Path("out") / "curves.tsv") in printed
+
+
+@with_readme
+def test_readme_runs_from_the_top(monkeypatch):
+    monkeypatch.chdir(CHECKOUT)
+    text = README.read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", text, flags=re.DOTALL)[1]
+    names: dict[str, object] = {}
+    *setup, first, second = code.strip().splitlines()
+    exec("\n".join(setup), names)  # noqa: S102
+    table, curves = (eval(line, names).collect() for line in (first, second))  # noqa: S307
+    assert table.select("model", "carrier").height == len(MODELS) * len(CARRIERS)
+    assert curves.columns[:3] == ["carrier", "origin", "threshold"]
+
+
+# --- the breast-cancer curve -------------------------------------------------------------------
+
+
+def test_breast_cancer_curve_ends_at_full_recall(breast_cancer):
+    table = pl.read_csv(breast_cancer, separator="\t")
+    assert table.columns == ["Precision", "Recall", "Decision Threshold"]
+    assert table.height == 376
+    assert table.row(0) == (1.0, 0.0, float("inf"))
+    assert table.row(1) == (1.0, 1 / 322, 0.9999879774432033)
+    assert (table["Recall"].diff().drop_nulls() >= 0).all()
+    assert (table["Decision Threshold"].diff().drop_nulls() < 0).all()
+    assert (table["Recall"] == 1).arg_true().to_list() == [375]
+
+
+def test_breast_cancer_scores_are_made_again(tmp_path):
+    run(sys.executable, EXAMPLES / "make_breast_cancer.py", tmp_path / "made.parquet", cwd=tmp_path)
+    made = pl.read_parquet(tmp_path / "made.parquet")
+    # Another linear algebra library may round another way.
+    assert_frame_equal(made, pl.read_parquet(BREAST_CANCER), rel_tol=1e-9, abs_tol=0)
+
+
+# --- the flights -------------------------------------------------------------------------------
+
+
+def test_flights_are_what_their_script_says():
+    schema = {
+        "carrier": pl.String,
+        "origin": pl.String,
+        "month": pl.Int8,
+        "late": pl.Boolean,
+        "logistic": pl.Float32,
+        "boosting": pl.Float32,
+        "distance": pl.Int16,
+    }
+    flights = pl.read_parquet(FLIGHTS)
+    assert dict(flights.schema) == schema
+    assert flights.height == 166_668
+    assert flights["month"].unique().sort().to_list() == [7, 8, 9, 10, 11, 12]
+    assert flights.null_count().row(0) == (0,) * len(schema)
+    assert FLIGHTS.stat().st_size < 4_000_000
+
+
+# --- R -------------------------------------------------------------------------------------------
+
+
+def assert_is_picture(path: Path, width: int, height: int) -> None:
+    head = path.read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", head[16:24]) == (width, height)
+    assert path.stat().st_size > 20_000  # an empty panel of this size takes a tenth
+
+
+def test_r_draws_the_flights(quickstart, tmp_path):
+    rscript = optional.require_r_package("ggplot2")
+    _, folder = quickstart
+    script, tsv = EXAMPLES / "ggplot" / "flights.R", folder / "out" / "curves.tsv"
+    run(rscript, script, tsv, "flights.png", cwd=tmp_path)
+    assert_is_picture(tmp_path / "flights.png", 1100, 1336)
+
+
+def test_r_draws_the_breast_cancer_curve(breast_cancer, tmp_path):
+    rscript = optional.require_r_package("ggplot2")
+    script = EXAMPLES / "ggplot" / "breast_cancer.R"
+    run(rscript, script, breast_cancer, "breast_cancer.png", cwd=tmp_path)
+    assert_is_picture(tmp_path / "breast_cancer.png", 960, 720)
+
+
+def test_r_reads_the_numbers_that_were_written(breast_cancer, tmp_path):
+    rscript = optional.require_program("Rscript")
+    read = 'x <- read.table(commandArgs(TRUE), sep = "\\t", header = TRUE, check.names = FALSE)'
+    show = 'writeLines(c(names(x), sprintf("%.17g", unlist(x))))'
+    lines = run(rscript, "-e", read, "-e", show, breast_cancer, cwd=tmp_path).splitlines()
+    curve = frame_prc.curve(pl.read_parquet(BREAST_CANCER), "benign", "score").head(376)
+    written = pl.concat([curve["precision"], curve["recall"], curve["threshold"]])
+    assert lines[:3] == ["Precision", "Recall", "Decision Threshold"]
+    assert list(map(float, lines[3:])) == written.to_list()
+
+
+# --- what is missing -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)]
+)
+def test_missing_program_is_skipped_by_name_but_fails_in_ci(monkeypatch, ci, outcome):
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(outcome, match="the program no-such-program is not installed"):
+        optional.require_program("no-such-program")

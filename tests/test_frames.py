@@ -1,0 +1,292 @@
+"""The border between kinds of frames: what goes in comes out, and nothing else is touched."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import polars.selectors as cs
+import pytest
+from kinds import TYPES, every_kind
+from polars.testing import assert_frame_equal
+
+import frame_prc
+
+ROWS = pl.DataFrame(
+    {
+        "region": ["b", "a", None, "b"],
+        "late": [True, False, True, False],
+        "score": [0.9, 0.4, 0.4, 0.2],
+        "other": [0.1, 0.2, 0.3, 0.4],
+    }
+)
+VERBS = ["counts", "curve", "average_precision"]
+NAN = float("nan")
+BIG = 2**53
+
+every_verb = pytest.mark.parametrize("verb", VERBS)
+
+
+def with_key(key: Any) -> pd.DataFrame:
+    return ROWS.drop("region").to_pandas().assign(key=key)
+
+
+def category(values: list[Any], order: list[Any], *, ordered: bool) -> pd.Categorical:
+    return pd.Categorical(values, categories=order, ordered=ordered)
+
+
+def values(column: pd.Series) -> list[Any]:
+    # An object column may hold None or NaN for a missing value.
+    return [None if pd.isna(value) else value for value in column]
+
+
+# --- what goes in comes out ------------------------------------------------------------------
+
+
+@every_kind
+@every_verb
+@pytest.mark.parametrize("by", [None, "region"])
+def test_result_is_of_the_kind_that_came_in(kind, verb, by):
+    frame = kind.make(ROWS)
+    assert type(getattr(frame.prc, verb)("late", "score", by=by)) is TYPES[kind.name]
+    assert type(getattr(frame_prc, verb)(frame, "late", "score", by=by)) is TYPES[kind.name]
+
+
+# Every key has four rows; the segments come out in the order that the second item says.
+KEYS = {
+    "unordered category": (category(["b", "a", None, "b"], ["c", "b", "a"], ordered=False), "_ba"),
+    "ordered category": (category(["b", "a", None, "b"], ["c", "b", "a"], ordered=True), "_ba"),
+    # Categories that are no strings come back as they were, but sort by value.
+    "category of numbers": (category([1, 2, None, 1], [3, 2, 1], ordered=True), [None, 1, 2]),
+    "string": (pd.Series(["b", "a", None, "b"], dtype="string"), "_ab"),
+    "str": (pd.Series(["b", "a", None, "b"], dtype="str"), "_ab"),
+    "object with None": (pd.Series(["b", "a", None, "b"], dtype=object), "_ab"),
+    "object with NaN": (pd.Series(["b", "a", NAN, "b"], dtype=object), "_ab"),
+    "int8": (pd.Series([2, 1, 1, 2], dtype="int8"), [1, 2]),
+    "uint64": (pd.Series([2**64 - 1, 1, 1, 2], dtype="uint64"), [1, 2, 2**64 - 1]),
+    "nullable integer": (pd.Series([2, 1, None, 2], dtype="Int64"), [None, 1, 2]),
+    "large nullable integer": (
+        pd.Series([BIG + 1, BIG, pd.NA, BIG], dtype="Int64"),
+        [None, BIG, BIG + 1],
+    ),
+    "nullable float": (pd.Series([2, 1, None, 2], dtype="Float64"), [None, 1.0, 2.0]),
+    "boolean": (pd.Series([True, False, None, True], dtype="boolean"), [None, False, True]),
+    "bool": (pd.Series([True, False, False, True]), [False, True]),
+    "float": (pd.Series([1.5, 0.5, NAN, 1.5]), [None, 0.5, 1.5]),
+    "float32": (pd.Series([1.5, 0.5, NAN, 1.5], dtype="float32"), [None, 0.5, 1.5]),
+    "datetime": (pd.to_datetime(["2024-02-01", "2024-01-01"] * 2), ["2024-01-01", "2024-02-01"]),
+    "datetime in nanoseconds with zone": (
+        pd.to_datetime(pd.Series(["2024-02-01", "2024-01-01", None, None]))
+        .dt.as_unit("ns")
+        .dt.tz_localize("Europe/Berlin"),
+        [None, "2024-01-01 00:00+01:00", "2024-02-01 00:00+01:00"],
+    ),
+    "timedelta": (pd.to_timedelta(["2D", "1D"] * 2), ["1D", "2D"]),
+    "period": (pd.PeriodIndex(["2024-02", "2024-01"] * 2, freq="M"), ["2024-01", "2024-02"]),
+    "intervals of a cut": (pd.cut([2, 1, 1, 2], [0, 1, 2]), [pd.Interval(0, 1), pd.Interval(1, 2)]),
+}
+
+
+@pytest.mark.parametrize(("key", "segments"), KEYS.values(), ids=KEYS)
+def test_key_of_pandas_keeps_its_dtype_and_order(key, segments):
+    frame = with_key(key)
+    listed = [None if s == "_" else s for s in segments]
+    expected = pd.Series(listed, dtype=frame["key"].dtype)
+    result = frame.prc.average_precision("late", "score", by="key")
+    assert result["key"].dtype == frame["key"].dtype
+    assert values(result["key"]) == values(expected)
+
+
+def test_categories_of_pandas_stay_even_where_no_row_has_them():
+    key = category(["b", "a", None, "b"], ["c", "b", "a"], ordered=True)
+    result = with_key(key).prc.curve("late", "score", by="key")
+    assert list(result["key"].cat.categories) == ["c", "b", "a"]
+    assert result["key"].cat.ordered
+
+
+def test_missing_key_of_pandas_is_one_segment():
+    frame = with_key(pd.Series([NAN, NAN, 1.0, 1.0]))
+    result = frame.prc.average_precision("late", "score", by="key")
+    assert result["n"].tolist() == [2, 2]
+    assert result["key"].isna().tolist() == [True, False]
+
+
+def test_undefined_numbers_are_nan_in_pandas():
+    result = with_key(["a", "b", "a", "b"]).prc.average_precision("late", "score", by="key")
+    assert result["average_precision"].dtype == "float64"
+    assert result["average_precision"].isna().tolist() == [False, True]
+
+
+def test_key_made_by_an_expression_comes_out_of_pandas():
+    frame = with_key(pd.to_datetime(["2024-02-01", "2024-01-05", "2024-01-07", "2024-02-03"]))
+    result = frame.prc.average_precision("late", "score", by=pl.col("key").dt.month())
+    assert result["key"].tolist() == [1, 2]
+
+
+def test_expression_named_like_its_column_does_not_take_the_dtype_of_it():
+    frame = with_key(pd.Series([2, 1, 1, 2], dtype="int8"))
+    result = frame.prc.average_precision("late", "score", by=pl.col("key").cast(pl.String))
+    assert result["key"].tolist() == ["1", "2"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "Float32", "Int64", "int8", "uint64"])
+def test_threshold_of_pandas_has_the_dtype_of_the_score(dtype):
+    frame = with_key(0).assign(score=pd.Series([3, 2, 2, 1], dtype=dtype))
+    counts = frame.prc.counts("late", "score")
+    assert counts["threshold"].dtype == dtype.lower()
+    assert counts["threshold"].tolist() == [3, 2, 1]
+    threshold = frame.prc.curve("late", "score")["threshold"]
+    assert threshold.dtype == ("float32" if dtype.lower() == "float32" else "float64")
+
+
+@pytest.mark.parametrize(
+    "truth",
+    [
+        pd.Series([1, 0, 1, 0]),
+        pd.Series([1.0, 0.0, 1.0, 0.0]),
+        pd.Series([1, 0, 1, 0], dtype="Int8"),
+        pd.Series([True, False, True, False], dtype="boolean"),
+        pd.Series([True, False, True, False], dtype=object),
+    ],
+    ids=lambda truth: str(truth.dtype),
+)
+def test_truth_of_pandas_may_have_any_dtype_of_0_and_1(truth):
+    frame = with_key(0)
+    expected = frame.prc.curve("late", "score")
+    pd.testing.assert_frame_equal(frame.assign(late=truth).prc.curve("late", "score"), expected)
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", "object", "category"])
+def test_label_of_pandas_may_have_any_dtype_of_text(dtype):
+    frame = with_key(0)
+    answers = pd.Series(["yes", "no", "yes", "no"], dtype=dtype)
+    result = frame.assign(late=answers).prc.curve("late", "score", pos_label="yes")
+    pd.testing.assert_frame_equal(result, frame.prc.curve("late", "score"))
+
+
+@pytest.mark.parametrize("missing", [None, NAN, pd.NA], ids=repr)
+@pytest.mark.parametrize(
+    ("truth", "label"),
+    [([True, False, True], None), ([1, 0, 1], None), (["yes", "no", "yes"], "yes")],
+    ids=["booleans", "numbers", "text"],
+)
+def test_object_column_of_pandas_may_lack_a_truth(truth, label, missing):
+    frame = with_key(0).assign(late=pd.Series([*truth, missing], dtype=object))
+    table = frame.prc.average_precision("late", "score", pos_label=label, missing="drop")
+    assert table[["n", "n_pos", "n_dropped"]].values.tolist() == [[3, 2, 1]]
+
+
+# --- only what is named is looked at -----------------------------------------------------------
+
+
+def test_pandas_column_that_is_not_named_may_hold_anything():
+    frame = with_key(["a", "b", "a", "b"]).assign(anything=[object(), 1, "a", None])
+    result = frame.prc.average_precision("late", ["score", "other"], by=pl.col("key"))
+    assert result["key"].tolist() == ["a", "b", "a", "b"]
+
+
+@every_kind
+@every_verb
+@pytest.mark.parametrize("role", ["truth", "score", "by", "weight"])
+def test_column_named_like_a_pattern_is_that_column(kind, verb, role):
+    asked = {"truth": "late", "score": "score", "by": "region", "weight": "other"}
+    rows = ROWS.rename({asked[role]: "^late|score$"})
+    result = kind.rows(getattr(kind.make(rows).prc, verb)(**{**asked, role: "^late|score$"}))
+    expected = kind.rows(getattr(kind.make(ROWS).prc, verb)(**asked))
+    assert_frame_equal(result.rename({"^late|score$": "region"}, strict=False), expected)
+
+
+def test_integer_column_names_are_read_as_text():
+    frame = pd.DataFrame([[True, 0.9, "a"], [False, 0.2, "a"]])
+    assert list(frame.columns) == [0, 1, 2]
+    result = frame.prc.average_precision("0", "1", by="2")
+    assert list(result.columns[:2]) == ["2", "n"]
+    assert result["2"].tolist() == ["a"]
+
+
+@pytest.mark.parametrize(
+    "by", [cs.string(), [cs.starts_with("k")], cs.all() - cs.by_name("late", "score")]
+)
+def test_selectors_choose_keys_of_pandas(by):
+    frame = with_key(["a", "b", "a", "b"]).drop(columns="other").astype({"key": "str"})
+    result = frame.prc.average_precision("late", "score", by=by)
+    assert result["key"].tolist() == ["a", "b"]
+
+
+def test_selector_chooses_the_score_of_pandas():
+    frame = with_key(0).drop(columns="other")
+    expected = frame.prc.curve("late", "score")
+    pd.testing.assert_frame_equal(frame.prc.curve("late", cs.float()), expected)
+
+
+# --- the index, and the caller's frame -------------------------------------------------------
+
+
+@every_verb
+@pytest.mark.parametrize("by", [None, "key"])
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.Index([7, 7, 1, 0], name="late"),
+        pd.MultiIndex.from_product([["x", "y"], [1, 2]], names=["key", None]),
+        pd.date_range("2024-01-01", periods=4),
+    ],
+    ids=["repeated", "levels", "dates"],
+)
+def test_index_of_pandas_is_ignored(index, by, verb):
+    frame = with_key(["a", "b", "a", "b"])
+    expected = getattr(frame.prc, verb)("late", "score", by=by)
+    result = getattr(frame.set_index(index).prc, verb)("late", "score", by=by)
+    pd.testing.assert_frame_equal(result, expected)
+    assert result.index.equals(pd.RangeIndex(len(result)))
+
+
+@every_verb
+def test_columns_of_pandas_may_come_from_a_view(verb):
+    frame = with_key(["a", "b", "a", "b"])
+    expected = getattr(frame.iloc[::2].copy().prc, verb)("late", "score", by="key")
+    result = getattr(frame.iloc[::2].prc, verb)("late", "score", by="key")
+    pd.testing.assert_frame_equal(result, expected)
+
+
+@every_kind
+@every_verb
+def test_frame_of_the_caller_is_not_changed(kind, verb):
+    frame = kind.make(ROWS)
+    asked = {"by": "region", "weight": "other", "missing": "drop"}
+    kind.rows(getattr(frame.prc, verb)("late", "score", **asked))
+    after = kind.rows(frame)
+    assert after.equals(kind.rows(kind.make(ROWS)))
+
+
+def test_pandas_frame_is_not_changed_in_its_labels_or_dtypes():
+    frame = with_key(category(["b", "a", None, "b"], ["b", "a"], ordered=False))
+    frame = frame.set_index(pd.Index([7, 7, 1, 0])).rename(columns={"other": 0})
+    before = frame.copy(deep=True)
+    frame.prc.curve("late", "score", by=["key", "0"])
+    pd.testing.assert_frame_equal(frame, before)
+
+
+@every_verb
+def test_result_of_pandas_can_be_written_to(verb):
+    result = getattr(with_key(["a", "b", "a", "b"]).prc, verb)("late", "score", by="key")
+    result.loc[:, "key"] = "c"
+    result.iloc[0, -1] = result.iloc[-1, -1]
+    assert result["key"].eq("c").all()
+
+
+def test_no_rows_of_pandas_keep_the_dtypes():
+    frame = with_key(pd.Series(["b", "a", None, "b"], dtype="category"))
+    full = frame.prc.curve("late", "score", by="key")
+    empty = frame.iloc[:0].prc.curve("late", "score", by="key")
+    assert empty.empty
+    pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
+
+
+@every_kind
+def test_dates_are_keys_on_every_kind(kind):
+    rows = ROWS.with_columns(day=pl.Series([date(2024, 1, d) for d in (2, 1, 1, 2)]))
+    result = kind.rows(kind.make(rows).prc.average_precision("late", "score", by="day"))
+    assert result["day"].cast(pl.Date).to_list() == [date(2024, 1, 1), date(2024, 1, 2)]

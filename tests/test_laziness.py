@@ -1,0 +1,277 @@
+"""A lazy frame stays lazy: what is read, when, how often, and what the result's schema says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.io.plugins import register_io_source
+from polars.testing import assert_frame_equal
+
+from frame_prc import DataError
+
+ROWS = pl.DataFrame(
+    {
+        "region": ["n", "n", "s", "s", None],
+        "day": [date(2024, 1, d) for d in (1, 2, 1, 2, 1)],
+        "late": [True, False, True, False, True],
+        "score": [0.9, 0.4, 0.4, None, 0.1],
+        "other": [0.1, 0.2, 0.3, 0.4, 0.5],
+        "weight of it": [1.0, 2.0, 0.0, 1.0, 3.0],
+        "hits": [1, 0, 2, 0, 1],
+        "misses": [0, 1, 1, 0, 0],
+        "notes": ["never", "to", "be", "read", "!"],
+    }
+)
+TRUTH = {"truth": "late", "score": "other"}
+COUNTS = {"score": "other", "pos": "hits", "neg": "misses"}
+VERBS = ["counts", "curve", "average_precision"]
+READS_ONCE = tuple(map(int, pl.__version__.split(".")[:2])) >= (1, 41)
+
+every_verb = pytest.mark.parametrize("verb", VERBS)
+every_engine = pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+
+
+def counting_source(rows: pl.DataFrame) -> tuple[pl.LazyFrame, list[set[str]]]:
+    """Return a source, and the columns of each of its reads so far."""
+    reads: list[set[str]] = []
+
+    def read(
+        columns: list[str] | None, predicate: pl.Expr | None, height: int | None, _: int | None
+    ) -> Iterator[pl.DataFrame]:
+        reads.append(set(rows.columns if columns is None else columns))
+        chosen = rows.head(rows.height if height is None else height)
+        chosen = chosen if predicate is None else chosen.filter(predicate)
+        yield chosen if columns is None else chosen.select(columns)
+
+    return register_io_source(read, schema=rows.schema), reads
+
+
+def ask(frame: Any, verb: str, asked: dict[str, Any]) -> Any:
+    return getattr(frame.prc, verb)(**asked)
+
+
+# --- what is read -------------------------------------------------------------------------
+
+
+@every_engine
+@every_verb
+@pytest.mark.parametrize(
+    ("asked", "columns"),
+    [
+        pytest.param(TRUTH, "late|other", id="rows"),
+        pytest.param({**TRUTH, "by": "region"}, "late|other|region", id="by"),
+        pytest.param(
+            {**TRUTH, "by": ["region", pl.col("day").dt.month()]},
+            "late|other|region|day",
+            id="by expression",
+        ),
+        pytest.param({**TRUTH, "weight": "weight of it"}, "late|other|weight of it", id="weight"),
+        pytest.param(
+            {**TRUTH, "score": ["score", "other"], "by": "region", "missing": "drop"},
+            "late|score|other|region",
+            id="models",
+        ),
+        pytest.param({**TRUTH, "score": "score", "missing": "drop"}, "late|score", id="drop"),
+        pytest.param(
+            {**TRUTH, "score": "score", "missing": "unretrieved", "by": "region"},
+            "late|score|region",
+            id="unretrieved",
+        ),
+        pytest.param(
+            {**TRUTH, "truth": "day", "pos_label": date(2024, 1, 1)}, "day|other", id="label"
+        ),
+        pytest.param({**COUNTS, "by": "region"}, "other|hits|misses|region", id="pos and neg"),
+    ],
+)
+def test_named_columns_are_read_once_and_only_at_collect(asked, columns, verb, engine):
+    source, reads = counting_source(ROWS)
+    result = ask(source, verb, asked)
+    result.collect_schema()
+    assert reads == []
+    rows = result.collect(engine=engine)
+    assert set.union(*reads) == set(columns.split("|"))
+    assert len(reads) == 1 or not READS_ONCE
+    assert_frame_equal(rows, ask(ROWS, verb, asked))
+
+
+def test_curve_with_envelope_and_corners_reads_once():
+    source, reads = counting_source(ROWS)
+    options = {"keep": "corners", "envelope": True, "start": "first"}
+    ask(source, "curve", {**TRUTH, **options, "by": "region"}).collect()
+    assert set.union(*reads) == {"late", "other", "region"}
+    assert len(reads) == 1 or not READS_ONCE
+
+
+@every_verb
+def test_file_is_scanned_for_the_named_columns_alone(verb, tmp_path):
+    ROWS.write_parquet(tmp_path / "rows.parquet")
+    result = ask(pl.scan_parquet(tmp_path / "rows.parquet"), verb, {**TRUTH, "by": "region"})
+    plan = result.explain()
+    assert "PROJECT 3/9 COLUMNS" in plan
+    assert "PROJECT */9 COLUMNS" not in plan
+
+
+# --- the schema of the result ----------------------------------------------------------------
+
+
+KEYS = {
+    "String": pl.col("region"),
+    "Date": pl.col("day"),
+    "Datetime": pl.col("day").cast(pl.Datetime("ms", "UTC")),
+    "Categorical": pl.col("region").cast(pl.Categorical),
+    "Enum": pl.col("region").cast(pl.Enum(["s", "n"])),
+    "Boolean": pl.col("late").alias("key"),
+    "UInt8": pl.col("hits").cast(pl.UInt8).alias("key"),
+    "Float32": pl.col("score").cast(pl.Float32).alias("key"),
+    "Decimal": pl.col("hits").cast(pl.Decimal(6, 2)).alias("key"),
+    "Null": pl.lit(None).alias("key"),
+    "List": pl.concat_list("hits", "misses").alias("key"),
+    "Struct": pl.struct("region", "day").alias("key"),
+}
+SCORES = {
+    "Float16": pl.Float16,
+    "Float32": pl.Float32,
+    "Float64": pl.Float64,
+    "Int8": pl.Int8,
+    "Int64": pl.Int64,
+    "UInt64": pl.UInt64,
+    "Int128": pl.Int128,
+    "Decimal": pl.Decimal(10, 3),
+}
+OPTIONS = {
+    "weight": {"weight": "weight of it"},
+    "integer weight": {"weight": pl.col("day").dt.day()},
+    "drop": {"score": "score", "missing": "drop"},
+    "unretrieved": {"score": "score", "missing": "unretrieved"},
+    "models": {"score": ["score", "other"], "missing": "drop"},
+    "models of two dtypes": {"score": {"a": "other", "b": pl.col("other").cast(pl.Float32)}},
+    "models of floats and integers": {"score": ["other", pl.col("hits").cast(pl.Int32)]},
+    "label": {"truth": "region", "pos_label": "n", "missing": "drop"},
+    "counts": {"truth": None, "pos": "hits", "neg": "misses"},
+    "counts of floats": {"truth": None, "pos": pl.col("hits") / 2, "neg": "misses"},
+    "counts of small integers": {
+        "truth": None,
+        "pos": pl.col("hits").cast(pl.UInt8),
+        "neg": "misses",
+    },
+}
+
+
+def assert_schema_is_exact(result: pl.LazyFrame) -> None:
+    assert result.collect_schema() == result.collect().schema
+
+
+@every_verb
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_schema_is_known_beforehand_for_every_key(key, verb):
+    result = ask(ROWS.lazy(), verb, {**TRUTH, "by": key, "truth": pl.col("late").alias("truth")})
+    expected = ROWS.select(key).schema
+    assert_schema_is_exact(result)
+    assert dict(list(result.collect_schema().items())[:1]) == dict(expected)
+
+
+@every_verb
+@pytest.mark.parametrize("dtype", SCORES.values(), ids=SCORES)
+def test_schema_is_known_beforehand_for_every_score(dtype, verb):
+    assert_schema_is_exact(ask(ROWS.lazy(), verb, {**TRUTH, "score": pl.col("other").cast(dtype)}))
+
+
+@every_verb
+@pytest.mark.parametrize("asked", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("by", [None, "day"])
+def test_schema_is_known_beforehand_for_every_option(asked, by, verb):
+    assert_schema_is_exact(ask(ROWS.lazy(), verb, {**TRUTH, **asked, "by": by}))
+
+
+@pytest.mark.parametrize("weight", [None, "weight of it"])
+@pytest.mark.parametrize("start", ["one", "first", None])
+def test_schema_is_known_beforehand_with_envelope(start, weight):
+    asked = {**TRUTH, "envelope": True, "start": start, "weight": weight}
+    assert_schema_is_exact(ask(ROWS.lazy(), "curve", asked))
+
+
+@every_verb
+@pytest.mark.parametrize("by", [None, "region"])
+def test_schema_of_no_rows_is_that_of_rows(verb, by):
+    asked = {**TRUTH, "by": by}
+    result = ask(ROWS.head(0).lazy(), verb, asked)
+    assert_schema_is_exact(result)
+    assert result.collect_schema() == ask(ROWS, verb, asked).schema
+
+
+# --- what the caller does next ----------------------------------------------------------------
+
+AFTERWARDS: dict[str, Callable[[pl.LazyFrame], pl.LazyFrame]] = {
+    "head": lambda result: result.head(1),
+    "tail": lambda result: result.tail(1),
+    "slice": lambda result: result.slice(1, 1),
+    "length": lambda result: result.select(pl.len()),
+    "one column": lambda result: result.select(pl.first()),
+    "filter": lambda result: result.filter(region="n"),
+    "filter to nothing": lambda result: result.filter(region="nowhere"),
+    "new column": lambda result: result.with_columns(new=1).select("new"),
+    "aggregate": lambda result: result.group_by("region").agg(pl.len()),
+    "sort": lambda result: result.sort("region", descending=True).head(1),
+    "join": lambda result: ROWS.lazy().join(result, on="region", how="semi"),
+    "concat": lambda result: pl.concat([result, result]).head(1),
+}
+
+
+@every_engine
+@every_verb
+@pytest.mark.parametrize("afterwards", AFTERWARDS.values(), ids=AFTERWARDS)
+def test_bad_value_raises_whatever_is_taken_of_the_result(afterwards, verb, engine):
+    result = ask(ROWS.lazy(), verb, {**TRUTH, "score": "score", "by": "region"})
+    with pytest.raises(DataError, match="'score' has 1 row with null"):
+        afterwards(result).collect(engine=engine)
+
+
+@every_engine
+@every_verb
+@pytest.mark.parametrize("afterwards", AFTERWARDS.values(), ids=AFTERWARDS)
+def test_good_values_are_not_changed_by_what_is_taken_of_the_result(afterwards, verb, engine):
+    asked = {**TRUTH, "by": "region"}
+    eager, lazy = ask(ROWS, verb, asked), ask(ROWS.lazy(), verb, asked)
+    expected = afterwards(eager.lazy()).collect()
+    assert_frame_equal(afterwards(lazy).collect(engine=engine), expected, check_row_order=False)
+
+
+@every_verb
+@pytest.mark.parametrize("kind", ["parquet", "csv", "ipc"])
+def test_result_streams_into_a_file(verb, kind, tmp_path):
+    result = ask(ROWS.lazy(), verb, {**TRUTH, "by": "region"})
+    path = tmp_path / f"result.{kind}"
+    getattr(result, f"sink_{kind}")(path)
+    assert_frame_equal(getattr(pl, f"read_{kind}")(path), result.collect())
+
+
+@every_verb
+def test_bad_value_raises_when_the_result_goes_to_a_file(verb, tmp_path):
+    result = ask(ROWS.lazy(), verb, {**TRUTH, "score": "score"})
+    with pytest.raises(DataError, match="values are missing"):
+        result.sink_parquet(tmp_path / "result.parquet")
+
+
+@every_verb
+def test_results_of_one_frame_are_collected_together(verb):
+    asked = [{**TRUTH, "by": by} for by in ("region", "day")]
+    together = pl.collect_all([ask(ROWS.lazy(), verb, a) for a in asked])
+    for result, alone in zip(together, asked, strict=True):
+        assert_frame_equal(result, ask(ROWS, verb, alone))
+
+
+@every_verb
+def test_result_is_the_same_each_time_it_is_collected(verb):
+    result = ask(ROWS.lazy(), verb, {**TRUTH, "by": "region"})
+    assert_frame_equal(result.collect(), result.collect())
+
+
+def test_bad_value_raises_each_time_it_is_collected():
+    result = ask(ROWS.lazy(), "curve", {**TRUTH, "score": "score"})
+    for _ in range(2):
+        with pytest.raises(DataError, match="values are missing"):
+            result.collect()

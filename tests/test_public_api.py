@@ -1,0 +1,232 @@
+"""What users can rely on: names, signatures, documentation, and what an import does."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+from types import FunctionType
+
+import polars as pl
+import pytest
+from kinds import every_kind
+from polars.testing import assert_frame_equal
+
+import frame_prc
+
+README = Path(__file__).parents[1] / "README.md"
+VERBS = ["counts", "curve", "average_precision"]
+ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
+
+COMMON = (
+    "truth=None, score=None, *, by=None, weight=None, pos_label=None, missing='raise', "
+    "pos=None, neg=None"
+)
+SIGNATURES = {
+    "counts": f"(frame, {COMMON})",
+    "curve": f"(frame, {COMMON}, start='one', keep='all', envelope=False)",
+    "average_precision": f"(frame, {COMMON})",
+    "average_precision_expr": "(truth, score, weight=None)",
+}
+
+every_verb = pytest.mark.parametrize("verb", VERBS)
+with_readme = pytest.mark.skipif(not README.exists(), reason="the tests are not in a checkout")
+
+
+def signature(function: object, *, skip: int = 0) -> str:
+    """Return the names, kinds and defaults of the parameters."""
+    bare = inspect.Parameter.empty
+    parameters = [*inspect.signature(function).parameters.values()][skip:]
+    return str(inspect.Signature([p.replace(annotation=bare) for p in parameters]))
+
+
+def parameter_docs(function: object) -> dict[str, str]:
+    """Return what a numpydoc docstring says of each parameter."""
+    _, _, section = inspect.getdoc(function).partition("Parameters\n----------\n")
+    section = re.split(r"\n\n\w+\n-+\n", section)[0]
+    entries = re.split(r"^(?=\S)", section, flags=re.MULTILINE)[1:]
+    heads = [entry.partition("\n") for entry in entries]
+    return {name: text.strip() for head, _, text in heads for name in head.split(", ")}
+
+
+def run(code: str) -> str:
+    """Run code in a new interpreter and return what it prints."""
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def test_all_names_what_is_public():
+    namespace = vars(frame_prc)
+    public = [n for n, v in namespace.items() if isinstance(v, (type, FunctionType))]
+    assert sorted(public) == sorted(frame_prc.__all__) == frame_prc.__all__
+
+
+@every_kind
+def test_namespace_has_the_verbs_and_nothing_else(kind):
+    prc = kind.make(ROWS).prc
+    methods = [
+        name for name in dir(prc) if not name.startswith("_") and callable(getattr(prc, name))
+    ]
+    assert sorted(methods) == sorted(VERBS)
+
+
+@with_readme
+def test_readme_lists_every_function():
+    table = README.read_text(encoding="utf-8").partition("| verb |")[2].partition("\n\n")[0]
+    listed = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
+    functions = [name for name in frame_prc.__all__ if inspect.isfunction(getattr(frame_prc, name))]
+    assert sorted(listed) == sorted(functions)
+
+
+@with_readme
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("counts", {}),
+        ("curve", {"envelope": True}),
+        ("average_precision", {"missing": "drop"}),
+    ],
+)
+def test_readme_lists_the_columns_of_every_verb(verb, options):
+    text = README.read_text(encoding="utf-8")
+    row = re.search(rf"^\| `{verb}` \|[^|]*\|([^|]*)\|", text, flags=re.MULTILINE)[1]
+    result = getattr(frame_prc, verb)(ROWS.drop_nulls(), "late", "score", **options)
+    assert re.findall(r"\w+", row) == result.columns
+
+
+@with_readme
+@pytest.mark.parametrize(
+    "asked",
+    [{"truth": "lat", "score": "score"}, {"truth": "late", "score": "score", "weight": "w"}],
+    ids=["column", "data"],
+)
+def test_readme_quotes_errors_word_for_word(asked):
+    rows = ROWS.with_columns(score=0.5, w=pl.Series([-1.0, 1.0, float("nan")]))
+    with pytest.raises(frame_prc.PrcError) as raised:
+        rows.prc.curve(**asked)
+    quoted = " ".join(README.read_text(encoding="utf-8").split())
+    assert f"{raised.type.__name__}: {raised.value}" in quoted
+
+
+# --- signatures and documentation --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "expected"), SIGNATURES.items())
+def test_signature_is_the_published_one(name, expected):
+    assert signature(getattr(frame_prc, name)) == expected
+
+
+@every_kind
+@every_verb
+def test_method_has_the_signature_and_documentation_of_its_function(kind, verb):
+    function, method = getattr(frame_prc, verb), getattr(kind.make(ROWS).prc, verb)
+    assert signature(method) == signature(function, skip=1)
+    assert method.__doc__ == function.__doc__
+    assert method.__name__ == verb
+
+
+def test_expression_method_takes_what_its_function_takes_after_the_score():
+    method = pl.col("score").prc.average_precision
+    assert signature(method) == SIGNATURES["average_precision_expr"].replace("score, ", "")
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_every_parameter_is_documented_in_order(name):
+    function = getattr(frame_prc, name)
+    assert list(parameter_docs(function)) == list(inspect.signature(function).parameters)
+
+
+@pytest.mark.parametrize("verb", ["counts", "average_precision"])
+def test_shared_parameters_are_documented_in_the_same_words(verb):
+    docs, others = (parameter_docs(getattr(frame_prc, name)) for name in (verb, "curve"))
+    different = {name for name in docs if docs[name] != others[name]}
+    # Only a result with one row per segment can say how many rows were left out.
+    assert different == ({"missing"} if verb == "average_precision" else set())
+
+
+@pytest.mark.parametrize("name", ["counts", "curve", "average_precision", "average_precision_expr"])
+@pytest.mark.parametrize("section", ["Parameters", "Returns", "Examples"])
+def test_documentation_is_complete(name, section):
+    assert f"\n\n{section}\n{'-' * len(section)}\n" in inspect.getdoc(getattr(frame_prc, name))
+
+
+def test_expression_method_gives_what_its_function_gives():
+    rows = ROWS.drop_nulls().with_columns(w=2.0)
+    assert_frame_equal(
+        rows.select(pl.col("score").prc.average_precision("late", weight="w")),
+        rows.select(frame_prc.average_precision_expr("late", "score", "w")),
+    )
+
+
+def test_package_says_that_it_is_typed():
+    assert resources.files("frame_prc").joinpath("py.typed").is_file()
+
+
+# --- what an import does -----------------------------------------------------------------------
+
+USE = "print(pandas.DataFrame({'t': [1, 0], 's': [2, 1]}).prc.counts('t', 's')['pos'].tolist())"
+
+
+def test_import_brings_no_other_package_along():
+    code = """
+        import sys, polars
+        before = set(sys.modules)
+        import frame_prc
+        new = {name.partition(".")[0] for name in set(sys.modules) - before}
+        print(sorted(new - sys.stdlib_module_names))
+    """
+    assert run(inspect.cleandoc(code)) == "['frame_prc']"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("import pandas, frame_prc", id="pandas first"),
+        pytest.param("import frame_prc, pandas", id="pandas second"),
+        pytest.param(
+            "import frame_prc; from pandas import DataFrame; import pandas", id="from pandas"
+        ),
+        pytest.param(
+            "import frame_prc, importlib.util; importlib.util.find_spec('pandas'); import pandas",
+            id="pandas looked for before",
+        ),
+        pytest.param(
+            "import frame_prc, pandas, importlib; importlib.reload(pandas)", id="reloaded"
+        ),
+    ],
+)
+def test_pandas_has_the_verbs_however_it_is_imported(code):
+    assert run(f"{code}; {USE}") == "[1, 0]"
+
+
+BLOCKED = """
+import sys
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pandas", "pyarrow", "numpy"):
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Blocker())
+"""
+HALTED = "import sys; sys.modules['pandas'] = None\n"
+
+
+@pytest.mark.parametrize("without_pandas", [BLOCKED, HALTED], ids=["blocked", "halted"])
+def test_package_works_without_pandas(without_pandas):
+    code = """
+import polars as pl, frame_prc
+rows = pl.DataFrame({"t": [1, 0], "s": [2, 1]})
+print(rows.prc.curve("t", "s").height, rows.lazy().prc.counts("t", "s").collect().height)
+try:
+    import pandas
+except ImportError:
+    print("no pandas")
+"""
+    assert run(without_pandas + code) == "3 2\nno pandas"

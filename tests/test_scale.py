@@ -1,0 +1,97 @@
+"""Slots of scores: exact, in descending order, and back again."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import polars as pl
+import pytest
+import strategies  # noqa: F401 - sets how many examples are tried
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_series_equal
+
+from frame_prc._scale import Scale
+
+NARROW = [pl.Float16, pl.Float32, pl.Int8, pl.Int16, pl.UInt8, pl.UInt16]
+WIDE = [pl.Float64, pl.Int32, pl.Int64, pl.UInt32, pl.UInt64]
+WIDTHS = {pl.Float16: 16, pl.Float32: 32, pl.Float64: 64}
+EXTREMES = {  # the least subnormal, the least normal and the largest number
+    pl.Float16: (2.0**-24, 2.0**-14, 65504.0),
+    pl.Float32: (2.0**-149, 2.0**-126, (2 - 2.0**-23) * 2.0**127),
+    pl.Float64: (2.0**-1074, 2.0**-1022, (2 - 2.0**-52) * 2.0**1023),
+}
+
+every_dtype = pytest.mark.parametrize("dtype", [*NARROW, *WIDE], ids=str)
+every_float = pytest.mark.parametrize("dtype", WIDTHS, ids=str)
+
+
+def scores(dtype: type[pl.DataType]) -> st.SearchStrategy[pl.Series]:
+    """Return distinct scores in descending order; of -0.0 and 0.0, one of the two."""
+    if dtype in WIDTHS:
+        numbers = st.floats(width=WIDTHS[dtype], allow_nan=False)
+    else:
+        low, high = pl.select(low=dtype.min(), high=dtype.max()).row(0)
+        numbers = st.integers(low, high) | st.sampled_from([low, low + 1, high - 1, high])
+    unique = st.lists(numbers, min_size=1, max_size=30, unique=True)
+    ordered = unique.map(lambda found: sorted(found, reverse=True))
+    return ordered.map(lambda found: pl.Series("score", found, dtype=dtype))
+
+
+def slots(dtype: type[pl.DataType], values: pl.Series) -> pl.Series:
+    return values.to_frame("score").select(slot=Scale(dtype()).slot(pl.col("score")))["slot"]
+
+
+def scores_of(dtype: type[pl.DataType], values: pl.Series) -> pl.Series:
+    return values.to_frame("slot").select(score=Scale(dtype()).score(pl.col("slot")))["score"]
+
+
+@every_dtype
+@given(data=st.data())
+def test_slot_gives_its_score_back(dtype, data):
+    given_scores = data.draw(scores(dtype))
+    assert_series_equal(
+        scores_of(dtype, slots(dtype, given_scores)), given_scores, check_exact=True
+    )
+
+
+@every_dtype
+@given(data=st.data())
+def test_slots_ascend_while_scores_descend(dtype, data):
+    found = slots(dtype, data.draw(scores(dtype))).to_list()
+    assert all(higher_score < lower_score for higher_score, lower_score in pairwise(found))
+
+
+@every_dtype
+@given(data=st.data())
+def test_slots_lie_between_the_first_and_the_last(dtype, data):
+    found = slots(dtype, data.draw(scores(dtype))).to_list()
+    assert 0 < min(found) <= max(found) < Scale(dtype()).last
+
+
+@every_float
+def test_extreme_floats_have_slots_in_order_and_come_back(dtype):
+    subnormal, normal, largest = EXTREMES[dtype]
+    positive = [float("inf"), largest, normal, subnormal]
+    values = [*positive, 0.0, *(-value for value in reversed(positive))]
+    series = pl.Series("score", values, dtype=dtype)
+    found = slots(dtype, series)
+    assert series.n_unique() == found.n_unique() == len(values)
+    assert found.is_sorted()
+    assert_series_equal(scores_of(dtype, found), series, check_exact=True)
+
+
+@every_float
+def test_negative_zero_has_the_slot_of_zero(dtype):
+    assert slots(dtype, pl.Series([-0.0, 0.0], dtype=dtype)).n_unique() == 1
+
+
+@every_dtype
+def test_missing_score_has_the_last_slot(dtype):
+    assert slots(dtype, pl.Series([None, 1], dtype=dtype))[0] == Scale(dtype()).last
+    assert scores_of(dtype, slots(dtype, pl.Series([1], dtype=dtype))).to_list() == [1]
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [*((d, 32) for d in NARROW), *((d, 65) for d in WIDE)])
+def test_narrow_dtypes_have_narrow_slots(dtype, bits):
+    assert Scale(dtype()).last == 2**bits - 1

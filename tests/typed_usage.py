@@ -1,0 +1,60 @@
+"""How the functions are typed, shown to mypy; nothing here is run."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+import pandas as pd
+import polars as pl
+import polars.selectors as cs
+
+import frame_prc
+
+
+def every_kind_of_frame_comes_out_as_it_went_in(
+    df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame
+) -> None:
+    assert_type(frame_prc.counts(df, "truth", "score"), pl.DataFrame)
+    assert_type(frame_prc.counts(lf, "truth", "score"), pl.LazyFrame)
+    assert_type(frame_prc.counts(pdf, "truth", "score"), pd.DataFrame)
+    assert_type(frame_prc.curve(df, "truth", "score"), pl.DataFrame)
+    assert_type(frame_prc.curve(lf, "truth", "score"), pl.LazyFrame)
+    assert_type(frame_prc.curve(pdf, "truth", "score"), pd.DataFrame)
+    assert_type(frame_prc.average_precision(df, "truth", "score"), pl.DataFrame)
+    assert_type(frame_prc.average_precision(lf, "truth", "score"), pl.LazyFrame)
+    assert_type(frame_prc.average_precision(pdf, "truth", "score"), pd.DataFrame)
+
+
+def columns_may_be_named_or_computed(df: pl.DataFrame) -> None:
+    models = {"old": "a", "new": "b"}
+    names = ["region", "day"]
+    frame_prc.curve(df, pl.col("truth") > 0, "score", weight=pl.col("w"))
+    frame_prc.curve(df, "truth", ["a", "b"], by="region")
+    frame_prc.curve(df, "truth", {"old": "a", "new": pl.col("b") / 2}, by=pl.col("day"))
+    frame_prc.curve(df, "truth", models, by=["region", pl.col("day").dt.month()])
+    frame_prc.curve(df, "truth", names, by=names)
+    frame_prc.curve(df, "truth", "score", by=cs.string())
+    frame_prc.curve(df, "truth", "score", by=("region", cs.temporal()))
+    frame_prc.curve(df, score="score", pos="pos", neg="neg")
+    frame_prc.curve(df, "truth", "score", pos_label="yes", missing="unretrieved")
+    frame_prc.curve(df, "truth", "score", start="first", keep="corners", envelope=True)
+    frame_prc.curve(df, "truth", "score", start=None)
+
+
+def expressions_are_polars_expressions() -> None:
+    assert_type(frame_prc.average_precision_expr("truth", "score"), pl.Expr)
+    assert_type(frame_prc.average_precision_expr(pl.col("truth"), pl.col("s"), "w"), pl.Expr)
+
+
+def slips_are_found_before_anything_runs(df: pl.DataFrame) -> None:
+    frame_prc.counts([1, 2], "truth", "score")  # type: ignore[type-var]
+    frame_prc.counts(df, "truth", 3)  # type: ignore[arg-type]
+    frame_prc.counts(df, "truth", "score", missing="ignore")  # type: ignore[arg-type]
+    frame_prc.curve(df, "truth", "score", start="zero")  # type: ignore[arg-type]
+    frame_prc.curve(df, "truth", "score", keep="some")  # type: ignore[arg-type]
+    frame_prc.curve(df, "truth", "score", "region")  # type: ignore[call-arg]
+    frame_prc.counts(df, "truth", "score", envelope=True)  # type: ignore[call-arg]
+
+
+def errors_are_value_errors(error: frame_prc.DataError | frame_prc.ColumnError) -> ValueError:
+    return error
