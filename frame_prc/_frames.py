@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
 import polars as pl
 import polars.selectors as cs
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 FrameT = TypeVar("FrameT", bound="AnyFrame")
 
-Plan: TypeAlias = Callable[[pl.LazyFrame], pl.LazyFrame]
+
+class Plan(Protocol):
+    """From the lazy input to the lazy result; ``in_memory`` says that a look at it is free."""
+
+    def __call__(self, lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame: ...
 
 
 def apply(
@@ -31,7 +35,7 @@ def apply(
     frame
         Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``.
     plan
-        From the lazy input to the lazy result.
+        What to do.
     columns
         The columns the plan can read, where that is known without the schema; only these are
         converted from pandas. ``None`` converts all.
@@ -39,9 +43,9 @@ def apply(
         The columns in which NaN is an error; in all others pandas uses it for a missing value.
     """
     if isinstance(frame, pl.LazyFrame):
-        return cast("FrameT", plan(frame))
+        return cast("FrameT", plan(frame, in_memory=False))
     if isinstance(frame, pl.DataFrame):
-        return cast("FrameT", plan(frame.lazy()).collect())
+        return cast("FrameT", plan(frame.lazy(), in_memory=True).collect())
     if _is_pandas(frame):
         return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts))
     raise FrameError(
@@ -63,7 +67,7 @@ def _apply_pandas(
     chosen = _chosen(frame, columns)
     missing_as_nan = cs.float() - cs.by_name(*amounts, require_all=False)
     source = _from_pandas(chosen).with_columns(missing_as_nan.fill_nan(None))
-    result = plan(source.lazy()).collect()
+    result = plan(source.lazy(), in_memory=True).collect()
     out = result.to_pandas()
     # A key leaves with the pandas dtype it came with: category, nullable, tz, str or object.
     for name, dtype in zip(source.columns, chosen.dtypes, strict=True):

@@ -24,7 +24,8 @@ class Rows:
     """Rows ready to be counted, one per row and model.
 
     ``source`` is the projection they come from, which the gate checks; ``usable`` says which rows
-    count under ``missing="drop"`` and is ``None`` where all do.
+    count under ``missing="drop"`` and is ``None`` where all do; ``in_memory`` says that a look at
+    the values is free.
     """
 
     frame: pl.LazyFrame
@@ -32,11 +33,19 @@ class Rows:
     columns: Columns
     score_dtype: pl.DataType
     usable: pl.Expr | None
+    in_memory: bool
 
     @property
     def keys(self) -> list[str]:
         """Internal names of the key columns, in order."""
         return [f"key_{i}" for i in range(len(self.columns.result_keys))]
+
+    @property
+    def only_key_dtype(self) -> pl.DataType | None:
+        """The dtype of the key, where there is just one and its values are the caller's."""
+        if self.columns.several_models or len(self.columns.key_dtypes) != 1:
+            return None
+        return next(iter(self.columns.key_dtypes.values()))
 
     def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
         """Return a result with the caller's keys first, behind the gate."""
@@ -45,7 +54,7 @@ class Rows:
         return _gate.guard(tidy, self.source, _checks(self.columns))
 
 
-def read(lf: pl.LazyFrame, columns: Columns) -> Rows:
+def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     """Project a frame to its roles."""
     source = _project(lf, columns)
     dtype = common_score_dtype(columns.scores)
@@ -56,6 +65,7 @@ def read(lf: pl.LazyFrame, columns: Columns) -> Rows:
         columns=columns,
         score_dtype=dtype,
         usable=_usable(columns) if columns.request.missing == "drop" else None,
+        in_memory=in_memory,
     )
 
 

@@ -638,9 +638,11 @@ def one_vs_rest(
     └───────┴─────┴───────┴────────────┴───────────────────┴────────┘
     """
     asked = label_request(truth, score, by, weight, row)
-    return _frames.apply(
-        frame, lambda lf: _labels.one_vs_rest(lf, asked), asked.column_names(), frozenset()
-    )
+
+    def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:  # noqa: ARG001
+        return _labels.one_vs_rest(lf, asked)
+
+    return _frames.apply(frame, plan, asked.column_names(), frozenset())
 
 
 def iso_f1(f_scores: Sequence[float] = (0.2, 0.4, 0.6, 0.8), points: int = 101) -> pl.DataFrame:
@@ -758,7 +760,7 @@ def _run(
     outputs: Iterable[str],
     verb: Callable[[_rows.Rows], pl.LazyFrame],
 ) -> FrameT:
-    def plan(lf: pl.LazyFrame) -> pl.LazyFrame:
-        return verb(_rows.read(lf, resolve(lf, request, outputs)))
+    def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
+        return verb(_rows.read(lf, resolve(lf, request, outputs), in_memory=in_memory))
 
     return _frames.apply(frame, plan, request.column_names(), request.amount_names())
