@@ -23,7 +23,9 @@ def averaged(rows: Rows, over: str, average: Average, thresholds: Thresholds) ->
         raise ColumnError(
             f"over={over!r} is not a key in by=",
             "a key, by its name",
-            nearest(over, rows.columns.key_dtypes),
+            nearest(over, rows.columns.key_dtypes)
+            if rows.columns.key_dtypes
+            else f"by={over!r} makes it one",
         )
     pooled = _pooled(rows, over)
     if average == "micro":

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_prc._request import Request
+from frame_prc._request import Request, check_column
 from frame_prc.exceptions import ColumnError, OptionError, nearest
 
 MODEL = "model"
@@ -126,20 +126,16 @@ def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
     return pl.Float64()
 
 
-def _expression(schema: pl.Schema, role: str, item: object) -> pl.Expr:
+def _expression(schema: pl.Schema, role: str, item: Any) -> pl.Expr:
+    check_column(role, item)
     if isinstance(item, str):
         _check_exists(schema, role, item)
         return named(item)
-    if isinstance(item, pl.Expr):
-        for name in item.meta.root_names():
-            if not name.startswith("^"):
-                _check_exists(schema, role, name)
-        return item
-    raise OptionError(
-        f"{role}= takes columns, got {item!r} of type {type(item).__name__}",
-        "a column name or a Polars expression",
-        "pl.lit(value) makes a constant column",
-    )
+    expression: pl.Expr = item
+    for name in expression.meta.root_names():
+        if not name.startswith("^"):
+            _check_exists(schema, role, name)
+    return expression
 
 
 def named(name: str) -> pl.Expr:
@@ -212,12 +208,18 @@ def _check_dtypes(columns: Columns) -> None:
     for role, column in [*columns.classes.items(), *(("score", score) for score in columns.scores)]:
         if role == "truth":
             _check_truth(column, columns.request.pos_label)
-        elif not column.dtype.is_numeric():
-            raise ColumnError(
-                f"{role}= column {column.name!r} has dtype {column.dtype}",
-                "a numeric column",
-                f"cast it first: {role}=pl.col({column.name!r}).cast(pl.Float64)",
-            )
+        else:
+            check_numeric(role, column)
+
+
+def check_numeric(role: str, column: Column) -> None:
+    """Refuse a column that is not made of numbers."""
+    if not column.dtype.is_numeric():
+        raise ColumnError(
+            f"{role}= column {column.name!r} has dtype {column.dtype}",
+            "a numeric column",
+            f"cast it first: {role}=pl.col({column.name!r}).cast(pl.Float64)",
+        )
 
 
 def _check_truth(truth: Column, pos_label: Any) -> None:

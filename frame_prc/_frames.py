@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 import polars as pl
 import polars.selectors as cs
 
-from frame_prc.exceptions import ColumnError, FrameError
+from frame_prc.exceptions import ColumnError, FrameError, type_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,13 +46,18 @@ def apply(
         return cast("FrameT", plan(frame, in_memory=False))
     if isinstance(frame, pl.DataFrame):
         return cast("FrameT", plan(frame.lazy(), in_memory=True).collect())
-    if _is_pandas(frame):
-        return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts))
-    raise FrameError(
-        f"cannot evaluate a frame of type {type(frame).__module__}.{type(frame).__qualname__}",
-        "a Polars DataFrame or LazyFrame, or a pandas DataFrame",
-        "pl.DataFrame(data) makes one from a mapping or a list of rows",
-    )
+    check_frame(frame)
+    return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts))
+
+
+def check_frame(frame: object) -> None:
+    """Refuse what is no frame of a known kind."""
+    if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)) and not _is_pandas(frame):
+        raise FrameError(
+            f"cannot evaluate a frame of type {type_name(frame)}",
+            "a Polars DataFrame or LazyFrame, or a pandas DataFrame, as the first argument",
+            "pl.DataFrame({'truth': y, 'score': s}) makes one from lists or arrays",
+        )
 
 
 def _is_pandas(frame: object) -> bool:
@@ -65,22 +70,44 @@ def _apply_pandas(
     frame: pd.DataFrame, plan: Plan, columns: Collection[str] | None, amounts: Collection[str]
 ) -> pd.DataFrame:
     chosen = _chosen(frame, columns)
+    source = _from_pandas(_with_labels(chosen))
     missing_as_nan = cs.float() - cs.by_name(*amounts, require_all=False)
-    source = _from_pandas(chosen).with_columns(missing_as_nan.fill_nan(None))
-    result = plan(source.lazy(), in_memory=True).collect()
-    out = result.to_pandas()
+    result = plan(source.with_columns(missing_as_nan.fill_nan(None)).lazy(), in_memory=True)
+    rows = result.collect()
+    out = rows.to_pandas()
     # A key leaves with the pandas dtype it came with: category, nullable, tz, str or object.
-    for name, dtype in zip(source.columns, chosen.dtypes, strict=True):
-        if result.schema.get(name) == source.schema[name]:
-            out[name] = _to_pandas(result[name], dtype)
+    for name in source.columns:
+        if rows.schema.get(name) == source.schema[name]:
+            out[name] = _to_pandas(rows[name], chosen[name])
     return out
 
 
-def _to_pandas(key: pl.Series, dtype: Any) -> Any:
+def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
+    """Name the categories that Arrow does not know, such as intervals and periods."""
+    labels = {}
+    for name, column in frame.items():
+        if _needs_labels(column.dtype):
+            categories = column.astype("category").cat
+            labels[str(name)] = categories.rename_categories(list(map(str, categories.categories)))
+    return frame.assign(**labels)
+
+
+def _needs_labels(dtype: Any) -> bool:
+    categories = getattr(dtype, "categories", None)
+    kind = str(dtype if categories is None else categories.dtype)
+    return kind.startswith(("interval", "period"))
+
+
+def _to_pandas(key: pl.Series, source: pd.Series[Any]) -> Any:
+    if _needs_labels(source.dtype):
+        categories = source.astype("category").dtype
+        codes = key.to_physical().cast(pl.Int64).fill_null(-1).to_list()
+        pandas = sys.modules["pandas"]
+        return pandas.Categorical.from_codes(codes, dtype=categories).astype(source.dtype)
     if key.dtype.is_integer() and key.null_count() > 0:
         # pandas casts integers with nulls through floats, whichever way they come.
-        return sys.modules["pandas"].array(key.to_list(), dtype=dtype)
-    return key.to_pandas().astype(dtype)
+        return sys.modules["pandas"].array(key.to_list(), dtype=source.dtype)
+    return key.to_pandas().astype(source.dtype)
 
 
 def _chosen(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFrame:
@@ -108,6 +135,11 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     none = {name: column.where(column.notna(), None) for name, column in objects.items()}
     try:
         source = pl.from_pandas(frame.assign(**none), nan_to_null=False)
+    except ImportError as error:
+        raise FrameError(
+            f"a pandas frame needs a package that is not installed: {error}",
+            hint="pip install 'frame-prc[pandas]', or pip install pyarrow",
+        ) from error
     except Exception as error:
         raise FrameError(
             f"the pandas frame does not convert to Polars: {str(error).rstrip('.')}",

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._columns import Column
-from frame_prc.exceptions import DataError
+from frame_prc.exceptions import DataError, shown
 
 Sums = dict[str, Any]
 
@@ -68,12 +68,12 @@ def amount_check(role: str, column: Column) -> Check:
                 f"{role}= column {column.name!r} has {_rows(count)} with "
                 f"{_listed(found[f'{role} values'])}",
                 "finite numbers that are zero or more",
-                "a weight of 0 leaves a row out",
+                "a weight of 0 leaves a row out" if role == "weight" else None,
             )
         if found[f"{role} total"] >= largest:
             return DataError(
                 f"{role}= column {column.name!r} adds up to {found[f'{role} total']:.6g}",
-                f"a total below {largest:.6g}",
+                "a finite total" if largest == math.inf else f"a total below {largest:.6g}",
                 "divide all by a common factor; no ratio changes",
             )
         return None
@@ -111,6 +111,7 @@ def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
             f"pos_label={label!r} is nowhere in truth= column {column.name!r}, "
             f"which holds {_listed(sums['truth values'])}",
             "a value that occurs",
+            f"truth=pl.col({column.name!r}) == {label!r} may be false in all rows",
         )
 
     return Check(_count_and_values("truth", truth, absent), problem)
@@ -134,7 +135,7 @@ def class_check(column: Column, labels: list[object]) -> Check:
     return Check(_count_and_values("truth", truth, unscored), problem)
 
 
-def missing_check(columns: dict[str, Column]) -> Check:
+def missing_check(columns: dict[str, Column], hint: str) -> Check:
     """No null in any role's column, and no NaN in truth or score."""
     sums = {f"{role} missing": _missing_rows(role, column) for role, column in columns.items()}
 
@@ -150,8 +151,7 @@ def missing_check(columns: dict[str, Column]) -> Check:
         return DataError(
             f"values are missing: {', '.join(counts)}",
             "no null, and no NaN in truth or score",
-            "missing='drop' leaves such rows out and counts them; missing='unretrieved' keeps rows "
-            "without a score in the totals, as never retrieved",
+            hint,
         )
 
     return Check(sums, problem)
@@ -182,4 +182,4 @@ def _rows(count: int) -> str:
 
 
 def _listed(values: Sequence[object]) -> str:
-    return ", ".join(repr(value) for value in values)
+    return ", ".join(shown(value) for value in values)

@@ -12,13 +12,14 @@ from frame_prc import _gate
 from frame_prc._columns import (
     Column,
     check_label,
+    check_numeric,
     check_repeats,
     common_score_dtype,
     find_column,
     find_keys,
     named,
 )
-from frame_prc._request import IntoColumn, IntoKeys, key_items, names_of
+from frame_prc._request import IntoColumn, IntoKeys, check_column, key_items, names_of
 from frame_prc._rows import once
 from frame_prc.exceptions import OptionError
 
@@ -55,6 +56,8 @@ def label_request(
 ) -> LabelRequest:
     """Put parameters in order, or say which of them contradict each other."""
     multiclass = isinstance(truth, (str, pl.Expr))
+    if not multiclass and not isinstance(truth, Sequence):
+        check_column("truth", truth)
     truths: list[IntoColumn] = [truth] if isinstance(truth, (str, pl.Expr)) else list(truth)
     if isinstance(score, Mapping):
         labels, scores = list(score), list(score.values())
@@ -80,6 +83,8 @@ def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest) -> pl.LazyFrame:
     """Return a row per row and label, all rows of the first label first."""
     truths = [find_column(lf, "truth", item) for item in asked.truths]
     scores = [find_column(lf, "score", item) for item in asked.scores]
+    for column in scores:
+        check_numeric("score", column)
     source, keys, tail = _project(lf, truths, scores, asked)
     if asked.multiclass:
         labels, indicators, checks = _classes(truths[0], asked.labels)

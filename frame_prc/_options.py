@@ -5,24 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from numbers import Real
-from typing import Any, TypeAlias, get_args
+from numbers import Integral, Real
+from typing import Any, TypeAlias, TypeGuard, get_args
 
 from frame_prc._areas import METHODS, PARTIAL_METHODS, Method
 from frame_prc._averages import Average
 from frame_prc._operating import Criterion, Target
 from frame_prc._request import check_option
-from frame_prc.exceptions import OptionError
+from frame_prc.exceptions import OptionError, type_name
 
 Numbers: TypeAlias = float | Iterable[float] | None
 
+_MOST_THRESHOLDS = 1_000_000
 _THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
 _RANGE = "(low, high) with 0 <= low < high <= 1"
 
 
-def method_list(method: Method | Sequence[Method]) -> list[Method]:
+def method_list(method: Any) -> list[Method]:
     """Return the methods asked for."""
-    methods = [method] if isinstance(method, str) else list(method)
+    methods = list(method) if _is_list(method) else [method]
     known = ", ".join(map(repr, METHODS))
     if not methods:
         raise OptionError("method= is an empty list", known)
@@ -54,12 +55,14 @@ def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, 
     return low, high
 
 
-def threshold_list(thresholds: int | Iterable[float] | None) -> list[float] | None:
+def threshold_list(thresholds: Any) -> list[float] | None:
     """Return the thresholds to bin at, ascending."""
     if thresholds is None:
         return None
-    if isinstance(thresholds, int) and thresholds > 1:
-        return [place / (thresholds - 1) for place in range(thresholds)]
+    if isinstance(thresholds, Integral) and (count := int(thresholds)) > 1:
+        if count > _MOST_THRESHOLDS:
+            raise OptionError(f"thresholds={count} are too many", f"up to {_MOST_THRESHOLDS}")
+        return [place / (count - 1) for place in range(count)]
     values = list(thresholds) if isinstance(thresholds, Iterable) else []
     if not values or isinstance(thresholds, str):
         raise OptionError(f"thresholds={thresholds!r} gives no thresholds", _THRESHOLDS)
@@ -91,7 +94,7 @@ def targets(numbers: dict[Criterion, Numbers]) -> list[Target]:
         Target(criterion, _target(criterion, value))
         for criterion, given in numbers.items()
         if given is not None
-        for value in (list(given) if isinstance(given, Iterable) else [given])
+        for value in (list(given) if _is_list(given) else [given])
     ]
     if not found:
         raise OptionError(
@@ -111,6 +114,10 @@ def _target(criterion: Criterion, value: Any) -> float:
     return float(value)
 
 
+def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
+    return isinstance(value, Iterable) and not isinstance(value, str)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
 
@@ -121,6 +128,8 @@ def average_over(over: str | None, average: Average | None) -> tuple[str, Averag
         given, lacking = ("average", "over") if over is None else ("over", "average")
         raise OptionError(f"{given}= is given without {lacking}=", "over= and average= together")
     check_option("average", average, get_args(Average))
+    if not isinstance(over, str):
+        raise OptionError(f"over= takes a key, got a value of type {type_name(over)}", "its name")
     return over, average
 
 

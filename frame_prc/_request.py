@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
-from frame_prc.exceptions import OptionError
+from frame_prc.exceptions import OptionError, shown, type_name
 
 IntoColumn: TypeAlias = str | pl.Expr
 IntoKeys: TypeAlias = IntoColumn | Sequence[IntoColumn]
@@ -72,6 +72,12 @@ def request(
     given = {"truth": truth, "weight": weight, "pos": pos, "neg": neg}
     classes = {role: column for role, column in given.items() if column is not None}
     _check_classes(classes, pos_label)
+    if isinstance(pos_label, pl.Expr):
+        raise OptionError(
+            "pos_label= is an expression",
+            "a value of the truth",
+            "truth= may be an expression, for example pl.col('class') == 'yes'",
+        )
     label = pos_label.item() if hasattr(pos_label, "item") else pos_label  # a NumPy scalar
     return Request(classes, _models(score), key_items(by), label, missing)
 
@@ -99,12 +105,26 @@ def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:
         raise OptionError("pos_label= is given beside pos= and neg=", _ROWS_OR_COUNTS)
 
 
+def check_column(role: str, item: object) -> None:
+    """Refuse what is neither a column name nor an expression."""
+    if isinstance(item, (str, pl.Expr)):
+        return
+    name = getattr(item, "name", None)
+    raise OptionError(
+        f"{role}= takes columns, got {shown(item)} of type {type_name(item)}",
+        "a column name or a Polars expression",
+        f"give its name, {name!r}" if isinstance(name, str) else "pl.lit(value) makes a constant",
+    )
+
+
 def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
     if score is None:
         raise OptionError("score= is not given", _SCORES)
     if isinstance(score, Mapping):
         models = [(name, column) for name, column in score.items()]
     elif isinstance(score, Sequence) and not isinstance(score, str):
+        for column in score:
+            check_column("score", column)
         models = [(_name(column), column) for column in score]
     else:
         return {None: score}
@@ -114,11 +134,11 @@ def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
     return dict(models)
 
 
-def _name(column: object) -> str:
+def _name(column: IntoColumn) -> str:
     if isinstance(column, pl.Expr):
         # Several columns have no one name; resolving them against the schema says so.
         return column.meta.output_name(raise_if_undetermined=False) or str(column)
-    return str(column)
+    return column
 
 
 def _check_model_names(names: list[Any]) -> None:

@@ -18,6 +18,9 @@ from frame_prc._columns import Columns, common_score_dtype, named
 # Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
 _CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
 
+_DROP = "missing='drop' leaves such rows out"
+_UNRETRIEVED = "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -149,7 +152,7 @@ def _checks(columns: Columns) -> list[_gate.Check]:
             checks.append(_gate.binary_check(truth))
     if columns.request.missing == "raise":
         scores = {f"score_{i}": score for i, score in enumerate(columns.scores)}
-        checks.append(_gate.missing_check({**classes, **scores}))
+        checks.append(_gate.missing_check({**classes, **scores}, f"{_DROP}; {_UNRETRIEVED}"))
     elif columns.request.missing == "unretrieved":
-        checks.append(_gate.missing_check(classes))
+        checks.append(_gate.missing_check(classes, _DROP))
     return checks

@@ -12,7 +12,7 @@ from frame_prc._areas import Method
 from frame_prc._averages import Average
 from frame_prc._columns import resolve
 from frame_prc._curve import STARTS, Keep, Start
-from frame_prc._frames import FrameT
+from frame_prc._frames import FrameT, check_frame
 from frame_prc._labels import label_request
 from frame_prc._operating import Criterion
 from frame_prc._options import (
@@ -72,8 +72,8 @@ def counts(
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
         What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out. ``"unretrieved"``: rows without a score stay in the
-        totals as never found, at no threshold; a missing truth raises.
+        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
+        a score stay in the totals as never found, at no threshold; a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
         aggregated; rows with the same score are added up.
@@ -109,6 +109,7 @@ def counts(
     │ 0.2       ┆ 0   ┆ 1   │
     └───────────┴─────┴─────┘
     """
+    check_frame(frame)
     asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
     return _run(frame, asked, _counts.COLUMNS, _counts.counts)
 
@@ -154,8 +155,8 @@ def curve(
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
         What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out. ``"unretrieved"``: rows without a score stay in the
-        totals as never found, at no threshold; a missing truth raises.
+        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
+        a score stay in the totals as never found, at no threshold; a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
         aggregated; rows with the same score are added up.
@@ -216,6 +217,7 @@ def curve(
     │ 0.2       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 0.5       ┆ 1.0    │
     └───────────┴─────┴─────┴─────┴─────┴───────────┴────────┘
     """
+    check_frame(frame)
     check_option("start", start, STARTS)
     check_option("keep", keep, get_args(Keep))
     check_option("envelope", envelope, (True, False))
@@ -269,7 +271,7 @@ def average_precision(
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
         What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, and counted in a column ``n_dropped``.
+        ``"drop"``: such rows are left out, for each model its own, and counted in ``n_dropped``.
         ``"unretrieved"``: rows without a score stay in the totals as never found, at no threshold;
         a missing truth raises.
     pos, neg
@@ -325,6 +327,7 @@ def average_precision(
     │ south  ┆ 2   ┆ 1     ┆ 0.5        ┆ 0.5               ┆ ok     │
     └────────┴─────┴───────┴────────────┴───────────────────┴────────┘
     """
+    check_frame(frame)
     asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
     levels = threshold_list(thresholds)
     if over is None and average is None:
@@ -380,7 +383,7 @@ def auc(
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
         What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, and counted in a column ``n_dropped``.
+        ``"drop"``: such rows are left out, for each model its own, and counted in ``n_dropped``.
         ``"unretrieved"``: rows without a score stay in the totals as never found, at no threshold;
         a missing truth raises.
     pos, neg
@@ -452,6 +455,7 @@ def auc(
     │ envelope     ┆ 0.733333 │
     └──────────────┴──────────┘
     """
+    check_frame(frame)
     methods = method_list(method)
     check_option("start", start, STARTS)
     check_option("standardised", standardised, (True, False))
@@ -504,7 +508,7 @@ def operating_points(
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
         What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, and counted in a column ``n_dropped``.
+        ``"drop"``: such rows are left out, for each model its own, and counted in ``n_dropped``.
         ``"unretrieved"``: rows without a score stay in the totals as never found, at no threshold;
         a missing truth raises.
     pos, neg
@@ -556,6 +560,7 @@ def operating_points(
     │ f_beta    ┆ 1.0    ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 0.8     │
     └───────────┴────────┴───────────┴───────────┴────────┴─────────┘
     """
+    check_frame(frame)
     asked: dict[Criterion, Numbers] = {
         "recall": recall,
         "precision": precision,
@@ -637,6 +642,7 @@ def one_vs_rest(
     │ dog   ┆ 3   ┆ 1     ┆ 0.333333   ┆ 0.5               ┆ ok     │
     └───────┴─────┴───────┴────────────┴───────────────────┴────────┘
     """
+    check_frame(frame)
     asked = label_request(truth, score, by, weight, row)
 
     def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:  # noqa: ARG001

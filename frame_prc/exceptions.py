@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_LONGEST_VALUE = 80
+
 
 class PrcError(ValueError):
     """Base of every error raised by frame_prc.
@@ -46,6 +48,19 @@ class OptionError(PrcError):
 
 class DataError(PrcError):
     """The rows hold values that the computation must not swallow, such as a missing score."""
+
+
+def shown(value: object) -> str:
+    """Return a value as it reads in a message: on one line, and not too long."""
+    text = repr(value)
+    return text if "\n" not in text and len(text) <= _LONGEST_VALUE else "a value"
+
+
+def type_name(value: object) -> str:
+    """Return the name of a value's type, with its package where it is not built in."""
+    kind = type(value)
+    package = kind.__module__.partition(".")[0]
+    return kind.__qualname__ if package == "builtins" else f"{package}.{kind.__qualname__}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

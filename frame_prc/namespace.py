@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -33,6 +33,10 @@ class PrcFrame:
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
+
+    def __repr__(self) -> str:
+        verbs = sorted(name for name in vars(PrcFrame) if not name.startswith("_"))
+        return f"<prc of a {type(self.frame).__qualname__}: {', '.join(verbs)}>"
 
     counts = _method(api.counts)
     curve = _method(api.curve)
@@ -78,10 +82,13 @@ class _AfterPandas(MetaPathFinder):
     ) -> ModuleSpec | None:
         if fullname != "pandas":
             return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            self._register_after(spec.loader)
-        return spec
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(fullname, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    self._register_after(spec.loader)
+                return spec
+        return None
 
     def _register_after(self, loader: Loader) -> None:
         load = loader.exec_module
