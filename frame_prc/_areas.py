@@ -198,7 +198,7 @@ def _steps(
     steps = (
         with_totals(running(ranking, which))
         .filter(ranking.key.retrieved())
-        .with_columns(tp_a=_TP.shift(1), fp_a=_FP.shift(1), first=opens.shift(1))
+        .with_columns(tp_a=_TP.shift(1), fp_a=_FP.shift(1))
         .filter(opens | (_TP > _TP_A))
         .with_columns(*_ends(recall_range))
     )
@@ -221,7 +221,9 @@ def _ends(recall_range: tuple[float, float] | None) -> list[pl.Expr]:
 
 def _precision_before(start: Start) -> pl.Expr:
     at_start = {"one": pl.lit(1.0), "first": precision(_TP, _FP), None: pl.lit(None)}[start]
-    return pl.when("first").then(at_start).otherwise(precision(_TP_A, _FP_A)).alias("precision_a")
+    nothing_before = _TP_A + _FP_A == 0
+    before = pl.when(nothing_before).then(at_start).otherwise(precision(_TP_A, _FP_A))
+    return before.alias("precision_a")
 
 
 def _sizes() -> list[pl.Expr]:

@@ -128,14 +128,13 @@ def _is_corner() -> pl.Expr:
 
 def _with_rates(points: pl.LazyFrame, start: Start) -> pl.LazyFrame:
     tp, fp, opens = pl.col("tp"), pl.col("fp"), pl.col("opens")
-    at_start = pl.lit(1.0)
-    if start == "first":
-        at_start = pl.when(~opens.shift(-1)).then(precision(tp, fp).shift(-1))
+    # At a given threshold that no row reaches there is no precision: 0/0.
+    rate = pl.when(tp + fp > 0).then(precision(tp, fp))
+    at_start = pl.lit(1.0) if start == "one" else rate.backward_fill().over("segment")
     rated = points.with_columns(
         fn=pl.col("positives") - tp,
         tn=pl.col("negatives") - fp,
-        # At a given threshold that no row reaches there is no precision: 0/0.
-        precision=pl.when(opens).then(at_start).when(tp + fp > 0).then(precision(tp, fp)),
+        precision=rate if start is None else pl.when(opens).then(at_start).otherwise(rate),
         recall=recall(tp, pl.col("positives")),
     )
     return rated.filter(~opens) if start is None else rated

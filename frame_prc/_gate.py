@@ -19,8 +19,8 @@ from frame_prc.exceptions import DataError, shown
 
 Sums = dict[str, Any]
 
-# Positives and negatives together must stay in Int64.
-_COUNT_LIMIT = 2.0**62
+# A hundred times a total must stay in Int64, for the 101 recalls of an area are compared exactly.
+_COUNT_LIMIT = 2.0**56
 
 
 @dataclass(frozen=True)

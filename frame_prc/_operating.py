@@ -42,9 +42,12 @@ def f_score(tp: pl.Expr, fp: pl.Expr, fn: pl.Expr, beta: pl.Expr | float) -> pl.
 def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
     """Return one row per segment and target, in the order of the targets."""
     ranking = rank(rows)
-    curve_point = pl.struct("score", "tp", "fp", "positives", "negatives")
-    chosen = {str(i): curve_point.get(_choice(target)) for i, target in enumerate(targets)}
-    found = ranking.with_score(points(ranking)).group_by("segment").agg(**chosen)
+    # Computed per row: inside an aggregation Polars divides by a scalar inexactly, and a recall of
+    # 49/49 is then below 1.
+    merits = {f"merit_{i}": _merit(target) for i, target in enumerate(targets)}
+    chosen = {str(i): _first_best(pl.col(merit)) for i, merit in enumerate(merits)}
+    ranked = ranking.with_score(points(ranking)).with_row_index("place")
+    found = ranked.with_columns(**merits).group_by("segment").agg(**chosen)
     # A segment that lost all its rows has no points, and still has its rows of nulls.
     every = ranking.segments.drop(ranking.rows.keys)
     long = every.join(found, on="segment", how="left", maintain_order="left").with_columns(
@@ -58,23 +61,31 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
     return rows.finish(ranking.with_keys(rated), outputs)
 
 
-def _choice(target: Target) -> pl.Expr:
-    """Return the place of the best point for a target: the first, so the highest threshold."""
+def _first_best(merit: pl.Expr) -> pl.Expr:
+    """Return the point of most merit, of several the one of the highest threshold."""
+    point = pl.struct("score", "tp", "fp", "positives", "negatives")
+    # By its place in the ranking, since a group need not come in order.
+    place = pl.when(merit == merit.max()).then(pl.col("place"))
+    return pl.when(merit.count() > 0).then(point.get(place.arg_min()))
+
+
+def _merit(target: Target) -> pl.Expr:
+    """Return how well a point serves a target; null where it does not meet it."""
     real, value = ~pl.col("opens"), target.value
     predicted = _TP + _FP
     match target.criterion:
         case "recall":
-            best = pl.when(real & (recall(_TP, _POSITIVES) >= value)).then(precision(_TP, _FP))
+            return pl.when(real & (recall(_TP, _POSITIVES) >= value)).then(precision(_TP, _FP))
         case "precision":
-            best = pl.when(real & (precision(_TP, _FP) >= value)).then(_TP)
+            return pl.when(real & (precision(_TP, _FP) >= value)).then(_TP)
         case "threshold":
-            best = pl.when(~real | (_SCORE.cast(pl.Float64) >= value)).then(predicted)
+            # The last point that it reaches, or the opening one.
+            return pl.when(~real | (_SCORE.cast(pl.Float64) >= value)).then(pl.col("place"))
         case "f_beta":
-            best = pl.when(real & (_POSITIVES > 0)).then(f_score(_TP, _FP, _FN, value))
+            return pl.when(real & (_POSITIVES > 0)).then(f_score(_TP, _FP, _FN, value))
         case "predicted_rate":
             rate = predicted / (_POSITIVES + _NEGATIVES)
-            best = pl.when(real & (rate <= value)).then(predicted)
-    return best.arg_max()
+            return pl.when(real & (rate <= value)).then(predicted)
 
 
 def _rates(threshold_dtype: pl.DataType) -> list[pl.Expr]:

@@ -133,9 +133,9 @@ def average_over(over: str | None, average: Average | None) -> tuple[str, Averag
     return over, average
 
 
-def f_scores_and_steps(f_scores: Iterable[float], points: int) -> tuple[list[float], int]:
+def f_scores_and_steps(f_scores: Any, points: int) -> tuple[list[float], int]:
     """Return the F1 scores of iso lines, and how many steps a line has."""
-    scores = list(f_scores)
+    scores = list(f_scores) if _is_list(f_scores) else [f_scores]
     for score in scores:
         if not _is_number(score) or not 0 < score < 1:
             raise OptionError(f"f_scores= holds {score!r}", "numbers between 0 and 1")

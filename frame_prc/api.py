@@ -515,16 +515,16 @@ def operating_points(
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
         aggregated; rows with the same score are added up.
     recall
-        The most precise point with at least this recall, from 0 to 1.
+        The most precise point with at least this recall, above 0 and up to 1.
     precision
-        The point of most recall with at least this precision, from 0 to 1.
+        The point of most recall with at least this precision, above 0 and up to 1.
     threshold
         What this threshold gives, also between scores: one threshold for all segments.
     f_beta
         The point of the largest F score that weighs recall this many times as much as precision.
     predicted_rate
-        The largest share of rows predicted positive that is not above this one, from 0 to 1: a
-        budget of alerts.
+        The largest share of rows predicted positive that is not above this one, above 0 and up to
+        1: a budget of alerts.
 
     Returns
     -------

@@ -1,10 +1,13 @@
-"""Programs that some tests need: skipped where they are missing, except where all must run."""
+"""Programs and packages that some tests need: skipped where missing, except where all must run."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
+from types import ModuleType
+from typing import NoReturn
 
 import pytest
 
@@ -12,7 +15,9 @@ import pytest
 def require_program(name: str) -> str:
     """Return the path of a program, or skip the test; with CI set, fail it."""
     path = shutil.which(name)
-    return path or _missing(f"the program {name} is not installed")
+    if path is None:
+        _missing(f"the program {name} is not installed")
+    return path
 
 
 def require_r_package(name: str) -> str:
@@ -21,10 +26,20 @@ def require_r_package(name: str) -> str:
     found = subprocess.run(  # noqa: S603
         [rscript, "-e", f"library({name})"], capture_output=True, check=False
     )
-    return rscript if found.returncode == 0 else _missing(f"the R package {name} is not installed")
+    if found.returncode != 0:
+        _missing(f"the R package {name} is not installed")
+    return rscript
 
 
-def _missing(reason: str) -> str:
+def require_module(name: str) -> ModuleType:
+    """Return a module, or skip (with CI set, fail) where its package is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        _missing(f"the package {error.name} is not installed")
+
+
+def _missing(reason: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)

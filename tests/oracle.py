@@ -1,13 +1,19 @@
 """Precision-recall curves by definition, in exact rational numbers and no hurry.
 
 Every point looks at every row again; nothing is sorted, summed up or shared with the package.
+Logarithms, the only numbers that are not rational, have 50 digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
+
+Start = str | None
 
 
 class Row(NamedTuple):
@@ -75,6 +81,177 @@ def corners(points: Sequence[Point]) -> list[Point]:
     """Return the points that are the first or the last with their number of true positives."""
     runs = {tp: [point for point in points if point.tp == tp] for tp in {p.tp for p in points}}
     return [point for point in points if point in (runs[point.tp][0], runs[point.tp][-1])]
+
+
+# --- areas ----------------------------------------------------------------------------------
+
+
+def area(
+    rows: Sequence[Row],
+    method: str,
+    start: Start = "one",
+    low: Fraction = Fraction(0),
+    high: Fraction = Fraction(1),
+) -> Fraction | None:
+    """Return an area by its name, between two recalls where the method has such a part."""
+    positives, negatives = totals(rows)
+    if positives == 0 or (method == "gain" and negatives == 0):
+        return None
+    areas = {
+        "step": lambda: _strips(rows, low, high, lambda point: point.precision),
+        "envelope": lambda: _strips(rows, low, high, lambda point: highest(rows, point.recall)),
+        "trapezoid": lambda: _trapezoid(rows, start, low, high),
+        "interpolated": lambda: _interpolated(rows, low, high),
+        "11-point": lambda: _grid(rows, 10),
+        "101-point": lambda: _grid(rows, 100),
+        "gain": lambda: _gain(rows),
+    }
+    return areas[method]()
+
+
+def highest(rows: Sequence[Row], recall: Fraction) -> Fraction:
+    """Return the largest precision at a recall or a higher one, 0 where recall stays below."""
+    reached = [point.precision for point in curve(rows) if point.recall >= recall]
+    return max(reached, default=Fraction(0))
+
+
+def _steps(rows: Sequence[Row]) -> Iterator[tuple[Point, Point]]:
+    """Yield neighbouring points between which recall grows."""
+    points = [start(rows, None), *curve(rows)]
+    for before, after in pairwise(points):
+        if after.tp > before.tp:
+            yield before, after
+
+
+def _strip(before: Point, after: Point, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the recalls between two points that lie in a range, of width 0 where none does."""
+    left, right = max(before.recall, low), min(after.recall, high)
+    return left, max(left, right)
+
+
+def _strips(
+    rows: Sequence[Row], low: Fraction, high: Fraction, height: Callable[[Point], Fraction]
+) -> Fraction:
+    total = Fraction(0)
+    for before, after in _steps(rows):
+        left, right = _strip(before, after, low, high)
+        total += (right - left) * height(after)
+    return total
+
+
+def _trapezoid(rows: Sequence[Row], start: Start, low: Fraction, high: Fraction) -> Fraction:
+    total = Fraction(0)
+    for before, after in _steps(rows):
+        at_before = before.precision
+        if before.tp + before.fp == 0:
+            if start is None:
+                continue
+            at_before = Fraction(1) if start == "one" else after.precision
+        left, right = _strip(before, after, low, high)
+        slope = (after.precision - at_before) / (after.recall - before.recall)
+        heights = [at_before + slope * (recall - before.recall) for recall in (left, right)]
+        total += (right - left) * sum(heights) / 2
+    return total
+
+
+def _interpolated(rows: Sequence[Row], low: Fraction, high: Fraction) -> Fraction:
+    """Integrate precision over recall while true and false positives grow linearly.
+
+    Between two points precision is ``s TP / (TP + k)``, where s is the share of true positives
+    in what is added and k = s (TP_a + FP_a) - TP_a; its integral is TP - k ln(TP + k), times s.
+    """
+    positives, _ = totals(rows)
+    total = Fraction(0)
+    for before, after in _steps(rows):
+        left, right = (recall * positives for recall in _strip(before, after, low, high))
+        added = after.tp - before.tp
+        share = added / (added + after.fp - before.fp)
+        k = share * (before.tp + before.fp) - before.tp
+        curved = k * _log((right + k) / (left + k)) if k != 0 else 0
+        total += share * (right - left - curved) / positives
+    return total
+
+
+def _log(ratio: Fraction) -> Fraction:
+    with localcontext(prec=50):
+        return Fraction((Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln())
+
+
+def _grid(rows: Sequence[Row], steps: int) -> Fraction:
+    return sum(highest(rows, Fraction(k, steps)) for k in range(steps + 1)) / Fraction(steps + 1)
+
+
+def _gain(rows: Sequence[Row]) -> Fraction:
+    positives, negatives = totals(rows)
+    at_zero = positives * positives / (positives + negatives)
+
+    def gain(tp: Fraction, wrong: Fraction) -> Fraction:
+        return 1 - positives / negatives * wrong / tp
+
+    total = Fraction(0)
+    for before, after in _steps(rows):
+        left = max(before.tp, at_zero)
+        if left < after.tp:
+            fp = before.fp + (after.fp - before.fp) * (left - before.tp) / (after.tp - before.tp)
+            width = gain(after.tp, positives - after.tp) - gain(left, positives - left)
+            total += width * (gain(after.tp, after.fp) + gain(left, fp)) / 2
+    return total
+
+
+# --- thresholds -----------------------------------------------------------------------------
+
+
+def binned(rows: Sequence[Row], thresholds: Sequence[float]) -> list[Row]:
+    """Return the rows with the highest of these ascending thresholds that each score reaches."""
+
+    def reached(score: Any) -> Any:
+        place = 0 if score is None else bisect_right(thresholds, score)
+        return thresholds[place - 1] if place else None
+
+    return [row._replace(score=reached(row.score)) for row in rows]
+
+
+def curve_at(rows: Sequence[Row], thresholds: Sequence[float]) -> list[Point]:
+    """Return the point at each of these ascending thresholds, the highest first."""
+    return [_point(rows, threshold) for threshold in reversed(thresholds)]
+
+
+def f_score(point: Point, beta: float) -> Fraction | None:
+    """Return the F score, undefined without positives."""
+    if point.tp + point.fn == 0:
+        return None
+    square = Fraction(beta) ** 2
+    weighted = (1 + square) * point.tp
+    return weighted / (weighted + square * point.fn + point.fp)
+
+
+def operating_point(rows: Sequence[Row], criterion: str, target: float) -> Point | None:
+    """Look at every point for the best that meets a target, the highest threshold first.
+
+    Shares are compared as the floats nearest to them, as users write them: 3 of 10 meet a recall
+    of .3, which as a float is a little less, and of .7 as a float likewise.
+    """
+    if criterion == "threshold":
+        return _point(rows, target) if rows else None
+    points, n = curve(rows), sum(totals(rows))
+    share = {
+        "recall": lambda p: p.recall,
+        "precision": lambda p: p.precision,
+        "predicted_rate": lambda p: (p.tp + p.fp) / n,
+        "f_beta": lambda p: f_score(p, target),
+    }[criterion]
+    value = {
+        "recall": lambda p: p.precision,
+        "precision": lambda p: p.tp,
+        "predicted_rate": lambda p: p.tp + p.fp,
+        "f_beta": share,
+    }[criterion]
+    defined = [p for p in points if share(p) is not None]
+    if criterion in ("recall", "precision"):
+        defined = [p for p in defined if float(share(p)) >= target]
+    if criterion == "predicted_rate":
+        defined = [p for p in defined if float(share(p)) <= target]
+    return max(defined, key=value, default=None)
 
 
 def _point(rows: Sequence[Row], threshold: Any) -> Point:

@@ -76,3 +76,6 @@ TORCHMETRICS = _frame([0, 0.5, 0.7, 0.8], [0, 1, 1, 0])
 WORST = _frame([*range(100, 0, -1)], [0] * 90 + [1] * 10)
 # Positives and negatives in runs of 3, 7, 7 and 3, on which the grids of PASCAL VOC are compared.
 RUNS = _frame([*range(20, 0, -1)], [1] * 3 + [0] * 7 + [1] * 7 + [0] * 3)
+
+# xgboost, test of the metric aucpr.
+XGBOOST = _frame([0.4, 0.2, 0.9, 0.1, 0.2, 0.4, 0.1, 0.1, 0.2, 0.1], [0, 0, 0, 0, 0, 1, 0, 0, 1, 1])

@@ -29,7 +29,13 @@ ROWS = pl.DataFrame(
         "misses": [0, 1, 1, 0],
     }
 )
-VERBS = ["counts", "curve", "average_precision"]
+VERBS = {
+    "auc": {},
+    "average_precision": {},
+    "counts": {},
+    "curve": {},
+    "operating_points": {"recall": 0.5},
+}
 NAN, INF = float("nan"), float("inf")
 
 every_verb = pytest.mark.parametrize("verb", VERBS)
@@ -60,6 +66,10 @@ class Case:
 
 def aggregated(**asked: Any) -> dict[str, Any]:
     return {"truth": None, "pos": "hits", "neg": "misses", **asked}
+
+
+def ask(verb: str, frame: Any, *columns: Any, **asked: Any) -> Any:
+    return getattr(frame.prc, verb)(*columns, **VERBS[verb], **asked)
 
 
 def role_of(where: str) -> str:
@@ -328,6 +338,27 @@ AT_COLLECT = [
         )
         for role, name in (("pos", "hits"), ("neg", "misses"))
     ),
+    *(
+        Case(
+            f"{role} beyond Int64",
+            aggregated(),
+            DataError,
+            [
+                f"{role}= column {name!r} adds up to 7.20576e+16",
+                "a total below 7.20576e+16",
+                "divide all by a common factor",
+            ],
+            {name: pl.Series([2**55, 2**55, 0, 0])},
+        )
+        for role, name in (("pos", "hits"), ("neg", "misses"))
+    ),
+    Case(
+        "weights that add up to infinity",
+        {"weight": "w"},
+        DataError,
+        ["weight= column 'w' adds up to inf", "Allowed: ", "divide all by a common factor"],
+        {"w": pl.Series([1e308] * 4)},
+    ),
 ]
 CASES = [*AT_THE_CALL, *AT_COLLECT]
 
@@ -405,7 +436,121 @@ def test_error_text_names_nothing_internal(case):
 @every_kind
 def test_every_verb_checks_its_columns(case, verb, kind):
     with pytest.raises(case.error, match="truth="):
-        kind.rows(getattr(kind.make(ROWS).prc, verb)(case.asked["truth"], "score"))
+        kind.rows(ask(verb, kind.make(ROWS), case.asked["truth"], "score"))
+
+
+CLASSES = {"n": "score", "s": "other"}
+
+
+@pytest.mark.parametrize(
+    ("verb", "asked", "error", "says"),
+    [
+        ("auc", {"method": "area"}, OptionError, "method='area' is not known.*'step', 'trapezoid'"),
+        ("auc", {"method": 3}, OptionError, "method=3"),
+        ("auc", {"method": None}, OptionError, "method=None"),
+        ("auc", {"method": []}, OptionError, "method= is an empty list"),
+        ("auc", {"method": ["step", "step"]}, OptionError, "names 'step' twice.*each method once"),
+        ("auc", {"recall_range": (0.5, 0.2)}, OptionError, "recall_range=.*0 <= low < high <= 1"),
+        (
+            "auc",
+            {"method": "gain", "recall_range": (0, 0.5)},
+            OptionError,
+            "'gain' has no area over",
+        ),
+        ("curve", {"thresholds": 0}, OptionError, "thresholds=0 .*from 2 on, or a list"),
+        (
+            "curve",
+            {"thresholds": [0.5, 0.1]},
+            OptionError,
+            "0.1 comes after 0.5.*ascending.*sorted",
+        ),
+        ("curve", {"thresholds": [NAN]}, OptionError, "thresholds= holds nan"),
+        ("curve", {"calibrate": 1.0}, OptionError, "calibrate=1.0 .*a number between 0 and 1"),
+        ("curve", {"gain": 1}, OptionError, "gain=1 is not an option.*True, False"),
+        ("average_precision", {"over": "region"}, OptionError, "over= .*without average="),
+        ("average_precision", {"average": "macro"}, OptionError, "average= .*without over="),
+        (
+            "average_precision",
+            {"over": "x", "average": "macro"},
+            ColumnError,
+            "over='x' is not a key",
+        ),
+        ("average_precision", {"over": ["region"], "average": "macro"}, PrcError, "over="),
+        ("average_precision", {"over": pl.col("region"), "average": "macro"}, PrcError, "over="),
+        ("average_precision", {"over": "region", "average": "mean"}, OptionError, "average='mean'"),
+        (
+            "operating_points",
+            {},
+            OptionError,
+            "no target is given.*recall=, precision=, threshold=",
+        ),
+        ("operating_points", {"recall": 2}, OptionError, "recall=2 is out of range.*up to 1"),
+        ("operating_points", {"f_beta": -1}, OptionError, "f_beta=-1 is out of range.*above 0"),
+    ],
+)
+def test_options_are_checked_before_a_row_is_read(verb, asked, error, says):
+    frame = unreadable(ROWS)
+    with pytest.raises(error, match=says):
+        getattr(frame.prc, verb)("late", "score", by="region", **asked)
+
+
+@pytest.mark.parametrize(
+    ("truth", "score", "error", "says"),
+    [
+        ("regio", CLASSES, ColumnError, "truth= names 'regio'.*did you mean 'region'"),
+        ("region", {**CLASSES, "n": "scor"}, ColumnError, "score= names 'scor'.*mean 'score'"),
+        (
+            "region",
+            {**CLASSES, "n": "answer"},
+            ColumnError,
+            "score= column 'answer' has dtype String",
+        ),
+        ("region", ["score"], OptionError, "which column belongs to which class.*{class: column}"),
+        ("region", {}, OptionError, "score= names no column"),
+        ("region", None, OptionError, "score="),
+        (None, CLASSES, OptionError, "truth="),
+        ("region", {1: "score"}, PrcError, "String"),
+        (["late", "grade"], ["score"], OptionError, "truth= has 2 columns and score= has 1"),
+    ],
+)
+def test_columns_per_class_are_checked_before_a_row_is_read(truth, score, error, says):
+    frame = unreadable(ROWS)
+    with pytest.raises(error, match=says):
+        frame.prc.one_vs_rest(truth, score)
+
+
+@every_kind
+def test_class_without_a_score_column_is_said_once_the_rows_are_read(kind):
+    with pytest.raises(DataError, match=r"2 rows of a class without a score column: 's'.*'n'"):
+        kind.rows(kind.make(ROWS).prc.one_vs_rest("region", {"n": "score"}))
+
+
+OUT_OF_RANGE = [
+    *(("auc", {"recall_range": r}) for r in [(0.5, 0.5), (-0.1, 1), (0, 1.1), (0, NAN), 0.5, "ab"]),
+    *(("curve", {"thresholds": t}) for t in (1, -3, [], [0.5, 0.5], [0, NAN], "ab", ["a"])),
+    *(("curve", {"calibrate": c}) for c in (0, -0.5, 2, NAN, "a", True)),
+    *(("operating_points", {"recall": r}) for r in (0, -0.5, 1.5, NAN, "a", [0.5, 2], [])),
+    *(("operating_points", {"precision": p}) for p in (0, 1.5, True)),
+    *(("operating_points", {"predicted_rate": p}) for p in (0, 1.5)),
+    *(("operating_points", {"threshold": t}) for t in (NAN, "a", True)),
+    *(("operating_points", {"f_beta": b}) for b in (0, INF, NAN)),
+]
+
+
+@pytest.mark.parametrize(("verb", "asked"), OUT_OF_RANGE, ids=str)
+def test_numbers_out_of_range_are_named_with_what_is_allowed(verb, asked):
+    *_, name = asked
+    with pytest.raises(OptionError, match=rf"({name}|no target).*Allowed: "):
+        getattr(unreadable(ROWS).prc, verb)("late", "score", **asked)
+
+
+@every_polars_kind
+def test_counts_just_below_the_limit_are_no_error(kind):
+    rows = pl.DataFrame({"score": [2, 1], "hits": [2**55, 2**55 - 8], "misses": [0, 2**55]})
+    table = kind.rows(
+        kind.make(rows).prc.average_precision(score="score", pos="hits", neg="misses")
+    )
+    assert table["n_pos"].item() == 2**56 - 8
 
 
 # --- what cannot be shown on every kind ----------------------------------------------------
@@ -492,18 +637,20 @@ def test_pickled_error_comes_back_as_it_was(case):
 @pytest.mark.parametrize(
     ("verb", "options", "outputs"),
     [
+        ("auc", {}, "method auc"),
         ("counts", {}, "threshold pos neg"),
         ("curve", {"envelope": True}, "threshold tp fp fn tn precision recall envelope"),
         ("curve", {"score": ["score", "other"]}, "model threshold tp fp fn tn precision recall"),
         ("average_precision", {}, "n n_pos prevalence average_precision status"),
         ("average_precision", {"missing": "drop"}, "n_dropped"),
+        ("operating_points", {}, "criterion target threshold tp recall f_score predicted_rate"),
     ],
 )
 def test_no_key_may_be_named_like_a_column_of_the_result(verb, options, outputs):
     asked = {"truth": "late", "score": "score", **options}
     for name in outputs.split():
         with pytest.raises(ColumnError, match=f"key '{name}' in by= is named like a column"):
-            getattr(ROWS.prc, verb)(**asked, by=pl.col("region").alias(name))
+            ask(verb, ROWS, **asked, by=pl.col("region").alias(name))
 
 
 @pytest.mark.parametrize(
@@ -516,7 +663,7 @@ def test_no_key_may_be_named_like_a_column_of_the_result(verb, options, outputs)
     ],
 )
 def test_key_named_like_a_column_of_another_result_is_no_error(verb, name):
-    result = getattr(ROWS.prc, verb)("late", "score", by=pl.col("region").alias(name))
+    result = ask(verb, ROWS, "late", "score", by=pl.col("region").alias(name))
     assert result[name].unique().sort().to_list() == ["n", "s"]
 
 
@@ -529,11 +676,9 @@ def test_keys_and_roles_may_be_called_what_they_like(kind, verb, missing):
     rows = ROWS.select(*names).rename(names)
     rows = rows.with_columns(pl.col("weight").alias(name) for name in internal)
     asked = {"by": internal, "weight": "row", "missing": missing}
-    result = kind.rows(getattr(kind.make(rows).prc, verb)("score_0", "key_1", **asked))
+    result = kind.rows(ask(verb, kind.make(rows), "score_0", "key_1", **asked))
     expected = kind.rows(
-        getattr(kind.make(ROWS).prc, verb)(
-            "late", "score", **{**asked, "by": "region", "weight": "w"}
-        )
+        ask(verb, kind.make(ROWS), "late", "score", **{**asked, "by": "region", "weight": "w"})
     )
     assert result.columns == [*internal, *expected.columns[1:]]
     assert result.drop(internal).equals(expected.drop("region"))

@@ -22,11 +22,21 @@ ROWS = pl.DataFrame(
         "other": [0.1, 0.2, 0.3, 0.4],
     }
 )
-VERBS = ["counts", "curve", "average_precision"]
+VERBS = {
+    "auc": {},
+    "average_precision": {},
+    "counts": {},
+    "curve": {},
+    "operating_points": {"recall": 0.5},
+}
 NAN = float("nan")
 BIG = 2**53
 
 every_verb = pytest.mark.parametrize("verb", VERBS)
+
+
+def ask(verb: str, frame: Any, *columns: Any, **asked: Any) -> Any:
+    return getattr(frame.prc, verb)(*columns, **VERBS[verb], **asked)
 
 
 def with_key(key: Any) -> pd.DataFrame:
@@ -50,8 +60,9 @@ def values(column: pd.Series) -> list[Any]:
 @pytest.mark.parametrize("by", [None, "region"])
 def test_result_is_of_the_kind_that_came_in(kind, verb, by):
     frame = kind.make(ROWS)
-    assert type(getattr(frame.prc, verb)("late", "score", by=by)) is TYPES[kind.name]
-    assert type(getattr(frame_prc, verb)(frame, "late", "score", by=by)) is TYPES[kind.name]
+    assert type(ask(verb, frame, "late", "score", by=by)) is TYPES[kind.name]
+    function = getattr(frame_prc, verb)
+    assert type(function(frame, "late", "score", by=by, **VERBS[verb])) is TYPES[kind.name]
 
 
 # Every key has four rows; the segments come out in the order that the second item says.
@@ -193,8 +204,8 @@ def test_pandas_column_that_is_not_named_may_hold_anything():
 def test_column_named_like_a_pattern_is_that_column(kind, verb, role):
     asked = {"truth": "late", "score": "score", "by": "region", "weight": "other"}
     rows = ROWS.rename({asked[role]: "^late|score$"})
-    result = kind.rows(getattr(kind.make(rows).prc, verb)(**{**asked, role: "^late|score$"}))
-    expected = kind.rows(getattr(kind.make(ROWS).prc, verb)(**asked))
+    result = kind.rows(ask(verb, kind.make(rows), **{**asked, role: "^late|score$"}))
+    expected = kind.rows(ask(verb, kind.make(ROWS), **asked))
     assert_frame_equal(result.rename({"^late|score$": "region"}, strict=False), expected)
 
 
@@ -237,8 +248,8 @@ def test_selector_chooses_the_score_of_pandas():
 )
 def test_index_of_pandas_is_ignored(index, by, verb):
     frame = with_key(["a", "b", "a", "b"])
-    expected = getattr(frame.prc, verb)("late", "score", by=by)
-    result = getattr(frame.set_index(index).prc, verb)("late", "score", by=by)
+    expected = ask(verb, frame, "late", "score", by=by)
+    result = ask(verb, frame.set_index(index), "late", "score", by=by)
     pd.testing.assert_frame_equal(result, expected)
     assert result.index.equals(pd.RangeIndex(len(result)))
 
@@ -246,8 +257,8 @@ def test_index_of_pandas_is_ignored(index, by, verb):
 @every_verb
 def test_columns_of_pandas_may_come_from_a_view(verb):
     frame = with_key(["a", "b", "a", "b"])
-    expected = getattr(frame.iloc[::2].copy().prc, verb)("late", "score", by="key")
-    result = getattr(frame.iloc[::2].prc, verb)("late", "score", by="key")
+    expected = ask(verb, frame.iloc[::2].copy(), "late", "score", by="key")
+    result = ask(verb, frame.iloc[::2], "late", "score", by="key")
     pd.testing.assert_frame_equal(result, expected)
 
 
@@ -256,7 +267,7 @@ def test_columns_of_pandas_may_come_from_a_view(verb):
 def test_frame_of_the_caller_is_not_changed(kind, verb):
     frame = kind.make(ROWS)
     asked = {"by": "region", "weight": "other", "missing": "drop"}
-    kind.rows(getattr(frame.prc, verb)("late", "score", **asked))
+    kind.rows(ask(verb, frame, "late", "score", **asked))
     after = kind.rows(frame)
     assert after.equals(kind.rows(kind.make(ROWS)))
 
@@ -271,7 +282,7 @@ def test_pandas_frame_is_not_changed_in_its_labels_or_dtypes():
 
 @every_verb
 def test_result_of_pandas_can_be_written_to(verb):
-    result = getattr(with_key(["a", "b", "a", "b"]).prc, verb)("late", "score", by="key")
+    result = ask(verb, with_key(["a", "b", "a", "b"]), "late", "score", by="key")
     result.loc[:, "key"] = "c"
     result.iloc[0, -1] = result.iloc[-1, -1]
     assert result["key"].eq("c").all()

@@ -28,7 +28,13 @@ ROWS = pl.DataFrame(
 )
 TRUTH = {"truth": "late", "score": "other"}
 COUNTS = {"score": "other", "pos": "hits", "neg": "misses"}
-VERBS = ["counts", "curve", "average_precision"]
+VERBS = {
+    "auc": {"method": ["step", "interpolated", "11-point"]},
+    "average_precision": {},
+    "counts": {},
+    "curve": {},
+    "operating_points": {"recall": [0.5, 1.0], "threshold": 0.3, "f_beta": 1},
+}
 READS_ONCE = tuple(map(int, pl.__version__.split(".")[:2])) >= (1, 41)
 
 every_verb = pytest.mark.parametrize("verb", VERBS)
@@ -51,7 +57,7 @@ def counting_source(rows: pl.DataFrame) -> tuple[pl.LazyFrame, list[set[str]]]:
 
 
 def ask(frame: Any, verb: str, asked: dict[str, Any]) -> Any:
-    return getattr(frame.prc, verb)(**asked)
+    return getattr(frame.prc, verb)(**VERBS[verb], **asked)
 
 
 # --- what is read -------------------------------------------------------------------------
@@ -98,11 +104,39 @@ def test_named_columns_are_read_once_and_only_at_collect(asked, columns, verb, e
     assert_frame_equal(rows, ask(ROWS, verb, asked))
 
 
-def test_curve_with_envelope_and_corners_reads_once():
+@every_engine
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("curve", {"keep": "corners", "envelope": True, "gain": True, "calibrate": 0.1}),
+        ("curve", {"thresholds": 5, "start": "first"}),
+        ("auc", {"thresholds": [0.2, 0.4], "recall_range": None}),
+        ("average_precision", {"thresholds": 5}),
+        ("average_precision", {"over": "region", "average": "macro"}),
+        ("average_precision", {"over": "region", "average": "micro"}),
+    ],
+)
+def test_options_read_nothing_more(verb, options, engine):
     source, reads = counting_source(ROWS)
-    options = {"keep": "corners", "envelope": True, "start": "first"}
-    ask(source, "curve", {**TRUTH, **options, "by": "region"}).collect()
-    assert set.union(*reads) == {"late", "other", "region"}
+    result = ask(source, verb, {**TRUTH, **options, "by": "region"})
+    result.collect_schema()
+    assert reads == []
+    rows = result.collect(engine=engine)
+    assert set.union(*reads) <= {"late", "other", "region"}
+    assert len(reads) == 1 or not READS_ONCE
+    assert rows.schema == result.collect_schema()
+
+
+@every_engine
+@pytest.mark.parametrize("by", [None, "region"])
+def test_one_vs_rest_reads_the_named_columns_once_and_only_at_collect(by, engine):
+    source, reads = counting_source(ROWS)
+    classes = {True: "other", False: "score"}
+    result = source.prc.one_vs_rest("late", classes, by=by, weight="weight of it")
+    schema = result.collect_schema()
+    assert reads == []
+    assert result.collect(engine=engine).schema == schema
+    assert set.union(*reads) == {"late", "other", "score", "weight of it", by or "late"}
     assert len(reads) == 1 or not READS_ONCE
 
 
@@ -189,9 +223,20 @@ def test_schema_is_known_beforehand_for_every_option(asked, by, verb):
 
 @pytest.mark.parametrize("weight", [None, "weight of it"])
 @pytest.mark.parametrize("start", ["one", "first", None])
-def test_schema_is_known_beforehand_with_envelope(start, weight):
-    asked = {**TRUTH, "envelope": True, "start": start, "weight": weight}
+@pytest.mark.parametrize("thresholds", [None, 5])
+def test_schema_is_known_beforehand_for_every_form_of_curve(thresholds, start, weight):
+    columns = {"envelope": True, "gain": True, "calibrate": 0.1, "start": start}
+    asked = {**TRUTH, **columns, "thresholds": thresholds, "weight": weight}
     assert_schema_is_exact(ask(ROWS.lazy(), "curve", asked))
+
+
+@pytest.mark.parametrize("weight", [None, "weight of it"])
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro", "samples"])
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+def test_schema_is_known_beforehand_for_every_average(missing, average, weight):
+    asked = {**TRUTH, "by": ["region", "day"], "over": "day", "average": average}
+    result = ask(ROWS.lazy(), "average_precision", {**asked, "weight": weight, "missing": missing})
+    assert_schema_is_exact(result)
 
 
 @every_verb

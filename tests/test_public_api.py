@@ -18,18 +18,32 @@ from polars.testing import assert_frame_equal
 import frame_prc
 
 README = Path(__file__).parents[1] / "README.md"
-VERBS = ["counts", "curve", "average_precision"]
+VERBS = ["auc", "average_precision", "counts", "curve", "one_vs_rest", "operating_points"]
 ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
 
 COMMON = (
-    "truth=None, score=None, *, by=None, weight=None, pos_label=None, missing='raise', "
+    "frame, truth=None, score=None, *, by=None, weight=None, pos_label=None, missing='raise', "
     "pos=None, neg=None"
 )
 SIGNATURES = {
-    "counts": f"(frame, {COMMON})",
-    "curve": f"(frame, {COMMON}, start='one', keep='all', envelope=False)",
-    "average_precision": f"(frame, {COMMON})",
+    "auc": f"({COMMON}, method='step', start='one', recall_range=None, standardised=False, "
+    "thresholds=None)",
+    "average_precision": f"({COMMON}, over=None, average=None, thresholds=None)",
     "average_precision_expr": "(truth, score, weight=None)",
+    "counts": f"({COMMON})",
+    "curve": f"({COMMON}, start='one', keep='all', envelope=False, gain=False, calibrate=None, "
+    "thresholds=None)",
+    "iso_f1": "(f_scores=(0.2, 0.4, 0.6, 0.8), points=101)",
+    "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
+    "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
+    "predicted_rate=None)",
+}
+# Parameters that mean something else than those of ``curve`` do.
+OWN_WORDS = {
+    "auc": {"missing", "start", "thresholds"},
+    "average_precision": {"missing", "thresholds"},
+    "counts": set(),
+    "operating_points": {"missing"},
 }
 
 every_verb = pytest.mark.parametrize("verb", VERBS)
@@ -63,6 +77,11 @@ def run(code: str) -> str:
 # --- names ------------------------------------------------------------------------------------
 
 
+def test_signatures_are_published_for_every_function():
+    functions = [name for name in frame_prc.__all__ if inspect.isfunction(getattr(frame_prc, name))]
+    assert functions == list(SIGNATURES)
+
+
 def test_all_names_what_is_public():
     namespace = vars(frame_prc)
     public = [n for n, v in namespace.items() if isinstance(v, (type, FunctionType))]
@@ -90,9 +109,11 @@ def test_readme_lists_every_function():
 @pytest.mark.parametrize(
     ("verb", "options"),
     [
+        ("auc", {"missing": "drop"}),
+        ("average_precision", {"missing": "drop"}),
         ("counts", {}),
         ("curve", {"envelope": True}),
-        ("average_precision", {"missing": "drop"}),
+        ("operating_points", {"recall": 0.5, "missing": "drop"}),
     ],
 )
 def test_readme_lists_the_columns_of_every_verb(verb, options):
@@ -144,15 +165,19 @@ def test_every_parameter_is_documented_in_order(name):
     assert list(parameter_docs(function)) == list(inspect.signature(function).parameters)
 
 
-@pytest.mark.parametrize("verb", ["counts", "average_precision"])
-def test_shared_parameters_are_documented_in_the_same_words(verb):
+@pytest.mark.parametrize(("verb", "own_words"), OWN_WORDS.items())
+def test_shared_parameters_are_documented_in_the_same_words(verb, own_words):
     docs, others = (parameter_docs(getattr(frame_prc, name)) for name in (verb, "curve"))
-    different = {name for name in docs if docs[name] != others[name]}
-    # Only a result with one row per segment can say how many rows were left out.
-    assert different == ({"missing"} if verb == "average_precision" else set())
+    assert {name for name in docs.keys() & others.keys() if docs[name] != others[name]} == own_words
 
 
-@pytest.mark.parametrize("name", ["counts", "curve", "average_precision", "average_precision_expr"])
+@pytest.mark.parametrize("parameter", ["missing", "thresholds"])
+def test_verbs_with_one_row_per_segment_document_parameters_in_the_same_words(parameter):
+    verbs = [verb for verb, own_words in OWN_WORDS.items() if parameter in own_words]
+    assert len({parameter_docs(getattr(frame_prc, verb))[parameter] for verb in verbs}) == 1
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
 @pytest.mark.parametrize("section", ["Parameters", "Returns", "Examples"])
 def test_documentation_is_complete(name, section):
     assert f"\n\n{section}\n{'-' * len(section)}\n" in inspect.getdoc(getattr(frame_prc, name))

@@ -23,6 +23,16 @@ def every_kind_of_frame_comes_out_as_it_went_in(
     assert_type(frame_prc.average_precision(df, "truth", "score"), pl.DataFrame)
     assert_type(frame_prc.average_precision(lf, "truth", "score"), pl.LazyFrame)
     assert_type(frame_prc.average_precision(pdf, "truth", "score"), pd.DataFrame)
+    assert_type(frame_prc.auc(df, "truth", "score"), pl.DataFrame)
+    assert_type(frame_prc.auc(lf, "truth", "score"), pl.LazyFrame)
+    assert_type(frame_prc.auc(pdf, "truth", "score"), pd.DataFrame)
+    assert_type(frame_prc.operating_points(df, "truth", "score", recall=1), pl.DataFrame)
+    assert_type(frame_prc.operating_points(lf, "truth", "score", recall=1), pl.LazyFrame)
+    assert_type(frame_prc.operating_points(pdf, "truth", "score", recall=1), pd.DataFrame)
+    assert_type(frame_prc.one_vs_rest(df, "kind", {"cat": "p"}), pl.DataFrame)
+    assert_type(frame_prc.one_vs_rest(lf, "kind", {"cat": "p"}), pl.LazyFrame)
+    assert_type(frame_prc.one_vs_rest(pdf, "kind", {"cat": "p"}), pd.DataFrame)
+    assert_type(frame_prc.iso_f1([0.5], points=2), pl.DataFrame)
 
 
 def columns_may_be_named_or_computed(df: pl.DataFrame) -> None:
@@ -41,6 +51,17 @@ def columns_may_be_named_or_computed(df: pl.DataFrame) -> None:
     frame_prc.curve(df, "truth", "score", start=None)
 
 
+def options_take_one_value_or_several(df: pl.DataFrame) -> None:
+    frame_prc.auc(df, "truth", "score", method="11-point", start=None, thresholds=200)
+    frame_prc.auc(df, "truth", "score", method=["step", "gain"])
+    frame_prc.auc(df, "truth", "score", recall_range=(0.5, 1), standardised=True)
+    frame_prc.operating_points(df, "truth", "score", recall=[0.5, 1], f_beta=2, threshold=(0.1,))
+    frame_prc.curve(df, "truth", "score", gain=True, calibrate=0.1, thresholds=[0.1, 0.5])
+    frame_prc.average_precision(df, "truth", "score", by="k", over="k", average="macro")
+    frame_prc.one_vs_rest(df, "kind", {1: "p", 2: pl.col("q")}, by=["region"], row="id")
+    frame_prc.one_vs_rest(df, ["is_a", "is_b"], ["p", "q"], weight="w")
+
+
 def expressions_are_polars_expressions() -> None:
     assert_type(frame_prc.average_precision_expr("truth", "score"), pl.Expr)
     assert_type(frame_prc.average_precision_expr(pl.col("truth"), pl.col("s"), "w"), pl.Expr)
@@ -54,6 +75,11 @@ def slips_are_found_before_anything_runs(df: pl.DataFrame) -> None:
     frame_prc.curve(df, "truth", "score", keep="some")  # type: ignore[arg-type]
     frame_prc.curve(df, "truth", "score", "region")  # type: ignore[call-arg]
     frame_prc.counts(df, "truth", "score", envelope=True)  # type: ignore[call-arg]
+    frame_prc.auc(df, "truth", "score", method="area")  # type: ignore[arg-type]
+    frame_prc.auc(df, "truth", "score", recall_range=(0, 0.5, 1))  # type: ignore[arg-type]
+    frame_prc.operating_points(df, "truth", "score", recall="0.5")  # type: ignore[arg-type]
+    frame_prc.average_precision(df, "t", "s", over="k", average="mean")  # type: ignore[arg-type]
+    frame_prc.one_vs_rest(df, "kind")  # type: ignore[call-arg]
 
 
 def errors_are_value_errors(error: frame_prc.DataError | frame_prc.ColumnError) -> ValueError:

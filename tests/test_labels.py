@@ -1,0 +1,479 @@
+"""One-vs-rest and averages: classes and labels as one key, and scikit-learn's four averages."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import chain
+
+import numpy as np
+import oracle
+import polars as pl
+import pytest
+from exact import segments
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import KINDS, TYPES, assert_rows, every_kind, every_polars_kind
+from sklearn.datasets import load_iris
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import train_test_split
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, label_binarize
+from sklearn.svm import LinearSVC
+from strategies import DYADIC_WEIGHTS, SCORES, frames
+
+import frame_prc
+
+ROUNDED = {"rel_tol": 1e-12, "abs_tol": 0.0}
+AVERAGES = ["macro", "weighted", "micro", "samples"]
+
+every_average = pytest.mark.parametrize("average", AVERAGES)
+every_weight = pytest.mark.parametrize("weight", [None, "weight"], ids=["unweighted", "weighted"])
+
+
+def averaged(kind, df, over, average, **options):
+    return frame_prc.average_precision(
+        kind.make(df), "truth", "score", over=over, average=average, **options
+    )
+
+
+def area(result):
+    return result["average_precision"].item()
+
+
+# --- scikit-learn's averages ----------------------------------------------------------
+
+
+# Two labels of five rows with weights; the averages are those scikit-learn prints for them.
+FIVE = pl.DataFrame(
+    {
+        "row": range(5),
+        "is_a": [1, 1, 0, 0, 0],
+        "is_b": [0, 0, 1, 1, 1],
+        "a": [0.5, 0.6, 0.7, 0.8, 0.9],
+        "b": [0.5, 0.4, 0.3, 0.2, 0.1],
+        "weight": [1, 1, 2, 2, 2],
+    }
+)
+
+
+def long_labels(kind, wide, labels, weight=None):
+    """Return rows and labels as one frame of a kind, from columns ``is_*`` and scores."""
+    scores = {label: label for label in labels}
+    return kind.make(wide).prc.one_vs_rest(
+        [f"is_{label}" for label in labels], scores, row="row", weight=weight
+    )
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("average", "printed"),
+    [("micro", 0.36111), ("macro", 0.41766), ("weighted", 0.528274), ("samples", 0.5625)],
+)
+def test_averages_of_five_rows_are_the_published_ones(kind, average, printed):
+    long = long_labels(kind, FIVE, ["a", "b"], weight="weight")
+    over = "row" if average == "samples" else "label"
+    result = long.prc.average_precision(
+        "truth", "score", by=over, weight="weight", over=over, average=average
+    )
+    digits = len(str(printed)) - 2
+    assert round(area(kind.rows(result)), digits) == printed
+
+
+@every_kind
+def test_classes_of_five_rows_are_the_published_ones(kind):
+    long = long_labels(kind, FIVE, ["a", "b"], weight="weight")
+    result = long.prc.average_precision("truth", "score", by="label", weight="weight")
+    found = kind.rows(result)
+    assert found["label"].to_list() == ["a", "b"]
+    assert [round(a, 8) for a in found["average_precision"]] == [0.19642857, 0.63888889]
+    rows = long.prc.average_precision("truth", "score", by="row", weight="weight")
+    assert kind.rows(rows)["average_precision"].to_list() == [0.5, 1, 0.5, 0.5, 0.5]
+
+
+@cache
+def multilabel(seed, *, lone_rows=False):
+    """Return rows with four labels, every row and label with a positive unless lone."""
+    random = np.random.default_rng(seed)
+    truth = random.random((40, 4)) < [0.2, 0.4, 0.6, 0.3]
+    if not lone_rows:
+        truth[np.arange(40), random.integers(0, 4, 40)] = True
+    scores = (random.normal(size=(40, 4)) + truth).round(1)
+    columns = {"row": np.arange(40), "weight": random.gamma(2, size=40)}
+    columns |= {f"is_{label}": truth[:, place] for place, label in enumerate("abcd")}
+    columns |= {label: scores[:, place] for place, label in enumerate("abcd")}
+    return pl.DataFrame(columns)
+
+
+def sklearn_average(wide, average, weight):
+    truth = wide.select(f"is_{label}" for label in "abcd").to_numpy()
+    scores = wide.select(*"abcd").to_numpy()
+    weights = None if weight is None else wide[weight].to_numpy()
+    return average_precision_score(truth, scores, average=average, sample_weight=weights)
+
+
+@every_kind
+@every_weight
+@every_average
+@pytest.mark.parametrize("seed", range(2))
+def test_averages_are_those_of_scikit_learn(kind, seed, average, weight):
+    wide = multilabel(seed)
+    long = long_labels(kind, wide, "abcd", weight)
+    over = "row" if average == "samples" else "label"
+    result = long.prc.average_precision(
+        "truth", "score", by=over, weight=weight, over=over, average=average
+    )
+    found = kind.rows(result).row(0, named=True)
+    # A label's weighted average has the weight of its positives, as in scikit-learn.
+    expected = sklearn_average(wide, average, weight)
+    assert found["average_precision"] == pytest.approx(expected, rel=1e-12, abs=0)
+    n = 4 * (40 if weight is None else wide[weight].sum())
+    assert found["n"] == pytest.approx(n, rel=1e-12)
+    assert found["n_undefined"] == 0
+
+
+@every_kind
+@every_weight
+@pytest.mark.filterwarnings("ignore:No positive class")
+def test_rows_without_labels_count_as_zero_in_scikit_learn_and_are_left_out_here(kind, weight):
+    wide = multilabel(2, lone_rows=True)
+    lone = ~pl.any_horizontal(f"is_{label}" for label in "abcd")
+    assert wide.select(lone.sum()).item() == 9
+    long = long_labels(kind, wide, "abcd", weight)
+    result = long.prc.average_precision(
+        "truth", "score", by="row", weight=weight, over="row", average="samples"
+    )
+    found = kind.rows(result)
+    labelled = wide.filter(~lone)
+    expected = sklearn_average(labelled, "samples", weight)
+    assert area(found) == pytest.approx(expected, rel=1e-12, abs=0)
+    assert found["n_undefined"].item() == 9
+    share = labelled[weight].sum() / wide[weight].sum() if weight else 31 / 40
+    assert sklearn_average(wide, "samples", weight) == pytest.approx(share * expected, rel=1e-12)
+
+
+# --- averages by definition -----------------------------------------------------------
+
+
+def exact_average(rows_of_segments, average):
+    """Return the average of segments by definition, and how many are undefined."""
+    areas = {key: oracle.average_precision(rows) for key, rows in rows_of_segments.items()}
+    defined = {key: value for key, value in areas.items() if value is not None}
+    if average == "micro":
+        return oracle.average_precision([*chain.from_iterable(rows_of_segments.values())]), 0
+    share = dict.fromkeys(defined, 1)
+    if average == "weighted":
+        share = {key: oracle.totals(rows_of_segments[key])[0] for key in defined}
+    if average == "samples":
+        share = {key: _mean_weight(rows_of_segments[key]) for key in defined}
+    total = sum(share.values())
+    mean = sum(share[key] * defined[key] for key in defined) / total if total else None
+    return mean, len(areas) - len(defined)
+
+
+def _mean_weight(rows):
+    return sum(row.weight for row in rows) / len(rows)
+
+
+@every_kind
+@every_average
+@pytest.mark.parametrize("weights", [None, DYADIC_WEIGHTS], ids=["unweighted", "weighted"])
+@given(st.data())
+def test_average_inside_other_keys_equals_exact_arithmetic(kind, weights, average, data):
+    df = data.draw(frames(SCORES, weights))
+    weight = None if weights is None else "weight"
+    options = {"by": ["segment", "week"], "weight": weight}
+    found = kind.rows(averaged(kind, df, "week", average, **options))
+    inner = {}
+    for (segment, week), rows in segments(df, ["segment", "week"]).items():
+        inner.setdefault(segment, {})[week] = rows
+    assert found["segment"].to_list() == list(inner)
+    for row, rows_of_weeks in zip(found.iter_rows(named=True), inner.values(), strict=True):
+        mean, undefined = exact_average(rows_of_weeks, average)
+        positives, negatives = oracle.totals([*chain.from_iterable(rows_of_weeks.values())])
+        assert row["n_undefined"] == undefined
+        assert (row["n"], row["n_pos"]) == (positives + negatives, positives)
+        assert row["prevalence"] == float(positives / (positives + negatives))
+        assert row["average_precision"] == (
+            mean if mean is None else pytest.approx(float(mean), rel=1e-12, abs=0)
+        )
+
+
+@every_kind
+@every_average
+def test_undefined_segments_are_left_out_and_counted(kind, average):
+    df = pl.DataFrame(
+        {
+            "segment": ["a", "a", "b", "c", "d"],
+            "truth": [1, 0, 0, 1, 1],
+            "score": [0.4, 0.5, 0.9, 0.1, None],
+        }
+    )
+    result = averaged(kind, df, "segment", average, by="segment", missing="drop")
+    micro = average == "micro"
+    expected = pl.DataFrame(
+        {
+            "n": [4],
+            "n_pos": [2],
+            "prevalence": [0.5],
+            # Pooled, the positives of a and c come third and fourth of four.
+            "average_precision": [(1 / 3 + 2 / 4) / 2 if micro else (1 / 2 + 1) / 2],
+            "n_undefined": [0 if micro else 2],
+            "n_dropped": [1],
+        }
+    )
+    assert_rows(kind, result, expected, **ROUNDED)
+
+
+@every_kind
+@every_average
+@every_weight
+def test_average_of_nothing_is_null(kind, weight, average):
+    schema = {"segment": pl.String, "truth": pl.Int64, "score": pl.Float64, "weight": pl.Float64}
+    none = pl.DataFrame(schema=schema)
+    amount = pl.Int64 if weight is None else pl.Float64
+    result = averaged(kind, none, "segment", average, by="segment", weight=weight)
+    row = {"n": 0, "n_pos": 0, "prevalence": None, "average_precision": None, "n_undefined": 0}
+    columns = {"n": amount, "n_pos": amount, "prevalence": pl.Float64}
+    columns |= {"average_precision": pl.Float64, "n_undefined": pl.Int64}
+    assert_rows(kind, result, pl.DataFrame([row], schema=columns))
+
+
+@every_kind
+@every_average
+def test_average_has_a_row_per_model(kind, average):
+    df = pl.DataFrame(
+        {"segment": ["a", "a", "b"], "truth": [1, 0, 1], "x": [2, 1, 3], "y": [1, 2, 0]}
+    )
+    result = frame_prc.average_precision(
+        kind.make(df), "truth", ["y", "x"], by="segment", over="segment", average=average
+    )
+    alone = [
+        area(averaged(KINDS[0], df.rename({name: "score"}), "segment", average, by="segment"))
+        for name in ("x", "y")
+    ]
+    found = kind.rows(result)
+    assert found["model"].to_list() == ["x", "y"]
+    assert found["average_precision"].to_list() == alone
+    assert alone[0] == 1 > alone[1]
+
+
+@every_kind
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
+def test_average_of_binned_scores(kind, average):
+    df = pl.DataFrame(
+        {"segment": ["a", "a", "b", "b"], "truth": [1, 0, 1, 0], "score": [0.4, 0.3, 0.9, 0.6]}
+    )
+    result = averaged(kind, df, "segment", average, by="segment", thresholds=[0, 0.5])
+    # At both thresholds each segment holds one of either class; pooled, half is at the upper.
+    assert area(kind.rows(result)) == 0.5
+
+
+# --- one-vs-rest ----------------------------------------------------------------------
+
+
+@cache
+def iris_scores():
+    """Return scores of a one-vs-rest classifier for iris made hard by noise, as scikit-learn does.
+
+    This is "Precision-Recall" among the examples of scikit-learn.
+    """
+    features, species = load_iris(return_X_y=True)
+    random = np.random.RandomState(0)
+    noisy = np.concatenate([features, random.randn(len(features), 200 * features.shape[1])], axis=1)
+    truth = label_binarize(species, classes=[0, 1, 2])
+    train, test, train_truth, _, _, test_species = train_test_split(
+        noisy, truth, species, test_size=0.5, random_state=random
+    )
+    classifier = OneVsRestClassifier(
+        make_pipeline(StandardScaler(), LinearSVC(random_state=random))
+    ).fit(train, train_truth)
+    scores = classifier.decision_function(test)
+    columns = {f"score_{place}": scores[:, place] for place in range(3)}
+    return pl.DataFrame({"species": test_species, **columns})
+
+
+@every_kind
+def test_iris_has_the_classes_and_the_micro_average_of_scikit_learn(kind):
+    wide = iris_scores()
+    columns = {place: f"score_{place}" for place in range(3)}
+    long = kind.make(wide).prc.one_vs_rest("species", columns)
+    per_class = kind.rows(long.prc.average_precision("truth", "score", by="label"))
+    truth = label_binarize(wide["species"].to_numpy(), classes=[0, 1, 2])
+    scores = wide.select(columns.values()).to_numpy()
+    assert per_class["label"].to_list() == [0, 1, 2]
+    assert per_class["average_precision"].to_list() == pytest.approx(
+        average_precision_score(truth, scores, average=None).tolist(), rel=1e-12, abs=0
+    )
+    micro = long.prc.average_precision("truth", "score", by="label", over="label", average="micro")
+    assert area(kind.rows(micro)) == pytest.approx(
+        average_precision_score(truth, scores, average="micro"), rel=1e-12, abs=0
+    )
+
+
+CLASSES = {
+    "String": (pl.Series(["cat", "dog", "cat"]), "cat", "dog"),
+    "Int64": (pl.Series([3, 7, 3]), 3, 7),
+    "Int8": (pl.Series([3, 7, 3], dtype=pl.Int8), 3, 7),
+    "Float64": (pl.Series([0.5, 1.5, 0.5]), 0.5, 1.5),
+    "Boolean": (pl.Series([True, False, True]), True, False),
+    "Enum": (pl.Series(["cat", "dog", "cat"], dtype=pl.Enum(["dog", "cat"])), "cat", "dog"),
+    "Categorical": (pl.Series(["cat", "dog", "cat"], dtype=pl.Categorical), "cat", "dog"),
+}
+
+
+@every_polars_kind
+@pytest.mark.parametrize(("kinds", "first", "second"), CLASSES.values(), ids=CLASSES)
+def test_label_has_the_dtype_of_the_classes(kind, kinds, first, second):
+    wide = pl.DataFrame({"kind": kinds, "p": [0.9, 0.6, 0.5], "q": [0.1, 0.4, 0.5]})
+    result = frame_prc.one_vs_rest(kind.make(wide), "kind", {first: "p", second: "q"})
+    expected = pl.DataFrame(
+        {
+            "label": pl.Series([first] * 3 + [second] * 3).cast(kinds.dtype),
+            "truth": [True, False, True, False, True, False],
+            "score": [0.9, 0.6, 0.5, 0.1, 0.4, 0.5],
+        }
+    )
+    assert_rows(kind, result, expected)
+
+
+WIDE = pl.DataFrame(
+    {
+        "id": [11, 12, 13],
+        "region": ["n", None, "s"],
+        "kind": ["cat", "dog", "cat"],
+        "is_cat": [1, 0, 1],
+        "is_dog": [0, 1, 1],
+        "p": [0.9, 0.6, 0.5],
+        "q": [0.1, 0.4, 0.5],
+        "w": [1.0, 2.0, 0.5],
+        "notes": ["never", "carried", "along"],
+    }
+)
+
+
+@every_kind
+def test_keys_rows_and_weights_are_carried_along(kind):
+    result = frame_prc.one_vs_rest(
+        kind.make(WIDE),
+        "kind",
+        {"dog": "q", "cat": pl.col("p") * 2},
+        by=["region", (pl.col("id") % 2).alias("odd")],
+        weight="w",
+        row="id",
+    )
+    expected = pl.DataFrame(
+        {
+            "id": [11, 12, 13] * 2,
+            "region": ["n", None, "s"] * 2,
+            "odd": [1, 0, 1] * 2,
+            "label": ["dog"] * 3 + ["cat"] * 3,
+            "truth": [False, True, False, True, False, True],
+            "score": [0.1, 0.4, 0.5, 1.8, 1.2, 1.0],
+            "w": [1.0, 2.0, 0.5] * 2,
+        }
+    )
+    assert_rows(kind, result, expected)
+    assert type(result) is TYPES[kind.name]
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("scores", "labels"),
+    [(["p", "q"], ["is_cat", "is_dog"]), ({"cat": "p", "dog": "q"}, ["cat", "dog"])],
+    ids=["list", "mapping"],
+)
+def test_several_labels_may_be_true_of_one_row(kind, scores, labels):
+    result = frame_prc.one_vs_rest(kind.make(WIDE), ["is_cat", "is_dog"], scores)
+    expected = pl.DataFrame(
+        {
+            "label": np.repeat(labels, 3),
+            "truth": [1, 0, 1, 0, 1, 1],
+            "score": [0.9, 0.6, 0.5, 0.1, 0.4, 0.5],
+        }
+    )
+    assert_rows(kind, result, expected)
+
+
+@every_kind
+def test_a_missing_class_is_a_missing_truth_of_every_label(kind):
+    wide = WIDE.with_columns(kind=pl.Series(["cat", None, "dog"]))
+    long = kind.make(wide).prc.one_vs_rest("kind", {"cat": "p", "dog": "q"})
+    with pytest.raises(frame_prc.DataError, match="'truth' has 2 rows with null"):
+        kind.rows(long.prc.average_precision("truth", "score", by="label"))
+    dropped = long.prc.average_precision("truth", "score", by="label", missing="drop")
+    assert kind.rows(dropped)["n_dropped"].to_list() == [1, 1]
+
+
+@every_kind
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_classes_are_averaged_inside_each_region(kind, average):
+    wide = pl.DataFrame(
+        {
+            "region": ["n"] * 3 + ["s"] * 2,
+            "kind": ["cat", "dog", "cat", "dog", "dog"],
+            "p": [0.9, 0.6, 0.5, 0.4, 0.3],
+            "q": [0.1, 0.4, 0.5, 0.6, 0.8],
+        }
+    )
+    long = kind.make(wide).prc.one_vs_rest("kind", {"cat": "p", "dog": "q"}, by="region")
+    result = kind.rows(
+        long.prc.average_precision(
+            "truth", "score", by=["region", "label"], over="label", average=average
+        )
+    )
+    # North: cats 1 and 2/3, dogs 1/2. South: there are only dogs, all found at once.
+    north = (np.mean([1, 2 / 3]) + 1 / 2) / 2
+    if average == "micro":
+        # Scores .9+ .6 .5+ .5 .4+ .1: a tie of one cat and one that is no dog.
+        north = (1 + 2 / 4 + 3 / 5) / 3
+    south = 1 if average == "macro" else (1 + 2 / 2) / 2
+    assert result["region"].to_list() == ["n", "s"]
+    assert result["average_precision"].to_list() == pytest.approx([north, south], rel=1e-12, abs=0)
+    assert result["n_undefined"].to_list() == ([0, 1] if average == "macro" else [0, 0])
+
+
+# --- errors ---------------------------------------------------------------------------
+
+
+@every_kind
+def test_a_class_without_a_score_column_is_an_error_that_names_it(kind):
+    long = frame_prc.one_vs_rest
+    with pytest.raises(frame_prc.DataError, match=r"2 rows of a class without a score.*'cat'"):
+        kind.rows(long(kind.make(WIDE), "kind", {"dog": "q"}))
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("truth", "score", "says"),
+    [
+        (["is_cat", "is_dog"], ["p"], "truth= has 2 columns and score= has 1"),
+        (["is_cat"], {"cat": "p", "dog": "q"}, "truth= has 1 columns and score= has 2"),
+        ("kind", ["p", "q"], "does not say which column belongs to which class"),
+        ("kind", "p", "does not say which column belongs to which class"),
+        ("kind", {}, "score= names no column"),
+        ("kind", {1: "p"}, "1 cannot be a value of truth= column 'kind' of dtype String"),
+    ],
+)
+def test_truths_and_scores_that_do_not_match_are_an_error_at_the_call(kind, truth, score, says):
+    with pytest.raises(frame_prc.OptionError, match=says):
+        frame_prc.one_vs_rest(kind.make(WIDE), truth, score)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"truth": "kin"}, "truth= names 'kin'.*did you mean 'kind'"),
+        ({"score": {"cat": "p", "dog": "qq"}}, "score= names 'qq'"),
+        ({"row": "idd"}, "names 'idd'.*did you mean 'id'"),
+        ({"weight": "ww"}, "weight= names 'ww'"),
+        ({"by": pl.col("region").alias("label")}, "'label'"),
+        ({"by": "region", "row": "region"}, "'region' is named twice"),
+    ],
+    ids=str,
+)
+def test_columns_that_cannot_be_are_an_error_at_the_call(kind, asked, says):
+    options = {"truth": "kind", "score": {"cat": "p", "dog": "q"}} | asked
+    with pytest.raises(frame_prc.ColumnError, match=says):
+        frame_prc.one_vs_rest(kind.make(WIDE), **options)

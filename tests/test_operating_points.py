@@ -1,0 +1,330 @@
+"""Operating points: the best threshold for a target by brute force, ties, gaps and lacks."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import polars as pl
+import published
+import pytest
+from exact import segments, table
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import assert_rows, every_kind
+from polars.testing import assert_frame_equal
+from sklearn.metrics import fbeta_score
+from strategies import BY, DYADIC_WEIGHTS, SCORES, SCORES_OR_NONE, TIED_SCORES, frames
+
+import frame_prc
+
+INFINITY = float("inf")
+COUNTS = ["tp", "fp", "fn", "tn"]
+ROUNDED = {"rel_tol": 1e-12, "abs_tol": 0.0}
+CRITERIA = {
+    "recall": [0.5, 0.3, 1.0],
+    "precision": [0.75, 0.5, 1.0],
+    "threshold": [0.25, -1e300, INFINITY, 0.3],
+    "f_beta": [1.0, 2.0, 0.5],
+    "predicted_rate": [0.5, 0.1, 1.0],
+}
+
+exact_weights = pytest.mark.parametrize(
+    "weights", [None, DYADIC_WEIGHTS], ids=["unweighted", "weighted"]
+)
+every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
+
+
+def exact_points(df, by, asked):
+    """Return the rows that looking at every point gives."""
+    amount = pl.Float64 if "weight" in df.columns else pl.Int64
+    schema = {
+        "criterion": pl.String,
+        "target": pl.Float64,
+        "threshold": pl.Float64,
+        **dict.fromkeys(COUNTS, amount),
+        **dict.fromkeys(["precision", "recall", "f_score", "predicted_rate"], pl.Float64),
+    }
+    records = (
+        (*key, criterion, target, *_columns(rows, criterion, target))
+        for key, rows in segments(df, by).items()
+        for criterion, targets in asked.items()
+        for target in targets
+    )
+    return table(df, by, records, schema)
+
+
+def _columns(rows, criterion, target):
+    point = oracle.operating_point(rows, criterion, target)
+    if point is None:
+        return [target if criterion == "threshold" else None, *[None] * 8]
+    score = oracle.f_score(point, target if criterion == "f_beta" else 1)
+    return [*point, score, (point.tp + point.fp) / sum(oracle.totals(rows))]
+
+
+def call(kind, df, **options):
+    weight = "weight" if "weight" in df.columns else None
+    return frame_prc.operating_points(kind.make(df), "truth", "score", weight=weight, **options)
+
+
+def point(kind, df, **asked):
+    """Return the columns of one operating point."""
+    return kind.rows(call(kind, df, **asked)).row(0, named=True)
+
+
+# --- exact arithmetic -----------------------------------------------------------------
+
+
+@every_kind
+@exact_weights
+@given(st.data(), BY)
+def test_every_target_equals_the_best_of_all_points(kind, weights, data, by):
+    df = data.draw(frames(SCORES, weights))
+    result = call(kind, df, by=by, **CRITERIA)
+    assert_rows(kind, result, exact_points(df, by, CRITERIA), **ROUNDED)
+
+
+@every_kind
+@exact_weights
+@given(st.data(), BY)
+def test_unretrieved_rows_stay_in_the_totals(kind, weights, data, by):
+    df = data.draw(frames(SCORES_OR_NONE, weights))
+    result = call(kind, df, by=by, missing="unretrieved", **CRITERIA)
+    assert_rows(kind, result, exact_points(df, by, CRITERIA), **ROUNDED)
+
+
+# --- one target -----------------------------------------------------------------------
+
+
+# Ten scores with truth 1 0 1 0 0 0 1 0 1 0: precision 1, 1/2, 2/3, ..., recall in quarters.
+TEN = pl.DataFrame(
+    {
+        "truth": [1, 0, 1, 0, 0, 0, 1, 0, 1, 0],
+        "score": [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0],
+    }
+)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("asked", "threshold"),
+    [
+        ({"recall": 0.25}, 0.9),
+        ({"recall": 0.26}, 0.7),
+        ({"recall": 1}, 0.1),
+        ({"precision": 1}, 0.9),
+        ({"precision": 0.6}, 0.7),
+        ({"precision": 0.4}, 0.1),
+        ({"f_beta": 1}, 0.1),
+        ({"f_beta": 0.7}, 0.7),
+        ({"f_beta": 0.1}, 0.9),
+        ({"predicted_rate": 0.3}, 0.7),
+        ({"predicted_rate": 0.39}, 0.7),
+    ],
+    ids=str,
+)
+def test_targets_of_ten_scores(kind, asked, threshold):
+    assert point(kind, TEN, **asked)["threshold"] == threshold
+
+
+@every_kind
+@pytest.mark.parametrize("positives", [1, 49, 98, 103, 107])
+def test_full_recall_is_reached_whatever_the_number_of_positives(kind, positives):
+    # 49 times the float nearest to 1/49 is less than 1; 49 / 49 is not.
+    df = pl.DataFrame({"truth": [1] * positives, "score": [0.5] * positives})
+    assert point(kind, df, recall=1)["tp"] == positives
+    shares = df.with_columns(weight=pl.lit(0.125))
+    assert point(kind, shares, recall=1)["tp"] == positives / 8
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("truth", "asked", "threshold"),
+    [
+        ([0, 1, 0, 1], {"recall": 0.5}, 3),  # precision 1/2 at 3 and at 1
+        ([0, 1, 1, 0], {"precision": 0.5}, 2),  # recall 1 at 2 and at 1
+        ([1, 0, 0, 1], {"f_beta": 1}, 4),  # F1 is 2/3 at 4 and at 1
+    ],
+    ids=["recall", "precision", "f_beta"],
+)
+def test_of_equally_good_thresholds_the_highest_is_taken(kind, truth, asked, threshold):
+    df = pl.DataFrame({"truth": truth, "score": [4, 3, 2, 1]})
+    assert point(kind, df, **asked)["threshold"] == threshold
+
+
+@every_kind
+@pytest.mark.parametrize(
+    "asked", [{"precision": 0.9}, {"predicted_rate": 0.1}, {"recall": 0.9}], ids=str
+)
+def test_a_target_that_cannot_be_met_leaves_nulls(kind, asked):
+    df = pl.DataFrame({"truth": [0, 1, 1], "score": [0.9, 0.5, None]})
+    result = call(kind, df, missing="unretrieved", **asked)
+    expected = exact_points(df, None, {name: [target] for name, target in asked.items()})
+    assert expected["tp"].to_list() == [None]
+    assert_rows(kind, result, expected)
+
+
+@every_kind
+def test_a_target_that_no_segment_meets_leaves_nulls_in_each(kind):
+    df = pl.DataFrame({"segment": ["a", "b"], "truth": [1, 0], "score": [None, None]})
+    df = df.cast({"score": pl.Float64})
+    asked = {"recall": [0.5], "predicted_rate": [0.5]}
+    result = call(kind, df, by="segment", missing="unretrieved", **asked)
+    expected = exact_points(df, "segment", asked)
+    assert expected["tp"].to_list() == [None] * 4
+    assert_rows(kind, result, expected)
+
+
+# --- one threshold --------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("threshold", "tp", "fp"),
+    [
+        (1.0, 0, 0),
+        (0.9, 1, 0),
+        (0.85, 1, 0),
+        (0.5, 2, 3),
+        (0.45, 2, 3),
+        (0.0, 4, 6),
+        (-1.0, 4, 6),
+        (-INFINITY, 4, 6),
+        (INFINITY, 0, 0),
+    ],
+)
+def test_a_threshold_need_not_be_a_score(kind, threshold, tp, fp):
+    result = point(kind, TEN, threshold=threshold)
+    counts = {"tp": tp, "fp": fp, "fn": 4 - tp, "tn": 6 - fp}
+    rates = {"recall": tp / 4, "predicted_rate": (tp + fp) / 10}
+    assert result["threshold"] == result["target"] == threshold
+    assert {name: result[name] for name in counts | rates} == counts | rates
+    assert result["precision"] == (tp / (tp + fp) if tp else None)
+
+
+@every_kind
+def test_float32_scores_are_compared_as_they_are(kind):
+    # The Float32 nearest to .1 is above the Float64 nearest to .1, that of .7 below its own.
+    df = pl.DataFrame({"truth": [1, 0, 0], "score": [0.1, 0.7, 0.05]})
+    df = df.with_columns(pl.col("score").cast(pl.Float32))
+    assert point(kind, df, threshold=0.1)["tp"] == 1
+    assert point(kind, df, threshold=0.7)["fp"] == 0
+    assert point(kind, df, threshold=float(np.float32(0.7)))["fp"] == 1
+
+
+@every_kind
+def test_one_threshold_serves_all_segments(kind):
+    df = TEN.with_columns(segment=pl.when(pl.col("score") > 0.45).then(pl.lit("a")).otherwise(None))
+    result = kind.rows(call(kind, df, by="segment", threshold=0.35))
+    found = result.select("segment", "threshold", *COUNTS).rows()
+    assert found == [(None, 0.35, 0, 1, 2, 2), ("a", 0.35, 2, 3, 0, 0)]
+
+
+# --- several targets, models and segments ---------------------------------------------
+
+
+@every_kind
+def test_targets_come_in_the_order_of_the_parameters_and_of_their_lists(kind):
+    asked = {"predicted_rate": [0.9, 0.2], "f_beta": 2, "recall": (1, 0.5), "threshold": [0.1, 0.7]}
+    result = kind.rows(call(kind, TEN, **asked)).select("criterion", "target")
+    assert result.rows() == [
+        ("recall", 1.0),
+        ("recall", 0.5),
+        ("threshold", 0.1),
+        ("threshold", 0.7),
+        ("f_beta", 2.0),
+        ("predicted_rate", 0.9),
+        ("predicted_rate", 0.2),
+    ]
+
+
+@every_kind
+@given(frames(TIED_SCORES, DYADIC_WEIGHTS), BY)
+def test_targets_together_are_each_target_alone(kind, df, by):
+    together = kind.rows(call(kind, df, by=by, **CRITERIA))
+    for criterion, targets in CRITERIA.items():
+        for target in targets:
+            alone = kind.rows(call(kind, df, by=by, **{criterion: target}))
+            found = together.filter(criterion=criterion, target=target)
+            assert_frame_equal(found, alone.cast(dict(found.schema)), check_exact=True)
+
+
+@every_kind
+def test_models_have_their_own_thresholds(kind):
+    df = TEN.with_columns(other=-pl.col("score"))
+    result = frame_prc.operating_points(kind.make(df), "truth", ["score", "other"], recall=0.5)
+    found = kind.rows(result).select("model", "threshold", "tp", "fp")
+    assert found.rows() == [("other", -0.3, 2, 2), ("score", 0.7, 2, 1)]
+
+
+@every_kind
+def test_counts_give_the_points_of_their_rows(kind):
+    counts = frame_prc.counts(TEN, "truth", "score")
+    result = frame_prc.operating_points(
+        kind.make(counts), score="threshold", pos="pos", neg="neg", **CRITERIA
+    )
+    assert_rows(kind, result, frame_prc.operating_points(TEN, "truth", "score", **CRITERIA))
+
+
+LACKING = pl.DataFrame(
+    {
+        "segment": ["empty", "negative", "negative", "positive"],
+        "truth": [1, 0, 0, 1],
+        "score": [None, 0.9, 0.5, 0.9],
+    }
+)
+
+
+@every_kind
+@every_criterion
+def test_segments_that_lack_a_class_or_all_rows_keep_their_rows(kind, criterion):
+    result = call(kind, LACKING, by="segment", missing="drop", **{criterion: 0.6})
+    met = {
+        "recall": [None, None, 1],
+        "precision": [None, None, 1],
+        "threshold": [None, 0, 1],
+        "f_beta": [None, None, 1],
+        "predicted_rate": [None, 0, None],
+    }
+    found = kind.rows(result)
+    assert found["segment"].to_list() == ["empty", "negative", "positive"]
+    assert found.cast({"tp": pl.Int64})["tp"].to_list() == met[criterion]
+    assert found["f_score"].fill_nan(None).to_list() == [None, None, met[criterion][2]]
+    assert found["n_dropped"].to_list() == [1, 0, 0]
+
+
+@every_kind
+@pytest.mark.parametrize("by", [None, "segment"])
+def test_no_rows_are_one_row_of_nulls_or_with_keys_none(kind, by):
+    result = kind.rows(call(kind, LACKING.clear(), by=by, recall=0.5))
+    assert result.height == (0 if by else 1)
+    assert result.select(pl.exclude("criterion", "target")).null_count().row(0) == (
+        (0,) * (result.width - 2) if by else (1,) * (result.width - 2)
+    )
+
+
+# --- scikit-learn ---------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("beta", [1, 2, 0.5])
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_f_score_at_each_threshold_is_that_of_scikit_learn(kind, weight, beta):
+    df = published.RUNS.with_columns(weight=1 + pl.int_range(pl.len()) % 3)
+    thresholds = [*df["score"], 5.5]
+    result = frame_prc.operating_points(
+        kind.make(df), "truth", "score", weight=weight, f_beta=beta, threshold=thresholds
+    )
+    found = kind.rows(result)
+    weights = None if weight is None else df["weight"]
+    f1 = [
+        fbeta_score(df["truth"], df["score"] >= t, beta=1, sample_weight=weights)
+        for t in thresholds
+    ]
+    assert found.filter(criterion="threshold")["f_score"].to_list() == pytest.approx(f1, rel=1e-12)
+    scores = [
+        fbeta_score(df["truth"], df["score"] >= t, beta=beta, sample_weight=weights)
+        for t in df["score"]
+    ]
+    best = found.filter(criterion="f_beta").row(0, named=True)
+    assert best["f_score"] == pytest.approx(max(scores), rel=1e-12)
+    assert best["threshold"] == df["score"][int(np.argmax(scores))]
