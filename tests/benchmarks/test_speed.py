@@ -1,0 +1,64 @@
+"""The speed and memory that this project promises; run with ``pytest -m benchmark -s``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import polars as pl
+import pytest
+from benchmarks import contenders
+from benchmarks.data import Rows
+from benchmarks.measure import peaks, seconds, times
+
+pytestmark = pytest.mark.benchmark
+
+MANY = Rows(5_000_000, segments=100)
+
+
+def test_average_precision_beats_a_loop_over_segments():
+    table = _times(MANY.frame(), "ap", "sklearn_loop")
+
+    assert seconds(table, "sklearn_loop") >= 3 * seconds(table, "ap")
+
+
+def test_many_small_segments_beat_groupby_apply():
+    rows = Rows(1_000_000, segments=20_000)
+    frame = rows.frame()
+    # The loop takes a minute: it is timed on a tenth of the segments, and counts ten times.
+    tenth = frame.filter(pl.col("segment") < rows.segments // 10).to_pandas()
+    table = times(
+        {
+            "ap": partial(contenders.ap, frame, rows.by),
+            "a tenth of pandas_apply": partial(contenders.pandas_apply, tenth, rows.by),
+        },
+        rounds=3,
+    )
+    print(f"\n{rows}", table, sep="\n")
+
+    assert 10 * seconds(table, "a tenth of pandas_apply") >= 200 * seconds(table, "ap")
+
+
+def test_curve_costs_little_more_than_average_precision():
+    table = _times(MANY.frame(), "ap", "curve")
+
+    assert seconds(table, "curve") <= 3 * seconds(table, "ap")
+
+
+def test_peak_memory(tmp_path):
+    # So many that what any process needs, some 100 MB whatever it does, counts for little.
+    rows = replace(MANY, rows=20_000_000)
+    table = peaks(rows.frame(), rows.by, ["read", "ap", "curve"], tmp_path)
+    print(f"\n{rows}, from Parquet", table, sep="\n")
+    peak = table.rows_by_key("contender", named=True, unique=True)
+
+    assert peak["ap"]["times_input"] <= 5
+    # The curve itself is four times as large as its input: the promise is about the rest.
+    assert peak["curve"]["work_times_input"] <= 5
+
+
+def _times(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
+    runs = {name: partial(getattr(contenders, name), frame, MANY.by) for name in names}
+    table = times(runs)
+    print(f"\n{MANY}", table, sep="\n")
+    return table
