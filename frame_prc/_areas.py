@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
-from frame_prc._curve import Start, precision, precision_gain, recall_gain, with_totals
+from frame_prc._curve import Start, precision, precision_gain, recall, recall_gain, with_totals
 from frame_prc._ranking import Ranking, Thresholds, Which, rank, running
 from frame_prc._request import Missing
 from frame_prc._rows import Rows
@@ -85,15 +85,20 @@ def _envelope_area() -> pl.Expr:
     return (_HIGH - _LOW) / _POSITIVES * _ENVELOPE
 
 
-def _grid_area(steps: int) -> pl.Expr:
+def _grid_area(steps: int, *, weighted: bool) -> pl.Expr:
     """Average the envelope over the recalls 0, 1/steps, ..., 1.
 
-    The grid is compared in counts, ``steps * TP >= k * positives``: exact where a grid of floats
-    misses recalls that lie on it.
+    Counts compare with the grid exactly, ``steps * TP >= k * positives``, where a grid of floats
+    misses recalls that lie on it. Sums of weights are rounded: within 1e-9 of a step they reach it.
     """
-    reached, reached_a = (steps * tp // _POSITIVES for tp in (_TP, _TP_A))
+
+    def reached(tp: pl.Expr) -> pl.Expr:
+        if weighted:
+            return (steps * recall(tp, _POSITIVES) + 1e-9).floor()
+        return steps * tp // _POSITIVES
+
     recall_zero = (_TP_A == 0).cast(pl.Int64)
-    return (reached - reached_a + recall_zero) * _ENVELOPE / (steps + 1)
+    return (reached(_TP) - reached(_TP_A) + recall_zero) * _ENVELOPE / (steps + 1)
 
 
 def _gain_area() -> pl.Expr:
@@ -111,15 +116,17 @@ def _gain_area() -> pl.Expr:
     return pl.when(at_zero < _TP).then(width * height).otherwise(0.0)
 
 
-_AREAS = {
-    "step": lambda: step_area(_HIGH - _LOW, _TP, _FP, _POSITIVES),
-    "trapezoid": _trapezoid_area,
-    "interpolated": _interpolated_area,
-    "envelope": _envelope_area,
-    "11-point": lambda: _grid_area(10),
-    "101-point": lambda: _grid_area(100),
-    "gain": _gain_area,
-}
+def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
+    """Return what one step adds to the area, by method."""
+    return {
+        "step": lambda: step_area(_HIGH - _LOW, _TP, _FP, _POSITIVES),
+        "trapezoid": _trapezoid_area,
+        "interpolated": _interpolated_area,
+        "envelope": _envelope_area,
+        "11-point": lambda: _grid_area(10, weighted=weighted),
+        "101-point": lambda: _grid_area(100, weighted=weighted),
+        "gain": _gain_area,
+    }
 
 
 # --- tables --------------------------------------------------------------------------------
@@ -171,7 +178,8 @@ def _areas(
     """Return ``segment, positives, negatives`` and one column per method."""
     steps = _steps(ranking, methods, start, recall_range)
     grows = ~pl.col("opens")
-    areas = {method: pl.when(grows).then(_AREAS[method]()) for method in methods}
+    formulas = _formulas(weighted=ranking.rows.columns.weighted)
+    areas = {method: pl.when(grows).then(formulas[method]()) for method in methods}
     totals = {name: pl.col(name).first() for name in ("positives", "negatives")}
     sums = {method: pl.col(method).sum() for method in methods}
     table = steps.with_columns(**areas).group_by("segment").agg(**totals, **sums)

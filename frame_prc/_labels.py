@@ -11,7 +11,6 @@ import polars as pl
 from frame_prc import _gate
 from frame_prc._columns import (
     Column,
-    check_label,
     check_numeric,
     check_repeats,
     common_score_dtype,
@@ -21,7 +20,7 @@ from frame_prc._columns import (
 )
 from frame_prc._request import IntoColumn, IntoKeys, check_column, key_items, names_of
 from frame_prc._rows import once
-from frame_prc.exceptions import OptionError
+from frame_prc.exceptions import OptionError, shown
 
 COLUMNS = ("label", "truth", "score")
 
@@ -90,6 +89,7 @@ def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest) -> pl.LazyFrame:
         labels, indicators, checks = _classes(truths[0], asked.labels)
     else:
         names = [t.name if n is None else n for n, t in zip(asked.labels, truths, strict=True)]
+        check_repeats([("the labels of truth", str(name)) for name in names])
         labels = [pl.lit(str(name)) for name in names]
         indicators, checks = [pl.col(f"truth_{i}") for i in range(len(truths))], []
     score_dtype = common_score_dtype(scores)
@@ -109,8 +109,19 @@ def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest) -> pl.LazyFrame:
 def _classes(
     truth: Column, classes: list[Any]
 ) -> tuple[list[pl.Expr], list[pl.Expr], list[_gate.Check]]:
-    for label in classes:
-        check_label(truth, label)
+    try:
+        values = pl.Series(classes, dtype=truth.dtype)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+        raise OptionError(
+            f"score= names classes that truth= column {truth.name!r} of dtype {truth.dtype} "
+            f"cannot hold: {', '.join(map(shown, classes))}",
+            f"values of dtype {truth.dtype}",
+        ) from error
+    if values.null_count() or values.n_unique() < len(classes):
+        raise OptionError(
+            f"score= names a class twice, or none: {', '.join(map(shown, classes))}",
+            "each class once",
+        )
     labels = [pl.lit(label).cast(truth.dtype) for label in classes]
     indicators = [pl.col("truth_0").eq(label) for label in classes]
     return labels, indicators, [_gate.class_check(truth, classes)]

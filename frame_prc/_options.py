@@ -16,6 +16,7 @@ from frame_prc.exceptions import OptionError, type_name
 
 Numbers: TypeAlias = float | Iterable[float] | None
 
+_LARGEST_BETA = 1e100  # beyond, its square is no float
 _MOST_THRESHOLDS = 1_000_000
 _THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
 _RANGE = "(low, high) with 0 <= low < high <= 1"
@@ -106,7 +107,10 @@ def targets(numbers: dict[Criterion, Numbers]) -> list[Target]:
 def _target(criterion: Criterion, value: Any) -> float:
     allowed: tuple[Callable[[float], bool], str] = {
         "threshold": (lambda _: True, "numbers"),
-        "f_beta": (lambda beta: 0 < beta < math.inf, "finite numbers above 0"),
+        "f_beta": (
+            lambda beta: 0 < beta <= _LARGEST_BETA,
+            f"numbers above 0 and up to {_LARGEST_BETA}",
+        ),
     }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
     is_allowed, said = allowed
     if not _is_number(value) or not is_allowed(value):

@@ -59,7 +59,9 @@ class Rows:
 
 def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     """Project a frame to its roles."""
-    source = _project(lf, columns)
+    projected = _project(lf, columns)
+    # In memory this costs nothing for plain columns, and computes an expression once.
+    source = projected.collect().lazy() if in_memory else once(projected)
     dtype = common_score_dtype(columns.scores)
     models = [_model_rows(source, columns, index, dtype) for index in range(len(columns.scores))]
     return Rows(
@@ -88,7 +90,7 @@ def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     if amounts:
         # Weight zero is as good as absent: such a row adds no threshold and no error.
         source = source.filter(pl.any_horizontal(pl.col(role).ne_missing(0) for role in amounts))
-    return once(source)
+    return source
 
 
 def once(lf: pl.LazyFrame) -> pl.LazyFrame:

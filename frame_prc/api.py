@@ -743,13 +743,14 @@ def average_precision_expr(
     │ south  ┆ 0.5               │
     └────────┴───────────────────┘
     """
-    truth, score = _column(truth), _column(score)
+    truth = _column(truth)
+    score = _per_row(_column(score), truth)
     undefined = ((truth != 0) & (truth != 1)).fill_null(value=True)
-    undefined = undefined | score.is_null() | score.cast(pl.Float64).is_nan()
+    undefined = undefined | score.is_null() | score.abs().cast(pl.Float64).is_nan()
     if weight is None:
         area = _areas.rank_expression(truth == 1, score)
     else:
-        weight = _column(weight).cast(pl.Float64)
+        weight = _per_row(_column(weight), truth).cast(pl.Float64)
         is_weight = ((weight >= 0) & weight.is_finite()).fill_null(value=False)
         undefined = (undefined & (weight != 0)) | ~is_weight
         area = _areas.weighted_expression(truth == 1, score, weight)
@@ -758,6 +759,11 @@ def average_precision_expr(
 
 def _column(column: str | pl.Expr) -> pl.Expr:
     return pl.col(column) if isinstance(column, str) else column
+
+
+def _per_row(column: pl.Expr, truth: pl.Expr) -> pl.Expr:
+    # A constant has one value for all rows; ranks need as many as there are rows.
+    return pl.when(truth.is_null() | truth.is_not_null()).then(column)
 
 
 def _run(

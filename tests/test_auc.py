@@ -413,3 +413,14 @@ def test_scores_on_a_threshold_count_for_keras_from_the_next_float_on(kind, push
     assert area(kind, df, "interpolated", thresholds=above) == pytest.approx(keras, rel=1e-10)
     at = area(kind, df, "interpolated", thresholds=200)
     assert at != pytest.approx(keras, rel=1e-6)
+
+
+@every_kind
+@pytest.mark.parametrize("weight", [0.17, 0.34, 0.47, 0.68, 0.94, 1.36, 0.027])
+def test_grid_reaches_full_recall_with_any_weight(kind, weight):
+    # 100 * .17 // .17 is 100 in exact arithmetic alone.
+    df = pl.DataFrame({"truth": [True] * 3, "score": [0.5] * 3, "weight": [weight] * 3})
+    result = frame_prc.auc(
+        kind.make(df), "truth", "score", weight="weight", method=["11-point", "101-point"]
+    )
+    assert kind.rows(result)["auc"].to_list() == pytest.approx([1, 1], rel=1e-12, abs=0)

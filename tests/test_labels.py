@@ -452,7 +452,7 @@ def test_a_class_without_a_score_column_is_an_error_that_names_it(kind):
         ("kind", ["p", "q"], "does not say which column belongs to which class"),
         ("kind", "p", "does not say which column belongs to which class"),
         ("kind", {}, "score= names no column"),
-        ("kind", {1: "p"}, "1 cannot be a value of truth= column 'kind' of dtype String"),
+        ("kind", {1: "p"}, "of dtype String cannot hold: 1"),
     ],
 )
 def test_truths_and_scores_that_do_not_match_are_an_error_at_the_call(kind, truth, score, says):
@@ -477,3 +477,16 @@ def test_columns_that_cannot_be_are_an_error_at_the_call(kind, asked, says):
     options = {"truth": "kind", "score": {"cat": "p", "dog": "q"}} | asked
     with pytest.raises(frame_prc.ColumnError, match=says):
         frame_prc.one_vs_rest(kind.make(WIDE), **options)
+
+
+@pytest.mark.parametrize("classes", [{1: "score", 2.5: "other"}, {None: "score"}], ids=str)
+def test_classes_that_would_be_one_label_are_refused(classes):
+    df = pl.DataFrame({"kind": [1, 2], "score": [0.1, 0.2], "other": [0.3, 0.4]})
+    with pytest.raises(frame_prc.OptionError, match="score= names"):
+        df.prc.one_vs_rest("kind", classes)
+
+
+def test_labels_of_one_name_are_refused():
+    df = pl.DataFrame({"a": [1, 0], "b": [0, 1], "s": [0.1, 0.2], "t": [0.3, 0.4]})
+    with pytest.raises(frame_prc.ColumnError, match="twice in the labels of truth="):
+        df.prc.one_vs_rest(["a", pl.col("b").alias("a")], ["s", "t"])
