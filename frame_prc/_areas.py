@@ -221,7 +221,7 @@ def _steps(
 def _ends(recall_range: tuple[float, float] | None) -> list[pl.Expr]:
     if recall_range is None:
         return [_TP_A.alias("low"), _TP.alias("high")]
-    lowest, highest = (_POSITIVES * recall for recall in recall_range)
+    lowest, highest = (_POSITIVES * bound for bound in recall_range)
     low = pl.max_horizontal(_TP_A, pl.min_horizontal(lowest, _TP))
     high = pl.min_horizontal(_TP, pl.max_horizontal(highest, _TP_A))
     return [low.alias("low"), high.alias("high")]

@@ -111,6 +111,25 @@ def find_column(lf: pl.LazyFrame, role: str, item: object) -> Column:
     return Column(expression, name, dtype)
 
 
+def project(
+    lf: pl.LazyFrame,
+    keys: Sequence[pl.Expr],
+    named_keys: Sequence[pl.Expr],
+    roles: dict[str, Column],
+) -> pl.LazyFrame:
+    """Select what ``keys`` give, as ``named_keys`` says, and every role's column under its role."""
+    # In two steps, because a key may be called like a role.
+    marked = [column.expression.alias(f"\0{role}") for role, column in roles.items()]
+    return lf.select(*keys, *marked).select(
+        *named_keys, *(pl.col(f"\0{role}").alias(role) for role in roles)
+    )
+
+
+def without_nan(column: Column, role: str) -> pl.Expr:
+    """Return a role's column with null for NaN, where there can be any."""
+    return pl.col(role).fill_nan(None) if column.dtype.is_float() else pl.col(role)
+
+
 def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
     """Return the dtype in which all these scores rank exactly."""
     dtypes = [score.dtype for score in scores]
@@ -224,7 +243,7 @@ def check_numeric(role: str, column: Column) -> None:
 
 def _check_truth(truth: Column, pos_label: Any) -> None:
     if pos_label is not None:
-        check_label(truth, pos_label)
+        _check_label(truth, pos_label)
     elif truth.dtype != pl.Boolean and not truth.dtype.is_numeric():
         raise ColumnError(
             f"truth= column {truth.name!r} has dtype {truth.dtype}",
@@ -233,7 +252,7 @@ def _check_truth(truth: Column, pos_label: Any) -> None:
         )
 
 
-def check_label(truth: Column, label: Any) -> None:
+def _check_label(truth: Column, label: Any) -> None:
     """Refuse a label that the truth's dtype cannot hold."""
     try:
         same = (truth.dtype == pl.Boolean) == isinstance(label, bool)

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._columns import Column
+from frame_prc._columns import Column, without_nan
 from frame_prc.exceptions import DataError, shown
 
 Sums = dict[str, Any]
@@ -83,7 +83,7 @@ def amount_check(role: str, column: Column) -> Check:
 
 def binary_check(column: Column) -> Check:
     """Numeric truth without ``pos_label=`` is 0 or 1."""
-    truth = _truth(column)
+    truth = without_nan(column, "truth")
 
     def problem(sums: Sums) -> DataError | None:
         if not (count := sums["truth wrong"]):
@@ -100,7 +100,7 @@ def binary_check(column: Column) -> Check:
 
 def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
     """``pos_label=`` occurs somewhere, unless there are no rows at all."""
-    truth = _truth(column)
+    truth = without_nan(column, "truth")
     # Values are only gathered where the label is nowhere, so the common case stays cheap.
     absent = truth.is_not_null() & ~positive.any()
 
@@ -165,11 +165,6 @@ def _missing_rows(role: str, column: Column) -> pl.Expr:
 def _may_be_nan(role: str, column: Column) -> bool:
     # NaN is no missing weight but a wrong one: see amount_check.
     return column.dtype.is_float() and role not in ("weight", "pos", "neg")
-
-
-def _truth(column: Column) -> pl.Expr:
-    truth = pl.col("truth")
-    return truth.fill_nan(None) if column.dtype.is_float() else truth
 
 
 def _count_and_values(role: str, column: pl.Expr, wrong: pl.Expr) -> dict[str, pl.Expr]:

@@ -17,6 +17,7 @@ from frame_prc._columns import (
     find_column,
     find_keys,
     named,
+    project,
 )
 from frame_prc._request import IntoColumn, IntoKeys, check_column, key_items, names_of
 from frame_prc._rows import once
@@ -142,10 +143,7 @@ def _project(
     }
     if weight:
         roles["weight"] = weight[0]
-    marked = [column.expression.alias(f"\0{role}") for role, column in roles.items()]
-    source = lf.select(*(key for key, _ in found), *marked).select(
-        *(named(name).alias(f"key_{i}") for i, name in enumerate(names)),
-        *(pl.col(f"\0{role}").alias(role) for role in roles),
-    )
+    numbered = [named(name).alias(f"key_{i}") for i, name in enumerate(names)]
+    source = project(lf, [key for key, _ in found], numbered, roles)
     keys = [pl.col(f"key_{i}").alias(name) for i, name in enumerate(names)]
     return once(source), keys, [pl.col("weight").alias(column.name) for column in weight]

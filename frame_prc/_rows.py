@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc import _gate
-from frame_prc._columns import Columns, common_score_dtype, named
+from frame_prc._columns import Columns, common_score_dtype, named, project, without_nan
 
 # Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
 _CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
@@ -77,15 +77,11 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
 def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     """Select every role's column: ``by_0, ...``, the classes by role, ``score_0, ...``."""
     roles = {**columns.classes, **{f"score_{i}": c for i, c in enumerate(columns.scores)}}
-    # In two steps, because a key may be called like a role.
-    marked = [column.expression.alias(f"\0{role}") for role, column in roles.items()]
     keys = [
         _key(name, dtype).alias(f"by_{i}")
         for i, (name, dtype) in enumerate(columns.key_dtypes.items())
     ]
-    source = lf.select(*columns.keys, *marked).select(
-        *keys, *(pl.col(f"\0{role}").alias(role) for role in roles)
-    )
+    source = project(lf, columns.keys, keys, roles)
     amounts = [role for role in columns.classes if role != "truth"]
     if amounts:
         # Weight zero is as good as absent: such a row adds no threshold and no error.
@@ -131,12 +127,11 @@ def _classes(columns: Columns) -> list[pl.Expr]:
 
 
 def _positive(columns: Columns) -> pl.Expr:
-    truth, dtype = pl.col("truth"), columns.classes["truth"].dtype
-    if dtype.is_float():
-        truth = truth.fill_nan(None)
+    column = columns.classes["truth"]
+    truth = without_nan(column, "truth")
     if columns.request.pos_label is not None:
         return truth.eq(columns.request.pos_label)
-    return truth if dtype == pl.Boolean else truth.eq(1)
+    return truth if column.dtype == pl.Boolean else truth.eq(1)
 
 
 def _usable(columns: Columns) -> pl.Expr:
