@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
-from frame_prc._curve import Start, precision, precision_gain, recall, recall_gain, with_totals
+from frame_prc._curve import Start, precision, precision_gain, recall, recall_gain
 from frame_prc._ranking import Ranking, Thresholds, Which, rank, running
 from frame_prc._request import Missing
 from frame_prc._rows import Rows
@@ -144,7 +144,7 @@ def sized_areas(rows: Rows, thresholds: Thresholds = None) -> pl.LazyFrame:
     table = _areas(ranking, ["step"], "one", None).select(
         "segment", *_sizes(), pl.col("step").alias(AVERAGE_PRECISION)
     )
-    return ranking.with_keys(_with_dropped(table, ranking))
+    return ranking.segments.with_keys(_with_dropped(table, ranking))
 
 
 def auc(
@@ -166,7 +166,7 @@ def auc(
     )
     table = _with_dropped(long.explode("method", "auc"), ranking)
     outputs = [*METHOD_COLUMNS, *dropped(rows.columns.request.missing)]
-    return rows.finish(ranking.with_keys(table), outputs)
+    return rows.finish(ranking.segments.with_keys(table), outputs)
 
 
 def _areas(
@@ -204,7 +204,7 @@ def _steps(
     which: Which = "hits" if set(methods) <= _END_METHODS else "ties"
     opens = pl.col("opens")
     steps = (
-        with_totals(running(ranking, which))
+        running(ranking, which)
         .filter(ranking.key.retrieved())
         .with_columns(tp_a=_TP.shift(1), fp_a=_FP.shift(1))
         .filter(opens | (_TP > _TP_A))
@@ -256,7 +256,7 @@ def _sizes() -> list[pl.Expr]:
 def _with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     if ranking.rows.usable is None:
         return table
-    counts = ranking.segments.select("segment", *DROPPED)
+    counts = ranking.segments.table.select("segment", *DROPPED)
     return table.join(counts, on="segment", how="left", maintain_order="left")
 
 

@@ -17,4 +17,4 @@ def counts(rows: Rows) -> pl.LazyFrame:
     scored = ranking.with_score(
         ties.select(ranking.key.segment(), ranking.key.slot(), "pos", "neg")
     )
-    return rows.finish(ranking.with_keys(scored.with_columns(threshold="score")), COLUMNS)
+    return rows.finish(ranking.segments.with_keys(scored.with_columns(threshold="score")), COLUMNS)

@@ -90,40 +90,16 @@ def curve(
 ) -> pl.LazyFrame:
     """Return the curve of every segment, segments in key order, thresholds descending."""
     ranking = rank(rows, thresholds)
-    frame = points(ranking)
-    if keep == "corners":
-        frame = frame.filter(_is_corner())
-    frame = _with_rates(frame, start).with_columns(extras.columns())
-    tidy = ranking.with_keys(_with_threshold(ranking, frame))
+    frame = _with_rates(points(ranking, keep), start).with_columns(extras.columns())
+    tidy = ranking.segments.with_keys(_with_threshold(ranking, frame))
     return rows.finish(tidy, [*COLUMNS, *extras.names()])
 
 
-def with_totals(steps: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the ``positives`` and ``negatives`` of each segment to its running sums."""
-    totals = [
-        pl.when("closes").then(pl.col(running_sum)).backward_fill().alias(total)
-        for running_sum, total in (("tp", "positives"), ("fp", "negatives"))
-    ]
-    return steps.with_columns(totals)
-
-
-def points(ranking: Ranking) -> pl.LazyFrame:
+def points(ranking: Ranking, keep: Keep = "all") -> pl.LazyFrame:
     """Return a point per score and one to open each segment, beside the segment's totals."""
     holds_rows = pl.col("positives") + pl.col("negatives") > 0
-    steps = with_totals(running(ranking, "ties"))
-    return steps.filter(ranking.key.retrieved() & holds_rows)
-
-
-def _is_corner() -> pl.Expr:
-    """Keep the first and the last point of each number of true positives.
-
-    Between them only false positives are added: the points lie on a vertical line, below the
-    first and above the last, where they carry no area and no maximum.
-    """
-    tp, opens = pl.col("tp"), pl.col("opens")
-    begins = opens | opens.shift(1, fill_value=True) | (tp > tp.shift(1))
-    ends = opens.shift(-1, fill_value=True) | (tp.shift(-1) > tp)
-    return begins | ends
+    kept = running(ranking, "ties" if keep == "all" else "corners")
+    return kept.filter(ranking.key.retrieved() & holds_rows)
 
 
 def _with_rates(points: pl.LazyFrame, start: Start) -> pl.LazyFrame:

@@ -49,7 +49,7 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
     ranked = ranking.with_score(points(ranking)).with_row_index("place")
     found = ranked.with_columns(**merits).group_by("segment").agg(**chosen)
     # A segment that lost all its rows has no points, and still has its rows of nulls.
-    every = ranking.segments.drop(ranking.rows.keys)
+    every = ranking.segments.table.drop(ranking.rows.keys)
     long = every.join(found, on="segment", how="left", maintain_order="left").with_columns(
         criterion=pl.lit([target.criterion for target in targets], dtype=pl.List(pl.String)),
         target=pl.lit([target.value for target in targets], dtype=pl.List(pl.Float64)),
@@ -58,7 +58,7 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
     table = long.explode("criterion", "target", "point").unnest("point")
     rated = table.with_columns(_rates(ranking.threshold_dtype))
     outputs = [*COLUMNS, *dropped(rows.columns.request.missing)]
-    return rows.finish(ranking.with_keys(rated), outputs)
+    return rows.finish(ranking.segments.with_keys(rated), outputs)
 
 
 def _first_best(merit: pl.Expr) -> pl.Expr:

@@ -7,18 +7,19 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from frame_prc._rank_key import RankKey
-from frame_prc._rows import Rows, once
+from frame_prc._rank_key import RankKey, most_segments
+from frame_prc._rows import Rows
 from frame_prc._scale import Scale
+from frame_prc._segments import Segments, find_segments
 
-Which: TypeAlias = Literal["ties", "hits"]
+Which: TypeAlias = Literal["ties", "corners", "hits"]
 Thresholds: TypeAlias = list[float] | None
 
 # Scores that no slot holds are ranked by their level: their place among the distinct scores.
 _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
 
-_SMALL_INTEGERS = (pl.Int8, pl.Int16, pl.UInt8, pl.UInt16)
-_WIDEST_RANGE = 2**31 - 3
+# Below this many rows the narrower key gains less than the look costs.
+_WORTH_A_LOOK = 20_000
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,11 @@ class Ranking:
     """Rows of every segment with a rank key, not yet sorted.
 
     ``frame`` has ``rank_key``, and ``pos`` and ``neg`` if ``has_sums``; otherwise each row counts
-    as one. ``segments`` has ``segment``, the key columns, and ``n_dropped`` where missing values
-    were dropped. ``levels`` has the score of each ``level`` where levels are ranked in its place.
+    as one. ``levels`` has the score of each ``level`` where levels are ranked in its place.
     """
 
     frame: pl.LazyFrame
-    segments: pl.LazyFrame
+    segments: Segments
     key: RankKey
     rows: Rows
     levels: pl.LazyFrame | None
@@ -53,13 +53,6 @@ class Ranking:
             self.levels, on="level", how="left", maintain_order="left"
         )
 
-    def with_keys(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Turn the column ``segment`` into the key columns."""
-        if not self.rows.keys:
-            return frame.drop("segment")
-        keys = self.segments.select("segment", *self.rows.keys)
-        return frame.join(keys, on="segment", how="left", maintain_order="left").drop("segment")
-
 
 def rank(rows: Rows, thresholds: Thresholds = None) -> Ranking:
     """Return rows with their rank keys, and the segments they are in.
@@ -67,67 +60,41 @@ def rank(rows: Rows, thresholds: Thresholds = None) -> Ranking:
     Given thresholds, a row ranks at the highest threshold that its score reaches, and every
     threshold has a row in every segment.
     """
-    number = _number_of_key(rows)
-    segments = _segments(rows, number)
-    frame = _numbered(rows, segments, number)
-    levels = None
+    levels = _levels(rows, thresholds)
+    scale = _scale(rows) if levels is None else Scale.of(pl.UInt32())
+    segments = find_segments(rows, most_segments(scale))
+    key = RankKey(scale, segments.count)
+    used = rows.frame if rows.usable is None else rows.frame.filter(rows.usable)
+    frame = segments.numbered(used)
     if thresholds is not None:
-        levels = _threshold_levels(rows, thresholds)
         frame = frame.with_columns(score=_level_reached(thresholds))
-    elif rows.score_dtype in _LEVELLED:
-        levels = _score_levels(rows)
+    elif levels is not None:
         frame = frame.join(levels, on="score", how="left").with_columns(score=pl.col("level"))
-    key = RankKey(Scale(rows.score_dtype if levels is None else pl.Int64()))
     rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), _is_positive(rows))
     sums = _class_sums(rows)
     ranking = Ranking(frame.select(rank_key, *sums), segments, key, rows, levels, bool(sums))
     return ranking if thresholds is None or levels is None else _binned(ranking, levels)
 
 
-def _number_of_key(rows: Rows) -> pl.Expr | None:
-    """Return a segment number made from the key itself, where its range allows that.
+def _scale(rows: Rows) -> Scale:
+    """Return the scale of the scores, narrowed to those there are where a look at them is free.
 
-    It spares looking up the segment of every row. Numbers ascend with the key from null, which is
-    0, stay within 31 bits, and need not be dense.
+    Scores from 0 to 1 mostly leave room for the segments in an Int64 key: the sort is a quarter
+    faster and all that follows moves half the bytes.
     """
-    key, dtype = pl.col("key_0"), rows.only_key_dtype
-    if dtype is None:
-        return None
-    if dtype == pl.Boolean:
-        number = key.cast(pl.UInt32) + 1
-    elif dtype in _SMALL_INTEGERS:
-        number = (key.cast(pl.Int32) + (2**15 + 1)).cast(pl.UInt32)
-    elif dtype.is_integer() and rows.in_memory:
-        lowest, highest = rows.frame.select(low=key.min(), high=key.max()).collect().row(0)
-        if lowest is None or highest - lowest > _WIDEST_RANGE:
-            return None
-        number = (key - pl.lit(lowest, dtype=dtype)).cast(pl.UInt32) + 1
-    else:
-        return None
-    return number.fill_null(0)
+    if rows.values is None or rows.values.height < _WORTH_A_LOOK:
+        return Scale.of(rows.score_dtype)
+    columns = [rows.values[f"score_{i}"] for i in range(len(rows.columns.scores))]
+    found = [bound for c in columns for bound in (c.min(), c.max()) if bound is not None]
+    bounds = pl.Series("score", found, dtype=rows.score_dtype, strict=False)
+    return Scale.over(bounds) if found else Scale.of(rows.score_dtype)
 
 
-def _segments(rows: Rows, number: pl.Expr | None) -> pl.LazyFrame:
-    """Return every segment of the input, numbered in the order of its keys."""
-    counts = [] if rows.usable is None else [(~rows.usable).sum().cast(pl.Int64).alias("n_dropped")]
-    if not rows.keys:
-        whole = rows.frame.select(counts) if counts else pl.LazyFrame({"all": [None]})
-        return once(whole.with_row_index("segment"))
-    distinct = rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
-    if number is None:
-        return once(distinct.with_row_index("segment"))
-    return once(distinct.with_columns(segment=number))
-
-
-def _numbered(rows: Rows, segments: pl.LazyFrame, number: pl.Expr | None) -> pl.LazyFrame:
-    """Return the rows that count, each with the number of its segment."""
-    frame = rows.frame if rows.usable is None else rows.frame.filter(rows.usable)
-    if not rows.keys:
-        number = pl.lit(0, dtype=pl.UInt32)
-    if number is not None:
-        return frame.with_columns(segment=number)
-    numbers = segments.select("segment", *rows.keys)
-    return frame.join(numbers, on=rows.keys, how="left", nulls_equal=True)
+def _levels(rows: Rows, thresholds: Thresholds) -> pl.LazyFrame | None:
+    """Return the levels to rank scores by, if not by themselves."""
+    if thresholds is not None:
+        return _threshold_levels(rows, thresholds)
+    return _score_levels(rows) if rows.score_dtype in _LEVELLED else None
 
 
 def _score_levels(rows: Rows) -> pl.LazyFrame:
@@ -151,7 +118,7 @@ def _binned(ranking: Ranking, levels: pl.LazyFrame) -> Ranking:
     """Add up the rows of each threshold, and give every segment a row for every threshold."""
     key = ranking.key
     counted = ranking.frame.group_by(key.tie()).agg(class_totals(ranking))
-    grid = ranking.segments.select("segment").join(levels.select("level"), how="cross")
+    grid = ranking.segments.table.select("segment").join(levels.select("level"), how="cross")
     slot = key.scale.slot(pl.col("level").cast(pl.Int64))
     empty = grid.select(key.pack(pl.col("segment"), slot, pl.lit(0)), pos=pl.lit(0), neg=pl.lit(0))
     frame = pl.concat([counted, empty], how="vertical_relaxed")
@@ -163,7 +130,7 @@ def class_totals(ranking: Ranking) -> list[pl.Expr]:
     """Return the sums ``pos`` and ``neg`` of a group of ranked rows."""
     if ranking.has_sums:
         return [pl.col("pos").sum(), pl.col("neg").sum()]
-    positive = ranking.key.positive()
+    positive = ranking.key.positive().cast(pl.Int64)
     return [positive.sum().alias("pos"), (1 - positive).sum().alias("neg")]
 
 
@@ -185,6 +152,8 @@ def _class_sums(rows: Rows) -> list[pl.Expr]:
 
 # --- running sums --------------------------------------------------------------------------
 
+_OPENS = pl.col("opens")
+
 
 def running(ranking: Ranking, which: Which) -> pl.LazyFrame:
     """Sort, and return running sums at the rows asked for.
@@ -194,56 +163,106 @@ def running(ranking: Ranking, which: Which) -> pl.LazyFrame:
     ranking
         Ranked rows.
     which
-        ``"ties"``: the last row of every score. ``"hits"``: of these, only the scores that have
-        positives, and the last row of each segment; no other changes the average precision.
+        ``"ties"``: the last row of every score. ``"corners"``: of these, only the first and the
+        last of each number of true positives. ``"hits"``: only the scores that have positives, and
+        maybe the last; no other changes the average precision.
 
     Returns
     -------
     LazyFrame
-        ``segment``, ``slot``, ``tp``, ``fp``, ``opens``, ``closes``, in ranking order; each
-        segment begins with the row that opens it.
+        ``segment``, ``slot``, ``tp``, ``fp``, ``positives``, ``negatives``, ``opens``, in ranking
+        order; each segment begins with the row that opens it. The totals are those of the segment.
     """
-    key, weighted = ranking.key, ranking.rows.columns.weighted
-    opening = ranking.segments.select(
-        key.pack(pl.col("segment"), pl.lit(0), pl.lit(0)),
-        *(pl.lit(0).alias(name) for name in ("pos", "neg") if ranking.has_sums),
-    )
-    ranked = pl.concat([ranking.frame, opening], how="vertical_relaxed").sort("rank_key")
-    wanted = key.ends_tie()
-    if which == "hits":
-        wanted = (wanted & (key.positive() == 1)) | key.opens() | key.closes()
-    return (
-        ranked.with_columns(key.segment() if weighted else [])
-        .select("rank_key", *_running_sums(ranking), key.closes(), wanted.alias("wanted"))
-        .filter("wanted")
-        .with_columns(key.opens())
-        .select(key.segment(), key.slot(), *_sums_of_segment(ranking), "opens", "closes")
-    )
+    sums = _weight_sums if ranking.rows.columns.weighted else _count_sums
+    columns = ("tp", "fp", "positives", "negatives", "opens")
+    summed = sums(ranking, which).select(ranking.key.segment(), ranking.key.slot(), *columns)
+    return summed.filter(pl.col("segment") != ranking.key.last_segment)
 
 
-def _running_sums(ranking: Ranking) -> list[pl.Expr]:
-    """Return running sums: per segment for floats, over all segments for integers."""
-    if not ranking.has_sums:
-        return [ranking.key.positive().cum_sum().alias("tp"), pl.int_range(pl.len()).alias("row")]
-    sums = [pl.col(name).cum_sum() for name in ("pos", "neg")]
-    if ranking.rows.columns.weighted:
-        sums = [column.over("segment") for column in sums]
-    return [column.alias(name) for column, name in zip(sums, ("tp", "fp"), strict=True)]
-
-
-def _sums_of_segment(ranking: Ranking) -> list[pl.Expr]:
-    """Re-base running sums over all segments to where each segment opens.
-
-    Integers are exact, so this gives what a window per segment would, at a fifth of its cost;
-    floats would lose a small segment behind a large one.
-    """
-    tp, fp, row = pl.col("tp"), pl.col("fp"), pl.col("row")
-    if ranking.rows.columns.weighted:
-        return [tp, fp]
+def _sorted(ranking: Ranking) -> pl.LazyFrame:
+    """Return the ranked rows in order, with one to open each segment and one after the last."""
+    key = ranking.key
+    extra = [ranking.segments.table.select(key.opening(pl.col("segment"))), key.ending()]
     if ranking.has_sums:
-        return [_since_opening(tp), _since_opening(fp)]
-    return [_since_opening(tp), _since_opening(row - tp).alias("fp")]
+        extra = [frame.with_columns(pos=pl.lit(0), neg=pl.lit(0)) for frame in extra]
+    return pl.concat([ranking.frame, *extra], how="vertical_relaxed").sort("rank_key")
+
+
+def _count_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
+    """Sum over all segments, and take off what there was when a segment opened.
+
+    Integers are exact, so this gives what a window per segment would, at a fifth of its cost.
+    """
+    # The row that opens a segment is a row and a hit itself, unless rows have sums: its are 0.
+    itself = 0 if ranking.has_sums else 1
+    found, seen = pl.col("found").cast(pl.Int64), pl.col("seen").cast(pl.Int64)
+    return (
+        _counts_at(ranking, which)
+        .with_columns(ranking.key.opens())
+        .with_columns(
+            tp=_since_opening(found),
+            retrieved=_since_opening(seen),
+            positives=_until_next(found) - itself,
+            n=_until_next(seen) - itself,
+        )
+        .with_columns(
+            fp=pl.col("retrieved") - pl.col("tp"), negatives=pl.col("n") - pl.col("positives")
+        )
+    )
+
+
+def _counts_at(ranking: Ranking, which: Which) -> pl.LazyFrame:
+    """Return how many positives were ``found`` and rows ``seen``, at the rows asked for."""
+    key, ranked = ranking.key, _sorted(ranking)
+    if ranking.has_sums:
+        found, seen = pl.col("pos").cum_sum(), (pl.col("pos") + pl.col("neg")).cum_sum()
+        return _picked(ranked.with_columns(found=found, seen=seen), key, which, "found")
+    ranked = ranked.with_row_index("seen")
+    if which == "hits":
+        # Within a tie positives come last, so hits alone say all that is asked of them.
+        return ranked.filter(key.positive()).with_row_index("found").filter(key.ends_tie())
+    found = key.positive().cast(pl.Int64).cum_sum()
+    return _picked(ranked.with_columns(found=found), key, which, "found")
 
 
 def _since_opening(running_sum: pl.Expr) -> pl.Expr:
     return running_sum - pl.when("opens").then(running_sum).forward_fill()
+
+
+def _until_next(running_sum: pl.Expr) -> pl.Expr:
+    """Return what a running sum grows by from one row that opens a segment to the next."""
+    at_opening = pl.when("opens").then(running_sum)
+    return at_opening.shift(-1).backward_fill() - at_opening.forward_fill()
+
+
+def _weight_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
+    """Sum within each segment, since floats would lose a small segment behind a large one."""
+    key = ranking.key
+    sums = {tp: pl.col(of).cum_sum().over("segment") for tp, of in (("tp", "pos"), ("fp", "neg"))}
+    summed = _sorted(ranking).with_columns(key.segment()).with_columns(**sums)
+    totals = {
+        total: pl.when("closes").then(pl.col(of)).backward_fill()
+        for total, of in (("positives", "tp"), ("negatives", "fp"))
+    }
+    picked = _picked(summed, key, which, "tp")
+    return picked.with_columns(key.opens(), key.closes()).with_columns(**totals)
+
+
+def _picked(ranked: pl.LazyFrame, key: RankKey, which: Which, found: str) -> pl.LazyFrame:
+    """Return the rows asked for, and the last row of each segment."""
+    if which == "hits":
+        return ranked.filter((key.ends_tie() & key.positive()) | key.closes())
+    ties = ranked.filter(key.ends_tie())
+    return ties if which == "ties" else ties.filter(_is_corner(key, pl.col(found)))
+
+
+def _is_corner(key: RankKey, found: pl.Expr) -> pl.Expr:
+    """Keep the first and the last point of each number of true positives.
+
+    Between them only false positives are added: the points lie on a vertical line, below the
+    first and above the last, where they carry no area and no maximum.
+    """
+    opens = key.opens()
+    begins = opens | opens.shift(1) | (found != found.shift(1))
+    ends = opens.shift(-1, fill_value=True) | (found != found.shift(-1))
+    return begins | ends | key.unretrieved().shift(-1)

@@ -27,8 +27,8 @@ class Rows:
     """Rows ready to be counted, one per row and model.
 
     ``source`` is the projection they come from, which the gate checks; ``usable`` says which rows
-    count under ``missing="drop"`` and is ``None`` where all do; ``in_memory`` says that a look at
-    the values is free.
+    count under ``missing="drop"`` and is ``None`` where all do; ``values`` is the source itself
+    where it is in memory, so that a look at its values is free.
     """
 
     frame: pl.LazyFrame
@@ -36,7 +36,12 @@ class Rows:
     columns: Columns
     score_dtype: pl.DataType
     usable: pl.Expr | None
-    in_memory: bool
+    values: pl.DataFrame | None
+
+    @property
+    def n_models(self) -> int:
+        """How many models there are."""
+        return len(self.columns.scores)
 
     @property
     def keys(self) -> list[str]:
@@ -61,7 +66,8 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     """Project a frame to its roles."""
     projected = _project(lf, columns)
     # In memory this costs nothing for plain columns, and computes an expression once.
-    source = projected.collect().lazy() if in_memory else once(projected)
+    values = projected.collect() if in_memory else None
+    source = once(projected) if values is None else values.lazy()
     dtype = common_score_dtype(columns.scores)
     models = [_model_rows(source, columns, index, dtype) for index in range(len(columns.scores))]
     return Rows(
@@ -70,7 +76,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
         columns=columns,
         score_dtype=dtype,
         usable=_usable(columns) if columns.request.missing == "drop" else None,
-        in_memory=in_memory,
+        values=values,
     )
 
 

@@ -10,29 +10,43 @@ from dataclasses import dataclass
 
 import polars as pl
 
-_NARROW = (pl.Float16, pl.Float32, pl.Int8, pl.Int16, pl.UInt8, pl.UInt16)
+# The bits of infinity, above which there is only NaN.
+_INFINITY = {4: 0x7F800000, 8: 0x7FF0000000000000}
+_WIDTH_IN_INT64 = 62
 
 
 @dataclass(frozen=True)
 class Scale:
     """Scores of one dtype as slots: integers that ascend while the score descends.
 
-    Slots are numbered from 0 to ``last``, and no score has either of these two: of the float
-    patterns only NaN would fall there, and for integers there is room to spare. ``dtype`` is a
-    float, or an integer of at most 64 bits.
+    Slots are numbered from 0 to ``last``, and no score has either of these two. ``dtype`` is a
+    float, or an integer of at most 64 bits; ``lowest`` and ``highest`` are the integers of the
+    lowest and the highest score there can be.
     """
 
     dtype: pl.DataType
+    lowest: int
+    highest: int
 
-    @property
-    def narrow(self) -> bool:
-        """Whether slots have 32 bits; otherwise they have 65."""
-        return self.dtype in _NARROW
+    @classmethod
+    def of(cls, dtype: pl.DataType) -> Scale:
+        """Return the scale of every score that a dtype can hold, short of NaN."""
+        if dtype.is_float():
+            infinity = _INFINITY[8 if dtype == pl.Float64 else 4]
+            return cls(dtype, -infinity, infinity)
+        return cls(dtype, *integer_bounds(dtype))
+
+    @classmethod
+    def over(cls, scores: pl.Series) -> Scale:
+        """Return the scale of some scores and all between them."""
+        ascending = _ascending(pl.col("score"), scores.dtype)
+        integers = scores.to_frame("score").select(ascending).to_series().to_list()
+        return cls(scores.dtype, min(integers), max(integers))
 
     @property
     def bits(self) -> int:
         """The width of a slot."""
-        return 32 if self.narrow else 65
+        return (self.highest - self.lowest + 2).bit_length()
 
     @property
     def last(self) -> int:
@@ -41,43 +55,52 @@ class Scale:
 
     def slot(self, score: pl.Expr) -> pl.Expr:
         """Return the slot of each score, as Int64 or Int128; a null score has the last."""
-        ascending = _mirrored(self._read_bits(score), self._raw) if self._raw else score
-        return (self._middle - ascending.cast(self._signed)).fill_null(self._int(self.last))
+        ascending = _ascending(score, self.dtype).cast(self._signed)
+        return (self._int(self.highest + 1) - ascending).fill_null(self._int(self.last))
 
     def score(self, slot: pl.Expr) -> pl.Expr:
         """Return the score of each slot; the last slot has no score to give back."""
-        ascending = self._middle - slot.cast(self._signed)
-        if not self._raw:
+        ascending = self._int(self.highest + 1) - slot.cast(self._signed)
+        raw = _raw(self.dtype)
+        if raw is None:
             return ascending.cast(self.dtype, strict=False)
-        bits = _mirrored(ascending.cast(self._raw, strict=False), self._raw)
-        return bits.reinterpret(dtype=self._float).cast(self.dtype)
-
-    def _read_bits(self, score: pl.Expr) -> pl.Expr:
-        return score.cast(self._float).reinterpret(dtype=self._raw)
-
-    @property
-    def _float(self) -> type[pl.DataType]:
-        return pl.Float32 if self.narrow else pl.Float64
-
-    @property
-    def _raw(self) -> type[pl.DataType] | None:
-        if not self.dtype.is_float():
-            return None
-        return pl.Int32 if self.narrow else pl.Int64
+        bits = _mirrored(ascending.cast(raw, strict=False), raw)
+        return bits.reinterpret(dtype=_float(self.dtype)).cast(self.dtype)
 
     @property
     def _signed(self) -> type[pl.DataType]:
-        return pl.Int64 if self.narrow else pl.Int128
-
-    @property
-    def _middle(self) -> pl.Expr:
-        return self._int(2 ** (self.bits - 1))
+        narrow = self.bits <= _WIDTH_IN_INT64 and abs(self.highest) <= 2**_WIDTH_IN_INT64
+        return pl.Int64 if narrow else pl.Int128
 
     def _int(self, value: int) -> pl.Expr:
         return pl.lit(value, dtype=self._signed)
+
+
+def integer_bounds(dtype: pl.DataType) -> tuple[int, int]:
+    """Return the lowest and the highest number of an integer dtype."""
+    anything = pl.Series(dtype=dtype)
+    return anything.lower_bound().item(), anything.upper_bound().item()
+
+
+def _ascending(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return the integer of each score: its bits if it is a float, so that integers order it."""
+    raw = _raw(dtype)
+    if raw is None:
+        return score
+    return _mirrored(score.cast(_float(dtype)).reinterpret(dtype=raw), raw)
 
 
 def _mirrored(bits: pl.Expr, raw: type[pl.DataType]) -> pl.Expr:
     """Mirror the bits of negative floats so that integers ascend as floats do; its own inverse."""
     lowest = pl.lit(-(2**31) if raw == pl.Int32 else -(2**63), dtype=raw)
     return pl.when(bits < 0).then(lowest - bits).otherwise(bits)
+
+
+def _raw(dtype: pl.DataType) -> type[pl.DataType] | None:
+    if not dtype.is_float():
+        return None
+    return pl.Int64 if dtype == pl.Float64 else pl.Int32
+
+
+def _float(dtype: pl.DataType) -> type[pl.DataType]:
+    return pl.Float64 if dtype == pl.Float64 else pl.Float32

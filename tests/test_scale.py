@@ -13,8 +13,7 @@ from polars.testing import assert_series_equal
 
 from frame_prc._scale import Scale
 
-NARROW = [pl.Float16, pl.Float32, pl.Int8, pl.Int16, pl.UInt8, pl.UInt16]
-WIDE = [pl.Float64, pl.Int32, pl.Int64, pl.UInt32, pl.UInt64]
+INTEGERS = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
 WIDTHS = {pl.Float16: 16, pl.Float32: 32, pl.Float64: 64}
 EXTREMES = {  # the least subnormal, the least normal and the largest number
     pl.Float16: (2.0**-24, 2.0**-14, 65504.0),
@@ -22,7 +21,7 @@ EXTREMES = {  # the least subnormal, the least normal and the largest number
     pl.Float64: (2.0**-1074, 2.0**-1022, (2 - 2.0**-52) * 2.0**1023),
 }
 
-every_dtype = pytest.mark.parametrize("dtype", [*NARROW, *WIDE], ids=str)
+every_dtype = pytest.mark.parametrize("dtype", [*WIDTHS, *INTEGERS], ids=str)
 every_float = pytest.mark.parametrize("dtype", WIDTHS, ids=str)
 
 
@@ -39,11 +38,11 @@ def scores(dtype: type[pl.DataType]) -> st.SearchStrategy[pl.Series]:
 
 
 def slots(dtype: type[pl.DataType], values: pl.Series) -> pl.Series:
-    return values.to_frame("score").select(slot=Scale(dtype()).slot(pl.col("score")))["slot"]
+    return values.to_frame("score").select(slot=Scale.of(dtype()).slot(pl.col("score")))["slot"]
 
 
 def scores_of(dtype: type[pl.DataType], values: pl.Series) -> pl.Series:
-    return values.to_frame("slot").select(score=Scale(dtype()).score(pl.col("slot")))["score"]
+    return values.to_frame("slot").select(score=Scale.of(dtype()).score(pl.col("slot")))["score"]
 
 
 @every_dtype
@@ -66,7 +65,7 @@ def test_slots_ascend_while_scores_descend(dtype, data):
 @given(data=st.data())
 def test_slots_lie_between_the_first_and_the_last(dtype, data):
     found = slots(dtype, data.draw(scores(dtype))).to_list()
-    assert 0 < min(found) <= max(found) < Scale(dtype()).last
+    assert 0 < min(found) <= max(found) < Scale.of(dtype()).last
 
 
 @every_float
@@ -88,10 +87,28 @@ def test_negative_zero_has_the_slot_of_zero(dtype):
 
 @every_dtype
 def test_missing_score_has_the_last_slot(dtype):
-    assert slots(dtype, pl.Series([None, 1], dtype=dtype))[0] == Scale(dtype()).last
+    assert slots(dtype, pl.Series([None, 1], dtype=dtype))[0] == Scale.of(dtype()).last
     assert scores_of(dtype, slots(dtype, pl.Series([1], dtype=dtype))).to_list() == [1]
 
 
-@pytest.mark.parametrize(("dtype", "bits"), [*((d, 32) for d in NARROW), *((d, 65) for d in WIDE)])
-def test_narrow_dtypes_have_narrow_slots(dtype, bits):
-    assert Scale(dtype()).last == 2**bits - 1
+@every_dtype
+@given(data=st.data())
+def test_scale_of_some_scores_serves_all_between_them(dtype, data):
+    given_scores = data.draw(scores(dtype))
+    ends = given_scores.gather([0, len(given_scores) - 1])
+    scale = Scale.over(ends)
+    frame = given_scores.to_frame().with_columns(slot=scale.slot(pl.col("score")))
+    found = frame["slot"].to_list()
+    assert found[0] > 0
+    assert found[-1] < scale.last
+    assert scale.bits <= Scale.of(dtype()).bits
+    assert all(before < after for before, after in pairwise(found))
+    back = frame.select(score=scale.score(pl.col("slot")))["score"]
+    assert_series_equal(back, given_scores, check_exact=True)
+
+
+def test_scores_close_together_have_narrow_slots():
+    one_binade = pl.Series([0.5, 1.0])
+    assert Scale.over(one_binade).bits == 53
+    assert Scale.of(pl.Float32()).bits == 32
+    assert Scale.of(pl.Float64()).bits == 64
