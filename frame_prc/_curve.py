@@ -7,12 +7,13 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from frame_prc import _thinning
 from frame_prc._ranking import Ranking, Thresholds, rank, running
 from frame_prc._rows import Rows
 
 Start: TypeAlias = Literal["one", "first"] | None
 STARTS: tuple[Start, ...] = ("one", "first", None)
-Keep: TypeAlias = Literal["all", "corners"]
+Keep: TypeAlias = Literal["all", "corners"] | int
 
 COLUMNS = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall")
 
@@ -91,8 +92,17 @@ def curve(
     """Return the curve of every segment, segments in key order, thresholds descending."""
     ranking = rank(rows, thresholds)
     frame = _with_rates(points(ranking, keep), start).with_columns(extras.columns())
+    if isinstance(keep, int):
+        frame = _thinning.thin(frame, keep)
+    if start is None:
+        frame = frame.filter(~pl.col("opens"))
     tidy = ranking.segments.with_keys(_with_threshold(ranking, frame))
-    return rows.finish(tidy, [*COLUMNS, *extras.names()])
+    return rows.finish(tidy, columns(extras, keep))
+
+
+def columns(extras: Extras, keep: Keep) -> list[str]:
+    """Return the columns of a curve after its keys."""
+    return [*COLUMNS, *extras.names(), *(_thinning.COLUMNS if isinstance(keep, int) else ())]
 
 
 def points(ranking: Ranking, keep: Keep = "all") -> pl.LazyFrame:
@@ -107,13 +117,12 @@ def _with_rates(points: pl.LazyFrame, start: Start) -> pl.LazyFrame:
     # At a given threshold that no row reaches there is no precision: 0/0.
     rate = pl.when(tp + fp > 0).then(precision(tp, fp))
     at_start = pl.lit(1.0) if start == "one" else rate.backward_fill().over("segment")
-    rated = points.with_columns(
+    return points.with_columns(
         fn=pl.col("positives") - tp,
         tn=pl.col("negatives") - fp,
         precision=rate if start is None else pl.when(opens).then(at_start).otherwise(rate),
         recall=recall(tp, pl.col("positives")),
     )
-    return rated.filter(~opens) if start is None else rated
 
 
 def _envelope() -> pl.Expr:

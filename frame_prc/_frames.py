@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import polars as pl
 import polars.selectors as cs
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     AnyFrame: TypeAlias = pl.DataFrame | pl.LazyFrame | pd.DataFrame
+
+_SMALL = 200_000  # rows
 
 FrameT = TypeVar("FrameT", bound="AnyFrame")
 
@@ -45,9 +47,15 @@ def apply(
     if isinstance(frame, pl.LazyFrame):
         return cast("FrameT", plan(frame, in_memory=False))
     if isinstance(frame, pl.DataFrame):
-        return cast("FrameT", plan(frame.lazy(), in_memory=True).collect())
+        return cast("FrameT", _run(frame, plan))
     check_frame(frame)
     return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts))
+
+
+def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    # The streaming engine takes longer to start than a small frame takes to compute.
+    engine: Literal["auto", "in-memory"] = "in-memory" if frame.height < _SMALL else "auto"
+    return plan(frame.lazy(), in_memory=True).collect(engine=engine)
 
 
 def check_frame(frame: object) -> None:
@@ -72,8 +80,7 @@ def _apply_pandas(
     chosen = _chosen(frame, columns)
     source = _from_pandas(_with_labels(chosen))
     missing_as_nan = cs.float() - cs.by_name(*amounts, require_all=False)
-    result = plan(source.with_columns(missing_as_nan.fill_nan(None)).lazy(), in_memory=True)
-    rows = result.collect()
+    rows = _run(source.with_columns(missing_as_nan.fill_nan(None)), plan)
     out = rows.to_pandas()
     # A key leaves with the pandas dtype it came with: category, nullable, tz, str or object.
     for name in source.columns:

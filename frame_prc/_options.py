@@ -6,13 +6,15 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, TypeAlias, TypeGuard, get_args
+from typing import Any, TypeAlias, TypeGuard, cast, get_args
 
 from frame_prc._areas import METHODS, PARTIAL_METHODS, Method
 from frame_prc._averages import Average
+from frame_prc._curve import Keep
 from frame_prc._operating import Criterion, Target
 from frame_prc._request import check_option
-from frame_prc.exceptions import OptionError, type_name
+from frame_prc._thinning import LEAST_POINTS
+from frame_prc.exceptions import OptionError, shown, type_name
 
 Numbers: TypeAlias = float | Iterable[float] | None
 
@@ -34,6 +36,18 @@ def method_list(method: Any) -> list[Method]:
         if methods.count(name) > 1:
             raise OptionError(f"method= names {name!r} twice", "each method once")
     return methods
+
+
+def points_to_keep(keep: Any) -> Keep:
+    """Return which points of a curve to keep."""
+    if keep in {"all", "corners"}:
+        return cast("Keep", keep)
+    if not isinstance(keep, Integral) or isinstance(keep, bool) or keep < LEAST_POINTS:
+        raise OptionError(
+            f"keep={shown(keep)} is not an option",
+            f"'all', 'corners', or a number of points from {LEAST_POINTS} on",
+        )
+    return int(keep)
 
 
 def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, float] | None:

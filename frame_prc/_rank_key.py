@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._scale import Scale
+from frame_prc._scale import Scale, integer
 
 _KEY = pl.col("rank_key")
 _FEW_BITS = 33
@@ -110,4 +110,4 @@ class RankKey:
         return _KEY ^ _KEY.shift(-1, fill_value=self._int(0))
 
     def _int(self, value: int) -> pl.Expr:
-        return pl.lit(value, dtype=self.dtype)
+        return integer(value, self.dtype)

@@ -239,7 +239,8 @@ def _weight_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
     """Sum within each segment, since floats would lose a small segment behind a large one."""
     key = ranking.key
     sums = {tp: pl.col(of).cum_sum().over("segment") for tp, of in (("tp", "pos"), ("fp", "neg"))}
-    summed = _sorted(ranking).with_columns(key.segment()).with_columns(**sums)
+    numbered = _sorted(ranking).with_columns(key.segment()).set_sorted("segment")
+    summed = numbered.with_columns(**sums)
     totals = {
         total: pl.when("closes").then(pl.col(of)).backward_fill()
         for total, of in (("positives", "tp"), ("negatives", "fp"))

@@ -39,11 +39,6 @@ class Rows:
     values: pl.DataFrame | None
 
     @property
-    def n_models(self) -> int:
-        """How many models there are."""
-        return len(self.columns.scores)
-
-    @property
     def keys(self) -> list[str]:
         """Internal names of the key columns, in order."""
         return [f"key_{i}" for i in range(len(self.columns.result_keys))]
@@ -66,7 +61,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     """Project a frame to its roles."""
     projected = _project(lf, columns)
     # In memory this costs nothing for plain columns, and computes an expression once.
-    values = projected.collect() if in_memory else None
+    values = projected.collect(engine="in-memory") if in_memory else None
     source = once(projected) if values is None else values.lazy()
     dtype = common_score_dtype(columns.scores)
     models = [_model_rows(source, columns, index, dtype) for index in range(len(columns.scores))]

@@ -7,6 +7,7 @@ which makes -0.0 and 0.0 one score. What is left is subtraction, so a slot gives
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import polars as pl
 
@@ -73,7 +74,13 @@ class Scale:
         return pl.Int64 if narrow else pl.Int128
 
     def _int(self, value: int) -> pl.Expr:
-        return pl.lit(value, dtype=self._signed)
+        return integer(value, self._signed)
+
+
+@lru_cache(maxsize=256)
+def integer(value: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
+    """Return a literal; made once, as making it takes longer than a small frame's arithmetic."""
+    return pl.lit(value, dtype=dtype)
 
 
 def integer_bounds(dtype: pl.DataType) -> tuple[int, int]:
@@ -92,7 +99,7 @@ def _ascending(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 def _mirrored(bits: pl.Expr, raw: type[pl.DataType]) -> pl.Expr:
     """Mirror the bits of negative floats so that integers ascend as floats do; its own inverse."""
-    lowest = pl.lit(-(2**31) if raw == pl.Int32 else -(2**63), dtype=raw)
+    lowest = integer(-(2**31) if raw == pl.Int32 else -(2**63), raw)
     return pl.when(bits < 0).then(lowest - bits).otherwise(bits)
 
 

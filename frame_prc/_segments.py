@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._rows import Rows, once
-from frame_prc._scale import integer_bounds
+from frame_prc._scale import integer, integer_bounds
 
 _KEY = pl.col("key_0")
 _NUMBER = pl.col("segment")
@@ -47,7 +47,7 @@ class KeyRange:
         return self.dtype if self.dtype in _WIDE_INTEGERS else pl.Int64()
 
     def _lowest(self) -> pl.Expr:
-        return pl.lit(self.lowest, dtype=self._integer)
+        return integer(self.lowest, self._integer)
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,11 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     if key_range is not None and key_range.size <= limit:
         table = once(distinct.with_columns(segment=key_range.number()))
         return Segments(table, key_range.size, rows.keys, key_range)
-    table = once(distinct.with_row_index("segment").with_columns(_below(limit)))
-    count = limit if rows.values is None else min(limit, rows.values.height * rows.n_models)
-    return Segments(table, count, rows.keys)
+    table = distinct.with_row_index("segment").with_columns(_below(limit))
+    if rows.values is None:
+        return Segments(once(table), limit, rows.keys)
+    found = table.collect()
+    return Segments(found.lazy(), found.height, rows.keys)
 
 
 def _below(limit: int) -> pl.Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import polars as pl
 
@@ -20,6 +20,7 @@ from frame_prc._options import (
     average_over,
     f_scores_and_steps,
     method_list,
+    points_to_keep,
     prevalence,
     recall_bounds,
     targets,
@@ -166,7 +167,10 @@ def curve(
         precrec, PRROC and Spark. ``None``: no such row.
     keep
         ``"all"``: every point. ``"corners"``: only the first and the last point of each number of
-        true positives, which draw the same line and have the same areas and envelope.
+        true positives, which draw the same line and have the same areas and envelope. A number:
+        of these, at most so many in each segment, the start, the end, and the highest and the
+        lowest precision among them; ``precision_error`` then says how far the steps drawn through
+        them are from the curve at most.
     envelope
         Add a column ``envelope``: the largest precision from this point on, at higher recall
         (PASCAL VOC 2010, Detectron).
@@ -219,7 +223,7 @@ def curve(
     """
     check_frame(frame)
     check_option("start", start, STARTS)
-    check_option("keep", keep, get_args(Keep))
+    kept = points_to_keep(keep)
     check_option("envelope", envelope, (True, False))
     check_option("gain", gain, (True, False))
     extras = _curve.Extras(envelope, gain, prevalence(calibrate))
@@ -227,8 +231,8 @@ def curve(
     return _run(
         frame,
         request(truth, score, by, weight, pos_label, missing, pos, neg),
-        [*_curve.COLUMNS, *extras.names()],
-        lambda rows: _curve.curve(rows, start, keep, levels, extras),
+        _curve.columns(extras, kept),
+        lambda rows: _curve.curve(rows, start, kept, levels, extras),
     )
 
 
