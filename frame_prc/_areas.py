@@ -7,8 +7,9 @@ from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
+from frame_prc._bins import Bins
 from frame_prc._curve import Start, precision, precision_gain, recall, recall_gain
-from frame_prc._ranking import Ranking, Thresholds, Which, rank, running
+from frame_prc._ranking import Ranking, Which, rank, running
 from frame_prc._request import Missing
 from frame_prc._rows import Rows
 
@@ -132,15 +133,15 @@ def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
 # --- tables --------------------------------------------------------------------------------
 
 
-def average_precision(rows: Rows, thresholds: Thresholds) -> pl.LazyFrame:
+def average_precision(rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     """Return one row per segment: its size and its average precision."""
     outputs = [*TABLE_COLUMNS, *dropped(rows.columns.request.missing)]
-    return rows.finish(sized_areas(rows, thresholds), outputs)
+    return rows.finish(sized_areas(rows, bins), outputs)
 
 
-def sized_areas(rows: Rows, thresholds: Thresholds = None) -> pl.LazyFrame:
+def sized_areas(rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
-    ranking = rank(rows, thresholds)
+    ranking = rank(rows, bins)
     table = _areas(ranking, ["step"], "one", None).select(
         "segment", *_sizes(), pl.col("step").alias(AVERAGE_PRECISION)
     )
@@ -153,10 +154,10 @@ def auc(
     start: Start,
     recall_range: tuple[float, float] | None,
     standardised: bool,  # noqa: FBT001 - passed on by position
-    thresholds: Thresholds,
+    bins: Bins | None,
 ) -> pl.LazyFrame:
     """Return one row per segment and method."""
-    ranking = rank(rows, thresholds)
+    ranking = rank(rows, bins)
     low, high = recall_range or (0.0, 1.0)
     width = high - low if standardised else 1.0
     long = _areas(ranking, methods, start, recall_range).select(
@@ -254,7 +255,7 @@ def _sizes() -> list[pl.Expr]:
 
 
 def _with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    if ranking.rows.usable is None:
+    if ranking.rows.n_dropped is None:
         return table
     counts = ranking.segments.table.select("segment", *DROPPED)
     return table.join(counts, on="segment", how="left", maintain_order="left")

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sized_areas
-from frame_prc._ranking import Thresholds
+from frame_prc._bins import Bins
 from frame_prc._rows import Rows
 from frame_prc.exceptions import ColumnError, nearest
 
@@ -17,7 +17,7 @@ Average: TypeAlias = Literal["macro", "weighted", "micro", "samples"]
 COLUMNS = (*SIZES, AVERAGE_PRECISION, "n_undefined")
 
 
-def averaged(rows: Rows, over: str, average: Average, thresholds: Thresholds) -> pl.LazyFrame:
+def averaged(rows: Rows, over: str, average: Average, bins: Bins | None) -> pl.LazyFrame:
     """Return the average over one key inside the others."""
     if over not in rows.columns.key_dtypes:
         raise ColumnError(
@@ -30,9 +30,9 @@ def averaged(rows: Rows, over: str, average: Average, thresholds: Thresholds) ->
     pooled = _pooled(rows, over)
     if average == "micro":
         # Nothing is left out of a pool.
-        table = sized_areas(pooled, thresholds).with_columns(n_undefined=pl.lit(0, dtype=pl.Int64))
+        table = sized_areas(pooled, bins).with_columns(n_undefined=pl.lit(0, dtype=pl.Int64))
     else:
-        table = _mean(sized_areas(rows, thresholds), rows, over, average)
+        table = _mean(sized_areas(rows, bins), rows, over, average)
     return pooled.finish(table, [*COLUMNS, *dropped(rows.columns.request.missing)])
 
 

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from frame_prc import _thinning
-from frame_prc._ranking import Ranking, Thresholds, rank, running
+from frame_prc._bins import Bins
+from frame_prc._ranking import Ranking, rank, running
 from frame_prc._rows import Rows
 
 Start: TypeAlias = Literal["one", "first"] | None
@@ -86,11 +87,9 @@ class Extras:
         return columns
 
 
-def curve(
-    rows: Rows, start: Start, keep: Keep, thresholds: Thresholds, extras: Extras
-) -> pl.LazyFrame:
+def curve(rows: Rows, start: Start, keep: Keep, bins: Bins | None, extras: Extras) -> pl.LazyFrame:
     """Return the curve of every segment, segments in key order, thresholds descending."""
-    ranking = rank(rows, thresholds)
+    ranking = rank(rows, bins)
     frame = _with_rates(points(ranking, keep), start).with_columns(extras.columns())
     if isinstance(keep, int):
         frame = _thinning.thin(frame, keep)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeGuard, cast, get_args
 
 from frame_prc._areas import METHODS, PARTIAL_METHODS, Method
 from frame_prc._averages import Average
+from frame_prc._bins import Bins
 from frame_prc._curve import Keep
 from frame_prc._operating import Criterion, Target
 from frame_prc._request import check_option
@@ -70,14 +71,14 @@ def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, 
     return low, high
 
 
-def threshold_list(thresholds: Any) -> list[float] | None:
-    """Return the thresholds to bin at, ascending."""
+def bins_of(thresholds: Any) -> Bins | None:
+    """Return the bins between thresholds."""
     if thresholds is None:
         return None
     if isinstance(thresholds, Integral) and (count := int(thresholds)) > 1:
         if count > _MOST_THRESHOLDS:
             raise OptionError(f"thresholds={count} are too many", f"up to {_MOST_THRESHOLDS}")
-        return [place / (count - 1) for place in range(count)]
+        return Bins([place / (count - 1) for place in range(count)], evenly=True)
     values = list(thresholds) if isinstance(thresholds, Iterable) else []
     if not values or isinstance(thresholds, str):
         raise OptionError(f"thresholds={thresholds!r} gives no thresholds", _THRESHOLDS)
@@ -91,7 +92,7 @@ def threshold_list(thresholds: Any) -> list[float] | None:
                 _THRESHOLDS,
                 "sorted(set(thresholds)) puts them in order",
             )
-    return [float(value) for value in values]
+    return Bins([float(value) for value in values])
 
 
 def prevalence(calibrate: float | None) -> float | None:

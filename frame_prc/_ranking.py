@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import polars as pl
 
+from frame_prc._bins import Bins, count_bins
 from frame_prc._rank_key import RankKey, most_segments
 from frame_prc._rows import Rows
 from frame_prc._scale import Scale
 from frame_prc._segments import Segments, find_segments
 
 Which: TypeAlias = Literal["ties", "corners", "hits"]
-Thresholds: TypeAlias = list[float] | None
 
 # Scores that no slot holds are ranked by their level: their place among the distinct scores.
 _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
@@ -54,26 +54,34 @@ class Ranking:
         )
 
 
-def rank(rows: Rows, thresholds: Thresholds = None) -> Ranking:
+def rank(rows: Rows, bins: Bins | None = None) -> Ranking:
     """Return rows with their rank keys, and the segments they are in.
 
-    Given thresholds, a row ranks at the highest threshold that its score reaches, and every
-    threshold has a row in every segment.
+    Given bins, a row ranks at the highest threshold that its score reaches, and every threshold
+    has a row in every segment.
     """
-    levels = _levels(rows, thresholds)
+    levels = _levels(rows, bins)
+    rows = rows if bins is None else count_bins(rows, bins)
     scale = _scale(rows) if levels is None else Scale.of(pl.UInt32())
     segments = find_segments(rows, most_segments(scale))
     key = RankKey(scale, segments.count)
     used = rows.frame if rows.usable is None else rows.frame.filter(rows.usable)
     frame = segments.numbered(used)
-    if thresholds is not None:
-        frame = frame.with_columns(score=_level_reached(thresholds))
-    elif levels is not None:
+    if bins is None and levels is not None:
         frame = frame.join(levels, on="score", how="left").with_columns(score=pl.col("level"))
-    rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), _is_positive(rows))
-    sums = _class_sums(rows)
-    ranking = Ranking(frame.select(rank_key, *sums), segments, key, rows, levels, bool(sums))
-    return ranking if thresholds is None or levels is None else _binned(ranking, levels)
+    rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())
+    sums = rows.class_sums()
+    ranked = frame.select(rank_key, *sums)
+    if bins is not None and levels is not None:
+        ranked = pl.concat([ranked, _empty_bins(segments, levels, key)], how="vertical_relaxed")
+    return Ranking(ranked, segments, key, rows, levels, bool(sums))
+
+
+def _empty_bins(segments: Segments, levels: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:
+    """Return a row that counts nothing for each bin of each segment."""
+    grid = segments.table.select("segment").join(levels.select("level"), how="cross")
+    rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("level")), pl.lit(0))
+    return grid.select(rank_key, pos=pl.lit(0), neg=pl.lit(0))
 
 
 def _scale(rows: Rows) -> Scale:
@@ -90,40 +98,14 @@ def _scale(rows: Rows) -> Scale:
     return Scale.over(bounds) if found else Scale.of(rows.score_dtype)
 
 
-def _levels(rows: Rows, thresholds: Thresholds) -> pl.LazyFrame | None:
+def _levels(rows: Rows, bins: Bins | None) -> pl.LazyFrame | None:
     """Return the levels to rank scores by, if not by themselves."""
-    if thresholds is not None:
-        return _threshold_levels(rows, thresholds)
-    return _score_levels(rows) if rows.score_dtype in _LEVELLED else None
-
-
-def _score_levels(rows: Rows) -> pl.LazyFrame:
+    if bins is not None:
+        return bins.table(rows.score_dtype).select("level", "score")
+    if rows.score_dtype not in _LEVELLED:
+        return None
     distinct = rows.frame.select("score").unique().drop_nulls().sort("score")
     return distinct.with_row_index("level")
-
-
-def _threshold_levels(rows: Rows, thresholds: list[float]) -> pl.LazyFrame:
-    dtype = rows.score_dtype if rows.score_dtype.is_float() else pl.Float64
-    return pl.LazyFrame({"score": thresholds}, schema={"score": dtype}).with_row_index("level")
-
-
-def _level_reached(thresholds: list[float]) -> pl.Expr:
-    """Return the level of the highest threshold a score reaches; null if it reaches none."""
-    score = pl.col("score").cast(pl.Float64)
-    reached = pl.lit(pl.Series(thresholds, dtype=pl.Float64)).search_sorted(score, side="right")
-    return pl.when(score.is_not_null() & (reached > 0)).then(reached.cast(pl.Int64) - 1)
-
-
-def _binned(ranking: Ranking, levels: pl.LazyFrame) -> Ranking:
-    """Add up the rows of each threshold, and give every segment a row for every threshold."""
-    key = ranking.key
-    counted = ranking.frame.group_by(key.tie()).agg(class_totals(ranking))
-    grid = ranking.segments.table.select("segment").join(levels.select("level"), how="cross")
-    slot = key.scale.slot(pl.col("level").cast(pl.Int64))
-    empty = grid.select(key.pack(pl.col("segment"), slot, pl.lit(0)), pos=pl.lit(0), neg=pl.lit(0))
-    frame = pl.concat([counted, empty], how="vertical_relaxed")
-    has_hits = (pl.col("pos") > 0).cast(key.dtype)
-    return replace(ranking, frame=frame.with_columns(pl.col("rank_key") + has_hits), has_sums=True)
 
 
 def class_totals(ranking: Ranking) -> list[pl.Expr]:
@@ -134,25 +116,7 @@ def class_totals(ranking: Ranking) -> list[pl.Expr]:
     return [positive.sum().alias("pos"), (1 - positive).sum().alias("neg")]
 
 
-def _is_positive(rows: Rows) -> pl.Expr:
-    return pl.col("pos") > 0 if rows.columns.counted else pl.col("truth")
-
-
-def _class_sums(rows: Rows) -> list[pl.Expr]:
-    if rows.columns.counted:
-        return [pl.col("pos"), pl.col("neg")]
-    if not rows.columns.weighted:
-        return []
-    truth, weight = pl.col("truth"), pl.col("weight")
-    return [
-        pl.when(truth).then(weight).otherwise(0.0).alias("pos"),
-        pl.when(truth).then(0.0).otherwise(weight).alias("neg"),
-    ]
-
-
 # --- running sums --------------------------------------------------------------------------
-
-_OPENS = pl.col("opens")
 
 
 def running(ranking: Ranking, which: Which) -> pl.LazyFrame:

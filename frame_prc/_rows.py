@@ -26,16 +26,19 @@ _UNRETRIEVED = "missing='unretrieved' keeps rows without a score in the totals, 
 class Rows:
     """Rows ready to be counted, one per row and model.
 
-    ``source`` is the projection they come from, which the gate checks; ``usable`` says which rows
-    count under ``missing="drop"`` and is ``None`` where all do; ``values`` is the source itself
-    where it is in memory, so that a look at its values is free.
+    ``source`` is the projection they come from, which the gate checks; ``counted`` says that rows
+    have ``pos`` and ``neg``; ``usable`` says which rows count under ``missing="drop"``, and
+    ``n_dropped`` how many of a row do not, both ``None`` otherwise; ``values`` is the source
+    itself where it is in memory, so that a look at its values is free.
     """
 
     frame: pl.LazyFrame
     source: pl.LazyFrame
     columns: Columns
     score_dtype: pl.DataType
+    counted: bool
     usable: pl.Expr | None
+    n_dropped: pl.Expr | None
     values: pl.DataFrame | None
 
     @property
@@ -50,11 +53,29 @@ class Rows:
             return None
         return next(iter(self.columns.key_dtypes.values()))
 
-    def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
+    def is_positive(self) -> pl.Expr:
+        """Return whether a row holds any of the positive class."""
+        return pl.col("pos") > 0 if self.counted else pl.col("truth")
+
+    def class_sums(self) -> list[pl.Expr]:
+        """Return how much of a row is ``pos`` and ``neg``; nothing where each counts as one."""
+        if self.counted:
+            return [pl.col("pos"), pl.col("neg")]
+        if not self.columns.weighted:
+            return []
+        truth, weight = pl.col("truth"), pl.col("weight")
+        return [
+            pl.when(truth).then(weight).otherwise(0.0).alias("pos"),
+            pl.when(truth).then(0.0).otherwise(weight).alias("neg"),
+        ]
+
+    def finish(
+        self, result: pl.LazyFrame, outputs: Iterable[str], checks: Iterable[_gate.Check] = ()
+    ) -> pl.LazyFrame:
         """Return a result with the caller's keys first, behind the gate."""
         names = zip(self.keys, self.columns.result_keys, strict=True)
         tidy = result.select(*(pl.col(key).alias(name) for key, name in names), *outputs)
-        return _gate.guard(tidy, self.source, _checks(self.columns))
+        return _gate.guard(tidy, self.source, [*_checks(self.columns), *checks])
 
 
 def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
@@ -65,12 +86,15 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     source = once(projected) if values is None else values.lazy()
     dtype = common_score_dtype(columns.scores)
     models = [_model_rows(source, columns, index, dtype) for index in range(len(columns.scores))]
+    usable = _usable(columns) if columns.request.missing == "drop" else None
     return Rows(
         frame=pl.concat(models),
         source=source,
         columns=columns,
         score_dtype=dtype,
-        usable=_usable(columns) if columns.request.missing == "drop" else None,
+        counted=columns.counted,
+        usable=usable,
+        n_dropped=None if usable is None else (~usable).cast(pl.Int64),
         values=values,
     )
 

@@ -84,7 +84,7 @@ class Segments:
 
 def find_segments(rows: Rows, limit: int) -> Segments:
     """Return the segments of the input, numbered below the limit."""
-    counts = [] if rows.usable is None else [(~rows.usable).sum().cast(pl.Int64).alias("n_dropped")]
+    counts = [] if rows.n_dropped is None else [rows.n_dropped.sum().alias("n_dropped")]
     if not rows.keys:
         whole = rows.frame.select(counts) if counts else pl.LazyFrame({"all": [None]})
         return Segments(once(whole.with_columns(segment=pl.lit(0, dtype=pl.Int64))), 1, [])

@@ -18,13 +18,13 @@ from frame_prc._operating import Criterion
 from frame_prc._options import (
     Numbers,
     average_over,
+    bins_of,
     f_scores_and_steps,
     method_list,
     points_to_keep,
     prevalence,
     recall_bounds,
     targets,
-    threshold_list,
 )
 from frame_prc._request import (
     IntoColumn,
@@ -227,12 +227,12 @@ def curve(
     check_option("envelope", envelope, (True, False))
     check_option("gain", gain, (True, False))
     extras = _curve.Extras(envelope, gain, prevalence(calibrate))
-    levels = threshold_list(thresholds)
+    bins = bins_of(thresholds)
     return _run(
         frame,
         request(truth, score, by, weight, pos_label, missing, pos, neg),
         _curve.columns(extras, kept),
-        lambda rows: _curve.curve(rows, start, kept, levels, extras),
+        lambda rows: _curve.curve(rows, start, kept, bins, extras),
     )
 
 
@@ -333,16 +333,16 @@ def average_precision(
     """
     check_frame(frame)
     asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
-    levels = threshold_list(thresholds)
+    bins = bins_of(thresholds)
     if over is None and average is None:
         outputs = [*_areas.TABLE_COLUMNS, *_areas.dropped(missing)]
-        return _run(frame, asked, outputs, lambda rows: _areas.average_precision(rows, levels))
+        return _run(frame, asked, outputs, lambda rows: _areas.average_precision(rows, bins))
     key, kind = average_over(over, average)
     return _run(
         frame,
         asked,
         [*_averages.COLUMNS, *_areas.dropped(missing)],
-        lambda rows: _averages.averaged(rows, key, kind, levels),
+        lambda rows: _averages.averaged(rows, key, kind, bins),
     )
 
 
@@ -463,12 +463,12 @@ def auc(
     methods = method_list(method)
     check_option("start", start, STARTS)
     check_option("standardised", standardised, (True, False))
-    bounds, levels = recall_bounds(recall_range, methods), threshold_list(thresholds)
+    bounds, bins = recall_bounds(recall_range, methods), bins_of(thresholds)
     return _run(
         frame,
         request(truth, score, by, weight, pos_label, missing, pos, neg),
         [*_areas.METHOD_COLUMNS, *_areas.dropped(missing)],
-        lambda rows: _areas.auc(rows, methods, start, bounds, standardised, levels),
+        lambda rows: _areas.auc(rows, methods, start, bounds, standardised, bins),
     )
 
 
