@@ -15,8 +15,10 @@ from frame_prc.api import (
     counts,
     curve,
     iso_f1,
+    merge_counts,
     one_vs_rest,
     operating_points,
+    quantile_thresholds,
 )
 from frame_prc.exceptions import ColumnError, DataError, FrameError, OptionError, PrcError
 
@@ -32,8 +34,10 @@ __all__ = [
     "counts",
     "curve",
     "iso_f1",
+    "merge_counts",
     "one_vs_rest",
     "operating_points",
+    "quantile_thresholds",
 ]
 
 __version__ = "0.1.0"

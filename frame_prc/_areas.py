@@ -26,7 +26,6 @@ PARTIAL_METHODS: tuple[Method, ...] = ("step", "trapezoid", "interpolated", "env
 
 SIZES = ("n", "n_pos", "prevalence")
 AVERAGE_PRECISION = "average_precision"
-TABLE_COLUMNS = (*SIZES, AVERAGE_PRECISION, "status")
 METHOD_COLUMNS = ("method", "auc")
 DROPPED = ("n_dropped",)
 
@@ -69,12 +68,12 @@ def _interpolated_area() -> pl.Expr:
     slope = (_TP - _TP_A) / (_TP + _FP - retrieved_a)
     retrieved = retrieved_a + (_LOW - _TP_A) / slope
     growth = (_HIGH - _LOW) / slope / retrieved
-    area = _LOW * growth.log1p() + slope * retrieved * _minus_log1p(growth)
+    area = _LOW * growth.log1p() + slope * retrieved * minus_log1p(growth)
     first = _HIGH - _LOW  # nothing retrieved before: precision is constant
     return pl.when(retrieved > 0).then(slope * area).otherwise(slope * first) / _POSITIVES
 
 
-def _minus_log1p(x: pl.Expr) -> pl.Expr:
+def minus_log1p(x: pl.Expr) -> pl.Expr:
     """Return ``x - log(1 + x)`` to full precision, by its series where the two nearly cancel."""
     series = pl.lit(0.0)
     for k in range(16, 1, -1):
@@ -133,19 +132,17 @@ def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
 # --- tables --------------------------------------------------------------------------------
 
 
-def average_precision(rows: Rows, bins: Bins | None) -> pl.LazyFrame:
-    """Return one row per segment: its size and its average precision."""
-    outputs = [*TABLE_COLUMNS, *dropped(rows.columns.request.missing)]
-    return rows.finish(sized_areas(rows, bins), outputs)
-
-
 def sized_areas(rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
     ranking = rank(rows, bins)
-    table = _areas(ranking, ["step"], "one", None).select(
-        "segment", *_sizes(), pl.col("step").alias(AVERAGE_PRECISION)
-    )
-    return ranking.segments.with_keys(_with_dropped(table, ranking))
+    return ranking.segments.with_keys(sized_area(ranking))
+
+
+def sized_area(ranking: Ranking) -> pl.LazyFrame:
+    """Return ``segment``, sizes, average precision, and the counts of dropped rows."""
+    areas = _areas(ranking, ["step"], "one", None)
+    table = areas.select("segment", *_sizes(), pl.col("step").alias(AVERAGE_PRECISION))
+    return _with_dropped(table, ranking)
 
 
 def auc(

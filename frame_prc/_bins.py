@@ -6,10 +6,17 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from frame_prc._columns import check_numeric, find_column
+from frame_prc._request import IntoColumn
 from frame_prc._rows import Rows
+from frame_prc._scale import Scale
+from frame_prc.exceptions import DataError
 
 _SCORE, _LEVEL, _CODE = pl.col("score"), pl.col("level"), pl.col("code")
-_CLASSES = 4  # negative, positive, dropped; a power of two
+
+MOST_THRESHOLDS = 1_000_000
+_CLASSES = 4  # negative, positive, dropped, and one to spare
+_CODES = 2**22  # more than there are pairs of a level and a class
 _NARROW_KEYS = (
     pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.Date,
 )  # fmt: skip
@@ -42,7 +49,8 @@ class Bins:
         nearest = (score.clip(0.0, 1.0) * last).round()
         # A column, for by a scalar Polars divides inexactly, and thresholds are exact quotients.
         threshold = nearest / (score * 0.0 + last).fill_nan(float(last))
-        return nearest.cast(pl.Int32) - (score < threshold).cast(pl.Int32)
+        # Not strict: a NaN is for the gate to name.
+        return nearest.cast(pl.Int32, strict=False) - (score < threshold).cast(pl.Int32)
 
     def table(self, score_dtype: pl.DataType) -> pl.LazyFrame:
         """Return ``level``, and the bounds of its bin: from ``score`` to ``below``."""
@@ -89,14 +97,11 @@ def _by_code(coded: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     """Count rows by key and code; one integer of both groups twice as fast as two columns."""
     if rows.only_key_dtype not in _NARROW_KEYS:
         return coded.group_by(*rows.keys, "code").agg(pl.len())
-    dtype, codes = rows.only_key_dtype, 2**22
-    key = pl.col("key_0").to_physical().cast(pl.Int64).fill_null(_NO_KEY)
-    counted = coded.group_by(both=key * codes + _CODE).agg(pl.len())
-    number = pl.col("both") // codes
-    physical = pl.when(number < _NO_KEY).then(number)
-    return counted.select(
-        physical.cast(dtype).alias("key_0"), (pl.col("both") % codes).alias("code"), "len"
-    )
+    number = pl.col("key_0").to_physical().cast(pl.Int64).fill_null(_NO_KEY)
+    counted = coded.group_by(both=number * _CODES + _CODE).agg(pl.len())
+    number, code = pl.col("both") // _CODES, pl.col("both") % _CODES
+    key = pl.when(number < _NO_KEY).then(number).cast(rows.only_key_dtype)
+    return counted.select(key.alias("key_0"), code.alias("code"), "len")
 
 
 def _summed(rows: Rows, level: pl.Expr) -> pl.LazyFrame:
@@ -109,3 +114,23 @@ def _summed(rows: Rows, level: pl.Expr) -> pl.LazyFrame:
         *(amount.sum().alias(name) for amount, name in zip(sums, ("pos", "neg"), strict=True)),
         *dropped,
     )
+
+
+def quantile_thresholds(lf: pl.LazyFrame, score: IntoColumn, number: int) -> list[float]:
+    """Return thresholds between which about equally many scores lie.
+
+    Scores are counted by the first ten bits of their mantissa, so one pass and a small table do.
+    """
+    column = find_column(lf, "score", score)
+    check_numeric("score", column)
+    scale, grain = Scale.of(pl.Float32()), 2**13
+    scores = lf.select(score=column.expression.cast(pl.Float64)).drop_nans().drop_nulls()
+    grains = scale.slot(_SCORE.cast(pl.Float32)) // grain
+    table = scores.group_by(grain=grains).agg(pl.len(), least=_SCORE.min()).sort("grain")
+    # From the highest score down; what begins in one share of the rows has one threshold.
+    rows = pl.col("len").cast(pl.Int64)
+    share = (rows.cum_sum() - rows) * number // rows.sum()
+    found = table.group_by(share=share).agg(pl.col("least").min()).collect()["least"].sort()
+    if found.is_empty():
+        raise DataError(f"score= column {column.name!r} has no values", "at least one score")
+    return found.to_list()

@@ -1,13 +1,20 @@
-"""Counts: positives and negatives at each distinct score, which add up across frames."""
+"""Counts: positives and negatives at each distinct score, or in each bin, which add up."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
+from frame_prc import _gate
+from frame_prc._bins import Bins, count_bins
 from frame_prc._ranking import class_totals, rank
 from frame_prc._rows import Rows
+from frame_prc.exceptions import ColumnError
 
 COLUMNS = ("threshold", "pos", "neg")
+BIN_COLUMNS = ("threshold", "below", "pos", "neg")
+ADDABLE = ("pos", "neg")
 
 
 def counts(rows: Rows) -> pl.LazyFrame:
@@ -18,3 +25,64 @@ def counts(rows: Rows) -> pl.LazyFrame:
         ties.select(ranking.key.segment(), ranking.key.slot(), "pos", "neg")
     )
     return rows.finish(ranking.segments.with_keys(scored.with_columns(threshold="score")), COLUMNS)
+
+
+def binned_counts(rows: Rows, bins: Bins) -> pl.LazyFrame:
+    """Return one row per segment and bin that holds any rows, scores descending."""
+    counted = count_bins(rows, bins).frame.filter(pl.col("pos") + pl.col("neg") > 0)
+    bounds = bins.table(rows.score_dtype).rename({"score": "threshold", "level": "score"})
+    described = counted.join(bounds, on="score", how="left")
+    check = _gate.cover_check(rows.columns.scores, bins.thresholds[0])
+    return rows.finish(_ordered(described, rows.keys), BIN_COLUMNS, [check])
+
+
+def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
+    """Add up frames of counts."""
+    schemas = [frame.collect_schema() for frame in frames]
+    for place, schema in enumerate(schemas):
+        _check_counts(schema, place)
+        _check_alike(schema, schemas[0], place)
+    names = schemas[0].names()
+    amounts = [name for name in names if name in ADDABLE]
+    groups = [name for name in names if name not in ADDABLE]
+    rows = pl.concat([frame.select(names) for frame in frames])
+    added = rows.group_by(groups).agg(pl.col(amounts).sum())
+    ordered = _ordered(added, [name for name in groups if name not in BIN_COLUMNS]).select(names)
+    if "below" not in names:
+        return ordered
+    bins = rows.select("threshold", "below").unique().drop_nulls().sort("threshold", "below")
+    return _gate.guard(ordered, bins, [_gate.bins_check()])
+
+
+def _ordered(table: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return counts by key, thresholds descending; rows never retrieved, of none, come last."""
+    descends = [*(False for _ in keys), True]
+    return table.sort(*keys, "threshold", descending=descends, nulls_last=descends)
+
+
+def _check_counts(schema: pl.Schema, place: int) -> None:
+    lacking = [name for name in COLUMNS if name not in schema]
+    if lacking:
+        raise ColumnError(
+            f"frame {place + 1} has no column {lacking[0]!r}",
+            f"counts, with columns {', '.join(map(repr, COLUMNS))} after the keys",
+            "counts(...) makes such a frame from rows",
+        )
+
+
+def _check_alike(schema: pl.Schema, first: pl.Schema, place: int) -> None:
+    """Refuse to add up what was counted by other keys, in other bins, or in another dtype."""
+    if set(schema) != set(first):
+        other = sorted(set(schema) ^ set(first))
+        raise ColumnError(
+            f"frame {place + 1} and frame 1 differ in columns {', '.join(map(repr, other))}",
+            "counts by the same keys, all of them binned or none",
+        )
+    for name, dtype in first.items():
+        if schema[name] != dtype:
+            raise ColumnError(
+                f"column {name!r} has dtype {schema[name]} in frame {place + 1} "
+                f"and {dtype} in frame 1",
+                "one dtype",
+                f"cast it, for example with pl.col({name!r}).cast(...)",
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import polars as pl
@@ -52,6 +52,32 @@ def apply(
     return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts))
 
 
+def apply_all(
+    frames: Sequence[FrameT], plan: Callable[[list[pl.LazyFrame]], pl.LazyFrame]
+) -> FrameT:
+    """Run a lazy plan on several frames of one kind and return the result as the same kind."""
+    kinds = sorted({type_name(frame) for frame in frames})
+    if len(kinds) > 1:
+        raise FrameError(
+            f"the frames are of different kinds: {' and '.join(kinds)}", "frames of one kind"
+        )
+    first: Any = frames[0]
+    if isinstance(first, pl.LazyFrame):
+        return cast("FrameT", plan(cast("list[pl.LazyFrame]", [*frames])))
+    sources = [scan(frame) for frame in frames]
+    rows = plan(sources).collect()
+    if isinstance(first, pl.DataFrame):
+        return cast("FrameT", rows)
+    return cast("FrameT", _back_to_pandas(rows, _chosen(first, None), sources[0].collect_schema()))
+
+
+def scan(frame: AnyFrame) -> pl.LazyFrame:
+    """Return a frame of any known kind as a lazy one."""
+    if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
+        return frame.lazy()
+    return _read_pandas(_chosen(frame, None), ()).lazy()
+
+
 def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     # The streaming engine takes longer to start than a small frame takes to compute.
     engine: Literal["auto", "in-memory"] = "in-memory" if frame.height < _SMALL else "auto"
@@ -78,13 +104,21 @@ def _apply_pandas(
     frame: pd.DataFrame, plan: Plan, columns: Collection[str] | None, amounts: Collection[str]
 ) -> pd.DataFrame:
     chosen = _chosen(frame, columns)
+    source = _read_pandas(chosen, amounts)
+    return _back_to_pandas(_run(source, plan), chosen, source.schema)
+
+
+def _read_pandas(chosen: pd.DataFrame, amounts: Collection[str]) -> pl.DataFrame:
     source = _from_pandas(_with_labels(chosen))
     missing_as_nan = cs.float() - cs.by_name(*amounts, require_all=False)
-    rows = _run(source.with_columns(missing_as_nan.fill_nan(None)), plan)
+    return source.with_columns(missing_as_nan.fill_nan(None))
+
+
+def _back_to_pandas(rows: pl.DataFrame, chosen: pd.DataFrame, schema: pl.Schema) -> pd.DataFrame:
     out = rows.to_pandas()
     # A key leaves with the pandas dtype it came with: category, nullable, tz, str or object.
-    for name in source.columns:
-        if rows.schema.get(name) == source.schema[name]:
+    for name, dtype in schema.items():
+        if rows.schema.get(name) == dtype:
             out[name] = _to_pandas(rows[name], chosen[name])
     return out
 

@@ -135,6 +135,49 @@ def class_check(column: Column, labels: list[object]) -> Check:
     return Check(_count_and_values("truth", truth, unscored), problem)
 
 
+def cover_check(scores: Sequence[Column], lowest: float) -> Check:
+    """No score is below the lowest threshold, where its row would be in no bin."""
+    columns = {f"score_{i}": score for i, score in enumerate(scores)}
+    sums = {}
+    for role in columns:
+        score = pl.col(role).cast(pl.Float64)
+        sums[f"{role} below"] = (score < lowest).sum()
+        sums[f"{role} least"] = score.min()
+
+    def problem(found: Sums) -> DataError | None:
+        for role, column in columns.items():
+            if count := found[f"{role} below"]:
+                return DataError(
+                    f"score= column {column.name!r} has {_rows(count)} below the lowest threshold "
+                    f"{lowest!r}, down to {found[f'{role} least']!r}",
+                    "thresholds that cover the scores",
+                    "begin the thresholds with float('-inf')",
+                )
+        return None
+
+    return Check(sums, problem)
+
+
+def bins_check() -> Check:
+    """Bins, in order, do not overlap, as those of one list of thresholds."""
+    after = pl.col("threshold").shift(-1)
+    wrong = pl.col("below") > after
+    names = {"from": pl.col("threshold"), "to": pl.col("below"), "next": after}
+    firsts = {f"bin {name}": column.filter(wrong).first() for name, column in names.items()}
+
+    def problem(found: Sums) -> DataError | None:
+        if not found["bins wrong"]:
+            return None
+        return DataError(
+            f"the bin from {found['bin from']!r} to {found['bin to']!r} overlaps "
+            f"the one from {found['bin next']!r}",
+            "counts in the same bins",
+            "count them all with the same thresholds=",
+        )
+
+    return Check({"bins wrong": wrong.sum(), **firsts}, problem)
+
+
 def missing_check(columns: dict[str, Column], hint: str) -> Check:
     """No null in any role's column, and no NaN in truth or score."""
     sums = {f"{role} missing": _missing_rows(role, column) for role, column in columns.items()}

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeGuard, cast, get_args
 
 from frame_prc._areas import METHODS, PARTIAL_METHODS, Method
 from frame_prc._averages import Average
-from frame_prc._bins import Bins
+from frame_prc._bins import MOST_THRESHOLDS, Bins
 from frame_prc._curve import Keep
 from frame_prc._operating import Criterion, Target
 from frame_prc._request import check_option
@@ -20,7 +20,6 @@ from frame_prc.exceptions import OptionError, shown, type_name
 Numbers: TypeAlias = float | Iterable[float] | None
 
 _LARGEST_BETA = 1e100  # beyond, its square is no float
-_MOST_THRESHOLDS = 1_000_000
 _THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
 _RANGE = "(low, high) with 0 <= low < high <= 1"
 
@@ -76,8 +75,7 @@ def bins_of(thresholds: Any) -> Bins | None:
     if thresholds is None:
         return None
     if isinstance(thresholds, Integral) and (count := int(thresholds)) > 1:
-        if count > _MOST_THRESHOLDS:
-            raise OptionError(f"thresholds={count} are too many", f"up to {_MOST_THRESHOLDS}")
+        _check_number(count)
         return Bins([place / (count - 1) for place in range(count)], evenly=True)
     values = list(thresholds) if isinstance(thresholds, Iterable) else []
     if not values or isinstance(thresholds, str):
@@ -85,6 +83,7 @@ def bins_of(thresholds: Any) -> Bins | None:
     for value in values:
         if not _is_number(value):
             raise OptionError(f"thresholds= holds {value!r}", _THRESHOLDS)
+    _check_number(len(values))
     for before, after in pairwise(values):
         if before >= after:
             raise OptionError(
@@ -93,6 +92,19 @@ def bins_of(thresholds: Any) -> Bins | None:
                 "sorted(set(thresholds)) puts them in order",
             )
     return Bins([float(value) for value in values])
+
+
+def threshold_number(number: Any) -> int:
+    """Return how many thresholds to find."""
+    if not isinstance(number, Integral) or number <= 1:
+        raise OptionError(f"number={shown(number)} is no number of thresholds", "2 or more")
+    _check_number(int(number))
+    return int(number)
+
+
+def _check_number(count: int) -> None:
+    if count > MOST_THRESHOLDS:
+        raise OptionError(f"thresholds= asks for {count} thresholds", f"up to {MOST_THRESHOLDS}")
 
 
 def prevalence(calibrate: float | None) -> float | None:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_prc import _areas, _averages, _counts, _curve, _frames, _labels, _operating, _rows
+from frame_prc import (
+    _areas,
+    _averages,
+    _bins,
+    _counts,
+    _curve,
+    _frames,
+    _labels,
+    _operating,
+    _rows,
+    _tables,
+)
 from frame_prc._areas import Method
 from frame_prc._averages import Average
 from frame_prc._columns import resolve
@@ -25,6 +36,7 @@ from frame_prc._options import (
     prevalence,
     recall_bounds,
     targets,
+    threshold_number,
 )
 from frame_prc._request import (
     IntoColumn,
@@ -35,6 +47,10 @@ from frame_prc._request import (
     check_option,
     request,
 )
+from frame_prc.exceptions import OptionError
+
+if TYPE_CHECKING:
+    from frame_prc._frames import AnyFrame
 
 
 def counts(
@@ -48,11 +64,13 @@ def counts(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    thresholds: int | Sequence[float] | None = None,
 ) -> FrameT:
-    """Positives and negatives at each distinct score of each segment.
+    """Positives and negatives at each distinct score, or in each bin, of each segment.
 
-    Counts are all that a curve or an area needs, and they add up: count files or days apart,
-    concatenate, and pass the result on with ``score="threshold", pos="pos", neg="neg"``.
+    Counts are all that a curve or an area needs, and they add up: count files or days apart, add
+    them up with :func:`frame_prc.merge_counts`, and pass the result on with
+    ``score="threshold", pos="pos", neg="neg"``.
 
     Parameters
     ----------
@@ -78,13 +96,19 @@ def counts(
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
         aggregated; rows with the same score are added up.
+    thresholds
+        Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
+        to 1; :func:`frame_prc.quantile_thresholds` finds thresholds that share out the rows. A
+        score is in the bin of the highest threshold it reaches, and one that reaches none is an
+        error. This takes one pass over the rows, and memory for the counts alone.
 
     Returns
     -------
     Same kind as ``frame``
         The keys, then ``threshold`` (the score, in its own dtype), ``pos`` and ``neg`` (Int64;
         Float64 if weighted). Sorted by the keys, then by threshold descending. Rows never
-        retrieved come last in their segment with a null threshold.
+        retrieved come last in their segment with a null threshold. Bins are from ``threshold`` to
+        ``below``, which is not in them and follows it, as floats; only bins that hold rows appear.
 
     Raises
     ------
@@ -112,7 +136,94 @@ def counts(
     """
     check_frame(frame)
     asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
-    return _run(frame, asked, _counts.COLUMNS, _counts.counts)
+    bins = bins_of(thresholds)
+    if bins is None:
+        return _run(frame, asked, _counts.COLUMNS, _counts.counts)
+    return _run(frame, asked, _counts.BIN_COLUMNS, lambda rows: _counts.binned_counts(rows, bins))
+
+
+def merge_counts(*frames: FrameT) -> FrameT:
+    """Add up counts of parts into the counts of the whole.
+
+    Parameters
+    ----------
+    frames
+        Frames of one kind, as :func:`frame_prc.counts` returns them: the same keys, in the same
+        dtypes, and either exact or in the same bins.
+
+    Returns
+    -------
+    Same kind as ``frames``
+        Counts with the columns of the first frame, sorted by the keys, then by threshold
+        descending: what counting all rows together would have given, exactly for integers.
+
+    Raises
+    ------
+    OptionError, ColumnError, FrameError
+        At the call: no frames, or frames of different kinds, columns or dtypes.
+    DataError
+        When the result is collected, for bins that overlap.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> monday = pl.DataFrame({"threshold": [0.9, 0.4], "pos": [1, 1], "neg": [0, 1]})
+    >>> tuesday = pl.DataFrame({"threshold": [0.9, 0.2], "pos": [2, 0], "neg": [1, 3]})
+    >>> frame_prc.merge_counts(monday, tuesday)
+    shape: (3, 3)
+    ┌───────────┬─────┬─────┐
+    │ threshold ┆ pos ┆ neg │
+    │ ---       ┆ --- ┆ --- │
+    │ f64       ┆ i64 ┆ i64 │
+    ╞═══════════╪═════╪═════╡
+    │ 0.9       ┆ 3   ┆ 1   │
+    │ 0.4       ┆ 1   ┆ 1   │
+    │ 0.2       ┆ 0   ┆ 3   │
+    └───────────┴─────┴─────┘
+    """
+    if not frames:
+        raise OptionError("no counts are given", "one or more frames")
+    for frame in frames:
+        check_frame(frame)
+    return _frames.apply_all(frames, _counts.merge)
+
+
+def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list[float]:
+    """Find thresholds between which about equally many rows lie, in one pass over the scores.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``. A lazy frame is read here.
+    score
+        Column of scores, any numeric dtype. Null and NaN are passed over.
+    number
+        How many thresholds to find, from 2 on.
+
+    Returns
+    -------
+    list of float
+        Ascending thresholds, the first of them the lowest score. There are fewer than asked for
+        where many scores are equal, within a thousandth of each other.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        For a score that is no numeric column, or a number that is none.
+    DataError
+        Where there is no score at all.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame({"score": [0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0]})
+    >>> frame_prc.quantile_thresholds(df, "score", 4)
+    [0.125, 0.375, 0.625, 0.875]
+    """
+    check_frame(frame)
+    return _bins.quantile_thresholds(_frames.scan(frame), score, threshold_number(number))
 
 
 def curve(
@@ -250,6 +361,7 @@ def average_precision(
     over: str | None = None,
     average: Average | None = None,
     thresholds: int | Sequence[float] | None = None,
+    bounds: bool = False,
 ) -> FrameT:
     """Average precision of each segment, beside its size and prevalence.
 
@@ -292,6 +404,10 @@ def average_precision(
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
         to 1. A score counts at the highest threshold it reaches; one that reaches none is never
         retrieved. Results are then those of the binned scores.
+    bounds
+        Add ``ap_lowest`` and ``ap_highest``, between which the average precision lies in whatever
+        order the rows within a tie, or within a bin, really come; for counts of bins, that is how
+        far off it can be. Always there with ``thresholds``; not for averages.
 
     Returns
     -------
@@ -333,10 +449,16 @@ def average_precision(
     """
     check_frame(frame)
     asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
+    check_option("bounds", bounds, (True, False))
     bins = bins_of(thresholds)
     if over is None and average is None:
-        outputs = [*_areas.TABLE_COLUMNS, *_areas.dropped(missing)]
-        return _run(frame, asked, outputs, lambda rows: _areas.average_precision(rows, bins))
+        bounded = bounds or bins is not None
+        return _run(
+            frame,
+            asked,
+            _tables.columns(missing, bounds=bounded),
+            lambda rows: _tables.average_precision(rows, bins, bounds=bounded),
+        )
     key, kind = average_over(over, average)
     return _run(
         frame,

@@ -44,6 +44,7 @@ class PrcFrame:
     auc = _method(api.auc)
     operating_points = _method(api.operating_points)
     one_vs_rest = _method(api.one_vs_rest)
+    quantile_thresholds = _method(api.quantile_thresholds)
 
 
 class PrcExpr:

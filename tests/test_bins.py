@@ -1,0 +1,353 @@
+"""Counts in bins, counts of parts added up, and how far off what bins give can be."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from datetime import date
+from fractions import Fraction
+from itertools import product
+
+import oracle
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import KINDS, TYPES, every_kind
+from polars.testing import assert_frame_equal
+from strategies import DYADIC_WEIGHTS, FLOAT_WEIGHTS, INFINITY, frames
+
+import frame_prc
+from frame_prc import ColumnError, DataError, FrameError, OptionError
+
+COVERING = [-INFINITY, -0.5, 0.0, 0.25, 0.3, 1.0]
+ROWS = pl.DataFrame({"truth": [True, False, True], "score": [0.9, 0.4, 0.1]})
+PARTS = ["pos", "neg"]
+
+
+def bins_of(df, thresholds, keys):
+    """Return the counts of each bin that holds rows, by looking at one row after the other."""
+    counts = {}
+    for row in df.iter_rows(named=True):
+        place = bisect_right(thresholds, row["score"]) - 1
+        bounds = (thresholds[place], [*thresholds[1:], INFINITY][place])
+        found = counts.setdefault((*(row[key] for key in keys), *bounds), {True: 0, False: 0})
+        found[row["truth"]] += row.get("weight", 1)
+    return {bounds: (n[True], n[False]) for bounds, n in counts.items() if n[True] + n[False]}
+
+
+def found_bins(counts):
+    return {row[:-2]: row[-2:] for row in counts.iter_rows()}
+
+
+# --- counting --------------------------------------------------------------------------------
+
+
+@every_kind
+@given(df=frames(), by=st.sampled_from([[], ["segment"], ["segment", "week"]]))
+def test_each_row_is_in_the_bin_of_the_highest_threshold_it_reaches(kind, df, by):
+    counts = kind.rows(
+        frame_prc.counts(kind.make(df), "truth", "score", by=by or None, thresholds=COVERING)
+    )
+    assert counts.columns == [*by, "threshold", "below", "pos", "neg"]
+    assert found_bins(counts) == bins_of(df, COVERING, by)
+
+
+@every_kind
+@given(df=frames(weights=DYADIC_WEIGHTS))
+def test_weights_are_added_up_in_their_bin(kind, df):
+    counts = kind.rows(
+        frame_prc.counts(kind.make(df), "truth", "score", weight="weight", thresholds=COVERING)
+    )
+    assert found_bins(counts) == bins_of(df, COVERING, [])
+
+
+KEYS = {
+    "Int8": pl.Series([-128, 127, None, -128], dtype=pl.Int8),
+    "Int32": pl.Series([-(2**31), 2**31 - 1, None, 0], dtype=pl.Int32),
+    "Int64": pl.Series([-(2**63), 2**63 - 1, None, 0]),
+    "UInt64": pl.Series([2**64 - 1, 0, None, 1], dtype=pl.UInt64),
+    "Boolean": pl.Series([True, False, None, True]),
+    "Date": pl.Series([date(1969, 12, 31), date(2026, 1, 1), None, date(1, 1, 1)]),
+    "String": pl.Series(["b", "a", None, ""]),
+    "Float64": pl.Series([-0.0, 0.0, None, INFINITY]),
+}
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+@pytest.mark.parametrize("kind", KINDS[:3], ids=str)
+@pytest.mark.parametrize("missing", ["drop", "unretrieved"])
+def test_keys_of_any_dtype_are_those_of_exact_counts(kind, key, missing):
+    rows = {"truth": [True, False] * 4, "score": [0.5, 0.75, None, 0.25] * 2}
+    df = pl.DataFrame({"key": pl.concat([key, key]), **rows})
+    asked = {"by": "key", "missing": missing}
+    exact, binned = (
+        kind.rows(frame_prc.counts(kind.make(df), "truth", "score", **asked, thresholds=at))
+        for at in (None, [0, 0.25, 0.5, 0.75])
+    )
+    assert_frame_equal(binned.drop("below"), exact)
+
+
+@every_kind
+@given(
+    scores=st.lists(st.floats(0, 1) | st.integers(0, 199).map(lambda n: n / 199), min_size=1),
+    number=st.sampled_from([2, 3, 11, 50, 200, 1001]),
+)
+def test_evenly_spaced_thresholds_are_exact_quotients(kind, scores, number):
+    listed = [place / (number - 1) for place in range(number)]
+    df = pl.DataFrame(
+        {"score": scores, "truth": [True] * len(scores)}, schema_overrides={"score": pl.Float64}
+    )
+    counts = kind.rows(frame_prc.counts(kind.make(df), "truth", "score", thresholds=number))
+    assert found_bins(counts) == bins_of(df, listed, [])
+
+
+@every_kind
+def test_bins_of_float32_scores_have_their_dtype(kind):
+    df = ROWS.cast({"score": pl.Float32})
+    counts = kind.rows(frame_prc.counts(kind.make(df), "truth", "score", thresholds=[0, 0.5]))
+    assert counts.schema["threshold"] == counts.schema["below"] == pl.Float32
+
+
+@every_kind
+def test_several_models_are_binned_each_by_its_score(kind):
+    df = ROWS.with_columns(other=1 - pl.col("score"))
+    counts = frame_prc.counts(kind.make(df), "truth", ["score", "other"], thresholds=[0, 0.5])
+    assert kind.rows(counts).select("model", "threshold", *PARTS).rows() == [
+        ("other", 0.5, 1, 1),
+        ("other", 0.0, 1, 0),
+        ("score", 0.5, 1, 0),
+        ("score", 0.0, 1, 1),
+    ]
+
+
+# --- adding up -------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("thresholds", [None, COVERING], ids=["exact", "binned"])
+@given(data=st.data(), df=frames())
+def test_merged_counts_are_those_of_the_whole(kind, thresholds, data, df):
+    part = data.draw(st.lists(st.integers(0, 2), min_size=df.height, max_size=df.height))
+    asked = {"by": ["segment", "week"], "thresholds": thresholds}
+    parts = [df.filter(pl.Series(part, dtype=pl.Int64) == i) for i in range(3)]
+    merged = frame_prc.merge_counts(
+        *(frame_prc.counts(kind.make(p), "truth", "score", **asked) for p in parts)
+    )
+    whole = frame_prc.counts(kind.make(df), "truth", "score", **asked)
+    assert type(merged) is TYPES[kind.name]
+    assert_frame_equal(kind.rows(merged), kind.rows(whole), check_dtypes=kind.name != "pandas")
+
+
+@every_kind
+@given(data=st.data(), df=frames(weights=FLOAT_WEIGHTS))
+def test_areas_of_merged_weights_are_those_of_the_whole(kind, data, df):
+    first = data.draw(st.lists(st.booleans(), min_size=df.height, max_size=df.height))
+    asked = {"by": "segment", "weight": "weight"}
+    parts = [df.filter(pl.Series(first, dtype=pl.Boolean) == half) for half in (True, False)]
+    merged = frame_prc.merge_counts(
+        *(frame_prc.counts(kind.make(p), "truth", "score", **asked) for p in parts)
+    )
+    both = (
+        frame_prc.average_precision(merged, score="threshold", pos="pos", neg="neg", by="segment"),
+        frame_prc.average_precision(kind.make(df), "truth", "score", **asked),
+    )
+    found, expected = map(kind.rows, both)
+    assert_frame_equal(
+        found, expected, rel_tol=1e-12, abs_tol=0, check_dtypes=kind.name != "pandas"
+    )
+
+
+@every_kind
+def test_counts_of_one_frame_are_put_in_order(kind):
+    shuffled = pl.DataFrame({"threshold": [0.1, None, 0.9, 0.1], "pos": [1, 5, 2, 1], "neg": 0})
+    merged = kind.rows(frame_prc.merge_counts(kind.make(shuffled)))
+    assert merged["threshold"].to_list() == [0.9, 0.1, None]
+    assert merged["pos"].to_list() == [2, 2, 5]
+
+
+EXACT = pl.DataFrame({"key": ["a"], "threshold": [0.5], "pos": [1], "neg": [1]})
+BINNED = EXACT.with_columns(below=1.0)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (EXACT.drop("key"), "frame 2 and frame 1 differ in columns 'key'"),
+        (BINNED, "frame 2 and frame 1 differ in columns 'below'.* all of them binned or none"),
+        (
+            EXACT.cast({"pos": pl.Float64}),
+            "'pos' has dtype Float64 in frame 2 and Int64 in frame 1",
+        ),
+        (EXACT.drop("neg"), "frame 2 has no column 'neg'. Allowed: counts"),
+    ],
+    ids=["keys", "bins", "dtype", "no counts"],
+)
+def test_what_does_not_add_up_is_an_error_at_the_call(kind, other, says):
+    with pytest.raises(ColumnError, match=says):
+        frame_prc.merge_counts(kind.make(EXACT), kind.make(other))
+
+
+@every_kind
+def test_bins_that_overlap_are_an_error_at_collect(kind):
+    others = [BINNED.with_columns(threshold=0.75), BINNED.with_columns(below=0.75)]
+    for other in others:
+        with pytest.raises(DataError, match=r"overlaps .* Allowed: counts in the same bins"):
+            kind.rows(frame_prc.merge_counts(kind.make(BINNED), kind.make(other)))
+
+
+def test_frames_of_different_kinds_are_not_added_up():
+    with pytest.raises(FrameError, match=r"different kinds: .*DataFrame and .*LazyFrame"):
+        frame_prc.merge_counts(EXACT, EXACT.lazy())
+    with pytest.raises(OptionError, match="no counts are given"):
+        frame_prc.merge_counts()
+    with pytest.raises(FrameError, match="type list"):
+        frame_prc.merge_counts([EXACT])
+
+
+@every_kind
+def test_scores_below_all_bins_are_an_error_at_collect(kind):
+    says = "'score' has 2 rows below the lowest threshold 0.5, down to 0.1. Allowed: thresholds"
+    with pytest.raises(DataError, match=says):
+        kind.rows(frame_prc.counts(kind.make(ROWS), "truth", "score", thresholds=[0.5, 0.7]))
+
+
+@every_kind
+def test_too_many_thresholds_are_an_error_at_the_call(kind):
+    for thresholds in (1_000_001, range(1_000_001)):
+        with pytest.raises(OptionError, match=r"1000001 thresholds. Allowed: up to 1000000"):
+            frame_prc.counts(kind.make(ROWS), "truth", "score", thresholds=thresholds)
+
+
+# --- how far off -----------------------------------------------------------------------------
+
+
+def areas_of_all_orders(bins, unreached):
+    """Return every average precision that rows can have within their bins, ties included."""
+    sizes = [pos + neg for pos, neg in [*bins, unreached]]
+    truths = [[True] * pos + [False] * neg for pos, neg in [*bins, unreached]]
+    for places in product(*(product(range(size), repeat=size) for size in sizes)):
+        rows = [
+            oracle.Row(truth, -10 * level - place)
+            for level, (row_truths, within) in enumerate(zip(truths, places, strict=True))
+            for truth, place in zip(row_truths, within, strict=True)
+        ]
+        yield oracle.average_precision(rows)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    "bins",
+    [[(1, 1), (1, 1)], [(2, 1)], [(1, 2), (1, 0)], [(0, 2), (2, 1)], [(3, 0), (0, 1)]],
+    ids=str,
+)
+@pytest.mark.parametrize("unreached", [(0, 0), (1, 1)], ids=str)
+def test_bounds_hold_for_every_order_within_bins(kind, bins, unreached):
+    counted = [
+        {"truth": truth, "score": 1.0 - level}
+        for level, amounts in enumerate([*bins, unreached])
+        for truth, amount in zip((True, False), amounts, strict=True)
+        for _ in range(amount)
+    ]
+    thresholds = [1.0 - level for level in reversed(range(len(bins)))]
+    df = pl.DataFrame(counted)
+    row = kind.rows(
+        frame_prc.average_precision(kind.make(df), "truth", "score", thresholds=thresholds)
+    ).row(0, named=True)
+    areas = sorted(set(areas_of_all_orders(bins, unreached)))
+    assert row["ap_highest"] == pytest.approx(float(areas[-1]), rel=1e-12)
+    # The integral stands for a sum; at so few rows they differ most.
+    assert float(areas[0]) - 0.02 < row["ap_lowest"] <= float(areas[0]) + 1e-12
+    if unreached == (0, 0):  # else they count as never found here
+        assert row["ap_lowest"] <= row["average_precision"] <= row["ap_highest"]
+
+
+@every_kind
+@given(df=frames(scores=st.floats(0, 1)), number=st.sampled_from([2, 3, 9]))
+def test_exact_average_precision_lies_within_the_bounds_of_its_bins(kind, df, number):
+    exact, binned = (
+        kind.rows(
+            frame_prc.average_precision(
+                kind.make(df), "truth", "score", by="segment", thresholds=at
+            )
+        )
+        for at in (None, number)
+    )
+    both = exact.join(binned, on="segment", nulls_equal=True, suffix="_binned")
+    area = pl.col("average_precision")
+    within = (pl.col("ap_lowest") <= area + 1e-12) & (area <= pl.col("ap_highest") + 1e-12)
+    assert both.height == exact.height
+    assert both.select(within.fill_null(area.is_null()).all()).item()
+
+
+@every_kind
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counts_of_bins_tell_their_bounds_too(kind, weighted):
+    df = pl.DataFrame(
+        {
+            "truth": [row % 3 == 0 for row in range(60)],
+            "score": [row * 7 % 60 / 60 for row in range(60)],
+            "weight": [1.0 + row % 2 for row in range(60)],
+        }
+    )
+    weight = "weight" if weighted else None
+    asked = {"weight": weight, "thresholds": 5}
+    counts = frame_prc.counts(kind.make(df), "truth", "score", **asked)
+    from_counts = frame_prc.average_precision(
+        counts, score="threshold", pos="pos", neg="neg", bounds=True
+    )
+    from_rows = frame_prc.average_precision(kind.make(df), "truth", "score", **asked)
+    assert_frame_equal(kind.rows(from_counts), kind.rows(from_rows), rel_tol=1e-12)
+
+
+@every_kind
+def test_without_ties_nothing_is_open(kind):
+    row = kind.rows(frame_prc.average_precision(kind.make(ROWS), "truth", "score", bounds=True))
+    exact = float(Fraction(5, 6))
+    assert row.select("average_precision", "ap_highest").row(0) == pytest.approx((exact, exact))
+    assert exact - 0.02 < row["ap_lowest"].item() <= exact
+
+
+@every_kind
+def test_rows_never_found_are_no_open_question(kind):
+    df = pl.DataFrame({"truth": [True, False, True], "score": [0.9, 0.4, None]})
+    row = kind.rows(
+        frame_prc.average_precision(
+            kind.make(df), "truth", "score", missing="unretrieved", bounds=True
+        )
+    )
+    assert row["ap_highest"].item() == row["average_precision"].item() == 0.5
+
+
+# --- thresholds that share out the rows ------------------------------------------------------
+
+
+@every_kind
+def test_quantile_thresholds_share_out_the_rows(kind):
+    scores = [(row * 7919 % 10007 / 10007) ** 3 for row in range(10007)]
+    df = pl.DataFrame({"score": scores, "truth": [True] * len(scores)})
+    found = frame_prc.quantile_thresholds(kind.make(df), "score", 20)
+    assert found[0] == min(scores)
+    counts = kind.rows(frame_prc.counts(kind.make(df), "truth", "score", thresholds=found))
+    assert len(found) == counts.height == 20
+    assert 450 < counts["pos"].min() <= counts["pos"].max() < 550
+
+
+@every_kind
+@given(df=frames(), number=st.integers(2, 5))
+def test_quantile_thresholds_cover_scores_of_any_size(kind, df, number):
+    if df.is_empty():
+        with pytest.raises(DataError, match="'score' has no values"):
+            frame_prc.quantile_thresholds(kind.make(df), "score", number)
+        return
+    found = frame_prc.quantile_thresholds(kind.make(df), "score", number)
+    assert sorted(set(found)) == found
+    assert 1 <= len(found) <= number
+    assert found[0] == df["score"].min()
+
+
+@every_kind
+@pytest.mark.parametrize("number", [1, 0, 2.5, "ten", True])
+def test_what_is_no_number_of_thresholds_is_an_error(kind, number):
+    with pytest.raises(OptionError, match="is no number of thresholds"):
+        frame_prc.quantile_thresholds(kind.make(ROWS), "score", number)
