@@ -43,10 +43,10 @@ SIGNATURES = {
     "thresholds=None)",
     "iso_f1": "(f_scores=(0.2, 0.4, 0.6, 0.8), points=101)",
     "merge_counts": "(*frames)",
-    "quantile_thresholds": "(frame, score, number)",
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
     "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None)",
+    "quantile_thresholds": "(frame, score, number)",
 }
 # Parameters that mean something else than those of ``curve`` do.
 OWN_WORDS = {
