@@ -12,15 +12,14 @@ from frame_prc._rows import Rows
 from frame_prc._scale import Scale
 from frame_prc.exceptions import DataError
 
-_SCORE, _LEVEL, _CODE = pl.col("score"), pl.col("level"), pl.col("code")
+_SCORE, _PLACE = pl.col("score"), pl.col("place")
 
 MOST_THRESHOLDS = 1_000_000
-_CLASSES = 4  # negative, positive, dropped, and one to spare
-_CODES = 2**22  # more than there are pairs of a level and a class
+_PLACES = 2**20  # more than there are thresholds
 _NARROW_KEYS = (
     pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.Date,
 )  # fmt: skip
-_NO_KEY = 2**40  # above every key of 32 bits
+_NO_KEY = -(2**40)  # below every key of 32 bits
 
 
 @dataclass(frozen=True)
@@ -63,16 +62,17 @@ class Bins:
 def count_bins(rows: Rows, bins: Bins) -> Rows:
     """Return rows that each hold the counts of a bin, with its level in place of the score.
 
-    Rows that are left out as missing are in ``n_dropped``, with no level.
+    They come by key, the highest bin first. Rows that are left out as missing are in
+    ``n_dropped``; those in no bin have no level.
     """
-    level = bins.level(_SCORE).fill_null(len(bins.thresholds))
-    amounts = rows.counted or rows.columns.weighted
-    counted = _summed(rows, level) if amounts else _tallied(rows, level)
-    reached = pl.when(len(bins.thresholds) > _LEVEL).then(_LEVEL).cast(pl.UInt32).alias("score")
+    last = len(bins.thresholds) - 1
+    place = (last - bins.level(_SCORE)).fill_null(last + 1)
+    counted = _grouped(rows, rows.frame.with_columns(place=place), _amounts(rows))
+    level = pl.when(last >= _PLACE).then(last - _PLACE).cast(pl.UInt32).alias("score")
     dropped = [] if rows.n_dropped is None else ["n_dropped"]
     return replace(
         rows,
-        frame=counted.select(*rows.keys, reached, "pos", "neg", *dropped),
+        frame=counted.select(*rows.keys, level, "pos", "neg", *dropped),
         counted=True,
         usable=None,
         n_dropped=pl.col("n_dropped") if dropped else None,
@@ -80,40 +80,26 @@ def count_bins(rows: Rows, bins: Bins) -> Rows:
     )
 
 
-def _tallied(rows: Rows, level: pl.Expr) -> pl.LazyFrame:
-    """Count rows by key, level and class: one group per combination, and nothing else to add."""
-    positive = pl.col("truth").cast(pl.Int64)
-    kind = positive if rows.usable is None else pl.when(rows.usable).then(positive).otherwise(2)
-    coded = rows.frame.with_columns(code=level.cast(pl.Int64) * _CLASSES + kind)
-    counted = _by_code(coded, rows).with_columns(pl.col("len").cast(pl.Int64))
-    amounts = {
-        name: pl.when(value == _CODE % _CLASSES).then("len").otherwise(0).sum()
-        for name, value in (("neg", 0), ("pos", 1), ("n_dropped", 2))
-    }
-    return counted.group_by(*rows.keys, level=_CODE // _CLASSES).agg(**amounts)
-
-
-def _by_code(coded: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    """Count rows by key and code; one integer of both groups twice as fast as two columns."""
-    if rows.only_key_dtype not in _NARROW_KEYS:
-        return coded.group_by(*rows.keys, "code").agg(pl.len())
-    number = pl.col("key_0").to_physical().cast(pl.Int64).fill_null(_NO_KEY)
-    counted = coded.group_by(both=number * _CODES + _CODE).agg(pl.len())
-    number, code = pl.col("both") // _CODES, pl.col("both") % _CODES
-    key = pl.when(number < _NO_KEY).then(number).cast(rows.only_key_dtype)
-    return counted.select(key.alias("key_0"), code.alias("code"), "len")
-
-
-def _summed(rows: Rows, level: pl.Expr) -> pl.LazyFrame:
-    """Add up counts or weights by key and level."""
-    sums = rows.class_sums()
+def _amounts(rows: Rows) -> list[pl.Expr]:
+    """Return what is added up in each bin."""
+    pos, neg = rows.class_sums() or (pl.col("truth"), ~pl.col("truth"))
     if rows.usable is not None:
-        sums = [pl.when(rows.usable).then(amount).otherwise(0) for amount in sums]
-    dropped = [] if rows.n_dropped is None else [rows.n_dropped.sum().alias("n_dropped")]
-    return rows.frame.group_by(*rows.keys, level=level).agg(
-        *(amount.sum().alias(name) for amount, name in zip(sums, ("pos", "neg"), strict=True)),
-        *dropped,
-    )
+        pos, neg = (pl.when(rows.usable).then(amount) for amount in (pos, neg))
+    dtype = pl.Float64 if rows.columns.weighted else pl.Int64
+    sums = [pos.sum().cast(dtype).alias("pos"), neg.sum().cast(dtype).alias("neg")]
+    return sums if rows.n_dropped is None else [*sums, rows.n_dropped.sum().alias("n_dropped")]
+
+
+def _grouped(rows: Rows, placed: pl.LazyFrame, amounts: list[pl.Expr]) -> pl.LazyFrame:
+    """Add up by key and place; one integer of both groups twice as fast as two columns."""
+    if rows.only_key_dtype not in _NARROW_KEYS:
+        return placed.group_by(*rows.keys, "place").agg(amounts).sort(*rows.keys, "place")
+    number = pl.col("key_0").to_physical().cast(pl.Int64).fill_null(_NO_KEY)
+    both, added = pl.col("both"), ["pos", "neg", "n_dropped"][: len(amounts)]
+    counted = placed.group_by(both=number * _PLACES + _PLACE).agg(amounts).sort("both")
+    number = both // _PLACES
+    key = pl.when(number != _NO_KEY).then(number).cast(rows.only_key_dtype)
+    return counted.select(key.alias("key_0"), (both % _PLACES).alias("place"), *added)
 
 
 def quantile_thresholds(lf: pl.LazyFrame, score: IntoColumn, number: int) -> list[float]:

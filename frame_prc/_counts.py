@@ -31,9 +31,9 @@ def binned_counts(rows: Rows, bins: Bins) -> pl.LazyFrame:
     """Return one row per segment and bin that holds any rows, scores descending."""
     counted = count_bins(rows, bins).frame.filter(pl.col("pos") + pl.col("neg") > 0)
     bounds = bins.table(rows.score_dtype).rename({"score": "threshold", "level": "score"})
-    described = counted.join(bounds, on="score", how="left")
+    described = counted.join(bounds, on="score", how="left", maintain_order="left")
     check = _gate.cover_check(rows.columns.scores, bins.thresholds[0])
-    return rows.finish(_ordered(described, rows.keys), BIN_COLUMNS, [check])
+    return rows.finish(described, BIN_COLUMNS, [check])
 
 
 def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
