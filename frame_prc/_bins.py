@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._columns import check_numeric, find_column
+from frame_prc._gate import COUNT_LIMIT, cover_check
 from frame_prc._request import IntoColumn
 from frame_prc._rows import Rows
 from frame_prc._scale import Scale
@@ -16,6 +17,7 @@ _SCORE, _PLACE = pl.col("score"), pl.col("place")
 
 MOST_THRESHOLDS = 1_000_000
 _PLACES = 2**20  # more than there are thresholds
+_SUSPECT = _PLACES - 1
 _NARROW_KEYS = (
     pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.Date,
 )  # fmt: skip
@@ -59,25 +61,44 @@ class Bins:
         return table.with_row_index("level")
 
 
-def count_bins(rows: Rows, bins: Bins) -> Rows:
+def count_bins(rows: Rows, bins: Bins, *, covering: bool = False) -> Rows:
     """Return rows that each hold the counts of a bin, with its level in place of the score.
 
-    They come by key, the highest bin first. Rows that are left out as missing are in
-    ``n_dropped``; those in no bin have no level.
+    They come by key, the highest bin first, behind the gate. Rows that are left out as missing are
+    in ``n_dropped``; those in no bin have no level, which is an error if bins must be ``covering``.
     """
     last = len(bins.thresholds) - 1
-    place = (last - bins.level(_SCORE)).fill_null(last + 1)
-    counted = _grouped(rows, rows.frame.with_columns(place=place), _amounts(rows))
+    below, unscored = last + 1, last + 2
+    reached = (last - bins.level(_SCORE)).fill_null(below)
+    place = (
+        pl.when("suspect").then(_SUSPECT).when(_SCORE.is_null()).then(unscored).otherwise(reached)
+    )
+    placed = rows.frame.with_columns(place=place.cast(pl.Int64))
+    counted = _grouped(rows, placed)
+    checked = _checked(rows, counted, bins, covering=covering)
     level = pl.when(last >= _PLACE).then(last - _PLACE).cast(pl.UInt32).alias("score")
     dropped = [] if rows.n_dropped is None else ["n_dropped"]
     return replace(
         rows,
-        frame=counted.select(*rows.keys, level, "pos", "neg", *dropped),
+        frame=checked.select(*rows.keys, level, "pos", "neg", *dropped),
         counted=True,
         usable=None,
         n_dropped=pl.col("n_dropped") if dropped else None,
         values=None,
     )
+
+
+def _grouped(rows: Rows, placed: pl.LazyFrame) -> pl.LazyFrame:
+    """Add up by key and place; one integer of both groups twice as fast as two columns."""
+    amounts = _amounts(rows)
+    if rows.only_key_dtype not in _NARROW_KEYS:
+        return placed.group_by(*rows.keys, "place").agg(amounts).sort(*rows.keys, "place")
+    number = pl.col("key_0").to_physical().cast(pl.Int64).fill_null(_NO_KEY)
+    both, added = pl.col("both"), ["pos", "neg", "n_dropped"][: len(amounts)]
+    counted = placed.group_by(both=number * _PLACES + _PLACE).agg(amounts).sort("both")
+    number = both // _PLACES
+    key = pl.when(number != _NO_KEY).then(number).cast(rows.only_key_dtype)
+    return counted.select(key.alias("key_0"), (both % _PLACES).alias("place"), *added)
 
 
 def _amounts(rows: Rows) -> list[pl.Expr]:
@@ -90,16 +111,18 @@ def _amounts(rows: Rows) -> list[pl.Expr]:
     return sums if rows.n_dropped is None else [*sums, rows.n_dropped.sum().alias("n_dropped")]
 
 
-def _grouped(rows: Rows, placed: pl.LazyFrame, amounts: list[pl.Expr]) -> pl.LazyFrame:
-    """Add up by key and place; one integer of both groups twice as fast as two columns."""
-    if rows.only_key_dtype not in _NARROW_KEYS:
-        return placed.group_by(*rows.keys, "place").agg(amounts).sort(*rows.keys, "place")
-    number = pl.col("key_0").to_physical().cast(pl.Int64).fill_null(_NO_KEY)
-    both, added = pl.col("both"), ["pos", "neg", "n_dropped"][: len(amounts)]
-    counted = placed.group_by(both=number * _PLACES + _PLACE).agg(amounts).sort("both")
-    number = both // _PLACES
-    key = pl.when(number != _NO_KEY).then(number).cast(rows.only_key_dtype)
-    return counted.select(key.alias("key_0"), (both % _PLACES).alias("place"), *added)
+def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -> pl.LazyFrame:
+    """Return the counts of bins behind the gate, which looks into the rows where need be."""
+    below = len(bins.thresholds)
+    checks = [cover_check(rows.columns.scores, bins.thresholds[0])] if covering else []
+    pos, neg = pl.col("pos").cast(pl.Float64), pl.col("neg").cast(pl.Float64)
+    suspicious = (
+        (_PLACE == _SUSPECT)
+        | (pl.lit(covering) & (below == _PLACE))
+        | ~((pos.sum() + neg.sum()).is_between(0, COUNT_LIMIT))
+        | (pos.sum() == 0)
+    )
+    return rows.guard_small(counted, suspicious, checks)
 
 
 def quantile_thresholds(lf: pl.LazyFrame, score: IntoColumn, number: int) -> list[float]:

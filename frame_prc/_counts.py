@@ -29,11 +29,10 @@ def counts(rows: Rows) -> pl.LazyFrame:
 
 def binned_counts(rows: Rows, bins: Bins) -> pl.LazyFrame:
     """Return one row per segment and bin that holds any rows, scores descending."""
-    counted = count_bins(rows, bins).frame.filter(pl.col("pos") + pl.col("neg") > 0)
+    counted = count_bins(rows, bins, covering=True).frame.filter(pl.col("pos") + pl.col("neg") > 0)
     bounds = bins.table(rows.score_dtype).rename({"score": "threshold", "level": "score"})
     described = counted.join(bounds, on="score", how="left", maintain_order="left")
-    check = _gate.cover_check(rows.columns.scores, bins.thresholds[0])
-    return rows.finish(described, BIN_COLUMNS, [check])
+    return rows.finish(described, BIN_COLUMNS)
 
 
 def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
@@ -47,11 +46,10 @@ def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
     groups = [name for name in names if name not in ADDABLE]
     rows = pl.concat([frame.select(names) for frame in frames])
     added = rows.group_by(groups).agg(pl.col(amounts).sum())
-    ordered = _ordered(added, [name for name in groups if name not in BIN_COLUMNS]).select(names)
-    if "below" not in names:
-        return ordered
-    bins = rows.select("threshold", "below").unique().drop_nulls().sort("threshold", "below")
-    return _gate.guard(ordered, bins, [_gate.bins_check()])
+    if "below" in names:
+        bins = rows.select("threshold", "below").unique().drop_nulls().sort("threshold", "below")
+        added = _gate.guard(added, bins, [_gate.bins_check()])
+    return _ordered(added, [name for name in groups if name not in BIN_COLUMNS]).select(names)
 
 
 def _ordered(table: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -1,8 +1,9 @@
 """The gate: values that must not be swallowed raise one clear error, at collect.
 
-Each check is a few sums over the rows. All of them together are one row beside the main plan,
-and a result is that row's (empty) answer followed by the result itself: nothing is read before
-collect, the row order stays, and the engine reads the shared columns once.
+Each check is a few sums over the rows. All of them together are one row beside the main plan, and
+that row's answer, which is empty, joins the rows before they are put in order: nothing is read
+before collect, and the engine takes the shared columns to both sides as it reads them. (Behind the
+result, where order counts, it would hold all of them back in memory until the row is there.)
 """
 
 from __future__ import annotations
@@ -20,46 +21,88 @@ from frame_prc.exceptions import DataError, shown
 Sums = dict[str, Any]
 
 # A hundred times a total must stay in Int64, for the 101 recalls of an area are compared exactly.
-_COUNT_LIMIT = 2.0**56
+COUNT_LIMIT = 2.0**56
 
 
 @dataclass(frozen=True)
 class Check:
-    """Sums over the rows, and what is wrong where they say so."""
+    """Sums over the rows, and what is wrong where they say so.
+
+    ``suspect`` marks the rows to look into; a check without it is about all rows together.
+    """
 
     sums: dict[str, pl.Expr]
     problem: Callable[[Sums], DataError | None]
+    suspect: pl.Expr | None = None
 
 
-def guard(result: pl.LazyFrame, rows: pl.LazyFrame, checks: Sequence[Check]) -> pl.LazyFrame:
-    """Return a result that raises at collect where a check on the rows finds a problem."""
-    schema = result.collect_schema()
-    sums = {name: column for check in checks for name, column in check.sums.items()}
+def guard(frame: pl.LazyFrame, rows: pl.LazyFrame, checks: Sequence[Check]) -> pl.LazyFrame:
+    """Return a frame, in any order, that raises at collect where a check on rows finds a problem.
 
-    def answer(row: pl.DataFrame) -> pl.DataFrame:
-        found = row.row(0, named=True)
-        for check in checks:
-            if problem := check.problem(found):
-                raise problem
+    ``frame`` is what the rows have become so far.
+    """
+    schema = frame.collect_schema()
+
+    def answer(sums: pl.DataFrame) -> pl.DataFrame:
+        _raise_problem(sums, checks)
         return pl.DataFrame(schema=schema)
 
-    if not sums:
-        return result
-    gate = rows.select(**sums).map_batches(
+    if not checks:
+        return frame
+    return pl.union([_mapped(rows.select(**_sums(checks)), answer, schema), frame])
+
+
+def guard_small(
+    table: pl.LazyFrame, suspicious: pl.Expr, rows: pl.LazyFrame, checks: Sequence[Check]
+) -> pl.LazyFrame:
+    """Return a small table of the rows that raises at collect where it is suspicious, and rightly.
+
+    The rows are looked into by a second reading of them, and only then: so that nothing stands
+    beside a pass over more rows than fit in memory.
+    """
+
+    def answer(found: pl.DataFrame) -> pl.DataFrame:
+        if checks and found.select(suspicious.any()).item():
+            _raise_problem(rows.select(**_sums(checks)).collect(), checks)
+        return found
+
+    return _mapped(table, answer, table.collect_schema())
+
+
+def suspects(checks: Sequence[Check]) -> pl.Expr:
+    """Return whether a row is one to look into."""
+    marks = [check.suspect for check in checks if check.suspect is not None]
+    return pl.any_horizontal(pl.lit(value=False), *marks)
+
+
+def _sums(checks: Sequence[Check]) -> dict[str, pl.Expr]:
+    return {name: column for check in checks for name, column in check.sums.items()}
+
+
+def _raise_problem(sums: pl.DataFrame, checks: Sequence[Check]) -> None:
+    found = sums.row(0, named=True)
+    for check in checks:
+        if problem := check.problem(found):
+            raise problem
+
+
+def _mapped(
+    frame: pl.LazyFrame, answer: Callable[[pl.DataFrame], pl.DataFrame], schema: pl.Schema
+) -> pl.LazyFrame:
+    return frame.map_batches(
         answer,
         schema=schema,
         predicate_pushdown=False,
         projection_pushdown=False,
         slice_pushdown=False,
     )
-    return pl.concat([gate, result])
 
 
 def amount_check(role: str, column: Column) -> Check:
     """Weights and counts are finite and not negative, and so is their sum."""
     amount, as_float = pl.col(role), pl.col(role).cast(pl.Float64)
     wrong = (amount < 0) | ~as_float.is_finite()
-    largest = _COUNT_LIMIT if column.dtype.is_integer() and role != "weight" else math.inf
+    largest = COUNT_LIMIT if column.dtype.is_integer() and role != "weight" else math.inf
     sums = _count_and_values(role, amount, wrong)
 
     def problem(found: Sums) -> DataError | None:
@@ -78,7 +121,7 @@ def amount_check(role: str, column: Column) -> Check:
             )
         return None
 
-    return Check({**sums, f"{role} total": as_float.sum()}, problem)
+    return Check({**sums, f"{role} total": as_float.sum()}, problem, wrong)
 
 
 def binary_check(column: Column) -> Check:
@@ -95,7 +138,8 @@ def binary_check(column: Column) -> Check:
             f"name the positive class, for example pos_label={sums['truth values'][0]!r}",
         )
 
-    return Check(_count_and_values("truth", truth, (truth != 0) & (truth != 1)), problem)
+    wrong = (truth != 0) & (truth != 1)
+    return Check(_count_and_values("truth", truth, wrong), problem, wrong)
 
 
 def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
@@ -138,11 +182,12 @@ def class_check(column: Column, labels: list[object]) -> Check:
 def cover_check(scores: Sequence[Column], lowest: float) -> Check:
     """No score is below the lowest threshold, where its row would be in no bin."""
     columns = {f"score_{i}": score for i, score in enumerate(scores)}
-    sums = {}
+    sums: dict[str, pl.Expr] = {}
+    below: list[pl.Expr] = []
     for role in columns:
         score = pl.col(role).cast(pl.Float64)
-        sums[f"{role} below"] = (score < lowest).sum()
-        sums[f"{role} least"] = score.min()
+        below.append(score < lowest)
+        sums |= {f"{role} below": below[-1].sum(), f"{role} least": score.min()}
 
     def problem(found: Sums) -> DataError | None:
         for role, column in columns.items():
@@ -155,7 +200,7 @@ def cover_check(scores: Sequence[Column], lowest: float) -> Check:
                 )
         return None
 
-    return Check(sums, problem)
+    return Check(sums, problem, pl.any_horizontal(below))
 
 
 def bins_check() -> Check:
@@ -181,6 +226,7 @@ def bins_check() -> Check:
 def missing_check(columns: dict[str, Column], hint: str) -> Check:
     """No null in any role's column, and no NaN in truth or score."""
     sums = {f"{role} missing": _missing_rows(role, column) for role, column in columns.items()}
+    missing = [_is_missing(role, column) for role, column in columns.items()]
 
     def problem(found: Sums) -> DataError | None:
         counts = [
@@ -197,12 +243,17 @@ def missing_check(columns: dict[str, Column], hint: str) -> Check:
             hint,
         )
 
-    return Check(sums, problem)
+    return Check(sums, problem, pl.any_horizontal(missing))
 
 
 def _missing_rows(role: str, column: Column) -> pl.Expr:
     nulls = pl.col(role).null_count()
     return nulls + pl.col(role).is_nan().sum() if _may_be_nan(role, column) else nulls
+
+
+def _is_missing(role: str, column: Column) -> pl.Expr:
+    null = pl.col(role).is_null()
+    return null | pl.col(role).is_nan() if _may_be_nan(role, column) else null
 
 
 def _may_be_nan(role: str, column: Column) -> bool:

@@ -72,8 +72,9 @@ def rank(rows: Rows, bins: Bins | None = None) -> Ranking:
     rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())
     sums = rows.class_sums()
     ranked = frame.select(rank_key, *sums)
+    ranked = ranked if bins is not None else rows.guard(ranked)
     if bins is not None and levels is not None:
-        ranked = pl.concat([ranked, _empty_bins(segments, levels, key)], how="vertical_relaxed")
+        ranked = pl.union([ranked, _empty_bins(segments, levels, key)], how="vertical_relaxed")
     return Ranking(ranked, segments, key, rows, levels, bool(sums))
 
 
@@ -149,7 +150,7 @@ def _sorted(ranking: Ranking) -> pl.LazyFrame:
     extra = [ranking.segments.table.select(key.opening(pl.col("segment"))), key.ending()]
     if ranking.has_sums:
         extra = [frame.with_columns(pos=pl.lit(0), neg=pl.lit(0)) for frame in extra]
-    return pl.concat([ranking.frame, *extra], how="vertical_relaxed").sort("rank_key")
+    return pl.union([ranking.frame, *extra], how="vertical_relaxed").sort("rank_key")
 
 
 def _count_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:

@@ -1,6 +1,7 @@
 """Rows by role: the caller's columns under internal names, with missing values decided.
 
-The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score`` and either ``truth`` (Boolean,
+The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether the gate is
+to look into a row) and either ``truth`` (Boolean,
 with ``weight`` where one was given) or ``pos`` and ``neg``: no name of the caller's can clash
 with one of ours. The keys get their own names back in the last step, :meth:`Rows.finish`.
 """
@@ -69,13 +70,21 @@ class Rows:
             pl.when(truth).then(0.0).otherwise(weight).alias("neg"),
         ]
 
-    def finish(
-        self, result: pl.LazyFrame, outputs: Iterable[str], checks: Iterable[_gate.Check] = ()
+    def guard(self, frame: pl.LazyFrame, checks: Iterable[_gate.Check] = ()) -> pl.LazyFrame:
+        """Return what became of the rows, in any order, behind the gate."""
+        return _gate.guard(frame, self.source, [*_checks(self.columns), *checks])
+
+    def guard_small(
+        self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[_gate.Check] = ()
     ) -> pl.LazyFrame:
-        """Return a result with the caller's keys first, behind the gate."""
+        """Return a small table of the rows, behind the gate where it is suspicious."""
+        every = [*_checks(self.columns), *checks]
+        return _gate.guard_small(table, suspicious, self.source, every)
+
+    def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
+        """Return a result with the caller's keys first."""
         names = zip(self.keys, self.columns.result_keys, strict=True)
-        tidy = result.select(*(pl.col(key).alias(name) for key, name in names), *outputs)
-        return _gate.guard(tidy, self.source, [*_checks(self.columns), *checks])
+        return result.select(*(pl.col(key).alias(name) for key, name in names), *outputs)
 
 
 def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
@@ -138,6 +147,7 @@ def _model_rows(
         *(key.alias(f"key_{i}") for i, key in enumerate(keys)),
         score.alias("score"),
         *_classes(columns),
+        _gate.suspects(_checks(columns)).alias("suspect"),
     )
 
 
