@@ -36,10 +36,12 @@ class Check:
     suspect: pl.Expr | None = None
 
 
-def guard(frame: pl.LazyFrame, rows: pl.LazyFrame, checks: Sequence[Check]) -> pl.LazyFrame:
-    """Return a frame, in any order, that raises at collect where a check on rows finds a problem.
+def guard(
+    frame: pl.LazyFrame, rows: pl.LazyFrame, checks: Sequence[Check], *, in_order: bool = False
+) -> pl.LazyFrame:
+    """Return what rows have become, so that it raises at collect where a check finds a problem.
 
-    ``frame`` is what the rows have become so far.
+    Unless ``in_order``, it comes in any order.
     """
     schema = frame.collect_schema()
 
@@ -49,7 +51,8 @@ def guard(frame: pl.LazyFrame, rows: pl.LazyFrame, checks: Sequence[Check]) -> p
 
     if not checks:
         return frame
-    return pl.union([_mapped(rows.select(**_sums(checks)), answer, schema), frame])
+    gate = _mapped(rows.select(**_sums(checks)), answer, schema)
+    return pl.concat([gate, frame]) if in_order else pl.union([gate, frame])
 
 
 def guard_small(

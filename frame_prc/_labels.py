@@ -104,7 +104,8 @@ def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest) -> pl.LazyFrame:
         )
         for i in range(len(scores))
     ]
-    return _gate.guard(pl.concat(parts, how="vertical_relaxed"), source, checks)
+    long = pl.concat(parts, how="vertical_relaxed")
+    return _gate.guard(long, source, checks, in_order=True)
 
 
 def _classes(
