@@ -142,9 +142,9 @@ def sized_areas(rows: Rows, thresholds: Thresholds = None) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
     ranking = rank(rows, thresholds)
     table = _areas(ranking, ["step"], "one", None).select(
-        "segment", *_sizes(), pl.col("step").alias(AVERAGE_PRECISION)
+        "segment", *sizes(), pl.col("step").alias(AVERAGE_PRECISION)
     )
-    return ranking.with_keys(_with_dropped(table, ranking))
+    return ranking.with_keys(with_dropped(table, ranking))
 
 
 def auc(
@@ -164,7 +164,7 @@ def auc(
         pl.lit(list(methods), dtype=pl.List(pl.String)).alias("method"),
         pl.concat_list(pl.col(methods) / width).alias("auc"),
     )
-    table = _with_dropped(long.explode("method", "auc"), ranking)
+    table = with_dropped(long.explode("method", "auc"), ranking)
     outputs = [*METHOD_COLUMNS, *dropped(rows.columns.request.missing)]
     return rows.finish(ranking.with_keys(table), outputs)
 
@@ -234,7 +234,8 @@ def _precision_before(start: Start) -> pl.Expr:
     return before.alias("precision_a")
 
 
-def _sizes() -> list[pl.Expr]:
+def sizes() -> list[pl.Expr]:
+    """Return the size of each segment and its status, from its totals."""
     n = _POSITIVES + _NEGATIVES
     status = (
         pl.when(n == 0)
@@ -253,7 +254,8 @@ def _sizes() -> list[pl.Expr]:
     ]
 
 
-def _with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+def with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Add the counts of dropped rows, where there are any to count."""
     if ranking.rows.usable is None:
         return table
     counts = ranking.segments.select("segment", *DROPPED)

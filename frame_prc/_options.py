@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from importlib.util import find_spec
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard, get_args
 
 from frame_prc._areas import METHODS, PARTIAL_METHODS, Method
 from frame_prc._averages import Average
+from frame_prc._compare import Adjust, Against, Comparison, pairs_of
+from frame_prc._intervals import CI_METHODS, Interval
 from frame_prc._operating import Criterion, Target
-from frame_prc._request import check_option
+from frame_prc._request import Request, check_option
 from frame_prc.exceptions import OptionError, type_name
 
 Numbers: TypeAlias = float | Iterable[float] | None
@@ -126,8 +129,73 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
 
 
-def average_over(over: str | None, average: Average | None) -> tuple[str, Average]:
+def interval_of(ci: Any, ci_method: Any, cluster: object) -> Interval | None:
+    """Return the interval asked for."""
+    check_option("ci_method", ci_method, CI_METHODS)
+    if ci is None:
+        for name, asked in (("ci_method", ci_method != CI_METHODS[0]), ("cluster", cluster)):
+            if asked is not None and asked is not False:
+                raise OptionError(f"{name}= is given without ci=", "both, for example ci=0.95")
+        return None
+    return Interval(confidence(ci), ci_method)
+
+
+def confidence(ci: Any) -> float:
+    """Return the level of an interval."""
+    if not _is_number(ci) or not 0 < ci < 1:
+        hint = f"{ci} % is ci={ci / 100}" if _is_number(ci) and 1 < ci < 100 else None  # noqa: PLR2004
+        raise OptionError(f"ci={ci!r} is not a level", "a number between 0 and 1", hint)
+    return float(ci)
+
+
+def comparison(
+    asked: Request, ci: Any, baseline: str | None, against: Any, adjust: Any
+) -> Comparison:
+    """Return what to compare."""
+    check_option("against", against, (None, *get_args(Against)))
+    check_option("adjust", adjust, (None, *get_args(Adjust)))
+    if adjust is not None and find_spec("statsmodels") is None:
+        raise OptionError(
+            f"adjust={adjust!r} needs statsmodels, which is not installed",
+            hint="pip install 'frame-prc[stats]'",
+        )
+    if against is not None:
+        _check_against(asked, against, baseline)
+        return Comparison(confidence(ci), (), against, adjust)
+    models = [name for name in asked.models if name is not None]
+    if len(models) < 2:  # noqa: PLR2004
+        raise OptionError(
+            "score= names one model",
+            "two or more, as a list of columns or {name: column}",
+            "against='rest' compares the segments of one model",
+        )
+    if baseline is not None and baseline not in models:
+        raise OptionError(f"baseline={baseline!r} is no model", ", ".join(map(repr, models)))
+    return Comparison(confidence(ci), pairs_of(models, baseline), None, adjust)
+
+
+def _check_against(asked: Request, against: Against, baseline: str | None) -> None:
+    if baseline is not None:
+        raise OptionError(
+            "baseline= is given beside against=",
+            "baseline= to compare models, or against= to compare segments",
+        )
+    if not asked.keys:
+        raise OptionError(
+            f"against={against!r} is given without by=", "by= to make the segments to compare"
+        )
+
+
+def average_over(
+    over: str | None, average: Average | None, interval: Interval | None
+) -> tuple[str, Average]:
     """Return the key to average over and the kind of average, which go together."""
+    if interval is not None:
+        raise OptionError(
+            "ci= is given with over= and average=",
+            "ci= for the average precision of segments",
+            "without the key in by= all rows are pooled, as for average='micro'",
+        )
     if over is None or average is None:
         given, lacking = ("average", "over") if over is None else ("over", "average")
         raise OptionError(f"{given}= is given without {lacking}=", "over= and average= together")

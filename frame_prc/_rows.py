@@ -1,14 +1,15 @@
 """Rows by role: the caller's columns under internal names, with missing values decided.
 
 The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score`` and either ``truth`` (Boolean,
-with ``weight`` where one was given) or ``pos`` and ``neg``: no name of the caller's can clash
-with one of ours. The keys get their own names back in the last step, :meth:`Rows.finish`.
+with ``weight`` where one was given) or ``pos`` and ``neg`` (with ``pos_squares`` and
+``neg_squares``), and ``cluster`` where one was given: no name of the caller's can clash with one of
+ours. The keys get their own names back in the last step, :meth:`Rows.finish`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -50,6 +51,14 @@ class Rows:
             return None
         return next(iter(self.columns.key_dtypes.values()))
 
+    def squared(self) -> Rows:
+        """Return rows with squared weights, or with sums of squared weights as their counts."""
+        if self.columns.counted:
+            squares = {"pos": pl.col("pos_squares"), "neg": pl.col("neg_squares")}
+        else:
+            squares = {"weight": pl.col("weight") ** 2}
+        return replace(self, frame=self.frame.with_columns(**squares))
+
     def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
         """Return a result with the caller's keys first, behind the gate."""
         names = zip(self.keys, self.columns.result_keys, strict=True)
@@ -77,6 +86,8 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
 def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     """Select every role's column: ``by_0, ...``, the classes by role, ``score_0, ...``."""
     roles = {**columns.classes, **{f"score_{i}": c for i, c in enumerate(columns.scores)}}
+    if columns.cluster is not None:
+        roles["cluster"] = columns.cluster
     keys = [
         _key(name, dtype).alias(f"by_{i}")
         for i, (name, dtype) in enumerate(columns.key_dtypes.items())
@@ -106,14 +117,39 @@ def _model_rows(
     keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
     if columns.several_models:
         keys.insert(0, pl.lit(list(columns.request.models)[index]))
-    score = pl.col(f"score_{index}").cast(score_dtype)
-    if score_dtype.is_float() and columns.request.missing != "raise":
-        score = score.fill_nan(None)
     return source.select(
         *(key.alias(f"key_{i}") for i, key in enumerate(keys)),
-        score.alias("score"),
+        _score(columns, index, score_dtype).alias("score"),
         *_classes(columns),
+        *(["cluster"] if columns.cluster is not None else []),
     )
+
+
+def side_by_side(rows: Rows) -> Rows:
+    """Return the rows of several models as one row each, with ``score_0, score_1, ...``.
+
+    A row counts for all models or for none. The keys are those of ``by``: no model is among them.
+    """
+    columns, source = rows.columns, rows.source
+    by = [pl.col(f"by_{i}").alias(f"key_{i}") for i in range(len(columns.key_dtypes))]
+    names = [f"score_{i}" for i in range(len(columns.scores))]
+    frame = source.select(
+        *by,
+        *(_score(columns, i, rows.score_dtype).alias(name) for i, name in enumerate(names)),
+        *_classes(columns),
+        *(["cluster"] if columns.cluster is not None else []),
+    )
+    complete = pl.all_horizontal(pl.col(*names, *columns.classes).is_not_null())
+    one = replace(columns, request=replace(columns.request, models={None: names[0]}))
+    usable = None if rows.usable is None else complete
+    return replace(rows, frame=frame, columns=one, usable=usable)
+
+
+def _score(columns: Columns, index: int, dtype: pl.DataType) -> pl.Expr:
+    score = pl.col(f"score_{index}").cast(dtype)
+    if dtype.is_float() and columns.request.missing != "raise":
+        score = score.fill_nan(None)
+    return score
 
 
 def _classes(columns: Columns) -> list[pl.Expr]:
@@ -121,7 +157,7 @@ def _classes(columns: Columns) -> list[pl.Expr]:
     if columns.counted:
         # Not strict: a count beyond Int64 is for the gate to name.
         dtype = pl.Float64 if columns.weighted else pl.Int64
-        return [pl.col("pos", "neg").cast(dtype, strict=False)]
+        return [pl.col(*columns.classes).cast(dtype, strict=False)]
     weight = [pl.col("weight").cast(pl.Float64)] if columns.weighted else []
     return [_positive(columns).alias("truth"), *weight]
 
@@ -152,4 +188,8 @@ def _checks(columns: Columns) -> list[_gate.Check]:
         checks.append(_gate.missing_check({**classes, **scores}, f"{_DROP}; {_UNRETRIEVED}"))
     elif columns.request.missing == "unretrieved":
         checks.append(_gate.missing_check(classes, _DROP))
+    if columns.with_squares:
+        checks += [_gate.squares_check(role, classes) for role in ("pos", "neg")]
+    if columns.cluster is not None:
+        checks.append(_gate.cluster_check(columns.cluster))
     return checks

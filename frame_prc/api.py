@@ -7,18 +7,33 @@ from typing import Any, get_args
 
 import polars as pl
 
-from frame_prc import _areas, _averages, _counts, _curve, _frames, _labels, _operating, _rows
+from frame_prc import (
+    _areas,
+    _averages,
+    _compare,
+    _counts,
+    _curve,
+    _frames,
+    _intervals,
+    _labels,
+    _operating,
+    _rows,
+)
 from frame_prc._areas import Method
 from frame_prc._averages import Average
 from frame_prc._columns import resolve
+from frame_prc._compare import Adjust, Against
 from frame_prc._curve import STARTS, Keep, Start
 from frame_prc._frames import FrameT, check_frame
+from frame_prc._intervals import CiMethod
 from frame_prc._labels import label_request
 from frame_prc._operating import Criterion
 from frame_prc._options import (
     Numbers,
     average_over,
+    comparison,
     f_scores_and_steps,
+    interval_of,
     method_list,
     prevalence,
     recall_bounds,
@@ -47,6 +62,9 @@ def counts(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    pos_squares: IntoColumn | None = None,
+    neg_squares: IntoColumn | None = None,
+    squares: bool = False,
 ) -> FrameT:
     """Positives and negatives at each distinct score of each segment.
 
@@ -77,13 +95,19 @@ def counts(
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
         aggregated; rows with the same score are added up.
+    pos_squares, neg_squares
+        Columns of the sums of squared weights that go with ``pos`` and ``neg``, if those are sums
+        of weights; they are added up likewise.
+    squares
+        Add ``pos_squares`` and ``neg_squares``, the sums of squared weights, which an interval of
+        the average precision needs beside sums of weights. Counts of rows are their own squares.
 
     Returns
     -------
     Same kind as ``frame``
-        The keys, then ``threshold`` (the score, in its own dtype), ``pos`` and ``neg`` (Int64;
-        Float64 if weighted). Sorted by the keys, then by threshold descending. Rows never
-        retrieved come last in their segment with a null threshold.
+        The keys, then ``threshold`` (the score, in its own dtype), ``pos`` and ``neg``, and the
+        squares if asked for (Int64; Float64 if weighted). Sorted by the keys, then by threshold
+        descending. Rows never retrieved come last in their segment with a null threshold.
 
     Raises
     ------
@@ -110,8 +134,14 @@ def counts(
     └───────────┴─────┴─────┘
     """
     check_frame(frame)
-    asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
-    return _run(frame, asked, _counts.COLUMNS, _counts.counts)
+    check_option("squares", squares, (True, False))
+    outputs = [*_counts.COLUMNS, *(_counts.SQUARES if squares else ())]
+    return _run(
+        frame,
+        request(truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares),
+        outputs,
+        lambda rows: _counts.counts(rows, squares=squares),
+    )
 
 
 def curve(
@@ -243,11 +273,16 @@ def average_precision(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    pos_squares: IntoColumn | None = None,
+    neg_squares: IntoColumn | None = None,
     over: str | None = None,
     average: Average | None = None,
     thresholds: int | Sequence[float] | None = None,
+    ci: float | None = None,
+    ci_method: CiMethod = "influence",
+    cluster: IntoColumn | None = None,
 ) -> FrameT:
-    """Average precision of each segment, beside its size and prevalence.
+    """Average precision of each segment, beside its size and prevalence, and how sure it is.
 
     The step area under the precision-recall curve, ``sum((R_n - R_(n-1)) * P_n)`` over the distinct
     scores in descending order, as scikit-learn's ``average_precision_score``.
@@ -277,6 +312,9 @@ def average_precision(
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
         aggregated; rows with the same score are added up.
+    pos_squares, neg_squares
+        Columns of the sums of squared weights that go with ``pos`` and ``neg``, for an interval if
+        those are sums of weights; ``counts(..., squares=True)`` makes them.
     over
         One of the keys in ``by``, to average over inside the others. Goes with ``average``.
     average
@@ -288,6 +326,16 @@ def average_precision(
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
         to 1. A score counts at the highest threshold it reaches; one that reaches none is never
         retrieved. Results are then those of the binned scores.
+    ci
+        Add an interval with this probability of covering the average precision of the population
+        that the rows are a sample of, for example ``0.95``.
+    ci_method
+        ``"influence"``: from how far each row moves the average precision. ``"boyd"``: as if it
+        were a share of the positives (Boyd, Eng & Page 2013, doi 10.1007/978-3-642-40994-3_29); it
+        takes no weights. Both are symmetric on the logit scale. See the notes.
+    cluster
+        Column that says which rows hang together, such as those of one user or one day; clusters
+        are then what is independent. For ``ci`` by ``"influence"`` from single rows.
 
     Returns
     -------
@@ -298,12 +346,30 @@ def average_precision(
         ``"no_positives"`` or ``"empty"`` (it is null). Sorted by the keys. Without ``by`` there is
         one row, also for no rows at all. Averages have ``n_undefined`` (Int64) for ``status``.
 
+        With ``ci`` also ``std_error, ci_low, ci_high`` (Float64) before ``status``, which says
+        ``"few_positives"`` where there are fewer than 20 (by weights, fewer than carry as much; by
+        clusters, fewer clusters that hold positives).
+
     Raises
     ------
     ColumnError, OptionError, FrameError
         At the call, where the schema shows that a role cannot be filled.
     DataError
         When the result is collected, for values that must not be swallowed.
+
+    Notes
+    -----
+    The standard error is the root of the sum of squares of how far each row (with ``cluster``, each
+    cluster) moves the average precision, to first order: exact for ties and weights, and the same
+    from counts. Simulated, a 95 % interval covers 92.5 to 97 % from 50 positives on; with 20 it
+    is 90 to 95 %, with 10 88 to 95 %, and with fewer, or where the average precision is close to 1,
+    anything. ``tests/benchmarks`` has the table.
+
+    At an average precision of 1 or 0 the logit has no width: the standard error is null, and the
+    interval that of so many positives which all do alike, from ``((1 - ci) / 2) ** (1 / n_pos)`` to
+    1, or the mirror of it; it covers more than it says. By ``"boyd"`` it is null, as it is without
+    negatives, where 1 is no finding, and with a single positive (or cluster of them), which does
+    not tell how positives differ.
 
     Examples
     --------
@@ -328,12 +394,23 @@ def average_precision(
     └────────┴─────┴───────┴────────────┴───────────────────┴────────┘
     """
     check_frame(frame)
-    asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
+    asked = request(
+        truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares, cluster
+    )
     levels = threshold_list(thresholds)
+    interval = interval_of(ci, ci_method, cluster)
     if over is None and average is None:
-        outputs = [*_areas.TABLE_COLUMNS, *_areas.dropped(missing)]
-        return _run(frame, asked, outputs, lambda rows: _areas.average_precision(rows, levels))
-    key, kind = average_over(over, average)
+        if interval is None:
+            outputs = [*_areas.TABLE_COLUMNS, *_areas.dropped(missing)]
+            return _run(frame, asked, outputs, lambda rows: _areas.average_precision(rows, levels))
+        outputs = [*_intervals.TABLE_COLUMNS, *_areas.dropped(missing)]
+        return _run(
+            frame,
+            asked,
+            outputs,
+            lambda rows: _intervals.average_precision(rows, levels, interval),
+        )
+    key, kind = average_over(over, average, interval)
     return _run(
         frame,
         asked,
@@ -434,6 +511,11 @@ def auc(
     - ``11-point``, ``101-point``: mean over the recalls 0, .1, ..., 1 (VOC 2007) or 0, .01, ..., 1
       (COCO) of the largest precision at that recall or a higher one.
     - ``gain``: trapezoid of the precision-recall-gain curve (Flach & Kull 2015, NIPS).
+
+    Only ``step`` has an interval from one sort, by :func:`average_precision` with ``ci``. How far
+    a row moves the others to first order is not worked out here, and an envelope or a grid, which
+    take the largest of several precisions, jump where another becomes the largest: for them
+    resample the rows.
 
     Examples
     --------
@@ -575,6 +657,121 @@ def operating_points(
         [*_operating.COLUMNS, *_areas.dropped(missing)],
         lambda rows: _operating.operating_points(rows, wanted),
     )
+
+
+def compare(
+    frame: FrameT,
+    truth: IntoColumn,
+    score: IntoScores,
+    *,
+    by: IntoKeys | None = None,
+    weight: IntoColumn | None = None,
+    pos_label: object = None,
+    missing: Missing = "raise",
+    ci: float = 0.95,
+    cluster: IntoColumn | None = None,
+    baseline: str | None = None,
+    against: Against | None = None,
+    adjust: Adjust | None = None,
+) -> FrameT:
+    """Compare the average precision of models on the same rows, or of a segment with others.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+    truth
+        Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
+    score
+        The models: a list of columns, or ``{name: column}``; higher means more likely positive.
+        With ``against`` it may be one column.
+    by
+        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        are one segment.
+    weight
+        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+    pos_label
+        The value of ``truth`` that is the positive class; every other value is negative.
+    missing
+        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
+        ``"drop"``: a row that lacks the score of any model is left out for all of them, and counted
+        in ``n_dropped``. ``"unretrieved"``: rows without a score stay in the totals as never found,
+        at no threshold; a missing truth raises.
+    ci
+        Probability with which the interval covers the difference in the population that the rows
+        are a sample of.
+    cluster
+        Column that says which rows hang together, such as those of one user or one day; clusters
+        are then what is independent.
+    baseline
+        The name of a model, to compare each of the others with it and not with each other.
+    against
+        ``"rest"``: compare each segment with all rows outside of it, which takes as many times
+        the rows as there are segments. ``"overall"``: with all rows, of which it is a part. Each
+        model is then compared with itself.
+    adjust
+        Add ``p_adjusted``, for as many tests as the result has rows with a p-value: ``"holm"``
+        bounds the probability of any false difference, ``"bh"`` (Benjamini & Hochberg 1995) the
+        share of false ones. By statsmodels: ``pip install 'frame-prc[stats]'``.
+
+    Returns
+    -------
+    Same kind as ``frame``
+        The keys, then ``model_a, model_b`` (String; with ``against`` that column instead),
+        ``n, n_pos`` of the segment as in :func:`average_precision`, ``ap_a, ap_b`` (the average
+        precision of the two models; with ``against`` of the segment and of what it is compared
+        with), ``difference`` (``ap_a - ap_b``), ``std_error, ci_low, ci_high, p_value`` (Float64;
+        two-sided), ``p_adjusted`` if asked for, and ``status`` (String) as in
+        :func:`average_precision`; with ``against`` that of the worse side. With ``missing="drop"``
+        also ``n_dropped``. Sorted by the keys, then in the order of the models. A baseline is
+        ``model_b``.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        At the call, where the schema shows that a role cannot be filled, or there is nothing to
+        compare.
+    DataError
+        When the result is collected, for values that must not be swallowed.
+
+    Notes
+    -----
+    Each row (with ``cluster``, each cluster) moves the two areas together; the variance is that of
+    the difference of the two moves, so what two models find equally hard does not count. The
+    interval is symmetric around the difference, and cut at -1 and 1.
+
+    Where all rows move both areas alike, as for two models that rank alike, there is no spread to
+    judge by: standard error, interval and p-value are null, as with a single positive. An area of 1
+    or 0 shows no spread of its own, and then the standard error is too small.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame(
+    ...     {
+    ...         "late": [True, False, True, False, True, False],
+    ...         "old": [0.5, 0.8, 0.3, 0.6, 0.7, 0.2],
+    ...         "new": [0.9, 0.8, 0.7, 0.4, 0.6, 0.3],
+    ...     }
+    ... )
+    >>> df.prc.compare("late", ["new", "old"]).select(
+    ...     "model_a", "model_b", "ap_a", "ap_b", "difference", "std_error", "p_value"
+    ... )
+    shape: (1, 7)
+    ┌─────────┬─────────┬──────────┬──────────┬────────────┬───────────┬──────────┐
+    │ model_a ┆ model_b ┆ ap_a     ┆ ap_b     ┆ difference ┆ std_error ┆ p_value  │
+    │ ---     ┆ ---     ┆ ---      ┆ ---      ┆ ---        ┆ ---       ┆ ---      │
+    │ str     ┆ str     ┆ f64      ┆ f64      ┆ f64        ┆ f64       ┆ f64      │
+    ╞═════════╪═════════╪══════════╪══════════╪════════════╪═══════════╪══════════╡
+    │ new     ┆ old     ┆ 0.805556 ┆ 0.533333 ┆ 0.272222   ┆ 0.179627  ┆ 0.129649 │
+    └─────────┴─────────┴──────────┴──────────┴────────────┴───────────┴──────────┘
+    """
+    check_frame(frame)
+    asked = request(truth, score, by, weight, pos_label, missing, None, None, cluster=cluster)
+    what = comparison(asked, ci, baseline, against, adjust)
+    outputs = [*what.outputs(), *_areas.dropped(missing)]
+    return _run(frame, asked, outputs, lambda rows: _compare.compare(rows, what))
 
 
 def one_vs_rest(

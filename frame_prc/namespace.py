@@ -42,6 +42,7 @@ class PrcFrame:
     curve = _method(api.curve)
     average_precision = _method(api.average_precision)
     auc = _method(api.auc)
+    compare = _method(api.compare)
     operating_points = _method(api.operating_points)
     one_vs_rest = _method(api.one_vs_rest)
 
