@@ -377,7 +377,9 @@ def _band(observed: Floats, drawn: Sequence[Floats], ci: float) -> list[list[flo
 
     tails = [(1 - ci) / 2, (1 + ci) / 2]
     reached = np.ma.masked_invalid(np.concatenate(drawn))
-    limits = [np.quantile(at.compressed(), tails) if at.count() else (None,) * 2 for at in reached.T]
+    limits = [
+        np.quantile(at.compressed(), tails) if at.count() else (None,) * 2 for at in reached.T
+    ]
     points = [None if np.isnan(height) else float(height) for height in observed[0]]
     return [points, *map(list, zip(*limits, strict=True))]
 
