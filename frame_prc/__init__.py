@@ -12,12 +12,14 @@ from frame_prc.api import (
     auc,
     average_precision,
     average_precision_expr,
+    band,
     compare,
     counts,
     curve,
     iso_f1,
     one_vs_rest,
     operating_points,
+    summary,
 )
 from frame_prc.exceptions import ColumnError, DataError, FrameError, OptionError, PrcError
 
@@ -30,12 +32,14 @@ __all__ = [
     "auc",
     "average_precision",
     "average_precision_expr",
+    "band",
     "compare",
     "counts",
     "curve",
     "iso_f1",
     "one_vs_rest",
     "operating_points",
+    "summary",
 ]
 
 __version__ = "0.1.0"

@@ -45,10 +45,11 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Resampling:
-    """How many replicates, and the seed they are drawn with."""
+    """How many replicates, the seed they are drawn with, and whether classes keep their sizes."""
 
     replicates: int
     seed: int | None
+    stratified: bool
 
     def generator(self) -> np.random.Generator:
         """Return the source of random numbers of a segment, the same for each."""
@@ -78,28 +79,37 @@ def check_installed() -> None:
 # --- tables --------------------------------------------------------------------------------
 
 
-def standard_errors(rows: Rows, resampling: Resampling, thresholds: Thresholds) -> pl.LazyFrame:
-    """Return keys and ``std_error``: the spread of the average precision over replicates.
+def variances(rows: Rows, resampling: Resampling, thresholds: Thresholds) -> pl.LazyFrame:
+    """Return keys and ``variance``: that of the average precision over replicates.
 
-    It is null with fewer than two replicates that have positives.
+    It is null where fewer than two replicates have positives. Without keys it is one row.
     """
 
     def spread(sample: _Sample, bar: Any) -> dict[str, list[Any]]:
         areas = [_average_precisions(curves) for curves in sample.replicates(resampling, bar)]
-        return {"std_error": [_spread(areas)]}
+        return {"variance": [_variance(areas)]}
 
-    return _per_segment(rows, resampling, thresholds, ["std_error"], spread)
+    found = _per_segment(rows, resampling, thresholds, ["variance"], spread)
+    return found if rows.keys else found.select(pl.col("variance").first())
 
 
 def bands(rows: Rows, recalls: Sequence[float], ci: float, resampling: Resampling) -> pl.LazyFrame:
-    """Return keys and ``recall, precision, precision_low, precision_high`` at given recalls."""
+    """Return one row per segment and recall, with nulls where a segment has no positives."""
+    check_drawable(rows)
 
     def band(sample: _Sample, bar: Any) -> dict[str, list[Any]]:
         drawn = [_precisions(curves, recalls) for curves in sample.replicates(resampling, bar)]
         columns = (list(recalls), *_band(_precisions(sample.observed(), recalls), drawn, ci))
         return dict(zip(BAND_COLUMNS, columns, strict=True))
 
-    return _per_segment(rows, resampling, None, BAND_COLUMNS, band)
+    found = _per_segment(rows, resampling, None, BAND_COLUMNS, band)
+    grid = pl.LazyFrame({"recall": recalls}, schema={"recall": pl.Float64})
+    segments = rank(rows).segments.select(rows.keys) if rows.keys else pl.LazyFrame({"all": [None]})
+    every = segments.join(grid, how="cross", maintain_order="left_right")
+    table = every.join(
+        found, on=[*rows.keys, "recall"], how="left", nulls_equal=True, maintain_order="left"
+    )
+    return rows.finish(table, BAND_COLUMNS)
 
 
 def _per_segment(
@@ -238,7 +248,7 @@ class _Curves:
 
 @dataclass(frozen=True)
 class _Sample:
-    """The rows of a segment, to draw from: of each class apart, or whole clusters."""
+    """The rows of a segment, to draw from: one by one, of each class apart, or whole clusters."""
 
     positive: _Class
     negative: _Class
@@ -274,20 +284,27 @@ class _Sample:
         block = max(1, _BLOCK // min(size, _ROWS_PER_BINOMIAL * cells))
         while left > 0:
             number = min(block, left)
-            yield self._curves(*self._draw(random, number))
+            yield self._curves(*self._draw(random, number, stratified=resampling.stratified))
             bar.update(number)
             left -= number
 
-    def _draw(self, random: np.random.Generator, number: int) -> tuple[Integers, Integers]:
+    def _draw(
+        self, random: np.random.Generator, number: int, *, stratified: bool
+    ) -> tuple[Integers, Integers]:
         """Return how many rows of each cell are drawn, of positives and of negatives."""
+        import numpy as np  # noqa: PLC0415
+
         positive, negative = self.positive, self.negative
-        if not self.n_clusters:
+        if self.n_clusters:
+            times = _drawn_evenly(random, self.n_clusters, number)
+            return (
+                times[:, positive.clusters] * positive.sizes,
+                times[:, negative.clusters] * negative.sizes,
+            )
+        if stratified:
             return _drawn(random, positive.sizes, number), _drawn(random, negative.sizes, number)
-        times = _drawn_evenly(random, self.n_clusters, number)
-        return (
-            times[:, positive.clusters] * positive.sizes,
-            times[:, negative.clusters] * negative.sizes,
-        )
+        drawn = _drawn(random, np.concatenate([positive.sizes, negative.sizes]), number)
+        return drawn[:, : len(positive.sizes)], drawn[:, len(positive.sizes) :]
 
     def _curves(self, positive: Integers, negative: Integers) -> _Curves:
         tp, positives = self.positive.running(positive)
@@ -362,13 +379,13 @@ def _precisions(curves: _Curves, recalls: Sequence[float]) -> Floats:
     return np.take_along_axis(height, np.array(places), axis=1)
 
 
-def _spread(areas: Sequence[Floats]) -> float | None:
-    """Return the standard deviation of the replicates that have an area."""
+def _variance(areas: Sequence[Floats]) -> float | None:
+    """Return the variance over the replicates that have an area."""
     import numpy as np  # noqa: PLC0415
 
     every = np.concatenate(areas)
     defined = every[~np.isnan(every)]
-    return float(np.std(defined, ddof=1)) if len(defined) > 1 else None
+    return float(np.var(defined, ddof=1)) if len(defined) > 1 else None
 
 
 def _band(observed: Floats, drawn: Sequence[Floats], ci: float) -> list[list[float | None]]:

@@ -10,12 +10,13 @@ from typing import Literal, TypeAlias, get_args
 import polars as pl
 
 from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sizes, with_dropped
+from frame_prc._bootstrap import Resampling, check_drawable, variances
 from frame_prc._influence import spreads, with_moves
 from frame_prc._ranking import Thresholds, _level_reached, rank
 from frame_prc._rows import Rows
 from frame_prc.exceptions import OptionError
 
-CiMethod: TypeAlias = Literal["influence", "boyd"]
+CiMethod: TypeAlias = Literal["influence", "boyd", "bootstrap"]
 CI_METHODS: tuple[CiMethod, ...] = get_args(CiMethod)
 
 COLUMNS = ("std_error", "ci_low", "ci_high")
@@ -33,6 +34,7 @@ class Interval:
 
     level: float
     method: CiMethod = "influence"
+    resampling: Resampling | None = None
 
     @property
     def z(self) -> float:
@@ -47,12 +49,16 @@ class Interval:
 
 def average_precision(rows: Rows, thresholds: Thresholds, interval: Interval) -> pl.LazyFrame:
     """Return one row per segment: its size, its average precision, and how sure that is."""
-    _check_method(rows, interval)
-    table = with_interval(estimates(rows, thresholds), interval)
+    check_method(rows, interval)
+    table = estimates(rows, thresholds)
+    if interval.resampling is not None:
+        drawn = variances(rows, interval.resampling, thresholds)
+        table = join_segments(table.drop("variance"), drawn, rows)
+    table = with_interval(table, interval)
     return rows.finish(table, [*TABLE_COLUMNS, *dropped(rows.columns.request.missing)])
 
 
-def _check_method(rows: Rows, interval: Interval) -> None:
+def check_method(rows: Rows, interval: Interval) -> None:
     """Refuse rows from which a method has no interval."""
     if interval.method == "boyd":
         given = "weight" if "weight" in rows.columns.classes else "pos"
@@ -67,6 +73,8 @@ def _check_method(rows: Rows, interval: Interval) -> None:
                 "ci_method='boyd' is for independent rows, without cluster=",
                 "cluster= with ci_method='influence'",
             )
+    elif interval.method == "bootstrap":
+        check_drawable(rows)
     elif rows.columns.counted and rows.columns.weighted and not rows.columns.with_squares:
         raise OptionError(
             "sums of weights in pos= and neg= do not tell how their rows spread",

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeGuard, get_args
 
 from frame_prc._areas import METHODS, PARTIAL_METHODS, Method
 from frame_prc._averages import Average
+from frame_prc._bootstrap import Resampling, check_installed
 from frame_prc._compare import Adjust, Against, Comparison, pairs_of
 from frame_prc._intervals import CI_METHODS, Interval
 from frame_prc._operating import Criterion, Target
@@ -22,6 +23,8 @@ Numbers: TypeAlias = float | Iterable[float] | None
 _LARGEST_BETA = 1e100  # beyond, its square is no float
 _MOST_THRESHOLDS = 1_000_000
 _THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
+_MOST_RECALLS = 10_001
+_RECALLS = f"a number of recalls from 2 to {_MOST_RECALLS}, or a list of ascending ones from 0 to 1"
 _RANGE = "(low, high) with 0 <= low < high <= 1"
 
 
@@ -125,11 +128,15 @@ def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(value, Iterable) and not isinstance(value, str)
 
 
+def _is_integer(value: object) -> TypeGuard[Integral]:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
 
 
-def interval_of(ci: Any, ci_method: Any, cluster: object) -> Interval | None:
+def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> Interval | None:
     """Return the interval asked for."""
     check_option("ci_method", ci_method, CI_METHODS)
     if ci is None:
@@ -137,7 +144,49 @@ def interval_of(ci: Any, ci_method: Any, cluster: object) -> Interval | None:
             if asked is not None and asked is not False:
                 raise OptionError(f"{name}= is given without ci=", "both, for example ci=0.95")
         return None
-    return Interval(confidence(ci), ci_method)
+    if ci_method != "bootstrap":
+        return Interval(confidence(ci), ci_method)
+    check_installed()
+    return Interval(confidence(ci), ci_method, drawn)
+
+
+def resampling(replicates: Any, seed: Any, stratified: Any, cluster: object) -> Resampling:
+    """Return how a bootstrap draws."""
+    check_option("stratified", stratified, (True, False))
+    if stratified and cluster is not None:
+        raise OptionError(
+            "stratified=True is given with cluster=",
+            "one of them",
+            "whole clusters are drawn, and bring the rows of both classes that they have",
+        )
+    if not _is_integer(replicates) or replicates < 1:
+        raise OptionError(f"replicates={replicates!r} are not replicates", "an integer from 1 on")
+    if seed is not None and (not _is_integer(seed) or seed < 0):
+        raise OptionError(
+            f"seed={seed!r} is not a seed",
+            "an integer from 0 on, for the same numbers every time, or None for new ones",
+        )
+    return Resampling(int(replicates), None if seed is None else int(seed), stratified)
+
+
+def recall_list(recalls: Any) -> list[float]:
+    """Return the recalls of a band, ascending."""
+    if _is_integer(recalls) and 1 < recalls <= _MOST_RECALLS:
+        return [place / (int(recalls) - 1) for place in range(int(recalls))]
+    values = list(recalls) if _is_list(recalls) else []
+    if not values:
+        raise OptionError(f"recalls={recalls!r} gives no recalls", _RECALLS)
+    for value in values:
+        if not _is_number(value) or not 0 <= value <= 1:
+            raise OptionError(f"recalls= holds {value!r}", _RECALLS)
+    for before, after in pairwise(values):
+        if before >= after:
+            raise OptionError(
+                f"recalls= are not ascending: {after!r} comes after {before!r}",
+                _RECALLS,
+                "sorted(set(recalls)) puts them in order",
+            )
+    return [float(value) for value in values]
 
 
 def confidence(ci: Any) -> float:

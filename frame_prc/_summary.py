@@ -9,7 +9,7 @@ import polars as pl
 from frame_prc import _areas
 from frame_prc._areas import AVERAGE_PRECISION, DROPPED, SIZES, Method
 from frame_prc._influence import spreads
-from frame_prc._intervals import Interval, limits, status, std_error
+from frame_prc._intervals import Interval, check_method, with_interval
 from frame_prc._operating import f_score, first_best
 from frame_prc._ranking import Ranking, rank
 from frame_prc._rows import Rows, once
@@ -40,6 +40,7 @@ def outputs(*, overall: bool) -> tuple[str, ...]:
 
 def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
     """Return one row per segment, and with ``overall`` one for all rows and one for the mean."""
+    check_method(rows, interval)
     segments = _scorecards(rows, interval)
     if not overall:
         return rows.finish(segments, COLUMNS)
@@ -74,9 +75,8 @@ def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
     sized = table.join(spread, on="segment", how="left", maintain_order="left").with_columns(
         *_areas.sizes(), pl.col("step").alias(AVERAGE_PRECISION)
     )
-    measured = _with_best(sized, ranking).with_columns(*_measures(rows), std_error())
-    tidy = _with_every_dropped(measured, ranking).with_columns(*limits(interval), status())
-    return ranking.with_keys(tidy)
+    measured = _with_best(sized, ranking).with_columns(*_measures(rows))
+    return ranking.with_keys(with_interval(_with_every_dropped(measured, ranking), interval))
 
 
 def _where_grown(value: pl.Expr, name: str) -> pl.Expr:
@@ -149,19 +149,18 @@ def _macro(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFra
     Segments share no row, so the variance of the mean is that of the sum of independent areas.
     """
     model = _pooled(rows).keys
-    sums = [pl.col(name).sum() for name in ("n", "n_pos", *DROPPED)]
-    means = [pl.col(name).mean() for name in (AVERAGE_PRECISION, "lack", *_MEASURES)]
-    counts = [
-        _AREA.count().alias("defined"),
-        (_AREA.count() - pl.col("std_error").count()).alias("unsure"),
+    n_defined, error = _AREA.count(), pl.col("std_error")
+    aggregates = [
+        pl.col("n", "n_pos", *DROPPED, "effective").sum(),
+        pl.col(AVERAGE_PRECISION, "lack", *_MEASURES).mean(),
+        pl.when(error.count() == n_defined).then((error**2).sum()).alias("variance"),
+        n_defined.alias("n_defined"),
         _AREA.null_count().cast(pl.Int64).alias(UNDEFINED),
     ]
-    aggregates = [*sums, *means, *counts, (pl.col("std_error") ** 2).sum().alias("variance")]
-    grouped = segments.group_by(model).agg(aggregates) if model else segments.select(aggregates)
-    error = pl.when((pl.col("defined") > 0) & (pl.col("unsure") == 0)).then(
-        pl.col("variance").sqrt() / pl.col("defined")
-    )
-    totals = grouped.with_columns(
-        positives="n_pos", negatives=pl.col("n") - pl.col("n_pos"), std_error=error
-    )
-    return totals.with_columns(*_areas.sizes(), *limits(interval)).sort(model or "n")
+    means = segments.group_by(model).agg(aggregates) if model else segments.select(aggregates)
+    totals = means.with_columns(
+        variance=pl.col("variance") / pl.col("n_defined") ** 2,
+        positives="n_pos",
+        negatives=pl.col("n") - pl.col("n_pos"),
+    ).with_columns(_areas.sizes())
+    return with_interval(totals.sort(model) if model else totals, interval)

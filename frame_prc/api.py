@@ -10,6 +10,7 @@ import polars as pl
 from frame_prc import (
     _areas,
     _averages,
+    _bootstrap,
     _compare,
     _counts,
     _curve,
@@ -18,6 +19,7 @@ from frame_prc import (
     _labels,
     _operating,
     _rows,
+    _summary,
 )
 from frame_prc._areas import Method
 from frame_prc._averages import Average
@@ -25,18 +27,21 @@ from frame_prc._columns import resolve
 from frame_prc._compare import Adjust, Against
 from frame_prc._curve import STARTS, Keep, Start
 from frame_prc._frames import FrameT, check_frame
-from frame_prc._intervals import CiMethod
+from frame_prc._intervals import CiMethod, Interval
 from frame_prc._labels import label_request
 from frame_prc._operating import Criterion
 from frame_prc._options import (
     Numbers,
     average_over,
     comparison,
+    confidence,
     f_scores_and_steps,
     interval_of,
     method_list,
     prevalence,
     recall_bounds,
+    recall_list,
+    resampling,
     targets,
     threshold_list,
 )
@@ -161,6 +166,7 @@ def curve(
     gain: bool = False,
     calibrate: float | None = None,
     thresholds: int | Sequence[float] | None = None,
+    ci: float | None = None,
 ) -> FrameT:
     """Exact precision-recall curve of each segment: one row per distinct score.
 
@@ -211,6 +217,11 @@ def curve(
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
         to 1. A score counts at the highest threshold it reaches; one that reaches none is never
         retrieved. The curve then has these thresholds in every segment.
+    ci
+        Add ``precision_low, precision_high``: at each threshold by itself, an interval with this
+        probability of covering the precision of the population (Wilson 1927, JASA 22:209), for
+        example ``0.95``. Not with weights, whose sums are no counts of rows; for them, and for a
+        band to draw, see :func:`band`.
 
     Returns
     -------
@@ -220,7 +231,7 @@ def curve(
         1) and the columns asked for. Sorted by the keys, then by threshold descending, so recall
         ascends and the rows draw as they lie. What is not defined is null: recall in a segment
         without positives, precision at a given threshold that no row reaches, gains before the
-        first hit.
+        first hit, and an interval of precision where no row is retrieved.
 
     Raises
     ------
@@ -252,7 +263,8 @@ def curve(
     check_option("keep", keep, get_args(Keep))
     check_option("envelope", envelope, (True, False))
     check_option("gain", gain, (True, False))
-    extras = _curve.Extras(envelope, gain, prevalence(calibrate))
+    z = None if ci is None else Interval(confidence(ci)).z
+    extras = _curve.Extras(envelope, gain, prevalence(calibrate), z)
     levels = threshold_list(thresholds)
     return _run(
         frame,
@@ -281,6 +293,9 @@ def average_precision(
     ci: float | None = None,
     ci_method: CiMethod = "influence",
     cluster: IntoColumn | None = None,
+    replicates: int = 1000,
+    stratified: bool = False,
+    seed: int | None = None,
 ) -> FrameT:
     """Average precision of each segment, beside its size and prevalence, and how sure it is.
 
@@ -332,10 +347,21 @@ def average_precision(
     ci_method
         ``"influence"``: from how far each row moves the average precision. ``"boyd"``: as if it
         were a share of the positives (Boyd, Eng & Page 2013, doi 10.1007/978-3-642-40994-3_29); it
-        takes no weights. Both are symmetric on the logit scale. See the notes.
+        takes no weights. ``"bootstrap"``: from how it spreads over ``replicates`` new samples; it
+        needs NumPy. All are symmetric on the logit scale. See the notes.
     cluster
         Column that says which rows hang together, such as those of one user or one day; clusters
-        are then what is independent. For ``ci`` by ``"influence"`` from single rows.
+        are then what is independent. For ``ci`` by ``"influence"`` or ``"bootstrap"`` from single
+        rows.
+    replicates
+        Number of samples that ``ci_method="bootstrap"`` draws.
+    stratified
+        Draw positives and negatives apart, as many of each as there are, as in a sample whose class
+        sizes were chosen. Otherwise rows are drawn whatever their class, and prevalence varies with
+        them.
+    seed
+        An integer for the same ``"bootstrap"`` every time, whatever the kind of frame and the order
+        of rows, and whichever other segments there are; ``None`` for a new one.
 
     Returns
     -------
@@ -364,6 +390,14 @@ def average_precision(
     from counts. Simulated, a 95 % interval covers 92.5 to 97 % from 50 positives on; with 20 it
     is 90 to 95 %, with 10 88 to 95 %, and with fewer, or where the average precision is close to 1,
     anything. ``tests/benchmarks`` has the table.
+
+    The bootstrap draws as many rows as there are, with replacement (with ``cluster``, as many
+    clusters), and takes the standard deviation of their average precisions as its standard error;
+    replicates without positives are left out. ``"influence"`` is its limit for many rows; with
+    ``stratified`` it is smaller, for prevalence is then no source of error. Its interval is not
+    made of their percentiles, for the average precision of a sample with repeated rows is biased
+    upwards: simulated with 5 to 20 positives, a 95 % interval of percentiles covers 82 to 90 %, the
+    one on the logit scale 90 to 93 %.
 
     At an average precision of 1 or 0 the logit has no width: the standard error is null, and the
     interval that of so many positives which all do alike, from ``((1 - ci) / 2) ** (1 / n_pos)`` to
@@ -398,7 +432,9 @@ def average_precision(
         truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares, cluster
     )
     levels = threshold_list(thresholds)
-    interval = interval_of(ci, ci_method, cluster)
+    interval = interval_of(
+        ci, ci_method, cluster, resampling(replicates, seed, stratified, cluster)
+    )
     if over is None and average is None:
         if interval is None:
             outputs = [*_areas.TABLE_COLUMNS, *_areas.dropped(missing)]
@@ -772,6 +808,241 @@ def compare(
     what = comparison(asked, ci, baseline, against, adjust)
     outputs = [*what.outputs(), *_areas.dropped(missing)]
     return _run(frame, asked, outputs, lambda rows: _compare.compare(rows, what))
+
+
+def band(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    by: IntoKeys | None = None,
+    weight: IntoColumn | None = None,
+    pos_label: object = None,
+    missing: Missing = "raise",
+    pos: IntoColumn | None = None,
+    neg: IntoColumn | None = None,
+    recalls: int | Sequence[float] = 101,
+    ci: float = 0.95,
+    cluster: IntoColumn | None = None,
+    replicates: int = 1000,
+    stratified: bool = False,
+    seed: int | None = None,
+) -> FrameT:
+    """Precision on a common grid of recalls, with a band to draw around each segment's curve.
+
+    The band is pointwise: at each recall by itself it covers the precision of the population with
+    probability ``ci``, and so a whole curve with less. It comes from a bootstrap, which needs
+    NumPy.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+    truth
+        Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
+    score
+        Column of scores, any numeric dtype, higher means more likely positive. A list of columns,
+        or ``{name: column}``, evaluates several models; the result then begins with a key column
+        ``model``.
+    by
+        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        are one segment.
+    weight
+        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+    pos_label
+        The value of ``truth`` that is the positive class; every other value is negative.
+    missing
+        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
+        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
+        a score stay in the totals as never found, at no threshold; a missing truth raises.
+    pos, neg
+        Columns of positives and negatives per row, in place of ``truth``, for rows that are already
+        aggregated; rows with the same score are added up.
+    recalls
+        The recalls, the same for every segment: a list of ascending numbers, or a number of them,
+        equally spaced from 0 to 1.
+    ci
+        The probability of covering the precision at each recall.
+    cluster
+        Column that says which rows hang together, such as those of one user or one day; clusters
+        are then what is independent. From single rows.
+    replicates
+        Number of samples to draw.
+    stratified
+        Draw positives and negatives apart, as many of each as there are, as in a sample whose class
+        sizes were chosen. Otherwise rows are drawn whatever their class, and prevalence varies with
+        them.
+    seed
+        An integer for the same band every time, whatever the kind of frame and the order of rows,
+        and whichever other segments there are; ``None`` for a new one.
+
+    Returns
+    -------
+    Same kind as ``frame``
+        The keys, then ``recall``, ``precision, precision_low, precision_high`` (Float64, from 0 to
+        1). Precision is that of the highest threshold which reaches the recall, the height of the
+        steps whose area the average precision is; it is null where none does. Sorted by the keys,
+        then by recall ascending: every segment has the same rows.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        At the call, where the schema shows that a role cannot be filled, or NumPy is not installed.
+    DataError
+        When the result is collected, for values that must not be swallowed.
+
+    Notes
+    -----
+    A replicate draws as many rows as there are, with replacement (with ``cluster``, as many
+    clusters). The band lies between two percentiles of the precision over the
+    replicates that reach the recall. At the lowest recalls a few rows decide, and it is too narrow;
+    where no negative is ranked as high, it has no width at all.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame(
+    ...     {"late": [1, 1, 0, 1, 0, 0, 1, 0] * 20, "score": [8, 7, 6, 5, 4, 3, 2, 1] * 20}
+    ... )
+    >>> df.prc.band("late", "score", recalls=5, seed=1)
+    """
+    check_frame(frame)
+    grid, level, drawn = (
+        recall_list(recalls),
+        confidence(ci),
+        resampling(replicates, seed, stratified, cluster),
+    )
+    _bootstrap.check_installed()
+    return _run(
+        frame,
+        request(truth, score, by, weight, pos_label, missing, pos, neg, cluster=cluster),
+        _bootstrap.BAND_COLUMNS,
+        lambda rows: _bootstrap.bands(rows, grid, level, drawn),
+    )
+
+
+def summary(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    by: IntoKeys | None = None,
+    weight: IntoColumn | None = None,
+    pos_label: object = None,
+    missing: Missing = "raise",
+    pos: IntoColumn | None = None,
+    neg: IntoColumn | None = None,
+    pos_squares: IntoColumn | None = None,
+    neg_squares: IntoColumn | None = None,
+    ci: float = 0.95,
+    overall: bool = False,
+) -> FrameT:
+    """Scorecard of each segment in one row, with measures that compare across prevalences.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+    truth
+        Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
+    score
+        Column of scores, any numeric dtype, higher means more likely positive. A list of columns,
+        or ``{name: column}``, evaluates several models; the result then begins with a key column
+        ``model``.
+    by
+        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        are one segment.
+    weight
+        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+    pos_label
+        The value of ``truth`` that is the positive class; every other value is negative.
+    missing
+        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
+        ``"drop"``: such rows are left out, for each model its own, and counted in ``n_dropped``.
+        ``"unretrieved"``: rows without a score stay in the totals as never found, at no threshold;
+        a missing truth raises.
+    pos, neg
+        Columns of positives and negatives per row, in place of ``truth``, for rows that are already
+        aggregated; rows with the same score are added up.
+    pos_squares, neg_squares
+        Columns of the sums of squared weights that go with ``pos`` and ``neg``, for an interval if
+        those are sums of weights; ``counts(..., squares=True)`` makes them.
+    ci
+        The probability with which the interval covers the average precision of the population.
+    overall
+        Add a row for all rows pooled and a row for the mean of the segments, for each model its
+        own, and a column ``level`` before the keys that says which is which: ``"segment"``,
+        ``"pooled"`` or ``"macro"``. These rows have null keys.
+
+    Returns
+    -------
+    Same kind as ``frame``
+        The keys, then
+
+        - ``n, n_pos, prevalence`` as in :func:`average_precision`, ``n_dropped`` (Int64; 0 unless
+          ``missing="drop"``), and ``status``: ``"ok"``, ``"few_positives"`` (fewer than 20, or by
+          weights fewer than carry as much), ``"no_negatives"``, ``"no_positives"`` or ``"empty"``;
+        - ``average_precision``, and ``std_error, ci_low, ci_high`` as :func:`average_precision`
+          gives them by ``ci_method="influence"``;
+        - ``lift``: the average precision over the prevalence, which is what a random ranking has;
+        - ``normalised_average_precision``: 0 is the worst ranking possible, 1 a perfect one;
+        - ``calibrated_average_precision``: what the same ranking has at the prevalence of all rows
+          of the model;
+        - ``interpolated`` and ``normalised_interpolated``, the area by that method of :func:`auc`;
+        - ``gain``, the area by that method of :func:`auc`;
+        - ``best_f1`` and ``best_f1_threshold``, the highest threshold that reaches it.
+
+        All areas are Float64, and null where they are not defined: without positives, and the
+        normalised and calibrated ones and ``gain`` also without negatives. Sorted by the keys.
+
+        With ``overall`` the pooled and then the macro rows follow the segments, and the last column
+        is ``n_undefined`` (Int64): how many segments have no average precision and are left out of
+        its mean. It is 0 for pooled rows, null for segments. Sizes in a macro row are sums, the
+        measures are the means of the segments that have them, and the interval is that of a mean of
+        independent segments.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        At the call, where the schema shows that a role cannot be filled.
+    DataError
+        When the result is collected, for values that must not be swallowed.
+
+    Notes
+    -----
+    With prevalence pi, P positives and N negatives:
+
+    - The worst average precision is ``sum(i / (i + N) for i in 1..P) / P``, the worst interpolated
+      area ``1 + (1 - pi) / pi * log(1 - pi)`` (Boyd et al. 2012, arXiv 1206.4667); normalised is
+      ``(area - worst) / (1 - worst)``. The worst order of weighted rows has no closed form; with
+      weights both use the second, below which no ranking falls.
+    - Calibrated precision at prevalence pi0 is ``TP / (TP + pi (1 - pi0) / (pi0 (1 - pi)) FP)``
+      (Siblini et al. 2020, arXiv 1909.02827).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame(
+    ...     {
+    ...         "region": ["north", "north", "north", "south", "south"],
+    ...         "late": [True, False, True, False, True],
+    ...         "score": [0.9, 0.8, 0.3, 0.6, 0.2],
+    ...     }
+    ... )
+    >>> table = df.prc.summary("late", "score", by="region", overall=True)
+    >>> table.select("level", "region", "n", "n_pos", "average_precision", "lift", "best_f1")
+    """
+    check_frame(frame)
+    check_option("overall", overall, (True, False))
+    interval = Interval(confidence(ci))
+    return _run(
+        frame,
+        request(truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares),
+        _summary.outputs(overall=overall),
+        lambda rows: _summary.summary(rows, interval, overall=overall),
+    )
 
 
 def one_vs_rest(

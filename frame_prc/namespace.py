@@ -44,6 +44,8 @@ class PrcFrame:
     auc = _method(api.auc)
     compare = _method(api.compare)
     operating_points = _method(api.operating_points)
+    band = _method(api.band)
+    summary = _method(api.summary)
     one_vs_rest = _method(api.one_vs_rest)
 
 
