@@ -40,7 +40,12 @@ def spreads(ranking: Ranking, thresholds: Thresholds) -> pl.LazyFrame:
         of positives of equal weight that say as much: the square of the sum of their weights over
         the sum of the squares.
     """
-    steps = _with_influence(_hits(ranking, thresholds)).with_columns(_squares(ranking.rows))
+    return spreads_of(_hits(ranking, thresholds), ranking.rows)
+
+
+def spreads_of(hits: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+    """Return the same from the steps at which true positives grow, where no row has a weight."""
+    steps = _with_influence(hits).with_columns(_squares(rows))
     move = pl.col("pos") * pl.col("on_positive") ** 2 + pl.col("neg") * pl.col("on_negative") ** 2
     step = pl.when(~_OPENS).then(step_area(_GAIN, _TP, _FP, _POSITIVES))
     totals = [pl.col(name).first() for name in ("positives", "negatives", "lack")]

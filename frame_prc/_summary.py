@@ -8,7 +8,7 @@ import polars as pl
 
 from frame_prc import _areas
 from frame_prc._areas import AVERAGE_PRECISION, DROPPED, SIZES, Method
-from frame_prc._influence import spreads
+from frame_prc._influence import spreads, spreads_of
 from frame_prc._intervals import Interval, check_method, with_interval
 from frame_prc._operating import f_score, first_best
 from frame_prc._ranking import Ranking, rank
@@ -59,24 +59,35 @@ def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
 def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
     """Return keys and scorecard of every segment."""
     ranking = rank(rows)
-    steps = _with_reference(once(_areas.steps(ranking, _METHODS)), ranking)
+    steps = once(_areas.steps(ranking, _METHODS))
+    spread = _spreads(steps, ranking).select("segment", "lack", "variance", "effective")
+    areas = _areas_of(_with_reference(steps, ranking), ranking)
+    table = areas.join(spread, on="segment", how="left", maintain_order="left").with_columns(
+        *_areas.sizes(), pl.col("step").alias(AVERAGE_PRECISION)
+    )
+    measured = _with_best(table, ranking).with_columns(*_measures(rows))
+    return ranking.with_keys(with_interval(_with_every_dropped(measured, ranking), interval))
+
+
+def _spreads(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    if ranking.rows.columns.needs_squares:
+        return spreads(ranking, None)  # the running sums of squares need a sort of their own
+    return spreads_of(steps, ranking.rows)
+
+
+def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Return the areas of each segment, and its step of the best F1."""
     rated = steps.with_columns(
         _where_grown(_areas.calibrated_step_area(pl.col("reference")), _CALIBRATED),
         _where_grown(f_score(_TP, _FP, _POSITIVES - _TP, 1), "f1"),
-    ).with_row_index("place")
-    table = _areas.areas_of(
-        rated,
+    )
+    return _areas.areas_of(
+        rated.with_row_index("place"),
         _METHODS,
-        weighted=rows.columns.weighted,
+        weighted=ranking.rows.columns.weighted,
         best=first_best(pl.col("f1"), pl.struct("slot", "f1")),
         **{_CALIBRATED: pl.col(_CALIBRATED).sum()},
     )
-    spread = spreads(ranking, None).select("segment", "lack", "variance", "effective")
-    sized = table.join(spread, on="segment", how="left", maintain_order="left").with_columns(
-        *_areas.sizes(), pl.col("step").alias(AVERAGE_PRECISION)
-    )
-    measured = _with_best(sized, ranking).with_columns(*_measures(rows))
-    return ranking.with_keys(with_interval(_with_every_dropped(measured, ranking), interval))
 
 
 def _where_grown(value: pl.Expr, name: str) -> pl.Expr:
