@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 import polars as pl
 
 from frame_prc._curve import (
+    Amounts,
     Start,
     calibrated_precision,
     precision,
@@ -56,7 +57,7 @@ def dropped(missing: Missing) -> tuple[str, ...]:
 # --- the methods ---------------------------------------------------------------------------
 
 
-def step_area(gain: pl.Expr, tp: pl.Expr, fp: pl.Expr, positives: pl.Expr) -> pl.Expr:
+def step_area(gain: Amounts, tp: Amounts, fp: Amounts, positives: Amounts) -> Amounts:
     """Return what one step adds to the average precision: ``(R_n - R_(n-1)) * P_n``."""
     # Divided first: the product of a tiny weight and a tiny precision would be zero.
     return gain / positives * precision(tp, fp)

@@ -99,8 +99,8 @@ def bands(rows: Rows, recalls: Sequence[float], ci: float, resampling: Resamplin
 
     def band(sample: _Sample, bar: Any) -> dict[str, list[Any]]:
         drawn = [_precisions(curves, recalls) for curves in sample.replicates(resampling, bar)]
-        columns = (list(recalls), *_band(_precisions(sample.observed(), recalls), drawn, ci))
-        return dict(zip(BAND_COLUMNS, columns, strict=True))
+        heights = _band(_precisions(sample.observed(), recalls), drawn, ci)
+        return dict(zip(BAND_COLUMNS, [list(recalls), *heights], strict=True))
 
     found = _per_segment(rows, resampling, None, BAND_COLUMNS, band)
     grid = pl.LazyFrame({"recall": recalls}, schema={"recall": pl.Float64})
@@ -356,7 +356,7 @@ def _average_precisions(curves: _Curves) -> Floats:
     gain = np.diff(curves.tp, axis=1, prepend=0.0)
     # Where nothing is retrieved yet there is no precision, and nothing to add.
     steps = step_area(gain, curves.tp, curves.fp, curves.positives[:, None])
-    areas = np.nansum(steps, axis=1)
+    areas: Floats = np.nansum(steps, axis=1)
     areas[curves.positives == 0] = np.nan
     return areas
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -15,10 +15,17 @@ Start: TypeAlias = Literal["one", "first"] | None
 STARTS: tuple[Start, ...] = ("one", "first", None)
 Keep: TypeAlias = Literal["all", "corners"]
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Expressions for frames, arrays for blocks of replicates: a formula is the same for both.
+Amounts = TypeVar("Amounts", pl.Expr, "NDArray[np.float64]")
+
 COLUMNS = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall")
 
 
-def precision(tp: pl.Expr, fp: pl.Expr) -> pl.Expr:
+def precision(tp: Amounts, fp: Amounts) -> Amounts:
     """Return the share of positives among the rows predicted positive."""
     return tp / (tp + fp)
 

@@ -128,7 +128,7 @@ def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(value, Iterable) and not isinstance(value, str)
 
 
-def _is_integer(value: object) -> TypeGuard[Integral]:
+def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
