@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import every_kind, every_polars_kind
+from optional import require_module
 from polars.testing import assert_frame_equal
 from strategies import BY, INTEGER_WEIGHTS, SCORES_OR_NONE, frames
 
@@ -319,13 +320,14 @@ def test_numpy_is_all_it_needs(names, says):
     assert done.stderr == ""
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_long_run_shows_its_progress_on_a_terminal_and_only_there(monkeypatch, capfd):
+    termios = require_module("termios")
+    require_module("tqdm")
     average_precision(ROWS)
     assert capfd.readouterr().err == ""
     monkeypatch.setattr("frame_prc._bootstrap._PATIENCE", 0)
-    monkeypatch.setenv("COLUMNS", "100")
     leader, follower = os.openpty()
+    termios.tcsetwinsize(follower, (24, 100))
     with os.fdopen(follower, "w") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         average_precision(ROWS, by="region")
