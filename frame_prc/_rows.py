@@ -19,6 +19,8 @@ from frame_prc._columns import Columns, common_score_dtype, named, project, with
 # Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
 _CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
 
+_LEAST = 5e-324  # of all floats above 0
+
 _DROP = "missing='drop' leaves such rows out"
 _UNRETRIEVED = "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
 
@@ -53,10 +55,17 @@ class Rows:
 
     def squared(self) -> Rows:
         """Return rows with squared weights, or with sums of squared weights as their counts."""
+        # What is above 0 stays above it: a square must rank wherever its weight does.
         if self.columns.counted:
-            squares = {"pos": pl.col("pos_squares"), "neg": pl.col("neg_squares")}
+            least = _LEAST if self.columns.weighted else 1
+            squares = {
+                role: pl.when(pl.col(role) > 0)
+                .then(pl.max_horizontal(pl.col(f"{role}_squares"), least))
+                .otherwise(0)
+                for role in ("pos", "neg")
+            }
         else:
-            squares = {"weight": pl.col("weight") ** 2}
+            squares = {"weight": (pl.col("weight") ** 2).clip(lower_bound=_LEAST)}
         return replace(self, frame=self.frame.with_columns(**squares))
 
     def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
