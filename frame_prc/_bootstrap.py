@@ -47,9 +47,9 @@ _ROUNDING = 1e-12
 class Resampling:
     """How many replicates, the seed they are drawn with, and whether classes keep their sizes."""
 
-    replicates: int
-    seed: int | None
-    stratified: bool
+    replicates: int = 1000
+    seed: int | None = None
+    stratified: bool = False
 
     def generator(self) -> np.random.Generator:
         """Return the source of random numbers of a segment, the same for each."""

@@ -139,6 +139,11 @@ def _is_number(value: object) -> bool:
 def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> Interval | None:
     """Return the interval asked for."""
     check_option("ci_method", ci_method, CI_METHODS)
+    if ci_method != "bootstrap" and drawn != Resampling():
+        raise OptionError(
+            f"replicates=, seed= or stratified= is given with ci_method={ci_method!r}",
+            "these with ci_method='bootstrap'",
+        )
     if ci is None:
         for name, asked in (("ci_method", ci_method != CI_METHODS[0]), ("cluster", cluster)):
             if asked is not None and asked is not False:

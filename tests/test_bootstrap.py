@@ -237,6 +237,7 @@ FIRST = pl.when(pl.col("score") == 0.2)
         ({"ci": 1.0}, r"ci=1.0 is not a level"),
         ({"ci": 95}, r"ci=95 is not a level.*ci=0.95"),
         ({"ci": None}, r"ci_method= is given without ci="),
+        ({"ci_method": "influence"}, r"seed= or stratified= is given with ci_method='influence'"),
         ({"ci_method": "boot"}, r"ci_method='boot' is not an option.*'bootstrap'"),
     ],
     ids=str,

@@ -121,7 +121,8 @@ def test_every_measure_equals_its_definition(kind, weights, data, by):
 @given(st.data(), BY)
 def test_sizes_and_interval_are_those_of_average_precision(kind, weights, data, by):
     df = data.draw(frames(SCORES_OR_NONE, weights))
-    asked = {"by": by, "missing": "drop", "weight": "weight" if weights is not None else None}
+    missing = data.draw(st.sampled_from(["drop", "unretrieved"]))
+    asked = {"by": by, "missing": missing, "weight": "weight" if weights is not None else None}
     frame = kind.make(df)
     alone = kind.rows(frame_prc.average_precision(frame, "truth", "score", ci=0.9, **asked))
     asked.pop("weight")

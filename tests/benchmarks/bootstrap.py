@@ -1,12 +1,11 @@
-"""The bootstrap beside the influence function: agreement, coverage, and cost.
+"""The bootstrap beside the influence function: how they agree, and what they cover.
 
 ::
 
-    python tests/benchmarks/bootstrap.py agreement coverage cost   # any of them, in this order
+    python tests/benchmarks/bootstrap.py agreement coverage   # or one of them
 
 - ``agreement``: the standard error on real segments, analytic and by 2,000 replicates.
 - ``coverage``: how often 95 % intervals hold the true value where positives are few, and bands.
-- ``cost``: seconds and memory of 1,000 replicates, and of a summary.
 """
 
 from __future__ import annotations
@@ -16,20 +15,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
-from time import perf_counter
 
 import numpy as np
 import polars as pl
 
 import frame_prc
 
-TESTS = Path(__file__).parents[1]
-sys.path.insert(0, str(TESTS))
-
-from benchmarks.data import Rows  # noqa: E402 - the folder of tests is no package
-from benchmarks.measure import own_peak, seconds, times  # noqa: E402
-
-FLIGHTS = TESTS.parent / "examples" / "data" / "flights.parquet"
+FLIGHTS = Path(__file__).parents[2] / "examples" / "data" / "flights.parquet"
 ENOUGH_POSITIVES = 200
 
 
@@ -157,43 +149,11 @@ def bands(rows: int = 2000, samples: int = 300, replicates: int = 400) -> pl.Dat
     )
 
 
-# --- cost ----------------------------------------------------------------------------------
-
-
-def cost() -> None:
-    """Print seconds and memory."""
-    frame = Rows(1_000_000, segments=100).frame()
-    before, start = own_peak(), perf_counter()
-    frame_prc.average_precision(
-        frame, "truth", "score", by="segment", ci=0.95, ci_method="bootstrap", seed=0
-    )
-    taken, peak = perf_counter() - start, own_peak()
-    print(f"1,000 replicates of 100 segments of 10,000 rows: {taken:.1f} s,", end=" ")
-    print(f"peak {peak / 2**30:.2f} GiB, of which {before / 2**30:.2f} before")
-
-    rows = Rows(5_000_000, segments=100)
-    large = rows.frame()
-    runs = {
-        "ap": lambda: frame_prc.average_precision(large, "truth", "score", by="segment"),
-        "ap with ci": lambda: frame_prc.average_precision(
-            large, "truth", "score", by="segment", ci=0.95
-        ),
-        "summary": lambda: frame_prc.summary(large, "truth", "score", by="segment"),
-        "summary overall": lambda: frame_prc.summary(
-            large, "truth", "score", by="segment", overall=True
-        ),
-    }
-    table = times(runs, rounds=7)
-    print(rows, table.with_columns(times_ap=pl.col("median") / seconds(table, "ap")), sep="\n")
-
-
 if __name__ == "__main__":
-    CHOSEN = sys.argv[1:] or ["agreement", "coverage", "cost"]
+    CHOSEN = sys.argv[1:] or ["agreement", "coverage"]
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=120, float_precision=4):
         if "agreement" in CHOSEN:
             print(agreement())
         if "coverage" in CHOSEN:
             print(pl.DataFrame(list(coverage())))
             print(bands())
-        if "cost" in CHOSEN:
-            cost()

@@ -94,7 +94,7 @@ def _peak(name: str, path: Path, by: list[str], rounds: int) -> tuple[int, int]:
     return round(median(peak for peak, _ in found)), found[0][1]
 
 
-def own_peak() -> int:
+def _own_peak() -> int:
     """Return the largest resident size of this process so far, in bytes.
 
     ``getrusage`` would say at least the size that the parent had when it started this process.
@@ -110,4 +110,4 @@ if __name__ == "__main__":
 
     NAME, PATH, BY = sys.argv[1:]
     RESULT = getattr(contenders, NAME)(pl.scan_parquet(PATH), BY.split(","))
-    print(own_peak(), 0 if RESULT is None else RESULT.estimated_size())
+    print(_own_peak(), 0 if RESULT is None else RESULT.estimated_size())
