@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from statistics import NormalDist
 from typing import Any
 
 import oracle
@@ -61,7 +60,7 @@ def expected_interval(
     if round(effective) < 2:
         return nothing
     error = math.sqrt(oracle.variance(rows, clusters))
-    half = NormalDist().inv_cdf((1 + ci) / 2) * error / float(area * (1 - area))
+    half = oracle.student_quantile(ci, effective - 1) * error / float(area * (1 - area))
     logit = math.log(area / (1 - area))
     return error, _expit(logit - half), _expit(logit + half)
 
