@@ -361,9 +361,9 @@ def average_precision(
     -----
     The standard error is the root of the sum of squares of how far each row (with ``cluster``, each
     cluster) moves the average precision, to first order: exact for ties and weights, and the same
-    from counts. Simulated, a 95 % interval covers 92.5 to 97 % from 50 positives on; with 20 it
-    is 90 to 95 %, with 10 88 to 95 %, and with fewer, or where the average precision is close to 1,
-    anything. ``tests/benchmarks`` has the table.
+    from counts. The interval is as wide as Student's t with ``n_pos - 1`` degrees of freedom
+    (effectively, with weights or clusters) has it on the logit scale. How often it covers was
+    simulated: ``tests/benchmarks`` has the table.
 
     At an average precision of 1 or 0 the logit has no width: the standard error is null, and the
     interval that of so many positives which all do alike, from ``((1 - ci) / 2) ** (1 / n_pos)`` to
@@ -737,8 +737,11 @@ def compare(
     Notes
     -----
     Each row (with ``cluster``, each cluster) moves the two areas together; the variance is that of
-    the difference of the two moves, so what two models find equally hard does not count. The
-    interval is symmetric around the difference, and cut at -1 and 1.
+    the difference of the two moves, so what two models find equally hard does not count. Interval
+    and p-value judge the difference between two logits, where spread depends least on the areas,
+    by Student's t with as many degrees of freedom as effective positives, less one; the interval is
+    scaled back, symmetric around the difference, and cut at -1 and 1. It leaves out 0 where
+    ``p_value < 1 - ci``.
 
     Where all rows move both areas alike, as for two models that rank alike, there is no spread to
     judge by: standard error, interval and p-value are null, as with a single positive. An area of 1
@@ -764,7 +767,7 @@ def compare(
     │ ---     ┆ ---     ┆ ---      ┆ ---      ┆ ---        ┆ ---       ┆ ---      │
     │ str     ┆ str     ┆ f64      ┆ f64      ┆ f64        ┆ f64       ┆ f64      │
     ╞═════════╪═════════╪══════════╪══════════╪════════════╪═══════════╪══════════╡
-    │ new     ┆ old     ┆ 0.805556 ┆ 0.533333 ┆ 0.272222   ┆ 0.179627  ┆ 0.129649 │
+    │ new     ┆ old     ┆ 0.805556 ┆ 0.533333 ┆ 0.272222   ┆ 0.179627  ┆ 0.280445 │
     └─────────┴─────────┴──────────┴──────────┴────────────┴───────────┴──────────┘
     """
     check_frame(frame)

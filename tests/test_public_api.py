@@ -18,7 +18,9 @@ from polars.testing import assert_frame_equal
 import frame_prc
 
 README = Path(__file__).parents[1] / "README.md"
-VERBS = ["auc", "average_precision", "counts", "curve", "one_vs_rest", "operating_points"]
+VERBS = [
+    "auc", "average_precision", "compare", "counts", "curve", "one_vs_rest", "operating_points",
+]  # fmt: skip
 ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
 
 COMMON = (
@@ -28,9 +30,12 @@ COMMON = (
 SIGNATURES = {
     "auc": f"({COMMON}, method='step', start='one', recall_range=None, standardised=False, "
     "thresholds=None)",
-    "average_precision": f"({COMMON}, over=None, average=None, thresholds=None)",
+    "average_precision": f"({COMMON}, pos_squares=None, neg_squares=None, over=None, average=None, "
+    "thresholds=None, ci=None, ci_method='influence', cluster=None)",
     "average_precision_expr": "(truth, score, weight=None)",
-    "counts": f"({COMMON})",
+    "compare": "(frame, truth, score, *, by=None, weight=None, pos_label=None, missing='raise', "
+    "ci=0.95, cluster=None, baseline=None, against=None, adjust=None)",
+    "counts": f"({COMMON}, pos_squares=None, neg_squares=None, squares=False)",
     "curve": f"({COMMON}, start='one', keep='all', envelope=False, gain=False, calibrate=None, "
     "thresholds=None)",
     "iso_f1": "(f_scores=(0.2, 0.4, 0.6, 0.8), points=101)",
@@ -42,6 +47,7 @@ SIGNATURES = {
 OWN_WORDS = {
     "auc": {"missing", "start", "thresholds"},
     "average_precision": {"missing", "thresholds"},
+    "compare": {"missing", "score"},
     "counts": set(),
     "operating_points": {"missing"},
 }
@@ -110,8 +116,9 @@ def test_readme_lists_every_function():
     ("verb", "options"),
     [
         ("auc", {"missing": "drop"}),
-        ("average_precision", {"missing": "drop"}),
-        ("counts", {}),
+        ("average_precision", {"missing": "drop", "ci": 0.9}),
+        ("compare", {"score": ["score", "other"], "missing": "drop", "adjust": "bh"}),
+        ("counts", {"squares": True}),
         ("curve", {"envelope": True}),
         ("operating_points", {"recall": 0.5, "missing": "drop"}),
     ],
@@ -119,7 +126,8 @@ def test_readme_lists_every_function():
 def test_readme_lists_the_columns_of_every_verb(verb, options):
     text = README.read_text(encoding="utf-8")
     row = re.search(rf"^\| `{verb}` \|[^|]*\|([^|]*)\|", text, flags=re.MULTILINE)[1]
-    result = getattr(frame_prc, verb)(ROWS.drop_nulls(), "late", "score", **options)
+    rows = ROWS.drop_nulls().with_columns(other=-pl.col("score"))
+    result = getattr(frame_prc, verb)(rows, **{"truth": "late", "score": "score", **options})
     assert re.findall(r"\w+", row) == result.columns
 
 
@@ -173,7 +181,8 @@ def test_shared_parameters_are_documented_in_the_same_words(verb, own_words):
 
 @pytest.mark.parametrize("parameter", ["missing", "thresholds"])
 def test_verbs_with_one_row_per_segment_document_parameters_in_the_same_words(parameter):
-    verbs = [verb for verb, own_words in OWN_WORDS.items() if parameter in own_words]
+    # A comparison drops rows for all models together.
+    verbs = [v for v, own_words in OWN_WORDS.items() if parameter in own_words and v != "compare"]
     assert len({parameter_docs(getattr(frame_prc, verb))[parameter] for verb in verbs}) == 1
 
 
