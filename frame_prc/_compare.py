@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from statistics import NormalDist
 from typing import Literal, TypeAlias
 
 import polars as pl
@@ -20,6 +19,8 @@ from frame_prc._intervals import (
     per_segment,
     positive_weight,
     status,
+    student_as_normal,
+    student_quantile,
     tells_spread,
     usable,
 )
@@ -36,7 +37,9 @@ _STATSMODELS = {"holm": "holm", "bh": "fdr_bh"}
 
 # The squares of what rounding leaves of a difference between two rankings that are one.
 _ROUNDING = 1e-24
+_CANCELLED = 1e-12
 
+_VARIANCES = ("variance_a", "variance_b")
 _VARIANCE, _DIFFERENCE, _STD_ERROR = (pl.col(n) for n in ("variance", "difference", "std_error"))
 
 
@@ -75,7 +78,12 @@ def compare(rows: Rows, asked: Comparison) -> pl.LazyFrame:
         table = table.with_columns(against=pl.lit(asked.against))
     tested = (
         table.with_columns(difference=pl.col("ap_a") - pl.col("ap_b"))
-        .with_columns(std_error=pl.when(_VARIANCE > 0, tells_spread()).then(_VARIANCE.sqrt()))
+        .with_columns(
+            std_error=pl.when(_VARIANCE > 0, _DIFFERENCE.is_not_null(), tells_spread()).then(
+                _VARIANCE.sqrt()
+            )
+        )
+        .with_columns(spread=pl.when(_STD_ERROR.is_not_null()).then(_spread()))
         .with_columns(*_limits(asked.level), _p_value(), status())
         .with_columns(_adjusted(asked.adjust))
     )
@@ -107,9 +115,9 @@ def _models(
 
 
 def _variances(moves: Sequence[pl.Expr], pairs: Sequence[tuple[int, int]]) -> dict[str, pl.Expr]:
-    """Return the variance of each difference, and what it would be without any covariance."""
-    apart = {f"apart_{k}": (moves[a] ** 2 + moves[b] ** 2).sum() for k, (a, b) in enumerate(pairs)}
-    return apart | {
+    """Return the variance of each area, and of the difference of each pair."""
+    alone = {f"alone_{i}": (move**2).sum() for i, move in enumerate(moves)}
+    return alone | {
         f"variance_{k}": ((moves[a] - moves[b]) ** 2).sum() for k, (a, b) in enumerate(pairs)
     }
 
@@ -123,16 +131,13 @@ def _by_pair(
         "model_b": pl.lit([names[b] for _, b in pairs], dtype=text),
         "ap_a": pl.concat_list([f"ap_{a}" for a, _ in pairs]),
         "ap_b": pl.concat_list([f"ap_{b}" for _, b in pairs]),
-        "variance": pl.concat_list(
-            [
-                pl.when(pl.col(f"variance_{k}") > _ROUNDING * pl.col(f"apart_{k}"))
-                .then(f"variance_{k}")
-                .alias("variance")
-                for k in range(len(pairs))
-            ]
-        ),
+        "variance_a": pl.concat_list([f"alone_{a}" for a, _ in pairs]),
+        "variance_b": pl.concat_list([f"alone_{b}" for _, b in pairs]),
+        "variance": pl.concat_list([f"variance_{k}" for k in range(len(pairs))]),
     }
-    return table.with_columns(**lists).explode(*lists)
+    long = table.select(pl.exclude(r"^variance_\d+$"), **lists).explode(*lists)
+    least = _ROUNDING * (pl.col("variance_a") + pl.col("variance_b"))
+    return long.with_columns(variance=pl.when(pl.col("variance") > least).then("variance"))
 
 
 # --- a segment and others ------------------------------------------------------------------
@@ -229,8 +234,27 @@ def _shared(rows: Rows, rest: Rows) -> pl.LazyFrame:
 # --- tests ---------------------------------------------------------------------------------
 
 
+def _spread() -> pl.Expr:
+    """Return the standard error of a difference that is judged between two logits.
+
+    On that scale it hardly depends on the areas; the slope of the line between the two points leads
+    back. An area of 1 or 0 has no spread and no logit: then that of the other area is left.
+    """
+    slope_a, slope_b = (pl.col(ap) * (1 - pl.col(ap)) for ap in ("ap_a", "ap_b"))
+    # As (move_a / slope_a - move_b / slope_b)^2, so that nothing cancels where slopes are equal.
+    alike = _VARIANCE / (slope_a * slope_b)
+    variance = alike + (1 / slope_a - 1 / slope_b) * (
+        pl.col("variance_a") / slope_a - pl.col("variance_b") / slope_b
+    )
+    logits = (_DIFFERENCE / (pl.col("ap_b") * (1 - pl.col("ap_a")))).log1p()
+    slope = pl.when(_DIFFERENCE == 0).then(slope_a).otherwise(_DIFFERENCE / logits)
+    # Where clusters cancel, as two can, rounding is all that is left.
+    has_spread = (variance > _CANCELLED * alike) & (pl.min_horizontal(*_VARIANCES) > 0)
+    return pl.when(has_spread).then(slope * variance.sqrt()).otherwise(_STD_ERROR)
+
+
 def _limits(level: float) -> list[pl.Expr]:
-    half = NormalDist().inv_cdf((1 + level) / 2) * _STD_ERROR
+    half = student_quantile(level) * pl.col("spread")
     return [
         (_DIFFERENCE - half).clip(lower_bound=-1).alias("ci_low"),
         (_DIFFERENCE + half).clip(upper_bound=1).alias("ci_high"),
@@ -238,13 +262,13 @@ def _limits(level: float) -> list[pl.Expr]:
 
 
 def _p_value() -> pl.Expr:
-    """Return the two-sided p-value of a normal distribution."""
+    """Return the two-sided p-value, which is small where the interval does not reach 0."""
 
     def two_sided(z: pl.Series) -> pl.Series:
         values = [None if x is None else math.erfc(x / math.sqrt(2)) for x in z]
         return pl.Series(z.name, values, dtype=pl.Float64)
 
-    z = (_DIFFERENCE / _STD_ERROR).abs()
+    z = student_as_normal(_DIFFERENCE / pl.col("spread"))
     return z.map_batches(two_sided, return_dtype=pl.Float64).alias("p_value")
 
 

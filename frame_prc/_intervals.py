@@ -25,6 +25,7 @@ TABLE_COLUMNS = (*SIZES, AVERAGE_PRECISION, *COLUMNS, "status")
 # With fewer, a nominal 95 % interval covers visibly less: see tests/benchmarks/coverage.py.
 FEW_POSITIVES = 20
 
+_DEGREES = pl.col("effective") - 1
 _AREA, _LACK, _EFFECTIVE = pl.col(AVERAGE_PRECISION), pl.col("lack"), pl.col("effective")
 
 
@@ -35,11 +36,6 @@ class Interval:
     level: float
     method: CiMethod = "influence"
     resampling: Resampling | None = None
-
-    @property
-    def z(self) -> float:
-        """The quantile of the normal distribution that bounds it."""
-        return NormalDist().inv_cdf((1 + self.level) / 2)
 
     @property
     def tail(self) -> float:
@@ -157,13 +153,16 @@ def _binned(rows: Rows, thresholds: Thresholds) -> Rows:
 def with_interval(table: pl.LazyFrame, interval: Interval) -> pl.LazyFrame:
     """Add ``std_error, ci_low, ci_high`` to estimates, and say where positives are few."""
     if interval.method == "boyd":
+        # Published with the normal quantile, and nothing at 0 and 1.
         variance, edges = _AREA * _LACK / pl.col("n_pos"), []
+        quantile = pl.lit(normal_quantile(interval.level))
     else:
         variance, edges = pl.when(tells_spread()).then("variance"), _at_edges(interval)
+        quantile = student_quantile(interval.level)
     inside = (pl.col("n_pos") > 0) & (_AREA > 0) & (_LACK > 0)
     return (
-        table.with_columns(std_error=pl.when(inside).then(variance.sqrt()))
-        .with_columns(_around(interval))
+        table.with_columns(std_error=pl.when(inside).then(variance.sqrt().fill_nan(None)))
+        .with_columns(_around(quantile))
         .with_columns(edges)
         .with_columns(status())
     )
@@ -174,10 +173,34 @@ def tells_spread() -> pl.Expr:
     return _EFFECTIVE.round() > 1
 
 
-def _around(interval: Interval) -> list[pl.Expr]:
+def normal_quantile(level: float) -> float:
+    """Return how many standard errors hold so much of a normal distribution."""
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def student_quantile(level: float) -> pl.Expr:
+    """Return the same for Student's t, since the standard error is itself an estimate.
+
+    Its degrees of freedom are the effective positives less one. The normal quantile is transformed
+    as by Wallace (1959, doi 10.1214/aoms/1177706095), to within .1 % from 8 degrees on.
+    """
+    normal = normal_quantile(level) / _wallace()
+    return (_DEGREES * ((normal**2 / _DEGREES).exp() - 1)).sqrt()
+
+
+def student_as_normal(t: pl.Expr) -> pl.Expr:
+    """Return the normal deviate that is as rare as one of Student's t."""
+    return _wallace() * (_DEGREES * (t**2 / _DEGREES).log1p()).sqrt()
+
+
+def _wallace() -> pl.Expr:
+    return (8 * _DEGREES + 1) / (8 * _DEGREES + 3)
+
+
+def _around(quantile: pl.Expr) -> list[pl.Expr]:
     """Return the ends of an interval that is symmetric on the logit scale."""
     # exp of the distance on that scale: with it no logit is taken, and nothing overflows.
-    factor = (-interval.z * pl.col("std_error") / (_AREA * _LACK)).exp()
+    factor = (-quantile * pl.col("std_error") / (_AREA * _LACK)).exp()
     low, high = _AREA * factor, _LACK * factor
     return [(low / (_LACK + low)).alias("ci_low"), (_AREA / (_AREA + high)).alias("ci_high")]
 

@@ -27,7 +27,7 @@ from frame_prc._columns import resolve
 from frame_prc._compare import Adjust, Against
 from frame_prc._curve import STARTS, Keep, Start
 from frame_prc._frames import FrameT, check_frame
-from frame_prc._intervals import CiMethod, Interval
+from frame_prc._intervals import CiMethod, Interval, normal_quantile
 from frame_prc._labels import label_request
 from frame_prc._operating import Criterion
 from frame_prc._options import (
@@ -263,7 +263,7 @@ def curve(
     check_option("keep", keep, get_args(Keep))
     check_option("envelope", envelope, (True, False))
     check_option("gain", gain, (True, False))
-    z = None if ci is None else Interval(confidence(ci)).z
+    z = None if ci is None else normal_quantile(confidence(ci))
     extras = _curve.Extras(envelope, gain, prevalence(calibrate), z)
     levels = threshold_list(thresholds)
     return _run(
@@ -387,9 +387,9 @@ def average_precision(
     -----
     The standard error is the root of the sum of squares of how far each row (with ``cluster``, each
     cluster) moves the average precision, to first order: exact for ties and weights, and the same
-    from counts. Simulated, a 95 % interval covers 92.5 to 97 % from 50 positives on; with 20 it
-    is 90 to 95 %, with 10 88 to 95 %, and with fewer, or where the average precision is close to 1,
-    anything. ``tests/benchmarks`` has the table.
+    from counts. The interval is as wide as Student's t with ``n_pos - 1`` degrees of freedom
+    (effectively, with weights or clusters) has it on the logit scale. How often it covers was
+    simulated: ``tests/benchmarks`` has the table.
 
     The bootstrap draws as many rows as there are, with replacement (with ``cluster``, as many
     clusters), and takes the standard deviation of their average precisions as its standard error;
@@ -773,8 +773,11 @@ def compare(
     Notes
     -----
     Each row (with ``cluster``, each cluster) moves the two areas together; the variance is that of
-    the difference of the two moves, so what two models find equally hard does not count. The
-    interval is symmetric around the difference, and cut at -1 and 1.
+    the difference of the two moves, so what two models find equally hard does not count. Interval
+    and p-value judge the difference between two logits, where spread depends least on the areas,
+    by Student's t with as many degrees of freedom as effective positives, less one; the interval is
+    scaled back, symmetric around the difference, and cut at -1 and 1. It leaves out 0 where
+    ``p_value < 1 - ci``.
 
     Where all rows move both areas alike, as for two models that rank alike, there is no spread to
     judge by: standard error, interval and p-value are null, as with a single positive. An area of 1
@@ -800,7 +803,7 @@ def compare(
     │ ---     ┆ ---     ┆ ---      ┆ ---      ┆ ---        ┆ ---       ┆ ---      │
     │ str     ┆ str     ┆ f64      ┆ f64      ┆ f64        ┆ f64       ┆ f64      │
     ╞═════════╪═════════╪══════════╪══════════╪════════════╪═══════════╪══════════╡
-    │ new     ┆ old     ┆ 0.805556 ┆ 0.533333 ┆ 0.272222   ┆ 0.179627  ┆ 0.129649 │
+    │ new     ┆ old     ┆ 0.805556 ┆ 0.533333 ┆ 0.272222   ┆ 0.179627  ┆ 0.280445 │
     └─────────┴─────────┴──────────┴──────────┴────────────┴───────────┴──────────┘
     """
     check_frame(frame)

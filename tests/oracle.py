@@ -6,11 +6,13 @@ Logarithms, the only numbers that are not rational, have 50 digits.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 Start = str | None
@@ -305,6 +307,23 @@ def variance(
     for row, cluster, move in zip(rows, clusters, moved or moves(rows), strict=True):
         sums[cluster] = sums.get(cluster, Fraction(0)) + row.weight * move
     return sum((move * move for move in sums.values()), Fraction(0))
+
+
+def student_quantile(level: float, degrees: Fraction) -> float:
+    """Return Wallace's (1959) approximation to the quantile that so much of Student's t is below.
+
+    It is what the package promises; how near it is to Student's t is a test of its own.
+    """
+    normal = NormalDist().inv_cdf((1 + level) / 2)
+    u = normal * float((8 * degrees + 3) / (8 * degrees + 1))
+    power = u * u / float(degrees)
+    return math.sqrt(float(degrees) * math.expm1(power)) if power < 700 else math.inf
+
+
+def student_p_value(t: float, degrees: Fraction) -> float:
+    """Return how often Student's t is as far from 0, by the same approximation."""
+    root = math.sqrt(float(degrees) * math.log1p(t * t / float(degrees)))
+    return 2 * NormalDist().cdf(-root * float((8 * degrees + 1) / (8 * degrees + 3)))
 
 
 def effective_positives(rows: Sequence[Row], clusters: Sequence[Any] | None = None) -> Fraction:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from statistics import NormalDist
 from typing import Any
 
 import oracle
@@ -15,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kinds import TYPES, assert_rows, every_kind, every_polars_kind
 from polars.testing import assert_frame_equal
+from scipy import stats
 from strategies import BY, FLOAT_WEIGHTS, INTEGER_WEIGHTS, SCORES, SCORES_OR_NONE, frames
 
 import frame_prc
@@ -61,7 +61,7 @@ def expected_interval(
     if round(effective) < 2:
         return nothing
     error = math.sqrt(oracle.variance(rows, clusters))
-    half = NormalDist().inv_cdf((1 + ci) / 2) * error / float(area * (1 - area))
+    half = oracle.student_quantile(ci, effective - 1) * error / float(area * (1 - area))
     logit = math.log(area / (1 - area))
     return error, _expit(logit - half), _expit(logit + half)
 
@@ -189,6 +189,17 @@ def test_one_score_for_all_has_the_error_of_a_proportion(kind, positives, n):
     error = math.sqrt(share * (1 - share) / n) if positives > 1 else None
     found = interval_of(kind, df)["std_error"].item()
     assert found is None if error is None else found == pytest.approx(error, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "within"), [(1, 0.4), (4, 0.006), (8, 0.0011), (19, 2e-4), (49, 3e-5), (999, 1e-6)]
+)
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_width_is_that_of_students_t(degrees, within, level):
+    exact = stats.t.ppf((1 + level) / 2, degrees)
+    assert oracle.student_quantile(level, Fraction(degrees)) == pytest.approx(exact, rel=within)
+    p_value = oracle.student_p_value(exact, Fraction(degrees))
+    assert p_value == pytest.approx(1 - level, rel=4 * within)
 
 
 # --- from counts ----------------------------------------------------------------------

@@ -61,7 +61,7 @@ def counting_source(rows: pl.DataFrame) -> tuple[pl.LazyFrame, list[set[str]]]:
 
 
 def ask(frame: Any, verb: str, asked: dict[str, Any]) -> Any:
-    return getattr(frame.prc, verb)(**VERBS[verb], **asked)
+    return getattr(frame.prc, verb)(**VERBS.get(verb, {}), **asked)
 
 
 # --- what is read -------------------------------------------------------------------------
@@ -121,6 +121,9 @@ def test_named_columns_are_read_once_and_only_at_collect(asked, columns, verb, e
         ("average_precision", {"ci": 0.9, "ci_method": "bootstrap", "replicates": 5, "seed": 1}),
         ("curve", {"ci": 0.9}),
         ("summary", {"overall": True}),
+        ("average_precision", {"ci": 0.95}),
+        ("compare", {"against": "rest"}),
+        ("compare", {"against": "overall"}),
     ],
 )
 def test_options_read_nothing_more(verb, options, engine):
@@ -132,6 +135,30 @@ def test_options_read_nothing_more(verb, options, engine):
     assert set.union(*reads) <= {"late", "other", "region"}
     assert len(reads) == 1 or not READS_ONCE
     assert rows.schema == result.collect_schema()
+
+
+@every_engine
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("average_precision", {"ci": 0.95}),
+        ("compare", {"score": ["other", "score"], "missing": "drop"}),
+        ("compare", {"by": "day", "against": "rest"}),
+        ("compare", {"by": "day", "against": "overall"}),
+    ],
+)
+def test_weights_and_clusters_are_read_once(verb, options, engine):
+    source, reads = counting_source(ROWS)
+    asked = {**TRUTH, "weight": "weight of it", "cluster": "region", **options}
+    named = {"late", "other", "weight of it", "region"} | {
+        name for name in ("score", "day") if name in str(options)
+    }
+    result = ask(source.with_columns(pl.col("region").fill_null("e")), verb, asked)
+    schema = result.collect_schema()
+    assert reads == []
+    assert result.collect(engine=engine).schema == schema
+    assert set.union(*reads) == named
+    assert len(reads) == 1 or not READS_ONCE
 
 
 @every_engine

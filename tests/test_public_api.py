@@ -60,6 +60,7 @@ OWN_WORDS = {
     "auc": {"missing", "start", "thresholds"},
     "average_precision": {"ci", "missing", "thresholds"},
     "band": {"ci"},
+    "compare": {"ci", "missing", "score"},
     "counts": set(),
     "operating_points": {"missing"},
     "summary": {"ci", "missing"},
@@ -130,7 +131,8 @@ def test_readme_lists_every_function():
     [
         ("auc", {"missing": "drop"}),
         ("average_precision", {"missing": "drop", "ci": 0.9}),
-        ("counts", {}),
+        ("compare", {"score": ["score", "other"], "missing": "drop", "adjust": "bh"}),
+        ("counts", {"squares": True}),
         ("curve", {"envelope": True, "ci": 0.9}),
         ("band", {"replicates": 2}),
         ("operating_points", {"recall": 0.5, "missing": "drop"}),
@@ -140,7 +142,8 @@ def test_readme_lists_every_function():
 def test_readme_lists_the_columns_of_every_verb(verb, options):
     text = README.read_text(encoding="utf-8")
     row = re.search(rf"^\| `{verb}` \|[^|]*\|([^|]*)\|", text, flags=re.MULTILINE)[1]
-    result = getattr(frame_prc, verb)(ROWS.drop_nulls(), "late", "score", **options)
+    rows = ROWS.drop_nulls().with_columns(other=-pl.col("score"))
+    result = getattr(frame_prc, verb)(rows, **{"truth": "late", "score": "score", **options})
     assert re.findall(r"\w+", row) == result.columns
 
 
@@ -194,7 +197,8 @@ def test_shared_parameters_are_documented_in_the_same_words(verb, own_words):
 
 @pytest.mark.parametrize("parameter", ["missing", "thresholds"])
 def test_verbs_with_one_row_per_segment_document_parameters_in_the_same_words(parameter):
-    verbs = [verb for verb, own_words in OWN_WORDS.items() if parameter in own_words]
+    # A comparison drops rows for all models together.
+    verbs = [v for v, own_words in OWN_WORDS.items() if parameter in own_words and v != "compare"]
     assert len({parameter_docs(getattr(frame_prc, verb))[parameter] for verb in verbs}) == 1
 
 

@@ -115,12 +115,32 @@ def false_positives(scenario: Scenario) -> dict[str, object]:
         for frame in scenario.frames(models=2)
     ]
     result = pl.concat(results).filter(pl.col("n_pos") > 0)
+    # No p-value says that there is nothing to tell apart.
     differs = (pl.col("p_value") < 1 - LEVEL).fill_null(value=False)
     error, difference = pl.col("std_error"), pl.col("difference")
     found = result.select(
         differs.mean().alias("rate"), (error.mean() / difference.std()).alias("ratio")
     )
     return _row("models differ", scenario, *found.row(0))
+
+
+def difference_coverage(scenario: Scenario) -> dict[str, object]:
+    """Return how often the interval of a difference covers it, where one model is better."""
+    worse = replace(scenario, separation=scenario.separation / 2)
+    truth = pl.col("truth").cast(pl.Float64)
+    lower = pl.col("score_1") - (scenario.separation - worse.separation) * truth
+    results = [
+        frame_prc.compare(
+            frame, "truth", {"a": "score_0", "b": lower}, by="draw", ci=LEVEL, **scenario.options
+        )
+        for frame in scenario.frames(models=2)
+    ]
+    result = pl.concat(results).filter(pl.col("n_pos") > 0)
+    difference = scenario.area - worse.area
+    covered = pl.lit(difference).is_between("ci_low", "ci_high").fill_null(value=False)
+    error, found = pl.col("std_error"), pl.col("difference")
+    rates = result.select(covered.mean().alias("rate"), (error.mean() / found.std()).alias("ratio"))
+    return _row("difference covers", scenario, *rates.row(0))
 
 
 def _row(what: str, scenario: Scenario, rate: float, ratio: float) -> dict[str, object]:
@@ -179,6 +199,7 @@ def comparisons() -> Iterator[Scenario]:
 if __name__ == "__main__":
     ROWS = [coverage(scenario) for scenario in scenarios()]
     ROWS += [false_positives(scenario) for scenario in comparisons()]
+    ROWS += [difference_coverage(s) for s in comparisons() if not s.ties and not s.clustered]
     ORDER = ["what", "clusters", "weights", "ties", "prevalence", "positives", "AP"]
     with pl.Config(
         tbl_formatting="ASCII_MARKDOWN",

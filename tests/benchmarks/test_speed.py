@@ -46,6 +46,17 @@ def test_curve_costs_little_more_than_average_precision():
     assert seconds(table, "curve") <= 3 * seconds(table, "ap")
 
 
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_interval_costs_little_more_than_average_precision(weight):
+    rows = replace(MANY, weighted=weight is not None)
+    verb = partial(rows.frame().prc.average_precision, "truth", "score", by=rows.by, weight=weight)
+    table = times({"ap": verb, "interval": partial(verb, ci=0.95)})
+    print(f"\n{rows}", table, sep="\n")
+
+    # Weights are sorted twice: once for their sums, and once for those of their squares.
+    assert seconds(table, "interval") <= (2.2 if weight else 1.6) * seconds(table, "ap")
+
+
 def test_peak_memory(tmp_path):
     # So many that what any process needs, some 100 MB whatever it does, counts for little.
     rows = replace(MANY, rows=20_000_000)
