@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
+    Booleans: TypeAlias = NDArray[np.bool_]
 
 BAND_COLUMNS = ("recall", "precision", "precision_low", "precision_high")
 
@@ -121,21 +122,21 @@ def _per_segment(
 ) -> pl.LazyFrame:
     """Return keys and what ``summarise`` says of each segment that has positives."""
     ranking = rank(rows, thresholds)
-    floats = dict.fromkeys(columns, pl.Float64())
-    schema = {"segment": pl.UInt32(), **floats}
+    schema = {"segment": _number_dtype(ranking), **dict.fromkeys(columns, pl.Float64())}
 
     def batch(cells: pl.DataFrame) -> pl.DataFrame:
         import numpy as np  # noqa: PLC0415
 
         samples = _samples(cells)
-        found = [pl.DataFrame(schema=schema)]
+        found: dict[str, list[Any]] = {name: [] for name in schema}
         # Values that the gate names may be on their way: here nothing is said of them.
         with np.errstate(all="ignore"), _progress(len(samples) * resampling.replicates) as bar:
             for segment, sample in samples:
-                said = pl.DataFrame(summarise(sample, bar), schema=floats)
-                number = pl.lit(segment, dtype=pl.UInt32).alias("segment")
-                found.append(said.select(number, *columns))
-        return pl.concat(found)
+                said = summarise(sample, bar)
+                for name in columns:
+                    found[name] += said[name]
+                found["segment"] += [segment] * len(said[columns[0]])
+        return pl.DataFrame(found, schema=schema)
 
     found = _cells(ranking, thresholds).map_batches(
         batch,
@@ -145,6 +146,10 @@ def _per_segment(
         slice_pushdown=False,
     )
     return ranking.with_keys(found)
+
+
+def _number_dtype(ranking: Ranking) -> pl.DataType:
+    return ranking.segments.collect_schema()["segment"]
 
 
 # --- cells ---------------------------------------------------------------------------------
@@ -166,7 +171,7 @@ def _cells(ranking: Ranking, thresholds: Thresholds) -> pl.LazyFrame:
         segments = ranking.segments.select("segment", *rows.keys)
         cells = cells.join(segments, on=rows.keys, how="left", nulls_equal=True)
     else:
-        cells = cells.with_columns(segment=pl.lit(0, dtype=pl.UInt32))
+        cells = cells.with_columns(segment=pl.lit(0, _number_dtype(ranking)))
     order = ["segment", "score", "positive", "weight", "cluster"]
     descending = [name == "score" for name in order]
     tie, retrieved = pl.struct("segment", "score").rle_id(), pl.col("score").is_not_null()
@@ -206,10 +211,21 @@ def _reached(thresholds: list[float]) -> pl.Expr:
     return pl.when(score.is_not_null() & (place > 0)).then(place)
 
 
-def _samples(cells: pl.DataFrame) -> list[tuple[Any, _Sample]]:
+def _samples(cells: pl.DataFrame) -> list[tuple[int, _Sample]]:
     """Return the number of each segment that has positives, and what to draw from in it."""
-    segments = cells.partition_by("segment", as_dict=True, maintain_order=True)
-    return [(n, _Sample.of(frame)) for (n,), frame in segments.items() if frame["positive"].any()]
+    import numpy as np  # noqa: PLC0415
+
+    # Clusters are numbered in their own order: no order of rows changes what is drawn.
+    number = pl.col("cluster").rank("dense").fill_null(0).cast(pl.Int64)
+    arrays = {column.name: column.to_numpy() for column in cells.with_columns(cluster=number)}
+    segments, firsts = np.unique(arrays.pop("segment"), return_index=True)
+    parts = zip(*(np.split(array, firsts[1:]) for array in arrays.values()), strict=True)
+    found = [dict(zip(arrays, part, strict=True)) for part in parts]
+    return [
+        (int(segment), _Sample.of(**part))
+        for segment, part in zip(segments, found, strict=False)
+        if part["positive"].any()
+    ]
 
 
 # --- draws ---------------------------------------------------------------------------------
@@ -255,22 +271,30 @@ class _Sample:
     n_clusters: int
 
     @classmethod
-    def of(cls, cells: pl.DataFrame) -> _Sample:
-        """Split the cells of a segment by class."""
-        hits = cells.filter("positive", "retrieved")["tie"].unique().sort()
-        # Clusters are numbered in their own order: no order of rows changes what is drawn.
-        number = pl.col("cluster").rank("dense").fill_null(1).cast(pl.Int64) - 1
-        numbered = cells.with_columns(cluster=number)
-        positive, negative = (
+    def of(
+        cls,
+        positive: Booleans,
+        weight: Floats,
+        cluster: Integers,
+        size: Integers,
+        tie: Integers,
+        retrieved: Booleans,
+    ) -> _Sample:
+        """Split the cells of a segment by class; a cluster of 0 is none."""
+        import numpy as np  # noqa: PLC0415
+
+        hits = np.unique(tie[positive & retrieved])
+        clusters, numbers = np.unique(cluster, return_inverse=True)
+        positives, negatives = (
             _Class(
-                sizes=half["size"].to_numpy(),
-                weights=half["weight"].to_numpy(),
-                clusters=half["cluster"].to_numpy(),
-                ends=half["tie"].search_sorted(hits, side="right").to_numpy(),
+                sizes=size[half],
+                weights=weight[half],
+                clusters=numbers[half],
+                ends=np.searchsorted(tie[half], hits, side="right"),
             )
-            for half in (numbered.filter("positive"), numbered.filter(~pl.col("positive")))
+            for half in (positive, ~positive)
         )
-        return cls(positive, negative, cells["cluster"].drop_nulls().n_unique())
+        return cls(positives, negatives, n_clusters=int(np.count_nonzero(clusters)))
 
     def observed(self) -> _Curves:
         """Return the curve of the rows as they are."""
