@@ -396,8 +396,8 @@ def average_precision(
     replicates without positives are left out. ``"influence"`` is its limit for many rows; with
     ``stratified`` it is smaller, for prevalence is then no source of error. Its interval is not
     made of percentiles, for the average precision of a sample with repeated rows is biased upwards:
-    simulated with 5 to 20 positives, a 95 % interval of percentiles covers 85 to 94 %, this one 91
-    to 98 %.
+    simulated with 5 to 20 positives, a 95 % interval of percentiles covers 85 to 94 %, this one 95
+    to 99 %.
 
     At an average precision of 1 or 0 the logit has no width: the standard error is null, and the
     interval that of so many positives which all do alike, from ``((1 - ci) / 2) ** (1 / n_pos)`` to
