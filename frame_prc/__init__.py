@@ -12,6 +12,8 @@ from frame_prc.api import (
     auc,
     average_precision,
     average_precision_expr,
+    band,
+    compare,
     counts,
     curve,
     iso_f1,
@@ -19,6 +21,7 @@ from frame_prc.api import (
     one_vs_rest,
     operating_points,
     quantile_thresholds,
+    summary,
 )
 from frame_prc.exceptions import ColumnError, DataError, FrameError, OptionError, PrcError
 
@@ -31,6 +34,8 @@ __all__ = [
     "auc",
     "average_precision",
     "average_precision_expr",
+    "band",
+    "compare",
     "counts",
     "curve",
     "iso_f1",
@@ -38,6 +43,7 @@ __all__ = [
     "one_vs_rest",
     "operating_points",
     "quantile_thresholds",
+    "summary",
 ]
 
 __version__ = "0.1.0"

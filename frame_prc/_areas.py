@@ -8,7 +8,15 @@ from typing import Literal, TypeAlias, get_args
 import polars as pl
 
 from frame_prc._bins import Bins
-from frame_prc._curve import Start, precision, precision_gain, recall, recall_gain
+from frame_prc._curve import (
+    Amounts,
+    Start,
+    calibrated_precision,
+    precision,
+    precision_gain,
+    recall,
+    recall_gain,
+)
 from frame_prc._ranking import Ranking, Which, rank, running
 from frame_prc._request import Missing
 from frame_prc._rows import Rows
@@ -19,6 +27,9 @@ Method: TypeAlias = Literal[
 METHODS: tuple[Method, ...] = get_args(Method)
 # Below this the series of x - log(1 + x) beats the difference, with 15 terms to 1e-17.
 _SERIES_BELOW = 0.1
+
+# From so many negatives on, five terms give a harmonic number to 1e-16.
+_ASYMPTOTIC = 16
 
 # These look only at the end of a step, so they need no point between two hits.
 _END_METHODS = {"step", "envelope", "11-point", "101-point"}
@@ -45,7 +56,7 @@ def dropped(missing: Missing) -> tuple[str, ...]:
 # --- the methods ---------------------------------------------------------------------------
 
 
-def step_area(gain: pl.Expr, tp: pl.Expr, fp: pl.Expr, positives: pl.Expr) -> pl.Expr:
+def step_area(gain: Amounts, tp: Amounts, fp: Amounts, positives: Amounts) -> Amounts:
     """Return what one step adds to the average precision: ``(R_n - R_(n-1)) * P_n``."""
     # Divided first: the product of a tiny weight and a tiny precision would be zero.
     return gain / positives * precision(tp, fp)
@@ -129,20 +140,63 @@ def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
     }
 
 
+# --- references ----------------------------------------------------------------------------
+
+
+def worst_area(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
+    """Return the area of the worst curve there is: ``1 + (1 - pi) / pi * log(1 - pi)``.
+
+    Every curve of prevalence pi has at least this area below it (Boyd et al. 2012, arXiv
+    1206.4667). Arranged so that nothing cancels where positives are rare.
+    """
+    odds = positives / negatives
+    return minus_log1p(odds) / odds
+
+
+def worst_average_precision(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
+    """Return the average precision of all negatives above all positives, one row per score.
+
+    That is ``sum(i / (i + N) for i in 1..P) / P`` (Boyd et al. 2012), a difference of two harmonic
+    numbers: their asymptotic series to 1e-14 from 16 negatives on, and with fewer the sum that 16
+    more would have, less what they add.
+    """
+    p, n = positives.cast(pl.Float64), negatives.cast(pl.Float64)
+    more = n + _ASYMPTOTIC
+    added = sum((1 / ((n + j) * (n + p + j)) for j in range(1, _ASYMPTOTIC + 1)), pl.lit(0.0))
+    with_few = 1 - n / more * (1 - _worst_of_many(p, more)) - n * added
+    return pl.when(n >= _ASYMPTOTIC).then(_worst_of_many(p, n)).otherwise(with_few)
+
+
+def _worst_of_many(p: pl.Expr, n: pl.Expr) -> pl.Expr:
+    total = n + p
+    # B_2k / 2k of the Bernoulli numbers.
+    terms = (
+        coefficient * (total ** (-2 * k) - n ** (-2 * k))
+        for k, coefficient in enumerate((1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132), start=1)
+    )
+    return worst_area(p, n) + 0.5 / total + n / p * sum(terms, pl.lit(0.0))
+
+
+def normalised(area: pl.Expr, worst: pl.Expr) -> pl.Expr:
+    """Return an area on the scale where 0 is the worst possible and 1 is perfect."""
+    return (area - worst) / (1 - worst)
+
+
+def calibrated_step_area(prevalence: pl.Expr) -> pl.Expr:
+    """Return what a step adds to the average precision at another prevalence."""
+    height = calibrated_precision(_TP, _FP, _POSITIVES, _NEGATIVES, prevalence)
+    return (_HIGH - _LOW) / _POSITIVES * height
+
+
 # --- tables --------------------------------------------------------------------------------
 
 
 def sized_areas(rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
     ranking = rank(rows, bins)
-    return ranking.segments.with_keys(sized_area(ranking))
-
-
-def sized_area(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment``, sizes, average precision, and the counts of dropped rows."""
     areas = _areas(ranking, ["step"], "one", None)
-    table = areas.select("segment", *_sizes(), pl.col("step").alias(AVERAGE_PRECISION))
-    return _with_dropped(table, ranking)
+    table = areas.select("segment", *sizes(), pl.col("step").alias(AVERAGE_PRECISION))
+    return ranking.segments.with_keys(with_dropped(table, ranking))
 
 
 def auc(
@@ -162,7 +216,7 @@ def auc(
         pl.lit(list(methods), dtype=pl.List(pl.String)).alias("method"),
         pl.concat_list(pl.col(methods) / width).alias("auc"),
     )
-    table = _with_dropped(long.explode("method", "auc"), ranking)
+    table = with_dropped(long.explode("method", "auc"), ranking)
     outputs = [*METHOD_COLUMNS, *dropped(rows.columns.request.missing)]
     return rows.finish(ranking.segments.with_keys(table), outputs)
 
@@ -174,13 +228,19 @@ def _areas(
     recall_range: tuple[float, float] | None,
 ) -> pl.LazyFrame:
     """Return ``segment, positives, negatives`` and one column per method."""
-    steps = _steps(ranking, methods, start, recall_range)
-    grows = ~pl.col("opens")
-    formulas = _formulas(weighted=ranking.rows.columns.weighted)
+    found = steps(ranking, methods, start, recall_range)
+    return areas_of(found, methods, weighted=ranking.rows.columns.weighted)
+
+
+def areas_of(
+    steps: pl.LazyFrame, methods: Sequence[Method], *, weighted: bool, **aggregates: pl.Expr
+) -> pl.LazyFrame:
+    """Return ``segment, positives, negatives``, one column per method, and other aggregates."""
+    grows, formulas = ~pl.col("opens"), _formulas(weighted=weighted)
     areas = {method: pl.when(grows).then(formulas[method]()) for method in methods}
     totals = {name: pl.col(name).first() for name in ("positives", "negatives")}
     sums = {method: pl.col(method).sum() for method in methods}
-    table = steps.with_columns(**areas).group_by("segment").agg(**totals, **sums)
+    table = steps.with_columns(**areas).group_by("segment").agg(**totals, **sums, **aggregates)
     return table.sort("segment").with_columns(_defined(methods))
 
 
@@ -192,16 +252,16 @@ def _defined(methods: Sequence[Method]) -> list[pl.Expr]:
     return [pl.when(need).then(pl.col(method)).alias(method) for method, need in needs.items()]
 
 
-def _steps(
+def steps(
     ranking: Ranking,
     methods: Sequence[Method],
-    start: Start,
-    recall_range: tuple[float, float] | None,
+    start: Start = "one",
+    recall_range: tuple[float, float] | None = None,
 ) -> pl.LazyFrame:
     """Return the steps at which true positives grow, and the rows that open each segment."""
     which: Which = "hits" if set(methods) <= _END_METHODS else "ties"
     opens = pl.col("opens")
-    steps = (
+    grown = (
         running(ranking, which)
         .filter(ranking.key.retrieved())
         .with_columns(tp_a=_TP.shift(1), fp_a=_FP.shift(1))
@@ -209,11 +269,11 @@ def _steps(
         .with_columns(*_ends(recall_range))
     )
     if "trapezoid" in methods:
-        steps = steps.with_columns(_precision_before(start))
+        grown = grown.with_columns(_precision_before(start))
     if not {"envelope", "11-point", "101-point"}.isdisjoint(methods):
         at_hit = pl.when(~opens).then(precision(_TP, _FP))
-        steps = steps.with_columns(envelope=at_hit.cum_max(reverse=True).over("segment"))
-    return steps
+        grown = grown.with_columns(envelope=at_hit.cum_max(reverse=True).over("segment"))
+    return grown
 
 
 def _ends(recall_range: tuple[float, float] | None) -> list[pl.Expr]:
@@ -232,7 +292,8 @@ def _precision_before(start: Start) -> pl.Expr:
     return before.alias("precision_a")
 
 
-def _sizes() -> list[pl.Expr]:
+def sizes() -> list[pl.Expr]:
+    """Return the size of each segment and its status, from its totals."""
     n = _POSITIVES + _NEGATIVES
     status = (
         pl.when(n == 0)
@@ -251,7 +312,8 @@ def _sizes() -> list[pl.Expr]:
     ]
 
 
-def _with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+def with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Add the counts of dropped rows, where there are any to count."""
     if ranking.rows.n_dropped is None:
         return table
     counts = ranking.segments.table.select("segment", *DROPPED)

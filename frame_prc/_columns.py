@@ -36,6 +36,7 @@ class Columns:
     key_dtypes: dict[str, pl.DataType]
     classes: dict[str, Column]
     scores: list[Column]
+    cluster: Column | None = None
 
     @property
     def counted(self) -> bool:
@@ -47,6 +48,16 @@ class Columns:
         """Whether rows are summed as floats, not as integers."""
         amounts = [column.dtype for role, column in self.classes.items() if role != "truth"]
         return "weight" in self.classes or not all(dtype.is_integer() for dtype in amounts)
+
+    @property
+    def with_squares(self) -> bool:
+        """Whether the sums of squared weights are given beside the sums of weights."""
+        return "pos_squares" in self.classes
+
+    @property
+    def needs_squares(self) -> bool:
+        """Whether a row's weight and its square may differ."""
+        return self.weighted or self.with_squares
 
     @property
     def several_models(self) -> bool:
@@ -78,11 +89,15 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     plain = [("by", name) for key, outs in keys if is_plain(key) for name in outs]
     plain += [(role, c.name) for role, c in classes.items() if is_plain(c.expression)]
     plain += [("score", c.name) for c in scores if is_plain(c.expression)]
+    cluster = None
+    if request.cluster is not None:
+        cluster = find_column(lf, "cluster", request.cluster)
+        plain += [("cluster", cluster.name)] if is_plain(cluster.expression) else []
     check_repeats(plain)
     check_repeats([("by", name) for _, outs in keys for name in outs])
 
     key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
-    columns = Columns(request, [key for key, _ in keys], key_dtypes, classes, scores)
+    columns = Columns(request, [key for key, _ in keys], key_dtypes, classes, scores, cluster)
     _check_key_names(columns, outputs)
     _check_dtypes(columns)
     return columns
@@ -217,10 +232,13 @@ def _check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
 
 
 def _check_dtypes(columns: Columns) -> None:
-    for name, dtype in columns.key_dtypes.items():
+    groups = [("by", name, dtype) for name, dtype in columns.key_dtypes.items()]
+    if columns.cluster is not None:
+        groups.append(("cluster", columns.cluster.name, columns.cluster.dtype))
+    for role, name, dtype in groups:
         if dtype == pl.Object:
             raise ColumnError(
-                f"by= column {name!r} has dtype {dtype}",
+                f"{role}= column {name!r} has dtype {dtype}",
                 "a dtype that can be sorted",
                 "cast it to String first",
             )

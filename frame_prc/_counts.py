@@ -8,31 +8,71 @@ import polars as pl
 
 from frame_prc import _gate
 from frame_prc._bins import Bins, count_bins
-from frame_prc._ranking import class_totals, rank
+from frame_prc._ranking import Ranking, class_totals, rank
 from frame_prc._rows import Rows
-from frame_prc.exceptions import ColumnError
+from frame_prc.exceptions import ColumnError, OptionError
 
 COLUMNS = ("threshold", "pos", "neg")
 BIN_COLUMNS = ("threshold", "below", "pos", "neg")
-ADDABLE = ("pos", "neg")
+SQUARES = ("pos_squares", "neg_squares")
+ADDABLE = ("pos", "neg", *SQUARES)
 
 
-def counts(rows: Rows) -> pl.LazyFrame:
-    """Return one row per segment and distinct score, scores descending."""
+def columns(*, binned: bool, squares: bool) -> list[str]:
+    """Return the columns of counts after the keys."""
+    return [*(BIN_COLUMNS if binned else COLUMNS), *(SQUARES if squares else ())]
+
+
+def counts(rows: Rows, bins: Bins | None, *, squares: bool) -> pl.LazyFrame:
+    """Return one row per segment and distinct score or bin, scores descending."""
+    return _exact(rows, squares=squares) if bins is None else _binned(rows, bins, squares=squares)
+
+
+def _exact(rows: Rows, *, squares: bool) -> pl.LazyFrame:
     ranking = rank(rows)
-    ties = ranking.frame.group_by(ranking.key.tie()).agg(class_totals(ranking)).sort("rank_key")
-    scored = ranking.with_score(
-        ties.select(ranking.key.segment(), ranking.key.slot(), "pos", "neg")
-    )
-    return rows.finish(ranking.segments.with_keys(scored.with_columns(threshold="score")), COLUMNS)
+    ties = _ties(ranking)
+    if squares:
+        # The same ties in the same order, for the keys are the same.
+        ties = _beside(ties, _ties(rank(_squared(rows))))
+    names = columns(binned=False, squares=squares)
+    amounts = [name for name in names if name in ADDABLE]
+    scored = ranking.with_score(ties.select(ranking.key.segment(), ranking.key.slot(), *amounts))
+    tidy = ranking.segments.with_keys(scored.with_columns(threshold="score"))
+    return rows.finish(tidy, names)
 
 
-def binned_counts(rows: Rows, bins: Bins) -> pl.LazyFrame:
-    """Return one row per segment and bin that holds any rows, scores descending."""
-    counted = count_bins(rows, bins, covering=True).frame.filter(pl.col("pos") + pl.col("neg") > 0)
+def _binned(rows: Rows, bins: Bins, *, squares: bool) -> pl.LazyFrame:
+    """Return only the bins that hold any rows."""
+    counted = count_bins(rows, bins, covering=True).frame
+    if squares:
+        # The same bins in the same order: what is above 0 has a square above 0.
+        counted = _beside(counted, count_bins(_squared(rows), bins).frame)
+    held = counted.filter(pl.col("pos") + pl.col("neg") > 0)
     bounds = bins.table(rows.score_dtype).rename({"score": "threshold", "level": "score"})
-    described = counted.join(bounds, on="score", how="left", maintain_order="left")
-    return rows.finish(described, BIN_COLUMNS)
+    described = held.join(bounds, on="score", how="left", maintain_order="left")
+    return rows.finish(described, columns(binned=True, squares=squares))
+
+
+def _ties(ranking: Ranking) -> pl.LazyFrame:
+    return ranking.frame.group_by(ranking.key.tie()).agg(class_totals(ranking)).sort("rank_key")
+
+
+def _beside(counts: pl.LazyFrame, squares: pl.LazyFrame) -> pl.LazyFrame:
+    named = squares.select(pos_squares="pos", neg_squares="neg")
+    return pl.concat([counts, named], how="horizontal")
+
+
+def _squared(rows: Rows) -> Rows:
+    """Return the rows whose counts are the sums of squared weights."""
+    columns = rows.columns
+    if not columns.needs_squares:
+        return rows
+    if columns.counted and not columns.with_squares:
+        raise OptionError(
+            "squares=True cannot be told from sums of weights in pos= and neg=",
+            "rows with weight=, or pos_squares= and neg_squares= beside the sums",
+        )
+    return rows.squared()
 
 
 def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -11,15 +11,23 @@ from frame_prc import _thinning
 from frame_prc._bins import Bins
 from frame_prc._ranking import Ranking, rank, running
 from frame_prc._rows import Rows
+from frame_prc.exceptions import OptionError
 
 Start: TypeAlias = Literal["one", "first"] | None
 STARTS: tuple[Start, ...] = ("one", "first", None)
 Keep: TypeAlias = Literal["all", "corners"] | int
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Expressions for frames, arrays for blocks of replicates: a formula is the same for both.
+Amounts = TypeVar("Amounts", pl.Expr, "NDArray[np.float64]")
+
 COLUMNS = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall")
 
 
-def precision(tp: pl.Expr, fp: pl.Expr) -> pl.Expr:
+def precision(tp: Amounts, fp: Amounts) -> Amounts:
     """Return the share of positives among the rows predicted positive."""
     return tp / (tp + fp)
 
@@ -40,26 +48,39 @@ def recall_gain(tp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
 
 
 def calibrated_precision(
-    tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr, prevalence: float
+    tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr, prevalence: pl.Expr | float
 ) -> pl.Expr:
     """Return the precision the same ranking has at another prevalence (Siblini et al. 2020)."""
     odds = (1 - prevalence) / prevalence
     return tp / (tp + positives / negatives * odds * fp)
 
 
+def wilson_low(hits: pl.Expr, misses: pl.Expr, z: float) -> pl.Expr:
+    """Return the lower end of Wilson's interval for a share of hits (1927, JASA 22:209).
+
+    The upper end is 1 less the lower end for the misses. As the smaller root of a quadratic over
+    its larger one, it is exactly 0 without hits, and loses nothing where hits are few.
+    """
+    n = hits + misses
+    root = (hits * (misses / n) + z * z / 4).sqrt()
+    return hits / n * (hits / (hits + z * z / 2 + z * root))
+
+
 @dataclass(frozen=True)
 class Extras:
-    """Columns that a curve gets on request."""
+    """Columns that a curve gets on request; ``z`` bounds the intervals of precision."""
 
     envelope: bool = False
     gain: bool = False
     calibrate: float | None = None
+    z: float | None = None
 
     def names(self) -> list[str]:
         """Return the names of the columns, in order."""
         names = ["envelope"] if self.envelope else []
         names += ["precision_gain", "recall_gain"] if self.gain else []
-        return names + (["precision_calibrated"] if self.calibrate is not None else [])
+        names += ["precision_calibrated"] if self.calibrate is not None else []
+        return names + (["precision_low", "precision_high"] if self.z is not None else [])
 
     def columns(self) -> list[pl.Expr]:
         """Return the columns, for points that have their rates."""
@@ -84,11 +105,24 @@ class Extras:
                 .then(calibrated)
                 .alias("precision_calibrated")
             )
+        if self.z is not None:
+            # Where no row is retrieved nothing is known of precision, whatever start= says.
+            some = pl.when(tp + fp > 0)
+            columns += [
+                some.then(wilson_low(tp, fp, self.z)).alias("precision_low"),
+                some.then(1 - wilson_low(fp, tp, self.z)).alias("precision_high"),
+            ]
         return columns
 
 
 def curve(rows: Rows, start: Start, keep: Keep, bins: Bins | None, extras: Extras) -> pl.LazyFrame:
     """Return the curve of every segment, segments in key order, thresholds descending."""
+    if extras.z is not None and rows.columns.weighted:
+        raise OptionError(
+            "ci= of a curve is for counts of rows, and these are sums of weights",
+            "rows without weight=, or integer counts",
+            "band(...) resamples weighted rows",
+        )
     ranking = rank(rows, bins)
     frame = _with_rates(points(ranking, keep), start).with_columns(extras.columns())
     if isinstance(keep, int):

@@ -20,6 +20,8 @@ _SMALL = 200_000  # rows
 
 FrameT = TypeVar("FrameT", bound="AnyFrame")
 
+_BITS = (8, 16, 32, 64)
+
 
 class Plan(Protocol):
     """From the lazy input to the lazy result; ``in_memory`` says that a look at it is free."""
@@ -145,10 +147,19 @@ def _to_pandas(key: pl.Series, source: pd.Series[Any]) -> Any:
         codes = key.to_physical().cast(pl.Int64).fill_null(-1).to_list()
         pandas = sys.modules["pandas"]
         return pandas.Categorical.from_codes(codes, dtype=categories).astype(source.dtype)
-    if key.dtype.is_integer() and key.null_count() > 0:
+    if key.null_count() > 0 and (key.dtype.is_integer() or key.dtype == pl.Boolean):
         # pandas casts integers with nulls through floats, whichever way they come.
-        return sys.modules["pandas"].array(key.to_list(), dtype=source.dtype)
+        return sys.modules["pandas"].array(key.to_list(), dtype=_nullable(source.dtype))
     return key.to_pandas().astype(source.dtype)
+
+
+def _nullable(dtype: Any) -> Any:
+    """Return the pandas dtype that holds nulls beside the values of a NumPy dtype."""
+    names = {
+        "bool": "boolean",
+        **{f"{u}int{n}": f"{u.upper()}Int{n}" for u in ("", "u") for n in _BITS},
+    }
+    return names.get(str(dtype), dtype)
 
 
 def _chosen(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFrame:

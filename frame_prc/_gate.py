@@ -127,6 +127,42 @@ def amount_check(role: str, column: Column) -> Check:
     return Check({**sums, f"{role} total": as_float.sum()}, problem, wrong)
 
 
+def squares_check(role: str, columns: dict[str, Column]) -> Check:
+    """Weights have squares, and squares have weights, whose sum their root cannot exceed."""
+    squares = f"{role}_squares"
+    amount, square = pl.col(role).cast(pl.Float64), pl.col(squares).cast(pl.Float64)
+    # Sums of squares are rounded, as the square of a single weight is.
+    wrong = ((amount > 0) != (square > 0)) | (square > amount * amount * (1 + 1e-9))
+
+    def problem(sums: Sums) -> DataError | None:
+        if not (count := sums[f"{squares} unlike"]):
+            return None
+        return DataError(
+            f"{squares}= column {columns[squares].name!r} has {_rows(count)} that cannot be sums "
+            f"of squared weights where {role}= column {columns[role].name!r} has their sums",
+            "above 0 where the sum is, and at most its square",
+            "counts(..., squares=True) makes both",
+        )
+
+    return Check({f"{squares} unlike": wrong.sum()}, problem)
+
+
+def cluster_check(column: Column) -> Check:
+    """Every row is in a cluster."""
+
+    def problem(sums: Sums) -> DataError | None:
+        if not (count := sums["cluster missing"]):
+            return None
+        return DataError(
+            f"cluster= column {column.name!r} has {_rows(count)} with "
+            + ("null or NaN" if column.dtype.is_float() else "null"),
+            "a cluster for each row",
+            "a value of its own makes a row a cluster by itself",
+        )
+
+    return Check({"cluster missing": _missing_rows("cluster", column)}, problem)
+
+
 def binary_check(column: Column) -> Check:
     """Numeric truth without ``pos_label=`` is 0 or 1."""
     truth = without_nan(column, "truth")
@@ -261,7 +297,8 @@ def _is_missing(role: str, column: Column) -> pl.Expr:
 
 def _may_be_nan(role: str, column: Column) -> bool:
     # NaN is no missing weight but a wrong one: see amount_check.
-    return column.dtype.is_float() and role not in ("weight", "pos", "neg")
+    amounts = ("weight", "pos", "neg", "pos_squares", "neg_squares")
+    return column.dtype.is_float() and role not in amounts
 
 
 def _count_and_values(role: str, column: pl.Expr, wrong: pl.Expr) -> dict[str, pl.Expr]:

@@ -45,7 +45,8 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
     # Computed per row: inside an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 is then below 1.
     merits = {f"merit_{i}": _merit(target) for i, target in enumerate(targets)}
-    chosen = {str(i): _first_best(pl.col(merit)) for i, merit in enumerate(merits)}
+    point = pl.struct("score", "tp", "fp", "positives", "negatives")
+    chosen = {str(i): first_best(pl.col(merit), point) for i, merit in enumerate(merits)}
     ranked = ranking.with_score(points(ranking)).with_row_index("place")
     found = ranked.with_columns(**merits).group_by("segment").agg(**chosen)
     # A segment that lost all its rows has no points, and still has its rows of nulls.
@@ -61,9 +62,8 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
     return rows.finish(ranking.segments.with_keys(rated), outputs)
 
 
-def _first_best(merit: pl.Expr) -> pl.Expr:
+def first_best(merit: pl.Expr, point: pl.Expr) -> pl.Expr:
     """Return the point of most merit, of several the one of the highest threshold."""
-    point = pl.struct("score", "tp", "fp", "positives", "negatives")
     # By its place in the ranking, since a group need not come in order.
     place = pl.when(merit == merit.max()).then(pl.col("place"))
     return pl.when(merit.count() > 0).then(point.get(place.arg_min()))

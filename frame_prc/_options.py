@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from importlib.util import find_spec
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard, cast, get_args
@@ -11,9 +12,12 @@ from typing import Any, TypeAlias, TypeGuard, cast, get_args
 from frame_prc._areas import METHODS, PARTIAL_METHODS, Method
 from frame_prc._averages import Average
 from frame_prc._bins import MOST_THRESHOLDS, Bins
+from frame_prc._bootstrap import Resampling, check_installed
+from frame_prc._compare import Adjust, Against, Comparison, pairs_of
 from frame_prc._curve import Keep
+from frame_prc._intervals import CI_METHODS, Interval
 from frame_prc._operating import Criterion, Target
-from frame_prc._request import check_option
+from frame_prc._request import Request, check_option
 from frame_prc._thinning import LEAST_POINTS
 from frame_prc.exceptions import OptionError, shown, type_name
 
@@ -21,6 +25,8 @@ Numbers: TypeAlias = float | Iterable[float] | None
 
 _LARGEST_BETA = 1e100  # beyond, its square is no float
 _THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
+_MOST_RECALLS = 10_001
+_RECALLS = f"a number of recalls from 2 to {_MOST_RECALLS}, or a list of ascending ones from 0 to 1"
 _RANGE = "(low, high) with 0 <= low < high <= 1"
 
 
@@ -149,12 +155,128 @@ def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(value, Iterable) and not isinstance(value, str)
 
 
+def _is_integer(value: object) -> TypeGuard[int]:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
 
 
-def average_over(over: str | None, average: Average | None) -> tuple[str, Average]:
+def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> Interval | None:
+    """Return the interval asked for."""
+    check_option("ci_method", ci_method, CI_METHODS)
+    if ci_method != "bootstrap" and drawn != Resampling():
+        raise OptionError(
+            f"replicates=, seed= or stratified= is given with ci_method={ci_method!r}",
+            "these with ci_method='bootstrap'",
+        )
+    if ci is None:
+        for name, asked in (("ci_method", ci_method != CI_METHODS[0]), ("cluster", cluster)):
+            if asked is not None and asked is not False:
+                raise OptionError(f"{name}= is given without ci=", "both, for example ci=0.95")
+        return None
+    if ci_method != "bootstrap":
+        return Interval(confidence(ci), ci_method)
+    check_installed()
+    return Interval(confidence(ci), ci_method, drawn)
+
+
+def resampling(replicates: Any, seed: Any, stratified: Any, cluster: object) -> Resampling:
+    """Return how a bootstrap draws."""
+    check_option("stratified", stratified, (True, False))
+    if stratified and cluster is not None:
+        raise OptionError(
+            "stratified=True is given with cluster=",
+            "one of them",
+            "whole clusters are drawn, and bring the rows of both classes that they have",
+        )
+    if not _is_integer(replicates) or replicates < 1:
+        raise OptionError(f"replicates={replicates!r} are not replicates", "an integer from 1 on")
+    if seed is not None and (not _is_integer(seed) or seed < 0):
+        raise OptionError(
+            f"seed={seed!r} is not a seed",
+            "an integer from 0 on, for the same numbers every time, or None for new ones",
+        )
+    return Resampling(int(replicates), None if seed is None else int(seed), stratified)
+
+
+def recall_list(recalls: Any) -> list[float]:
+    """Return the recalls of a band, ascending."""
+    if _is_integer(recalls) and 1 < recalls <= _MOST_RECALLS:
+        return [place / (int(recalls) - 1) for place in range(int(recalls))]
+    values = list(recalls) if _is_list(recalls) else []
+    if not values:
+        raise OptionError(f"recalls={recalls!r} gives no recalls", _RECALLS)
+    for value in values:
+        if not _is_number(value) or not 0 <= value <= 1:
+            raise OptionError(f"recalls= holds {value!r}", _RECALLS)
+    for before, after in pairwise(values):
+        if before >= after:
+            raise OptionError(
+                f"recalls= are not ascending: {after!r} comes after {before!r}",
+                _RECALLS,
+                "sorted(set(recalls)) puts them in order",
+            )
+    return [float(value) for value in values]
+
+
+def confidence(ci: Any) -> float:
+    """Return the level of an interval."""
+    if not _is_number(ci) or not 0 < ci < 1:
+        hint = f"{ci} % is ci={ci / 100}" if _is_number(ci) and 1 < ci < 100 else None  # noqa: PLR2004
+        raise OptionError(f"ci={ci!r} is not a level", "a number between 0 and 1", hint)
+    return float(ci)
+
+
+def comparison(
+    asked: Request, ci: Any, baseline: str | None, against: Any, adjust: Any
+) -> Comparison:
+    """Return what to compare."""
+    check_option("against", against, (None, *get_args(Against)))
+    check_option("adjust", adjust, (None, *get_args(Adjust)))
+    if adjust is not None and find_spec("statsmodels") is None:
+        raise OptionError(
+            f"adjust={adjust!r} needs statsmodels, which is not installed",
+            hint="pip install 'frame-prc[stats]'",
+        )
+    if against is not None:
+        _check_against(asked, against, baseline)
+        return Comparison(confidence(ci), (), against, adjust)
+    models = [name for name in asked.models if name is not None]
+    if len(models) < 2:  # noqa: PLR2004
+        raise OptionError(
+            "score= names one model",
+            "two or more, as a list of columns or {name: column}",
+            "against='rest' compares the segments of one model",
+        )
+    if baseline is not None and baseline not in models:
+        raise OptionError(f"baseline={baseline!r} is no model", ", ".join(map(repr, models)))
+    return Comparison(confidence(ci), pairs_of(models, baseline), None, adjust)
+
+
+def _check_against(asked: Request, against: Against, baseline: str | None) -> None:
+    if baseline is not None:
+        raise OptionError(
+            "baseline= is given beside against=",
+            "baseline= to compare models, or against= to compare segments",
+        )
+    if not asked.keys:
+        raise OptionError(
+            f"against={against!r} is given without by=", "by= to make the segments to compare"
+        )
+
+
+def average_over(
+    over: str | None, average: Average | None, interval: Interval | None
+) -> tuple[str, Average]:
     """Return the key to average over and the kind of average, which go together."""
+    if interval is not None:
+        raise OptionError(
+            "ci= is given with over= and average=",
+            "ci= for the average precision of segments",
+            "without the key in by= all rows are pooled, as for average='micro'",
+        )
     if over is None or average is None:
         given, lacking = ("average", "over") if over is None else ("over", "average")
         raise OptionError(f"{given}= is given without {lacking}=", "over= and average= together")

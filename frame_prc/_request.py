@@ -24,8 +24,9 @@ class Request:
     """The parameters that every verb shares.
 
     ``classes`` are the columns that say how much of each class a row holds, by role: ``truth``,
-    maybe with ``weight``, or ``pos`` and ``neg``. ``models`` maps each model's name to its score;
-    where a single score was given, its only name is ``None``.
+    maybe with ``weight``, or ``pos`` and ``neg``, maybe with ``pos_squares`` and ``neg_squares``.
+    ``models`` maps each model's name to its score; where a single score was given, its only name is
+    ``None``. ``cluster`` says which rows hang together.
     """
 
     classes: dict[str, IntoColumn]
@@ -33,6 +34,7 @@ class Request:
     keys: list[IntoColumn]
     pos_label: Any
     missing: Missing
+    cluster: IntoColumn | None = None
 
     def amount_names(self) -> set[str]:
         """Return the columns that weights and counts are made from."""
@@ -41,7 +43,8 @@ class Request:
 
     def column_names(self) -> set[str] | None:
         """Return the columns that are named, or ``None`` where only the schema can tell."""
-        return names_of([*self.classes.values(), *self.models.values(), *self.keys])
+        cluster = [] if self.cluster is None else [self.cluster]
+        return names_of([*self.classes.values(), *self.models.values(), *self.keys, *cluster])
 
 
 def names_of(items: Sequence[IntoColumn]) -> set[str] | None:
@@ -66,12 +69,23 @@ def request(
     missing: Missing,
     pos: IntoColumn | None,
     neg: IntoColumn | None,
+    pos_squares: IntoColumn | None = None,
+    neg_squares: IntoColumn | None = None,
+    cluster: IntoColumn | None = None,
 ) -> Request:
     """Put parameters in order, or say which of them contradict each other."""
     check_option("missing", missing, get_args(Missing))
-    given = {"truth": truth, "weight": weight, "pos": pos, "neg": neg}
+    given = {
+        "truth": truth,
+        "weight": weight,
+        "pos": pos,
+        "neg": neg,
+        "pos_squares": pos_squares,
+        "neg_squares": neg_squares,
+    }
     classes = {role: column for role, column in given.items() if column is not None}
     _check_classes(classes, pos_label)
+    _check_cluster(cluster, classes)
     if isinstance(pos_label, pl.Expr):
         raise OptionError(
             "pos_label= is an expression",
@@ -79,7 +93,7 @@ def request(
             "truth= may be an expression, for example pl.col('class') == 'yes'",
         )
     label = pos_label.item() if hasattr(pos_label, "item") else pos_label  # a NumPy scalar
-    return Request(classes, _models(score), key_items(by), label, missing)
+    return Request(classes, _models(score), key_items(by), label, missing, cluster)
 
 
 def check_option(name: str, value: object, options: Iterable[object]) -> None:
@@ -91,7 +105,16 @@ def check_option(name: str, value: object, options: Iterable[object]) -> None:
 
 
 def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:
+    squares = [role for role in ("pos_squares", "neg_squares") if role in classes]
+    if len(squares) == 1:
+        raise OptionError(f"{squares[0]}= is given alone", "pos_squares= and neg_squares= together")
     if "pos" not in classes and "neg" not in classes:
+        if squares:
+            raise OptionError(
+                "pos_squares= and neg_squares= are given without pos= and neg=",
+                "the sums of squared weights beside the sums of weights",
+                "with truth= and weight= they are computed",
+            )
         if "truth" not in classes:
             raise OptionError("truth= is not given", _ROWS_OR_COUNTS)
         return
@@ -103,6 +126,15 @@ def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:
             raise OptionError(f"{role}= is given beside pos= and neg=", _ROWS_OR_COUNTS)
     if pos_label is not None:
         raise OptionError("pos_label= is given beside pos= and neg=", _ROWS_OR_COUNTS)
+
+
+def _check_cluster(cluster: IntoColumn | None, classes: dict[str, IntoColumn]) -> None:
+    if cluster is not None and "pos" in classes:
+        raise OptionError(
+            "cluster= is given beside pos= and neg=",
+            "cluster= for single rows",
+            "once rows are added up, nothing says which of them hang together",
+        )
 
 
 def check_column(role: str, item: object) -> None:

@@ -1,15 +1,16 @@
 """Rows by role: the caller's columns under internal names, with missing values decided.
 
-The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether the gate is
-to look into a row) and either ``truth`` (Boolean,
-with ``weight`` where one was given) or ``pos`` and ``neg``: no name of the caller's can clash
-with one of ours. The keys get their own names back in the last step, :meth:`Rows.finish`.
+The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether the gate is to
+look into a row) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and
+``neg`` (with ``pos_squares`` and ``neg_squares``), and ``cluster`` where one was given: no name of
+the caller's can clash with one of ours. The keys get their own names back in the last step,
+:meth:`Rows.finish`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -18,6 +19,8 @@ from frame_prc._columns import Columns, common_score_dtype, named, project, with
 
 # Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
 _CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
+
+_LEAST = 5e-324  # of all floats above 0
 
 _DROP = "missing='drop' leaves such rows out"
 _UNRETRIEVED = "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
@@ -81,6 +84,21 @@ class Rows:
         every = [*_checks(self.columns), *checks]
         return _gate.guard_small(table, suspicious, self.source, every)
 
+    def squared(self) -> Rows:
+        """Return rows with squared weights, or with sums of squared weights as their counts."""
+        # What is above 0 stays above it: a square must rank wherever its weight does.
+        if self.columns.counted:
+            least = _LEAST if self.columns.weighted else 1
+            squares = {
+                role: pl.when(pl.col(role) > 0)
+                .then(pl.max_horizontal(pl.col(f"{role}_squares"), least))
+                .otherwise(0)
+                for role in ("pos", "neg")
+            }
+        else:
+            squares = {"weight": (pl.col("weight") ** 2).clip(lower_bound=_LEAST)}
+        return replace(self, frame=self.frame.with_columns(**squares))
+
     def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
         """Return a result with the caller's keys first."""
         names = zip(self.keys, self.columns.result_keys, strict=True)
@@ -111,6 +129,8 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
 def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     """Select every role's column: ``by_0, ...``, the classes by role, ``score_0, ...``."""
     roles = {**columns.classes, **{f"score_{i}": c for i, c in enumerate(columns.scores)}}
+    if columns.cluster is not None:
+        roles["cluster"] = columns.cluster
     keys = [
         _key(name, dtype).alias(f"by_{i}")
         for i, (name, dtype) in enumerate(columns.key_dtypes.items())
@@ -140,15 +160,42 @@ def _model_rows(
     keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
     if columns.several_models:
         keys.insert(0, pl.lit(list(columns.request.models)[index]))
-    score = pl.col(f"score_{index}").cast(score_dtype)
-    if score_dtype.is_float() and columns.request.missing != "raise":
-        score = score.fill_nan(None)
     return source.select(
         *(key.alias(f"key_{i}") for i, key in enumerate(keys)),
-        score.alias("score"),
+        _score(columns, index, score_dtype).alias("score"),
         *_classes(columns),
+        *(["cluster"] if columns.cluster is not None else []),
         _gate.suspects(_checks(columns)).alias("suspect"),
     )
+
+
+def side_by_side(rows: Rows) -> Rows:
+    """Return the rows of several models as one row each, with ``score_0, score_1, ...``.
+
+    A row counts for all models or for none. The keys are those of ``by``: no model is among them.
+    """
+    columns, source = rows.columns, rows.source
+    by = [pl.col(f"by_{i}").alias(f"key_{i}") for i in range(len(columns.key_dtypes))]
+    names = [f"score_{i}" for i in range(len(columns.scores))]
+    frame = source.select(
+        *by,
+        *(_score(columns, i, rows.score_dtype).alias(name) for i, name in enumerate(names)),
+        *_classes(columns),
+        *(["cluster"] if columns.cluster is not None else []),
+    )
+    complete = pl.all_horizontal(pl.col(*names, *columns.classes).is_not_null())
+    one = replace(columns, request=replace(columns.request, models={None: names[0]}))
+    if rows.usable is None:
+        return replace(rows, frame=frame, columns=one)
+    left_out = (~complete).cast(pl.Int64)
+    return replace(rows, frame=frame, columns=one, usable=complete, n_dropped=left_out)
+
+
+def _score(columns: Columns, index: int, dtype: pl.DataType) -> pl.Expr:
+    score = pl.col(f"score_{index}").cast(dtype)
+    if dtype.is_float() and columns.request.missing != "raise":
+        score = score.fill_nan(None)
+    return score
 
 
 def _classes(columns: Columns) -> list[pl.Expr]:
@@ -156,7 +203,7 @@ def _classes(columns: Columns) -> list[pl.Expr]:
     if columns.counted:
         # Not strict: a count beyond Int64 is for the gate to name.
         dtype = pl.Float64 if columns.weighted else pl.Int64
-        return [pl.col("pos", "neg").cast(dtype, strict=False)]
+        return [pl.col(*columns.classes).cast(dtype, strict=False)]
     weight = [pl.col("weight").cast(pl.Float64)] if columns.weighted else []
     return [_positive(columns).alias("truth"), *weight]
 
@@ -187,4 +234,8 @@ def _checks(columns: Columns) -> list[_gate.Check]:
         checks.append(_gate.missing_check({**classes, **scores}, f"{_DROP}; {_UNRETRIEVED}"))
     elif columns.request.missing == "unretrieved":
         checks.append(_gate.missing_check(classes, _DROP))
+    if columns.with_squares:
+        checks += [_gate.squares_check(role, classes) for role in ("pos", "neg")]
+    if columns.cluster is not None:
+        checks.append(_gate.cluster_check(columns.cluster))
     return checks

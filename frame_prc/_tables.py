@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import polars as pl
 
-from frame_prc import _tie_bounds
-from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sized_area
+from frame_prc import _intervals, _tie_bounds
+from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sized_areas
 from frame_prc._bins import Bins
+from frame_prc._intervals import Interval, join_segments
 from frame_prc._ranking import rank
 from frame_prc._request import Missing
 from frame_prc._rows import Rows
 
 
-def columns(missing: Missing, *, bounds: bool) -> list[str]:
+def columns(missing: Missing, interval: Interval | None, *, bounds: bool) -> list[str]:
     """Return the columns after the keys."""
+    sure = [] if interval is None else _intervals.COLUMNS
     bounded = _tie_bounds.COLUMNS if bounds else ()
-    return [*SIZES, AVERAGE_PRECISION, *bounded, "status", *dropped(missing)]
+    return [*SIZES, AVERAGE_PRECISION, *sure, *bounded, "status", *dropped(missing)]
 
 
-def average_precision(rows: Rows, bins: Bins | None, *, bounds: bool) -> pl.LazyFrame:
-    """Return one row per segment: its size, its average precision, and how far off that can be."""
-    ranking = rank(rows, bins)
-    table = sized_area(ranking)
+def average_precision(
+    rows: Rows, bins: Bins | None, interval: Interval | None, *, bounds: bool
+) -> pl.LazyFrame:
+    """Return one row per segment: its size, its average precision, and how sure that is."""
+    if interval is None:
+        table = sized_areas(rows, bins)
+    else:
+        table = _intervals.sized_intervals(rows, bins, interval)
     if bounds:
+        ranking = rank(rows, bins)
         bounded = _tie_bounds.tie_bounds(ranking, binned=bins is not None)
-        table = table.join(bounded, on="segment", how="left", maintain_order="left")
-    tidy = ranking.segments.with_keys(table)
-    return rows.finish(tidy, columns(rows.columns.request.missing, bounds=bounds))
+        table = join_segments(table, ranking.segments.with_keys(bounded), rows)
+    return rows.finish(table, columns(rows.columns.request.missing, interval, bounds=bounds))

@@ -42,7 +42,10 @@ class PrcFrame:
     curve = _method(api.curve)
     average_precision = _method(api.average_precision)
     auc = _method(api.auc)
+    compare = _method(api.compare)
     operating_points = _method(api.operating_points)
+    band = _method(api.band)
+    summary = _method(api.summary)
     one_vs_rest = _method(api.one_vs_rest)
     quantile_thresholds = _method(api.quantile_thresholds)
 

@@ -6,11 +6,13 @@ Logarithms, the only numbers that are not rational, have 50 digits.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 Start = str | None
@@ -267,3 +269,67 @@ def _point(rows: Sequence[Row], threshold: Any) -> Point:
         precision=tp / (tp + fp) if tp + fp > 0 else None,
         recall=tp / positives if positives > 0 else None,
     )
+
+
+# --- uncertainty ----------------------------------------------------------------------------
+
+
+def moves(rows: Sequence[Row]) -> list[Fraction]:
+    """Return how far the average precision moves per unit of weight of each row.
+
+    From ``AP = E[Y A(S) / H(S)] / pi``, with A(s) the share of positives and H(s) that of all rows
+    at scores of s and more: at each score in turn, what a row adds to each term it is in.
+    """
+    area, (positives, _) = average_precision(rows), totals(rows)
+    return [_move(rows, row, area) / positives for row in rows]
+
+
+def _move(rows: Sequence[Row], row: Row, area: Fraction) -> Fraction:
+    moved = -area if row.truth else Fraction(0)
+    if row.score is None:
+        return moved
+    if row.truth:
+        moved += _point(rows, row.score).precision
+    for score in {r.score for r in rows if r.score is not None and r.weight > 0}:
+        if score <= row.score:
+            added, _ = totals([r for r in rows if r.score == score])
+            tp, fp = _point(rows, score).tp, _point(rows, score).fp
+            moved += added * ((tp + fp if row.truth else 0) - tp) / (tp + fp) ** 2
+    return moved
+
+
+def variance(
+    rows: Sequence[Row], clusters: Sequence[Any] | None = None, moved: Sequence[Fraction] = ()
+) -> Fraction:
+    """Return the sum over rows, or over clusters of rows, of the squares of what they move."""
+    clusters = range(len(rows)) if clusters is None else clusters
+    sums: dict[Any, Fraction] = {}
+    for row, cluster, move in zip(rows, clusters, moved or moves(rows), strict=True):
+        sums[cluster] = sums.get(cluster, Fraction(0)) + row.weight * move
+    return sum((move * move for move in sums.values()), Fraction(0))
+
+
+def student_quantile(level: float, degrees: Fraction) -> float:
+    """Return Wallace's (1959) approximation to the quantile that so much of Student's t is below.
+
+    It is what the package promises; how near it is to Student's t is a test of its own.
+    """
+    normal = NormalDist().inv_cdf((1 + level) / 2)
+    u = normal * float((8 * degrees + 3) / (8 * degrees + 1))
+    power = u * u / float(degrees)
+    return math.sqrt(float(degrees) * math.expm1(power)) if power < 700 else math.inf
+
+
+def student_p_value(t: float, degrees: Fraction) -> float:
+    """Return how often Student's t is as far from 0, by the same approximation."""
+    root = math.sqrt(float(degrees) * math.log1p(t * t / float(degrees)))
+    return 2 * NormalDist().cdf(-root * float((8 * degrees + 1) / (8 * degrees + 3)))
+
+
+def effective_positives(rows: Sequence[Row], clusters: Sequence[Any] | None = None) -> Fraction:
+    """Return how many positives, or clusters of them, of equal weight would say as much."""
+    clusters = range(len(rows)) if clusters is None else clusters
+    sums: dict[Any, Fraction] = {}
+    for row, cluster in zip(rows, clusters, strict=True):
+        sums[cluster] = sums.get(cluster, Fraction(0)) + row.weight * row.truth
+    return sum(sums.values()) ** 2 / sum(weight * weight for weight in sums.values())

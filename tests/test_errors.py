@@ -32,9 +32,11 @@ ROWS = pl.DataFrame(
 VERBS = {
     "auc": {},
     "average_precision": {},
+    "band": {"recalls": 3, "replicates": 5, "seed": 1},
     "counts": {},
     "curve": {},
     "operating_points": {"recall": 0.5},
+    "summary": {},
 }
 NAN, INF = float("nan"), float("inf")
 
@@ -644,6 +646,9 @@ def test_pickled_error_comes_back_as_it_was(case):
         ("average_precision", {}, "n n_pos prevalence average_precision status"),
         ("average_precision", {"missing": "drop"}, "n_dropped"),
         ("operating_points", {}, "criterion target threshold tp recall f_score predicted_rate"),
+        ("band", {}, "recall precision precision_low precision_high"),
+        ("curve", {"ci": 0.9}, "precision_low precision_high"),
+        ("summary", {}, "n_dropped status std_error lift gain best_f1 best_f1_threshold"),
     ],
 )
 def test_no_key_may_be_named_like_a_column_of_the_result(verb, options, outputs):

@@ -25,9 +25,11 @@ ROWS = pl.DataFrame(
 VERBS = {
     "auc": {},
     "average_precision": {},
+    "band": {"recalls": 3, "replicates": 5, "seed": 1},
     "counts": {},
     "curve": {},
     "operating_points": {"recall": 0.5},
+    "summary": {},
 }
 NAN = float("nan")
 BIG = 2**53

@@ -21,11 +21,14 @@ README = Path(__file__).parents[1] / "README.md"
 VERBS = [
     "auc",
     "average_precision",
+    "band",
+    "compare",
     "counts",
     "curve",
     "one_vs_rest",
     "operating_points",
     "quantile_thresholds",
+    "summary",
 ]
 ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
 
@@ -36,24 +39,34 @@ COMMON = (
 SIGNATURES = {
     "auc": f"({COMMON}, method='step', start='one', recall_range=None, standardised=False, "
     "thresholds=None)",
-    "average_precision": f"({COMMON}, over=None, average=None, thresholds=None, bounds=False)",
+    "average_precision": f"({COMMON}, pos_squares=None, neg_squares=None, over=None, average=None, "
+    "thresholds=None, bounds=False, ci=None, ci_method='influence', cluster=None, "
+    "replicates=1000, stratified=False, seed=None)",
     "average_precision_expr": "(truth, score, weight=None)",
-    "counts": f"({COMMON}, thresholds=None)",
+    "band": f"({COMMON}, recalls=101, ci=0.95, cluster=None, replicates=1000, stratified=False, "
+    "seed=None)",
+    "compare": "(frame, truth, score, *, by=None, weight=None, pos_label=None, missing='raise', "
+    "ci=0.95, cluster=None, baseline=None, against=None, adjust=None)",
+    "counts": f"({COMMON}, thresholds=None, pos_squares=None, neg_squares=None, squares=False)",
     "curve": f"({COMMON}, start='one', keep='all', envelope=False, gain=False, calibrate=None, "
-    "thresholds=None)",
+    "thresholds=None, ci=None)",
     "iso_f1": "(f_scores=(0.2, 0.4, 0.6, 0.8), points=101)",
     "merge_counts": "(*frames)",
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
     "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None)",
     "quantile_thresholds": "(frame, score, number)",
+    "summary": f"({COMMON}, pos_squares=None, neg_squares=None, ci=0.95, overall=False)",
 }
 # Parameters that mean something else than those of ``curve`` do.
 OWN_WORDS = {
     "auc": {"missing", "start", "thresholds"},
-    "average_precision": {"missing", "thresholds"},
+    "average_precision": {"ci", "missing", "thresholds"},
+    "band": {"ci"},
+    "compare": {"ci", "missing", "score"},
     "counts": {"thresholds"},
     "operating_points": {"missing"},
+    "summary": {"ci", "missing"},
 }
 
 every_verb = pytest.mark.parametrize("verb", VERBS)
@@ -120,16 +133,20 @@ def test_readme_lists_every_function():
     ("verb", "options"),
     [
         ("auc", {"missing": "drop"}),
-        ("average_precision", {"missing": "drop"}),
-        ("counts", {}),
-        ("curve", {"envelope": True}),
+        ("average_precision", {"missing": "drop", "ci": 0.9}),
+        ("compare", {"score": ["score", "other"], "missing": "drop", "adjust": "bh"}),
+        ("counts", {"squares": True}),
+        ("curve", {"envelope": True, "ci": 0.9}),
+        ("band", {"replicates": 2}),
         ("operating_points", {"recall": 0.5, "missing": "drop"}),
+        ("summary", {}),
     ],
 )
 def test_readme_lists_the_columns_of_every_verb(verb, options):
     text = README.read_text(encoding="utf-8")
     row = re.search(rf"^\| `{verb}` \|[^|]*\|([^|]*)\|", text, flags=re.MULTILINE)[1]
-    result = getattr(frame_prc, verb)(ROWS.drop_nulls(), "late", "score", **options)
+    rows = ROWS.drop_nulls().with_columns(other=-pl.col("score"))
+    result = getattr(frame_prc, verb)(rows, **{"truth": "late", "score": "score", **options})
     assert re.findall(r"\w+", row) == result.columns
 
 
@@ -183,7 +200,8 @@ def test_shared_parameters_are_documented_in_the_same_words(verb, own_words):
 
 @pytest.mark.parametrize("parameter", ["missing", "thresholds"])
 def test_verbs_with_one_row_per_segment_document_parameters_in_the_same_words(parameter):
-    tables = [verb for verb in OWN_WORDS if verb != "counts"]
+    # A comparison drops rows for all models together, and bins that are to add up must cover.
+    tables = [verb for verb in OWN_WORDS if verb not in {"compare", "counts"}]
     verbs = [verb for verb in tables if parameter in OWN_WORDS[verb]]
     assert len(verbs) > 1
     assert len({parameter_docs(getattr(frame_prc, verb))[parameter] for verb in verbs}) == 1

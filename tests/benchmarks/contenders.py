@@ -45,6 +45,17 @@ def corners(frame: Frame, by: list[str]) -> pl.DataFrame:
     return _collected(frame_prc.curve(frame, "truth", "score", by=by, keep="corners"))
 
 
+def summary(frame: Frame, by: list[str]) -> pl.DataFrame:
+    """Scorecards by frame_prc."""
+    return _collected(frame_prc.summary(frame, "truth", "score", by=by))
+
+
+def bootstrap(frame: Frame, by: list[str]) -> pl.DataFrame:
+    """Average precision with a bootstrap of 1,000 replicates by frame_prc."""
+    asked = {"ci": 0.95, "ci_method": "bootstrap", "replicates": 1000, "seed": 0}
+    return _collected(frame_prc.average_precision(frame, "truth", "score", by=by, **asked))
+
+
 def idle(frame: Frame, by: list[str]) -> None:
     """Nothing: what a process holds before any work."""
 

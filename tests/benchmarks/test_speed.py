@@ -8,6 +8,7 @@ from functools import partial
 import polars as pl
 import pytest
 from benchmarks import contenders
+from benchmarks.bootstrap import agreement
 from benchmarks.data import Rows
 from benchmarks.measure import peaks, seconds, times
 
@@ -45,6 +46,17 @@ def test_curve_costs_little_more_than_average_precision():
     assert seconds(table, "curve") <= 3 * seconds(table, "ap")
 
 
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_interval_costs_little_more_than_average_precision(weight):
+    rows = replace(MANY, weighted=weight is not None)
+    verb = partial(rows.frame().prc.average_precision, "truth", "score", by=rows.by, weight=weight)
+    table = times({"ap": verb, "interval": partial(verb, ci=0.95)})
+    print(f"\n{rows}", table, sep="\n")
+
+    # Weights are sorted twice: once for their sums, and once for those of their squares.
+    assert seconds(table, "interval") <= (2.2 if weight else 1.6) * seconds(table, "ap")
+
+
 def test_peak_memory(tmp_path):
     # So many that what any process needs, some 100 MB whatever it does, counts for little.
     rows = replace(MANY, rows=20_000_000)
@@ -55,6 +67,31 @@ def test_peak_memory(tmp_path):
     assert peak["ap"]["times_input"] <= 5
     # The curve itself is four times as large as its input: the promise is about the rest.
     assert peak["curve"]["work_times_input"] <= 5
+
+
+def test_summary_costs_little_more_than_average_precision():
+    table = _times(MANY.frame(), "ap", "summary")
+
+    assert seconds(table, "summary") <= 3 * seconds(table, "ap")
+
+
+def test_a_thousand_replicates_of_a_million_rows(tmp_path):
+    rows = replace(MANY, rows=1_000_000)
+    frame = rows.frame()
+    taken = times({"bootstrap": partial(contenders.bootstrap, frame, rows.by)}, rounds=1)
+    table = peaks(frame, rows.by, ["bootstrap"], tmp_path, rounds=1)
+    print(f"\n{rows}", taken, table, sep="\n")
+
+    assert taken["min"].item() <= 60
+    assert table["peak"].item() <= 4e9
+
+
+def test_standard_errors_agree_with_the_bootstrap():
+    table = agreement()
+    print(table)
+
+    assert table.height >= 10
+    assert table["ratio"].is_between(0.95, 1.05).all()
 
 
 def _times(frame: pl.DataFrame, *names: str) -> pl.DataFrame:

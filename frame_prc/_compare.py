@@ -1,0 +1,290 @@
+"""Comparisons: models on the same rows, or a segment with the rest or the whole, and how sure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from frame_prc._areas import AVERAGE_PRECISION, dropped, sized_areas
+from frame_prc._influence import with_moves
+from frame_prc._intervals import (
+    cluster_sums,
+    estimates,
+    join_segments,
+    per_segment,
+    positive_weight,
+    status,
+    student_as_normal,
+    student_quantile,
+    tells_spread,
+    usable,
+)
+from frame_prc._rows import Rows, side_by_side
+
+Adjust: TypeAlias = Literal["holm", "bh"]
+Against: TypeAlias = Literal["rest", "overall"]
+
+MODELS = ("model_a", "model_b")
+AGAINST = ("against",)
+_TEST = ("ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value")
+_ADJUSTED = ("p_adjusted",)
+_STATSMODELS = {"holm": "holm", "bh": "fdr_bh"}
+
+# The squares of what rounding leaves of a difference between two rankings that are one.
+_ROUNDING = 1e-24
+_CANCELLED = 1e-12
+
+_VARIANCES = ("variance_a", "variance_b")
+_VARIANCE, _DIFFERENCE, _STD_ERROR = (pl.col(n) for n in ("variance", "difference", "std_error"))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared: pairs of models by their places, or each segment ``against`` others."""
+
+    level: float
+    pairs: tuple[tuple[int, int], ...]
+    against: Against | None
+    adjust: Adjust | None
+
+    def outputs(self) -> list[str]:
+        """Return the columns after the keys."""
+        compared = MODELS if self.against is None else AGAINST
+        adjusted = _ADJUSTED if self.adjust else ()
+        return [*compared, "n", "n_pos", *_TEST, *adjusted, "status"]
+
+
+def pairs_of(models: Sequence[str], baseline: str | None) -> tuple[tuple[int, int], ...]:
+    """Return which models to compare, by their places: each with each, or with the baseline."""
+    if baseline is None:
+        return tuple(combinations(range(len(models)), 2))
+    base = models.index(baseline)
+    return tuple((place, base) for place in range(len(models)) if place != base)
+
+
+def compare(rows: Rows, asked: Comparison) -> pl.LazyFrame:
+    """Return one row per segment and pair of models, or per segment (and model)."""
+    if asked.against is None:
+        compared = side_by_side(rows)
+        table = _models(compared, list(rows.columns.request.models), asked.pairs)
+    else:
+        compared = rows
+        table = _rest(rows) if asked.against == "rest" else _overall(rows)
+        table = table.with_columns(against=pl.lit(asked.against))
+    tested = (
+        table.with_columns(difference=pl.col("ap_a") - pl.col("ap_b"))
+        .with_columns(
+            std_error=pl.when(_VARIANCE > 0, _DIFFERENCE.is_not_null(), tells_spread()).then(
+                _VARIANCE.sqrt()
+            )
+        )
+        .with_columns(spread=pl.when(_STD_ERROR.is_not_null()).then(_spread()))
+        .with_columns(*_limits(asked.level), _p_value(), status())
+        .with_columns(_adjusted(asked.adjust))
+    )
+    return compared.finish(tested, [*asked.outputs(), *dropped(rows.columns.request.missing)])
+
+
+# --- models on the same rows ---------------------------------------------------------------
+
+
+def _models(
+    rows: Rows, names: Sequence[str | None], pairs: Sequence[tuple[int, int]]
+) -> pl.LazyFrame:
+    """Return segments by pairs, with both areas and the variance of their difference."""
+    models = [
+        replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")) for i in range(len(names))
+    ]
+    frame = usable(rows).with_columns(positive_weight(rows))
+    for i, model in enumerate(models):
+        frame = with_moves(frame, model, f"score_{i}", f"move_{i}")
+    moves = [pl.col(f"move_{i}") for i in range(len(names))]
+    if rows.columns.cluster is not None:
+        frame = cluster_sums(frame, rows, moves)
+    table = sized_areas(models[0]).rename({AVERAGE_PRECISION: "ap_0"})
+    for i, model in enumerate(models[1:], 1):
+        area = sized_areas(model).select(*rows.keys, pl.col(AVERAGE_PRECISION).alias(f"ap_{i}"))
+        table = join_segments(table, area, rows)
+    spread = per_segment(frame, rows, **_variances(moves, pairs))
+    return _by_pair(join_segments(table, spread, rows), names, pairs)
+
+
+def _variances(moves: Sequence[pl.Expr], pairs: Sequence[tuple[int, int]]) -> dict[str, pl.Expr]:
+    """Return the variance of each area, and of the difference of each pair."""
+    alone = {f"alone_{i}": (move**2).sum() for i, move in enumerate(moves)}
+    return alone | {
+        f"variance_{k}": ((moves[a] - moves[b]) ** 2).sum() for k, (a, b) in enumerate(pairs)
+    }
+
+
+def _by_pair(
+    table: pl.LazyFrame, names: Sequence[str | None], pairs: Sequence[tuple[int, int]]
+) -> pl.LazyFrame:
+    text = pl.List(pl.String)
+    lists = {
+        "model_a": pl.lit([names[a] for a, _ in pairs], dtype=text),
+        "model_b": pl.lit([names[b] for _, b in pairs], dtype=text),
+        "ap_a": pl.concat_list([f"ap_{a}" for a, _ in pairs]),
+        "ap_b": pl.concat_list([f"ap_{b}" for _, b in pairs]),
+        "variance_a": pl.concat_list([f"alone_{a}" for a, _ in pairs]),
+        "variance_b": pl.concat_list([f"alone_{b}" for _, b in pairs]),
+        "variance": pl.concat_list([f"variance_{k}" for k in range(len(pairs))]),
+    }
+    long = table.select(pl.exclude(r"^variance_\d+$"), **lists).explode(*lists)
+    least = _ROUNDING * (pl.col("variance_a") + pl.col("variance_b"))
+    return long.with_columns(variance=pl.when(pl.col("variance") > least).then("variance"))
+
+
+# --- a segment and others ------------------------------------------------------------------
+
+
+def _overall(rows: Rows) -> pl.LazyFrame:
+    """Return each segment beside all rows, of which it is a part.
+
+    Its rows move both areas and all others only that of the whole.
+    """
+    whole = _without_by(rows)
+    frame = with_moves(usable(rows), rows, "score", "move_a").with_columns(positive_weight(rows))
+    frame = with_moves(frame, whole, "score", "move_b")
+    move_a, move_b = pl.col("move_a"), pl.col("move_b")
+    if rows.columns.cluster is not None:
+        frame = cluster_sums(frame, rows, [move_a, move_b]).with_columns(
+            move_b.sum().over(*whole.keys, "cluster")
+        )
+    sums = per_segment(
+        frame, rows, near=((move_a - move_b) ** 2).sum(), inside=(move_b**2).sum(), len=pl.len()
+    )
+    table = join_segments(_side(estimates(rows), "a"), sums.drop("effective"), rows)
+    table = join_segments(table, _side(estimates(whole), "b").select(*whole.keys, *_OTHER), whole)
+    total = pl.col("len").sum()
+    is_part = pl.col("len") < (total.over(whole.keys) if whole.keys else total)
+    outside = (pl.col("variance_b") - pl.col("inside")).clip(lower_bound=0)
+    variance = pl.when(is_part).then(pl.col("near") + outside)
+    return table.with_columns(_of_both_sides(), variance=variance)
+
+
+def _rest(rows: Rows) -> pl.LazyFrame:
+    """Return each segment beside all other rows: independent, but for clusters in both."""
+    rest = _others(rows)
+    other = _side(estimates(rest), "b").select(*rows.keys, *_OTHER)
+    table = join_segments(_side(estimates(rows), "a"), other, rows)
+    variance = pl.col("variance_a") + pl.col("variance_b")
+    if rows.columns.cluster is not None:
+        table = join_segments(table, _shared(rows, rest), rows)
+        variance = variance - 2 * pl.col("shared").fill_null(0)
+    return table.with_columns(_of_both_sides(), variance=variance)
+
+
+_OTHER = ("ap_b", "variance_b", "status_b", "effective_b")
+
+
+def _side(table: pl.LazyFrame, side: str) -> pl.LazyFrame:
+    """Name what is estimated for one side of a difference; the first keeps its sizes."""
+    names = {AVERAGE_PRECISION: f"ap_{side}", "variance": f"variance_{side}"}
+    if side == "b":
+        names |= {"status": "status_b", "effective": "effective_b"}
+    return table.rename(names)
+
+
+def _of_both_sides() -> list[pl.Expr]:
+    """Return the status and the effective positives of the side that is worse off."""
+    other = pl.col("status_b").fill_null("empty")
+    return [
+        pl.when(pl.col("status") == "ok").then(other).otherwise("status").alias("status"),
+        pl.min_horizontal("effective", "effective_b").alias("effective"),
+    ]
+
+
+def _without_by(rows: Rows) -> Rows:
+    """Return rows of one segment, or one per model."""
+    pooled = replace(rows, columns=replace(rows.columns, key_dtypes={}))
+    return replace(pooled, frame=rows.frame.drop(set(rows.keys) - set(pooled.keys)))
+
+
+def _others(rows: Rows) -> Rows:
+    """Return, for each segment, the rows of all others under its keys."""
+    models = _without_by(rows).keys
+    by = [key for key in rows.keys if key not in models]
+    segments = usable(rows).select(rows.keys).unique()
+    others = usable(rows).rename({key: f"other_{key}" for key in by})
+    paired = segments.join(others, on=models) if models else segments.join(others, how="cross")
+    differs = pl.any_horizontal(pl.col(key).ne_missing(pl.col(f"other_{key}")) for key in by)
+    return replace(rows, frame=paired.filter(differs), usable=None, n_dropped=None, values=None)
+
+
+def _shared(rows: Rows, rest: Rows) -> pl.LazyFrame:
+    """Return the covariance of each segment with the rest, by clusters that are in both."""
+    inside, outside = (
+        cluster_sums(
+            with_moves(usable(side), side, "score", "move").with_columns(positive_weight(side)),
+            side,
+            [pl.col("move")],
+        )
+        for side in (rows, rest)
+    )
+    both = inside.join(outside, on=[*rows.keys, "cluster"], nulls_equal=True)
+    return both.group_by(rows.keys).agg(shared=(pl.col("move") * pl.col("move_right")).sum())
+
+
+# --- tests ---------------------------------------------------------------------------------
+
+
+def _spread() -> pl.Expr:
+    """Return the standard error of a difference that is judged between two logits.
+
+    On that scale it hardly depends on the areas; the slope of the line between the two points leads
+    back. An area of 1 or 0 has no spread and no logit: then that of the other area is left.
+    """
+    slope_a, slope_b = (pl.col(ap) * (1 - pl.col(ap)) for ap in ("ap_a", "ap_b"))
+    # As (move_a / slope_a - move_b / slope_b)^2, so that nothing cancels where slopes are equal.
+    alike = _VARIANCE / (slope_a * slope_b)
+    variance = alike + (1 / slope_a - 1 / slope_b) * (
+        pl.col("variance_a") / slope_a - pl.col("variance_b") / slope_b
+    )
+    logits = (_DIFFERENCE / (pl.col("ap_b") * (1 - pl.col("ap_a")))).log1p()
+    slope = pl.when(_DIFFERENCE == 0).then(slope_a).otherwise(_DIFFERENCE / logits)
+    # Where clusters cancel, as two can, rounding is all that is left.
+    has_spread = (variance > _CANCELLED * alike) & (pl.min_horizontal(*_VARIANCES) > 0)
+    return pl.when(has_spread).then(slope * variance.sqrt()).otherwise(_STD_ERROR)
+
+
+def _limits(level: float) -> list[pl.Expr]:
+    half = student_quantile(level) * pl.col("spread")
+    return [
+        (_DIFFERENCE - half).clip(lower_bound=-1).alias("ci_low"),
+        (_DIFFERENCE + half).clip(upper_bound=1).alias("ci_high"),
+    ]
+
+
+def _p_value() -> pl.Expr:
+    """Return the two-sided p-value, which is small where the interval does not reach 0."""
+
+    def two_sided(z: pl.Series) -> pl.Series:
+        values = [None if x is None else math.erfc(x / math.sqrt(2)) for x in z]
+        return pl.Series(z.name, values, dtype=pl.Float64)
+
+    z = student_as_normal(_DIFFERENCE / pl.col("spread"))
+    return z.map_batches(two_sided, return_dtype=pl.Float64).alias("p_value")
+
+
+def _adjusted(adjust: Adjust | None) -> list[pl.Expr]:
+    """Return p-values adjusted for as many tests as the result has."""
+    if adjust is None:
+        return []
+
+    def adjusted(p: pl.Series) -> pl.Series:
+        from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - an extra
+
+        known = p.drop_nulls()
+        if known.is_empty():
+            return p
+        values = iter(multipletests(known.to_numpy(), method=_STATSMODELS[adjust])[1])
+        filled = [None if x is None else float(next(values)) for x in p]
+        return pl.Series(p.name, filled, dtype=pl.Float64)
+
+    return [pl.col("p_value").map_batches(adjusted, return_dtype=pl.Float64).alias("p_adjusted")]

@@ -1,0 +1,179 @@
+"""Scorecards: all that is said of a segment in one row, from one sort; pooled and macro rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from frame_prc import _areas
+from frame_prc._areas import AVERAGE_PRECISION, DROPPED, SIZES, Method
+from frame_prc._influence import spreads, spreads_of
+from frame_prc._intervals import Interval, check_method, with_interval
+from frame_prc._operating import f_score, first_best
+from frame_prc._ranking import Ranking, rank
+from frame_prc._rows import Rows, once
+
+LEVEL = "level"
+UNDEFINED = "n_undefined"
+
+_METHODS: tuple[Method, ...] = ("step", "interpolated", "gain")
+_INTERVAL = ("std_error", "ci_low", "ci_high")
+_CALIBRATED = "calibrated_average_precision"
+_MEASURES = (
+    "lift", "normalised_average_precision", _CALIBRATED, "interpolated", "normalised_interpolated",
+    "gain", "best_f1",
+)  # fmt: skip
+COLUMNS = (
+    *SIZES, *DROPPED, "status", AVERAGE_PRECISION, *_INTERVAL, *_MEASURES, "best_f1_threshold",
+)  # fmt: skip
+
+_TP, _FP = pl.col("tp"), pl.col("fp")
+_POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
+_AREA = pl.col(AVERAGE_PRECISION)
+
+
+def outputs(*, overall: bool) -> tuple[str, ...]:
+    """Return the columns of a summary beside its keys."""
+    return (LEVEL, *COLUMNS, UNDEFINED) if overall else COLUMNS
+
+
+def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
+    """Return one row per segment, and with ``overall`` one for all rows and one for the mean."""
+    check_method(rows, interval)
+    segments = _scorecards(rows, interval)
+    if not overall:
+        return rows.finish(segments, COLUMNS)
+    segments = once(segments)
+    # Nothing is left out of a pool.
+    pooled = _scorecards(_pooled(rows), interval).with_columns(pl.lit(0, pl.Int64).alias(UNDEFINED))
+    levels = {"segment": segments, "pooled": pooled, "macro": _macro(segments, rows, interval)}
+    named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
+    tidy = rows.finish(pl.concat(named, how="diagonal"), outputs(overall=True))
+    return tidy.select(LEVEL, pl.exclude(LEVEL))
+
+
+# --- segments ------------------------------------------------------------------------------
+
+
+def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
+    """Return keys and scorecard of every segment."""
+    ranking = rank(rows)
+    steps = once(_areas.steps(ranking, _METHODS))
+    spread = _spreads(steps, ranking).select("segment", "lack", "variance", "effective")
+    areas = _areas_of(_with_reference(steps, ranking), ranking)
+    table = areas.join(spread, on="segment", how="left", maintain_order="left").with_columns(
+        *_areas.sizes(), pl.col("step").alias(AVERAGE_PRECISION)
+    )
+    measured = _with_best(table, ranking).with_columns(*_measures(rows))
+    return ranking.segments.with_keys(
+        with_interval(_with_every_dropped(measured, ranking), interval)
+    )
+
+
+def _spreads(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    if ranking.rows.columns.needs_squares:
+        return spreads(ranking, None)  # the running sums of squares need a sort of their own
+    return spreads_of(steps, ranking.rows)
+
+
+def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Return the areas of each segment, and its step of the best F1."""
+    rated = steps.with_columns(
+        _where_grown(_areas.calibrated_step_area(pl.col("reference")), _CALIBRATED),
+        _where_grown(f_score(_TP, _FP, _POSITIVES - _TP, 1), "f1"),
+    )
+    return _areas.areas_of(
+        rated.with_row_index("place"),
+        _METHODS,
+        weighted=ranking.rows.columns.weighted,
+        best=first_best(pl.col("f1"), pl.struct("slot", "f1")),
+        **{_CALIBRATED: pl.col(_CALIBRATED).sum()},
+    )
+
+
+def _where_grown(value: pl.Expr, name: str) -> pl.Expr:
+    return pl.when(~pl.col("opens")).then(value).alias(name)
+
+
+def _with_reference(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Add the prevalence of all rows of the model, at which each segment is calibrated."""
+    model = ["key_0"] if ranking.rows.columns.several_models else []
+    totals = steps.filter("opens").select("segment", "positives", "negatives")
+    models = totals.join(ranking.segments.table.select("segment", *model), on="segment", how="left")
+    sums = [pl.col(name).sum() for name in ("positives", "negatives")]
+    pooled = models.group_by(model).agg(sums) if model else models.select(sums)
+    share = _POSITIVES / (_POSITIVES + _NEGATIVES)
+    reference = pooled.select(*model, reference=share)
+    of_segment = (
+        models.join(reference, on=model, how="left")
+        if model
+        else models.join(reference, how="cross")
+    ).select("segment", "reference")
+    return steps.join(of_segment, on="segment", how="left", maintain_order="left")
+
+
+def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Turn the best step into its F1 and its threshold."""
+    threshold = pl.when(pl.col("best").is_not_null()).then(pl.col("score"))
+    return ranking.with_score(
+        table.with_columns(
+            pl.col("best").struct.field("f1").alias("best_f1"),
+            pl.col("best").struct.field("slot").alias("slot"),
+        )
+    ).with_columns(threshold.cast(ranking.threshold_dtype).alias("best_f1_threshold"))
+
+
+def _measures(rows: Rows) -> list[pl.Expr]:
+    """Return the measures that take a segment's prevalence into account."""
+    both = pl.when((_POSITIVES > 0) & (_NEGATIVES > 0))
+    # The worst order of weighted rows has no closed form; below the worst area nothing can fall.
+    worst = _areas.worst_area if rows.columns.weighted else _areas.worst_average_precision
+    measures = {
+        "normalised_average_precision": _areas.normalised(_AREA, worst(_POSITIVES, _NEGATIVES)),
+        "normalised_interpolated": _areas.normalised(
+            pl.col("interpolated"), _areas.worst_area(_POSITIVES, _NEGATIVES)
+        ),
+        _CALIBRATED: pl.col(_CALIBRATED),
+    }
+    lift = (_AREA / pl.col("prevalence")).alias("lift")
+    return [lift, *(both.then(measure).alias(name) for name, measure in measures.items())]
+
+
+def _with_every_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    if ranking.rows.n_dropped is None:
+        return table.with_columns(pl.lit(0, pl.Int64).alias(name) for name in DROPPED)
+    return _areas.with_dropped(table, ranking)
+
+
+# --- all segments --------------------------------------------------------------------------
+
+
+def _pooled(rows: Rows) -> Rows:
+    """Return rows without their keys; each model keeps its own."""
+    columns = replace(rows.columns, keys=[], key_dtypes={})
+    pooled = replace(rows, columns=columns)
+    return replace(pooled, frame=rows.frame.drop(set(rows.keys) - set(pooled.keys)))
+
+
+def _macro(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFrame:
+    """Return the mean of the segments of each model; those without a measure are left out.
+
+    Segments share no row, so the variance of the mean is that of the sum of independent areas.
+    """
+    model = _pooled(rows).keys
+    n_defined, error = _AREA.count(), pl.col("std_error")
+    aggregates = [
+        pl.col("n", "n_pos", *DROPPED, "effective").sum(),
+        pl.col(AVERAGE_PRECISION, "lack", *_MEASURES).mean(),
+        pl.when(error.count() == n_defined).then((error**2).sum()).alias("variance"),
+        n_defined.alias("n_defined"),
+        _AREA.null_count().cast(pl.Int64).alias(UNDEFINED),
+    ]
+    means = segments.group_by(model).agg(aggregates) if model else segments.select(aggregates)
+    totals = means.with_columns(
+        variance=pl.col("variance") / pl.col("n_defined") ** 2,
+        positives="n_pos",
+        negatives=pl.col("n") - pl.col("n_pos"),
+    ).with_columns(_areas.sizes())
+    return with_interval(totals.sort(model) if model else totals, interval)

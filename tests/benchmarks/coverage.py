@@ -1,0 +1,212 @@
+"""How often intervals cover the truth, by simulation: ``python tests/benchmarks/coverage.py``.
+
+Each draw is a segment, so one call evaluates all draws of a scenario. The average precision that
+should be covered is that of the distribution the scores come from, by definition: the integral of
+precision over recall on a fine grid of thresholds, or a sum over the few scores there are. An
+estimate of 1 or 0 counts with the interval it gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from scipy.stats import norm
+
+import frame_prc
+
+Dependence = Literal["none", "clusters", "clusters ignored"]
+ROWS_AT_ONCE = 5_000_000
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Normal scores of variance 1, those of the positives higher by ``separation``.
+
+    ``ties`` rounds them to integers. ``weights`` are exponential. Clusters have 1 to 9 rows of one
+    class, whose scores share two thirds of their variance; the scores of two models share one
+    third. ``positives`` is their expected number: of clusters that hold any, and with weights twice
+    as many, which are effectively as many as that.
+    """
+
+    prevalence: float
+    positives: int
+    separation: float = 1.5
+    ties: bool = False
+    weights: bool = False
+    dependence: Dependence = "none"
+    draws: int = 2000
+
+    @property
+    def clustered(self) -> bool:
+        return self.dependence != "none"
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Columns to name beside truth and score."""
+        weight = {"weight": "weight"} if self.weights else {}
+        return weight | ({"cluster": "cluster"} if self.dependence == "clusters" else {})
+
+    @property
+    def area(self) -> float:
+        """The average precision of the distribution."""
+        edges = np.arange(-8.5, 15) if self.ties else np.linspace(-9, 15, 200_001)
+        found, wrong = norm.sf(edges - self.separation), norm.sf(edges)
+        tp, fp = self.prevalence * found, (1 - self.prevalence) * wrong
+        with np.errstate(invalid="ignore"):
+            precision = np.nan_to_num(tp / (tp + fp), nan=1.0)
+        # A score counts at the threshold it reaches: the lower edge of its bin.
+        at = precision[:-1] if self.ties else (precision[:-1] + precision[1:]) / 2
+        return float(np.sum(at * -np.diff(found)))
+
+    def frames(self, models: int) -> Iterator[pl.DataFrame]:
+        """Draw all samples, some at a time."""
+        rng = np.random.default_rng(0)
+        units = round(self.positives / self.prevalence) * (2 if self.weights else 1)
+        at_once = max(1, ROWS_AT_ONCE // (units * (5 if self.clustered else 1)))
+        for start in range(0, self.draws, at_once):
+            yield self._draw(rng, range(start, min(start + at_once, self.draws)), units, models)
+
+    def _draw(
+        self, rng: np.random.Generator, draws: range, units: int, models: int
+    ) -> pl.DataFrame:
+        draw = np.repeat(np.arange(draws.start, draws.stop), units)
+        sizes = rng.integers(1, 10, size=draw.size) if self.clustered else 1
+        cluster = np.repeat(np.arange(draw.size), sizes)
+        truth = (rng.random(draw.size) < self.prevalence)[cluster]
+        of_all_models = rng.standard_normal(draw.size)[cluster]
+        columns = {"draw": draw[cluster], "cluster": cluster, "truth": truth}
+        for model in range(models):
+            of_cluster = rng.standard_normal(draw.size)[cluster]
+            of_row = rng.standard_normal(cluster.size)
+            noise = (of_all_models + of_cluster + of_row) / np.sqrt(3)
+            score = noise + self.separation * truth
+            columns[f"score_{model}"] = np.rint(score) if self.ties else score
+        if self.weights:
+            columns["weight"] = rng.exponential(size=cluster.size)
+        return pl.DataFrame(columns)
+
+
+def coverage(scenario: Scenario) -> dict[str, object]:
+    """Return how often the interval of the average precision covers it."""
+    results = [
+        frame_prc.average_precision(
+            frame, "truth", "score_0", by="draw", ci=LEVEL, **scenario.options
+        )
+        for frame in scenario.frames(models=1)
+    ]
+    result = pl.concat(results).filter(pl.col("n_pos") > 0)
+    covered = pl.lit(scenario.area).is_between("ci_low", "ci_high").fill_null(value=False)
+    error, area = pl.col("std_error"), pl.col("average_precision")
+    found = result.select(covered.mean().alias("rate"), (error.mean() / area.std()).alias("ratio"))
+    return _row("interval covers", scenario, *found.row(0))
+
+
+def false_positives(scenario: Scenario) -> dict[str, object]:
+    """Return how often two models that are equally good differ at 5 %."""
+    results = [
+        frame_prc.compare(
+            frame, "truth", ["score_0", "score_1"], by="draw", ci=LEVEL, **scenario.options
+        )
+        for frame in scenario.frames(models=2)
+    ]
+    result = pl.concat(results).filter(pl.col("n_pos") > 0)
+    # No p-value says that there is nothing to tell apart.
+    differs = (pl.col("p_value") < 1 - LEVEL).fill_null(value=False)
+    error, difference = pl.col("std_error"), pl.col("difference")
+    found = result.select(
+        differs.mean().alias("rate"), (error.mean() / difference.std()).alias("ratio")
+    )
+    return _row("models differ", scenario, *found.row(0))
+
+
+def difference_coverage(scenario: Scenario) -> dict[str, object]:
+    """Return how often the interval of a difference covers it, where one model is better."""
+    worse = replace(scenario, separation=scenario.separation / 2)
+    truth = pl.col("truth").cast(pl.Float64)
+    lower = pl.col("score_1") - (scenario.separation - worse.separation) * truth
+    results = [
+        frame_prc.compare(
+            frame, "truth", {"a": "score_0", "b": lower}, by="draw", ci=LEVEL, **scenario.options
+        )
+        for frame in scenario.frames(models=2)
+    ]
+    result = pl.concat(results).filter(pl.col("n_pos") > 0)
+    difference = scenario.area - worse.area
+    covered = pl.lit(difference).is_between("ci_low", "ci_high").fill_null(value=False)
+    error, found = pl.col("std_error"), pl.col("difference")
+    rates = result.select(covered.mean().alias("rate"), (error.mean() / found.std()).alias("ratio"))
+    return _row("difference covers", scenario, *rates.row(0))
+
+
+def _row(what: str, scenario: Scenario, rate: float, ratio: float) -> dict[str, object]:
+    return {
+        "what": what,
+        "ties": "yes" if scenario.ties else "",
+        "weights": "yes" if scenario.weights else "",
+        "clusters": {"none": "", "clusters": "given", "clusters ignored": "ignored"}[
+            scenario.dependence
+        ],
+        "prevalence": scenario.prevalence,
+        "positives": scenario.positives,
+        "AP": round(scenario.area, 3),
+        "draws": scenario.draws,
+        "rate": round(rate, 3),
+        "std_error / SD": round(ratio, 3),
+    }
+
+
+def scenarios() -> Iterator[Scenario]:
+    """Yield what is simulated, without the comparisons."""
+    for prevalence in (0.01, 0.1, 0.5):
+        for positives in (10, 20, 50, 200):
+            draws = 1000 if positives > 50 and prevalence < 0.1 else 2000
+            plain = Scenario(prevalence, positives, draws=draws)
+            yield plain
+            if positives >= 50:
+                yield replace(plain, separation=0.0)
+                yield replace(plain, separation=3.0)
+                yield from _variants(plain)
+            if positives == 50:
+                clusters = replace(plain, draws=1000)
+                yield replace(clusters, dependence="clusters")
+                yield replace(clusters, dependence="clusters ignored")
+
+
+def _variants(plain: Scenario) -> Iterator[Scenario]:
+    yield replace(plain, ties=True)
+    yield replace(plain, weights=True)
+    yield replace(plain, ties=True, weights=True)
+
+
+def comparisons() -> Iterator[Scenario]:
+    """Yield what is simulated with two models."""
+    for prevalence in (0.01, 0.1, 0.5):
+        for positives in (50, 200):
+            plain = Scenario(prevalence, positives, draws=1000 if positives > 50 else 2000)
+            yield plain
+            if positives == 50:
+                yield from _variants(plain)
+                clusters = replace(plain, draws=1000)
+                yield replace(clusters, dependence="clusters")
+                yield replace(clusters, dependence="clusters ignored")
+
+
+if __name__ == "__main__":
+    ROWS = [coverage(scenario) for scenario in scenarios()]
+    ROWS += [false_positives(scenario) for scenario in comparisons()]
+    ROWS += [difference_coverage(s) for s in comparisons() if not s.ties and not s.clustered]
+    ORDER = ["what", "clusters", "weights", "ties", "prevalence", "positives", "AP"]
+    with pl.Config(
+        tbl_formatting="ASCII_MARKDOWN",
+        tbl_hide_column_data_types=True,
+        tbl_hide_dataframe_shape=True,
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_width_chars=200,
+    ):
+        print(pl.DataFrame(ROWS).sort(ORDER, maintain_order=True))

@@ -1,0 +1,230 @@
+"""How sure precision is: at each threshold, and along a common grid of recalls."""
+
+from __future__ import annotations
+
+import oracle
+import polars as pl
+import pytest
+from exact import segments
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import every_kind, every_polars_kind
+from optional import require_module
+from polars.testing import assert_frame_equal, assert_series_equal
+from strategies import BY, INTEGER_WEIGHTS, SCORES, SCORES_OR_NONE, frames
+
+import frame_prc
+from frame_prc import DataError, OptionError
+
+ENDS = ["precision_low", "precision_high"]
+SEEDED = {"replicates": 100, "seed": 3}
+ROWS = pl.DataFrame(
+    {
+        "region": ["n"] * 8 + ["s"] * 4 + ["x"] * 2,
+        "late": [1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0],
+        "score": [0.9, 0.8, 0.7, 0.7, 0.4, 0.3, 0.2, 0.1, 0.9, 0.8, 0.6, 0.5, 0.3, 0.2],
+        "w": [1.0, 2.0, 0.5, 1.0, 1.0, 3.0, 1.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0],
+    }
+)
+
+
+def wilson(tp, fp, ci=0.95):
+    """Return the ends of the interval at a threshold that so many rows reach."""
+    counted = pl.DataFrame({"score": [1.0], "pos": [tp], "neg": [fp]})
+    table = frame_prc.curve(counted, score="score", pos="pos", neg="neg", start=None, ci=ci)
+    return table.select(ENDS).row(0)
+
+
+# --- at each threshold -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tp", "n", "low", "high"),
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_interval_is_the_published_one(tp, n, low, high):
+    """Newcombe 1998 (Statistics in Medicine 17:857), table I, method 3."""
+    assert wilson(tp, n - tp) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
+
+
+SHARES = [(tp, fp) for tp in (0, 1, 3, 50, 10**6) for fp in (0, 1, 8, 10**6) if tp + fp]
+
+
+@pytest.mark.parametrize("ci", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize(("tp", "fp"), SHARES)
+def test_interval_equals_the_peers(tp, fp, ci):
+    proportion = require_module("statsmodels.stats.proportion")
+    peer = proportion.proportion_confint(tp, tp + fp, alpha=1 - ci, method="wilson")
+    assert wilson(tp, fp, ci) == pytest.approx(peer, rel=1e-9, abs=1e-14)
+    peer = require_module("scipy.stats").binomtest(tp, tp + fp).proportion_ci(ci, "wilson")
+    assert wilson(tp, fp, ci) == pytest.approx(tuple(peer), rel=1e-9, abs=1e-14)
+
+
+def test_interval_ends_exactly_at_0_and_1_where_all_rows_are_alike():
+    for n in (1, 7, 12345, 10**9):
+        assert wilson(0, n)[0] == 0
+        assert wilson(n, 0)[1] == 1
+
+
+@every_kind
+@pytest.mark.parametrize("keep", ["all", "corners"])
+@given(st.data(), BY)
+def test_columns_follow_the_curve_and_change_nothing_in_it(kind, keep, data, by):
+    df = data.draw(frames(SCORES_OR_NONE))
+    asked = {"by": by, "missing": "unretrieved", "keep": keep, "gain": True}
+    result = kind.rows(frame_prc.curve(kind.make(df), "truth", "score", ci=0.8, **asked))
+    plain = kind.rows(frame_prc.curve(kind.make(df), "truth", "score", **asked))
+    assert result.columns == [*plain.columns, *ENDS]
+    assert_frame_equal(result.drop(ENDS), plain)
+    reached = result.filter(pl.col("tp") + pl.col("fp") > 0)
+    assert reached.filter(~pl.col("precision").is_between(*ENDS)).is_empty()
+    assert reached.filter(pl.any_horizontal(pl.col(ENDS).is_null())).is_empty()
+
+
+@every_kind
+@pytest.mark.parametrize("start", ["one", "first"])
+def test_where_nothing_is_retrieved_nothing_is_known(kind, start):
+    result = frame_prc.curve(
+        kind.make(ROWS), "late", "score", start=start, thresholds=[0.5, 2.0], ci=0.9
+    )
+    table = kind.rows(result)
+    assert table.filter(tp=0).select(ENDS).rows() == [(None, None)] * 2
+
+
+@every_kind
+def test_shares_of_weights_are_no_shares_of_rows(kind):
+    with pytest.raises(OptionError, match=r"ci= of a curve is for counts.*band\(...\) resamples"):
+        frame_prc.curve(kind.make(ROWS), "late", "score", weight="w", ci=0.9)
+    sums = kind.make(pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
+    with pytest.raises(OptionError, match="sums of weights"):
+        frame_prc.curve(sums, score="score", pos="pos", neg="neg", ci=0.9)
+
+
+@every_kind
+@pytest.mark.parametrize("verb", ["band", "curve"])
+@pytest.mark.parametrize("ci", [0, 1, 1.5, "x", True, float("nan")])
+def test_a_level_is_between_0_and_1(kind, verb, ci):
+    with pytest.raises(OptionError, match=r"ci=.* is not a level.*between 0 and 1"):
+        getattr(frame_prc, verb)(kind.make(ROWS), "late", "score", ci=ci)
+
+
+# --- on a grid of recalls ----------------------------------------------------------------------
+
+
+def band(frame, **asked):
+    return frame_prc.band(frame, "late", "score", **{**SEEDED, **asked})
+
+
+def height(rows, recall):
+    """Return the precision of the highest threshold that reaches a recall with some positive."""
+    points = [p for p in oracle.curve(rows) if p.tp > 0 and float(p.recall) >= recall]
+    return float(points[0].precision) if points else None
+
+
+@every_kind
+@pytest.mark.parametrize("weights", [None, INTEGER_WEIGHTS], ids=["unweighted", "weighted"])
+@given(st.data(), BY)
+def test_precision_is_the_height_of_the_steps(kind, weights, data, by):
+    df = data.draw(frames(SCORES_OR_NONE, weights)).rename({"truth": "late"})
+    weight = "weight" if weights is not None else None
+    asked = {"by": by, "weight": weight, "missing": "unretrieved", "recalls": 5, "replicates": 3}
+    table = kind.rows(band(kind.make(df), **asked))
+    exact = [
+        height(rows, recall)
+        for rows in segments(df.rename({"late": "truth"}), by).values()
+        for recall in (0, 0.25, 0.5, 0.75, 1)
+    ]
+    wanted = pl.Series("precision", exact, dtype=pl.Float64)
+    assert_series_equal(table["precision"].cast(pl.Float64), wanted, rel_tol=1e-12)
+
+
+@every_kind
+def test_every_segment_has_the_same_recalls(kind):
+    table = kind.rows(band(kind.make(ROWS), by="region", recalls=[0.1, 0.5]))
+    assert table.select("region", "recall").rows() == [
+        (region, recall) for region in "nsx" for recall in (0.1, 0.5)
+    ]
+    undefined = table.filter(region="x").select("precision", *ENDS)
+    assert undefined.rows() == [(None, None, None)] * 2
+    assert kind.rows(band(kind.make(ROWS)))["recall"].to_list() == [k / 100 for k in range(101)]
+
+
+@every_kind
+def test_the_average_height_is_the_average_precision(kind):
+    # With four positives, recall grows in quarters: the middle of each has its height.
+    rows = ROWS.filter(region="n")
+    table = kind.rows(band(kind.make(rows), recalls=[1 / 8, 3 / 8, 5 / 8, 7 / 8]))
+    area = frame_prc.average_precision(rows, "late", "score")["average_precision"].item()
+    assert table["precision"].mean() == pytest.approx(area, rel=1e-12)
+
+
+def test_band_lies_between_percentiles_of_all_samples():
+    # Two rows, one positive on top: of the 3 in 4 samples with a positive, 1 has it twice.
+    df = pl.DataFrame({"late": [1, 0], "score": [1, 2]})
+    asked = {"recalls": [0.5, 1.0], "replicates": 3000, "seed": 1}
+    two = 0.66  # below 2 in 3 samples precision is 1/2, above it is 1
+    narrow = band(df, ci=2 * two - 1 - 0.1, **asked).select(ENDS).row(0)
+    wide = band(df, ci=2 * two - 1 + 0.1, **asked).select(ENDS).row(0)
+    assert (narrow, wide) == ((0.5, 0.5), (0.5, 1.0))
+
+
+@every_kind
+@given(st.data(), BY)
+def test_every_kind_and_row_order_gives_the_same_band(kind, data, by):
+    df = data.draw(frames(SCORES, INTEGER_WEIGHTS)).rename({"truth": "late"})
+    shuffled = df.sample(fraction=1, shuffle=True, seed=data.draw(st.integers(0, 9)))
+    asked = {"by": by, "weight": "weight", "recalls": 4, "replicates": 20}
+    result = kind.rows(band(kind.make(shuffled), **asked))
+    assert_frame_equal(result, band(df, **asked), rel_tol=1e-12, check_dtypes=kind.name != "pandas")
+
+
+@every_polars_kind
+def test_options_of_the_bootstrap_reach_the_band(kind):
+    bands = [
+        kind.rows(band(kind.make(ROWS), **asked))
+        for asked in ({}, {"seed": 4}, {"stratified": True}, {"cluster": "w"}, {"ci": 0.5})
+    ]
+    assert len({tuple(table["precision_low"].to_list()) for table in bands}) == len(bands)
+    assert len({tuple(table["precision"].to_list()) for table in bands}) == 1
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"recalls": 1}, r"recalls=1 gives no recalls.*from 2 to 10001"),
+        ({"recalls": 10**6}, r"recalls=1000000 gives no recalls"),
+        ({"recalls": []}, r"recalls=\[\] gives no recalls"),
+        ({"recalls": "all"}, r"recalls='all' gives no recalls"),
+        ({"recalls": True}, r"recalls=True gives no recalls"),
+        ({"recalls": [0.5, 1.5]}, r"recalls= holds 1.5"),
+        ({"recalls": [0.5, None]}, r"recalls= holds None"),
+        ({"recalls": [0.5, 0.2]}, r"recalls= are not ascending: 0.2 comes after 0.5"),
+        ({"replicates": 0}, r"replicates=0"),
+        ({"seed": 0.5}, r"seed=0.5"),
+        ({"stratified": True, "cluster": "w"}, r"stratified=True is given with cluster="),
+    ],
+    ids=str,
+)
+def test_options_out_of_range_are_errors_at_the_call(kind, asked, says):
+    with pytest.raises(OptionError, match=says):
+        band(kind.make(ROWS), **asked)
+
+
+@every_kind
+def test_cluster_may_not_be_missing(kind):
+    frame = kind.make(ROWS.with_columns(user=None).with_columns(pl.col("user").cast(pl.Float64)))
+    with pytest.raises(DataError, match="cluster= column 'user' has 14 rows with null"):
+        kind.rows(band(frame, cluster="user"))
+
+
+@every_kind
+def test_sums_of_weights_cannot_be_drawn(kind):
+    sums = kind.make(pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
+    with pytest.raises(OptionError, match="not rows that can be drawn again"):
+        frame_prc.band(sums, score="score", pos="pos", neg="neg")

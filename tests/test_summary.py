@@ -1,0 +1,388 @@
+"""Scorecards: exact arithmetic for every measure, published worst cases, pooled and macro rows."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import oracle
+import pandas as pd
+import polars as pl
+import published
+import pytest
+from exact import segments, table
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import assert_rows, every_kind
+from polars.testing import assert_frame_equal
+from strategies import BY, DYADIC_WEIGHTS, SCORES_OR_NONE, frames
+
+import frame_prc
+from frame_prc import ColumnError, OptionError
+
+ROUNDED = {"rel_tol": 1e-9, "abs_tol": 1e-12}
+MEASURES = {
+    "lift": pl.Float64,
+    "normalised_average_precision": pl.Float64,
+    "calibrated_average_precision": pl.Float64,
+    "interpolated": pl.Float64,
+    "normalised_interpolated": pl.Float64,
+    "gain": pl.Float64,
+    "best_f1": pl.Float64,
+    "best_f1_threshold": pl.Float64,
+}
+INTERVAL = ["std_error", "ci_low", "ci_high"]
+
+exact_weights = pytest.mark.parametrize(
+    "weights", [None, DYADIC_WEIGHTS], ids=["unweighted", "weighted"]
+)
+
+
+# --- by definition ----------------------------------------------------------------------------
+
+
+def worst_area(positives, negatives):
+    with localcontext(prec=50):
+        odds = Decimal(positives.numerator) / Decimal(positives.denominator)
+        odds /= Decimal(negatives.numerator) / Decimal(negatives.denominator)
+        return Fraction(1 - (1 + odds).ln() / odds)
+
+
+def worst_average_precision(positives, negatives):
+    """Return the average precision of rows of weight 1, the negatives on top, none tied."""
+    return sum(Fraction(i, i + negatives) for i in range(1, positives + 1)) / positives
+
+
+def normalised(area, worst):
+    return None if area is None or worst is None else (area - worst) / (1 - worst)
+
+
+def calibrated(rows, prevalence):
+    positives, negatives = oracle.totals(rows)
+    if not positives or not negatives or prevalence in (None, 0, 1):
+        return None
+    here, there = positives / negatives, prevalence / (1 - prevalence)
+    points = [p._replace(fp=p.fp * here / there) for p in oracle.curve(rows)]
+    found = [p for p in points if p.tp > 0]
+    return oracle.step_area([p._replace(precision=p.tp / (p.tp + p.fp)) for p in found])
+
+
+def scorecard(rows, reference, *, weighted):
+    positives, negatives = oracle.totals(rows)
+    area, interpolated = oracle.average_precision(rows), oracle.area(rows, "interpolated")
+    both = positives > 0 and negatives > 0
+    continuous = worst_area(positives, negatives) if both else None
+    worst = continuous
+    if both and not weighted:
+        worst = worst_average_precision(int(positives), int(negatives))
+    best = oracle.operating_point(rows, "f_beta", 1.0)
+    return [
+        None if area is None else area * (positives + negatives) / positives,
+        normalised(area, worst),
+        calibrated(rows, reference),
+        interpolated,
+        normalised(interpolated, continuous),
+        oracle.area(rows, "gain"),
+        None if best is None else oracle.f_score(best, 1),
+        None if best is None else best.threshold,
+    ]
+
+
+def expected(df, by):
+    rows = segments(df, by)
+    positives, negatives = oracle.totals([row for some in rows.values() for row in some])
+    total = positives + negatives
+    reference = positives / total if total else None
+    weighted = "weight" in df.columns
+    records = ((*key, *scorecard(some, reference, weighted=weighted)) for key, some in rows.items())
+    return table(df, by, records, MEASURES)
+
+
+def call(kind, df, **asked):
+    weight = "weight" if "weight" in df.columns else None
+    return frame_prc.summary(kind.make(df), "truth", "score", weight=weight, **asked)
+
+
+@every_kind
+@exact_weights
+@given(st.data(), BY)
+def test_every_measure_equals_its_definition(kind, weights, data, by):
+    df = data.draw(frames(weights=weights))
+    result = call(kind, df, by=by)
+    keys = [by] if isinstance(by, str) else by or []
+    wanted = (
+        result[[*keys, *MEASURES]] if kind.name == "pandas" else result.select(*keys, *MEASURES)
+    )
+    assert_rows(kind, wanted, expected(df, by), **ROUNDED)
+
+
+@every_kind
+@exact_weights
+@given(st.data(), BY)
+def test_sizes_and_interval_are_those_of_average_precision(kind, weights, data, by):
+    df = data.draw(frames(SCORES_OR_NONE, weights))
+    missing = data.draw(st.sampled_from(["drop", "unretrieved"]))
+    asked = {"by": by, "missing": missing, "weight": "weight" if weights is not None else None}
+    frame = kind.make(df)
+    alone = kind.rows(frame_prc.average_precision(frame, "truth", "score", ci=0.9, **asked))
+    asked.pop("weight")
+    beside = kind.rows(call(kind, df, ci=0.9, **asked)).select(alone.columns)
+    assert_frame_equal(beside, alone, rel_tol=1e-9, abs_tol=1e-12)
+
+
+# --- published numbers -------------------------------------------------------------------------
+
+
+def test_worst_rankings_are_zero_of_what_is_possible():
+    """Boyd et al. 2012: .05673776688 with 10 of 100 positive, and .05175535908 continuously."""
+    row = frame_prc.summary(published.WORST, "truth", "score").row(0, named=True)
+    assert row["average_precision"] == pytest.approx(0.05673776688, rel=1e-9)
+    assert row["normalised_average_precision"] == pytest.approx(0, abs=1e-15)
+    worst = (row["interpolated"] - row["normalised_interpolated"]) / (
+        1 - row["normalised_interpolated"]
+    )
+    assert worst == pytest.approx(0.05175535908, rel=1e-9)
+
+
+@pytest.mark.parametrize("positives", [1, 2, 15, 300])
+@pytest.mark.parametrize("negatives", [1, 3, 15, 16, 17, 1000, 10**9])
+def test_worst_average_precision_is_exact_for_few_and_for_many(positives, negatives):
+    counted = pl.DataFrame({"score": [1.0], "pos": [positives], "neg": [negatives]})
+    row = frame_prc.summary(counted, score="score", pos="pos", neg="neg").row(0, named=True)
+    area, worst = row["average_precision"], worst_average_precision(positives, negatives)
+    given = Fraction(positives, positives + negatives)
+    assert area == pytest.approx(float(given), rel=1e-15)
+    assert row["normalised_average_precision"] == pytest.approx(
+        float((given - worst) / (1 - worst)), rel=1e-12, abs=1e-15
+    )
+
+
+def test_weighted_rankings_do_not_fall_below_the_worst():
+    rows = {"truth": [0, 1, 1], "score": [3, 2, 1]}
+    row = frame_prc.summary(
+        pl.DataFrame({**rows, "w": [1.0, 1e-3, 2.0]}), "truth", "score", weight="w"
+    )
+    assert 0 < row["normalised_average_precision"].item() < 1
+
+
+# Of 1,000 positives 500 are found, of the negatives 16 %: the same classifier at two prevalences.
+BALANCES = pl.DataFrame(
+    {
+        "balance": ["1:1"] * 2 + ["1:10"] * 2,
+        "score": [1, 0] * 2,
+        "pos": [500, 500] * 2,
+        "neg": [160, 840, 1600, 8400],
+    }
+)
+
+
+@every_kind
+def test_calibration_makes_one_classifier_equal_at_two_prevalences(kind):
+    counted = {"score": "score", "pos": "pos", "neg": "neg", "by": "balance"}
+    rows = kind.rows(frame_prc.summary(kind.make(BALANCES), **counted))
+    first, second = rows.rows(named=True)
+    assert first["average_precision"] > 2 * second["average_precision"]
+    assert first["calibrated_average_precision"] == pytest.approx(
+        second["calibrated_average_precision"], rel=1e-12
+    )
+    curve = kind.rows(frame_prc.curve(kind.make(BALANCES), **counted)).filter(threshold=1)
+    assert curve["precision"].round(4).to_list() == [0.7576, 0.2381]
+
+
+# --- states ------------------------------------------------------------------------------------
+
+STATES = pl.DataFrame(
+    {
+        "region": ["all", "none", "some", "some", "lost", "many", "many"],
+        "truth": [1, 0, 1, 0, 1, 1, 0],
+        "score": [1.0, 1.0, 2.0, 1.0, None, 2.0, 1.0],
+        "times": [1, 1, 1, 1, 1, 20, 5],
+    }
+)
+STATES = STATES.select(pl.exclude("times").repeat_by("times").explode())
+
+
+@every_kind
+def test_status_says_what_a_segment_lacks(kind):
+    table = kind.rows(call(kind, STATES, by="region", missing="drop"))
+    assert table.select("region", "n", "n_dropped", "status").rows() == [
+        ("all", 1, 0, "no_negatives"),
+        ("lost", 0, 1, "empty"),
+        ("many", 25, 0, "ok"),
+        ("none", 1, 0, "no_positives"),
+        ("some", 2, 0, "few_positives"),
+    ]
+
+
+@every_kind
+def test_measures_are_null_where_they_are_not_defined(kind):
+    table = kind.rows(call(kind, STATES, by="region", missing="drop"))
+    defined = {
+        row["region"]: [name for name in MEASURES if row[name] is not None]
+        for row in table.rows(named=True)
+    }
+    assert defined["lost"] == defined["none"] == []
+    assert defined["all"] == ["lift", "interpolated", "best_f1", "best_f1_threshold"]
+    assert defined["some"] == defined["many"] == list(MEASURES)
+
+
+@every_kind
+def test_nothing_dropped_is_zero(kind):
+    df = published.SKLEARN_DOCS
+    assert kind.rows(call(kind, df))["n_dropped"].to_list() == [0]
+    assert kind.rows(call(kind, df.head(0))).select("n", "status").rows() == [(0, "empty")]
+
+
+@every_kind
+def test_unretrieved_positives_can_fall_below_the_worst(kind):
+    df = pl.DataFrame({"truth": [1, 1, 0], "score": [None, 0.5, 0.7]})
+    row = kind.rows(call(kind, df, missing="unretrieved")).row(0, named=True)
+    assert row["average_precision"] == 0.25
+    worst = Fraction(1, 2) * (Fraction(1, 2) + Fraction(2, 3))
+    wanted = (Fraction(1, 4) - worst) / (1 - worst)
+    assert row["normalised_average_precision"] == pytest.approx(float(wanted), rel=1e-12)
+
+
+@every_kind
+@given(st.data(), BY)
+def test_counts_give_what_rows_give(kind, data, by):
+    df = data.draw(frames())
+    counted = kind.make(df.pipe(frame_prc.counts, "truth", "score", by=by))
+    result = frame_prc.summary(counted, score="threshold", pos="pos", neg="neg", by=by)
+    assert_frame_equal(
+        kind.rows(result), kind.rows(call(kind, df, by=by)), rel_tol=1e-12, abs_tol=1e-14
+    )
+
+
+def test_thresholds_have_the_dtype_of_the_score():
+    for dtype, wanted in (
+        (pl.Float32, pl.Float32),
+        (pl.Int16, pl.Float64),
+        (pl.Decimal(9, 2), pl.Float64),
+    ):
+        df = published.YARDSTICK.with_columns((pl.col("score") * 100).round().cast(dtype))
+        best = frame_prc.summary(df, "truth", "score")["best_f1_threshold"]
+        assert best.dtype == wanted
+        assert best.item() == pytest.approx(40)
+
+
+# --- overall -----------------------------------------------------------------------------------
+
+REGIONS = pl.DataFrame(
+    {
+        "region": ["n"] * 4 + ["s"] * 4 + ["x"],
+        "truth": [1, 0, 1, 0, 0, 1, 0, 1, 0],
+        "score": [0.9, 0.8, 0.7, 0.1, 0.9, 0.6, 0.5, 0.4, 0.3],
+        "other": [0.1, 0.9, 0.8, 0.2, 0.3, 0.5, 0.7, 0.2, 0.6],
+    }
+)
+
+
+@every_kind
+def test_pooled_row_is_the_summary_of_all_rows(kind):
+    table = kind.rows(call(kind, REGIONS, by="region", overall=True))
+    pooled = table.filter(level="pooled").drop("level", "region", "n_undefined")
+    assert_frame_equal(pooled, kind.rows(call(kind, REGIONS)), check_dtypes=kind.name != "pandas")
+
+
+@every_kind
+def test_macro_row_is_the_mean_of_the_segments_that_are_defined(kind):
+    table = kind.rows(call(kind, REGIONS, by="region", overall=True))
+    parts, macro = table.filter(level="segment"), table.filter(level="macro").row(0, named=True)
+    assert parts["average_precision"].to_list()[2] is None
+    for name in ["average_precision", *list(MEASURES)[:-1]]:
+        assert macro[name] == pytest.approx(parts[name].mean(), rel=1e-12)
+    assert (macro["n"], macro["n_pos"], macro["n_undefined"]) == (9, 4, 1)
+    assert macro["prevalence"] == 4 / 9
+    assert macro["best_f1_threshold"] is None
+    spread = sum(error**2 for error in parts["std_error"].drop_nulls()) ** 0.5 / 2
+    assert macro["std_error"] == pytest.approx(spread, rel=1e-12)
+    assert macro["ci_low"] < macro["average_precision"] < macro["ci_high"]
+
+
+@every_kind
+def test_overall_rows_follow_the_segments_and_have_null_keys(kind):
+    rows = REGIONS.with_columns(region=pl.col("region").replace("x", None))
+    result = call(kind, rows, by="region", overall=True)
+    table = kind.rows(result)
+    assert table.columns[:3] == ["level", "region", "n"]
+    assert table.select("level", "region").rows() == [
+        ("segment", None),
+        ("segment", "n"),
+        ("segment", "s"),
+        ("pooled", None),
+        ("macro", None),
+    ]
+    assert table["n_undefined"].to_list() == [None, None, None, 0, 1]
+
+
+@every_kind
+def test_each_model_has_overall_rows_and_a_reference_of_its_own(kind):
+    asked = {"by": "region", "overall": True, "missing": "drop"}
+    gaps = REGIONS.with_columns(pl.when(pl.col("region") != "n").then("other").alias("other"))
+    both = kind.rows(frame_prc.summary(kind.make(gaps), "truth", ["score", "other"], **asked))
+    alone = kind.rows(frame_prc.summary(kind.make(gaps), "truth", "other", **asked))
+    assert both.columns[:3] == ["level", "model", "region"]
+    assert both.filter(pl.col("level") != "segment").select("level", "model").rows() == [
+        ("pooled", "other"),
+        ("pooled", "score"),
+        ("macro", "other"),
+        ("macro", "score"),
+    ]
+    assert_frame_equal(both.filter(model="other").drop("model"), alone)
+
+
+@every_kind
+def test_without_keys_the_three_rows_agree(kind):
+    table = kind.rows(call(kind, REGIONS, overall=True))
+    assert table["level"].to_list() == ["segment", "pooled", "macro"]
+    same = table.drop("level", "n_undefined", "best_f1_threshold")
+    assert_frame_equal(same[1], same[0], rel_tol=1e-12, abs_tol=0)
+    assert_frame_equal(same[2], same[0], rel_tol=1e-12, abs_tol=0)
+
+
+@pytest.mark.parametrize(
+    ("key", "dtype"),
+    [
+        (pd.Series([1, 1, 2, 2], dtype="int64"), "Int64"),
+        (pd.Series([1, 1, 2, 2], dtype="uint8"), "UInt8"),
+        (pd.Series([True, True, False, False]), "boolean"),
+        (pd.Series(["a", "a", "b", "b"], dtype="category"), "category"),
+        (pd.Series([0.5, 0.5, 1.0, 1.0]), "float64"),
+        (pd.to_datetime(pd.Series(["2024-01-01", "2024-01-01", "2024-01-02", "2024-01-02"])), None),
+    ],
+    ids=["int64", "uint8", "bool", "category", "float64", "datetime"],
+)
+def test_keys_of_overall_rows_are_missing_in_pandas_too(key, dtype):
+    frame = pd.DataFrame({"key": key, "truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
+    result = frame_prc.summary(frame, "truth", "score", by="key", overall=True)["key"]
+    assert str(result.dtype) == (dtype or str(key.dtype))
+    assert result.isna().tolist() == [False, False, True, True]
+    assert set(result[:2]) == set(key)
+    # Without overall rows, keys keep their dtype.
+    assert frame_prc.summary(frame, "truth", "score", by="key")["key"].dtype == key.dtype
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("ci", [0, 1, -0.5, 95, "wide", None, float("nan"), True])
+def test_a_level_is_between_0_and_1(kind, ci):
+    with pytest.raises(OptionError, match=r"ci=.* is not a level.*between 0 and 1"):
+        call(kind, REGIONS, ci=ci)
+
+
+@every_kind
+def test_a_key_may_be_called_level_unless_that_column_is_asked_for(kind):
+    rows = REGIONS.rename({"region": "level"})
+    assert kind.rows(call(kind, rows, by="level"))["level"].to_list() == ["n", "s", "x"]
+    with pytest.raises(ColumnError, match="key 'level' in by= is named like a column"):
+        call(kind, rows, by="level", overall=True)
+
+
+@every_kind
+def test_sums_of_weights_need_their_squares(kind):
+    sums = pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]})
+    with pytest.raises(OptionError, match=r"do not tell how their rows spread.*squares=True"):
+        frame_prc.summary(kind.make(sums), score="score", pos="pos", neg="neg")
