@@ -83,7 +83,6 @@ def compare(rows: Rows, asked: Comparison) -> pl.LazyFrame:
                 _VARIANCE.sqrt()
             )
         )
-        .with_columns(spread=pl.when(_STD_ERROR.is_not_null()).then(_spread()))
         .with_columns(*_limits(asked.level), _p_value(), status())
         .with_columns(_adjusted(asked.adjust))
     )
@@ -234,11 +233,19 @@ def _shared(rows: Rows, rest: Rows) -> pl.LazyFrame:
 # --- tests ---------------------------------------------------------------------------------
 
 
-def _spread() -> pl.Expr:
-    """Return the standard error of a difference that is judged between two logits.
+def _limits(level: float) -> list[pl.Expr]:
+    half = student_quantile(level) * _STD_ERROR
+    return [
+        (_DIFFERENCE - half).clip(lower_bound=-1).alias("ci_low"),
+        (_DIFFERENCE + half).clip(upper_bound=1).alias("ci_high"),
+    ]
 
-    On that scale it hardly depends on the areas; the slope of the line between the two points leads
-    back. An area of 1 or 0 has no spread and no logit: then that of the other area is left.
+
+def _statistic() -> pl.Expr:
+    """Return how many standard errors of it the difference of the two logits is.
+
+    A test between logits holds its level where the standard error of a plain difference grows with
+    the areas, and hides it. An area of 1 or 0 has no logit: then the plain difference is left.
     """
     slope_a, slope_b = (pl.col(ap) * (1 - pl.col(ap)) for ap in ("ap_a", "ap_b"))
     # As (move_a / slope_a - move_b / slope_b)^2, so that nothing cancels where slopes are equal.
@@ -247,28 +254,19 @@ def _spread() -> pl.Expr:
         pl.col("variance_a") / slope_a - pl.col("variance_b") / slope_b
     )
     logits = (_DIFFERENCE / (pl.col("ap_b") * (1 - pl.col("ap_a")))).log1p()
-    slope = pl.when(_DIFFERENCE == 0).then(slope_a).otherwise(_DIFFERENCE / logits)
     # Where clusters cancel, as two can, rounding is all that is left.
     has_spread = (variance > _CANCELLED * alike) & (pl.min_horizontal(*_VARIANCES) > 0)
-    return pl.when(has_spread).then(slope * variance.sqrt()).otherwise(_STD_ERROR)
-
-
-def _limits(level: float) -> list[pl.Expr]:
-    half = student_quantile(level) * pl.col("spread")
-    return [
-        (_DIFFERENCE - half).clip(lower_bound=-1).alias("ci_low"),
-        (_DIFFERENCE + half).clip(upper_bound=1).alias("ci_high"),
-    ]
+    return pl.when(has_spread).then(logits / variance.sqrt()).otherwise(_DIFFERENCE / _STD_ERROR)
 
 
 def _p_value() -> pl.Expr:
-    """Return the two-sided p-value, which is small where the interval does not reach 0."""
+    """Return the two-sided p-value."""
 
     def two_sided(z: pl.Series) -> pl.Series:
         values = [None if x is None else math.erfc(x / math.sqrt(2)) for x in z]
         return pl.Series(z.name, values, dtype=pl.Float64)
 
-    z = student_as_normal(_DIFFERENCE / pl.col("spread"))
+    z = student_as_normal(pl.when(_STD_ERROR.is_not_null()).then(_statistic()))
     return z.map_batches(two_sided, return_dtype=pl.Float64).alias("p_value")
 
 

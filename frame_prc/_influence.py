@@ -90,8 +90,10 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
     rate = pl.when(~_OPENS).then(_GAIN / _RETRIEVED)
     wins, costs = rate * _ERROR, rate * (_TP / _RETRIEVED)
     lack, raised, lowered = (pl.col(name) for name in ("lack", "raised", "lowered"))
+    # Steps come in ranking order: a window over sorted segments need not look for them.
     return (
-        steps.with_columns(
+        steps.with_columns(pl.col("segment").set_sorted())
+        .with_columns(
             gain=_added("tp", _POSITIVES),
             losses=_added("fp"),
             error=pl.when(_OPENS).then(1.0).otherwise(_FP / _RETRIEVED),

@@ -879,11 +879,11 @@ def compare(
     Notes
     -----
     Each row (with ``cluster``, each cluster) moves the two areas together; the variance is that of
-    the difference of the two moves, so what two models find equally hard does not count. Interval
-    and p-value judge the difference between two logits, where spread depends least on the areas,
-    by Student's t with as many degrees of freedom as effective positives, less one; the interval is
-    scaled back, symmetric around the difference, and cut at -1 and 1. It leaves out 0 where
-    ``p_value < 1 - ci``.
+    the difference of the two moves, so what two models find equally hard does not count. The
+    interval is symmetric around the difference, and cut at -1 and 1. The p-value is that of the
+    difference between the two logits, which keeps its level also where few rows are positive; so it
+    may be small, or not, where the interval just reaches 0. Both go by Student's t with as many
+    degrees of freedom as effective positives, less one.
 
     Where all rows move both areas alike, as for two models that rank alike, there is no spread to
     judge by: standard error, interval and p-value are null, as with a single positive. An area of 1

@@ -66,19 +66,19 @@ def by_definition(
     variance = sum((x - y) ** 2 for x, y in pairs)
     if variance == 0 or round(effective) < 2:
         return dict.fromkeys(names) | {"difference": difference}
-    spread = error = math.sqrt(variance)
+    error = math.sqrt(variance)
+    statistic = difference / error
     if any(moves_a.values()) and any(moves_b.values()):
         on_logits = sum((x / (a * (1 - a)) - y / (b * (1 - b))) ** 2 for x, y in pairs)
         logits = math.log(a / (1 - a)) - math.log(b / (1 - b))
-        slope = float(a * (1 - a)) if a == b else difference / logits
-        spread = slope * math.sqrt(on_logits) if on_logits else error
-    half = oracle.student_quantile(0.95, effective - 1) * spread
+        statistic = logits / math.sqrt(on_logits) if on_logits else statistic
+    half = oracle.student_quantile(0.95, effective - 1) * error
     return {
         "difference": difference,
         "std_error": error,
         "ci_low": max(-1, difference - half),
         "ci_high": min(1, difference + half),
-        "p_value": oracle.student_p_value(difference / spread, effective - 1),
+        "p_value": oracle.student_p_value(statistic, effective - 1),
     }
 
 
