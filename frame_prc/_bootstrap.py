@@ -141,7 +141,7 @@ def _per_segment(
                 found["segment"] += [segment] * len(said[columns[0]])
         return pl.DataFrame(found, schema=schema)
 
-    found = _cells(ranking, bins).map_batches(
+    found = _cells(ranking, rows, bins).map_batches(
         batch,
         schema=schema,
         predicate_pushdown=False,
@@ -158,13 +158,12 @@ def _number_dtype(ranking: Ranking) -> pl.DataType:
 # --- cells ---------------------------------------------------------------------------------
 
 
-def _cells(ranking: Ranking, bins: Bins | None) -> pl.LazyFrame:
+def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     """Return rows that are alike as one cell, in an order that does not depend on theirs.
 
     ``segment``; ``tie``, a number that ascends while the score descends; ``retrieved``,
     ``positive``, ``weight``, ``cluster`` and ``size``.
     """
-    rows = ranking.rows
     usable = rows.frame if rows.usable is None else rows.frame.filter(rows.usable)
     score = _without_signed_zero(rows) if bins is None else bins.level(pl.col("score"))
     cells = (_counted_cells if rows.columns.counted else _row_cells)(

@@ -30,8 +30,8 @@ _GAIN, _ERROR = pl.col("gain"), pl.col("error")
 # --- segments ------------------------------------------------------------------------------
 
 
-def spreads(ranking: Ranking, bins: Bins | None) -> pl.LazyFrame:
-    """Return the average precision of each segment and the variance of it.
+def spreads(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
+    """Return the average precision of each segment of ranked rows and the variance of it.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def spreads(ranking: Ranking, bins: Bins | None) -> pl.LazyFrame:
         of positives of equal weight that say as much: the square of the sum of their weights over
         the sum of the squares.
     """
-    return spreads_of(_hits(ranking, bins), ranking.rows)
+    return spreads_of(_hits(ranking, rows, bins), rows)
 
 
 def spreads_of(hits: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
@@ -60,12 +60,12 @@ def spreads_of(hits: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     return table.sort("segment").with_columns(effective=effective).with_columns(defined).drop("pos")
 
 
-def _hits(ranking: Ranking, bins: Bins | None) -> pl.LazyFrame:
+def _hits(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     """Return the scores at which true positives grow: between them no influence changes."""
     steps = running(ranking, "hits")
-    if ranking.rows.columns.needs_squares:
+    if rows.columns.needs_squares:
         # The same rows in the same order, for the keys are the same; only what is summed differs.
-        squares = running(rank(ranking.rows.squared(), bins), "hits")
+        squares = running(rank(rows.squared(), bins), "hits")
         steps = pl.concat([steps, squares.select(**_SQUARES)], how="horizontal")
     return steps.filter(ranking.key.retrieved() & (_OPENS | (_RETRIEVED > 0)))
 

@@ -87,7 +87,7 @@ def estimates(rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
     With clusters the variance is that of independent clusters, and ``effective`` counts clusters.
     """
     ranking = rank(rows, bins)
-    table = spreads(ranking, bins).select(
+    table = spreads(ranking, rows, bins).select(
         "segment",
         *sizes(),
         pl.col("step").alias(AVERAGE_PRECISION),

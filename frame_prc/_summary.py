@@ -73,7 +73,9 @@ def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
 
 def _spreads(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     if ranking.rows.columns.needs_squares:
-        return spreads(ranking, None)  # the running sums of squares need a sort of their own
+        return spreads(
+            ranking, ranking.rows, None
+        )  # the running sums of squares need a sort of their own
     return spreads_of(steps, ranking.rows)
 
 
