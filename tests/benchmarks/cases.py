@@ -77,4 +77,6 @@ CASES: dict[str, Kinds] = {
 def groups(case: str, *, quick: bool) -> list[list[Run]]:
     """Return the runs of a case, in groups that are timed in turn."""
     sized = [(rows.smaller() if quick else rows, names) for rows, names in CASES[case]]
-    return [[Run(rows, name) for name in dict.fromkeys(names)] for rows, names in dict(sized).items()]
+    return [
+        [Run(rows, name) for name in dict.fromkeys(names)] for rows, names in dict(sized).items()
+    ]

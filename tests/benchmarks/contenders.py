@@ -40,9 +40,7 @@ def area_of_all(frame: Any, _by: list[str]) -> Any:
 
 def points(frame: Any, by: list[str], weight: str | None = None, keep: Any = "all") -> Any:
     """Points of the curve by frame_prc."""
-    return _collected(
-        frame_prc.curve(frame, "truth", "score", by=by, weight=weight, keep=keep)
-    )
+    return _collected(frame_prc.curve(frame, "truth", "score", by=by, weight=weight, keep=keep))
 
 
 def _collected(result: Any) -> Any:
@@ -125,7 +123,7 @@ def duckdb(
     query = (_POINTS + select).format(keys=", ".join(by), pos=pos, both=count)
     with importlib.import_module("duckdb").connect() as connection:
         connection.register("evaluated", frame.to_arrow())
-        return connection.execute(query).pl()
+        return pl.from_arrow(connection.sql(query).to_arrow_table())
 
 
 def _called(metric: Metric, truth: Any, score: Any, weight: Any = None) -> Any:
@@ -193,9 +191,7 @@ CONTENDERS: dict[str, Contender] = {
     "scikit-learn loop, weighted": Contender(
         partial(sklearn_loop, **_AP, **_WEIGHT), loops=True, weighted=True
     ),
-    "scikit-learn loop, curve": Contender(
-        partial(sklearn_loop, **_PR), gives="points", loops=True
-    ),
+    "scikit-learn loop, curve": Contender(partial(sklearn_loop, **_PR), gives="points", loops=True),
     "scikit-learn loop, weighted curve": Contender(
         partial(sklearn_loop, **_PR, **_WEIGHT), gives="points", loops=True, weighted=True
     ),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Ours in one hue, the peers in others, and the floors in grey.
 STYLES = {
@@ -32,6 +33,9 @@ def draw(tidy: pl.DataFrame, path: Path) -> None:
     growth = growth.with_columns(megabytes=pl.col("peak_bytes") / 1e6)
     over_rows = growth.filter(segments=_most_common(growth, "segments"))
     over_segments = growth.filter(rows=_most_common(growth, "rows"))
+    # Imported here: the rest of the benchmarks runs without it.
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
     figure = Figure(figsize=(14, 5), layout="constrained")
     times, segments, memory = figure.subplots(1, 3)
     _lines(times, over_rows, "rows", "median", "seconds (median, least to most)")
@@ -54,9 +58,7 @@ def _lines(axes: Axes, growth: pl.DataFrame, over: str, of: str, label: str) -> 
         line = growth.filter(pl.col(of).is_not_null(), contender=contender).sort(over)
         if line.is_empty():
             continue
-        axes.plot(
-            line[over], line[of], dashes, color=colour, lw=width, marker=".", label=contender
-        )
+        axes.plot(line[over], line[of], dashes, color=colour, lw=width, marker=".", label=contender)
         if of == "median":
             axes.fill_between(line[over], line["min"], line["max"], color=colour, alpha=0.15, lw=0)
     axes.set(xscale="log", yscale="log", xlabel=over, ylabel=label)
@@ -65,5 +67,4 @@ def _lines(axes: Axes, growth: pl.DataFrame, over: str, of: str, label: str) -> 
 
 
 if __name__ == "__main__":
-    mpl.use("agg")
     draw(pl.read_csv(sys.argv[1]), Path(sys.argv[2]))

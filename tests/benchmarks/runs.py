@@ -71,7 +71,9 @@ def check_agreement(runs: list[Run], inputs: dict[Rows, Input]) -> None:
         ours = Run(run.rows, OURS[contender.gives, contender.weighted])
         worst = _difference(VALUES[contender.gives], found, _call(ours, few)())
         if not worst <= TOLERANCE:
-            raise ValueError(f"{run.contender} differs from {ours.contender} by {worst}: {run.rows}")
+            raise ValueError(
+                f"{run.contender} differs from {ours.contender} by {worst}: {run.rows}"
+            )
 
 
 def _difference(values: Callable[[object], pl.Series], found: object, expected: object) -> float:
