@@ -27,8 +27,9 @@ def tidied(case: str, times: dict[Run, Timing], peaks: dict[Run, Peak]) -> pl.Da
     runs = [*dict.fromkeys([*times, *peaks])]
     measured = [_row(run, times.get(run, Timing(())), peaks.get(run)) for run in runs]
     ap = pl.col("median").filter(contender="ap").first().over("kind")
-    return pl.DataFrame(measured, schema=SCHEMA, orient="row").with_columns(
-        case=pl.lit(case),
+    return pl.DataFrame(measured, schema=SCHEMA, orient="row").select(
+        pl.lit(case).alias("case"),
+        pl.all(),
         times_ap=pl.col("median") / ap,
         times_columns=pl.col("peak_bytes") / pl.col("column_bytes"),
     )
