@@ -1,85 +1,100 @@
 """The same work done by frame_prc and by its peers, each the fastest fair way we know.
 
-Every function takes a frame of :mod:`benchmarks.data` and the names of its key columns; those of
-frame_prc take a scan of it as well. The peers return segments in any order, and need not be
-installed before they are called.
+Every function takes a frame of :mod:`benchmarks.data` and the names of its key columns. The peers
+return segments in any order, and need not be installed before they are called.
 """
 
 from __future__ import annotations
 
 import importlib
 import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import polars as pl
-from sklearn.metrics import average_precision_score
+from benchmarks.data import Source
+from sklearn.metrics import average_precision_score, precision_recall_curve
 
 import frame_prc
 
-Frame = pl.DataFrame | pl.LazyFrame
+Metric = Callable[..., Any]
 
 
-def ap(frame: Frame, by: list[str]) -> pl.DataFrame:
+# --- frame_prc -----------------------------------------------------------------------------
+
+
+def areas(frame: Any, by: list[str] | None, weight: str | None = None) -> Any:
     """Average precision by frame_prc."""
-    return _collected(frame_prc.average_precision(frame, "truth", "score", by=by))
+    result = frame_prc.average_precision(frame, "truth", "score", by=by, weight=weight)
+    return _collected(result)
 
 
-def ap_whole(frame: Frame, _by: list[str]) -> pl.DataFrame:
+def area_of_all(frame: Any, _by: list[str]) -> Any:
     """Average precision of all rows together by frame_prc, without keys."""
-    return _collected(frame_prc.average_precision(frame, "truth", "score"))
+    return areas(frame, None)
 
 
-def ap_weighted(frame: Frame, by: list[str]) -> pl.DataFrame:
-    """Weighted average precision by frame_prc."""
-    return _collected(frame_prc.average_precision(frame, "truth", "score", by=by, weight="weight"))
+def points(frame: Any, by: list[str], weight: str | None = None, keep: Any = "all") -> Any:
+    """Points of the curve by frame_prc."""
+    return _collected(frame_prc.curve(frame, "truth", "score", by=by, weight=weight, keep=keep))
 
 
-def curve(frame: Frame, by: list[str]) -> pl.DataFrame:
-    """Every point of the curve by frame_prc."""
-    return _collected(frame_prc.curve(frame, "truth", "score", by=by))
+def intervals(frame: Any, by: list[str], weight: str | None = None, **asked: Any) -> Any:
+    """Average precision with its interval by frame_prc."""
+    options = {"by": by, "weight": weight, "ci": 0.95, **asked}
+    return _collected(frame_prc.average_precision(frame, "truth", "score", **options))
 
 
-def corners(frame: Frame, by: list[str]) -> pl.DataFrame:
-    """Only the corners of the curve by frame_prc."""
-    return _collected(frame_prc.curve(frame, "truth", "score", by=by, keep="corners"))
-
-
-def summary(frame: Frame, by: list[str]) -> pl.DataFrame:
+def summary(frame: Any, by: list[str]) -> Any:
     """Scorecards by frame_prc."""
     return _collected(frame_prc.summary(frame, "truth", "score", by=by))
 
 
-def bootstrap(frame: Frame, by: list[str]) -> pl.DataFrame:
-    """Average precision with a bootstrap of 1,000 replicates by frame_prc."""
-    asked = {"ci": 0.95, "ci_method": "bootstrap", "replicates": 1000, "seed": 0}
-    return _collected(frame_prc.average_precision(frame, "truth", "score", by=by, **asked))
+def _collected(result: Any) -> Any:
+    return result.collect() if isinstance(result, pl.LazyFrame) else result
 
 
-def idle(frame: Frame, by: list[str]) -> None:
-    """Nothing: what a process holds before any work."""
+# --- peers ---------------------------------------------------------------------------------
 
 
-def read(frame: Frame, by: list[str]) -> pl.DataFrame:
-    """The columns in memory, and no more."""
-    return _collected(frame.select(*by, "truth", "score"))
-
-
-def sklearn_loop(frame: pl.DataFrame, by: list[str]) -> list[float]:
+def sklearn_loop(
+    frame: pl.DataFrame, by: list[str], metric: Metric, weight: str | None = None
+) -> list[Any]:
     """Loop of scikit-learn over NumPy arrays, split by Polars."""
-    return _sklearn_loop(frame, by, ["truth", "score"])
+    columns = ["truth", "score", *([weight] if weight else [])]
+    # Polars splits about twice as fast as one argsort of the keys and np.split.
+    parts = frame.select(*by, *columns).partition_by(by)
+    arrays = ([part[column].to_numpy() for column in columns] for part in parts)
+    with warnings.catch_warnings(action="ignore"):  # a segment may have no positives
+        return [_called(metric, *part) for part in arrays]
 
 
-def sklearn_loop_weighted(frame: pl.DataFrame, by: list[str]) -> list[float]:
-    """Weighted loop of scikit-learn over NumPy arrays, split by Polars."""
-    return _sklearn_loop(frame, by, ["truth", "score", "weight"])
+def sklearn_once(frame: pl.DataFrame, _by: list[str]) -> list[float]:
+    """One call of scikit-learn on all rows."""
+    return [average_precision_score(frame["truth"].to_numpy(), frame["score"].to_numpy())]
 
 
-def pandas_apply(frame: pd.DataFrame, by: list[str]) -> pd.Series:
+def pandas_apply(frame: pd.DataFrame, by: list[str], metric: Metric) -> list[Any]:
     """Scikit-learn in ``groupby.apply`` of pandas."""
-    groups = frame.groupby(by)[["truth", "score"]]
+    groups = frame.groupby(by, observed=True)[["truth", "score"]]
     with warnings.catch_warnings(action="ignore"):
-        return groups.apply(lambda group: average_precision_score(group["truth"], group["score"]))
+        return list(groups.apply(lambda group: _called(metric, group["truth"], group["score"])))
+
+
+def fairlearn(frame: pd.DataFrame, by: list[str]) -> list[float]:
+    """Scikit-learn in the MetricFrame of fairlearn, whose scalars are its only results."""
+    with warnings.catch_warnings(action="ignore"):
+        found = importlib.import_module("fairlearn.metrics").MetricFrame(
+            metrics=average_precision_score,
+            y_true=frame["truth"],
+            y_pred=frame["score"],
+            sensitive_features=frame[by],
+        )
+    return list(found.by_group)
 
 
 def polars_ds(frame: pl.DataFrame, by: list[str]) -> pl.Series:
@@ -89,25 +104,44 @@ def polars_ds(frame: pl.DataFrame, by: list[str]) -> pl.Series:
     return frame.group_by(by).agg(metrics.struct.field("avg_precision"))["avg_precision"]
 
 
-def duckdb(frame: pl.DataFrame, by: list[str]) -> list[float]:
-    """Average precision in SQL: counts per score, then running sums in a window."""
-    keys = ", ".join(by)
-    connection = importlib.import_module("duckdb").connect()
-    connection.register("evaluated", frame.to_arrow())
-    rows = connection.execute(
-        f"""
-        WITH ties AS (
-          SELECT {keys}, score, count(*) FILTER (WHERE truth) AS pos, count(*) AS n
-          FROM evaluated GROUP BY {keys}, score
-        ), points AS (
-          SELECT {keys}, pos, sum(pos) OVER best AS tp, sum(n) OVER best AS retrieved
-          FROM ties WINDOW best AS
-            (PARTITION BY {keys} ORDER BY score DESC ROWS UNBOUNDED PRECEDING)
-        )
-        SELECT sum(pos * tp / retrieved) / sum(pos) FROM points GROUP BY {keys}
-        """  # noqa: S608
-    ).fetchall()
-    return [row[0] for row in rows]
+_POINTS = """
+    WITH ties AS (
+      SELECT {keys}, score, {pos} AS pos, {both} AS n FROM evaluated GROUP BY {keys}, score
+    ), points AS (
+      SELECT {keys}, score, pos, sum(pos) OVER best AS tp, sum(n) OVER best AS retrieved,
+        sum(pos) OVER (PARTITION BY {keys}) AS positives
+      FROM ties WINDOW best AS
+        (PARTITION BY {keys} ORDER BY score DESC ROWS UNBOUNDED PRECEDING)
+    )
+"""
+_AREAS = """
+    SELECT {keys}, sum(pos * tp / retrieved) / any_value(positives) AS average_precision
+    FROM points GROUP BY {keys}
+"""
+_CURVE = """
+    SELECT {keys}, score, tp, retrieved - tp AS fp, positives - tp AS fn,
+      tp / retrieved AS precision, tp / positives AS recall
+    FROM points ORDER BY {keys}, score DESC
+"""
+
+
+def duckdb(
+    frame: pl.DataFrame, by: list[str], select: str, weight: str | None = None
+) -> pl.DataFrame:
+    """SQL in DuckDB: counts per score, then running sums in a window."""
+    count = f"sum({weight})" if weight else "count(*)"
+    pos = f"coalesce({count} FILTER (WHERE truth), 0)"
+    query = (_POINTS + select).format(keys=", ".join(by), pos=pos, both=count)
+    with importlib.import_module("duckdb").connect() as connection:
+        connection.register("evaluated", frame.to_arrow())
+        return pl.from_arrow(connection.sql(query).to_arrow_table())
+
+
+def _called(metric: Metric, truth: Any, score: Any, weight: Any = None) -> Any:
+    return metric(truth, score, sample_weight=weight)
+
+
+# --- floors --------------------------------------------------------------------------------
 
 
 def sort_polars(frame: pl.DataFrame, _by: list[str]) -> pl.Series:
@@ -120,19 +154,109 @@ def sort_numpy(frame: pl.DataFrame, _by: list[str]) -> np.ndarray:
     return np.sort(frame["score"].to_numpy())
 
 
-def _collected(result: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
-    return result.lazy().collect()
+def read(frame: pl.LazyFrame, by: list[str]) -> pl.DataFrame:
+    """The columns in memory, and no more."""
+    return frame.select(*by, "truth", "score").collect()
 
 
-def _sklearn_loop(frame: pl.DataFrame, by: list[str], columns: list[str]) -> list[float]:
-    # Polars splits about twice as fast as one argsort of the keys and np.split.
-    parts = frame.select(*by, *columns).partition_by(by)
-    with warnings.catch_warnings(action="ignore"):  # a segment may have no positives
-        return [
-            average_precision_score(truth, score, sample_weight=weight[0] if weight else None)
-            for truth, score, *weight in ([part[c].to_numpy() for c in columns] for part in parts)
-        ]
+def idle(_frame: Any, _by: list[str]) -> None:
+    """Nothing: what a process holds before any work."""
 
 
-def _collected(result: Frame) -> pl.DataFrame:
-    return result.collect() if isinstance(result, pl.LazyFrame) else result
+# --- all by name ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A way to do the work: the frame it takes, and what it gives."""
+
+    run: Callable[[Any, list[str]], object]
+    source: Source = "Polars"
+    gives: Literal["areas", "points", "else"] = "areas"
+    # One call for each segment: timed on a sample of the segments where they are many.
+    loops: bool = False
+    weighted: bool = False
+
+    def columns(self, by: list[str]) -> list[str]:
+        """Return the names of the columns it reads."""
+        return [*by, "truth", "score", *(["weight"] if self.weighted else [])]
+
+
+_WEIGHT = {"weight": "weight"}
+_BOOTSTRAP = {"ci_method": "bootstrap", "replicates": 1000, "seed": 0}
+_AP = {"metric": average_precision_score}
+_PR = {"metric": precision_recall_curve}
+
+CONTENDERS: dict[str, Contender] = {
+    "ap": Contender(areas),
+    "ap, no keys": Contender(area_of_all, gives="else"),
+    "ap from Parquet": Contender(areas, "Parquet"),
+    "ap from pandas": Contender(areas, "pandas"),
+    "ap weighted": Contender(partial(areas, **_WEIGHT), weighted=True),
+    "curve": Contender(points, gives="points"),
+    "curve from Parquet": Contender(points, "Parquet", gives="points"),
+    "curve from pandas": Contender(points, "pandas", gives="points"),
+    "curve weighted": Contender(partial(points, **_WEIGHT), gives="points", weighted=True),
+    "corners": Contender(partial(points, keep="corners"), gives="else"),
+    "corners from Parquet": Contender(partial(points, keep="corners"), "Parquet", gives="else"),
+    "interval": Contender(intervals, gives="else"),
+    "interval weighted": Contender(partial(intervals, **_WEIGHT), gives="else", weighted=True),
+    "bootstrap": Contender(partial(intervals, **_BOOTSTRAP), gives="else"),
+    "summary": Contender(summary, gives="else"),
+    "scikit-learn loop": Contender(partial(sklearn_loop, **_AP), loops=True),
+    "scikit-learn loop, weighted": Contender(
+        partial(sklearn_loop, **_AP, **_WEIGHT), loops=True, weighted=True
+    ),
+    "scikit-learn loop, curve": Contender(partial(sklearn_loop, **_PR), gives="points", loops=True),
+    "scikit-learn loop, weighted curve": Contender(
+        partial(sklearn_loop, **_PR, **_WEIGHT), gives="points", loops=True, weighted=True
+    ),
+    "scikit-learn once": Contender(sklearn_once, gives="else"),
+    "groupby.apply": Contender(partial(pandas_apply, **_AP), "pandas", loops=True),
+    "groupby.apply, curve": Contender(
+        partial(pandas_apply, **_PR), "pandas", gives="points", loops=True
+    ),
+    "fairlearn": Contender(fairlearn, "pandas", loops=True),
+    "polars_ds": Contender(polars_ds),
+    "DuckDB": Contender(partial(duckdb, select=_AREAS)),
+    "DuckDB, weighted": Contender(partial(duckdb, select=_AREAS, **_WEIGHT), weighted=True),
+    "DuckDB, curve": Contender(partial(duckdb, select=_CURVE), gives="points"),
+    "DuckDB, weighted curve": Contender(
+        partial(duckdb, select=_CURVE, **_WEIGHT), gives="points", weighted=True
+    ),
+    "sort": Contender(sort_polars, gives="else"),
+    "NumPy sort": Contender(sort_numpy, gives="else"),
+    "read": Contender(read, "Parquet", gives="else"),
+    "idle": Contender(idle, "Parquet", gives="else"),
+}
+
+
+# --- agreement -----------------------------------------------------------------------------
+
+
+def area_values(result: Any) -> pl.Series:
+    """Return average precisions in ascending order, 0 where there are no positives."""
+    values = result["average_precision"] if _is_frame(result) else result
+    return pl.Series(values, dtype=pl.Float64).fill_nan(0).fill_null(0).sort()
+
+
+def point_values(result: Any) -> pl.Series:
+    """Return recall and precision of all points with true positives, in ascending order."""
+    if _is_frame(result):
+        found = pl.DataFrame({name: result[name] for name in ("precision", "recall")})
+    else:
+        found = pl.DataFrame(_point_columns(result))
+    # Where there are none, conventions differ: on the start, and on recall without positives.
+    found = found.filter(pl.col("recall") > 0, pl.col("precision") > 0)
+    return pl.concat([found["recall"].sort(), found["precision"].sort()])
+
+
+def _point_columns(curves: list[tuple[np.ndarray, ...]]) -> dict[str, np.ndarray]:
+    def joined(place: int) -> Iterator[np.ndarray]:
+        return (curve[place] for curve in curves)
+
+    return {"precision": np.concatenate([*joined(0)]), "recall": np.concatenate([*joined(1)])}
+
+
+def _is_frame(result: Any) -> bool:
+    return isinstance(result, (pl.DataFrame, pd.DataFrame))

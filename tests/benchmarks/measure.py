@@ -1,7 +1,7 @@
 """Time of several contenders in turn, and peak memory of each in a process of its own.
 
 The memory of a contender is measured by ``python -m benchmarks.measure NAME PARQUET KEYS``, which
-calls the function of that name in :mod:`benchmarks.contenders` on a scan of the file.
+reads the file as the contender takes its rows, and calls it once.
 """
 
 from __future__ import annotations
@@ -9,89 +9,115 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any, TypeVar
 
+import pandas as pd
 import polars as pl
 
 TESTS = Path(__file__).parents[1]
+# polars_ds raises or panics where a segment has no positives; a plan may have too few bits.
+_UNABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OverflowError)
+Run = TypeVar("Run", bound=Hashable)
 
 
-def times(contenders: Mapping[str, Callable[[], object]], rounds: int = 5) -> pl.DataFrame:
-    """Time all contenders in turn, round after round, after one warm-up call of each.
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of each round, in the order of the rounds; none, with a note, if it raised."""
 
-    A slow spell of the machine so falls on all of them, and leaves the ratios alone.
+    seconds: tuple[float, ...]
+    note: str = ""
 
-    Returns
-    -------
-    DataFrame
-        ``contender``, ``median``, ``min`` and ``max`` seconds, and the number of ``rounds``.
+    @property
+    def median(self) -> float:
+        """The median of all rounds."""
+        return median(self.seconds)
+
+    def scaled(self, factor: float, note: str) -> Timing:
+        """Return the time of so many times the work."""
+        return replace(self, seconds=tuple(factor * taken for taken in self.seconds), note=note)
+
+
+@dataclass(frozen=True)
+class Peak:
+    """Bytes: the peak of a process, less that of one which does nothing.
+
+    ``columns`` is what Polars estimates for the columns read, and ``result`` for the result.
     """
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
-    for _ in range(rounds + 1):
-        for name, run in contenders.items():
-            start = perf_counter()
-            run()
-            seconds[name].append(perf_counter() - start)
-    return pl.DataFrame(
-        [
-            {
-                "contender": name,
-                "median": median(taken[1:]),
-                "min": min(taken[1:]),
-                "max": max(taken[1:]),
-                "rounds": rounds,
-            }
-            for name, taken in seconds.items()
-        ]
-    )
+
+    bytes: int
+    result: int
+    columns: int
 
 
-def seconds(table: pl.DataFrame, contender: str) -> float:
-    """Return the median seconds of one contender."""
-    return float(table.row(by_predicate=pl.col("contender") == contender, named=True)["median"])
+def times(runs: Mapping[Run, Callable[[], object]], rounds: int) -> dict[Run, Timing]:
+    """Time all in turn, round after round, after one warm-up call of each.
 
-
-def peaks(
-    frame: pl.DataFrame, by: list[str], contenders: list[str], folder: Path, rounds: int = 3
-) -> pl.DataFrame:
-    """Measure peak resident memory, each contender on a scan of the frame's Parquet file.
-
-    What is counted is the peak of the whole process less the peak of a process that imports the
-    same modules and scans the file, but collects nothing; the median of some runs. So the input
-    columns, what the engine and its allocator hold, and the result are all in ``peak``.
-
-    Returns
-    -------
-    DataFrame
-        ``contender``; ``peak``, ``result`` and ``input`` in bytes, the last two as Polars estimates
-        them in memory; ``times_input``, which is ``peak / input``, and ``work_times_input``, which
-        is ``(peak - result) / input``.
+    A slow spell of the machine so falls on all of them, and leaves the ratios alone. What raises
+    in the warm-up is not timed.
     """
-    path = folder / "rows.parquet"
-    frame.write_parquet(path)
-    idle, _ = _peak("idle", path, by, rounds)
-    found = [(name, *_peak(name, path, by, rounds)) for name in contenders]
-    peak, result, size = (pl.col(name) for name in ("peak", "result", "input"))
-    table = pl.DataFrame(found, schema=["contender", "peak", "result"], orient="row")
-    return table.with_columns(peak - idle, input=frame.estimated_size()).with_columns(
-        times_input=peak / size, work_times_input=(peak - result) / size
-    )
-
-
-def _peak(name: str, path: Path, by: list[str], rounds: int) -> tuple[int, int]:
-    """Return the median peak of a process that runs one contender, and the size of its result."""
-    command = [sys.executable, "-m", "benchmarks.measure", name, str(path), ",".join(by)]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
-    found = []
+    failed = {run: Timing((), why) for run, call in runs.items() if (why := attempt(call)[1])}
+    taken: dict[Run, list[float]] = {run: [] for run in runs if run not in failed}
     for _ in range(rounds):
-        run = subprocess.run(  # noqa: S603
-            command, env=environment, stdout=subprocess.PIPE, text=True, check=True
-        )
-        found.append([int(number) for number in run.stdout.split()])
-    return round(median(peak for peak, _ in found)), found[0][1]
+        for run, seconds in taken.items():
+            seconds.append(_seconds(runs[run]))
+    return {run: failed.get(run) or Timing(tuple(taken[run])) for run in runs}
+
+
+def attempt(call: Callable[[], object]) -> tuple[object, str]:
+    """Return the result of a call, and why there is none: a peer is absent, or cannot do it."""
+    try:
+        return call(), ""
+    except ModuleNotFoundError as error:
+        return None, f"{error.name} is not installed"
+    except _UNABLE as error:
+        return None, f"raises {type(error).__name__}"
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    start = perf_counter()
+    result = call()
+    seconds = perf_counter() - start
+    del result  # to free a large result is no part of the work
+    return seconds
+
+
+def peak(name: str, path: Path, by: list[str], columns: int, rounds: int) -> Peak:
+    """Measure the median peak of resident memory, in processes that run one contender.
+
+    The input columns, what the engine and its allocator hold, and the result are all in it; the
+    peak of a process that imports the same modules and does nothing is not.
+    """
+    found = [_in_process(name, path, by) for _ in range(rounds)]
+    idle = median(_in_process("idle", path, by)[0] for _ in range(rounds))
+    return Peak(round(median(size for size, _ in found) - idle), found[0][1], columns)
+
+
+def import_seconds(processes: int) -> Timing:
+    """Time ``import frame_prc`` in processes that have imported Polars."""
+    code = (
+        "import polars; from time import perf_counter as now; start = now(); import frame_prc; "
+        "print(now() - start)"
+    )
+    return Timing(tuple(float(_output([sys.executable, "-c", code])) for _ in range(processes)))
+
+
+def _in_process(name: str, path: Path, by: list[str]) -> tuple[int, int]:
+    """Return the peak of a process that runs one contender, and the size of its result."""
+    command = [sys.executable, "-m", "benchmarks.measure", name, str(path), ",".join(by)]
+    size, result = _output(command).split()
+    return int(size), int(result)
+
+
+def _output(command: list[str]) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    return subprocess.run(  # noqa: S603
+        command, env=environment, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
 
 
 def _own_peak() -> int:
@@ -105,9 +131,23 @@ def _own_peak() -> int:
     raise RuntimeError("/proc/self/status has no VmHWM")
 
 
+def _read(path: str, source: str, columns: list[str]) -> Any:
+    if source == "Parquet":
+        return pl.scan_parquet(path)
+    if source == "pandas":
+        return pd.read_parquet(path, columns=columns)
+    return pl.read_parquet(path, columns=columns)
+
+
+def _size(result: object) -> int:
+    return int(result.estimated_size()) if isinstance(result, pl.DataFrame) else 0
+
+
 if __name__ == "__main__":
-    from benchmarks import contenders
+    from benchmarks.contenders import CONTENDERS
 
     NAME, PATH, BY = sys.argv[1:]
-    RESULT = getattr(contenders, NAME)(pl.scan_parquet(PATH), BY.split(","))
-    print(_own_peak(), 0 if RESULT is None else RESULT.estimated_size())
+    CONTENDER, KEYS = CONTENDERS[NAME], BY.split(",")
+    ROWS = _read(PATH, CONTENDER.source, CONTENDER.columns(KEYS))
+    RESULT = CONTENDER.run(ROWS, KEYS)
+    print(_own_peak(), _size(RESULT))

@@ -1,0 +1,248 @@
+"""What the project promises of its speed and memory, and how each promise is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import polars as pl
+from benchmarks.data import Rows
+from benchmarks.measure import Peak, Timing, import_seconds
+from benchmarks.runs import Run, time_all, weigh_all
+
+Sized = Callable[[Rows], Rows]
+
+
+# Time and memory per row of 50 times the rows: a sort alone takes ln(50M) / ln(1M) = 1.28 times.
+LINEAR = 1.5
+WHOLE_CURVE = "curve from Parquet"
+
+
+class Range(NamedTuple):
+    """A number found, and the least and the most of it in any round."""
+
+    middle: float
+    least: float
+    most: float
+
+    def shown(self, unit: str) -> str:
+        """Return it in words."""
+        middle = f"{self.middle:.3g}{_spaced(unit)}"
+        if self.least == self.most:
+            return middle
+        return f"{middle} ({self.least:.3g} to {self.most:.3g})"
+
+
+@dataclass(frozen=True)
+class Found:
+    """All that was measured."""
+
+    times: dict[Run, Timing]
+    peaks: dict[Run, Peak]
+    imports: Timing
+
+
+Reading = Callable[[Found], Range | None]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A number asked for, and how to read it off what was found.
+
+    Nothing is asked of what stands beside others to compare; nothing is found if a peer cannot run.
+    """
+
+    work: str
+    asked: float | None
+    read: Reading
+    at_least: bool = False
+    unit: str = "x"
+
+    def verdict(self, found: Found) -> dict[str, str]:
+        """Return what was asked, what was found, and whether that is met, in words."""
+        number = self.read(found)
+        shown = "not measured" if number is None else number.shown(self.unit)
+        if self.asked is None:
+            return {"work": self.work, "asked": "", "found": shown, "met": ""}
+        asked = f"{'>=' if self.at_least else '<='} {self.asked:g}{_spaced(self.unit)}"
+        met = number is not None and self._met(number.middle, self.asked)
+        return {"work": self.work, "asked": asked, "found": shown, "met": "yes" if met else "no"}
+
+    def _met(self, number: float, asked: float) -> bool:
+        return number >= asked if self.at_least else number <= asked
+
+
+class Kinds:
+    """The rows that targets speak of, in full or in a smaller size."""
+
+    def __init__(self, sized: Sized) -> None:
+        millions = Rows(5_000_000, segments=100)
+        self.hundred = sized(millions)
+        self.float32 = sized(replace(millions, score="Float32"))
+        self.string = sized(replace(millions, key="string"))
+        self.many = sized(replace(millions, segments=100_000))
+        self.thousand = sized(Rows(1_000_000, segments=1_000))
+        self.twenty_thousand = sized(Rows(1_000_000, segments=20_000))
+        self.small = sized(Rows(1_000, segments=1))
+        self.weighed = sized(replace(millions, rows=20_000_000))
+        self.few = sized(replace(millions, rows=1_000_000))
+        self.most = sized(replace(millions, rows=50_000_000))
+
+
+def timed_together(kinds: Kinds) -> list[list[Run]]:
+    """Return the runs, in groups that are timed in turn."""
+
+    def runs(rows: Rows, *contenders: str) -> list[Run]:
+        return [Run(rows, name) for name in contenders]
+
+    peers = ("scikit-learn loop", "scikit-learn loop, curve", "polars_ds", "DuckDB")
+    weighted = ("ap weighted", "curve weighted", "scikit-learn loop, weighted")
+    inputs = ("ap from pandas", "curve from pandas", "ap from Parquet")
+    return [
+        [
+            *runs(kinds.hundred, "ap", "curve", "corners", *weighted, *inputs, *peers),
+            *runs(kinds.hundred, "sort", "NumPy sort"),
+            *runs(kinds.float32, "ap", "sort"),
+            *runs(kinds.string, "ap"),
+            *runs(kinds.many, "ap"),
+        ],
+        runs(kinds.thousand, "ap", "groupby.apply", "fairlearn", *peers),
+        runs(kinds.twenty_thousand, "ap", "groupby.apply", *peers),
+        runs(kinds.small, "ap", "ap, no keys", "curve", "scikit-learn once"),
+        [Run(rows, name) for rows in (kinds.few, kinds.most) for name in ("ap", "curve", "sort")],
+    ]
+
+
+def weighed(kinds: Kinds) -> list[Run]:
+    """Return the runs whose memory is promised."""
+    names = ("ap from Parquet", "corners from Parquet", "curve from Parquet")
+    return [Run(rows, name) for rows in (kinds.few, kinds.weighed, kinds.most) for name in names]
+
+
+def measure(kinds: Kinds, rounds: int, folder: Path) -> Found:
+    """Measure all that targets ask for."""
+    times: dict[Run, Timing] = {}
+    for group in timed_together(kinds):
+        times |= time_all(group, rounds, folder)
+    peaks = weigh_all(weighed(kinds), min(rounds, 3), folder)
+    return Found(times, peaks, import_seconds(4 * rounds))
+
+
+def targets(kinds: Kinds) -> list[Target]:
+    """Return all targets."""
+    most = Target
+    least = partial(Target, at_least=True)
+    million = partial(Run, kinds.hundred)
+    ap, curve = million("ap"), million("curve")
+    return [
+        least("scikit-learn loop over AP", 4.5, _ratio(million("scikit-learn loop"), ap)),
+        least("polars_ds over AP", 2.2, _ratio(million("polars_ds"), ap)),
+        most("AP over a bare sort of the scores", 2.3, _ratio(ap, million("sort"))),
+        most("the same, Float32 scores", 2.2, _pair(kinds.float32, "ap", "sort")),
+        least("groupby.apply over AP, 1,000 segments", 40, _apply_over_ap(kinds.thousand)),
+        least("groupby.apply over AP, 20,000 segments", 400, _apply_over_ap(kinds.twenty_thousand)),
+        most("AP, 100,000 segments over 100", 1.5, _ratio(Run(kinds.many, "ap"), ap)),
+        most("AP, string keys over integer keys", 1.5, _ratio(Run(kinds.string, "ap"), ap)),
+        most("full curve over AP", 2.2, _ratio(curve, ap)),
+        most("corners over AP", 1.4, _ratio(million("corners"), ap)),
+        most("weighted AP over AP", 1.6, _ratio(million("ap weighted"), ap)),
+        most("weighted curve over curve", 1.6, _ratio(million("curve weighted"), curve)),
+        most("AP of 1,000 rows, one call", 3, _call_of(Run(kinds.small, "ap, no keys")), unit="ms"),
+        most("import over Polars, the best", 30, _import, unit="ms"),
+        most("peak memory over the columns read, AP", 4, _peak(kinds.weighed, "ap from Parquet")),
+        most("peak, corners", 4, _peak(kinds.weighed, "corners from Parquet")),
+        most("peak, full curve with the curve itself", 4, _peak(kinds.weighed, WHOLE_CURVE)),
+        most("peak, full curve without it", 4, _peak(kinds.weighed, WHOLE_CURVE, result=False)),
+        most("time per row, 50 over 1 million rows, AP", LINEAR, _time_growth(kinds, "ap")),
+        most("time per row, full curve", LINEAR, _time_growth(kinds, "curve")),
+        most("time per row, bare sort, to compare", None, _time_growth(kinds, "sort")),
+        most(
+            "memory per row, 50 over 1 million rows, AP",
+            LINEAR,
+            _memory_growth(kinds, "ap from Parquet"),
+        ),
+        most("memory per row, full curve", LINEAR, _memory_growth(kinds, WHOLE_CURVE)),
+        most("AP, pandas over Polars input", 1.3, _ratio(million("ap from pandas"), ap)),
+        most(
+            "full curve, pandas over Polars input", 1.3, _ratio(million("curve from pandas"), curve)
+        ),
+    ]
+
+
+def verdicts(kinds: Kinds, found: Found) -> pl.DataFrame:
+    """Return each target: what was asked, what was found, and whether that is met."""
+    return pl.DataFrame([target.verdict(found) for target in targets(kinds)])
+
+
+# --- what is read off ----------------------------------------------------------------------
+
+
+def _ratio(over: Run, under: Run) -> Reading:
+    def read(found: Found) -> Range | None:
+        a, b = found.times[over].seconds, found.times[under].seconds
+        if not (a and b):
+            return None
+        rounds = [x / y for x, y in zip(a, b, strict=True)]
+        return Range(median(a) / median(b), min(rounds), max(rounds))
+
+    return read
+
+
+def _pair(rows: Rows, over: str, under: str) -> Reading:
+    return _ratio(Run(rows, over), Run(rows, under))
+
+
+def _apply_over_ap(rows: Rows) -> Reading:
+    return _pair(rows, "groupby.apply", "ap")
+
+
+def _call_of(run: Run) -> Reading:
+    def read(found: Found) -> Range:
+        milliseconds = [1000 * seconds for seconds in found.times[run].seconds]
+        return Range(median(milliseconds), min(milliseconds), max(milliseconds))
+
+    return read
+
+
+def _import(found: Found) -> Range:
+    milliseconds = [1000 * seconds for seconds in found.imports.seconds]
+    return Range(min(milliseconds), min(milliseconds), max(milliseconds))
+
+
+def _peak(rows: Rows, contender: str, *, result: bool = True) -> Reading:
+    def read(found: Found) -> Range:
+        peak = found.peaks[Run(rows, contender)]
+        return _exactly((peak.bytes - (0 if result else peak.result)) / peak.columns)
+
+    return read
+
+
+def _time_growth(kinds: Kinds, contender: str) -> Reading:
+    ratio = _ratio(Run(kinds.most, contender), Run(kinds.few, contender))
+    more_rows = kinds.most.rows / kinds.few.rows
+
+    def read(found: Found) -> Range | None:
+        times = ratio(found)
+        return times and Range(*(number / more_rows for number in times))
+
+    return read
+
+
+def _memory_growth(kinds: Kinds, contender: str) -> Reading:
+    def read(found: Found) -> Range:
+        few, most = (found.peaks[Run(rows, contender)] for rows in (kinds.few, kinds.most))
+        return _exactly(most.bytes / most.columns / (few.bytes / few.columns))
+
+    return read
+
+
+def _exactly(number: float) -> Range:
+    return Range(number, number, number)
+
+
+def _spaced(unit: str) -> str:
+    return unit if unit == "x" else f" {unit}"
