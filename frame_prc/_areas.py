@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 import polars as pl
 
 from frame_prc._curve import Start, precision, precision_gain, recall, recall_gain, with_totals
+from frame_prc._expressions import ExprT, library
 from frame_prc._ranking import Ranking, Thresholds, Which, rank, running
 from frame_prc._request import Missing
 from frame_prc._rows import Rows
@@ -45,7 +46,7 @@ def dropped(missing: Missing) -> tuple[str, ...]:
 # --- the methods ---------------------------------------------------------------------------
 
 
-def step_area(gain: pl.Expr, tp: pl.Expr, fp: pl.Expr, positives: pl.Expr) -> pl.Expr:
+def step_area(gain: ExprT, tp: ExprT, fp: ExprT, positives: ExprT) -> ExprT:
     """Return what one step adds to the average precision: ``(R_n - R_(n-1)) * P_n``."""
     # Divided first: the product of a tiny weight and a tiny precision would be zero.
     return gain / positives * precision(tp, fp)
@@ -142,7 +143,7 @@ def sized_areas(rows: Rows, thresholds: Thresholds = None) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
     ranking = rank(rows, thresholds)
     table = _areas(ranking, ["step"], "one", None).select(
-        "segment", *_sizes(), pl.col("step").alias(AVERAGE_PRECISION)
+        "segment", *sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)
     )
     return ranking.with_keys(_with_dropped(table, ranking))
 
@@ -234,21 +235,22 @@ def _precision_before(start: Start) -> pl.Expr:
     return before.alias("precision_a")
 
 
-def _sizes() -> list[pl.Expr]:
-    n = _POSITIVES + _NEGATIVES
+def sizes(positives: ExprT, negatives: ExprT) -> list[ExprT]:
+    """Return the size columns of a segment, and its status."""
+    n, of = positives + negatives, library(positives)
     status = (
-        pl.when(n == 0)
-        .then(pl.lit("empty"))
-        .when(_POSITIVES == 0)
-        .then(pl.lit("no_positives"))
-        .when(_NEGATIVES == 0)
-        .then(pl.lit("no_negatives"))
-        .otherwise(pl.lit("ok"))
+        of.when(n == 0)
+        .then(of.lit("empty"))
+        .when(positives == 0)
+        .then(of.lit("no_positives"))
+        .when(negatives == 0)
+        .then(of.lit("no_negatives"))
+        .otherwise(of.lit("ok"))
     )
     return [
         n.alias("n"),
-        _POSITIVES.alias("n_pos"),
-        pl.when(n > 0).then(_POSITIVES / n).alias("prevalence"),
+        positives.alias("n_pos"),
+        of.when(n > 0).then(positives / n).alias("prevalence"),
         status.alias("status"),
     ]
 

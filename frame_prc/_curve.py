@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from frame_prc._expressions import ExprT, library
 from frame_prc._ranking import Ranking, Thresholds, rank, running
 from frame_prc._rows import Rows
 
@@ -17,14 +18,15 @@ Keep: TypeAlias = Literal["all", "corners"]
 COLUMNS = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall")
 
 
-def precision(tp: pl.Expr, fp: pl.Expr) -> pl.Expr:
+def precision(tp: ExprT, fp: ExprT) -> ExprT:
     """Return the share of positives among the rows predicted positive."""
     return tp / (tp + fp)
 
 
-def recall(tp: pl.Expr, positives: pl.Expr) -> pl.Expr:
+def recall(tp: ExprT, positives: ExprT) -> ExprT:
     """Return the share of the positives that is found; null where there are none."""
-    return pl.when(positives > 0).then(tp / positives)
+    found: ExprT = library(tp).when(positives > 0).then(tp / positives)
+    return found
 
 
 def precision_gain(tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:

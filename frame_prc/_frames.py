@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 import polars as pl
 import polars.selectors as cs
 
+from frame_prc._engines import VERBS, engine_of, refuse_engine
 from frame_prc.exceptions import ColumnError, FrameError, type_name
 
 if TYPE_CHECKING:
+    import duckdb
     import pandas as pd
+    import pyspark.sql
 
-    AnyFrame: TypeAlias = pl.DataFrame | pl.LazyFrame | pd.DataFrame
+    AnyFrame: TypeAlias = (
+        pl.DataFrame
+        | pl.LazyFrame
+        | pd.DataFrame
+        | duckdb.DuckDBPyRelation
+        | pyspark.sql.DataFrame
+    )
 
 FrameT = TypeVar("FrameT", bound="AnyFrame")
 
@@ -50,12 +59,16 @@ def apply(
     return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts))
 
 
-def check_frame(frame: object) -> None:
-    """Refuse what is no frame of a known kind."""
+def check_frame(frame: object, *, engines: bool = False) -> None:
+    """Refuse what is no frame of a known kind; ``engines`` says that theirs are welcome."""
+    if engines and engine_of(frame):
+        return
+    refuse_engine(frame)
     if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)) and not _is_pandas(frame):
         raise FrameError(
             f"cannot evaluate a frame of type {type_name(frame)}",
-            "a Polars DataFrame or LazyFrame, or a pandas DataFrame, as the first argument",
+            "a Polars DataFrame or LazyFrame, or a pandas DataFrame, as the first argument; for "
+            f"{VERBS} also a DuckDB relation or a PySpark DataFrame",
             "pl.DataFrame({'truth': y, 'score': s}) makes one from lists or arrays",
         )
 

@@ -18,8 +18,8 @@ from frame_prc._columns import Columns, common_score_dtype, named, project, with
 # Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
 _CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
 
-_DROP = "missing='drop' leaves such rows out"
-_UNRETRIEVED = "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
+DROP_HINT = "missing='drop' leaves such rows out"
+UNRETRIEVED_HINT = "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _checks(columns: Columns) -> list[_gate.Check]:
             checks.append(_gate.binary_check(truth))
     if columns.request.missing == "raise":
         scores = {f"score_{i}": score for i, score in enumerate(columns.scores)}
-        checks.append(_gate.missing_check({**classes, **scores}, f"{_DROP}; {_UNRETRIEVED}"))
+        checks.append(_gate.missing_check({**classes, **scores}, f"{DROP_HINT}; {UNRETRIEVED_HINT}"))
     elif columns.request.missing == "unretrieved":
-        checks.append(_gate.missing_check(classes, _DROP))
+        checks.append(_gate.missing_check(classes, DROP_HINT))
     return checks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import polars as pl
 
@@ -12,6 +12,7 @@ from frame_prc._areas import Method
 from frame_prc._averages import Average
 from frame_prc._columns import resolve
 from frame_prc._curve import STARTS, Keep, Start
+from frame_prc._engines import engine_of, inside
 from frame_prc._frames import FrameT, check_frame
 from frame_prc._labels import label_request
 from frame_prc._operating import Criterion
@@ -109,8 +110,10 @@ def counts(
     │ 0.2       ┆ 0   ┆ 1   │
     └───────────┴─────┴─────┘
     """
-    check_frame(frame)
+    check_frame(frame, engines=True)
     asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
+    if engine := engine_of(frame):
+        return cast("FrameT", inside(engine, asked).counts(engine, frame, asked))
     return _run(frame, asked, _counts.COLUMNS, _counts.counts)
 
 
@@ -217,16 +220,21 @@ def curve(
     │ 0.2       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 0.5       ┆ 1.0    │
     └───────────┴─────┴─────┴─────┴─────┴───────────┴────────┘
     """
-    check_frame(frame)
+    check_frame(frame, engines=True)
     check_option("start", start, STARTS)
     check_option("keep", keep, get_args(Keep))
     check_option("envelope", envelope, (True, False))
     check_option("gain", gain, (True, False))
     extras = _curve.Extras(envelope, gain, prevalence(calibrate))
     levels = threshold_list(thresholds)
+    asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
+    if engine := engine_of(frame):
+        verbs = inside(engine, asked, gain=gain, calibrate=calibrate is not None)
+        points = verbs.curve(engine, frame, asked, start, keep, levels, envelope=envelope)
+        return cast("FrameT", points)
     return _run(
         frame,
-        request(truth, score, by, weight, pos_label, missing, pos, neg),
+        asked,
         [*_curve.COLUMNS, *extras.names()],
         lambda rows: _curve.curve(rows, start, keep, levels, extras),
     )
@@ -327,11 +335,15 @@ def average_precision(
     │ south  ┆ 2   ┆ 1     ┆ 0.5        ┆ 0.5               ┆ ok     │
     └────────┴─────┴───────┴────────────┴───────────────────┴────────┘
     """
-    check_frame(frame)
+    check_frame(frame, engines=True)
     asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
     levels = threshold_list(thresholds)
+    outputs = [*_areas.TABLE_COLUMNS, *_areas.dropped(missing)]
+    if engine := engine_of(frame):
+        verbs = inside(engine, asked, over=over is not None, average=average is not None)
+        table = verbs.average_precision(engine, frame, asked, outputs, levels)
+        return cast("FrameT", table)
     if over is None and average is None:
-        outputs = [*_areas.TABLE_COLUMNS, *_areas.dropped(missing)]
         return _run(frame, asked, outputs, lambda rows: _areas.average_precision(rows, levels))
     key, kind = average_over(over, average)
     return _run(

@@ -1,0 +1,300 @@
+"""The verbs inside an engine: running sums over counts, then the formulas that Polars uses.
+
+Counts hold a row per segment and distinct score. A running sum over them needs each segment sorted,
+which one task of Spark cannot do for a segment that is most of the data. There a segment with many
+scores is cut into ranges of scores of about equal size; sums run within a range, and what lies in
+the ranges above is added. Where the cuts are does not matter to the result, but each part of the
+plan must find the same ones: they are the exact quantiles of the scores that a hash picks, so they
+depend on the data alone, and a task that runs twice finds them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from frame_prc._areas import AVERAGE_PRECISION, DROPPED, TABLE_COLUMNS, sizes, step_area
+from frame_prc._curve import COLUMNS as CURVE_COLUMNS
+from frame_prc._curve import Keep, Start, precision, recall
+from frame_prc._counts import COLUMNS as COUNT_COLUMNS
+from frame_prc._engine_rows import Counted, Frame, count
+from frame_prc._engines import Engine
+from frame_prc._ranking import Thresholds
+from frame_prc._request import Request
+
+_RANGES = 256
+# One distinct score in so many is looked at to find the cuts; 256 ranges have four of them each at
+# the least, so a segment of fewer than about 262,144 scores is not cut.
+_SAMPLED = 256
+_FEWEST_SAMPLED = 4 * _RANGES
+
+_RETRIEVED = ~nw.col("score").is_null()
+_HIGHEST_FIRST = "threshold DESC NULLS LAST"
+
+
+def counts(engine: Engine, frame: Any, request: Request) -> Any:
+    """Return positives and negatives at each distinct score."""
+    counted = count(engine, frame, request, COUNT_COLUMNS, None)
+    held = counted.frame.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
+    tidy = held.with_columns(threshold=nw.col("score"))
+    return counted.finish(tidy, COUNT_COLUMNS, [_HIGHEST_FIRST])
+
+
+def curve(
+    engine: Engine,
+    frame: Any,
+    request: Request,
+    start: Start,
+    keep: Keep,
+    thresholds: Thresholds,
+    *,
+    envelope: bool,
+) -> Any:
+    """Return the curve of every segment."""
+    outputs = [*CURVE_COLUMNS, *(["envelope"] if envelope else [])]
+    counted = count(engine, frame, request, outputs, thresholds)
+    points = _points(counted)
+    if keep == "corners":
+        points = points.filter(_is_corner())
+    points = _with_rates(points, start)
+    if envelope:
+        points = _with_envelope(points, counted)
+    dtype = _threshold_dtype(counted)
+    infinity = nw.lit(float("inf")).cast(dtype)
+    threshold = nw.when(nw.col("opens")).then(infinity).otherwise(nw.col("score").cast(dtype))
+    tidy = points.with_columns(threshold=threshold)
+    if start is None:
+        tidy = tidy.filter(~nw.col("opens"))
+    return counted.finish(tidy, outputs, [_HIGHEST_FIRST, "tp", "fp"])
+
+
+def average_precision(
+    engine: Engine, frame: Any, request: Request, outputs: Sequence[str], thresholds: Thresholds
+) -> Any:
+    """Return one row per segment: its size and its average precision."""
+    counted = count(engine, frame, request, outputs, thresholds)
+    pos, tp, fp, positives = (nw.col(name) for name in ("pos", "tp", "fp", "positives"))
+    hit = (pos > 0) & _RETRIEVED
+    steps = _running(counted).with_columns(
+        area=nw.when(hit).then(step_area(pos, tp, fp, positives)).otherwise(0.0)
+    )
+    names = {"positives": "pos", "negatives": "neg", "area": "area", "n_dropped": "dropped"}
+    sums = [nw.col(name).sum().alias(total) for total, name in names.items()]
+    # Without keys there is one row, also for no rows at all.
+    keyed = counted.columns.result_keys
+    totals = steps.group_by(*counted.keys).agg(*sums) if keyed else steps.select(*sums)
+    whole = totals.with_columns(
+        nw.col("positives", "negatives").cast(counted.amount), nw.col(*DROPPED).cast(nw.Int64)
+    )
+    positives, negatives = nw.col("positives"), nw.col("negatives")
+    area = nw.when(positives > 0).then(nw.col("area")).alias(AVERAGE_PRECISION)
+    table = whole.with_columns(*sizes(positives, negatives), area)
+    return counted.finish(table, outputs, [])
+
+
+# --- running sums ------------------------------------------------------------------------------
+
+
+def _running(counted: Counted) -> Frame:
+    """Add running sums and totals to the counts.
+
+    Returns
+    -------
+    LazyFrame
+        Also ``tp``, ``fp``, ``positives``, ``negatives``, ``first`` (the highest score of its
+        segment), ``next_hits`` (whether there are positives at the next score below; null where
+        there is no such score), and ``place``, which ascends while scores descend, within a range.
+    """
+    if counted.in_ranges:
+        return _running_in_ranges(counted)
+    sums = _summed(counted.frame, counted.keys, counted)
+    # The largest running sum, not another sum: floats would differ in the last digit.
+    return sums.with_columns(
+        positives=nw.col("tp").max().over(*counted.keys),
+        negatives=nw.col("fp").max().over(*counted.keys),
+        first=nw.col("place") == 1,
+    )
+
+
+def _summed(frame: Frame, within: Sequence[str], counted: Counted) -> Frame:
+    """Add what is summed up from the highest score on; a null score comes last."""
+    ready = frame.with_columns(
+        one=nw.lit(1, nw.Int64), hits=nw.when(_RETRIEVED).then(nw.col("pos") > 0)
+    )
+
+    def sum_down(name: str, dtype: Any) -> nw.Expr:
+        return nw.col(name).cum_sum(reverse=True).over(*within, order_by="score").cast(dtype)
+
+    return ready.with_columns(
+        tp=sum_down("pos", counted.amount),
+        fp=sum_down("neg", counted.amount),
+        place=sum_down("one", nw.Int64),
+        after=nw.col("one").shift(1).over(*within, order_by="score"),
+        next_hits=nw.col("hits").shift(1).over(*within, order_by="score"),
+    )
+
+
+def _running_in_ranges(counted: Counted) -> Frame:
+    within = ["segment", "range"]
+    cuts = _cuts(_packed(counted, counted.rows).to_native())
+    totals = _totals(_with_range(_packed(counted, counted.rows), cuts), within)
+    sums = _summed(_with_range(_packed(counted, counted.frame), cuts), within, counted)
+    joined = sums.join(_above(totals), on=within, how="left").with_columns(
+        tp=(nw.col("tp") + nw.col("tp_above")).cast(counted.amount),
+        fp=(nw.col("fp") + nw.col("fp_above")).cast(counted.amount),
+        first=(nw.col("place") == 1) & (nw.col("range") == nw.col("highest")),
+        next_hits=nw.coalesce("next_hits", "hits_below"),
+    )
+    if counted.columns.weighted:
+        joined = joined.with_columns(_settled("tp", "positives"), _settled("fp", "negatives"))
+    return counted.engine.project(joined, "*", "segment.*")
+
+
+def _settled(running_sum: str, total: str) -> nw.Expr:
+    """Let floats that were added in another order end at the total, and stay below it before."""
+    at_end = nw.col("after").is_null() & (nw.col("range") == nw.col("lowest"))
+    bounded = nw.min_horizontal(running_sum, total)
+    return nw.when(at_end).then(nw.col(total)).otherwise(bounded).alias(running_sum)
+
+
+def _totals(ranged: Frame, within: Sequence[str]) -> Frame:
+    """Return what each range holds, and whether there are positives at its highest score."""
+    score = nw.col("score")
+    highest_hit = nw.when(nw.col("pos") > 0).then(score)
+    totals = (
+        ranged.with_columns(highest_hit=highest_hit)
+        .group_by(*within)
+        .agg(nw.col("pos", "neg").sum(), nw.col("score", "highest_hit").max())
+    )
+    hits = nw.when(_RETRIEVED).then(nw.coalesce(nw.col("highest_hit") == score, nw.lit(False)))  # noqa: FBT003
+    return totals.with_columns(hits=hits)
+
+
+def _above(totals: Frame) -> Frame:
+    """Return, for each range, what lies in the ranges above it, and what is next below it."""
+
+    def over(column: nw.Expr) -> nw.Expr:
+        return column.over("segment", order_by="range")
+
+    def whole(column: nw.Expr) -> nw.Expr:
+        return column.over("segment")
+
+    downward = totals.with_columns(
+        pos_down=over(nw.col("pos").cum_sum(reverse=True)),
+        neg_down=over(nw.col("neg").cum_sum(reverse=True)),
+        hits_below=over(nw.col("hits").shift(1)),
+        highest=whole(nw.col("range").max()),
+        lowest=whole(nw.col("range").min()),
+    )
+    return downward.select(
+        "segment",
+        "range",
+        "hits_below",
+        "highest",
+        "lowest",
+        tp_above=over(nw.col("pos_down").shift(-1)).fill_null(0),
+        fp_above=over(nw.col("neg_down").shift(-1)).fill_null(0),
+        positives=whole(nw.col("pos_down").max()),
+        negatives=whole(nw.col("neg_down").max()),
+    )
+
+
+# --- ranges of scores, on Spark ------------------------------------------------------------------
+
+
+def _packed(counted: Counted, frame: Frame) -> Frame:
+    """Put the keys into one column ``segment``, which is never null: tables can be joined on it."""
+    segment = f"struct({', '.join(counted.keys)}) AS segment"
+    return counted.engine.project(frame, segment, "score", "pos", "neg", "dropped")
+
+
+def _cuts(rows: Any) -> Any:
+    """Return the scores at which each large segment is cut, ascending."""
+    from pyspark.sql import functions  # noqa: PLC0415 - there, since there is a frame of its
+
+    shares = ", ".join(f"{place / _RANGES}D" for place in range(1, _RANGES))
+    cuts = functions.expr(f"percentile(CAST(score AS DOUBLE), array({shares})) AS cuts")
+    picked = f"pmod(xxhash64(score), {_SAMPLED}) = 0 AND abs(score) < double('Infinity')"
+    return (
+        rows.filter(picked)
+        .select("segment", "score")
+        .distinct()
+        .groupBy("segment")
+        .agg(cuts, functions.expr("count(*) AS sampled"))
+        .filter(f"sampled >= {_FEWEST_SAMPLED}")
+        .drop("sampled")
+        .hint("broadcast")
+    )
+
+
+def _with_range(frame: Frame, cuts: Any) -> Frame:
+    """Add the number of cuts up to each score, by bisection: the higher, the higher the score."""
+    names = frame.columns
+    found = frame.to_native().join(cuts, "segment", "left").selectExpr(*names, "cuts", "0 AS range")
+    width = _RANGES // 2
+    while width:
+        reached = f"cuts[range + {width - 1}] <= CAST(score AS DOUBLE)"
+        step = f"range + CASE WHEN {reached} THEN {width} ELSE 0 END AS range"
+        found = found.selectExpr(*names, "cuts", step)
+        width //= 2
+    return nw.from_native(found.drop("cuts"))
+
+
+# --- points ------------------------------------------------------------------------------------
+
+
+def _points(counted: Counted) -> Frame:
+    """Return a point per score and one to open each segment, which ``opens`` at place 0."""
+    held = nw.col("positives") + nw.col("negatives") > 0
+    twice = counted.engine.repeat(_running(counted), "copy", 2, where="first")
+    opens = nw.col("copy") == 1
+    marked = twice.with_columns(opens=opens).filter(held & (opens | _RETRIEVED))
+    zero = nw.lit(0, counted.amount)
+    nothing = {name: nw.when(nw.col("opens")).then(zero).otherwise(nw.col(name)) for name in ("tp", "fp")}
+    first = nw.when(_RETRIEVED & (nw.col("tp") + nw.col("fp") > 0))
+    return marked.with_columns(
+        rate=first.then(precision(nw.col("tp"), nw.col("fp"))),
+    ).with_columns(**nothing)
+
+
+def _is_corner() -> nw.Expr:
+    """Keep the first and the last point of each number of true positives, as on Polars."""
+    begins = nw.col("opens") | nw.col("first") | (nw.col("pos") > 0)
+    return begins | nw.coalesce("next_hits", nw.lit(True))  # noqa: FBT003
+
+
+def _with_rates(points: Frame, start: Start) -> Frame:
+    tp, fp, rate, positives = (nw.col(name) for name in ("tp", "fp", "rate", "positives"))
+    at_start = nw.lit(1.0) if start == "one" else rate
+    return points.with_columns(
+        fn=positives - tp,
+        tn=nw.col("negatives") - fp,
+        precision=nw.when(nw.col("opens")).then(at_start).otherwise(rate),
+        recall=recall(tp, positives),
+    )
+
+
+def _with_envelope(points: Frame, counted: Counted) -> Frame:
+    """Add the largest precision from each point on."""
+    ordered = points.with_columns(
+        order=nw.when(nw.col("opens")).then(nw.lit(0, nw.Int64)).otherwise(nw.col("place"))
+    )
+    largest = nw.col("precision").cum_max(reverse=True)
+    if not counted.in_ranges:
+        return ordered.with_columns(envelope=largest.over(*counted.keys, order_by="order"))
+    within = ["segment", "range"]
+    best = ordered.group_by(*within).agg(best=nw.col("precision").max())
+    upward = best.with_columns(below=nw.col("best").cum_max().over("segment", order_by="range"))
+    below = upward.select(*within, nw.col("below").shift(1).over("segment", order_by="range"))
+    here = ordered.with_columns(here=largest.over(*within, order_by="order"))
+    return here.join(below, on=within, how="left").with_columns(
+        envelope=nw.max_horizontal("here", "below")
+    )
+
+
+def _threshold_dtype(counted: Counted) -> Any:
+    dtype = counted.frame.collect_schema()["score"]
+    return dtype if dtype.is_float() else nw.Float64
