@@ -279,19 +279,28 @@ def _with_rates(points: Frame, start: Start) -> Frame:
 
 def _with_envelope(points: Frame, counted: Counted) -> Frame:
     """Add the largest precision from each point on."""
+    # An undefined precision is below any other, also in engines that would skip its row.
     ordered = points.with_columns(
-        order=nw.when(nw.col("opens")).then(nw.lit(0, nw.Int64)).otherwise(nw.col("place"))
+        height=nw.col("precision").fill_null(-1.0),
+        order=nw.when(nw.col("opens")).then(nw.lit(0, nw.Int64)).otherwise(nw.col("place")),
     )
-    largest = nw.col("precision").cum_max(reverse=True)
-    if not counted.in_ranges:
-        return ordered.with_columns(envelope=largest.over(*counted.keys, order_by="order"))
-    within = ["segment", "range"]
-    best = ordered.group_by(*within).agg(best=nw.col("precision").max())
-    upward = best.with_columns(below=nw.col("best").cum_max().over("segment", order_by="range"))
-    below = upward.select(*within, nw.col("below").shift(1).over("segment", order_by="range"))
-    here = ordered.with_columns(here=largest.over(*within, order_by="order"))
-    return here.join(below, on=within, how="left").with_columns(
-        envelope=nw.max_horizontal("here", "below")
+    largest = nw.col("height").cum_max(reverse=True)
+    if counted.in_ranges:
+        within = ["segment", "range"]
+        here = ordered.with_columns(here=largest.over(*within, order_by="order"))
+        joined = here.join(_highest_below(ordered, within), on=within, how="left")
+        highest = joined.with_columns(highest=nw.max_horizontal("here", "below"))
+    else:
+        highest = ordered.with_columns(highest=largest.over(*counted.keys, order_by="order"))
+    return highest.with_columns(envelope=nw.when(nw.col("highest") >= 0).then(nw.col("highest")))
+
+
+def _highest_below(points: Frame, within: Sequence[str]) -> Frame:
+    """Return, for each range, the largest precision in the ranges below it."""
+    best = points.group_by(*within).agg(best=nw.col("height").max())
+    upward = best.with_columns(upward=nw.col("best").cum_max().over("segment", order_by="range"))
+    return upward.select(
+        *within, below=nw.col("upward").shift(1).over("segment", order_by="range")
     )
 
 
