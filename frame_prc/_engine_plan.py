@@ -1,11 +1,9 @@
 """The verbs inside an engine: running sums over counts, then the formulas that Polars uses.
 
-Counts hold a row per segment and distinct score. A running sum over them needs each segment sorted,
-which one task of Spark cannot do for a segment that is most of the data. There a segment with many
-scores is cut into ranges of scores of about equal size; sums run within a range, and what lies in
-the ranges above is added. Where the cuts are does not matter to the result, but each part of the
-plan must find the same ones: they are the exact quantiles of the scores that a hash picks, so they
-depend on the data alone, and a task that runs twice finds them again.
+Counts hold a row per segment and distinct score. DuckDB sums them up in one window per segment; on
+Spark, where one task would have to sort a segment that may be most of the data, in one window per
+segment and range of scores (:mod:`frame_prc._engine_ranges`), to which what lies in the ranges
+above is added.
 """
 
 from __future__ import annotations
@@ -14,22 +12,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
-import polars as pl
 
-from frame_prc._areas import AVERAGE_PRECISION, DROPPED, TABLE_COLUMNS, sizes, step_area
+from frame_prc._areas import AVERAGE_PRECISION, DROPPED, sizes, step_area
+from frame_prc._counts import COLUMNS as COUNT_COLUMNS
 from frame_prc._curve import COLUMNS as CURVE_COLUMNS
 from frame_prc._curve import Keep, Start, precision, recall
-from frame_prc._counts import COLUMNS as COUNT_COLUMNS
+from frame_prc._engine_ranges import score_cuts, with_range
 from frame_prc._engine_rows import Counted, Frame, count
 from frame_prc._engines import Engine
 from frame_prc._ranking import Thresholds
 from frame_prc._request import Request
-
-_RANGES = 256
-# One distinct score in so many is looked at to find the cuts; 256 ranges have four of them each at
-# the least, so a segment of fewer than about 262,144 scores is not cut.
-_SAMPLED = 256
-_FEWEST_SAMPLED = 4 * _RANGES
 
 _RETRIEVED = ~nw.col("score").is_null()
 _HIGHEST_FIRST = "threshold DESC NULLS LAST"
@@ -139,9 +131,10 @@ def _summed(frame: Frame, within: Sequence[str], counted: Counted) -> Frame:
 
 def _running_in_ranges(counted: Counted) -> Frame:
     within = ["segment", "range"]
-    cuts = _cuts(_packed(counted, counted.rows).to_native())
-    totals = _totals(_with_range(_packed(counted, counted.rows), cuts), within)
-    sums = _summed(_with_range(_packed(counted, counted.frame), cuts), within, counted)
+    rows, counts = (_packed(counted, frame) for frame in (counted.rows, counted.frame))
+    cuts = score_cuts(rows)
+    totals = _totals(with_range(rows, cuts), within)
+    sums = _summed(with_range(counts, cuts), within, counted)
     joined = sums.join(_above(totals), on=within, how="left").with_columns(
         tp=(nw.col("tp") + nw.col("tp_above")).cast(counted.amount),
         fp=(nw.col("fp") + nw.col("fp_above")).cast(counted.amount),
@@ -151,6 +144,12 @@ def _running_in_ranges(counted: Counted) -> Frame:
     if counted.columns.weighted:
         joined = joined.with_columns(_settled("tp", "positives"), _settled("fp", "negatives"))
     return counted.engine.project(joined, "*", "segment.*")
+
+
+def _packed(counted: Counted, frame: Frame) -> Frame:
+    """Put the keys into one column ``segment``, which is never null: tables can be joined on it."""
+    segment = f"struct({', '.join(counted.keys)}) AS segment"
+    return counted.engine.project(frame, segment, "score", "pos", "neg", "dropped")
 
 
 def _settled(running_sum: str, total: str) -> nw.Expr:
@@ -169,7 +168,7 @@ def _totals(ranged: Frame, within: Sequence[str]) -> Frame:
         .group_by(*within)
         .agg(nw.col("pos", "neg").sum(), nw.col("score", "highest_hit").max())
     )
-    hits = nw.when(_RETRIEVED).then(nw.coalesce(nw.col("highest_hit") == score, nw.lit(False)))  # noqa: FBT003
+    hits = nw.when(_RETRIEVED).then(nw.coalesce(nw.col("highest_hit") == score, nw.lit(False)))
     return totals.with_columns(hits=hits)
 
 
@@ -202,47 +201,6 @@ def _above(totals: Frame) -> Frame:
     )
 
 
-# --- ranges of scores, on Spark ------------------------------------------------------------------
-
-
-def _packed(counted: Counted, frame: Frame) -> Frame:
-    """Put the keys into one column ``segment``, which is never null: tables can be joined on it."""
-    segment = f"struct({', '.join(counted.keys)}) AS segment"
-    return counted.engine.project(frame, segment, "score", "pos", "neg", "dropped")
-
-
-def _cuts(rows: Any) -> Any:
-    """Return the scores at which each large segment is cut, ascending."""
-    from pyspark.sql import functions  # noqa: PLC0415 - there, since there is a frame of its
-
-    shares = ", ".join(f"{place / _RANGES}D" for place in range(1, _RANGES))
-    cuts = functions.expr(f"percentile(CAST(score AS DOUBLE), array({shares})) AS cuts")
-    picked = f"pmod(xxhash64(score), {_SAMPLED}) = 0 AND abs(score) < double('Infinity')"
-    return (
-        rows.filter(picked)
-        .select("segment", "score")
-        .distinct()
-        .groupBy("segment")
-        .agg(cuts, functions.expr("count(*) AS sampled"))
-        .filter(f"sampled >= {_FEWEST_SAMPLED}")
-        .drop("sampled")
-        .hint("broadcast")
-    )
-
-
-def _with_range(frame: Frame, cuts: Any) -> Frame:
-    """Add the number of cuts up to each score, by bisection: the higher, the higher the score."""
-    names = frame.columns
-    found = frame.to_native().join(cuts, "segment", "left").selectExpr(*names, "cuts", "0 AS range")
-    width = _RANGES // 2
-    while width:
-        reached = f"cuts[range + {width - 1}] <= CAST(score AS DOUBLE)"
-        step = f"range + CASE WHEN {reached} THEN {width} ELSE 0 END AS range"
-        found = found.selectExpr(*names, "cuts", step)
-        width //= 2
-    return nw.from_native(found.drop("cuts"))
-
-
 # --- points ------------------------------------------------------------------------------------
 
 
@@ -253,7 +211,9 @@ def _points(counted: Counted) -> Frame:
     opens = nw.col("copy") == 1
     marked = twice.with_columns(opens=opens).filter(held & (opens | _RETRIEVED))
     zero = nw.lit(0, counted.amount)
-    nothing = {name: nw.when(nw.col("opens")).then(zero).otherwise(nw.col(name)) for name in ("tp", "fp")}
+    nothing = {
+        name: nw.when(nw.col("opens")).then(zero).otherwise(nw.col(name)) for name in ("tp", "fp")
+    }
     first = nw.when(_RETRIEVED & (nw.col("tp") + nw.col("fp") > 0))
     return marked.with_columns(
         rate=first.then(precision(nw.col("tp"), nw.col("fp"))),
@@ -263,7 +223,7 @@ def _points(counted: Counted) -> Frame:
 def _is_corner() -> nw.Expr:
     """Keep the first and the last point of each number of true positives, as on Polars."""
     begins = nw.col("opens") | nw.col("first") | (nw.col("pos") > 0)
-    return begins | nw.coalesce("next_hits", nw.lit(True))  # noqa: FBT003
+    return begins | nw.coalesce("next_hits", nw.lit(True))
 
 
 def _with_rates(points: Frame, start: Start) -> Frame:
@@ -299,9 +259,7 @@ def _highest_below(points: Frame, within: Sequence[str]) -> Frame:
     """Return, for each range, the largest precision in the ranges below it."""
     best = points.group_by(*within).agg(best=nw.col("height").max())
     upward = best.with_columns(upward=nw.col("best").cum_max().over("segment", order_by="range"))
-    return upward.select(
-        *within, below=nw.col("upward").shift(1).over("segment", order_by="range")
-    )
+    return upward.select(*within, below=nw.col("upward").shift(1).over("segment", order_by="range"))
 
 
 def _threshold_dtype(counted: Counted) -> Any:

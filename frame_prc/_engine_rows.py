@@ -37,8 +37,8 @@ class Counted:
 
     ``frame`` has the key columns ``keys``, ``score`` (null: never retrieved), ``pos``, ``neg`` and
     ``dropped``, the rows that were left out; ``rows`` has the same columns, and is what was added
-    up. ``in_ranges`` says whether a segment may be
-    too large for one task. ``gate`` has one row, with a text in ``problem`` where there must be no result.
+    up. ``in_ranges`` says whether a segment may be too large for one task. ``gate`` has one row,
+    with a text in ``problem`` where there must be no result.
     """
 
     frame: Frame
@@ -50,7 +50,7 @@ class Counted:
     gate: Frame | None
 
     @property
-    def amount(self) -> type[nw.dtypes.DType]:
+    def amount(self) -> Any:
         """The dtype of sums."""
         return nw.Float64 if self.columns.weighted else nw.Int64
 
@@ -62,7 +62,9 @@ class Counted:
         if self.gate is not None:
             gated = result.join(self.gate, how="cross").to_native()
             result = nw.from_native(
-                gated.filter(f"CASE WHEN problem IS NULL THEN true ELSE {self.engine.error}(problem) END")
+                gated.filter(
+                    f"CASE WHEN problem IS NULL THEN true ELSE {self.engine.error}(problem) END"
+                )
             )
         names = dict(zip(self.keys, self.columns.result_keys, strict=False))
         tidy = result.select(*(nw.col(k).alias(n) for k, n in names.items()), *outputs).to_native()
@@ -171,7 +173,7 @@ def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) ->
     values = [*(names if columns.several_models else []), *by] or [nw.lit(0)]
     scored = source.with_columns(score=_without_sign(score, common_score_dtype(columns.scores)))
     dropping = columns.request.missing == "drop"
-    usable = nw.lit(True)  # noqa: FBT003
+    usable = nw.lit(True)
     if dropping:
         present = [nw.col("score"), *(_without_nan(r, c) for r, c in columns.classes.items())]
         usable = nw.all_horizontal(*(~value.is_null() for value in present), ignore_nulls=False)
@@ -203,7 +205,8 @@ def _positive(columns: Columns) -> nw.Expr:
     column, label = columns.classes["truth"], columns.request.pos_label
     truth = _without_nan("truth", column)
     if label is not None:
-        return truth == label
+        is_label: nw.Expr = truth == label
+        return is_label
     return truth if column.dtype == pl.Boolean else truth == 1
 
 
@@ -221,11 +224,11 @@ def _added_up(rows: Frame, keys: list[str], columns: Columns) -> Frame:
 # --- thresholds ------------------------------------------------------------------------------
 
 
-def _threshold_dtype(columns: Columns) -> type[nw.dtypes.DType]:
+def _threshold_dtype(columns: Columns) -> Any:
     return nw.Float32 if common_score_dtype(columns.scores) == pl.Float32 else nw.Float64
 
 
-def _level_reached(thresholds: list[float], dtype: type[nw.dtypes.DType]) -> nw.Expr:
+def _level_reached(thresholds: list[float], dtype: Any) -> nw.Expr:
     """Return the highest threshold that a score reaches, by bisection; null if it reaches none."""
     score = nw.col("score").cast(nw.Float64)
     levels = [nw.lit(None, dtype), *(nw.lit(threshold, dtype) for threshold in thresholds)]
@@ -243,8 +246,10 @@ def _level_reached(thresholds: list[float], dtype: type[nw.dtypes.DType]) -> nw.
 def _with_grid(engine: Engine, counted: Frame, keys: list[str], thresholds: list[float]) -> Frame:
     """Add an empty row for every segment and threshold."""
     dtype = counted.collect_schema()["score"]
-    segments = counted.select(*keys, "pos", "neg", "dropped").group_by(*keys).agg(
-        nw.col("pos").max() * 0, nw.col("neg").max() * 0, nw.col("dropped").max() * 0
+    segments = (
+        counted.select(*keys, "pos", "neg", "dropped")
+        .group_by(*keys)
+        .agg(nw.col("pos").max() * 0, nw.col("neg").max() * 0, nw.col("dropped").max() * 0)
     )
     grid = engine.repeat(segments, "place", len(thresholds))
     score = nw.lit(thresholds[0], dtype)

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     import pyspark.sql
 
     AnyFrame: TypeAlias = (
-        pl.DataFrame
-        | pl.LazyFrame
-        | pd.DataFrame
-        | duckdb.DuckDBPyRelation
-        | pyspark.sql.DataFrame
+        pl.DataFrame | pl.LazyFrame | pd.DataFrame | duckdb.DuckDBPyRelation | pyspark.sql.DataFrame
     )
 
 FrameT = TypeVar("FrameT", bound="AnyFrame")

@@ -19,7 +19,9 @@ from frame_prc._columns import Columns, common_score_dtype, named, project, with
 _CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
 
 DROP_HINT = "missing='drop' leaves such rows out"
-UNRETRIEVED_HINT = "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
+UNRETRIEVED_HINT = (
+    "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
+)
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,9 @@ def _checks(columns: Columns) -> list[_gate.Check]:
             checks.append(_gate.binary_check(truth))
     if columns.request.missing == "raise":
         scores = {f"score_{i}": score for i, score in enumerate(columns.scores)}
-        checks.append(_gate.missing_check({**classes, **scores}, f"{DROP_HINT}; {UNRETRIEVED_HINT}"))
+        checks.append(
+            _gate.missing_check({**classes, **scores}, f"{DROP_HINT}; {UNRETRIEVED_HINT}")
+        )
     elif columns.request.missing == "unretrieved":
         checks.append(_gate.missing_check(classes, DROP_HINT))
     return checks

@@ -93,6 +93,12 @@ def counts(
     DataError
         When the result is collected, for values that must not be swallowed.
 
+    Notes
+    -----
+    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
+    same, not yet computed: the engine does all the work, and reports what must not be swallowed as
+    an error of its own when it meets it. DuckDB's result is sorted, Spark's is not.
+
     Examples
     --------
     >>> import polars as pl
@@ -201,6 +207,13 @@ def curve(
         At the call, where the schema shows that a role cannot be filled.
     DataError
         When the result is collected, for values that must not be swallowed.
+
+    Notes
+    -----
+    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
+    same, not yet computed: the engine does all the work, and reports what must not be swallowed as
+    an error of its own when it meets it. DuckDB's result is sorted, Spark's is not. There are no
+    ``gain`` and ``calibrate``.
 
     Examples
     --------
@@ -312,6 +325,13 @@ def average_precision(
         At the call, where the schema shows that a role cannot be filled.
     DataError
         When the result is collected, for values that must not be swallowed.
+
+    Notes
+    -----
+    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
+    same, not yet computed: the engine does all the work, and reports what must not be swallowed as
+    an error of its own when it meets it. DuckDB's result is sorted, Spark's is not. There are no
+    averages ``over`` a key.
 
     Examples
     --------

@@ -16,6 +16,8 @@ def in_order(rows: pl.DataFrame) -> pl.DataFrame:
     """Sort a result as Polars results are: by the keys, then by threshold descending."""
     keys = [name for name in rows.columns if name in KEYS]
     points = [name for name in ("threshold", "tp", "fp") if name in rows.columns]
+    if not keys + points:
+        return rows
     return rows.sort(
         *keys,
         *points,
