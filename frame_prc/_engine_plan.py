@@ -17,7 +17,7 @@ from frame_prc._areas import AVERAGE_PRECISION, DROPPED, sizes, step_area
 from frame_prc._counts import COLUMNS as COUNT_COLUMNS
 from frame_prc._curve import COLUMNS as CURVE_COLUMNS
 from frame_prc._curve import Keep, Start, precision, recall
-from frame_prc._engine_ranges import score_cuts, with_range
+from frame_prc._engine_ranges import score_cuts, spread, with_range
 from frame_prc._engine_rows import Counted, Frame, count
 from frame_prc._engines import Engine
 from frame_prc._ranking import Thresholds
@@ -134,7 +134,7 @@ def _running_in_ranges(counted: Counted) -> Frame:
     rows, counts = (_packed(counted, frame) for frame in (counted.rows, counted.frame))
     cuts = score_cuts(rows)
     totals = _totals(with_range(rows, cuts), within)
-    sums = _summed(with_range(counts, cuts), within, counted)
+    sums = _summed(spread(with_range(counts, cuts)), within, counted)
     joined = sums.join(_above(totals), on=within, how="left").with_columns(
         tp=(nw.col("tp") + nw.col("tp_above")).cast(counted.amount),
         fp=(nw.col("fp") + nw.col("fp_above")).cast(counted.amount),

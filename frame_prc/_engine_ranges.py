@@ -41,6 +41,19 @@ def score_cuts(rows: Frame) -> Any:
     )
 
 
+def spread(ranged: Frame) -> Frame:
+    """Put each range into one of as many partitions as the session has for a shuffle.
+
+    By itself Spark would merge partitions until each has 64 MB: scores pack so well that this may
+    be most of a segment again.
+    """
+    frame = ranged.to_native()
+    partitions = frame.sparkSession.conf.get("spark.sql.shuffle.partitions")
+    count = int(partitions) if partitions.isdigit() else _RANGES
+    result: Frame = nw.from_native(frame.repartition(count, "segment", "range"))
+    return result
+
+
 def with_range(frame: Frame, cuts: Any) -> Frame:
     """Add the number of cuts up to each score, by bisection: the higher, the higher the score."""
     names = frame.columns

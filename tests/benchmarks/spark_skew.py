@@ -67,9 +67,9 @@ def reads(spark: SparkSession) -> pl.DataFrame:
             for i in range(tasks.size())
         ]
         if sum(rows) > 0:
-            stages.append(
-                {"stage": number, "tasks": len(rows), "rows": sum(rows), "most": max(rows)}
-            )
+            seconds = attempt.executorRunTime() / 1000
+            found = {"stage": number, "tasks": len(rows), "rows": sum(rows), "most": max(rows)}
+            stages.append({**found, "task_seconds": seconds})
     return pl.DataFrame(stages).with_columns(share=pl.col("most") / (GIANT * ROWS))
 
 
