@@ -60,7 +60,8 @@ def with_range(frame: Frame, cuts: Any) -> Frame:
     found = frame.to_native().join(cuts, "segment", "left").selectExpr(*names, "cuts", "0 AS range")
     width = _RANGES // 2
     while width:
-        reached = f"cuts[range + {width - 1}] <= CAST(score AS DOUBLE)"
+        # Spark 4.0 looks into an array without asking whether there is one.
+        reached = f"cuts IS NOT NULL AND cuts[range + {width - 1}] <= CAST(score AS DOUBLE)"
         step = f"range + CASE WHEN {reached} THEN {width} ELSE 0 END AS range"
         found = found.selectExpr(*names, "cuts", step)
         width //= 2

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 
 import engines
 import optional
@@ -20,7 +21,14 @@ from strategies import BY, FLOAT_WEIGHTS, SCORES_OR_NONE, frames
 import frame_prc
 from frame_prc import ColumnError, FrameError, OptionError
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    # PySpark 4.0 leaves the socket open that results come through.
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"
+    ),
+]
 
 INFINITY, NAN = float("inf"), float("nan")
 VERBS = [frame_prc.counts, frame_prc.curve, frame_prc.average_precision]
@@ -217,6 +225,48 @@ def test_cuts_change_nothing(monkeypatch):
     # Sums of weights in another order: to 1e-12 of the segment's total.
     assert_frame_equal(result, expected, rel_tol=1e-12, abs_tol=1e-9)
     assert result.filter(pl.col("fn") == 0)["recall"].unique().to_list() == [1.0]
+
+
+# --- Spark Connect -------------------------------------------------------------------------------
+
+
+CONNECT = """
+import engines, frame_prc, polars as pl
+from polars.testing import assert_frame_equal
+from pyspark.sql import SparkSession
+from test_engines import ROWS
+
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
+spark.conf.set("spark.sql.shuffle.partitions", "2")
+common = {"by": "segment", "weight": "weight"}
+for verb in (frame_prc.counts, frame_prc.curve, frame_prc.average_precision):
+    frame = spark.createDataFrame(ROWS.to_arrow())
+    result = verb(frame, "truth", ["score", "other"], **common)
+    assert type(result) is type(frame), type(result)
+    rows = engines.in_order(pl.from_arrow(result.toArrow()))
+    expected = verb(ROWS, "truth", ["score", "other"], **common)
+    assert_frame_equal(rows, expected, rel_tol=1e-12, abs_tol=0)
+    print(type(result).__module__, verb.__name__)
+spark.stop()
+"""
+
+
+def test_spark_connect_gives_the_same_rows():
+    optional.require_module("narwhals")
+    optional.require_module("pyspark")
+    optional.require_module("grpc_status")
+    optional.require_program("java")
+    # In a process of its own: one process has either a classic session or a remote one.
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-W", "ignore", "-c", CONNECT],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parent,
+    )
+    assert done.returncode == 0, done.stderr
+    module = "pyspark.sql.connect.dataframe"
+    assert done.stdout.split("\n")[:3] == [f"{module} {verb.__name__}" for verb in VERBS]
 
 
 # --- lazy, and in order ---------------------------------------------------------------------------

@@ -41,6 +41,9 @@ def session() -> SparkSession:
     settings = {
         "spark.driver.memory": "2g",
         "spark.sql.shuffle.partitions": "64",
+        # Otherwise Spark merges partitions of counts, before they are ranked, up to 64 MB: these
+        # pack so well that four tasks would be left.
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes": "8m",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
