@@ -10,7 +10,7 @@ call, and nothing comes to the driver.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -22,13 +22,15 @@ from frame_prc._engines import Engine
 from frame_prc._ranking import Thresholds
 from frame_prc._request import Request
 from frame_prc._rows import DROP_HINT, UNRETRIEVED_HINT
-from frame_prc.exceptions import DataError
+from frame_prc.exceptions import DataError, OptionError
 
 Frame: TypeAlias = "nw.LazyFrame[Any]"
 Conditions: TypeAlias = Iterator[tuple[nw.Expr, nw.Expr]]
 
 # Stands in the text of an error for a value that is known when it is raised.
 _VALUE = "\0"
+# Each is a branch in the text of the plan.
+_MOST_THRESHOLDS = 1_000
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,12 @@ def count(
     thresholds
         Thresholds to bin the scores at, ascending; every segment then has all of them.
     """
+    if thresholds is not None and len(thresholds) > _MOST_THRESHOLDS:
+        raise OptionError(
+            f"thresholds= are {len(thresholds)}, too many inside {engine.kind}",
+            f"up to {_MOST_THRESHOLDS}",
+            "without thresholds every distinct score is one",
+        )
     frame = nw.from_native(native)
     columns = resolve(pl.LazyFrame(schema=_schema(frame)), request, outputs)
     source = _project(engine, frame, columns)
@@ -229,34 +237,36 @@ def _threshold_dtype(columns: Columns) -> Any:
 
 
 def _level_reached(thresholds: list[float], dtype: Any) -> nw.Expr:
-    """Return the highest threshold that a score reaches, by bisection; null if it reaches none."""
+    """Return the highest threshold that a score reaches; null if it reaches none."""
     score = nw.col("score").cast(nw.Float64)
     levels = [nw.lit(None, dtype), *(nw.lit(threshold, dtype) for threshold in thresholds)]
+    return _chosen(levels, lambda place: score >= thresholds[place - 1])
 
-    def reached(low: int, high: int) -> nw.Expr:
+
+def _chosen(values: list[nw.Expr], reaches: Callable[[int], nw.Expr]) -> nw.Expr:
+    """Return the value of the last place that is reached, by bisection."""
+
+    def between(low: int, high: int) -> nw.Expr:
         if high - low == 1:
-            return levels[low]
+            return values[low]
         middle = (low + high) // 2
-        above = score >= thresholds[middle - 1]
-        return nw.when(above).then(reached(middle, high)).otherwise(reached(low, middle))
+        return nw.when(reaches(middle)).then(between(middle, high)).otherwise(between(low, middle))
 
-    return reached(0, len(levels))
+    return between(0, len(values))
 
 
 def _with_grid(engine: Engine, counted: Frame, keys: list[str], thresholds: list[float]) -> Frame:
     """Add an empty row for every segment and threshold."""
+    amounts = ["pos", "neg", "dropped"]
     dtype = counted.collect_schema()["score"]
-    segments = (
-        counted.select(*keys, "pos", "neg", "dropped")
-        .group_by(*keys)
-        .agg(nw.col("pos").max() * 0, nw.col("neg").max() * 0, nw.col("dropped").max() * 0)
+    nothing = [nw.col(amount).max() * 0 for amount in amounts]
+    segments = counted.group_by(*keys).agg(*nothing)
+    levels = [nw.lit(threshold, dtype) for threshold in thresholds]
+    grid = engine.repeat(segments, "place", len(thresholds)).with_columns(
+        score=_chosen(levels, lambda place: nw.col("place") >= place)
     )
-    grid = engine.repeat(segments, "place", len(thresholds))
-    score = nw.lit(thresholds[0], dtype)
-    for i, threshold in enumerate(thresholds[1:], 1):
-        score = nw.when(nw.col("place") >= i).then(nw.lit(threshold, dtype)).otherwise(score)
-    wanted = [*keys, "score", "pos", "neg", "dropped"]
-    return nw.concat([counted.select(wanted), grid.with_columns(score=score).select(wanted)])
+    wanted = [*keys, "score", *amounts]
+    return nw.concat([counted.select(wanted), grid.select(wanted)])
 
 
 # --- what must not be swallowed ----------------------------------------------------------------

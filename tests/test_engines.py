@@ -122,7 +122,7 @@ def test_no_rows_are_no_rows(kind, verb):
         {"start": None, "envelope": True},
         {"envelope": True, "keep": "corners"},
         {"thresholds": [0.1, 0.3], "keep": "corners", "envelope": True},
-        {"thresholds": 5, "start": None},
+        {"thresholds": 200, "start": None},
     ],
     ids=str,
 )
@@ -336,6 +336,7 @@ def test_a_wrong_column_raises_at_the_call_as_on_polars(kind):
         ("curve", {"gain": True}, "gain= does not run inside a .*frame_prc.counts"),
         ("curve", {"calibrate": 0.1}, "calibrate= does not run inside a .*frame_prc.counts"),
         ("curve", {"by": pl.col("segment")}, "by= is a Polars expression.*column names"),
+        ("curve", {"thresholds": 1001}, "thresholds= are 1001, too many inside .*up to 1000"),
         ("average_precision", {"over": "week", "average": "macro"}, "over= does not run inside"),
     ],
     ids=str,
