@@ -9,7 +9,6 @@ import polars as pl
 
 from frame_prc._bins import Bins
 from frame_prc._curve import (
-    Amounts,
     Start,
     calibrated_precision,
     precision,
@@ -17,6 +16,7 @@ from frame_prc._curve import (
     recall,
     recall_gain,
 )
+from frame_prc._expressions import Amounts, ExprT, library
 from frame_prc._ranking import Ranking, Which, rank, running
 from frame_prc._request import Missing
 from frame_prc._rows import Rows
@@ -195,7 +195,8 @@ def sized_areas(rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
     ranking = rank(rows, bins)
     areas = _areas(ranking, ["step"], "one", None)
-    table = areas.select("segment", *sizes(), pl.col("step").alias(AVERAGE_PRECISION))
+    own = sizes(_POSITIVES, _NEGATIVES)
+    table = areas.select("segment", *own, pl.col("step").alias(AVERAGE_PRECISION))
     return ranking.segments.with_keys(with_dropped(table, ranking))
 
 
@@ -292,22 +293,22 @@ def _precision_before(start: Start) -> pl.Expr:
     return before.alias("precision_a")
 
 
-def sizes() -> list[pl.Expr]:
-    """Return the size of each segment and its status, from its totals."""
-    n = _POSITIVES + _NEGATIVES
+def sizes(positives: ExprT, negatives: ExprT) -> list[ExprT]:
+    """Return the size columns of a segment, and its status."""
+    n, of = positives + negatives, library(positives)
     status = (
-        pl.when(n == 0)
-        .then(pl.lit("empty"))
-        .when(_POSITIVES == 0)
-        .then(pl.lit("no_positives"))
-        .when(_NEGATIVES == 0)
-        .then(pl.lit("no_negatives"))
-        .otherwise(pl.lit("ok"))
+        of.when(n == 0)
+        .then(of.lit("empty"))
+        .when(positives == 0)
+        .then(of.lit("no_positives"))
+        .when(negatives == 0)
+        .then(of.lit("no_negatives"))
+        .otherwise(of.lit("ok"))
     )
     return [
         n.alias("n"),
-        _POSITIVES.alias("n_pos"),
-        pl.when(n > 0).then(_POSITIVES / n).alias("prevalence"),
+        positives.alias("n_pos"),
+        of.when(n > 0).then(positives / n).alias("prevalence"),
         status.alias("status"),
     ]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from frame_prc import _thinning
 from frame_prc._bins import Bins
+from frame_prc._expressions import Amounts, ExprT, library
 from frame_prc._ranking import Ranking, rank, running
 from frame_prc._rows import Rows
 from frame_prc.exceptions import OptionError
@@ -16,13 +17,6 @@ from frame_prc.exceptions import OptionError
 Start: TypeAlias = Literal["one", "first"] | None
 STARTS: tuple[Start, ...] = ("one", "first", None)
 Keep: TypeAlias = Literal["all", "corners"] | int
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-# Expressions for frames, arrays for blocks of replicates: a formula is the same for both.
-Amounts = TypeVar("Amounts", pl.Expr, "NDArray[np.float64]")
 
 COLUMNS = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall")
 
@@ -32,9 +26,10 @@ def precision(tp: Amounts, fp: Amounts) -> Amounts:
     return tp / (tp + fp)
 
 
-def recall(tp: pl.Expr, positives: pl.Expr) -> pl.Expr:
+def recall(tp: ExprT, positives: ExprT) -> ExprT:
     """Return the share of the positives that is found; null where there are none."""
-    return pl.when(positives > 0).then(tp / positives)
+    found: ExprT = library(tp).when(positives > 0).then(tp / positives)
+    return found
 
 
 def precision_gain(tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:

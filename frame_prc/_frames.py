@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ca
 import polars as pl
 import polars.selectors as cs
 
+from frame_prc._engines import VERBS, engine_of, refuse_engine
 from frame_prc.exceptions import ColumnError, FrameError, type_name
 
 if TYPE_CHECKING:
+    import duckdb
     import pandas as pd
+    import pyspark.sql
 
-    AnyFrame: TypeAlias = pl.DataFrame | pl.LazyFrame | pd.DataFrame
+    AnyFrame: TypeAlias = (
+        pl.DataFrame | pl.LazyFrame | pd.DataFrame | duckdb.DuckDBPyRelation | pyspark.sql.DataFrame
+    )
 
 _SMALL = 200_000  # rows
 
@@ -77,7 +82,7 @@ def scan(frame: AnyFrame) -> pl.LazyFrame:
     """Return a frame of any known kind as a lazy one."""
     if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
         return frame.lazy()
-    return _read_pandas(_chosen(frame, None), ()).lazy()
+    return _read_pandas(_chosen(cast("pd.DataFrame", frame), None), ()).lazy()
 
 
 def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
@@ -86,12 +91,16 @@ def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     return plan(frame.lazy(), in_memory=True).collect(engine=engine)
 
 
-def check_frame(frame: object) -> None:
-    """Refuse what is no frame of a known kind."""
+def check_frame(frame: object, *, engines: bool = False) -> None:
+    """Refuse what is no frame of a known kind; ``engines`` says that theirs are welcome."""
+    if engines and engine_of(frame):
+        return
+    refuse_engine(frame)
     if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)) and not _is_pandas(frame):
         raise FrameError(
             f"cannot evaluate a frame of type {type_name(frame)}",
-            "a Polars DataFrame or LazyFrame, or a pandas DataFrame, as the first argument",
+            "a Polars DataFrame or LazyFrame, or a pandas DataFrame, as the first argument; for "
+            f"{VERBS} also a DuckDB relation or a PySpark DataFrame",
             "pl.DataFrame({'truth': y, 'score': s}) makes one from lists or arrays",
         )
 

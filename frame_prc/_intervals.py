@@ -89,7 +89,7 @@ def estimates(rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
     ranking = rank(rows, bins)
     table = spreads(ranking, rows, bins).select(
         "segment",
-        *sizes(),
+        *sizes(pl.col("positives"), pl.col("negatives")),
         pl.col("step").alias(AVERAGE_PRECISION),
         "lack",
         "variance",

@@ -22,8 +22,10 @@ _CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[
 
 _LEAST = 5e-324  # of all floats above 0
 
-_DROP = "missing='drop' leaves such rows out"
-_UNRETRIEVED = "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
+DROP_HINT = "missing='drop' leaves such rows out"
+UNRETRIEVED_HINT = (
+    "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
+)
 
 
 @dataclass(frozen=True)
@@ -231,9 +233,11 @@ def _checks(columns: Columns) -> list[_gate.Check]:
             checks.append(_gate.binary_check(truth))
     if columns.request.missing == "raise":
         scores = {f"score_{i}": score for i, score in enumerate(columns.scores)}
-        checks.append(_gate.missing_check({**classes, **scores}, f"{_DROP}; {_UNRETRIEVED}"))
+        checks.append(
+            _gate.missing_check({**classes, **scores}, f"{DROP_HINT}; {UNRETRIEVED_HINT}")
+        )
     elif columns.request.missing == "unretrieved":
-        checks.append(_gate.missing_check(classes, _DROP))
+        checks.append(_gate.missing_check(classes, DROP_HINT))
     if columns.with_squares:
         checks += [_gate.squares_check(role, classes) for role in ("pos", "neg")]
     if columns.cluster is not None:

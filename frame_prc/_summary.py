@@ -63,7 +63,7 @@ def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
     spread = _spreads(steps, ranking).select("segment", "lack", "variance", "effective")
     areas = _areas_of(_with_reference(steps, ranking), ranking)
     table = areas.join(spread, on="segment", how="left", maintain_order="left").with_columns(
-        *_areas.sizes(), pl.col("step").alias(AVERAGE_PRECISION)
+        *_areas.sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)
     )
     measured = _with_best(table, ranking).with_columns(*_measures(rows))
     return ranking.segments.with_keys(
@@ -177,5 +177,5 @@ def _macro(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFra
         variance=pl.col("variance") / pl.col("n_defined") ** 2,
         positives="n_pos",
         negatives=pl.col("n") - pl.col("n_pos"),
-    ).with_columns(_areas.sizes())
+    ).with_columns(_areas.sizes(_POSITIVES, _NEGATIVES))
     return with_interval(totals.sort(model) if model else totals, interval)

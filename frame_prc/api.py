@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -27,6 +27,7 @@ from frame_prc._averages import Average
 from frame_prc._columns import resolve
 from frame_prc._compare import Adjust, Against
 from frame_prc._curve import STARTS, Keep, Start
+from frame_prc._engines import engine_of, inside
 from frame_prc._frames import FrameT, check_frame
 from frame_prc._intervals import CiMethod, Interval, normal_quantile
 from frame_prc._labels import label_request
@@ -137,6 +138,12 @@ def counts(
     DataError
         When the result is collected, for values that must not be swallowed.
 
+    Notes
+    -----
+    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
+    same, not yet computed: the engine does all the work, and reports what must not be swallowed as
+    an error of its own when it meets it. DuckDB's result is sorted, Spark's is not.
+
     Examples
     --------
     >>> import polars as pl
@@ -154,12 +161,18 @@ def counts(
     │ 0.2       ┆ 0   ┆ 1   │
     └───────────┴─────┴─────┘
     """
-    check_frame(frame)
+    check_frame(frame, engines=True)
     check_option("squares", squares, (True, False))
     bins = bins_of(thresholds)
+    asked = request(
+        truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares
+    )
+    if engine := engine_of(frame):
+        verbs = inside(engine, asked, squares=squares, thresholds=bins is not None)
+        return cast("FrameT", verbs.counts(engine, frame, asked))
     return _run(
         frame,
-        request(truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares),
+        asked,
         _counts.columns(binned=bins is not None, squares=squares),
         lambda rows: _counts.counts(rows, bins, squares=squares),
     )
@@ -343,6 +356,13 @@ def curve(
     DataError
         When the result is collected, for values that must not be swallowed.
 
+    Notes
+    -----
+    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
+    same, not yet computed: the engine does all the work, and reports what must not be swallowed as
+    an error of its own when it meets it. DuckDB's result is sorted, Spark's is not. There are no
+    ``gain`` and ``calibrate``.
+
     Examples
     --------
     >>> import polars as pl
@@ -361,7 +381,7 @@ def curve(
     │ 0.2       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 0.5       ┆ 1.0    │
     └───────────┴─────┴─────┴─────┴─────┴───────────┴────────┘
     """
-    check_frame(frame)
+    check_frame(frame, engines=True)
     check_option("start", start, STARTS)
     kept = points_to_keep(keep)
     check_option("envelope", envelope, (True, False))
@@ -369,9 +389,16 @@ def curve(
     z = None if ci is None else normal_quantile(confidence(ci))
     extras = _curve.Extras(envelope, gain, prevalence(calibrate), z)
     bins = bins_of(thresholds)
+    asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
+    if engine := engine_of(frame):
+        thinned = isinstance(kept, int)
+        refused = {"gain": gain, "calibrate": calibrate is not None, "ci": ci is not None}
+        verbs = inside(engine, asked, **refused, keep=thinned)
+        points = verbs.curve(engine, frame, asked, start, keep, bins, envelope=envelope)
+        return cast("FrameT", points)
     return _run(
         frame,
-        request(truth, score, by, weight, pos_label, missing, pos, neg),
+        asked,
         _curve.columns(extras, kept),
         lambda rows: _curve.curve(rows, start, kept, bins, extras),
     )
@@ -513,6 +540,11 @@ def average_precision(
     negatives, where 1 is no finding, and with a single positive (or cluster of them), which does
     not tell how positives differ.
 
+    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
+    same, not yet computed: the engine does all the work, and reports what must not be swallowed as
+    an error of its own when it meets it. DuckDB's result is sorted, Spark's is not. There are no
+    averages ``over`` a key, no ``ci`` and no ``bounds``.
+
     Examples
     --------
     >>> import polars as pl
@@ -535,7 +567,7 @@ def average_precision(
     │ south  ┆ 2   ┆ 1     ┆ 0.5        ┆ 0.5               ┆ ok     │
     └────────┴─────┴───────┴────────────┴───────────────────┴────────┘
     """
-    check_frame(frame)
+    check_frame(frame, engines=True)
     asked = request(
         truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares, cluster
     )
@@ -544,6 +576,12 @@ def average_precision(
     interval = interval_of(
         ci, ci_method, cluster, resampling(replicates, seed, stratified, cluster)
     )
+    if engine := engine_of(frame):
+        refused = {"over": over is not None, "average": average is not None, "bounds": bounds}
+        verbs = inside(engine, asked, **refused, ci=interval is not None)
+        outputs = _tables.columns(missing, None, bounds=False)
+        table = verbs.average_precision(engine, frame, asked, outputs, bins)
+        return cast("FrameT", table)
     if over is None and average is None:
         bounded = bounds or bins is not None
         return _run(

@@ -135,6 +135,36 @@ def test_flights_are_what_their_script_says():
     assert FLIGHTS.stat().st_size < 4_000_000
 
 
+# --- Spark -------------------------------------------------------------------------------------
+
+
+def test_spark_example_prints_what_polars_computes(tmp_path):
+    optional.require_module("narwhals")
+    optional.require_module("pyspark")
+    optional.require_program("java")
+    printed = run(sys.executable, EXAMPLES / "spark.py", cwd=tmp_path)
+    rows = [line.strip("|").split("|") for line in printed.splitlines() if line.startswith("|")]
+    names, *table = [[cell.strip() for cell in row] for row in rows]
+    flights = pl.read_parquet(FLIGHTS)
+    expected = frame_prc.average_precision(flights, "late", MODELS, by="carrier")
+    assert names == expected.columns
+    shown = pl.DataFrame(table, schema=names, orient="row").cast(dict(expected.schema))
+    assert_frame_equal(shown, expected, rel_tol=1e-12, abs_tol=0)
+    corners = frame_prc.curve(flights, "late", MODELS, by="carrier", keep="corners")
+    assert f"{corners.height} points draw the curves" in printed
+
+
+def test_spark_example_says_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    command = [sys.executable, EXAMPLES / "spark.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 1
+    assert done.stderr == (
+        "Spark needs Java 17 or newer, and there is none. Hint: apt install openjdk-17-jre\n"
+    )
+
+
 # --- R -------------------------------------------------------------------------------------------
 
 

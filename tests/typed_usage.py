@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_type
 
+import duckdb
 import pandas as pd
 import polars as pl
 import polars.selectors as cs
@@ -39,6 +40,12 @@ def every_kind_of_frame_comes_out_as_it_went_in(
     assert_type(frame_prc.one_vs_rest(lf, "kind", {"cat": "p"}), pl.LazyFrame)
     assert_type(frame_prc.one_vs_rest(pdf, "kind", {"cat": "p"}), pd.DataFrame)
     assert_type(frame_prc.iso_f1([0.5], points=2), pl.DataFrame)
+
+
+def frames_of_engines_come_out_as_they_went_in(relation: duckdb.DuckDBPyRelation) -> None:
+    assert_type(frame_prc.counts(relation, "truth", "score"), duckdb.DuckDBPyRelation)
+    assert_type(frame_prc.curve(relation, "truth", "score"), duckdb.DuckDBPyRelation)
+    assert_type(frame_prc.average_precision(relation, "truth", "score"), duckdb.DuckDBPyRelation)
 
 
 def columns_may_be_named_or_computed(df: pl.DataFrame) -> None:

@@ -1,0 +1,350 @@
+"""Rows by role inside an engine, and their counts: the first half of every plan there.
+
+A relation of DuckDB or a DataFrame of Spark is a plan, and so is the result: it can raise no error
+of ours when it runs. So every value that must not be swallowed turns, in the row that holds it,
+into the engine's own function for failing, with the text that Polars frames get; the engine stops
+at the first such row, and so the text has no number of rows. Only whether ``pos_label=`` occurs at
+all takes a second look at the truth: one row of totals beside the plan. Nothing is read at the
+call, and nothing comes to the driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import polars as pl
+
+from frame_prc._bins import Bins
+from frame_prc._columns import Column, Columns, common_score_dtype, resolve
+from frame_prc._engines import Engine
+from frame_prc._request import Request
+from frame_prc._rows import DROP_HINT, UNRETRIEVED_HINT
+from frame_prc.exceptions import DataError, OptionError
+
+Frame: TypeAlias = "nw.LazyFrame[Any]"
+Conditions: TypeAlias = Iterator[tuple[nw.Expr, nw.Expr]]
+
+# Stands in the text of an error for a value that is known when it is raised.
+_VALUE = "\0"
+# Each is a branch in the text of the plan.
+_MOST_THRESHOLDS = 1_000
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Counts inside an engine: one row per segment and distinct score.
+
+    ``frame`` has the key columns ``keys``, ``score`` (null: never retrieved), ``pos``, ``neg`` and
+    ``dropped``, the rows that were left out; ``rows`` has the same columns, and is what was added
+    up. ``in_ranges`` says whether a segment may be too large for one task. ``gate`` has one row,
+    with a text in ``problem`` where there must be no result.
+    """
+
+    frame: Frame
+    rows: Frame
+    keys: list[str]
+    columns: Columns
+    engine: Engine
+    in_ranges: bool
+    gate: Frame | None
+
+    @property
+    def amount(self) -> Any:
+        """The dtype of sums."""
+        return nw.Float64 if self.columns.weighted else nw.Int64
+
+    def finish(self, result: Frame, outputs: Sequence[str], order: Sequence[str]) -> Any:
+        """Return the engine's own frame, with the caller's keys first, in order if that is cheap.
+
+        Spark sorts nothing here: its frames have no order that would survive the next step.
+        """
+        if self.gate is not None:
+            gated = result.join(self.gate, how="cross").to_native()
+            result = nw.from_native(
+                gated.filter(
+                    f"CASE WHEN problem IS NULL THEN true ELSE {self.engine.error}(problem) END"
+                )
+            )
+        names = dict(zip(self.keys, self.columns.result_keys, strict=False))
+        tidy = result.select(*(nw.col(k).alias(n) for k, n in names.items()), *outputs).to_native()
+        if not self.engine.ordered or not (names or order):
+            return tidy
+        keys = [f'"{name.replace(chr(34), chr(34) * 2)}" NULLS FIRST' for name in names.values()]
+        return tidy.order(", ".join([*keys, *order]))
+
+
+def count(
+    engine: Engine, native: Any, request: Request, outputs: Sequence[str], bins: Bins | None
+) -> Counted:
+    """Return the counts of an engine's frame.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    native
+        Its frame.
+    request
+        The roles of its columns.
+    outputs
+        Columns that the verb adds to the keys.
+    bins
+        Thresholds to bin the scores at, ascending; every segment then has all of them.
+    """
+    thresholds = None if bins is None else bins.thresholds
+    if thresholds is not None and len(thresholds) > _MOST_THRESHOLDS:
+        raise OptionError(
+            f"thresholds= are {len(thresholds)}, too many inside {engine.kind}",
+            f"up to {_MOST_THRESHOLDS}",
+            "without thresholds every distinct score is one",
+        )
+    frame = nw.from_native(native)
+    columns = resolve(pl.LazyFrame(schema=_schema(frame)), request, outputs)
+    source = _project(engine, frame, columns)
+    keys = [f"key_{i}" for i in range(len(columns.result_keys))] or ["whole"]
+    rows = _models(engine, source, columns, keys)
+    if thresholds is not None:
+        rows = rows.with_columns(score=_level_reached(thresholds, _threshold_dtype(columns)))
+    counted = _added_up(rows, keys, columns)
+    if thresholds is not None:
+        counted = _added_up(_with_grid(engine, counted, keys, thresholds), keys, columns)
+    in_ranges = engine.in_ranges and thresholds is None
+    return Counted(counted, rows, keys, columns, engine, in_ranges, _gate(source, columns))
+
+
+def _schema(frame: Frame) -> dict[str, Any]:
+    """Return the schema in the dtypes of Polars; what has none there is an object."""
+    dtypes: dict[str, Any] = {}
+    for name, dtype in frame.collect_schema().items():
+        try:
+            dtypes.update(nw.Schema({name: dtype}).to_polars())
+        except (NotImplementedError, TypeError, ValueError, AssertionError):
+            dtypes[name] = pl.Object
+    return dtypes
+
+
+# --- roles -----------------------------------------------------------------------------------
+
+
+def _project(engine: Engine, frame: Frame, columns: Columns) -> Frame:
+    """Select every role's column, checked, and leave out rows of weight zero."""
+    dtypes = {score.dtype for score in columns.scores}
+    scores = {f"score_{i}": nw.col(c.name) for i, c in enumerate(columns.scores)}
+    if len(dtypes) > 1:
+        common_score_dtype(columns.scores)
+        scores = {role: score.cast(nw.Float64) for role, score in scores.items()}
+    source = frame.select(
+        *(_without_sign(nw.col(n), t).alias(f"by_{i}") for i, (n, t) in enumerate(_keys(columns))),
+        *(nw.col(column.name).alias(role) for role, column in columns.classes.items()),
+        *(score.alias(role) for role, score in scores.items()),
+    )
+    amounts = [role for role in columns.classes if role != "truth"]
+    if amounts:
+        source = source.filter(
+            nw.any_horizontal(
+                *((nw.col(a) != 0) | nw.col(a).is_null() for a in amounts), ignore_nulls=True
+            )
+        )
+    problem = nw.lit(None, nw.String)
+    for wrong, text in reversed([*_problems(columns)]):
+        problem = nw.when(wrong).then(text).otherwise(problem)
+    # Scores are what rows are grouped by: no result can be had without computing them.
+    return engine.failing(source.with_columns(problem=problem), [*scores])
+
+
+def _keys(columns: Columns) -> list[tuple[str, pl.DataType]]:
+    return [*columns.key_dtypes.items()]
+
+
+def _without_sign(value: nw.Expr, dtype: pl.DataType) -> nw.Expr:
+    # -0.0 and 0.0 are one value; which of the two a group keeps would depend on row order.
+    return nw.when(value != 0).then(value).otherwise(value.abs()) if dtype.is_float() else value
+
+
+def _without_nan(role: str, column: Column) -> nw.Expr:
+    return nw.col(role).fill_nan(None) if column.dtype.is_float() else nw.col(role)
+
+
+def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) -> Frame:
+    """Return one row per row and model: its keys, score, amounts, and whether it is dropped."""
+    models = [*columns.request.models]
+    score, names = _without_nan("score_0", columns.scores[0]), [nw.lit(models[0] or "")]
+    if len(models) > 1:
+        source = engine.repeat(source, "place", len(models))
+    for i, column in enumerate(columns.scores[1:], 1):
+        here = nw.col("place") == i
+        score = nw.when(here).then(_without_nan(f"score_{i}", column)).otherwise(score)
+        names = [nw.when(here).then(nw.lit(models[i])).otherwise(names[0])]
+    by = [nw.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
+    values = [*(names if columns.several_models else []), *by] or [nw.lit(0)]
+    scored = source.with_columns(score=_without_sign(score, common_score_dtype(columns.scores)))
+    dropping = columns.request.missing == "drop"
+    usable = nw.lit(True)
+    if dropping:
+        present = [nw.col("score"), *(_without_nan(r, c) for r, c in columns.classes.items())]
+        usable = nw.all_horizontal(*(~value.is_null() for value in present), ignore_nulls=False)
+    zero = nw.lit(0, nw.Float64 if columns.weighted else nw.Int64)
+    pos, neg = _amounts(columns, zero)
+    return scored.select(
+        *(value.alias(key) for key, value in zip(keys, values, strict=True)),
+        nw.when(usable).then(nw.col("score")).alias("score"),
+        nw.when(usable).then(pos).otherwise(zero).alias("pos"),
+        nw.when(usable).then(neg).otherwise(zero).alias("neg"),
+        nw.when(usable).then(nw.lit(0, nw.Int64)).otherwise(nw.lit(1, nw.Int64)).alias("dropped"),
+    )
+
+
+def _amounts(columns: Columns, zero: nw.Expr) -> tuple[nw.Expr, nw.Expr]:
+    """Return how much of each class a row holds."""
+    dtype = nw.Float64 if columns.weighted else nw.Int64
+    if columns.counted:
+        return nw.col("pos").cast(dtype), nw.col("neg").cast(dtype)
+    one = nw.col("weight").cast(dtype) if columns.weighted else nw.lit(1, dtype)
+    positive = _positive(columns)
+    return (
+        nw.when(positive).then(one).otherwise(zero),
+        nw.when(positive).then(zero).otherwise(one),
+    )
+
+
+def _positive(columns: Columns) -> nw.Expr:
+    column, label = columns.classes["truth"], columns.request.pos_label
+    truth = _without_nan("truth", column)
+    if label is not None:
+        is_label: nw.Expr = truth == label
+        return is_label
+    return truth if column.dtype == pl.Boolean else truth == 1
+
+
+def _added_up(rows: Frame, keys: list[str], columns: Columns) -> Frame:
+    amount = nw.Float64 if columns.weighted else nw.Int64
+    sums = [nw.col(name).sum() for name in ("pos", "neg", "dropped")]
+    # DuckDB adds integers in 128 bits; a total beyond Int64 fails here.
+    return (
+        rows.group_by(*keys, "score")
+        .agg(*sums)
+        .with_columns(nw.col("pos", "neg").cast(amount), nw.col("dropped").cast(nw.Int64))
+    )
+
+
+# --- thresholds ------------------------------------------------------------------------------
+
+
+def _threshold_dtype(columns: Columns) -> Any:
+    return nw.Float32 if common_score_dtype(columns.scores) == pl.Float32 else nw.Float64
+
+
+def _level_reached(thresholds: list[float], dtype: Any) -> nw.Expr:
+    """Return the highest threshold that a score reaches; null if it reaches none."""
+    score = nw.col("score").cast(nw.Float64)
+    levels = [nw.lit(None, dtype), *(nw.lit(threshold, dtype) for threshold in thresholds)]
+    return _chosen(levels, lambda place: score >= thresholds[place - 1])
+
+
+def _chosen(values: list[nw.Expr], reaches: Callable[[int], nw.Expr]) -> nw.Expr:
+    """Return the value of the last place that is reached, by bisection."""
+
+    def between(low: int, high: int) -> nw.Expr:
+        if high - low == 1:
+            return values[low]
+        middle = (low + high) // 2
+        return nw.when(reaches(middle)).then(between(middle, high)).otherwise(between(low, middle))
+
+    return between(0, len(values))
+
+
+def _with_grid(engine: Engine, counted: Frame, keys: list[str], thresholds: list[float]) -> Frame:
+    """Add an empty row for every segment and threshold."""
+    amounts = ["pos", "neg", "dropped"]
+    dtype = counted.collect_schema()["score"]
+    nothing = [nw.col(amount).max() * 0 for amount in amounts]
+    segments = counted.group_by(*keys).agg(*nothing)
+    levels = [nw.lit(threshold, dtype) for threshold in thresholds]
+    grid = engine.repeat(segments, "place", len(thresholds)).with_columns(
+        score=_chosen(levels, lambda place: nw.col("place") >= place)
+    )
+    wanted = [*keys, "score", *amounts]
+    return nw.concat([counted.select(wanted), grid.select(wanted)])
+
+
+# --- what must not be swallowed ----------------------------------------------------------------
+
+
+def _problems(columns: Columns) -> Conditions:
+    """Yield what is wrong with a row, and the text that says so."""
+    for role, column in columns.classes.items():
+        if role != "truth":
+            yield _bad_amount(role, column)
+    truth = columns.classes.get("truth")
+    if truth and columns.request.pos_label is None and truth.dtype != pl.Boolean:
+        yield _not_binary(truth)
+    missing = columns.request.missing
+    if missing != "drop":
+        for role, column in columns.classes.items():
+            hint = DROP_HINT if missing == "unretrieved" else f"{DROP_HINT}; {UNRETRIEVED_HINT}"
+            yield _missing(role, column, hint)
+    if missing == "raise":
+        for i, column in enumerate(columns.scores):
+            yield _missing(f"score_{i}", column, f"{DROP_HINT}; {UNRETRIEVED_HINT}")
+
+
+def _bad_amount(role: str, column: Column) -> tuple[nw.Expr, nw.Expr]:
+    amount = nw.col(role)
+    wrong = (amount < 0) | ~amount.is_finite() if column.dtype.is_float() else amount < 0
+    error = DataError(
+        f"{role}= column {column.name!r} has a row with {_VALUE}",
+        "finite numbers that are zero or more",
+        "a weight of 0 leaves a row out" if role == "weight" else None,
+    )
+    return wrong, _text(error, amount)
+
+
+def _not_binary(column: Column) -> tuple[nw.Expr, nw.Expr]:
+    truth = _without_nan("truth", column)
+    error = DataError(
+        f"truth= column {column.name!r} has a row outside 0 and 1: {_VALUE}",
+        "Boolean, or 0/1 numbers, or any dtype with pos_label=",
+        "name the positive class with pos_label=",
+    )
+    return (truth != 0) & (truth != 1), _text(error, truth)
+
+
+def _missing(role: str, column: Column, hint: str) -> tuple[nw.Expr, nw.Expr]:
+    is_class = role in ("weight", "pos", "neg")
+    value = nw.col(role) if is_class else _without_nan(role, column)
+    kinds = "null or NaN" if column.dtype.is_float() and not is_class else "null"
+    error = DataError(
+        f"values are missing: {column.name!r} has a row with {kinds}",
+        "no null, and no NaN in truth or score",
+        hint,
+    )
+    return value.is_null(), nw.lit(str(error))
+
+
+def _text(error: DataError, value: nw.Expr) -> nw.Expr:
+    before, after = str(error).split(_VALUE)
+    return nw.concat_str([nw.lit(before), value.cast(nw.String), nw.lit(after)])
+
+
+def _gate(source: Frame, columns: Columns) -> Frame | None:
+    """Return one row with the problem of a ``pos_label=`` that is nowhere."""
+    label = columns.request.pos_label
+    if label is None:
+        return None
+    column = columns.classes["truth"]
+    error = DataError(
+        f"pos_label={label!r} is nowhere in truth= column {column.name!r}, "
+        f"which has values from {_VALUE}",
+        "a value that occurs",
+    )
+    truth = _without_nan("truth", column)
+    totals = source.select(
+        found=_positive(columns).cast(nw.Int64).sum(), low=truth.min(), high=truth.max()
+    )
+    low, high = (nw.col(name).cast(nw.String) for name in ("low", "high"))
+    text = _text(error, nw.concat_str([low, nw.lit(" to "), high]))
+    absent = (nw.col("found") == 0) & ~nw.col("low").is_null()
+    return totals.select(problem=nw.when(absent).then(text))

@@ -1,0 +1,161 @@
+"""Engines beside Polars: how to know their frames, and the little SQL that they say differently.
+
+Nothing is imported for the user: who has a DuckDB relation or a PySpark DataFrame has imported its
+package already. What happens inside an engine is planned in :mod:`frame_prc._engine_plan`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_prc._request import Request
+from frame_prc.exceptions import FrameError, OptionError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+VERBS = "counts, curve and average_precision"
+_COUNTS_FIRST = (
+    "frame_prc.counts(...) runs there; give what it collects to the verb, with "
+    "score='threshold', pos='pos', neg='neg'"
+)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What one engine calls things.
+
+    Parameters
+    ----------
+    kind
+        Its frames, in words.
+    extra
+        The extra of this package that installs what it needs.
+    error
+        The SQL function that fails with a text.
+    array, each
+        SQL of a list, and the function that makes one row per element of it.
+    in_ranges
+        Whether a segment is cut into ranges of scores, so that no task sorts a large one alone.
+    ordered
+        Whether a frame keeps the order it was given.
+    """
+
+    kind: str
+    extra: str
+    error: str
+    array: str
+    each: str
+    in_ranges: bool
+    ordered: bool
+
+    def project(self, frame: nw.LazyFrame[Any], *columns: str) -> nw.LazyFrame[Any]:
+        """Select columns written in SQL."""
+        import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
+
+        native = frame.to_native()
+        if hasattr(native, "selectExpr"):
+            chosen = native.selectExpr(*columns)
+        else:
+            chosen = native.project(", ".join(columns))
+        result: nw.LazyFrame[Any] = nw.from_native(chosen)
+        return result
+
+    def failing(self, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> nw.LazyFrame[Any]:
+        """Fail, once these columns are computed, with the text in ``problem`` where it has one."""
+        others = [name for name in frame.columns if name not in (*columns, "problem")]
+        checked = [
+            f"CASE WHEN problem IS NULL THEN {name} ELSE {self.error}(problem) END AS {name}"
+            for name in columns
+        ]
+        return self.project(frame, *others, *checked)
+
+    def repeat(
+        self, frame: nw.LazyFrame[Any], name: str, times: int, where: str = "true"
+    ) -> nw.LazyFrame[Any]:
+        """Repeat rows for which a condition holds, numbered from 0; others stay alone, as 0."""
+        numbers = self.array.format(", ".join(map(str, range(times))))
+        alone = self.array.format("0")
+        repeated = f"{self.each}(CASE WHEN {where} THEN {numbers} ELSE {alone} END) AS {name}"
+        return self.project(frame, "*", repeated)
+
+
+DUCKDB = Engine(
+    "a DuckDB relation", "duckdb", "error", "[{}]", "unnest", in_ranges=False, ordered=True
+)
+SPARK = Engine(
+    "a PySpark DataFrame",
+    "spark",
+    "raise_error",
+    "array({})",
+    "explode",
+    in_ranges=True,
+    ordered=False,
+)
+
+_CLASSES = (
+    ("duckdb", "DuckDBPyRelation", DUCKDB),
+    ("pyspark.sql", "DataFrame", SPARK),
+    ("pyspark.sql.connect.dataframe", "DataFrame", SPARK),
+)
+
+
+def engine_of(frame: object) -> Engine | None:
+    """Return the engine that a frame belongs to, if any."""
+    for module, name, engine in _CLASSES:
+        if module in sys.modules and isinstance(frame, getattr(sys.modules[module], name)):
+            return engine
+    return None
+
+
+def inside(engine: Engine, request: Request, **refused: bool) -> Any:
+    """Return the module that plans verbs inside an engine, for a request that can run there.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    request
+        The parameters that every verb shares.
+    refused
+        Parameters that only Polars frames have, and whether they are given.
+    """
+    for name, given in refused.items():
+        if given:
+            raise OptionError(
+                f"{name}= does not run inside {engine.kind}", "to leave it out", _COUNTS_FIRST
+            )
+    for role, item in _items(request):
+        if isinstance(item, pl.Expr):
+            raise OptionError(
+                f"{role}= is a Polars expression, beside {engine.kind}",
+                "column names",
+                "compute the column in the engine first",
+            )
+    try:
+        from frame_prc import _engine_plan  # noqa: PLC0415 - needs an extra
+    except ImportError as error:
+        raise FrameError(
+            f"{engine.kind} needs a package that is not installed: {error}",
+            hint=f"pip install 'frame-prc[{engine.extra}]'",
+        ) from error
+    return _engine_plan
+
+
+def _items(request: Request) -> Iterator[tuple[str, object]]:
+    yield from request.classes.items()
+    yield from (("score", item) for item in request.models.values())
+    yield from (("by", item) for item in request.keys)
+
+
+def refuse_engine(frame: object) -> None:
+    """Refuse an engine's frame for a verb that only Polars and pandas frames have."""
+    if engine := engine_of(frame):
+        raise FrameError(
+            f"this verb does not run inside {engine.kind}", f"{VERBS} do", _COUNTS_FIRST
+        )

@@ -1,0 +1,25 @@
+"""What formulas are written for: expressions of Polars or Narwhals, and arrays where that is all.
+
+Narwhals has the names of Polars, so a formula stands once for both.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import polars as pl
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import numpy as np
+    from numpy.typing import NDArray
+
+ExprT = TypeVar("ExprT", pl.Expr, "nw.Expr")
+# Plain arithmetic also serves arrays: blocks of replicates.
+Amounts = TypeVar("Amounts", pl.Expr, "nw.Expr", "NDArray[np.float64]")
+
+
+def library(expression: object) -> Any:
+    """Return the library an expression is of, for its ``when`` and ``lit``."""
+    return sys.modules[type(expression).__module__.partition(".")[0]]

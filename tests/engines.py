@@ -1,0 +1,65 @@
+"""Frames of other engines: made from Polars frames, and read back in the documented order."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import optional
+import polars as pl
+from kinds import Kind
+
+KEYS = ["model", "segment", "week"]
+
+
+def in_order(rows: pl.DataFrame) -> pl.DataFrame:
+    """Sort a result as Polars results are: by the keys, then by threshold descending."""
+    keys = [name for name in rows.columns if name in KEYS]
+    points = [name for name in ("threshold", "tp", "fp") if name in rows.columns]
+    if not keys + points:
+        return rows
+    return rows.sort(
+        *keys,
+        *points,
+        descending=[name == "threshold" for name in keys + points],
+        nulls_last=[name in points for name in keys + points],
+    )
+
+
+def duckdb_kind() -> Kind:
+    duckdb = optional.require_module("duckdb")
+    optional.require_module("narwhals")
+    # A connection of its own: what runs on the default one alone would not be noticed.
+    connection = duckdb.connect()
+    return Kind("DuckDB", lambda df: connection.from_arrow(df.to_arrow()), lambda r: r.pl())
+
+
+def spark_kind() -> Kind:
+    optional.require_module("narwhals")
+    spark = spark_session()
+    return Kind(
+        "Spark",
+        lambda df: spark.createDataFrame(df.to_arrow()),
+        lambda result: in_order(pl.from_arrow(result.toArrow())),
+    )
+
+
+@cache
+def spark_session() -> Any:
+    """Return the one session of a test run, on two cores, and quiet."""
+    optional.require_module("pyspark")
+    optional.require_program("java")
+    sql = optional.require_module("pyspark.sql")
+    builder = sql.SparkSession.builder.master("local[2]").appName("frame_prc")
+    quiet = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+    }
+    for name, value in quiet.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
