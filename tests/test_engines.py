@@ -134,7 +134,12 @@ def test_curves_have_their_options(kind, options):
 
 def test_average_precision_may_be_binned(kind):
     options = {"by": "segment", "thresholds": [0.1, 0.25], "missing": "drop"}
-    assert_same(kind, frame_prc.average_precision, HOLES, "truth", "score", **options)
+
+    def without_bounds(frame, *columns, **asked):
+        table = frame_prc.average_precision(frame, *columns, **asked)
+        return table.drop("ap_lowest", "ap_highest") if isinstance(frame, pl.DataFrame) else table
+
+    assert_same(kind, without_bounds, HOLES, "truth", "score", **options)
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def expressions_are_polars_expressions() -> None:
 
 
 def slips_are_found_before_anything_runs(df: pl.DataFrame) -> None:
-    frame_prc.counts([1, 2], "truth", "score")  # type: ignore[type-var]
+    frame_prc.counts([1, 2], "truth", "score")  # type: ignore[type-var, unused-ignore]
     frame_prc.counts(df, "truth", 3)  # type: ignore[arg-type]
     frame_prc.counts(df, "truth", "score", missing="ignore")  # type: ignore[arg-type]
     frame_prc.curve(df, "truth", "score", start="zero")  # type: ignore[arg-type]
