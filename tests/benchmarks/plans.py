@@ -302,8 +302,8 @@ def _check_agreement(runs: dict[str, Callable[[], pl.DataFrame]]) -> None:
 
 
 def _areas(table: pl.DataFrame) -> pl.Series:
-    # Without positives some give null, some NaN: the sums are 0 of 0.
-    return table.sort("segment")["ap"].fill_nan(None).fill_null(0)
+    # Without positives some give null, some NaN, since the sums are 0 of 0, and some no row.
+    return table.sort("segment")["ap"].fill_nan(None).drop_nulls()
 
 
 def _shown(timing: Timing, floor: Timing) -> str:
