@@ -41,8 +41,13 @@ class Bins:
         return pl.when(score >= self.thresholds[0]).then(reached)
 
     def _searched_level(self, score: pl.Expr) -> pl.Expr:
-        thresholds = pl.lit(pl.Series(self.thresholds, dtype=pl.Float64))
-        return thresholds.search_sorted(score, side="right").cast(pl.Int32) - 1
+        thresholds = pl.Series(self.thresholds, dtype=pl.Float64)
+
+        # As an expression it would take the whole column into memory at once.
+        def reached(scores: pl.Series) -> pl.Series:
+            return thresholds.search_sorted(scores, side="right").cast(pl.Int32)
+
+        return score.map_batches(reached, return_dtype=pl.Int32, is_elementwise=True) - 1
 
     def _even_level(self, score: pl.Expr) -> pl.Expr:
         """Round to the nearest threshold, and step down from it if the score is below."""
