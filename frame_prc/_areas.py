@@ -191,9 +191,8 @@ def calibrated_step_area(prevalence: pl.Expr) -> pl.Expr:
 # --- tables --------------------------------------------------------------------------------
 
 
-def sized_areas(rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
+def sized_areas(ranking: Ranking) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
-    ranking = rank(rows, bins)
     areas = _areas(ranking, ["step"], "one", None)
     own = sizes(_POSITIVES, _NEGATIVES)
     table = areas.select("segment", *own, pl.col("step").alias(AVERAGE_PRECISION))

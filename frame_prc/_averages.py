@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sized_areas
 from frame_prc._bins import Bins
+from frame_prc._ranking import rank
 from frame_prc._rows import Rows
 from frame_prc.exceptions import ColumnError, nearest
 
@@ -30,9 +31,9 @@ def averaged(rows: Rows, over: str, average: Average, bins: Bins | None) -> pl.L
     pooled = _pooled(rows, over)
     if average == "micro":
         # Nothing is left out of a pool.
-        table = sized_areas(pooled, bins).with_columns(n_undefined=pl.lit(0, dtype=pl.Int64))
+        table = sized_areas(rank(pooled, bins)).with_columns(n_undefined=pl.lit(0, dtype=pl.Int64))
     else:
-        table = _mean(sized_areas(rows, bins), rows, over, average)
+        table = _mean(sized_areas(rank(rows, bins)), rows, over, average)
     return pooled.finish(table, [*COLUMNS, *dropped(rows.columns.request.missing)])
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from frame_prc._columns import check_numeric, find_column
 from frame_prc._gate import COUNT_LIMIT, cover_check
+from frame_prc._plan import once
 from frame_prc._request import IntoColumn
 from frame_prc._rows import Rows
 from frame_prc._scale import Scale
@@ -85,7 +86,7 @@ def count_bins(rows: Rows, bins: Bins, *, covering: bool = False) -> Rows:
     dropped = [] if rows.n_dropped is None else ["n_dropped"]
     return replace(
         rows,
-        frame=checked.select(*rows.keys, level, "pos", "neg", *dropped),
+        frame=once(checked.select(*rows.keys, level, "pos", "neg", *dropped)),
         counted=True,
         usable=None,
         n_dropped=pl.col("n_dropped") if dropped else None,

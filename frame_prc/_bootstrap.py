@@ -20,6 +20,7 @@ import polars as pl
 from frame_prc._areas import step_area
 from frame_prc._bins import Bins
 from frame_prc._curve import precision
+from frame_prc._plan import in_python
 from frame_prc._ranking import Ranking, rank
 from frame_prc._rows import Rows
 from frame_prc.exceptions import OptionError
@@ -124,7 +125,7 @@ def _per_segment(
     summarise: Callable[[_Sample, Any], dict[str, list[Any]]],
 ) -> pl.LazyFrame:
     """Return keys and what ``summarise`` says of each segment that has positives."""
-    ranking = rank(rows, bins)
+    ranking = rank(rows)  # for its segments alone, which are the same in bins
     schema = {"segment": _number_dtype(ranking), **dict.fromkeys(columns, pl.Float64())}
 
     def batch(cells: pl.DataFrame) -> pl.DataFrame:
@@ -141,13 +142,7 @@ def _per_segment(
                 found["segment"] += [segment] * len(said[columns[0]])
         return pl.DataFrame(found, schema=schema)
 
-    found = _cells(ranking, rows, bins).map_batches(
-        batch,
-        schema=schema,
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
+    found = in_python(_cells(ranking, rows, bins), batch, pl.Schema(schema))
     return ranking.segments.with_keys(found)
 
 
@@ -164,10 +159,9 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     ``segment``; ``tie``, a number that ascends while the score descends; ``retrieved``,
     ``positive``, ``weight``, ``cluster`` and ``size``.
     """
-    usable = rows.frame if rows.usable is None else rows.frame.filter(rows.usable)
     score = _without_signed_zero(rows) if bins is None else bins.level(pl.col("score"))
     cells = (_counted_cells if rows.columns.counted else _row_cells)(
-        usable.with_columns(score=score), rows
+        rows.used().with_columns(score=score), rows
     )
     if rows.keys:
         segments = ranking.segments.table.select("segment", *rows.keys)

@@ -22,8 +22,8 @@ from frame_prc._intervals import (
     student_as_normal,
     student_quantile,
     tells_spread,
-    usable,
 )
+from frame_prc._ranking import rank
 from frame_prc._rows import Rows, side_by_side
 
 Adjust: TypeAlias = Literal["holm", "bh"]
@@ -99,15 +99,17 @@ def _models(
     models = [
         replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")) for i in range(len(names))
     ]
-    frame = usable(rows).with_columns(positive_weight(rows))
+    frame = rows.used().with_columns(positive_weight(rows))
     for i, model in enumerate(models):
         frame = with_moves(frame, model, f"score_{i}", f"move_{i}")
     moves = [pl.col(f"move_{i}") for i in range(len(names))]
     if rows.columns.cluster is not None:
         frame = cluster_sums(frame, rows, moves)
-    table = sized_areas(models[0]).rename({AVERAGE_PRECISION: "ap_0"})
+    table = sized_areas(rank(models[0])).rename({AVERAGE_PRECISION: "ap_0"})
     for i, model in enumerate(models[1:], 1):
-        area = sized_areas(model).select(*rows.keys, pl.col(AVERAGE_PRECISION).alias(f"ap_{i}"))
+        area = sized_areas(rank(model)).select(
+            *rows.keys, pl.col(AVERAGE_PRECISION).alias(f"ap_{i}")
+        )
         table = join_segments(table, area, rows)
     spread = per_segment(frame, rows, **_variances(moves, pairs))
     return _by_pair(join_segments(table, spread, rows), names, pairs)
@@ -147,8 +149,8 @@ def _overall(rows: Rows) -> pl.LazyFrame:
 
     Its rows move both areas and all others only that of the whole.
     """
-    whole = _without_by(rows)
-    frame = with_moves(usable(rows), rows, "score", "move_a").with_columns(positive_weight(rows))
+    whole = rows.pooled()
+    frame = with_moves(rows.used(), rows, "score", "move_a").with_columns(positive_weight(rows))
     frame = with_moves(frame, whole, "score", "move_b")
     move_a, move_b = pl.col("move_a"), pl.col("move_b")
     if rows.columns.cluster is not None:
@@ -158,8 +160,10 @@ def _overall(rows: Rows) -> pl.LazyFrame:
     sums = per_segment(
         frame, rows, near=((move_a - move_b) ** 2).sum(), inside=(move_b**2).sum(), len=pl.len()
     )
-    table = join_segments(_side(estimates(rows), "a"), sums.drop("effective"), rows)
-    table = join_segments(table, _side(estimates(whole), "b").select(*whole.keys, *_OTHER), whole)
+    table = join_segments(_side(estimates(rank(rows), rows), "a"), sums.drop("effective"), rows)
+    table = join_segments(
+        table, _side(estimates(rank(whole), whole), "b").select(*whole.keys, *_OTHER), whole
+    )
     total = pl.col("len").sum()
     is_part = pl.col("len") < (total.over(whole.keys) if whole.keys else total)
     outside = (pl.col("variance_b") - pl.col("inside")).clip(lower_bound=0)
@@ -170,8 +174,8 @@ def _overall(rows: Rows) -> pl.LazyFrame:
 def _rest(rows: Rows) -> pl.LazyFrame:
     """Return each segment beside all other rows: independent, but for clusters in both."""
     rest = _others(rows)
-    other = _side(estimates(rest), "b").select(*rows.keys, *_OTHER)
-    table = join_segments(_side(estimates(rows), "a"), other, rows)
+    other = _side(estimates(rank(rest), rest), "b").select(*rows.keys, *_OTHER)
+    table = join_segments(_side(estimates(rank(rows), rows), "a"), other, rows)
     variance = pl.col("variance_a") + pl.col("variance_b")
     if rows.columns.cluster is not None:
         table = join_segments(table, _shared(rows, rest), rows)
@@ -199,18 +203,12 @@ def _of_both_sides() -> list[pl.Expr]:
     ]
 
 
-def _without_by(rows: Rows) -> Rows:
-    """Return rows of one segment, or one per model."""
-    pooled = replace(rows, columns=replace(rows.columns, key_dtypes={}))
-    return replace(pooled, frame=rows.frame.drop(set(rows.keys) - set(pooled.keys)))
-
-
 def _others(rows: Rows) -> Rows:
     """Return, for each segment, the rows of all others under its keys."""
-    models = _without_by(rows).keys
+    models = rows.pooled().keys
     by = [key for key in rows.keys if key not in models]
-    segments = usable(rows).select(rows.keys).unique()
-    others = usable(rows).rename({key: f"other_{key}" for key in by})
+    segments = rows.used().select(rows.keys).unique()
+    others = rows.used().rename({key: f"other_{key}" for key in by})
     paired = segments.join(others, on=models) if models else segments.join(others, how="cross")
     differs = pl.any_horizontal(pl.col(key).ne_missing(pl.col(f"other_{key}")) for key in by)
     return replace(rows, frame=paired.filter(differs), usable=None, n_dropped=None, values=None)
@@ -220,7 +218,7 @@ def _shared(rows: Rows, rest: Rows) -> pl.LazyFrame:
     """Return the covariance of each segment with the rest, by clusters that are in both."""
     inside, outside = (
         cluster_sums(
-            with_moves(usable(side), side, "score", "move").with_columns(positive_weight(side)),
+            with_moves(side.used(), side, "score", "move").with_columns(positive_weight(side)),
             side,
             [pl.col("move")],
         )

@@ -71,18 +71,18 @@ def apply_all(
     first: Any = frames[0]
     if isinstance(first, pl.LazyFrame):
         return cast("FrameT", plan(cast("list[pl.LazyFrame]", [*frames])))
-    sources = [scan(frame) for frame in frames]
+    sources = [scan(frame, None) for frame in frames]
     rows = plan(sources).collect()
     if isinstance(first, pl.DataFrame):
         return cast("FrameT", rows)
     return cast("FrameT", _back_to_pandas(rows, _chosen(first, None), sources[0].collect_schema()))
 
 
-def scan(frame: AnyFrame) -> pl.LazyFrame:
-    """Return a frame of any known kind as a lazy one."""
+def scan(frame: AnyFrame, columns: Collection[str] | None) -> pl.LazyFrame:
+    """Return a frame of any known kind as a lazy one; of pandas only these columns, if named."""
     if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
         return frame.lazy()
-    return _read_pandas(_chosen(cast("pd.DataFrame", frame), None), ()).lazy()
+    return _read_pandas(_chosen(cast("pd.DataFrame", frame), columns), ()).lazy()
 
 
 def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:

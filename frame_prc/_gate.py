@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._columns import Column, without_nan
+from frame_prc._plan import in_python
 from frame_prc.exceptions import DataError, shown
 
 Sums = dict[str, Any]
@@ -51,7 +52,7 @@ def guard(
 
     if not checks:
         return frame
-    gate = _mapped(rows.select(**_sums(checks)), answer, schema)
+    gate = in_python(rows.select(**_sums(checks)), answer, schema)
     return pl.concat([gate, frame]) if in_order else pl.union([gate, frame])
 
 
@@ -69,7 +70,7 @@ def guard_small(
             _raise_problem(rows.select(**_sums(checks)).collect(), checks)
         return found
 
-    return _mapped(table, answer, table.collect_schema())
+    return in_python(table, answer, table.collect_schema())
 
 
 def suspects(checks: Sequence[Check]) -> pl.Expr:
@@ -87,18 +88,6 @@ def _raise_problem(sums: pl.DataFrame, checks: Sequence[Check]) -> None:
     for check in checks:
         if problem := check.problem(found):
             raise problem
-
-
-def _mapped(
-    frame: pl.LazyFrame, answer: Callable[[pl.DataFrame], pl.DataFrame], schema: pl.Schema
-) -> pl.LazyFrame:
-    return frame.map_batches(
-        answer,
-        schema=schema,
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
 
 
 def amount_check(role: str, column: Column) -> Check:

@@ -13,7 +13,7 @@ from frame_prc._areas import AVERAGE_PRECISION, sizes, with_dropped
 from frame_prc._bins import Bins
 from frame_prc._bootstrap import Resampling, check_drawable, variances
 from frame_prc._influence import spreads, with_moves
-from frame_prc._ranking import rank
+from frame_prc._ranking import Ranking
 from frame_prc._rows import Rows
 from frame_prc.exceptions import OptionError
 
@@ -43,10 +43,11 @@ class Interval:
         return (1 - self.level) / 2
 
 
-def sized_intervals(rows: Rows, bins: Bins | None, interval: Interval) -> pl.LazyFrame:
+def sized_intervals(
+    ranking: Ranking, rows: Rows, bins: Bins | None, interval: Interval
+) -> pl.LazyFrame:
     """Return keys, sizes, average precision, how sure that is, and the counts of dropped rows."""
-    check_method(rows, interval)
-    table = estimates(rows, bins)
+    table = estimates(ranking, rows, bins)
     if interval.resampling is not None:
         drawn = variances(rows, interval.resampling, bins)
         table = join_segments(table.drop("variance"), drawn, rows)
@@ -81,12 +82,12 @@ def check_method(rows: Rows, interval: Interval) -> None:
 # --- estimates -----------------------------------------------------------------------------
 
 
-def estimates(rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
+def estimates(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
     """Return keys, sizes, average precision, ``lack``, ``variance``, ``effective``, dropped rows.
 
-    With clusters the variance is that of independent clusters, and ``effective`` counts clusters.
+    ``ranking`` is that of the rows, in their bins. With clusters the variance is that of
+    independent clusters, and ``effective`` counts clusters.
     """
-    ranking = rank(rows, bins)
     table = spreads(ranking, rows, bins).select(
         "segment",
         *sizes(pl.col("positives"), pl.col("negatives")),
@@ -99,16 +100,11 @@ def estimates(rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
     if rows.columns.cluster is None:
         return table
     binned = _binned(rows, bins)
-    moves = with_moves(usable(binned), binned, "score", "move")
+    moves = with_moves(binned.used(), binned, "score", "move")
     move = pl.col("move")
     clusters = cluster_sums(moves.with_columns(positive_weight(rows)), rows, [move])
     spread = per_segment(clusters, rows, variance=(move**2).sum())
     return join_segments(table.drop("variance", "effective"), spread, rows)
-
-
-def usable(rows: Rows) -> pl.LazyFrame:
-    """Return the rows that count."""
-    return rows.frame if rows.usable is None else rows.frame.filter(rows.usable)
 
 
 def positive_weight(rows: Rows) -> pl.Expr:

@@ -19,8 +19,8 @@ from frame_prc._columns import (
     named,
     project,
 )
+from frame_prc._plan import once
 from frame_prc._request import IntoColumn, IntoKeys, check_column, key_items, names_of
-from frame_prc._rows import once
 from frame_prc.exceptions import OptionError, shown
 
 COLUMNS = ("label", "truth", "score")

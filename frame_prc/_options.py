@@ -90,13 +90,7 @@ def bins_of(thresholds: Any) -> Bins | None:
         if not _is_number(value):
             raise OptionError(f"thresholds= holds {value!r}", _THRESHOLDS)
     _check_number(len(values))
-    for before, after in pairwise(values):
-        if before >= after:
-            raise OptionError(
-                f"thresholds= are not ascending: {after!r} comes after {before!r}",
-                _THRESHOLDS,
-                "sorted(set(thresholds)) puts them in order",
-            )
+    _check_ascending("thresholds", values, _THRESHOLDS)
     return Bins([float(value) for value in values])
 
 
@@ -106,6 +100,16 @@ def threshold_number(number: Any) -> int:
         raise OptionError(f"number={shown(number)} is no number of thresholds", "2 or more")
     _check_number(int(number))
     return int(number)
+
+
+def _check_ascending(name: str, values: Sequence[float], allowed: str) -> None:
+    for before, after in pairwise(values):
+        if before >= after:
+            raise OptionError(
+                f"{name}= are not ascending: {after!r} comes after {before!r}",
+                allowed,
+                f"sorted(set({name})) puts them in order",
+            )
 
 
 def _check_number(count: int) -> None:
@@ -211,13 +215,7 @@ def recall_list(recalls: Any) -> list[float]:
     for value in values:
         if not _is_number(value) or not 0 <= value <= 1:
             raise OptionError(f"recalls= holds {value!r}", _RECALLS)
-    for before, after in pairwise(values):
-        if before >= after:
-            raise OptionError(
-                f"recalls= are not ascending: {after!r} comes after {before!r}",
-                _RECALLS,
-                "sorted(set(recalls)) puts them in order",
-            )
+    _check_ascending("recalls", values, _RECALLS)
     return [float(value) for value in values]
 
 

@@ -65,8 +65,7 @@ def rank(rows: Rows, bins: Bins | None = None) -> Ranking:
     scale = _scale(rows) if levels is None else Scale.of(pl.UInt32())
     segments = find_segments(rows, most_segments(scale))
     key = RankKey(scale, segments.count)
-    used = rows.frame if rows.usable is None else rows.frame.filter(rows.usable)
-    frame = segments.numbered(used)
+    frame = segments.numbered(rows.used())
     if bins is None and levels is not None:
         frame = frame.join(levels, on="score", how="left").with_columns(score=pl.col("level"))
     rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())

@@ -16,9 +16,7 @@ import polars as pl
 
 from frame_prc import _gate
 from frame_prc._columns import Columns, common_score_dtype, named, project, without_nan
-
-# Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
-_CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
+from frame_prc._plan import once
 
 _LEAST = 5e-324  # of all floats above 0
 
@@ -86,6 +84,15 @@ class Rows:
         every = [*_checks(self.columns), *checks]
         return _gate.guard_small(table, suspicious, self.source, every)
 
+    def used(self) -> pl.LazyFrame:
+        """Return the rows that count."""
+        return self.frame if self.usable is None else self.frame.filter(self.usable)
+
+    def pooled(self) -> Rows:
+        """Return rows of one segment, or one per model."""
+        pooled = replace(self, columns=replace(self.columns, key_dtypes={}))
+        return replace(pooled, frame=self.frame.drop(set(self.keys) - set(pooled.keys)))
+
     def squared(self) -> Rows:
         """Return rows with squared weights, or with sums of squared weights as their counts."""
         # What is above 0 stays above it: a square must rank wherever its weight does.
@@ -143,11 +150,6 @@ def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
         # Weight zero is as good as absent: such a row adds no threshold and no error.
         source = source.filter(pl.any_horizontal(pl.col(role).ne_missing(0) for role in amounts))
     return source
-
-
-def once(lf: pl.LazyFrame) -> pl.LazyFrame:
-    """Return a frame that is computed once, however many branches of a plan use it."""
-    return lf.cache() if _CACHE_KEEPS_PROJECTION else lf
 
 
 def _key(name: str, dtype: pl.DataType) -> pl.Expr:

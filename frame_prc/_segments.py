@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._rows import Rows, once
+from frame_prc._plan import once
+from frame_prc._rows import Rows
 from frame_prc._scale import integer, integer_bounds
 
 _KEY = pl.col("key_0")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
 
 from frame_prc import _areas
@@ -11,8 +9,9 @@ from frame_prc._areas import AVERAGE_PRECISION, DROPPED, SIZES, Method
 from frame_prc._influence import spreads, spreads_of
 from frame_prc._intervals import Interval, check_method, with_interval
 from frame_prc._operating import f_score, first_best
+from frame_prc._plan import once
 from frame_prc._ranking import Ranking, rank
-from frame_prc._rows import Rows, once
+from frame_prc._rows import Rows
 
 LEVEL = "level"
 UNDEFINED = "n_undefined"
@@ -46,7 +45,7 @@ def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
         return rows.finish(segments, COLUMNS)
     segments = once(segments)
     # Nothing is left out of a pool.
-    pooled = _scorecards(_pooled(rows), interval).with_columns(pl.lit(0, pl.Int64).alias(UNDEFINED))
+    pooled = _scorecards(rows.pooled(), interval).with_columns(pl.lit(0, pl.Int64).alias(UNDEFINED))
     levels = {"segment": segments, "pooled": pooled, "macro": _macro(segments, rows, interval)}
     named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
     tidy = rows.finish(pl.concat(named, how="diagonal"), outputs(overall=True))
@@ -151,19 +150,12 @@ def _with_every_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
 # --- all segments --------------------------------------------------------------------------
 
 
-def _pooled(rows: Rows) -> Rows:
-    """Return rows without their keys; each model keeps its own."""
-    columns = replace(rows.columns, keys=[], key_dtypes={})
-    pooled = replace(rows, columns=columns)
-    return replace(pooled, frame=rows.frame.drop(set(rows.keys) - set(pooled.keys)))
-
-
 def _macro(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFrame:
     """Return the mean of the segments of each model; those without a measure are left out.
 
     Segments share no row, so the variance of the mean is that of the sum of independent areas.
     """
-    model = _pooled(rows).keys
+    model = rows.pooled().keys
     n_defined, error = _AREA.count(), pl.col("std_error")
     aggregates = [
         pl.col("n", "n_pos", *DROPPED, "effective").sum(),

@@ -7,7 +7,7 @@ import polars as pl
 from frame_prc import _intervals, _tie_bounds
 from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sized_areas
 from frame_prc._bins import Bins
-from frame_prc._intervals import Interval, join_segments
+from frame_prc._intervals import Interval, check_method, join_segments
 from frame_prc._ranking import rank
 from frame_prc._request import Missing
 from frame_prc._rows import Rows
@@ -24,12 +24,15 @@ def average_precision(
     rows: Rows, bins: Bins | None, interval: Interval | None, *, bounds: bool
 ) -> pl.LazyFrame:
     """Return one row per segment: its size, its average precision, and how sure that is."""
+    if interval is not None:
+        check_method(rows, interval)
+    # One ranking serves all columns, so that bins are counted in one pass over the rows.
+    ranking = rank(rows, bins)
     if interval is None:
-        table = sized_areas(rows, bins)
+        table = sized_areas(ranking)
     else:
-        table = _intervals.sized_intervals(rows, bins, interval)
+        table = _intervals.sized_intervals(ranking, rows, bins, interval)
     if bounds:
-        ranking = rank(rows, bins)
         bounded = _tie_bounds.tie_bounds(ranking, binned=bins is not None)
         table = join_segments(table, ranking.segments.with_keys(bounded), rows)
     return rows.finish(table, columns(rows.columns.request.missing, interval, bounds=bounds))

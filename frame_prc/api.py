@@ -56,6 +56,7 @@ from frame_prc._request import (
     Missing,
     Request,
     check_option,
+    names_of,
     request,
 )
 from frame_prc.exceptions import OptionError
@@ -259,7 +260,8 @@ def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list
     [0.125, 0.375, 0.625, 0.875]
     """
     check_frame(frame)
-    return _bins.quantile_thresholds(_frames.scan(frame), score, threshold_number(number))
+    lf = _frames.scan(frame, names_of([score]))
+    return _bins.quantile_thresholds(lf, score, threshold_number(number))
 
 
 def curve(

@@ -45,6 +45,17 @@ TYPES = {
     "pandas": pd.DataFrame,
 }
 
+# What each verb that computes has to be asked for beside its columns.
+VERBS = {
+    "auc": {},
+    "average_precision": {},
+    "band": {"recalls": 3, "replicates": 5, "seed": 1},
+    "counts": {},
+    "curve": {},
+    "operating_points": {"recall": 0.5},
+    "summary": {},
+}
+
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
 every_polars_kind = pytest.mark.parametrize("kind", KINDS[:3], ids=str)
 

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import polars.selectors as cs
 import pytest
-from kinds import KINDS, Kind, every_kind, every_polars_kind
+from kinds import KINDS, VERBS, Kind, every_kind, every_polars_kind
 
 import frame_prc
 from frame_prc import ColumnError, DataError, FrameError, OptionError, PrcError
@@ -29,15 +29,6 @@ ROWS = pl.DataFrame(
         "misses": [0, 1, 1, 0],
     }
 )
-VERBS = {
-    "auc": {},
-    "average_precision": {},
-    "band": {"recalls": 3, "replicates": 5, "seed": 1},
-    "counts": {},
-    "curve": {},
-    "operating_points": {"recall": 0.5},
-    "summary": {},
-}
 NAN, INF = float("nan"), float("inf")
 
 every_verb = pytest.mark.parametrize("verb", VERBS)

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import polars.selectors as cs
 import pytest
-from kinds import TYPES, every_kind
+from kinds import TYPES, VERBS, every_kind
 from polars.testing import assert_frame_equal
 
 import frame_prc
@@ -22,15 +22,6 @@ ROWS = pl.DataFrame(
         "other": [0.1, 0.2, 0.3, 0.4],
     }
 )
-VERBS = {
-    "auc": {},
-    "average_precision": {},
-    "band": {"recalls": 3, "replicates": 5, "seed": 1},
-    "counts": {},
-    "curve": {},
-    "operating_points": {"recall": 0.5},
-    "summary": {},
-}
 NAN = float("nan")
 BIG = 2**53
 
