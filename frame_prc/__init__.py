@@ -23,11 +23,19 @@ from frame_prc.api import (
     quantile_thresholds,
     summary,
 )
-from frame_prc.exceptions import ColumnError, DataError, FrameError, OptionError, PrcError
+from frame_prc.exceptions import (
+    ColumnError,
+    DataError,
+    FileError,
+    FrameError,
+    OptionError,
+    PrcError,
+)
 
 __all__ = [
     "ColumnError",
     "DataError",
+    "FileError",
     "FrameError",
     "OptionError",
     "PrcError",

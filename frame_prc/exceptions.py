@@ -50,6 +50,10 @@ class DataError(PrcError):
     """The rows hold values that the computation must not swallow, such as a missing score."""
 
 
+class FileError(PrcError, OSError):
+    """A file cannot be read or written, or is not what its name says."""
+
+
 def shown(value: object) -> str:
     """Return a value as it reads in a message: on one line, and not too long."""
     text = repr(value)

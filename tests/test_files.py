@@ -1,0 +1,70 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+from frame_prc import FileError, PrcError
+from frame_prc._files import check_writable, whole
+
+
+def test_what_was_written_replaces_what_was_there(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("old")
+    with whole(path) as part:
+        part.write_text("new")
+        assert path.read_text() == "old"
+        assert part.suffix == ".tsv"
+    assert path.read_text() == "new"
+    assert os.listdir(tmp_path) == ["table.tsv"]
+
+
+def test_a_failure_leaves_what_was_there(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), whole(path) as part:
+        part.write_text(f"half {1 / 0}")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["table.tsv"]
+
+
+def test_a_full_disk_is_one_clear_error(tmp_path):
+    with (
+        pytest.raises(FileError, match=r"cannot be written: No space left"),
+        whole(tmp_path / "table.tsv"),
+    ):
+        raise OSError(28, "No space left on device")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "real.tsv").write_text("old")
+    (tmp_path / "link.tsv").symlink_to("real.tsv")
+    with whole(tmp_path / "link.tsv") as part:
+        part.write_text("new")
+    assert (tmp_path / "link.tsv").is_symlink()
+    assert (tmp_path / "real.tsv").read_text() == "new"
+
+
+def test_what_is_no_regular_file_is_written_directly():
+    with whole("/dev/null") as part:
+        assert os.fspath(part) == "/dev/null"
+        part.write_text("gone")
+
+
+@pytest.mark.parametrize("check", [check_writable, lambda path: whole(path).__enter__()])
+def test_a_place_that_cannot_be_written_is_refused_first(tmp_path, check):
+    for path, said in (
+        (tmp_path, "is a folder. Allowed: the path of a file."),
+        (tmp_path / "no" / "x.tsv", f"the folder '{tmp_path}/no' is not there."),
+    ):
+        with pytest.raises(FileError, match=re.escape(said)):
+            check(path)
+
+
+def test_it_is_an_error_of_the_package_and_of_the_system():
+    assert issubclass(FileError, PrcError)
+    assert issubclass(FileError, OSError)
