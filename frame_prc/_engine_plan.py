@@ -15,11 +15,11 @@ import narwhals as nw
 
 from frame_prc._areas import AVERAGE_PRECISION, DROPPED, sizes, step_area
 from frame_prc._bins import Bins
-from frame_prc._counts import COLUMNS as COUNT_COLUMNS
+from frame_prc._counts import columns as count_columns
 from frame_prc._curve import COLUMNS as CURVE_COLUMNS
 from frame_prc._curve import Keep, Start, precision, recall
 from frame_prc._engine_ranges import score_cuts, spread, with_range
-from frame_prc._engine_rows import Counted, Frame, count
+from frame_prc._engine_rows import Counted, Frame, bin_end, count
 from frame_prc._engines import Engine
 from frame_prc._request import Request
 
@@ -27,12 +27,15 @@ _RETRIEVED = ~nw.col("score").is_null()
 _HIGHEST_FIRST = "threshold DESC NULLS LAST"
 
 
-def counts(engine: Engine, frame: Any, request: Request) -> Any:
-    """Return positives and negatives at each distinct score."""
-    counted = count(engine, frame, request, COUNT_COLUMNS, None)
+def counts(engine: Engine, frame: Any, request: Request, bins: Bins | None) -> Any:
+    """Return positives and negatives at each distinct score, or in each bin that holds rows."""
+    outputs = count_columns(binned=bins is not None, squares=False)
+    counted = count(engine, frame, request, outputs, bins, covering=True)
     held = counted.frame.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
     tidy = held.with_columns(threshold=nw.col("score"))
-    return counted.finish(tidy, COUNT_COLUMNS, [_HIGHEST_FIRST])
+    if bins is not None:
+        tidy = tidy.with_columns(below=bin_end(tidy, bins))
+    return counted.finish(tidy, outputs, [_HIGHEST_FIRST])
 
 
 def curve(

@@ -20,6 +20,7 @@ import polars as pl
 from frame_prc._bins import Bins
 from frame_prc._columns import Column, Columns, common_score_dtype, resolve
 from frame_prc._engines import Engine
+from frame_prc._gate import uncovered
 from frame_prc._request import Request
 from frame_prc._rows import DROP_HINT, UNRETRIEVED_HINT
 from frame_prc.exceptions import DataError, OptionError
@@ -77,7 +78,13 @@ class Counted:
 
 
 def count(
-    engine: Engine, native: Any, request: Request, outputs: Sequence[str], bins: Bins | None
+    engine: Engine,
+    native: Any,
+    request: Request,
+    outputs: Sequence[str],
+    bins: Bins | None,
+    *,
+    covering: bool = False,
 ) -> Counted:
     """Return the counts of an engine's frame.
 
@@ -93,6 +100,8 @@ def count(
         Columns that the verb adds to the keys.
     bins
         Thresholds to bin the scores at, ascending; every segment then has all of them.
+    covering
+        Whether a score below all thresholds is an error, and bins without rows are of no use.
     """
     thresholds = None if bins is None else bins.thresholds
     if thresholds is not None and len(thresholds) > _MOST_THRESHOLDS:
@@ -103,13 +112,13 @@ def count(
         )
     frame = nw.from_native(native)
     columns = resolve(pl.LazyFrame(schema=_schema(frame)), request, outputs)
-    source = _project(engine, frame, columns)
+    source = _project(engine, frame, columns, thresholds[0] if thresholds and covering else None)
     keys = [f"key_{i}" for i in range(len(columns.result_keys))] or ["whole"]
     rows = _models(engine, source, columns, keys)
     if thresholds is not None:
         rows = rows.with_columns(score=_level_reached(thresholds, _threshold_dtype(columns)))
     counted = _added_up(rows, keys, columns)
-    if thresholds is not None:
+    if thresholds is not None and not covering:
         counted = _added_up(_with_grid(engine, counted, keys, thresholds), keys, columns)
     in_ranges = engine.in_ranges and thresholds is None
     return Counted(counted, rows, keys, columns, engine, in_ranges, _gate(source, columns))
@@ -129,7 +138,7 @@ def _schema(frame: Frame) -> dict[str, Any]:
 # --- roles -----------------------------------------------------------------------------------
 
 
-def _project(engine: Engine, frame: Frame, columns: Columns) -> Frame:
+def _project(engine: Engine, frame: Frame, columns: Columns, lowest: float | None) -> Frame:
     """Select every role's column, checked, and leave out rows of weight zero."""
     dtypes = {score.dtype for score in columns.scores}
     scores = {f"score_{i}": nw.col(c.name) for i, c in enumerate(columns.scores)}
@@ -149,7 +158,8 @@ def _project(engine: Engine, frame: Frame, columns: Columns) -> Frame:
             )
         )
     problem = nw.lit(None, nw.String)
-    for wrong, text in reversed([*_problems(columns)]):
+    uncovered = [] if lowest is None else _uncovered(columns, lowest)
+    for wrong, text in reversed([*_problems(columns), *uncovered]):
         problem = nw.when(wrong).then(text).otherwise(problem)
     # Scores are what rows are grouped by: no result can be had without computing them.
     return engine.failing(source.with_columns(problem=problem), [*scores])
@@ -244,6 +254,14 @@ def _level_reached(thresholds: list[float], dtype: Any) -> nw.Expr:
     return _chosen(levels, lambda place: score >= thresholds[place - 1])
 
 
+def bin_end(counts: Frame, bins: Bins) -> nw.Expr:
+    """Return where the bin ends that begins at ``score``; null where rows are in none."""
+    dtype = counts.collect_schema()["score"]
+    bounds = [nw.lit(bound, dtype) for bound in (*bins.thresholds, float("inf"))]
+    score = nw.col("score")
+    return nw.when(~score.is_null()).then(_chosen(bounds[1:], lambda bin_: score >= bounds[bin_]))
+
+
 def _chosen(values: list[nw.Expr], reaches: Callable[[int], nw.Expr]) -> nw.Expr:
     """Return the value of the last place that is reached, by bisection."""
 
@@ -289,6 +307,14 @@ def _problems(columns: Columns) -> Conditions:
     if missing == "raise":
         for i, column in enumerate(columns.scores):
             yield _missing(f"score_{i}", column, f"{DROP_HINT}; {UNRETRIEVED_HINT}")
+
+
+def _uncovered(columns: Columns, lowest: float) -> Conditions:
+    """Yield what is wrong with a row whose score is in no bin."""
+    for i, column in enumerate(columns.scores):
+        score = _without_nan(f"score_{i}", column).cast(nw.Float64)
+        error = uncovered(column, f"a row with {_VALUE}", lowest)
+        yield score < lowest, _text(error, score)
 
 
 def _bad_amount(role: str, column: Column) -> tuple[nw.Expr, nw.Expr]:

@@ -220,15 +220,20 @@ def cover_check(scores: Sequence[Column], lowest: float) -> Check:
     def problem(found: Sums) -> DataError | None:
         for role, column in columns.items():
             if count := found[f"{role} below"]:
-                return DataError(
-                    f"score= column {column.name!r} has {_rows(count)} below the lowest threshold "
-                    f"{lowest!r}, down to {found[f'{role} least']!r}",
-                    "thresholds that cover the scores",
-                    "begin the thresholds with float('-inf')",
-                )
+                rows = f"{_rows(count)} down to {found[f'{role} least']!r}"
+                return uncovered(column, rows, lowest)
         return None
 
     return Check(sums, problem, pl.any_horizontal(below))
+
+
+def uncovered(column: Column, rows: str, lowest: float) -> DataError:
+    """Return the error of rows whose scores are in no bin."""
+    return DataError(
+        f"score= column {column.name!r} has {rows}, below the lowest threshold {lowest!r}",
+        "thresholds that cover the scores",
+        "begin the thresholds with float('-inf')",
+    )
 
 
 def bins_check() -> Check:

@@ -169,8 +169,8 @@ def counts(
         truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares
     )
     if engine := engine_of(frame):
-        verbs = inside(engine, asked, squares=squares, thresholds=bins is not None)
-        return cast("FrameT", verbs.counts(engine, frame, asked))
+        verbs = inside(engine, asked, squares=squares)
+        return cast("FrameT", verbs.counts(engine, frame, asked, bins))
     return _run(
         frame,
         asked,

@@ -207,7 +207,7 @@ def test_frames_of_different_kinds_are_not_added_up():
 
 @every_kind
 def test_scores_below_all_bins_are_an_error_at_collect(kind):
-    says = "'score' has 2 rows below the lowest threshold 0.5, down to 0.1. Allowed: thresholds"
+    says = "'score' has 2 rows down to 0.1, below the lowest threshold 0.5. Allowed: thresholds"
     with pytest.raises(DataError, match=says):
         kind.rows(frame_prc.counts(kind.make(ROWS), "truth", "score", thresholds=[0.5, 0.7]))
 

@@ -132,6 +132,29 @@ def test_curves_have_their_options(kind, options):
     assert_same(kind, frame_prc.curve, df, "truth", "score", **common, **options)
 
 
+@pytest.mark.parametrize(
+    ("df", "models", "options"),
+    [
+        (ROWS, ["score", "other"], {"weight": "weight", "thresholds": [-INFINITY, 0.0, 0.2, 0.4]}),
+        (HOLES, "score", {"missing": "drop", "thresholds": [0, 0.1, 0.25]}),
+        (
+            HOLES.filter(pl.col("truth").is_not_null()).cast({"score": pl.Float32}),
+            "score",
+            {"missing": "unretrieved", "thresholds": 11},
+        ),
+    ],
+    ids=["weights", "dropped", "never retrieved"],
+)
+def test_counts_may_be_binned(kind, df, models, options):
+    assert_same(kind, frame_prc.counts, df, "truth", models, by="segment", **options)
+
+
+def test_a_score_in_no_bin_raises_when_the_engine_meets_it(kind):
+    counts = frame_prc.counts(kind.make(ROWS), "truth", "other", thresholds=[0.2, 0.5])
+    with pytest.raises(Exception, match=r"'other' has a row with 0.1, below the .* 0.2. Allowed"):
+        kind.rows(counts)
+
+
 def test_average_precision_may_be_binned(kind):
     options = {"by": "segment", "thresholds": [0.1, 0.25], "missing": "drop"}
 
