@@ -10,7 +10,7 @@ from frame_prc._columns import check_numeric, find_column
 from frame_prc._gate import COUNT_LIMIT, cover_check
 from frame_prc._plan import once
 from frame_prc._request import IntoColumn
-from frame_prc._rows import Rows
+from frame_prc._rows import SQUARES, SUMS, Rows
 from frame_prc._scale import Scale
 from frame_prc.exceptions import DataError
 
@@ -67,7 +67,7 @@ class Bins:
         return table.with_row_index("level")
 
 
-def count_bins(rows: Rows, bins: Bins, *, covering: bool = False) -> Rows:
+def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool = False) -> Rows:
     """Return rows that each hold the counts of a bin, with its level in place of the score.
 
     They come by key, the highest bin first, behind the gate. Rows that are left out as missing are
@@ -80,41 +80,41 @@ def count_bins(rows: Rows, bins: Bins, *, covering: bool = False) -> Rows:
         pl.when("suspect").then(_SUSPECT).when(_SCORE.is_null()).then(unscored).otherwise(reached)
     )
     placed = rows.frame.with_columns(place=place.cast(pl.Int64))
-    counted = _grouped(rows, placed)
+    amounts = _amounts(rows, squares=squares)
+    counted = _grouped(rows, placed, amounts)
     checked = _checked(rows, counted, bins, covering=covering)
     level = pl.when(last >= _PLACE).then(last - _PLACE).cast(pl.UInt32).alias("score")
-    dropped = [] if rows.n_dropped is None else ["n_dropped"]
     return replace(
         rows,
-        frame=once(checked.select(*rows.keys, level, "pos", "neg", *dropped)),
+        frame=once(checked.select(*rows.keys, level, *amounts)),
         counted=True,
         usable=None,
-        n_dropped=pl.col("n_dropped") if dropped else None,
+        n_dropped=pl.col("n_dropped") if "n_dropped" in amounts else None,
         values=None,
     )
 
 
-def _grouped(rows: Rows, placed: pl.LazyFrame) -> pl.LazyFrame:
+def _grouped(rows: Rows, placed: pl.LazyFrame, sums: dict[str, pl.Expr]) -> pl.LazyFrame:
     """Add up by key and place; one integer of both groups twice as fast as two columns."""
-    amounts = _amounts(rows)
     if rows.only_key_dtype not in _NARROW_KEYS:
-        return placed.group_by(*rows.keys, "place").agg(amounts).sort(*rows.keys, "place")
+        return placed.group_by(*rows.keys, "place").agg(**sums).sort(*rows.keys, "place")
     number = pl.col("key_0").to_physical().cast(pl.Int64).fill_null(_NO_KEY)
-    both, added = pl.col("both"), ["pos", "neg", "n_dropped"][: len(amounts)]
-    counted = placed.group_by(both=number * _PLACES + _PLACE).agg(amounts).sort("both")
+    both = pl.col("both")
+    counted = placed.group_by(both=number * _PLACES + _PLACE).agg(**sums).sort("both")
     number = both // _PLACES
     key = pl.when(number != _NO_KEY).then(number).cast(rows.only_key_dtype)
-    return counted.select(key.alias("key_0"), (both % _PLACES).alias("place"), *added)
+    return counted.select(key.alias("key_0"), (both % _PLACES).alias("place"), *sums)
 
 
-def _amounts(rows: Rows) -> list[pl.Expr]:
-    """Return what is added up in each bin."""
-    pos, neg = rows.class_sums() or (pl.col("truth"), ~pl.col("truth"))
+def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:
+    """Return what is added up in each bin, by name."""
+    amounts = rows.amounts(pl.col("truth"), squares=squares)
     if rows.usable is not None:
-        pos, neg = (pl.when(rows.usable).then(amount) for amount in (pos, neg))
+        amounts = [pl.when(rows.usable).then(amount) for amount in amounts]
     dtype = pl.Float64 if rows.columns.weighted else pl.Int64
-    sums = [pos.sum().cast(dtype).alias("pos"), neg.sum().cast(dtype).alias("neg")]
-    return sums if rows.n_dropped is None else [*sums, rows.n_dropped.sum().alias("n_dropped")]
+    names = (*SUMS, *SQUARES)[: len(amounts)]
+    sums = {name: a.sum().cast(dtype) for name, a in zip(names, amounts, strict=True)}
+    return sums if rows.n_dropped is None else sums | {"n_dropped": rows.n_dropped.sum()}
 
 
 def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -> pl.LazyFrame:

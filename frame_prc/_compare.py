@@ -160,9 +160,13 @@ def _overall(rows: Rows) -> pl.LazyFrame:
     sums = per_segment(
         frame, rows, near=((move_a - move_b) ** 2).sum(), inside=(move_b**2).sum(), len=pl.len()
     )
-    table = join_segments(_side(estimates(rank(rows), rows), "a"), sums.drop("effective"), rows)
     table = join_segments(
-        table, _side(estimates(rank(whole), whole), "b").select(*whole.keys, *_OTHER), whole
+        _side(estimates(rank(rows, squares=True), rows), "a"), sums.drop("effective"), rows
+    )
+    table = join_segments(
+        table,
+        _side(estimates(rank(whole, squares=True), whole), "b").select(*whole.keys, *_OTHER),
+        whole,
     )
     total = pl.col("len").sum()
     is_part = pl.col("len") < (total.over(whole.keys) if whole.keys else total)
@@ -174,8 +178,8 @@ def _overall(rows: Rows) -> pl.LazyFrame:
 def _rest(rows: Rows) -> pl.LazyFrame:
     """Return each segment beside all other rows: independent, but for clusters in both."""
     rest = _others(rows)
-    other = _side(estimates(rank(rest), rest), "b").select(*rows.keys, *_OTHER)
-    table = join_segments(_side(estimates(rank(rows), rows), "a"), other, rows)
+    other = _side(estimates(rank(rest, squares=True), rest), "b").select(*rows.keys, *_OTHER)
+    table = join_segments(_side(estimates(rank(rows, squares=True), rows), "a"), other, rows)
     variance = pl.col("variance_a") + pl.col("variance_b")
     if rows.columns.cluster is not None:
         table = join_segments(table, _shared(rows, rest), rows)

@@ -8,14 +8,14 @@ import polars as pl
 
 from frame_prc import _gate
 from frame_prc._bins import Bins, count_bins
-from frame_prc._ranking import Ranking, class_totals, rank
-from frame_prc._rows import Rows
+from frame_prc._columns import Columns
+from frame_prc._ranking import class_totals, rank
+from frame_prc._rows import SQUARES, SUMS, Rows
 from frame_prc.exceptions import ColumnError, OptionError
 
 COLUMNS = ("threshold", "pos", "neg")
 BIN_COLUMNS = ("threshold", "below", "pos", "neg")
-SQUARES = ("pos_squares", "neg_squares")
-ADDABLE = ("pos", "neg", *SQUARES)
+ADDABLE = (*SUMS, *SQUARES)
 
 
 def columns(*, binned: bool, squares: bool) -> list[str]:
@@ -25,15 +25,15 @@ def columns(*, binned: bool, squares: bool) -> list[str]:
 
 def counts(rows: Rows, bins: Bins | None, *, squares: bool) -> pl.LazyFrame:
     """Return one row per segment and distinct score or bin, scores descending."""
+    if squares:
+        _check_squares(rows.columns)
     return _exact(rows, squares=squares) if bins is None else _binned(rows, bins, squares=squares)
 
 
 def _exact(rows: Rows, *, squares: bool) -> pl.LazyFrame:
-    ranking = rank(rows)
-    ties = _ties(ranking)
-    if squares:
-        # The same ties in the same order, for the keys are the same.
-        ties = _beside(ties, _ties(rank(_squared(rows))))
+    ranking = rank(rows, squares=squares)
+    ties = ranking.frame.group_by(ranking.key.tie()).agg(class_totals(ranking)).sort("rank_key")
+    ties = _with_squares(ties, rows) if squares else ties
     names = columns(binned=False, squares=squares)
     amounts = [name for name in names if name in ADDABLE]
     scored = ranking.with_score(ties.select(ranking.key.segment(), ranking.key.slot(), *amounts))
@@ -43,36 +43,28 @@ def _exact(rows: Rows, *, squares: bool) -> pl.LazyFrame:
 
 def _binned(rows: Rows, bins: Bins, *, squares: bool) -> pl.LazyFrame:
     """Return only the bins that hold any rows."""
-    counted = count_bins(rows, bins, covering=True).frame
-    if squares:
-        # The same bins in the same order: what is above 0 has a square above 0.
-        counted = _beside(counted, count_bins(_squared(rows), bins).frame)
+    apart = squares and rows.columns.needs_squares
+    counted = count_bins(rows, bins, squares=apart, covering=True).frame
+    counted = _with_squares(counted, rows) if squares else counted
     held = counted.filter(pl.col("pos") + pl.col("neg") > 0)
     bounds = bins.table(rows.score_dtype).rename({"score": "threshold", "level": "score"})
     described = held.join(bounds, on="score", how="left", maintain_order="left")
     return rows.finish(described, columns(binned=True, squares=squares))
 
 
-def _ties(ranking: Ranking) -> pl.LazyFrame:
-    return ranking.frame.group_by(ranking.key.tie()).agg(class_totals(ranking)).sort("rank_key")
+def _with_squares(counts: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+    """Add the sums of squared weights where they are not there: counts are their own squares."""
+    if rows.columns.needs_squares:
+        return counts
+    return counts.with_columns(pos_squares="pos", neg_squares="neg")
 
 
-def _beside(counts: pl.LazyFrame, squares: pl.LazyFrame) -> pl.LazyFrame:
-    named = squares.select(pos_squares="pos", neg_squares="neg")
-    return pl.concat([counts, named], how="horizontal")
-
-
-def _squared(rows: Rows) -> Rows:
-    """Return the rows whose counts are the sums of squared weights."""
-    columns = rows.columns
-    if not columns.needs_squares:
-        return rows
-    if columns.counted and not columns.with_squares:
+def _check_squares(columns: Columns) -> None:
+    if columns.counted and columns.weighted and not columns.with_squares:
         raise OptionError(
             "squares=True cannot be told from sums of weights in pos= and neg=",
             "rows with weight=, or pos_squares= and neg_squares= beside the sums",
         )
-    return rows.squared()
 
 
 def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc._areas import step_area
-from frame_prc._bins import Bins
 from frame_prc._curve import points
 from frame_prc._ranking import Ranking, rank, running
 from frame_prc._rows import Rows
@@ -30,8 +29,10 @@ _GAIN, _ERROR = pl.col("gain"), pl.col("error")
 # --- segments ------------------------------------------------------------------------------
 
 
-def spreads(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
-    """Return the average precision of each segment of ranked rows and the variance of it.
+def spreads(ranking: Ranking) -> pl.LazyFrame:
+    """Return the average precision of each segment, and the variance of it.
+
+    The ranking must have been asked for squares.
 
     Returns
     -------
@@ -41,12 +42,16 @@ def spreads(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
         of positives of equal weight that say as much: the square of the sum of their weights over
         the sum of the squares.
     """
-    return spreads_of(_hits(ranking, rows, bins), rows)
+    hits = running(ranking, "hits")
+    return spreads_of(hits.filter(ranking.key.retrieved() & (_OPENS | (_RETRIEVED > 0))), ranking)
 
 
-def spreads_of(hits: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    """Return the same from the steps at which true positives grow, where no row has a weight."""
-    steps = _with_influence(hits).with_columns(_squares(rows))
+def spreads_of(hits: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Return the same from the scores at which true positives grow.
+
+    Between them no influence changes.
+    """
+    steps = _with_influence(hits).with_columns(_squares(ranking))
     move = pl.col("pos") * pl.col("on_positive") ** 2 + pl.col("neg") * pl.col("on_negative") ** 2
     step = pl.when(~_OPENS).then(step_area(_GAIN, _TP, _FP, _POSITIVES))
     totals = [pl.col(name).first() for name in ("positives", "negatives", "lack")]
@@ -60,22 +65,9 @@ def spreads_of(hits: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     return table.sort("segment").with_columns(effective=effective).with_columns(defined).drop("pos")
 
 
-def _hits(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
-    """Return the scores at which true positives grow: between them no influence changes."""
-    steps = running(ranking, "hits")
-    if rows.columns.needs_squares:
-        # The same rows in the same order, for the keys are the same; only what is summed differs.
-        squares = running(rank(rows.squared(), bins), "hits")
-        steps = pl.concat([steps, squares.select(**_SQUARES)], how="horizontal")
-    return steps.filter(ranking.key.retrieved() & (_OPENS | (_RETRIEVED > 0)))
-
-
-_SQUARES = {"tp_squares": "tp", "fp_squares": "fp", "positives_squares": "positives"}
-
-
-def _squares(rows: Rows) -> list[pl.Expr]:
+def _squares(ranking: Ranking) -> list[pl.Expr]:
     """Return the sums of squared weights that a step adds."""
-    if not rows.columns.needs_squares:
+    if not ranking.squares:
         return [_GAIN.alias("pos"), pl.col("losses").alias("neg")]
     pos = _added("tp_squares", pl.col("positives_squares"))
     return [pos.alias("pos"), _added("fp_squares").alias("neg")]

@@ -88,7 +88,7 @@ def estimates(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.Lazy
     ``ranking`` is that of the rows, in their bins. With clusters the variance is that of
     independent clusters, and ``effective`` counts clusters.
     """
-    table = spreads(ranking, rows, bins).select(
+    table = spreads(ranking).select(
         "segment",
         *sizes(pl.col("positives"), pl.col("negatives")),
         pl.col("step").alias(AVERAGE_PRECISION),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -9,7 +10,7 @@ import polars as pl
 
 from frame_prc._bins import Bins, count_bins
 from frame_prc._rank_key import RankKey, most_segments
-from frame_prc._rows import Rows
+from frame_prc._rows import SQUARES, SUMS, Rows
 from frame_prc._scale import Scale
 from frame_prc._segments import Segments, find_segments
 
@@ -26,8 +27,9 @@ _WORTH_A_LOOK = 20_000
 class Ranking:
     """Rows of every segment with a rank key, not yet sorted.
 
-    ``frame`` has ``rank_key``, and ``pos`` and ``neg`` if ``has_sums``; otherwise each row counts
-    as one. ``levels`` has the score of each ``level`` where levels are ranked in its place.
+    ``frame`` has ``rank_key`` and the columns ``carried``; without these each row counts as one.
+    ``levels`` has the score of each ``level`` where levels are ranked in its place. ``squares``
+    says that squares of weights are summed up as well.
     """
 
     frame: pl.LazyFrame
@@ -35,7 +37,17 @@ class Ranking:
     key: RankKey
     rows: Rows
     levels: pl.LazyFrame | None
-    has_sums: bool
+    squares: bool
+
+    @property
+    def carried(self) -> list[str]:
+        """The columns that say how much a row counts."""
+        return self.rows.carried(squares=self.squares)
+
+    def amounts(self) -> dict[str, pl.Expr]:
+        """Return how much of a ranked row is positive and negative, by name."""
+        amounts = self.rows.amounts(self.key.positive(), squares=self.squares)
+        return dict(zip((*SUMS, *SQUARES), amounts, strict=False))
 
     @property
     def threshold_dtype(self) -> pl.DataType:
@@ -54,14 +66,16 @@ class Ranking:
         )
 
 
-def rank(rows: Rows, bins: Bins | None = None) -> Ranking:
+def rank(rows: Rows, bins: Bins | None = None, *, squares: bool = False) -> Ranking:
     """Return rows with their rank keys, and the segments they are in.
 
     Given bins, a row ranks at the highest threshold that its score reaches, and every threshold
-    has a row in every segment.
+    has a row in every segment. ``squares`` asks for sums of squared weights as well; rows that
+    count as one have none apart.
     """
+    squares = squares and rows.columns.needs_squares
     levels = _levels(rows, bins)
-    rows = rows if bins is None else count_bins(rows, bins)
+    rows = rows if bins is None else count_bins(rows, bins, squares=squares)
     scale = _scale(rows) if levels is None else Scale.of(pl.UInt32())
     segments = find_segments(rows, most_segments(scale))
     key = RankKey(scale, segments.count)
@@ -69,19 +83,23 @@ def rank(rows: Rows, bins: Bins | None = None) -> Ranking:
     if bins is None and levels is not None:
         frame = frame.join(levels, on="score", how="left").with_columns(score=pl.col("level"))
     rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())
-    sums = rows.class_sums()
-    ranked = frame.select(rank_key, *sums)
+    carried = rows.carried(squares=squares)
+    ranked = frame.select(rank_key, *carried)
     ranked = ranked if bins is not None else rows.guard(ranked)
     if bins is not None and levels is not None:
-        ranked = pl.union([ranked, _empty_bins(segments, levels, key)], how="vertical_relaxed")
-    return Ranking(ranked, segments, key, rows, levels, bool(sums))
+        empty = _empty_bins(segments, levels, key).with_columns(_nothing(carried))
+        ranked = pl.union([ranked, empty], how="vertical_relaxed")
+    return Ranking(ranked, segments, key, rows, levels, squares)
 
 
 def _empty_bins(segments: Segments, levels: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:
-    """Return a row that counts nothing for each bin of each segment."""
+    """Return a row for each bin of each segment."""
     grid = segments.table.select("segment").join(levels.select("level"), how="cross")
-    rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("level")), pl.lit(0))
-    return grid.select(rank_key, pos=pl.lit(0), neg=pl.lit(0))
+    return grid.select(key.pack(pl.col("segment"), key.scale.slot(pl.col("level")), pl.lit(0)))
+
+
+def _nothing(carried: Iterable[str]) -> list[pl.Expr]:
+    return [pl.lit(0).alias(name) for name in carried]
 
 
 def _scale(rows: Rows) -> Scale:
@@ -109,11 +127,9 @@ def _levels(rows: Rows, bins: Bins | None) -> pl.LazyFrame | None:
 
 
 def class_totals(ranking: Ranking) -> list[pl.Expr]:
-    """Return the sums ``pos`` and ``neg`` of a group of ranked rows."""
-    if ranking.has_sums:
-        return [pl.col("pos").sum(), pl.col("neg").sum()]
-    positive = ranking.key.positive().cast(pl.Int64)
-    return [positive.sum().alias("pos"), (1 - positive).sum().alias("neg")]
+    """Return the sums ``pos`` and ``neg`` of a group of ranked rows, and maybe of their squares."""
+    dtype = pl.Float64 if ranking.rows.columns.weighted else pl.Int64
+    return [a.cast(dtype).sum().alias(name) for name, a in ranking.amounts().items()]
 
 
 # --- running sums --------------------------------------------------------------------------
@@ -136,9 +152,11 @@ def running(ranking: Ranking, which: Which) -> pl.LazyFrame:
     LazyFrame
         ``segment``, ``slot``, ``tp``, ``fp``, ``positives``, ``negatives``, ``opens``, in ranking
         order; each segment begins with the row that opens it. The totals are those of the segment.
+        With squares also ``tp_squares``, ``fp_squares`` and ``positives_squares``.
     """
     sums = _weight_sums if ranking.rows.columns.weighted else _count_sums
-    columns = ("tp", "fp", "positives", "negatives", "opens")
+    squares = ("tp_squares", "fp_squares", "positives_squares") if ranking.squares else ()
+    columns = ("tp", "fp", "positives", "negatives", "opens", *squares)
     summed = sums(ranking, which).select(ranking.key.segment(), ranking.key.slot(), *columns)
     return summed.filter(pl.col("segment") != ranking.key.last_segment)
 
@@ -147,8 +165,7 @@ def _sorted(ranking: Ranking) -> pl.LazyFrame:
     """Return the ranked rows in order, with one to open each segment and one after the last."""
     key = ranking.key
     extra = [ranking.segments.table.select(key.opening(pl.col("segment"))), key.ending()]
-    if ranking.has_sums:
-        extra = [frame.with_columns(pos=pl.lit(0), neg=pl.lit(0)) for frame in extra]
+    extra = [frame.with_columns(_nothing(ranking.carried)) for frame in extra]
     return pl.union([ranking.frame, *extra], how="vertical_relaxed").sort("rank_key")
 
 
@@ -158,29 +175,34 @@ def _count_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
     Integers are exact, so this gives what a window per segment would, at a fifth of its cost.
     """
     # The row that opens a segment is a row and a hit itself, unless rows have sums: its are 0.
-    itself = 0 if ranking.has_sums else 1
+    itself = 0 if ranking.carried else 1
     found, seen = pl.col("found").cast(pl.Int64), pl.col("seen").cast(pl.Int64)
-    return (
-        _counts_at(ranking, which)
-        .with_columns(ranking.key.opens())
-        .with_columns(
-            tp=_since_opening(found),
-            retrieved=_since_opening(seen),
-            positives=_until_next(found) - itself,
-            n=_until_next(seen) - itself,
+    counts = _counts_at(ranking, which).with_columns(ranking.key.opens())
+    if ranking.squares:
+        counts = counts.with_columns(
+            positives_squares=_until_next(pl.col("tp_squares")),
+            tp_squares=_since_opening(pl.col("tp_squares")),
+            fp_squares=_since_opening(pl.col("fp_squares")),
         )
-        .with_columns(
-            fp=pl.col("retrieved") - pl.col("tp"), negatives=pl.col("n") - pl.col("positives")
-        )
+    return counts.with_columns(
+        tp=_since_opening(found),
+        retrieved=_since_opening(seen),
+        positives=_until_next(found) - itself,
+        n=_until_next(seen) - itself,
+    ).with_columns(
+        fp=pl.col("retrieved") - pl.col("tp"), negatives=pl.col("n") - pl.col("positives")
     )
 
 
 def _counts_at(ranking: Ranking, which: Which) -> pl.LazyFrame:
     """Return how many positives were ``found`` and rows ``seen``, at the rows asked for."""
     key, ranked = ranking.key, _sorted(ranking)
-    if ranking.has_sums:
-        found, seen = pl.col("pos").cum_sum(), (pl.col("pos") + pl.col("neg")).cum_sum()
-        return _picked(ranked.with_columns(found=found, seen=seen), key, which, "found")
+    if ranking.carried:
+        sums = {"found": pl.col("pos"), "seen": pl.col("pos") + pl.col("neg")}
+        if ranking.squares:
+            sums |= {"tp_squares": pl.col("pos_squares"), "fp_squares": pl.col("neg_squares")}
+        ranked = ranked.with_columns(**{name: amount.cum_sum() for name, amount in sums.items()})
+        return _picked(ranked, key, which, "found")
     ranked = ranked.with_row_index("seen")
     if which == "hits":
         # Within a tie positives come last, so hits alone say all that is asked of them.
@@ -201,16 +223,32 @@ def _until_next(running_sum: pl.Expr) -> pl.Expr:
 
 def _weight_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
     """Sum within each segment, since floats would lose a small segment behind a large one."""
-    key = ranking.key
-    sums = {tp: pl.col(of).cum_sum().over("segment") for tp, of in (("tp", "pos"), ("fp", "neg"))}
-    numbered = _sorted(ranking).with_columns(key.segment()).set_sorted("segment")
-    summed = numbered.with_columns(**sums)
+    key, amounts = ranking.key, ranking.amounts()
+    gains = {"tp": "pos", "tp_squares": "pos_squares"}
+    losses = {"fp": "neg", "fp_squares": "neg_squares"}
+    ranked = _sorted(ranking).with_columns(key.segment()).set_sorted("segment")
+    ranked = ranked.with_columns(_sums_within(losses, amounts))
+    if which == "hits":
+        # Only positive rows add true positives: there are fewer of them to sum up.
+        ranked = ranked.filter(key.positive() | key.closes())
+    ranked = ranked.with_columns(_sums_within(gains, amounts))
+    sums = {"positives": "tp", "negatives": "fp"}
+    sums |= {"positives_squares": "tp_squares"} if ranking.squares else {}
     totals = {
-        total: pl.when("closes").then(pl.col(of)).backward_fill()
-        for total, of in (("positives", "tp"), ("negatives", "fp"))
+        total: pl.when("closes").then(pl.col(of)).backward_fill() for total, of in sums.items()
     }
-    picked = _picked(summed, key, which, "tp")
+    picked = _picked(ranked, key, which, "tp")
     return picked.with_columns(key.opens(), key.closes()).with_columns(**totals)
+
+
+def _sums_within(sums: dict[str, str], amounts: dict[str, pl.Expr]) -> list[pl.Expr]:
+    """Return running sums, by name, of amounts within each segment of sorted rows."""
+    # Rows come by segment: the groups one after the other, as "explode" gives them, are in place.
+    return [
+        amounts[of].cum_sum().over("segment", mapping_strategy="explode").alias(name)
+        for name, of in sums.items()
+        if of in amounts
+    ]
 
 
 def _picked(ranked: pl.LazyFrame, key: RankKey, which: Which, found: str) -> pl.LazyFrame:

@@ -18,7 +18,8 @@ from frame_prc import _gate
 from frame_prc._columns import Columns, common_score_dtype, named, project, without_nan
 from frame_prc._plan import once
 
-_LEAST = 5e-324  # of all floats above 0
+SUMS = ("pos", "neg")
+SQUARES = ("pos_squares", "neg_squares")
 
 DROP_HINT = "missing='drop' leaves such rows out"
 UNRETRIEVED_HINT = (
@@ -61,16 +62,26 @@ class Rows:
         """Return whether a row holds any of the positive class."""
         return pl.col("pos") > 0 if self.counted else pl.col("truth")
 
-    def class_sums(self) -> list[pl.Expr]:
-        """Return how much of a row is ``pos`` and ``neg``; nothing where each counts as one."""
+    def carried(self, *, squares: bool) -> list[str]:
+        """Return the columns that say how much a row counts; none where each counts as one."""
         if self.counted:
-            return [pl.col("pos"), pl.col("neg")]
+            return [*SUMS, *(SQUARES if squares else ())]
+        return ["weight"] if self.columns.weighted else []
+
+    def amounts(self, positive: pl.Expr, *, squares: bool) -> list[pl.Expr]:
+        """Return how much of a row is ``pos`` and ``neg``, and maybe their squares.
+
+        ``positive`` says whether it is positive. Where each row counts as one, so does its square.
+        """
+        if self.counted:
+            return [pl.col(name) for name in self.carried(squares=squares)]
         if not self.columns.weighted:
-            return []
-        truth, weight = pl.col("truth"), pl.col("weight")
+            return [positive.alias("pos"), (~positive).alias("neg")]
+        weights = zip((SUMS, SQUARES), (pl.col("weight"), pl.col("weight") ** 2), strict=True)
         return [
-            pl.when(truth).then(weight).otherwise(0.0).alias("pos"),
-            pl.when(truth).then(0.0).otherwise(weight).alias("neg"),
+            pl.when(belongs).then(weight).otherwise(0.0).alias(name)
+            for names, weight in [*weights][: 2 if squares else 1]
+            for name, belongs in zip(names, (positive, ~positive), strict=True)
         ]
 
     def guard(self, frame: pl.LazyFrame, checks: Iterable[_gate.Check] = ()) -> pl.LazyFrame:
@@ -92,21 +103,6 @@ class Rows:
         """Return rows of one segment, or one per model."""
         pooled = replace(self, columns=replace(self.columns, key_dtypes={}))
         return replace(pooled, frame=self.frame.drop(set(self.keys) - set(pooled.keys)))
-
-    def squared(self) -> Rows:
-        """Return rows with squared weights, or with sums of squared weights as their counts."""
-        # What is above 0 stays above it: a square must rank wherever its weight does.
-        if self.columns.counted:
-            least = _LEAST if self.columns.weighted else 1
-            squares = {
-                role: pl.when(pl.col(role) > 0)
-                .then(pl.max_horizontal(pl.col(f"{role}_squares"), least))
-                .otherwise(0)
-                for role in ("pos", "neg")
-            }
-        else:
-            squares = {"weight": (pl.col("weight") ** 2).clip(lower_bound=_LEAST)}
-        return replace(self, frame=self.frame.with_columns(**squares))
 
     def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
         """Return a result with the caller's keys first."""

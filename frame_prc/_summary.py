@@ -6,7 +6,7 @@ import polars as pl
 
 from frame_prc import _areas
 from frame_prc._areas import AVERAGE_PRECISION, DROPPED, SIZES, Method
-from frame_prc._influence import spreads, spreads_of
+from frame_prc._influence import spreads_of
 from frame_prc._intervals import Interval, check_method, with_interval
 from frame_prc._operating import f_score, first_best
 from frame_prc._plan import once
@@ -57,9 +57,9 @@ def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
 
 def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
     """Return keys and scorecard of every segment."""
-    ranking = rank(rows)
+    ranking = rank(rows, squares=True)
     steps = once(_areas.steps(ranking, _METHODS))
-    spread = _spreads(steps, ranking).select("segment", "lack", "variance", "effective")
+    spread = spreads_of(steps, ranking).select("segment", "lack", "variance", "effective")
     areas = _areas_of(_with_reference(steps, ranking), ranking)
     table = areas.join(spread, on="segment", how="left", maintain_order="left").with_columns(
         *_areas.sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)
@@ -68,14 +68,6 @@ def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
     return ranking.segments.with_keys(
         with_interval(_with_every_dropped(measured, ranking), interval)
     )
-
-
-def _spreads(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    if ranking.rows.columns.needs_squares:
-        return spreads(
-            ranking, ranking.rows, None
-        )  # the running sums of squares need a sort of their own
-    return spreads_of(steps, ranking.rows)
 
 
 def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:

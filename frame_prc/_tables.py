@@ -27,7 +27,7 @@ def average_precision(
     if interval is not None:
         check_method(rows, interval)
     # One ranking serves all columns, so that bins are counted in one pass over the rows.
-    ranking = rank(rows, bins)
+    ranking = rank(rows, bins, squares=interval is not None)
     if interval is None:
         table = sized_areas(ranking)
     else:
