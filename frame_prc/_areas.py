@@ -259,12 +259,12 @@ def steps(
     recall_range: tuple[float, float] | None = None,
 ) -> pl.LazyFrame:
     """Return the steps at which true positives grow, and the rows that open each segment."""
-    which: Which = "hits" if set(methods) <= _END_METHODS else "ties"
+    which: Which = "hits" if set(methods) <= _END_METHODS else "steps"
     opens = pl.col("opens")
     grown = (
         running(ranking, which)
         .filter(ranking.key.retrieved())
-        .with_columns(tp_a=_TP.shift(1), fp_a=_FP.shift(1))
+        .with_columns([_TP.shift(1).alias("tp_a")] if which == "hits" else [])
         .filter(opens | (_TP > _TP_A))
         .with_columns(*_ends(recall_range))
     )

@@ -14,7 +14,7 @@ from frame_prc._rows import SQUARES, SUMS, Rows
 from frame_prc._scale import Scale
 from frame_prc._segments import Segments, find_segments
 
-Which: TypeAlias = Literal["ties", "corners", "hits"]
+Which: TypeAlias = Literal["ties", "corners", "steps", "hits"]
 
 # Scores that no slot holds are ranked by their level: their place among the distinct scores.
 _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
@@ -144,19 +144,22 @@ def running(ranking: Ranking, which: Which) -> pl.LazyFrame:
         Ranked rows.
     which
         ``"ties"``: the last row of every score. ``"corners"``: of these, only the first and the
-        last of each number of true positives. ``"hits"``: only the scores that have positives, and
-        maybe the last; no other changes the average precision.
+        last of each number of true positives. ``"steps"``: only the scores that have positives, and
+        maybe the last; no other changes the average precision. ``"hits"``: the same, without the
+        point before each, which takes a look at all ties.
 
     Returns
     -------
     LazyFrame
         ``segment``, ``slot``, ``tp``, ``fp``, ``positives``, ``negatives``, ``opens``, in ranking
         order; each segment begins with the row that opens it. The totals are those of the segment.
-        With squares also ``tp_squares``, ``fp_squares`` and ``positives_squares``.
+        With squares also ``tp_squares``, ``fp_squares`` and ``positives_squares``. Steps also have
+        ``tp_a`` and ``fp_a``, the running sums at the score before.
     """
     sums = _weight_sums if ranking.rows.columns.weighted else _count_sums
     squares = ("tp_squares", "fp_squares", "positives_squares") if ranking.squares else ()
-    columns = ("tp", "fp", "positives", "negatives", "opens", *squares)
+    before = ("tp_a", "fp_a") if which == "steps" else ()
+    columns = ("tp", "fp", "positives", "negatives", "opens", *before, *squares)
     summed = sums(ranking, which).select(ranking.key.segment(), ranking.key.slot(), *columns)
     return summed.filter(pl.col("segment") != ranking.key.last_segment)
 
@@ -178,15 +181,19 @@ def _count_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
     itself = 0 if ranking.carried else 1
     found, seen = pl.col("found").cast(pl.Int64), pl.col("seen").cast(pl.Int64)
     counts = _counts_at(ranking, which).with_columns(ranking.key.opens())
+    if which == "steps":
+        tp_a = _since_opening(pl.col("found_a").cast(pl.Int64), found)
+        retrieved_a = _since_opening(pl.col("seen_a").cast(pl.Int64), seen)
+        counts = counts.with_columns(tp_a=tp_a, fp_a=retrieved_a - tp_a)
     if ranking.squares:
         counts = counts.with_columns(
             positives_squares=_until_next(pl.col("tp_squares")),
-            tp_squares=_since_opening(pl.col("tp_squares")),
-            fp_squares=_since_opening(pl.col("fp_squares")),
+            tp_squares=_since_opening(pl.col("tp_squares"), pl.col("tp_squares")),
+            fp_squares=_since_opening(pl.col("fp_squares"), pl.col("fp_squares")),
         )
     return counts.with_columns(
-        tp=_since_opening(found),
-        retrieved=_since_opening(seen),
+        tp=_since_opening(found, found),
+        retrieved=_since_opening(seen, seen),
         positives=_until_next(found) - itself,
         n=_until_next(seen) - itself,
     ).with_columns(
@@ -202,17 +209,17 @@ def _counts_at(ranking: Ranking, which: Which) -> pl.LazyFrame:
         if ranking.squares:
             sums |= {"tp_squares": pl.col("pos_squares"), "fp_squares": pl.col("neg_squares")}
         ranked = ranked.with_columns(**{name: amount.cum_sum() for name, amount in sums.items()})
-        return _picked(ranked, key, which, "found")
+        return _picked(ranked, key, which, ("found", "seen"))
     ranked = ranked.with_row_index("seen")
     if which == "hits":
         # Within a tie positives come last, so hits alone say all that is asked of them.
         return ranked.filter(key.positive()).with_row_index("found").filter(key.ends_tie())
     found = key.positive().cast(pl.Int64).cum_sum()
-    return _picked(ranked.with_columns(found=found), key, which, "found")
+    return _picked(ranked.with_columns(found=found), key, which, ("found", "seen"))
 
 
-def _since_opening(running_sum: pl.Expr) -> pl.Expr:
-    return running_sum - pl.when("opens").then(running_sum).forward_fill()
+def _since_opening(amount: pl.Expr, running_sum: pl.Expr) -> pl.Expr:
+    return amount - pl.when("opens").then(running_sum).forward_fill()
 
 
 def _until_next(running_sum: pl.Expr) -> pl.Expr:
@@ -237,7 +244,7 @@ def _weight_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
     totals = {
         total: pl.when("closes").then(pl.col(of)).backward_fill() for total, of in sums.items()
     }
-    picked = _picked(ranked, key, which, "tp")
+    picked = _picked(ranked, key, which, ("tp", "fp"))
     return picked.with_columns(key.opens(), key.closes()).with_columns(**totals)
 
 
@@ -251,12 +258,25 @@ def _sums_within(sums: dict[str, str], amounts: dict[str, pl.Expr]) -> list[pl.E
     ]
 
 
-def _picked(ranked: pl.LazyFrame, key: RankKey, which: Which, found: str) -> pl.LazyFrame:
-    """Return the rows asked for, and the last row of each segment."""
+def _picked(
+    ranked: pl.LazyFrame, key: RankKey, which: Which, sums: tuple[str, str]
+) -> pl.LazyFrame:
+    """Return the rows asked for, and the last row of each segment.
+
+    ``sums`` names two running sums, the first of positives.
+    """
     if which == "hits":
         return ranked.filter((key.ends_tie() & key.positive()) | key.closes())
-    ties = ranked.filter(key.ends_tie())
-    return ties if which == "ties" else ties.filter(_is_corner(key, pl.col(found)))
+    ties, found = ranked.filter(key.ends_tie()), pl.col(sums[0])
+    match which:
+        case "ties":
+            return ties
+        case "corners":
+            return ties.filter(_is_corner(key, found))
+        case "steps":
+            before = ties.with_columns(pl.col(name).shift(1).alias(f"{name}_a") for name in sums)
+            grows = found > pl.col(f"{sums[0]}_a")
+            return before.filter(grows | key.opens() | key.closes())
 
 
 def _is_corner(key: RankKey, found: pl.Expr) -> pl.Expr:
