@@ -2,7 +2,8 @@
 
 Makes a file of 20 million rows in 1,000 segments in the folder, and reads it as often as asked
 (``--files``, 5 by default; 50 are a billion rows): counts in bins, in one scan and file by file,
-and the exact average precision. Each runs in a process of its own, whose peak memory is printed.
+the exact average precision, and the same and all curves in passes (``--passes``, 20 by default), as
+in examples/bigger_than_memory.py. Each runs in a process of its own, whose peak memory is printed.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from time import perf_counter
 
 import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
+import bigger_than_memory
 from benchmarks.data import Rows
 
 import frame_prc
@@ -25,27 +29,45 @@ ROWS = 20_000_000
 ASKED = {"truth": "truth", "score": "score", "by": "segment"}
 
 
-def one_scan(file: Path, times: int) -> pl.DataFrame:
+def one_scan(files: list[Path], passes: int) -> pl.DataFrame:  # noqa: ARG001
     """Count 200 bins in one scan."""
-    rows = pl.scan_parquet([file] * times)
-    return frame_prc.counts(rows, **ASKED, thresholds=200).collect()
+    return frame_prc.counts(pl.scan_parquet(files), **ASKED, thresholds=200).collect()
 
 
-def file_by_file(file: Path, times: int) -> pl.DataFrame:
+def file_by_file(files: list[Path], passes: int) -> pl.DataFrame:
     """Count 200 bins of each file, and add them up."""
-    total = one_scan(file, 1)
-    for _ in range(times - 1):
-        total = frame_prc.merge_counts(total, one_scan(file, 1))
+    total = one_scan(files[:1], passes)
+    for file in files[1:]:
+        total = frame_prc.merge_counts(total, one_scan([file], passes))
     return total
 
 
-def exact(file: Path, times: int) -> pl.DataFrame:
+def exact(files: list[Path], passes: int) -> pl.DataFrame:  # noqa: ARG001
     """Find the exact average precision."""
-    rows = pl.scan_parquet([file] * times)
-    return frame_prc.average_precision(rows, **ASKED).collect()
+    return frame_prc.average_precision(pl.scan_parquet(files), **ASKED).collect()
 
 
-RUNS = {run.__name__: run for run in (one_scan, file_by_file, exact)}
+def exact_by_scores(files: list[Path], passes: int) -> pl.DataFrame:
+    """Find the exact average precision, a range of scores in each pass."""
+    return bigger_than_memory.average_precision_by_scores(_as_flights(files), passes)
+
+
+def curves_by_segments(files: list[Path], passes: int) -> pl.DataFrame:
+    """Write all curves, a share of the segments in each pass."""
+    with tempfile.TemporaryDirectory(dir=files[0].parent) as folder:
+        written = bigger_than_memory.curves_by_segments(_as_flights(files), Path(folder), passes)
+        return pl.scan_parquet(written).group_by("carrier").len().collect()
+
+
+def _as_flights(files: list[Path]) -> pl.LazyFrame:
+    names = {"truth": "late", "score": "boosting", "segment": "carrier"}
+    return pl.scan_parquet(files).rename(names)
+
+
+RUNS = {
+    run.__name__: run
+    for run in (one_scan, file_by_file, exact, exact_by_scores, curves_by_segments)
+}
 
 
 def main() -> None:
@@ -53,12 +75,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--files", type=int, default=5)
+    parser.add_argument("--passes", type=int, default=20)
     parser.add_argument("--only", choices=RUNS)
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     file = arguments.folder / "rows.parquet"
     if arguments.here:
-        return measure(arguments.only, file, arguments.files)
+        return measure(arguments.only, [file] * arguments.files, arguments.passes)
     if not file.exists():
         arguments.folder.mkdir(parents=True, exist_ok=True)
         frame = Rows(ROWS, segments=1_000).frame()
@@ -69,11 +92,11 @@ def main() -> None:
     return None
 
 
-def measure(name: str, file: Path, times: int) -> None:
+def measure(name: str, files: list[Path], passes: int) -> None:
     """Run one way, and print what it took."""
     start = perf_counter()
-    result = RUNS[name](file, times)
-    seconds, rows = perf_counter() - start, times * ROWS
+    result = RUNS[name](files, passes)
+    seconds, rows = perf_counter() - start, len(files) * ROWS
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     peak = int(status.partition("VmHWM:")[2].split()[0]) / 1e6
     speed = rows / seconds / 1e6
