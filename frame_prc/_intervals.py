@@ -176,16 +176,17 @@ def normal_quantile(level: float) -> float:
 def student_quantile(level: float) -> pl.Expr:
     """Return the same for Student's t, since the standard error is itself an estimate.
 
-    Its degrees of freedom are the effective positives less one. The normal quantile is transformed
-    as by Wallace (1959, doi 10.1214/aoms/1177706095), to within .1 % from 8 degrees on.
+    Its degrees of freedom are the effective positives less one, by which it divides squares where
+    ours divides by all of them: what is added here. The normal quantile is transformed as by
+    Wallace (1959, doi 10.1214/aoms/1177706095), to within .1 % from 8 degrees on.
     """
     normal = normal_quantile(level) / _wallace()
-    return (_DEGREES * ((normal**2 / _DEGREES).exp() - 1)).sqrt()
+    return (_EFFECTIVE * ((normal**2 / _DEGREES).exp() - 1)).sqrt()
 
 
-def student_as_normal(t: pl.Expr) -> pl.Expr:
-    """Return the normal deviate that is as rare as one of Student's t."""
-    return _wallace() * (_DEGREES * (t**2 / _DEGREES).log1p()).sqrt()
+def student_as_normal(errors: pl.Expr) -> pl.Expr:
+    """Return the normal deviate that is as rare as so many standard errors."""
+    return _wallace() * (_DEGREES * (errors**2 / _EFFECTIVE).log1p()).sqrt()
 
 
 def _wallace() -> pl.Expr:

@@ -525,8 +525,9 @@ def average_precision(
     The standard error is the root of the sum of squares of how far each row (with ``cluster``, each
     cluster) moves the average precision, to first order: exact for ties and weights, and the same
     from counts. The interval is as wide as Student's t with ``n_pos - 1`` degrees of freedom
-    (effectively, with weights or clusters) has it on the logit scale. How often it covers was
-    simulated: ``tests/benchmarks`` has the table.
+    (effectively, with weights or clusters) has it on the logit scale, and by a factor of
+    ``sqrt(n_pos / (n_pos - 1))`` wider, as a standard error that goes with Student's t divides by
+    one less. How often it covers was simulated: ``tests/benchmarks`` has the table.
 
     The bootstrap draws as many rows as there are, with replacement (with ``cluster``, as many
     clusters), and takes the standard deviation of their average precisions as its standard error;
@@ -923,7 +924,8 @@ def compare(
     interval is symmetric around the difference, and cut at -1 and 1. The p-value is that of the
     difference between the two logits, which keeps its level also where few rows are positive; so it
     may be small, or not, where the interval just reaches 0. Both go by Student's t with as many
-    degrees of freedom as effective positives, less one.
+    degrees of freedom as effective positives ``m``, less one, and by a standard error that is
+    ``sqrt(m / (m - 1))`` times as large, as that of Student's t.
 
     Where all rows move both areas alike, as for two models that rank alike, there is no spread to
     judge by: standard error, interval and p-value are null, as with a single positive. An area of 1
@@ -944,13 +946,13 @@ def compare(
     ...     "model_a", "model_b", "ap_a", "ap_b", "difference", "std_error", "p_value"
     ... )
     shape: (1, 7)
-    ┌─────────┬─────────┬──────────┬──────────┬────────────┬───────────┬──────────┐
-    │ model_a ┆ model_b ┆ ap_a     ┆ ap_b     ┆ difference ┆ std_error ┆ p_value  │
-    │ ---     ┆ ---     ┆ ---      ┆ ---      ┆ ---        ┆ ---       ┆ ---      │
-    │ str     ┆ str     ┆ f64      ┆ f64      ┆ f64        ┆ f64       ┆ f64      │
-    ╞═════════╪═════════╪══════════╪══════════╪════════════╪═══════════╪══════════╡
-    │ new     ┆ old     ┆ 0.805556 ┆ 0.533333 ┆ 0.272222   ┆ 0.179627  ┆ 0.280445 │
-    └─────────┴─────────┴──────────┴──────────┴────────────┴───────────┴──────────┘
+    ┌─────────┬─────────┬──────────┬──────────┬────────────┬───────────┬─────────┐
+    │ model_a ┆ model_b ┆ ap_a     ┆ ap_b     ┆ difference ┆ std_error ┆ p_value │
+    │ ---     ┆ ---     ┆ ---      ┆ ---      ┆ ---        ┆ ---       ┆ ---     │
+    │ str     ┆ str     ┆ f64      ┆ f64      ┆ f64        ┆ f64       ┆ f64     │
+    ╞═════════╪═════════╪══════════╪══════════╪════════════╪═══════════╪═════════╡
+    │ new     ┆ old     ┆ 0.805556 ┆ 0.533333 ┆ 0.272222   ┆ 0.179627  ┆ 0.35314 │
+    └─────────┴─────────┴──────────┴──────────┴────────────┴───────────┴─────────┘
     """
     check_frame(frame)
     asked = request(truth, score, by, weight, pos_label, missing, None, None, cluster=cluster)

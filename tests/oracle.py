@@ -320,6 +320,11 @@ def student_quantile(level: float, degrees: Fraction) -> float:
     return math.sqrt(float(degrees) * math.expm1(power)) if power < 700 else math.inf
 
 
+def student_error(error: float, effective: Fraction) -> float:
+    """Return the standard error that goes with Student's t: of n squares it divides by n - 1."""
+    return error * math.sqrt(effective / (effective - 1))
+
+
 def student_p_value(t: float, degrees: Fraction) -> float:
     """Return how often Student's t is as far from 0, by the same approximation."""
     root = math.sqrt(float(degrees) * math.log1p(t * t / float(degrees)))

@@ -72,13 +72,14 @@ def by_definition(
         on_logits = sum((x / (a * (1 - a)) - y / (b * (1 - b))) ** 2 for x, y in pairs)
         logits = math.log(a / (1 - a)) - math.log(b / (1 - b))
         statistic = logits / math.sqrt(on_logits) if on_logits else statistic
-    half = oracle.student_quantile(0.95, effective - 1) * error
+    widened = oracle.student_error(error, effective)
+    half = oracle.student_quantile(0.95, effective - 1) * widened
     return {
         "difference": difference,
         "std_error": error,
         "ci_low": max(-1, difference - half),
         "ci_high": min(1, difference + half),
-        "p_value": oracle.student_p_value(statistic, effective - 1),
+        "p_value": oracle.student_p_value(statistic * error / widened, effective - 1),
     }
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kinds import TYPES, assert_rows, every_kind, every_polars_kind
 from polars.testing import assert_frame_equal
 from scipy import stats
-from strategies import BY, FLOAT_WEIGHTS, INTEGER_WEIGHTS, SCORES, SCORES_OR_NONE, frames
+from strategies import BY, DYADIC_WEIGHTS, FLOAT_WEIGHTS, INTEGER_WEIGHTS, SCORES, SCORES_OR_NONE, frames
 
 import frame_prc
 from frame_prc import DataError, OptionError
@@ -61,7 +61,8 @@ def expected_interval(
     if round(effective) < 2:
         return nothing
     error = math.sqrt(oracle.variance(rows, clusters))
-    half = oracle.student_quantile(ci, effective - 1) * error / float(area * (1 - area))
+    quantile = oracle.student_quantile(ci, effective - 1)
+    half = quantile * oracle.student_error(error, effective) / float(area * (1 - area))
     logit = math.log(area / (1 - area))
     return error, _expit(logit - half), _expit(logit + half)
 
@@ -257,7 +258,8 @@ def test_squares_of_counts_are_sums_of_squared_weights(kind):
 @pytest.mark.parametrize("weight", [None, "weight"])
 @given(st.data(), BY)
 def test_clusters_of_one_row_change_nothing(kind, weight, data, by):
-    df = data.draw(frames(SCORES, FLOAT_WEIGHTS if weight else None))
+    # Of exact sums: beside large weights the square of a small one is lost in a running sum.
+    df = data.draw(frames(SCORES, DYADIC_WEIGHTS if weight else None))
     df = df.with_columns(row=pl.int_range(pl.len()))
     clustered = interval_of(kind, df, by=by, cluster="row")
     assert_frame_equal(clustered, interval_of(kind, df, by=by), **ROUNDED)
