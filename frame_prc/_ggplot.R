@@ -15,6 +15,7 @@ as_time <- function(x, zone) {
 # --- options ---------------------------------------------------------------------------------
 
 most_panels <- 40 # more than these are not drawn, and the subtitle says so
+most_on_top <- 5 # more colours than these have their legend at the side
 f_scores <- c(0.2, 0.4, 0.6, 0.8) # of the grey lines
 okabe_ito <- c(
   "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"
@@ -48,10 +49,12 @@ summarise_segments <- function(curves) {
 
 # --- words -----------------------------------------------------------------------------------
 
-# Show a key on one line, and not too much of it.
+# Show a key on one line, and not too much of it; quoted where nothing would be seen.
 show_key <- function(key) {
   text <- gsub("[[:cntrl:]]+", " ", enc2utf8(format_key(key)))
-  ifelse(is.na(key), "<NA>", ifelse(nchar(text) > 40, paste0(substr(text, 1, 37), "..."), text))
+  text <- ifelse(nchar(text) > 36, paste0(substr(text, 1, 33), "..."), text)
+  text <- ifelse(trimws(text) == "", paste0('"', text, '"'), text)
+  ifelse(is.na(key), "<NA>", text)
 }
 
 format_key <- function(key) {
@@ -84,18 +87,27 @@ describe_panel <- function(segments) {
   names <- setdiff(keys, model)
   key <- Map(name_key, segments[1, names, drop = FALSE], key_titles[names])
   area <- segments$.area
-  if (!is.null(model)) area <- paste(show_key(segments[[model]]), area)
+  if (!is.null(model)) area <- paste0(show_key(segments[[model]]), ": ", area)
   paste(c(paste(key, collapse = ", "), describe_size(segments), area), collapse = "\n")
 }
 
-describe_plot <- function(segments, panels) {
+describe_plot <- function(curves, segments, panels) {
   drawn <- min(panels, most_panels)
   paste(c(
     if (panels == 1) describe_size(segments),
     "Dashed: prevalence, the precision of a random ranking.",
     paste0("Grey: equal F1, of ", paste(f_scores, collapse = ", "), "."),
-    if (drawn < panels) paste0("The first ", drawn, " of ", panels, " segments.")
-  ), collapse = if (panels == 1) "\n" else " ")
+    if (has_band(curves)) describe_band(segments),
+    if (drawn < panels) paste0("Only the first ", drawn, " of ", panels, " segments are drawn.")
+  ), collapse = "\n")
+}
+
+describe_band <- function(segments) {
+  paste0(
+    "Shaded: ", if (!is.null(level)) paste0(format(100 * level), " % "),
+    "interval of the precision at each threshold",
+    if (!is.null(segments$ci_low)) "; in brackets, of AP", "."
+  )
 }
 
 # --- picture ---------------------------------------------------------------------------------
@@ -112,8 +124,10 @@ steps_of <- function(curves) {
   rbind(before, curves)[order(rep(seq_len(nrow(curves)), 2)), ]
 }
 
+has_band <- function(curves) !is.null(curves$precision_low)
+
 draw_band <- function(curves) {
-  if (is.null(curves$precision_low)) return(NULL)
+  if (!has_band(curves)) return(NULL)
   geom_ribbon(
     aes(ymin = precision_low, ymax = precision_high, fill = .colour), steps_of(curves),
     alpha = 0.2, colour = NA, na.rm = TRUE
@@ -126,25 +140,32 @@ draw_panels <- function(segments) {
   facet_wrap(~.panel, ncol = panel_columns(segments), labeller = as_labeller(titles))
 }
 
-panel_columns <- function(segments) min(4, ceiling(sqrt(max(segments$.panel))))
+panel_columns <- function(segments) {
+  panels <- max(segments$.panel)
+  if (panels == 3) 3 else min(4, ceiling(sqrt(panels)))
+}
 
 # With one panel the legend has room for the areas; otherwise they are in the panels' titles.
 colour_labels <- function(segments) {
   first <- segments[!duplicated(segments$.colour), ]
-  text <- if (is.null(model)) "" else show_key(first[[model]])
-  if (max(segments$.panel) == 1) trimws(paste(text, first$.area)) else text
+  names <- if (!is.null(model)) show_key(first[[model]])
+  if (max(segments$.panel) > 1) return(names)
+  if (is.null(names)) first$.area else paste0(names, ": ", first$.area)
 }
 
 draw_colours <- function(segments) {
+  count <- max(segments$.colour)
+  # Without the last colours of the scale, which are too light for lines on white.
+  scale <- if (count <= length(okabe_ito)) okabe_ito else hcl.colors(ceiling(1.3 * count))
+  values <- scale[seq_len(count)]
   labels <- colour_labels(segments)
-  count <- length(labels)
-  values <- if (count <= length(okabe_ito)) okabe_ito[seq_len(count)] else hcl.colors(count)
-  guide <- if (all(labels == "")) "none" else guide_legend(
-    ncol = if (count > 6) 1 else if (max(segments$.panel) == 1) 1 else count,
-    override.aes = list(linewidth = 1.2)
-  )
+  rows <- if (max(segments$.panel) == 1 || count > most_on_top) count else 1
+  guide <- guide_legend(nrow = rows, override.aes = list(linewidth = 1.2))
   list(
-    scale_colour_manual(NULL, values = values, labels = labels, guide = guide),
+    scale_colour_manual(
+      NULL, values = values, labels = if (is.null(labels)) waiver() else labels,
+      guide = if (is.null(labels)) "none" else guide
+    ),
     scale_fill_manual(values = values, guide = "none")
   )
 }
@@ -173,11 +194,11 @@ draw_curves <- function(curves, segments) {
     coord_equal(xlim = c(-0.015, 1.015), ylim = c(-0.015, 1.015), expand = FALSE)
 }
 
-label_plot <- function(plot, segments, panels) {
+label_plot <- function(plot, curves, segments, panels) {
   plot +
     labs(
       title = title,
-      subtitle = describe_plot(segments, panels),
+      subtitle = describe_plot(curves, segments, panels),
       x = "Recall: share of the positives that are found",
       y = "Precision: share of those found that are positive"
     ) +
@@ -185,7 +206,7 @@ label_plot <- function(plot, segments, panels) {
     theme(
       legend.justification = c("left", "top"),
       legend.margin = margin(0, 0, 0, 0),
-      legend.position = if (max(segments$.colour) > 6) "right" else "top",
+      legend.position = if (max(segments$.colour) > most_on_top) "right" else "top",
       panel.border = element_rect(fill = NA, colour = "grey75"),
       panel.grid.minor = element_blank(),
       panel.spacing = unit(14, "pt"),
@@ -195,6 +216,16 @@ label_plot <- function(plot, segments, panels) {
       plot.title.position = "plot",
       strip.text = element_text(hjust = 0, lineheight = 1.05)
     )
+}
+
+# In inches: panels are square, and their titles have a line per model.
+picture_size <- function(segments) {
+  columns <- panel_columns(segments)
+  rows <- ceiling(max(segments$.panel) / columns)
+  panel <- c(6, 3.6, 3, 2.5)[columns]
+  lines <- if (rows * columns == 1) 0 else 2 + max(table(segments$.panel))
+  legend <- if (max(segments$.colour) > most_on_top) 2 else 0
+  c(width = 0.9 + columns * (panel + 0.15) + legend, height = 2 + rows * (panel + 0.17 * lines))
 }
 
 # --- from file to file -----------------------------------------------------------------------
@@ -217,10 +248,10 @@ curves <- add_segments(curves)
 panels <- max(curves$.panel)
 curves <- curves[curves$.panel <= most_panels, ]
 segments <- summarise_segments(curves)
-plot <- label_plot(draw_curves(curves, segments), segments, panels)
+plot <- label_plot(draw_curves(curves, segments), curves, segments, panels)
 
-columns <- panel_columns(segments)
-lines <- if (panels > 1) 2 + max(table(segments$.panel)) else 0
-width <- if (panels == 1) 7.5 else 0.9 + 2.6 * columns
-height <- 1.7 + (if (panels == 1) 5.7 else ceiling(max(segments$.panel) / columns) * (2.6 + 0.16 * lines))
-ggsave(picture_path, plot, width = width, height = height, dpi = 110, limitsize = FALSE)
+size <- picture_size(segments)
+ggsave(
+  picture_path, plot, width = size[["width"]], height = size[["height"]], dpi = 110,
+  limitsize = FALSE
+)

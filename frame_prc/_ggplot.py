@@ -45,13 +45,17 @@ def check_title(title: Any) -> None:
 
 
 def write(
-    points: pl.DataFrame, areas: pl.DataFrame, table: Path, title: str | None
+    points: pl.DataFrame,
+    areas: pl.DataFrame,
+    table: Path,
+    title: str | None,
+    level: float | None,
 ) -> tuple[Path, Path]:
     """Write curves and the script that draws them: both files whole, or neither."""
     keys = curve_keys(points.schema)
     columns = r_columns(_with_areas(points, areas, keys), keys)
     script = _script_path(table)
-    text = script_text(table, columns, keys, title)
+    text = script_text(table, columns, keys, title, level)
     with whole(table) as table_part, whole(script) as script_part:
         _write_table(columns, table_part)
         script_part.write_text(text, encoding="ascii", newline="\n")

@@ -38,6 +38,7 @@ picture_file <- {picture}
 keys <- {keys}
 key_titles <- {key_titles}
 model <- {model}
+level <- {level} # of the intervals
 
 {reader}
 
@@ -77,7 +78,9 @@ read_curves <- function(path) {{
 _READ_ARROW = "read_curves <- function(path) arrow::{function}(path)"
 
 
-def script_text(table: Path, columns: list[RColumn], keys: list[str], title: str | None) -> str:
+def script_text(
+    table: Path, columns: list[RColumn], keys: list[str], title: str | None, level: float | None
+) -> str:
     """Return the script that draws a table, in ASCII."""
     suffix = table.suffix.lower()
     of_keys = [column for column in columns if column.name in keys]
@@ -93,6 +96,7 @@ def script_text(table: Path, columns: list[RColumn], keys: list[str], title: str
         keys=vector(column.r_name for column in of_keys),
         key_titles=wrapped(f"{c.r_name} = {literal(c.name)}" for c in of_keys) or "character()",
         model="".join(models) or "NULL",
+        level="NULL" if level is None else level,
         reader=_reader(suffix),
         restore=_restore(columns),
     )

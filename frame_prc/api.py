@@ -1477,7 +1477,7 @@ def write_ggplot(
         points = curve(rows, **roles, start=start, keep=keep)
         areas = average_precision(rows, **roles)
     drawn, known = pl.collect_all([points, areas])
-    return _ggplot.write(drawn, known, table, title)
+    return _ggplot.write(drawn, known, table, title, ci)
 
 
 def average_precision_expr(
