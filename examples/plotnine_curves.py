@@ -45,7 +45,11 @@ def draw(curves: pl.DataFrame, areas: pl.DataFrame) -> ggplot:
         + coord_equal(xlim=(0, 1), ylim=(0, 1))
         + labs(x="Recall", y="Precision", color="", title="Which flights arrive late?")
         + theme_minimal()
-        + theme(figure_size=(10, 4), legend_position="top", plot_background=element_rect("white"))
+        + theme(
+            figure_size=(10, 4),
+            legend_position="top",
+            plot_background=element_rect("white", "white"),
+        )
     )
 
 

@@ -38,7 +38,12 @@ def curve_keys(schema: pl.Schema) -> list[str]:
                 nearest(name, schema),
             )
         if not schema[name].is_numeric():
-            raise ColumnError(f"column {name!r} of the curve has dtype {schema[name]}", "numbers")
+            raise ColumnError(
+                f"column {name!r} of the curve has dtype {schema[name]}",
+                "numbers",
+                "of a text with NA and Inf: pl.read_csv(..., null_values='NA', "
+                f"schema_overrides={{{name!r}: pl.Float64}})",
+            )
     return schema.names()[: schema.names().index(THRESHOLD)]
 
 

@@ -21,8 +21,9 @@ _RESERVED = {
 }
 _LARGEST_INTEGER = 2**31 - 1
 _LARGEST_EXACT = 2**53  # integers beyond share doubles
-# A carriage return ends a line for R, quoted or not, and no string of R holds a NUL.
-_UNREADABLE = str.maketrans({"\r": "\N{SYMBOL FOR CARRIAGE RETURN}", "\0": "\N{SYMBOL FOR NULL}"})
+_NUL = {0: "\N{SYMBOL FOR NULL}"}  # no string of R holds a NUL
+# For R a carriage return ends a line, quoted or not.
+_UNREADABLE = {**_NUL, ord("\r"): "\N{SYMBOL FOR CARRIAGE RETURN}"}
 _LONGEST_LINE = 96
 
 
@@ -155,7 +156,7 @@ def _factor(key: pl.Series, r_name: str) -> RColumn:
 
 def literal(text: str) -> str:
     """Return a text as a string of R: in ASCII, so that it is the same in every locale."""
-    return '"' + "".join(map(_escaped, text.translate(_UNREADABLE))) + '"'
+    return '"' + "".join(map(_escaped, text.translate(_NUL))) + '"'
 
 
 def _escaped(character: str) -> str:

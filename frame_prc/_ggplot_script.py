@@ -54,18 +54,11 @@ restore <- function(curves) {{
 _TEXT_NOTES = """\
 # Missing is {nulls}, infinity Inf. Texts stand in double quotes, which are doubled inside.
 #
-# Numbers have 17 digits. R's read.table() and data.table::fread() read them bit for bit; readr
-# does not, it takes one in five for a neighbour (relative error 2e-16) and loses those below
-# 1e-290. So read text, and let restore() make numbers of it. Instead of read_curves(path):
-#
-#   readr::read_delim(path, {separator}, col_types = readr::cols(.default = "c"), na = character(),
-#     trim_ws = FALSE)
-#
-#   as.data.frame(lapply(data.table::fread(path, sep = {separator}, header = TRUE, quote = "\\"",
-#     colClasses = "character", na.strings = NULL, strip.white = FALSE, encoding = "UTF-8"),
-#     gsub, pattern = "\\"\\"", replacement = "\\"", fixed = TRUE)) # fread leaves quotes doubled"""
+# Numbers have 17 digits. R's read.table() and data.table's fread() read them bit for bit; readr
+# takes one in five for its neighbour (a relative error of 2e-16) and loses those below 1e-290.
+# So below every package reads nothing but text, and R makes the numbers of it, in restore()."""
 
-_ARROW_NOTES = "# The package arrow reads all numbers bit for bit."
+_ARROW_NOTES = "# Missing is null. The package arrow reads numbers bit for bit."
 
 _READ_TEXT = """\
 read_curves <- function(path) {{
@@ -73,6 +66,21 @@ read_curves <- function(path) {{
     path, sep = {separator}, header = TRUE, quote = "\\"", comment.char = "",
     colClasses = "character", na.strings = character(), check.names = FALSE, encoding = "UTF-8"
   )
+}}
+
+# To read the table in other scripts: these do the same by other packages.
+read_with_readr <- function(path) {{
+  text <- readr::cols(.default = "c")
+  readr::read_delim(path, {separator}, col_types = text, na = character(), trim_ws = FALSE)
+}}
+
+read_with_data_table <- function(path) {{
+  curves <- data.table::fread(
+    path, sep = {separator}, header = TRUE, quote = "\\"", colClasses = "character",
+    na.strings = NULL, strip.white = FALSE, encoding = "UTF-8"
+  )
+  # It leaves doubled quotes doubled.
+  as.data.frame(lapply(curves, gsub, pattern = '""', replacement = '"', fixed = TRUE))
 }}"""
 
 _READ_ARROW = "read_curves <- function(path) arrow::{function}(path)"
