@@ -117,20 +117,21 @@ iso_f1 <- function(f) {
   data.frame(f_score = f, recall = recall, precision = f * recall / (2 * recall - f))
 }
 
+has_band <- function(curves) !is.null(curves$precision_low)
+
 # A ribbon has no steps of its own: each row also stands at the recall before it.
 steps_of <- function(curves) {
   before <- curves
   before$recall <- ave(curves$recall, curves$.line, FUN = function(r) c(r[1], head(r, -1)))
-  rbind(before, curves)[order(rep(seq_len(nrow(curves)), 2)), ]
+  steps <- rbind(before, curves)[order(rep(seq_len(nrow(curves)), 2)), ]
+  steps[!is.na(steps$recall) & !is.na(steps$precision_low), ]
 }
-
-has_band <- function(curves) !is.null(curves$precision_low)
 
 draw_band <- function(curves) {
   if (!has_band(curves)) return(NULL)
   geom_ribbon(
-    aes(ymin = precision_low, ymax = precision_high, fill = .colour), steps_of(curves),
-    alpha = 0.2, colour = NA, na.rm = TRUE
+    aes(ymin = precision_low, ymax = precision_high, fill = .colour, group = .line),
+    steps_of(curves), alpha = 0.2, colour = NA
   )
 }
 

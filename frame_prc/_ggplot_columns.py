@@ -138,17 +138,23 @@ def _instants(key: pl.Series, dtype: pl.Datetime) -> pl.Series:
 
 def _factor(key: pl.Series, r_name: str) -> RColumn:
     # Sorted in the key's own dtype: an Enum by its categories, a duration by its length.
-    texts = [str(value) for value in key.drop_nulls().unique().sort().to_list()]
     levels: dict[str, str] = {}
-    for text in texts:
+    for text in _shown(key.drop_nulls().unique().sort()):
         levels[_unused(text.translate(_UNREADABLE), levels, " ({})")] = text
     written = {text: level for level, text in levels.items()}
-    values = [None if value is None else written[str(value)] for value in key.to_list()]
+    values = [None if text is None else written[text] for text in _shown(key)]
     arguments = [f"levels = {vector(levels)}"]
     if any(level != text for level, text in levels.items()):
         arguments += [f"labels = {vector(levels.values())}"]
     column = pl.Series(values, dtype=pl.String)
     return RColumn(key.name, r_name, column, "factor", "factor", tuple(arguments), levels)
+
+
+def _shown(key: pl.Series) -> list[Any]:
+    """Return values as texts, none where it is null."""
+    if key.dtype.is_temporal():  # Python's have no nanoseconds
+        return key.dt.to_string("iso").to_list()
+    return [None if value is None else str(value) for value in key.to_list()]
 
 
 # --- R code ----------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 
 from frame_prc._columns import MODEL
@@ -10,6 +9,7 @@ from frame_prc._ggplot_columns import AS_NUMBER, NULL, RColumn, literal, vector,
 
 SEPARATORS = {".tsv": "\t", ".csv": ","}
 
+_DRAWING = Path(__file__).with_name("_ggplot.R")
 _TITLE = "Precision-recall curves"
 
 _HEAD = """\
@@ -108,7 +108,7 @@ def script_text(
         reader=_reader(suffix),
         restore=_restore(columns),
     )
-    return head + resources.files("frame_prc").joinpath("_ggplot.R").read_text(encoding="ascii")
+    return head + _DRAWING.read_text(encoding="ascii")
 
 
 def _described(column: RColumn) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import os
 import random
 import re
 import struct
 import subprocess
+import sys
+from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from polars.testing import assert_frame_equal
 from pyarrow import ipc, parquet
 
 import frame_prc
+from frame_prc import ColumnError, DataError, FileError, FrameError, OptionError, PrcError
 
 DOUBLES = 10_000
 KEYS = 200
@@ -84,18 +88,21 @@ def draw(script: Path, cwd: Path, *arguments: str | Path, **environment: str) ->
     run(optional.require_r_package("ggplot2"), script, *arguments, cwd=cwd, **environment)
 
 
-def in_r(table: Path, code: str, reader: str = "base", **environment: str) -> list[str]:
-    """Return the lines that R code prints of ``curves``, read by a reader of the table's script."""
+def in_r(
+    tables: Path | list[Path], code: str, reader: str = "base", **environment: str
+) -> list[str]:
+    """Return the lines that R code prints of ``curves``, each table read as its script says."""
     rscript = optional.require_r_package(reader)
-    # The functions of the script, without its picture.
-    lines = [
-        f'for (e in parse("{table.stem}.R")) if (grepl("function", deparse(e)[1])) eval(e)',
-        f'curves <- restore({READERS[reader]}("{table.name}"))',
-        code,
-    ]
-    program = table.with_name("program.R")
+    tables = tables if isinstance(tables, list) else [tables]
+    lines = []
+    for table in tables:
+        # The functions of the script, without its picture.
+        script = f'parse("{table.stem}.R")'
+        lines += [f'for (e in {script}) if (grepl("function", deparse(e)[1])) eval(e)']
+        lines += [f'curves <- restore({READERS[reader]}("{table.name}"))', code]
+    program = tables[0].with_name("program.R")
     program.write_text("\n".join(lines), encoding="ascii")
-    return run(rscript, program.name, cwd=table.parent, **environment).splitlines()
+    return run(rscript, program.name, cwd=program.parent, **environment).splitlines()
 
 
 def doubles_in_r(table: Path, columns: list[str], reader: str) -> list[list[float]]:
@@ -113,12 +120,12 @@ def texts_in_r(table: Path, vector: str, reader: str = "base", **environment: st
     return [None if line == "NA" else bytes.fromhex(line).decode() for line in lines]
 
 
-def assert_is_picture(path: Path) -> None:
+def assert_is_picture(path: Path, height: int = 500) -> None:
     head = path.read_bytes()[:24]
     assert head[:8] == b"\x89PNG\r\n\x1a\n"
-    width, height = struct.unpack(">II", head[16:24])
-    assert width >= 700
-    assert height >= 500
+    columns, rows = struct.unpack(">II", head[16:24])
+    assert columns >= 700
+    assert rows >= height
     assert path.stat().st_size > 15_000  # of an empty one there is less
 
 
@@ -316,7 +323,7 @@ def test_r_reads_numbers_bit_for_bit(numbers, suffix, reader):
 @pytest.mark.parametrize(
     ("package", "read"),
     [
-        ("base", 'read.table("tsv.tsv", sep = "\t", header = TRUE)'),
+        ("base", 'read.table("tsv.tsv", sep = "\\t", header = TRUE)'),
         ("data.table", 'data.table::fread("tsv.tsv")'),
     ],
 )
@@ -419,3 +426,360 @@ def test_r_draws_hostile_keys(keys, locale, tmp_path):
     assert_is_picture(folder / "tsv.png")
     assert os.listdir(tmp_path) == []
     assert "injected" not in os.listdir(folder)
+
+
+FOLD = [dt.datetime(2024, 10, 27, hour, 30, 0, 250_001, dt.UTC) for hour in (0, 1)]  # both 02:30
+BERLIN = pl.Series(FOLD).dt.convert_time_zone("Europe/Berlin")
+TIMES = [dt.datetime(1969, 12, 31, 23, 59, 59, 999_999), dt.datetime(2024, 1, 1, 0, 0, 0, 1)]
+EDGE = 2**31
+LEVELS = pl.Enum(["low", "mid", "high"])
+# Ascending keys, the class of R, and how R shows them: instants as microseconds.
+TYPES = [
+    (pl.Series([False, True]), "logical", "FALSE TRUE"),
+    (pl.Series([-1, 1], dtype=pl.Int8), "integer", "-1 1"),
+    (pl.Series([1 - EDGE, EDGE - 1]), "integer", "-2147483647 2147483647"),
+    (pl.Series([-EDGE, EDGE]), "numeric", "-2147483648 2147483648"),
+    (pl.Series([2**53 - 1, 2**53]), "numeric", "9007199254740991 9007199254740992"),
+    (pl.Series([2**53, 2**53 + 1]), "factor", "9007199254740992 9007199254740993"),
+    (pl.Series([9, 2**70], dtype=pl.Int128), "factor", "9 1180591620717411303424"),
+    (pl.Series([0.1, math.inf], dtype=pl.Float32), "numeric", "0.10000000149011612 Inf"),
+    (pl.Series([dt.date(1969, 12, 31), dt.date(2024, 2, 29)]), "Date", "1969-12-31 2024-02-29"),
+    (pl.Series(TIMES), "POSIXct", "-1 1704067200000001"),
+    (pl.Series([TIMES[1]], dtype=pl.Datetime("ms")), "POSIXct", "1704067200000000"),
+    (BERLIN, "POSIXct", "1729989000250001 1729992600250001"),
+    (pl.Series([dt.timedelta(hours=9), dt.timedelta(hours=10)]), "factor", "PT9H PT10H"),
+    (pl.Series([dt.time(9), dt.time(10, 0, 1)]), "factor", "09:00:00 10:00:01"),
+    (pl.Series([Decimal("9.10"), Decimal("10.00")]), "factor", "9.10 10.00"),
+    (pl.Series(["10", "9"]), "factor", "10 9"),
+    (pl.Series(["low", "high"], dtype=LEVELS), "factor", "low high"),
+    (pl.Series(["a", "b"], dtype=pl.Categorical), "factor", "a b"),
+    (pl.Series([b"a", b"\xff"]), "factor", "b'a' b'\\xff'"),
+    (pl.Series([None, None]), "factor", ""),
+]
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory):
+    """Return tables and scripts, each with a key of another type, descending and with a null."""
+    folder = tmp_path_factory.mktemp("types")
+    rows = [pl.DataFrame({"k": [*k.reverse(), None]}, schema={"k": k.dtype}) for k, _, _ in TYPES]
+    return [
+        frame.with_columns(t=1, s=0.5).prc.write_ggplot(
+            folder / f"{place}.tsv", "t", "s", by="k", start=None
+        )
+        for place, frame in enumerate(rows)
+    ]
+
+
+@every_reader
+def test_keys_keep_their_type_and_order(typed, reader):
+    code = """
+    text <- switch(class(curves$k)[1],
+      POSIXct = sprintf("%.0f", 1e6 * as.numeric(curves$k)),
+      numeric = ifelse(is.infinite(curves$k), "Inf", sprintf("%.17g", curves$k)),
+      as.character(curves$k)
+    )
+    cat(class(curves$k)[1], is.na(curves$k[1]), paste(text[-1], collapse = " "), "\\n")
+    if (is.factor(curves$k)) cat("levels", paste(levels(curves$k), collapse = " "), "\\n")
+    """
+    lines = in_r([table for table, _ in typed], code, reader)
+    expected = []
+    for _, kind, shown in TYPES:
+        expected += [f"{kind} TRUE {shown} "]
+        expected += [f"levels {shown} "] if kind == "factor" else []
+    assert lines == expected
+
+
+def test_the_script_says_the_types(typed):
+    for (_, script), (_, kind, _) in zip(typed, TYPES, strict=True):
+        assert f"#   k: {kind}\n" in script.read_text(encoding="ascii")
+
+
+def test_a_datetime_of_nanoseconds_is_a_factor(tmp_path):
+    key = pl.Series("k", [1, 2]).cast(pl.Datetime("ns"))
+    rows = pl.DataFrame([key]).with_columns(t=1, s=0.5)
+    table, _ = rows.prc.write_ggplot(tmp_path / "t.tsv", "t", "s", by="k", start=None)
+    shown = ["1970-01-01 00:00:00.000000001", "1970-01-01 00:00:00.000000002"]
+    assert texts_in_r(table, "levels(curves$k)") == shown
+
+
+def test_a_datetime_keeps_its_zone(tmp_path):
+    key = pl.Series("k", FOLD).dt.convert_time_zone("Europe/Berlin")
+    rows = pl.DataFrame([key]).with_columns(t=1, s=0.5)
+    table, _ = rows.prc.write_ggplot(tmp_path / "t.csv", "t", "s", by="k", start=None)
+    shown = in_r(table, 'writeLines(c(attr(curves$k, "tzone"), format(curves$k, "%F %T %Z")))')
+    assert shown == ["Europe/Berlin", "2024-10-27 02:30:00 CEST", "2024-10-27 02:30:00 CET"]
+
+
+def test_names_are_legal_and_the_script_says_what_they_were(tmp_path):
+    names = [
+        "tail number",
+        "tail.number",
+        "größe",
+        "1st",
+        ".hidden",
+        "if",
+        "日",
+        "月",
+        "a\n# b",
+        "T",
+    ]
+    rows = pl.DataFrame({name: ["x", "y"] for name in names}).with_columns(truth=1, s=0.5)
+    table, script = rows.prc.write_ggplot(tmp_path / "t.tsv", "truth", "s", by=names)
+    head = table.read_text(encoding="utf-8").partition("\n")[0].split("\t")
+    assert head[: len(names)] == [
+        *(
+            "tail.number.1",
+            "tail.number",
+            "groe",
+            "X1st",
+            "X.hidden",
+            "if.",
+            "X",
+            "X.1",
+            "a...b",
+            "T.",
+        ),
+    ]
+    assert in_r(
+        table, "cat(identical(names(curves), make.names(names(curves), unique = TRUE)))"
+    ) == ["TRUE"]
+    text = script.read_text(encoding="ascii")
+    assert "#   tail.number: factor\n" in text
+    assert '#   tail.number.1: factor, "tail number" in the frame\n' in text
+    assert '#   groe: factor, "gr\\u00f6\\u00dfe" in the frame\n' in text
+    assert '#   a...b: factor, "a\\u000a# b" in the frame\n' in text
+    draw(script, tmp_path)
+
+
+# --- what R draws --------------------------------------------------------------------------------
+
+
+def some_rows(count: int = 400) -> pl.DataFrame:
+    rng = new_random(3)
+    return pl.DataFrame(
+        {
+            "t": [rng.random() < 0.3 for _ in range(count)],
+            "a": [rng.random() for _ in range(count)],
+            "b": [round(rng.random(), 1) for _ in range(count)],
+            "k": [rng.choice(["x", "y", None]) for _ in range(count)],
+            "day": [dt.date(2024, 1, rng.randint(1, 3)) for _ in range(count)],
+            "big": [rng.random() < 0.5 for _ in range(count)],
+            "w": [rng.random() for _ in range(count)],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        (("t", "a"), {}),
+        (("t", "a"), {"ci": 0.9, "by": "day"}),
+        (("t", ["a", "b"]), {"ci": 0.95}),
+        (("t", ["a", "b"]), {"by": ["k", "big"], "keep": 20}),
+        (("t", {f"model {i}": pl.col("a") ** i for i in range(1, 12)}), {"by": "k", "start": None}),
+        (("t", "a"), {"weight": "w", "by": pl.col("day").dt.truncate("1d").cast(pl.Datetime)}),
+        ((pl.col("t") & (pl.col("day").dt.day() > 1), "a"), {"by": "day", "ci": 0.9}),
+        ((pl.lit(value=False), "a"), {"start": "first"}),
+        ((pl.lit(value=True), "a"), {}),
+    ],
+)
+def test_r_draws(columns, options, tmp_path):
+    _, script = some_rows().prc.write_ggplot(tmp_path / "t.tsv", *columns, **options)
+    draw(script, tmp_path)
+    assert_is_picture(tmp_path / "t.png")
+
+
+def test_r_draws_the_area_that_average_precision_sums(tmp_path):
+    rows = some_rows()
+    table, script = rows.prc.write_ggplot(tmp_path / "t.tsv", "t", ["a", "b"], by="k")
+    program = tmp_path / "program.R"
+    program.write_text(
+        """
+        source("t.R")
+        layers <- lapply(plot$layers, function(layer) class(layer$geom)[1])
+        steps <- layer_data(plot, which(layers == "GeomStep"))
+        for (line in split(steps, list(steps$group, steps$PANEL), drop = TRUE)) {
+          path <- ggplot2:::stairstep(line[order(line$x), ], direction = "vh")
+          area <- sum(diff(path$x) * (head(path$y, -1) + tail(path$y, -1)) / 2)
+          cat(sprintf("%.17g", area), "\\n")
+        }
+        """,
+        encoding="ascii",
+    )
+    assert script.exists()
+    rscript = optional.require_r_package("ggplot2")
+    drawn = sorted(map(float, run(rscript, program.name, cwd=tmp_path).split()))
+    expected = []
+    for key in (None, "x", "y"):
+        part = rows.filter(pl.col("k").eq_missing(pl.lit(key)))
+        for score in ("a", "b"):
+            truth, values = part["t"].to_list(), part[score].to_list()
+            at = [[s >= v for s in values] for t, v in zip(truth, values, strict=True) if t]
+            found = [
+                sum(t for t, r in zip(truth, rank, strict=True) if r) / sum(rank) for rank in at
+            ]
+            expected.append(sum(found) / len(found))
+    assert drawn == pytest.approx(sorted(expected), rel=1e-12)
+    assert sorted(set(READ[".tsv"](table)["average_precision"])) == pytest.approx(sorted(expected))
+
+
+def test_the_script_takes_paths_and_runs_from_any_folder(tmp_path):
+    folder, elsewhere = tmp_path / "a b's é", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    table, script = some_rows().prc.write_ggplot(folder / "the curve's é.tsv", "t", "a")
+    draw(script, elsewhere)
+    assert_is_picture(folder / "the curve's é.png")
+    (folder / "the curve's é.png").unlink()
+    draw(script, elsewhere, table, "mine.png")
+    assert_is_picture(elsewhere / "mine.png")
+    assert os.listdir(elsewhere) == ["mine.png"]
+    assert len(os.listdir(folder)) == 2
+
+
+def test_texts_do_not_become_code(tmp_path):
+    name = INJECTION.replace("/", "")
+    rows = pl.DataFrame({name: [name, "#{x}"], "t": [1, 0], "s": [0.5, 0.2]})
+    both = {name: "s", "other": pl.col("s") + 1}
+    _, script = rows.prc.write_ggplot(
+        tmp_path / f"{name}.csv", "t", both, by=name, title=f"{name}\n{name}"
+    )
+    draw(script, tmp_path)
+    assert sorted(os.listdir(tmp_path)) == sorted(
+        f"{name}.{suffix}" for suffix in ("csv", "R", "png")
+    )
+
+
+def test_a_table_without_rows_is_written_and_r_says_so(tmp_path):
+    table, script = ROWS.head(0).prc.write_ggplot(tmp_path / "t.tsv", "late", "score", by="origin")
+    assert READ[".tsv"](table).is_empty()
+    rscript = optional.require_r_package("ggplot2")
+    done = subprocess.run([rscript, script], capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 1
+    assert "there is nothing to draw: the table has no rows" in done.stderr
+
+
+def test_the_script_of_an_arrow_file_reads_it_by_arrow(tmp_path):
+    functions = {".parquet": "read_parquet", ".arrow": "read_feather", ".feather": "read_feather"}
+    for suffix, function in functions.items():
+        _, script = ROWS.prc.write_ggplot(tmp_path / f"t{suffix}", "late", "score")
+        text = script.read_text(encoding="ascii")
+        assert f"read_curves <- function(path) arrow::{function}(path)\n" in text
+        assert "with ggplot2 and arrow." in text
+
+
+# --- plotnine ------------------------------------------------------------------------------------
+
+
+def test_plotnine_draws_the_area_that_average_precision_sums():
+    plotnine = optional.require_module("plotnine")
+    rows = pl.DataFrame({"t": [1, 0, 1, 0, 0, 1], "s": [0.9, 0.4, 0.4, 0.2, 0.7, 0.1]})
+    curve = rows.prc.curve("t", "s")
+    steps = plotnine.geom_step(plotnine.aes("recall", "precision"), curve, direction="vh")
+    figure = (plotnine.ggplot() + steps).draw()
+    [line] = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    x, y = line.get_xdata(), line.get_ydata()
+    area = sum((b - a) * h for a, b, h in zip(x, x[1:], y[1:], strict=False))
+    assert area == pytest.approx((1 + 2 / 4 + 3 / 6) / 3, rel=1e-12)
+
+
+def test_plotnine_example_saves_a_picture(tmp_path):
+    optional.require_module("plotnine")
+    example = Path(__file__).parents[1] / "examples" / "plotnine_curves.py"
+    run(sys.executable, "-W", "error", example, "out/p.png", cwd=tmp_path, MPLBACKEND="agg")
+    assert_is_picture(tmp_path / "out" / "p.png", height=400)
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "said"),
+    [
+        ("late", FileError, "has no suffix. Allowed: .tsv, .csv, .parquet, .arrow, .feather."),
+        ("t.xlsx", FileError, "has the suffix '.xlsx'. Allowed: .tsv"),
+        ("t.tsv.gz", FileError, "has the suffix '.gz'"),
+        ("no/t.tsv", FileError, "is not there"),
+        ("folder.tsv", FileError, "is a folder"),
+        ("script.tsv", FileError, "is a folder"),
+        (3, OptionError, "path= is of type int. Allowed: the path of a file."),
+    ],
+)
+def test_a_bad_path_is_refused_before_anything_is_read(path, error, said, tmp_path):
+    (tmp_path / "folder.tsv").mkdir()
+    (tmp_path / "script.R").mkdir()
+    frame = pl.scan_csv(tmp_path / "missing.csv")
+    with pytest.raises(error, match=re.escape(said)) as caught:
+        frame.prc.write_ggplot(path if path == 3 else tmp_path / path, "late", "score")
+    assert isinstance(caught.value, PrcError)
+
+
+def test_a_hint_says_that_the_path_comes_first():
+    with pytest.raises(
+        FileError, match=r"path comes before the columns: write_ggplot\('curves.tsv'"
+    ):
+        ROWS.prc.write_ggplot("late", "score")
+
+
+def test_an_unwritable_folder_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write anywhere
+    with pytest.raises(FileError, match="cannot be written: permission denied"):
+        ROWS.prc.write_ggplot(tmp_path / "t.tsv", "late", "score")
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("asked", "error", "said"),
+    [
+        ({"score": "score"}, OptionError, "truth= is not given"),
+        ({"truth": "lat", "score": "score"}, ColumnError, "did you mean 'late'?"),
+        ({"truth": "late", "score": "score", "keep": "some"}, OptionError, "keep='some'"),
+        ({"truth": "late", "score": "score", "ci": 95}, OptionError, "95 % is ci=0.95"),
+        ({"truth": "late", "score": "score", "title": 3}, OptionError, "title= is of type int"),
+        ({}, ColumnError, "the frame must be a curve, and it has no column 'threshold'"),
+        ({"by": "origin"}, OptionError, "by= is given without truth= and score="),
+        ({"ci": 0.9}, OptionError, "ci= is given without truth= and score="),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_written(kind, asked, error, said, tmp_path):
+    with pytest.raises(error, match=re.escape(said)):
+        frame_prc.write_ggplot(kind.make(ROWS), tmp_path / "t.tsv", **asked)
+    assert os.listdir(tmp_path) == []
+
+
+@every_kind
+def test_bad_values_leave_what_was_there(kind, tmp_path):
+    (tmp_path / "t.tsv").write_text("old")
+    frame = kind.make(ROWS.with_columns(score=pl.lit(None, pl.Float64)))
+    with pytest.raises(DataError, match="score"):
+        frame.prc.write_ggplot(tmp_path / "t.tsv", "late", "score")
+    assert (tmp_path / "t.tsv").read_text() == "old"
+    assert os.listdir(tmp_path) == ["t.tsv"]
+
+
+def test_a_full_disk_leaves_both_files_as_they_were(tmp_path, monkeypatch):
+    for name in ("t.tsv", "t.R"):
+        (tmp_path / name).write_text("old")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(FileError, match="No space left on device"):
+        ROWS.prc.write_ggplot(tmp_path / "t.tsv", "late", "score")
+    monkeypatch.undo()
+    assert sorted(os.listdir(tmp_path)) == ["t.R", "t.tsv"]
+    assert {path.read_text() for path in tmp_path.iterdir()} == {"old"}
+
+
+def test_a_curve_read_as_text_gets_a_hint(tmp_path):
+    table, _ = ROWS.prc.write_ggplot(tmp_path / "t.csv", "late", "score")
+    read = pl.read_csv(table)
+    with pytest.raises(ColumnError, match=re.escape("schema_overrides={'threshold': pl.Float64}")):
+        read.prc.write_ggplot(tmp_path / "u.csv")
+
+
+def test_what_is_no_frame_is_refused(tmp_path):
+    with pytest.raises(FrameError, match="cannot evaluate a frame of type list"):
+        frame_prc.write_ggplot([1, 2], tmp_path / "t.tsv")
