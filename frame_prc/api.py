@@ -1427,10 +1427,10 @@ def write_ggplot(
     R has for them. Counts become doubles, exact up to ``2**53``. No string of R holds a NUL; U+2400
     stands in its place.
 
-    Of 106,015 doubles, most of them random bit patterns, quotients of counts, and subnormals, R
-    4.2.2 on x86-64 read all of this text bit for bit with ``read.table`` and with ``fread`` of
-    data.table 1.14.8; of the shortest texts that stand for them, it missed 6 and 3. readr 2.1.4
-    missed 37 % of either, by itself, and none the way that the script's comment says.
+    Of 106,015 doubles, most of them random bit patterns, subnormals and quotients of counts, R
+    4.2.2 on x86-64 read all from this text bit for bit, by ``read.table`` and by ``fread`` of
+    data.table 1.14.8; from the shortest texts that stand for them it misread 6 and 3. By itself
+    readr 2.1.4 misread 37 % of this text and 32 % of the shortest; as the script calls it, none.
 
     Examples
     --------
