@@ -7,6 +7,11 @@ as_number <- function(x) as.numeric(with_na(x))
 as_integer <- function(x) as.integer(with_na(x))
 as_truth <- function(x) as.logical(with_na(x))
 as_date <- function(x) as.Date(with_na(x), format = "%Y-%m-%d")
+# A table of the same kind may have more keys than that which the script was written for.
+as_factor <- function(x, levels, labels = levels, null = "NA") {
+  more <- setdiff(x, c(levels, null, NA))
+  factor(x, levels = c(levels, more), labels = c(labels, more))
+}
 as_time <- function(x, zone) {
   instants <- as.POSIXct(with_na(x), format = "%Y-%m-%dT%H:%M:%OSZ", tz = "UTC")
   structure(instants, tzone = zone)

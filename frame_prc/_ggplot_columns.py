@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -32,8 +32,8 @@ class RColumn:
     """A column of the table for R.
 
     ``values`` have a dtype that R has too, which it calls ``kind``. ``restore`` is the function of
-    R that gives this type to the column read as text, and ``arguments`` are its further arguments.
-    Of a factor ``levels`` are the texts that are written, in order, with the texts they stand for.
+    the script that gives this type to the column read as text, and ``arguments`` are its further
+    arguments. ``null`` is the text of a null, which no value has.
     """
 
     name: str
@@ -42,15 +42,7 @@ class RColumn:
     kind: str
     restore: str
     arguments: tuple[str, ...] = ()
-    levels: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def null(self) -> str:
-        """The text of a null, which no value has."""
-        token = NULL
-        while token in self.levels:
-            token = f"<{token}>"
-        return token
+    null: str = NULL
 
     def texts(self) -> pl.Series:
         """Return the column as it is written."""
@@ -141,13 +133,18 @@ def _factor(key: pl.Series, r_name: str) -> RColumn:
     levels: dict[str, str] = {}
     for text in _shown(key.drop_nulls().unique().sort()):
         levels[_unused(text.translate(_UNREADABLE), levels, " ({})")] = text
-    written = {text: level for level, text in levels.items()}
-    values = [None if text is None else written[text] for text in _shown(key)]
+    null = NULL
+    while null in levels:
+        null = f"<{null}>"
     arguments = [f"levels = {vector(levels)}"]
     if any(level != text for level, text in levels.items()):
         arguments += [f"labels = {vector(levels.values())}"]
+    if null != NULL:
+        arguments += [f"null = {literal(null)}"]
+    written = {text: level for level, text in levels.items()}
+    values = [None if text is None else written[text] for text in _shown(key)]
     column = pl.Series(values, dtype=pl.String)
-    return RColumn(key.name, r_name, column, "factor", "factor", tuple(arguments), levels)
+    return RColumn(key.name, r_name, column, "factor", "as_factor", tuple(arguments), null)
 
 
 def _shown(key: pl.Series) -> list[Any]:

@@ -10,7 +10,7 @@ from frame_prc._ggplot_columns import AS_NUMBER, NULL, RColumn, literal, vector,
 SEPARATORS = {".tsv": "\t", ".csv": ","}
 
 _DRAWING = Path(__file__).with_name("_ggplot.R")
-_TITLE = "Precision-recall curves"
+_TITLE = "Precision and recall"
 
 _HEAD = """\
 # Draw precision-recall curves: a panel per segment, a colour per model.

@@ -638,6 +638,17 @@ def test_the_script_takes_paths_and_runs_from_any_folder(tmp_path):
     assert len(os.listdir(folder)) == 2
 
 
+def test_the_script_reads_another_table_of_the_same_kind(tmp_path):
+    rows = pl.DataFrame({"k": ["NA", "b", None], "t": [1, 1, 1], "s": [0.5, 0.5, 0.5]})
+    old, script = rows.prc.write_ggplot(tmp_path / "old.csv", "t", "s", by="k", start=None)
+    more = rows.with_columns(k=pl.Series(["NA", "new", None]))
+    new, _ = more.prc.write_ggplot(tmp_path / "new.csv", "t", "s", by="k", start=None)
+    old.write_bytes(new.read_bytes())
+    assert texts_in_r(old, "as.character(curves$k)") == [None, "NA", "new"]
+    assert texts_in_r(old, "levels(curves$k)") == ["NA", "b", "new"]
+    draw(script, tmp_path)
+
+
 def test_texts_do_not_become_code(tmp_path):
     name = INJECTION.replace("/", "")
     rows = pl.DataFrame({name: [name, "#{x}"], "t": [1, 0], "s": [0.5, 0.2]})
