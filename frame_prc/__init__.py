@@ -22,6 +22,7 @@ from frame_prc.api import (
     operating_points,
     quantile_thresholds,
     summary,
+    write_ggplot,
 )
 from frame_prc.exceptions import (
     ColumnError,
@@ -52,6 +53,7 @@ __all__ = [
     "operating_points",
     "quantile_thresholds",
     "summary",
+    "write_ggplot",
 ]
 
 __version__ = "0.1.0"

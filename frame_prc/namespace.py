@@ -48,6 +48,7 @@ class PrcFrame:
     summary = _method(api.summary)
     one_vs_rest = _method(api.one_vs_rest)
     quantile_thresholds = _method(api.quantile_thresholds)
+    write_ggplot = _method(api.write_ggplot)
 
 
 class PrcExpr:

@@ -29,6 +29,7 @@ VERBS = [
     "operating_points",
     "quantile_thresholds",
     "summary",
+    "write_ggplot",
 ]
 ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
 
@@ -57,6 +58,9 @@ SIGNATURES = {
     "predicted_rate=None)",
     "quantile_thresholds": "(frame, score, number)",
     "summary": f"({COMMON}, pos_squares=None, neg_squares=None, ci=0.95, overall=False)",
+    "write_ggplot": f"({COMMON}, start='one', keep='corners', ci=None, title=None)".replace(
+        "frame, ", "frame, path, "
+    ),
 }
 # Parameters that mean something else than those of ``curve`` do.
 OWN_WORDS = {
@@ -67,6 +71,7 @@ OWN_WORDS = {
     "counts": {"thresholds"},
     "operating_points": {"missing"},
     "summary": {"ci", "missing"},
+    "write_ggplot": {"ci", "frame", "keep"},
 }
 
 every_verb = pytest.mark.parametrize("verb", VERBS)

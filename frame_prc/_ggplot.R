@@ -1,0 +1,263 @@
+# --- types -----------------------------------------------------------------------------------
+
+# What is read as text has the text NA for a missing number, truth or time.
+with_na <- function(x) if (is.character(x)) replace(x, x == "NA", NA) else x
+
+as_number <- function(x) as.numeric(with_na(x))
+as_integer <- function(x) as.integer(with_na(x))
+as_truth <- function(x) as.logical(with_na(x))
+as_date <- function(x) as.Date(with_na(x), format = "%Y-%m-%d")
+# A table of the same kind may have more keys than that which the script was written for.
+as_factor <- function(x, levels, labels = levels, null = "NA") {
+  more <- setdiff(x, c(levels, null, NA))
+  factor(x, levels = c(levels, more), labels = c(labels, more))
+}
+as_time <- function(x, zone) {
+  instants <- as.POSIXct(with_na(x), format = "%Y-%m-%dT%H:%M:%OSZ", tz = "UTC")
+  structure(instants, tzone = zone)
+}
+
+# --- options ---------------------------------------------------------------------------------
+
+most_panels <- 40 # more than these are not drawn, and the subtitle says so
+most_on_top <- 5 # more colours than these have their legend at the side
+f_scores <- c(0.2, 0.4, 0.6, 0.8) # of the grey lines
+okabe_ito <- c(
+  "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"
+)
+
+# --- segments --------------------------------------------------------------------------------
+
+# Number the rows by their values in some columns, in order of appearance; NA is a value too.
+number_by <- function(curves, columns) {
+  if (length(columns) == 0) return(rep(1L, nrow(curves)))
+  codes <- do.call(paste, lapply(curves[columns], function(key) match(key, unique(key))))
+  match(codes, unique(codes))
+}
+
+add_segments <- function(curves) {
+  curves$.panel <- number_by(curves, setdiff(keys, model))
+  curves$.line <- number_by(curves, keys)
+  curves$.colour <- if (is.null(model)) 1L else number_by(curves, model)
+  curves
+}
+
+# One row per line. The four counts of any row sum to the size of its segment; the first will do.
+summarise_segments <- function(curves) {
+  first <- curves[!duplicated(curves$.line), ]
+  first$.positives <- first$tp + first$fn
+  first$.size <- first$.positives + first$fp + first$tn
+  first$.prevalence <- first$.positives / first$.size
+  first$.area <- describe_area(first)
+  first
+}
+
+# --- words -----------------------------------------------------------------------------------
+
+# Show a key on one line, and not too much of it; quoted where nothing would be seen.
+show_key <- function(key) {
+  text <- gsub("[[:cntrl:]]+", " ", enc2utf8(format_key(key)))
+  text <- ifelse(nchar(text) > 36, paste0(substr(text, 1, 33), "..."), text)
+  text <- ifelse(trimws(text) == "", paste0('"', text, '"'), text)
+  ifelse(is.na(key), "<NA>", text)
+}
+
+format_key <- function(key) {
+  if (inherits(key, c("factor", "Date", "POSIXt"))) return(as.character(key))
+  format(key, digits = 15, trim = TRUE, scientific = FALSE)
+}
+
+# Only the name of a key says what a bare number or TRUE means.
+name_key <- function(key, name) {
+  if (is.numeric(key) || is.logical(key)) paste(name, show_key(key)) else show_key(key)
+}
+
+describe_area <- function(segments) {
+  area <- segments$average_precision
+  text <- ifelse(is.na(area), "AP undefined", sprintf("AP %.3f", area))
+  if (is.null(segments$ci_low)) return(text)
+  interval <- sprintf("%s [%.3f, %.3f]", text, segments$ci_low, segments$ci_high)
+  ifelse(is.na(segments$ci_low), text, interval)
+}
+
+# A weighted size need not be a whole number.
+show_size <- function(size) format(size, big.mark = ",", trim = TRUE, digits = 7)
+
+describe_size <- function(segments) {
+  if (length(unique(segments$.size)) > 1 || length(unique(segments$.positives)) > 1) return(NULL)
+  paste0(show_size(segments$.positives[1]), " of ", show_size(segments$.size[1]), " positive")
+}
+
+describe_panel <- function(segments) {
+  names <- setdiff(keys, model)
+  key <- Map(name_key, segments[1, names, drop = FALSE], key_titles[names])
+  area <- segments$.area
+  if (!is.null(model)) area <- paste0(show_key(segments[[model]]), ": ", area)
+  paste(c(paste(key, collapse = ", "), describe_size(segments), area), collapse = "\n")
+}
+
+describe_plot <- function(curves, segments, panels) {
+  drawn <- min(panels, most_panels)
+  paste(c(
+    if (panels == 1) describe_size(segments),
+    "Dashed: prevalence, the precision of a random ranking.",
+    paste0("Grey: equal F1, of ", paste(f_scores, collapse = ", "), "."),
+    if (has_band(curves)) describe_band(segments),
+    if (drawn < panels) paste0("Only the first ", drawn, " of ", panels, " segments are drawn.")
+  ), collapse = "\n")
+}
+
+describe_band <- function(segments) {
+  paste0(
+    "Shaded: ", if (!is.null(level)) paste0(format(100 * level), " % "),
+    "interval of the precision at each threshold",
+    if (!is.null(segments$ci_low)) "; in brackets, of AP", "."
+  )
+}
+
+# --- picture ---------------------------------------------------------------------------------
+
+iso_f1 <- function(f) {
+  recall <- seq(f / (2 - f), 1, length.out = 101)
+  data.frame(f_score = f, recall = recall, precision = f * recall / (2 * recall - f))
+}
+
+has_band <- function(curves) !is.null(curves$precision_low)
+
+# A ribbon has no steps of its own: each row also stands at the recall before it.
+steps_of <- function(curves) {
+  before <- curves
+  before$recall <- ave(curves$recall, curves$.line, FUN = function(r) c(r[1], head(r, -1)))
+  steps <- rbind(before, curves)[order(rep(seq_len(nrow(curves)), 2)), ]
+  steps[!is.na(steps$recall) & !is.na(steps$precision_low), ]
+}
+
+draw_band <- function(curves) {
+  if (!has_band(curves)) return(NULL)
+  geom_ribbon(
+    aes(ymin = precision_low, ymax = precision_high, fill = .colour, group = .line),
+    steps_of(curves), alpha = 0.2, colour = NA
+  )
+}
+
+draw_panels <- function(segments) {
+  if (max(segments$.panel) == 1) return(NULL)
+  titles <- vapply(split(segments, segments$.panel), describe_panel, "")
+  facet_wrap(~.panel, ncol = panel_columns(segments), labeller = as_labeller(titles))
+}
+
+panel_columns <- function(segments) {
+  panels <- max(segments$.panel)
+  if (panels == 3) 3 else min(4, ceiling(sqrt(panels)))
+}
+
+# With one panel the legend has room for the areas; otherwise they are in the panels' titles.
+colour_labels <- function(segments) {
+  first <- segments[!duplicated(segments$.colour), ]
+  names <- if (!is.null(model)) show_key(first[[model]])
+  if (max(segments$.panel) > 1) return(names)
+  if (is.null(names)) first$.area else paste0(names, ": ", first$.area)
+}
+
+draw_colours <- function(segments) {
+  count <- max(segments$.colour)
+  # Without the last colours of the scale, which are too light for lines on white.
+  scale <- if (count <= length(okabe_ito)) okabe_ito else hcl.colors(ceiling(1.3 * count))
+  values <- scale[seq_len(count)]
+  labels <- colour_labels(segments)
+  rows <- if (max(segments$.panel) == 1 || count > most_on_top) count else 1
+  guide <- guide_legend(nrow = rows, override.aes = list(linewidth = 1.2))
+  list(
+    scale_colour_manual(
+      NULL, values = values, labels = if (is.null(labels)) waiver() else labels,
+      guide = if (is.null(labels)) "none" else guide
+    ),
+    scale_fill_manual(values = values, guide = "none")
+  )
+}
+
+draw_curves <- function(curves, segments) {
+  curves$.colour <- factor(curves$.colour)
+  share <- c("0", "0.25", "0.5", "0.75", "1")
+  ggplot(curves, aes(recall, precision)) +
+    geom_line(
+      aes(group = f_score), do.call(rbind, lapply(f_scores, iso_f1)), colour = "grey85",
+      linewidth = 0.3
+    ) +
+    geom_hline(
+      aes(yintercept = .prevalence), unique(segments[c(".panel", ".prevalence")]),
+      linetype = "dashed", colour = "grey40", linewidth = 0.4
+    ) +
+    draw_band(curves) +
+    # geom_step sorts by recall, but stably: rows of equal recall keep the order they lie in.
+    # "vh" holds the precision of a point back to the recall before it, as average precision does.
+    geom_step(aes(colour = .colour, group = .line), direction = "vh", linewidth = 0.5, na.rm = TRUE) +
+    draw_panels(segments) +
+    draw_colours(segments) +
+    scale_x_continuous(breaks = 0:4 / 4, labels = share) +
+    scale_y_continuous(breaks = 0:4 / 4, labels = share) +
+    # A little room around 0 and 1, or the border would hide the lines that run along it.
+    coord_equal(xlim = c(-0.015, 1.015), ylim = c(-0.015, 1.015), expand = FALSE)
+}
+
+label_plot <- function(plot, curves, segments, panels) {
+  plot +
+    labs(
+      title = title,
+      subtitle = describe_plot(curves, segments, panels),
+      x = "Recall: share of the positives that are found",
+      y = "Precision: share of those found that are positive"
+    ) +
+    theme_minimal(base_size = 11) +
+    theme(
+      legend.justification = c("left", "top"),
+      legend.margin = margin(0, 0, 0, 0),
+      legend.position = if (max(segments$.colour) > most_on_top) "right" else "top",
+      panel.border = element_rect(fill = NA, colour = "grey75"),
+      panel.grid.minor = element_blank(),
+      panel.spacing = unit(14, "pt"),
+      plot.background = element_rect(fill = "white", colour = NA),
+      plot.margin = margin(12, 16, 10, 10),
+      plot.title = element_text(face = "bold"),
+      plot.title.position = "plot",
+      strip.text = element_text(hjust = 0, lineheight = 1.05)
+    )
+}
+
+# In inches: panels are square, and their titles have a line per model.
+picture_size <- function(segments) {
+  columns <- panel_columns(segments)
+  rows <- ceiling(max(segments$.panel) / columns)
+  panel <- c(6, 3.6, 3, 2.5)[columns]
+  lines <- if (rows * columns == 1) 0 else 2 + max(table(segments$.panel))
+  legend <- if (max(segments$.colour) > most_on_top) 2 else 0
+  c(width = 0.9 + columns * (panel + 0.15) + legend, height = 2 + rows * (panel + 0.17 * lines))
+}
+
+# --- from file to file -----------------------------------------------------------------------
+
+# The folder of this script, run by Rscript or by source().
+script_folder <- function() {
+  for (frame in sys.frames()) if (!is.null(frame$ofile)) return(dirname(frame$ofile))
+  file <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
+  # Rscript writes a space in a name as ~+~.
+  if (length(file) == 1) dirname(gsub("~+~", " ", file, fixed = TRUE)) else "."
+}
+
+arguments <- commandArgs(trailingOnly = TRUE)
+table_path <- if (length(arguments) > 0) arguments[1] else file.path(script_folder(), table_file)
+picture_path <- if (length(arguments) > 1) arguments[2] else file.path(script_folder(), picture_file)
+
+curves <- restore(read_curves(table_path))
+if (nrow(curves) == 0) stop("there is nothing to draw: the table has no rows")
+curves <- add_segments(curves)
+panels <- max(curves$.panel)
+curves <- curves[curves$.panel <= most_panels, ]
+segments <- summarise_segments(curves)
+plot <- label_plot(draw_curves(curves, segments), curves, segments, panels)
+
+size <- picture_size(segments)
+ggsave(
+  picture_path, plot, width = size[["width"]], height = size[["height"]], dpi = 110,
+  limitsize = FALSE
+)

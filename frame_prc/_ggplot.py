@@ -1,0 +1,90 @@
+"""Handing on to R: a table of curves that R reads without surprises, and a script that draws it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import polars.selectors as cs
+
+from frame_prc._areas import AVERAGE_PRECISION
+from frame_prc._columns import named
+from frame_prc._curve_frame import curve_keys
+from frame_prc._files import check_writable, whole
+from frame_prc._ggplot_columns import RColumn, r_columns
+from frame_prc._ggplot_script import SEPARATORS, script_text
+from frame_prc.exceptions import FileError, OptionError, type_name
+
+_SUFFIXES = (*SEPARATORS, ".parquet", ".arrow", ".feather")
+_AREA = (AVERAGE_PRECISION, "ci_low", "ci_high")
+
+
+def table_path(path: Any) -> Path:
+    """Return where the table goes, or say why it cannot, before anything is computed."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise OptionError(f"path= is of type {type_name(path)}", "the path of a file")
+    table = Path(os.fspath(path))
+    if table.suffix.lower() not in _SUFFIXES:
+        found = f"the suffix {table.suffix!r}" if table.suffix else "no suffix"
+        raise FileError(
+            f"path= {os.fspath(path)!r} has {found}",
+            ", ".join(_SUFFIXES),
+            "the path comes before the columns: write_ggplot('curves.tsv', 'truth', 'score')",
+        )
+    for file in (table, _script_path(table)):
+        check_writable(file)
+    return table
+
+
+def check_title(title: Any) -> None:
+    """Refuse a title that is no text."""
+    if title is not None and not isinstance(title, str):
+        raise OptionError(f"title= is of type {type_name(title)}", "a text, or None")
+
+
+def write(
+    points: pl.DataFrame,
+    areas: pl.DataFrame,
+    table: Path,
+    title: str | None,
+    level: float | None,
+) -> tuple[Path, Path]:
+    """Write curves and the script that draws them: both files whole, or neither."""
+    keys = curve_keys(points.schema)
+    columns = r_columns(_with_areas(points, areas, keys), keys)
+    script = _script_path(table)
+    text = script_text(table, columns, keys, title, level)
+    with whole(table) as table_part, whole(script) as script_part:
+        _write_table(columns, table_part)
+        script_part.write_text(text, encoding="ascii", newline="\n")
+    return table, script
+
+
+def _with_areas(points: pl.DataFrame, areas: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Add the average precision of its segment to each point, and its interval if there is one."""
+    measures = [name for name in _AREA if name in areas.columns and name not in points.columns]
+    found = areas.select(cs.by_name(*keys, *measures))
+    if not keys:
+        return points.join(found, how="cross")
+    on = [named(key) for key in keys]
+    return points.join(found, on=on, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _script_path(table: Path) -> Path:
+    return table.with_suffix(".R")
+
+
+def _write_table(columns: list[RColumn], path: Path) -> None:
+    suffix = path.suffix.lower()
+    if suffix in SEPARATORS:
+        texts = pl.DataFrame([column.texts() for column in columns])
+        texts.write_csv(path, separator=SEPARATORS[suffix], quote_style="never")
+        return
+    values = pl.DataFrame({column.r_name: column.values for column in columns})
+    if suffix == ".parquet":
+        values.write_parquet(path)
+    else:
+        # R's arrow has no string views.
+        values.write_ipc(path, compat_level=pl.CompatLevel.oldest())

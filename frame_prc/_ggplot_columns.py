@@ -1,0 +1,215 @@
+"""Columns as R takes them: legal names, types it has, and texts it reads back bit for bit."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+NULL = "NA"
+AS_NUMBER = "as_number"  # of the script's functions that restore types
+
+_RESERVED = {
+    *("if", "else", "repeat", "while", "function", "for", "in", "next", "break", "T", "F"),
+    *("TRUE", "FALSE", "NULL", "Inf", "NaN", "NA", "NA_integer_", "NA_real_", "NA_character_"),
+    "NA_complex_",
+}
+_LARGEST_INTEGER = 2**31 - 1
+_LARGEST_EXACT = 2**53  # integers beyond share doubles
+_NUL = {0: "\N{SYMBOL FOR NULL}"}  # no string of R holds a NUL
+# For R a carriage return ends a line, quoted or not.
+_UNREADABLE = {**_NUL, ord("\r"): "\N{SYMBOL FOR CARRIAGE RETURN}"}
+_LONGEST_LINE = 96
+
+
+@dataclass(frozen=True)
+class RColumn:
+    """A column of the table for R.
+
+    ``values`` have a dtype that R has too, which it calls ``kind``. ``restore`` is the function of
+    the script that gives this type to the column read as text, and ``arguments`` are its further
+    arguments. ``null`` is the text of a null, which no value has.
+    """
+
+    name: str
+    r_name: str
+    values: pl.Series
+    kind: str
+    restore: str
+    arguments: tuple[str, ...] = ()
+    null: str = NULL
+
+    def texts(self) -> pl.Series:
+        """Return the column as it is written."""
+        write = _WRITERS[self.kind]
+        texts = [self.null if value is None else write(value) for value in self.values.to_list()]
+        return pl.Series(self.r_name, texts, pl.String)
+
+
+def r_columns(table: pl.DataFrame, keys: Collection[str]) -> list[RColumn]:
+    """Return the columns of a table as R takes them."""
+    names = r_names(table.columns)
+    return [
+        (_measure if column.dtype.is_numeric() and column.name not in keys else _key)(
+            column, names[column.name]
+        )
+        for column in table
+    ]
+
+
+def r_names(names: Iterable[str]) -> dict[str, str]:
+    """Return the name each column has in R: ASCII, legal without backticks, and its own.
+
+    Names that are legal already stay as they are.
+    """
+    legal = {name: _legal(name) for name in names}
+    given = {name: name for name, proposed in legal.items() if name == proposed}
+    for name, proposed in legal.items():
+        if name not in given:
+            given[name] = _unused(proposed, given.values(), ".{}")
+    return given
+
+
+def _legal(name: str) -> str:
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    legal = re.sub(r"[^A-Za-z0-9._]", ".", plain)
+    if not legal[:1].isalpha():  # names that begin with a dot are the script's own
+        legal = f"X{legal}"
+    return f"{legal}." if legal in _RESERVED else legal
+
+
+def _unused(text: str, used: Collection[str], number: str) -> str:
+    """Return a text, or its first numbered variant that is not used yet."""
+    variant, count = text, 0
+    while variant in used:
+        count += 1
+        variant = text + number.format(count)
+    return variant
+
+
+# --- types -----------------------------------------------------------------------------------
+
+
+def _measure(column: pl.Series, r_name: str) -> RColumn:
+    """Return numbers as such; a Float32 keeps the value it has, which has more digits."""
+    values = column if column.dtype.is_integer() else column.cast(pl.Float64)
+    return RColumn(column.name, r_name, values, "numeric", AS_NUMBER)
+
+
+def _key(key: pl.Series, r_name: str) -> RColumn:
+    """Return a key in the type that R has for it, or else as a factor."""
+    dtype, name = key.dtype, key.name
+    if dtype.is_integer() and _largest(key) <= _LARGEST_INTEGER:
+        return RColumn(name, r_name, key.cast(pl.Int32), "integer", "as_integer")
+    if dtype.is_float() or (dtype.is_integer() and _largest(key) <= _LARGEST_EXACT):
+        return RColumn(name, r_name, key.cast(pl.Float64), "numeric", AS_NUMBER)
+    if dtype == pl.Boolean:
+        return RColumn(name, r_name, key, "logical", "as_truth")
+    if dtype == pl.Date:
+        return RColumn(name, r_name, key, "Date", "as_date")
+    if isinstance(dtype, pl.Datetime) and dtype.time_unit != "ns":
+        zone = literal(dtype.time_zone or "UTC")
+        return RColumn(name, r_name, _instants(key, dtype), "POSIXct", "as_time", (zone,))
+    return _factor(key, r_name)
+
+
+def _largest(key: pl.Series) -> int:
+    return max(map(abs, key.drop_nulls().unique().to_list()), default=0)
+
+
+def _instants(key: pl.Series, dtype: pl.Datetime) -> pl.Series:
+    # In UTC no hour comes twice.
+    aware = key if dtype.time_zone else key.dt.replace_time_zone("UTC")
+    return aware.cast(pl.Datetime("us", "UTC"))
+
+
+def _factor(key: pl.Series, r_name: str) -> RColumn:
+    # Sorted in the key's own dtype: an Enum by its categories, a duration by its length.
+    levels: dict[str, str] = {}
+    for text in _shown(key.drop_nulls().unique().sort()):
+        levels[_unused(text.translate(_UNREADABLE), levels, " ({})")] = text
+    null = NULL
+    while null in levels:
+        null = f"<{null}>"
+    arguments = [f"levels = {vector(levels)}"]
+    if any(level != text for level, text in levels.items()):
+        arguments += [f"labels = {vector(levels.values())}"]
+    if null != NULL:
+        arguments += [f"null = {literal(null)}"]
+    written = {text: level for level, text in levels.items()}
+    values = [None if text is None else written[text] for text in _shown(key)]
+    column = pl.Series(values, dtype=pl.String)
+    return RColumn(key.name, r_name, column, "factor", "as_factor", tuple(arguments), null)
+
+
+def _shown(key: pl.Series) -> list[Any]:
+    """Return values as texts, none where it is null."""
+    if key.dtype.is_temporal():  # Python's have no nanoseconds
+        return key.dt.to_string("iso").to_list()
+    return [None if value is None else str(value) for value in key.to_list()]
+
+
+# --- R code ----------------------------------------------------------------------------------
+
+
+def literal(text: str) -> str:
+    """Return a text as a string of R: in ASCII, so that it is the same in every locale."""
+    return '"' + "".join(map(_escaped, text.translate(_NUL))) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    if " " <= character <= "~":
+        return character
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004
+
+
+def vector(texts: Iterable[str]) -> str:
+    """Return texts as a character vector of R, on as many lines as it takes."""
+    return wrapped(map(literal, texts)) or "character()"
+
+
+def wrapped(items: Iterable[str]) -> str:
+    """Return a call of ``c`` with these items, or nothing where there is none."""
+    lines = [""]
+    for item in items:
+        if lines[-1] and len(lines[-1]) + len(item) > _LONGEST_LINE:
+            lines.append("")
+        lines[-1] += f"{item}, "
+    text = "\n    ".join(line.rstrip() for line in lines).rstrip(",")
+    if len(lines) > 1:
+        return f"c(\n    {text}\n  )"
+    return f"c({text})" if text else ""
+
+
+# --- texts -----------------------------------------------------------------------------------
+
+
+def _number(value: float) -> str:
+    """Return a number with all the digits it takes to tell it from its neighbours, 17.
+
+    Fewer that round to it may lie next to the middle between it and a neighbour, and R's own
+    arithmetic of 64 bits then takes the neighbour now and then.
+    """
+    if isinstance(value, int):
+        return str(value)
+    if math.isinf(value):
+        return "Inf" if value > 0 else "-Inf"
+    return "NaN" if math.isnan(value) else format(value, ".17g")
+
+
+_WRITERS: dict[str, Callable[[Any], str]] = {
+    "numeric": _number,
+    "integer": str,
+    "logical": lambda value: str(value).upper(),
+    "Date": lambda value: value.isoformat(),
+    "POSIXct": lambda value: value.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z",
+    "factor": lambda value: '"' + value.replace('"', '""') + '"',
+}
