@@ -211,6 +211,7 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
             f"the pandas frame does not convert to Polars: {str(error).rstrip('.')}",
             hint="cast the column it names, for example with .astype(str)",
         ) from error
+    source.columns = [str(name) for name in frame.columns]  # an empty name gets another there
     return source.with_columns(_category_orders(frame))
 
 

@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 from kinds import TYPES, assert_rows, every_kind, every_polars_kind
 from polars.testing import assert_frame_equal
 from scipy import stats
-from strategies import BY, DYADIC_WEIGHTS, FLOAT_WEIGHTS, INTEGER_WEIGHTS, SCORES, SCORES_OR_NONE, frames
+from strategies import (
+    BY,
+    DYADIC_WEIGHTS,
+    FLOAT_WEIGHTS,
+    INTEGER_WEIGHTS,
+    SCORES,
+    SCORES_OR_NONE,
+    frames,
+)
 
 import frame_prc
 from frame_prc import DataError, OptionError
