@@ -163,6 +163,12 @@ def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
 def _expression(schema: pl.Schema, role: str, item: Any) -> pl.Expr:
     check_column(role, item)
     if isinstance(item, str):
+        if item == "*":
+            raise ColumnError(
+                f"{role}= names '*', which Polars takes for all columns at once",
+                "the names of columns",
+                "rename a column that is called so",
+            )
         _check_exists(schema, role, item)
         return named(item)
     expression: pl.Expr = item

@@ -65,6 +65,13 @@ def ask(verb: str, frame: Any, *columns: Any, **asked: Any) -> Any:
     return getattr(frame.prc, verb)(*columns, **VERBS[verb], **asked)
 
 
+def test_a_star_is_no_name():
+    # Polars takes it for all columns wherever it stands, so no result could be called so.
+    df = pl.DataFrame({"*": ["a", "b"], "late": [True, False], "score": [0.1, 0.2]})
+    with pytest.raises(ColumnError, match=r"by= names '\*', which Polars takes for all columns"):
+        df.prc.curve("late", "score", by="*")
+
+
 def role_of(where: str) -> str:
     return where.partition(" ")[0]
 
