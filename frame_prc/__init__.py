@@ -20,6 +20,8 @@ from frame_prc.api import (
     merge_counts,
     one_vs_rest,
     operating_points,
+    plot,
+    plot_summary,
     quantile_thresholds,
     summary,
 )
@@ -50,6 +52,8 @@ __all__ = [
     "merge_counts",
     "one_vs_rest",
     "operating_points",
+    "plot",
+    "plot_summary",
     "quantile_thresholds",
     "summary",
 ]

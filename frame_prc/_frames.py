@@ -78,11 +78,13 @@ def apply_all(
     return cast("FrameT", _back_to_pandas(rows, _chosen(first, None), sources[0].collect_schema()))
 
 
-def scan(frame: AnyFrame, columns: Collection[str] | None) -> pl.LazyFrame:
-    """Return a frame of any known kind as a lazy one; of pandas only these columns, if named."""
+def scan(
+    frame: AnyFrame, columns: Collection[str] | None, amounts: Collection[str] = ()
+) -> pl.LazyFrame:
+    """Return a frame of any known kind as a lazy one; the others are those of :func:`apply`."""
     if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
         return frame.lazy()
-    return _read_pandas(_chosen(cast("pd.DataFrame", frame), columns), ()).lazy()
+    return _read_pandas(_chosen(cast("pd.DataFrame", frame), columns), amounts).lazy()
 
 
 def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:

@@ -1,0 +1,123 @@
+"""Curve frames, as ``curve`` returned them or a file kept them, turned back into counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_prc._columns import named
+from frame_prc._curve import COLUMNS, Start
+from frame_prc._thinning import COLUMNS as THINNED
+from frame_prc.exceptions import ColumnError, DataError, nearest
+
+_AMOUNTS = ("tp", "fp", "fn", "tn")
+_HINT = "give truth= and score= to draw rows, or pos=, neg= and score= to draw counts"
+
+
+@dataclass(frozen=True)
+class CurveFrame:
+    """A curve as counts, one row per point: ``key_0, key_1, ...``, ``threshold, pos, neg``.
+
+    ``keys`` are the caller's names of the keys, ``start`` is how the segments open, and ``error``
+    is how far off the steps are where the curve was thinned, ``None`` where it was not.
+    """
+
+    counts: pl.DataFrame
+    keys: list[str]
+    start: Start
+    error: float | None
+
+
+def read_curve(lf: pl.LazyFrame) -> CurveFrame:
+    """Return the counts that a curve was made of; those between two points are at the lower one."""
+    schema = lf.collect_schema()
+    keys = _keys(schema)
+    by = [f"key_{i}" for i in range(len(keys))]
+    renamed = [named(name).alias(key) for name, key in zip(keys, by, strict=True)]
+    columns = [*COLUMNS, *(name for name in THINNED if name in schema)]
+    # Of equal counts a start point comes first, whose threshold no score can exceed.
+    points = lf.select(*renamed, *columns).collect().sort(*by, "tp", "fp", maintain_order=True)
+    _check_values(points, by)
+    error = points[THINNED[0]].max() if THINNED[0] in points.columns else None
+    return CurveFrame(_counts(points, by), keys, _start(points), _float(error))
+
+
+def _float(value: object) -> float | None:
+    return value if isinstance(value, float) else None
+
+
+def _keys(schema: pl.Schema) -> list[str]:
+    """Return the columns before ``threshold``, if all that make a curve are there."""
+    for name in COLUMNS:
+        if name not in schema:
+            raise ColumnError(
+                f"truth= is not given, and the frame is no curve: it has no column {name!r}",
+                f"a frame as curve() returns it, with {', '.join(COLUMNS)} after its keys",
+                f"{_HINT}; {nearest(name, schema)}",
+            )
+    for name in ("threshold", *_AMOUNTS):
+        if not schema[name].is_numeric():
+            raise ColumnError(
+                f"column {name!r} of the curve has dtype {schema[name]}",
+                "a numeric column",
+                "in a file, inf is how the threshold of a start point is written",
+            )
+    names = schema.names()
+    return names[: names.index("threshold")]
+
+
+def _check_values(points: pl.DataFrame, by: list[str]) -> None:
+    """Refuse counts that no curve has: the rows of several segments under one key, say."""
+    grows = [pl.col(name) >= _before(name, by) for name in ("tp", "fp")]
+    falls = pl.col("threshold") <= _over(pl.col("threshold").shift(1, fill_value=_INFINITY), by)
+    totals = [
+        (pl.col(a) + pl.col(b) - _over((pl.col(a) + pl.col(b)).first(), by)).abs()
+        <= _ROUNDING * (pl.col(a) + pl.col(b))
+        for a, b in (("tp", "fn"), ("fp", "tn"))
+    ]
+    amounts = [pl.col(name) >= 0 for name in _AMOUNTS]
+    fits = pl.all_horizontal(*grows, falls, *totals, *amounts).fill_null(value=False)
+    wrong = points.filter(~fits)
+    if wrong.height:
+        raise DataError(
+            f"the frame is no curve: {wrong.height} of {points.height} rows do not go on from the "
+            f"one before, the first of them at threshold {wrong['threshold'][0]}",
+            "segments of falling threshold, growing tp and fp, and constant tp + fn and fp + tn",
+            "the keys are the columns before threshold; are all of them there?",
+        )
+
+
+_INFINITY = float("inf")
+_ROUNDING = 1e-9  # sums of weights, in a file that keeps some of their digits
+
+
+def _over(value: pl.Expr, by: list[str]) -> pl.Expr:
+    return value.over(by) if by else value
+
+
+def _before(name: str, by: list[str]) -> pl.Expr:
+    return _over(pl.col(name).shift(1, fill_value=0), by)
+
+
+def _counts(points: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Return what each point adds, and what no threshold reaches at the threshold null."""
+    retrieved = points.select(
+        *by,
+        "threshold",
+        pos=pl.col("tp") - _before("tp", by),
+        neg=pl.col("fp") - _before("fp", by),
+    )
+    last = points.group_by(by, maintain_order=True).last() if by else points.tail(1)
+    never = last.select(
+        *by, pl.lit(None, points.schema["threshold"]).alias("threshold"), pos="fn", neg="tn"
+    )
+    return pl.concat([retrieved, never])
+
+
+def _start(points: pl.DataFrame) -> Start:
+    """Return how the segments open: at precision 1, at that of their first real point, or not."""
+    opening = points.filter(pl.col("tp") + pl.col("fp") == 0, pl.col("threshold") == _INFINITY)
+    if opening.is_empty():
+        return None
+    return "one" if (opening["precision"] == 1).all() else "first"
