@@ -157,7 +157,6 @@ class _Drawn:
     points: pl.DataFrame
     chosen: pl.DataFrame
     unmet: list[str]
-    most_points: int
     precision_error: float
     roc_error: float
 
@@ -172,20 +171,26 @@ def _drawn(segments: Segments, lines: pl.DataFrame, drawing: Drawing) -> _Drawn:
     room -= (_ISO_STEPS + 2) * len(drawing.iso_f1)
     room_of_roc = int(room * _SHARE_OF_ROC) if drawing.roc else 0
     most = _most_points(sizes, room - room_of_roc)
-    z = normal_quantile(drawing.level) if drawing.wilson else None
-    curve = segments.curves(most, z)
+    curve = _named(_curve(segments, most, room - room_of_roc, drawing), lines)
     roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if drawing.roc else 0)
     return _Drawn(
-        curve=_named(curve, lines),
+        curve=curve,
         roc=_named(roc, lines),
-        band=_named(curve, lines).drop_nulls("precision_low") if drawing.wilson else band,
+        band=curve if drawing.wilson else band,
         points=points,
         chosen=chosen,
         unmet=_unmet(points),
-        most_points=most,
         precision_error=max(_largest(curve[THINNED[0]]), segments.error or 0.0),
         roc_error=roc_error,
     )
+
+
+def _curve(segments: Segments, most: int, room: int, drawing: Drawing) -> pl.DataFrame:
+    z = normal_quantile(drawing.level) if drawing.wilson else None
+    curve = segments.curves(most, z)
+    # Thinning spares points where the line hardly moves, which leaves room for more elsewhere.
+    wider = segments.curves(max(most * room // max(curve.height, 1), most), z)
+    return wider if wider.height <= room else curve
 
 
 def _largest(errors: pl.Series) -> float:
@@ -266,7 +271,7 @@ def _panel(lines: pl.DataFrame, rows: _Drawn, number: int) -> Panel:
     names = here["series"].to_list()
     areas = here["ap"].to_list()
     in_legend = not several and here.height > 1
-    words = [f"{name} {area}".strip() for name, area in zip(names, areas, strict=True)]
+    words = list(zip(names, areas, strict=True))
     return Panel(
         title=here["panel_name"][0],
         lines=[] if in_legend else words,
@@ -337,17 +342,15 @@ def _finished(
     grid: Piece, panels: Sequence[Panel], notes: list[str], rows: _Drawn, drawing: Drawing
 ) -> ChartType:
     look = drawing.look
-    room = look.characters(len(panels), paired=drawing.roc)
+    legend = len(panels) == 1 and not panels[0].lines and not drawing.roc
+    room = look.characters(len(panels), paired=drawing.roc, legend=legend)
     # What would stand above the only panel stands here.
-    above = [panels[0].title, *panels[0].lines] if len(panels) == 1 else []
+    above = [panels[0].title, *map(" ".join, panels[0].lines)] if len(panels) == 1 else []
     words = alt.Title(
         safe(look.title or "Precision and recall"),
-        subtitle=[*filter(None, above), *paragraph(notes, room)],
+        subtitle=[*filter(None, map(str.strip, above)), *paragraph(notes, room)],
     )
-    errors: dict[str, float] = {
-        "precision_error": rows.precision_error,
-        "most_points": rows.most_points,
-    }
+    errors = {"precision_error": rows.precision_error}
     if drawing.roc:
         errors["roc_error"] = rows.roc_error
     chart: ChartType = grid.properties(title=words, usermeta={"frame_prc": errors}).configure(
@@ -370,6 +373,8 @@ def _notes(lines: pl.DataFrame, rows: _Drawn, drawing: Drawing) -> list[str]:
         notes.append(f"Ribbon: {percent} band of precision at each recall (bootstrap).")
     if rows.precision_error > _WORTH_SAYING:
         notes.append(f"Thinned: steps are off by {rows.precision_error:.2g} at most.")
+    if rows.roc_error > _WORTH_SAYING:
+        notes.append(f"ROC curves are off by {rows.roc_error:.2g} at most.")
     if rows.unmet:
         more = f" and {len(rows.unmet) - _WORTH_NAMING} more" * (len(rows.unmet) > _WORTH_NAMING)
         notes.append(f"Not reached: {'; '.join(rows.unmet[:_WORTH_NAMING])}{more}.")

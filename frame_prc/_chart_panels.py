@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -28,10 +29,13 @@ _AT_POINT = ("threshold", "precision", "recall", "tp", "fp")
 
 @dataclass(frozen=True)
 class Panel:
-    """What a panel shows: frames of rows with ``series``, and words above and within it."""
+    """What a panel shows: frames of rows with ``series``, and words above and within it.
+
+    ``lines`` say of each series its name and its area.
+    """
 
     title: str
-    lines: list[str]
+    lines: list[tuple[str, str]]
     curve: pl.DataFrame
     roc: pl.DataFrame
     baselines: pl.DataFrame
@@ -127,7 +131,9 @@ class Pen:
             *self._lines(panel.roc, x, y, "linear", f"hover_{place.number}"),
             *self._points(panel.points, x, y),
         ]
-        return self._titled(layers, "ROC" if panel.title else "", [" " for _ in panel.lines], place)
+        return self._titled(
+            layers, "ROC" if panel.title else "", [("", " ") for _ in panel.lines], place
+        )
 
     # --- layers --------------------------------------------------------------------------------
 
@@ -160,6 +166,8 @@ class Pen:
     def _band(self, rows: pl.DataFrame, x: alt.X, place: Place) -> list[Piece]:
         area = (
             alt.Chart(rows)
+            # The rows are those of the curve, which counts them once, and has a start without any.
+            .transform_filter("isValid(datum.precision_low)")
             .mark_area(opacity=0.22, interpolate="step-before")
             .encode(
                 x=x,
@@ -184,18 +192,15 @@ class Pen:
         nearest = alt.selection_point(
             name=name, nearest=True, on="pointerover", clear="pointerout", empty=False
         )
-        dot = (
-            alt.Chart(rows)
-            .mark_circle(size=55)
-            .encode(
-                x=x,
-                y=y,
-                color=self._colour(alt.Color),
-                opacity=alt.condition(nearest, alt.value(1), alt.value(0)),
-                tooltip=self._tooltips("ap", *_AT_POINT),
-            )
+        # Without words for readers of the page, which every dot would repeat.
+        dot = alt.Chart(rows).mark_circle(size=55, aria=False, tooltip=self._tooltip_of_nearest())
+        dots = dot.encode(
+            x=x,
+            y=y,
+            color=self._colour(alt.Color),
+            opacity=alt.condition(nearest, alt.value(1), alt.value(0)),
         )
-        return [line, dot.add_params(nearest)]
+        return [line, dots.add_params(nearest)]
 
     def _points(self, rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[Piece]:
         if rows.is_empty():
@@ -221,17 +226,22 @@ class Pen:
         middle = {"x": alt.value(place.width / 2), "y": alt.value(place.height / 2)}
         return [] if text is None else [words.encode(**middle, text="text:N")]
 
-    def _titled(self, layers: list[Piece], title: str, lines: list[str], place: Place) -> Piece:
+    def _titled(
+        self, layers: list[Piece], title: str, lines: list[tuple[str, str]], place: Place
+    ) -> Piece:
         chart = alt.layer(*layers).properties(width=place.width, height=place.height)
         if not title and not lines:
             return chart
         size = 11.5 if place.is_large else 10.5
-        room = int(place.width / size * 2)
-        words = [short(line, room + 3) for line in lines]
+        room = int(place.width / size * 2.1)
+        # A long name gives way to its area.
+        words = [
+            f"{short(name, max(room + 2 - len(area), _LEAST_NAME))} {area}" for name, area in lines
+        ]
         return chart.properties(
             title=alt.Title(
                 short(title, room),
-                subtitle=words,
+                subtitle=words if any(name for name, _ in lines) else [area for _, area in lines],
                 fontSize=size,
                 subtitleFontSize=size - 1,
                 offset=6,
@@ -267,12 +277,28 @@ class Pen:
             columns=columns,
         )
 
+    def _tooltip_of_nearest(self) -> alt.ExprRef:
+        """Return what to say of the point nearest the mouse.
+
+        The mouse is then over the cell of that point, whose datum it is. Vega-Lite 6.1 looks for
+        text in the cell itself, so the expression is our own (vega-lite pull request 9707).
+        """
+        row = "(isObject(datum.datum) ? datum.datum : datum)"
+        said = {title: f"{row}.{name}" for name, title in self.keys.items()}
+        for name in ("ap", *_AT_POINT):
+            value = f"{row}.{name}"
+            shown = f"format({value}, '{_FORMATS[name]}')" if name in _FORMATS else value
+            said[_TITLES.get(name, name)] = shown
+        pairs = ", ".join(f"{json.dumps(title)}: {value}" for title, value in said.items())
+        return alt.ExprRef(f"{{{pairs}}}")
+
     def _tooltips(self, *columns: str) -> list[alt.Tooltip]:
         keys = [alt.Tooltip(f"{name}:N", title=title) for name, title in self.keys.items()]
         return [*keys, *map(_tooltip, columns)]
 
 
 _WIDE = 16  # characters
+_LEAST_NAME = 9
 
 
 def _tooltip(column: str) -> alt.Tooltip:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 200
 _ROW = 19  # px
 _APART = 5  # px between the dots of two models in one row
-_WIDTHS = {True: 300, False: 420}  # of the dots, with and without differences beside them
+_WIDTHS = {True: 440, False: 300}  # of the dots, alone and with differences beside them
 _DIFFERENCES = 190
 _SIZES = 110
 _LETTERS = 125
@@ -143,7 +143,7 @@ class _Drawing:
         x = alt.X(f"{AVERAGE_PRECISION}:Q", title="Average precision", scale=_from_data())
         defined = dots.drop_nulls(AVERAGE_PRECISION)
         layers = [
-            alt.Chart(dots)
+            alt.Chart(defined)
             .mark_tick(color=self.look.quiet, thickness=1.5, height=11)
             .encode(x=x.copy(), y=self._y(words=True), tooltip=self._tooltips())
             .transform_calculate(average_precision="datum.prevalence"),
@@ -208,7 +208,7 @@ class _Drawing:
         """Return the differences of two models with their intervals."""
         [(a, b), *others] = rows.select("model_a", "model_b").unique(maintain_order=True).rows()
         title = f"Difference to {b}" if others else f"{a} less {b}"
-        x = alt.X("difference:Q", title=short(safe(title)), scale=_from_data())
+        x = alt.X("difference:Q", title=short(safe(title)), scale=_without_few(rows))
         y = self._y(words=False)
         tooltips = [
             alt.Tooltip("name:N", title="segment"),
@@ -227,7 +227,7 @@ class _Drawing:
             offset = (place - (len(compared) - 1) / 2) * min(_APART, _ROW / len(compared))
             colour = alt.value(self.look.text) if not others else self._colour("model_a")
             if "ci_low" in rows.columns:
-                rule = alt.Chart(here).mark_rule(strokeWidth=1.4, yOffset=offset)
+                rule = alt.Chart(here).mark_rule(strokeWidth=1.4, yOffset=offset, clip=True)
                 bounds = {"x": alt.X("ci_low:Q"), "x2": "ci_high:Q"}
                 layers.append(rule.encode(**bounds, y=y, color=colour, tooltip=tooltips))
             dot = alt.Chart(here).mark_circle(size=60, opacity=1, yOffset=offset)
@@ -281,6 +281,19 @@ def _number(column: str) -> alt.Tooltip:
 
 def _from_data() -> alt.Scale:
     return alt.Scale(zero=False, nice=True)
+
+
+def _without_few(rows: pl.DataFrame) -> alt.Scale:
+    """Return a scale that holds all dots, and the intervals of segments with enough positives.
+
+    A handful of positives tells so little that its interval would leave no room for the others.
+    """
+    enough = rows.filter(status="ok") if "status" in rows.columns else rows.clear()
+    if enough.is_empty():
+        return _from_data()
+    values = [*rows["difference"], *enough["ci_low"], *enough["ci_high"]]
+    known = [0.0, *(value for value in values if value is not None)]
+    return alt.Scale(domain=[min(known), max(known)], nice=True)
 
 
 def _range(sizes: Sequence[float]) -> str:

@@ -29,7 +29,7 @@ _GRIDS = (
 # Beside each panel there is one of the same size.
 _PAIRED_GRIDS = ((4, 2, 310), (60, 4, 134))
 
-_AXIS, _LETTER = 40, 5.1  # px
+_AXIS, _LEGEND, _LETTER = 40, 190, 4.8  # px
 _LEAST_LETTERS = 60
 
 LARGE = 200  # px; a panel as wide has room for words
@@ -83,10 +83,11 @@ class Look:
         width = self.width or self.height or width
         return columns, width, self.height or width
 
-    def characters(self, panels: int, *, paired: bool) -> int:
-        """Return how many small letters go on a line above the panels."""
+    def characters(self, panels: int, *, paired: bool, legend: bool) -> int:
+        """Return how many small letters go on a line above the panels and a legend beside them."""
         columns, width, _ = self.grid(panels, paired=paired)
-        return max(_LEAST_LETTERS, int(columns * (width + _AXIS) / _LETTER))
+        total = columns * (width + _AXIS) + (_LEGEND if legend else 0)
+        return max(_LEAST_LETTERS, int(total / _LETTER))
 
     def config(self) -> dict[str, Any]:
         """Return the settings of the whole chart."""
@@ -108,6 +109,7 @@ class Look:
                 "labelLimit": 0,
                 "labelFontSize": 11,
                 "symbolStrokeWidth": 2.5,
+                "symbolOpacity": 1,
                 "titleFontWeight": "normal",
             },
             "title": {

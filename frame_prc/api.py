@@ -1467,10 +1467,11 @@ def plot_summary(
     from frame_prc import _chart_summary  # noqa: PLC0415 - Altair takes its time
 
     given = (truth, score, by, weight, pos_label, missing, pos, neg)
-    comparison_of = _compared(frame, given, level, baseline)
+    differences = _compared(frame, given, level, baseline)
     segments = _segments(frame, given, level, "one")
-    against = comparison_of or _chart_rows.differences(segments, baseline)
-    return _chart_summary.plot_summary(segments, against, level, looks)
+    if differences is None:
+        differences = _chart_rows.differences(segments, baseline)
+    return _chart_summary.plot_summary(segments, differences, level, looks)
 
 
 def one_vs_rest(
