@@ -24,6 +24,7 @@ from frame_prc._chart_text import (
     paragraph,
     safe,
     share,
+    short,
     status_text,
     unlike,
 )
@@ -56,12 +57,16 @@ def plot(segments: Segments, drawing: Drawing) -> ChartType:
     rows = _drawn(segments, lines, drawing)
     pen = _pen(segments, lines, drawing)
     panels = [_panel(lines, rows, number) for number in range(lines["panel"].n_unique())]
-    grid = _grid(panels, pen, drawing)
-    if drawing.threshold is not None:
+    cells = _cells(panels, pen, drawing)
+    whole = _whole(panels, _notes(lines, rows, drawing), rows, drawing)
+    chart: ChartType
+    if drawing.threshold is None:
+        chart = _grid(cells, drawing, whole)
+    else:
         counts = confusion(rows.chosen, drawing.threshold, drawing.look)
-        beside = lines.height == 1 and not drawing.roc
-        grid = alt.hconcat(grid, counts) if beside else alt.vconcat(grid, counts)
-    return _finished(grid, panels, _notes(lines, rows, drawing), rows, drawing)
+        beside = alt.hconcat if lines.height == 1 and not drawing.roc else alt.vconcat
+        chart = beside(_grid(cells, drawing, {}), counts, **whole)
+    return chart
 
 
 # --- lines and panels ------------------------------------------------------------------------
@@ -98,7 +103,7 @@ def _with_names(
         places, on=keys, how="left", nulls_equal=True, maintain_order="left"
     )[number]
     texts = table.with_columns(numbers).unique(number, keep="first").sort(number)
-    names = unlike([joined(row) for row in texts.select(keys).iter_rows()])
+    names = unlike([short(joined(row)) for row in texts.select(keys).iter_rows()])
     named = pl.Series(name, [names[place] for place in numbers.to_list()], dtype=pl.String)
     return table.with_columns(numbers.cast(pl.Int64), named)
 
@@ -289,10 +294,11 @@ def _of(rows: pl.DataFrame, number: int) -> pl.DataFrame:
 
 
 def _baselines(lines: pl.DataFrame) -> pl.DataFrame:
-    """Return the prevalence of all lines, or of each where they differ."""
-    known = lines.drop_nulls("prevalence").unique("prevalence", keep="first", maintain_order=True)
-    keys = [name for name in lines.columns if name.startswith("key_")]
-    return known.select("prevalence", "series", *keys)
+    """Return each prevalence once, with a colour where each line has its own."""
+    known = lines.drop_nulls("prevalence")
+    rows = known.unique("prevalence", keep="first", maintain_order=True)
+    own = rows.height == known.height
+    return rows.select("prevalence", series="series" if own else pl.lit(None, pl.String))
 
 
 def _why_empty(lines: pl.DataFrame) -> str | None:
@@ -321,42 +327,53 @@ def _iso_lines(f_scores: Sequence[float]) -> pl.DataFrame:
     return lines.with_columns(label=pl.when(pl.col("recall") == 1).then(words))
 
 
-def _grid(panels: Sequence[Panel], pen: Pen, drawing: Drawing) -> Piece:
+def _cells(panels: Sequence[Panel], pen: Pen, drawing: Drawing) -> list[Piece]:
+    """Return the panels row by row, each with its ROC curve where that is asked for."""
     columns, width, height = drawing.look.grid(len(panels), paired=drawing.roc)
+    kinds = [pen.precision_recall, *([pen.roc] if drawing.roc else [])]
+    total = len(panels) * len(kinds)
     cells: list[Piece] = []
     for panel in panels:
-        for drawn in [pen.precision_recall, *([pen.roc] if drawing.roc else [])]:
-            left = drawing.roc or len(cells) % columns == 0
-            total = len(panels) * (2 if drawing.roc else 1)
-            place = Place(len(cells), width, height, left, len(cells) >= total - columns)
-            alone = replace(panel, title="", lines=[]) if len(panels) == 1 else panel
-            cells.append(drawn(alone, place))
+        # What would stand above the only panel stands above the chart.
+        titled = panel if len(panels) > 1 else replace(panel, title="", lines=[])
+        for draw in kinds:
+            number = len(cells)
+            left = drawing.roc or number % columns == 0
+            place = Place(number, width, height, left=left, bottom=number >= total - columns)
+            cells.append(draw(titled, place))
+    return cells
+
+
+def _grid(cells: list[Piece], drawing: Drawing, whole: dict[str, Any]) -> Piece:
+    """Return the panels beside and below each other; ``whole`` is said of all of them."""
     if len(cells) == 1:
-        return cells[0]
-    return alt.concat(*cells, columns=columns, spacing=14).resolve_scale(
-        color="shared", strokeDash="shared", fill="shared", shape="shared"
+        return cells[0].properties(**whole) if whole else cells[0]
+    scales = alt.ScaleResolveMap(color="shared", strokeDash="shared", fill="shared", shape="shared")
+    columns, _, _ = drawing.look.grid(len(cells) // (1 + drawing.roc), paired=drawing.roc)
+    return alt.concat(
+        *cells, columns=columns, spacing=14, resolve=alt.Resolve(scale=scales), **whole
     )
 
 
-def _finished(
-    grid: Piece, panels: Sequence[Panel], notes: list[str], rows: _Drawn, drawing: Drawing
-) -> ChartType:
+def _whole(
+    panels: Sequence[Panel], notes: list[str], rows: _Drawn, drawing: Drawing
+) -> dict[str, Any]:
+    """Return what is said and set of the whole chart."""
     look = drawing.look
     legend = len(panels) == 1 and not panels[0].lines and not drawing.roc
     room = look.characters(len(panels), paired=drawing.roc, legend=legend)
-    # What would stand above the only panel stands here.
     above = [panels[0].title, *map(" ".join, panels[0].lines)] if len(panels) == 1 else []
-    words = alt.Title(
-        safe(look.title or "Precision and recall"),
-        subtitle=[*filter(None, map(str.strip, above)), *paragraph(notes, room)],
-    )
     errors = {"precision_error": rows.precision_error}
     if drawing.roc:
         errors["roc_error"] = rows.roc_error
-    chart: ChartType = grid.properties(title=words, usermeta={"frame_prc": errors}).configure(
-        **look.config()
-    )
-    return chart
+    return {
+        "title": alt.Title(
+            safe(look.title or "Precision and recall"),
+            subtitle=[*filter(None, map(str.strip, above)), *paragraph(notes, room)],
+        ),
+        "usermeta": {"frame_prc": errors},
+        "config": alt.Config(**look.config()),
+    }
 
 
 def _notes(lines: pl.DataFrame, rows: _Drawn, drawing: Drawing) -> list[str]:

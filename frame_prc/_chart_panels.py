@@ -150,18 +150,16 @@ class Pen:
         return [*drawn, words.encode(x=x, y=y, text="label:N")] if place.is_large else drawn
 
     def _baselines(self, rows: pl.DataFrame, place: Place) -> list[Piece]:
-        alone = rows.height == 1
-        colour = alt.value(self.look.quiet) if alone else self._colour(alt.Color)
-        rule = (
-            alt.Chart(rows)
-            .mark_rule(**_DASHED)
-            .encode(
-                y=place.y("prevalence", "Precision"),
-                color=colour,
-                tooltip=self._tooltips("prevalence"),
-            )
+        if rows.is_empty():
+            return []
+        own = rows.height > 1 and rows["series"].null_count() == 0
+        rule = alt.Chart(rows).mark_rule(**_DASHED)
+        baseline = rule.encode(
+            y=place.y("prevalence", "Precision"),
+            color=self._colour(alt.Color) if own else alt.value(self.look.quiet),
+            tooltip=[_tooltip("prevalence")],
         )
-        return [] if rows.is_empty() else [rule]
+        return [baseline]
 
     def _band(self, rows: pl.DataFrame, x: alt.X, place: Place) -> list[Piece]:
         area = (
@@ -229,25 +227,26 @@ class Pen:
     def _titled(
         self, layers: list[Piece], title: str, lines: list[tuple[str, str]], place: Place
     ) -> Piece:
-        chart = alt.layer(*layers).properties(width=place.width, height=place.height)
+        # All at once: each method of a chart copies all of it.
+        size = {"width": place.width, "height": place.height}
         if not title and not lines:
-            return chart
-        size = 11.5 if place.is_large else 10.5
-        room = int(place.width / size * 2.1)
+            return alt.layer(*layers, **size)
+        font = 11.5 if place.is_large else 10.5
+        room = int(place.width / font * 2.1)
         # A long name gives way to its area.
         words = [
-            f"{short(name, max(room + 2 - len(area), _LEAST_NAME))} {area}" for name, area in lines
+            f"{short(name, max(room + 2 - len(area), _LEAST_NAME))} {area}".strip(" ") or " "
+            for name, area in lines
         ]
-        return chart.properties(
-            title=alt.Title(
-                short(title, room),
-                subtitle=words if any(name for name, _ in lines) else [area for _, area in lines],
-                fontSize=size,
-                subtitleFontSize=size - 1,
-                offset=6,
-                frame="group",
-            )
+        above = alt.Title(
+            short(title, room),
+            subtitle=words,
+            fontSize=font,
+            subtitleFontSize=font - 1,
+            offset=6,
+            frame="group",
         )
+        return alt.layer(*layers, title=above, **size)
 
     # --- encodings -----------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from frame_prc.exceptions import DataError
 if TYPE_CHECKING:
     from altair.typing import ChartType
 
+_ALL = "all rows"
 _MOST_ROWS = 200
 _ROW = 19  # px
 _APART = 5  # px between the dots of two models in one row
@@ -58,21 +59,17 @@ def plot_summary(
 def _dots(segments: Segments) -> pl.DataFrame:
     """Return a row per line: ``model`` and ``name`` of its segment, and what is known of it."""
     by = key_names(len(segments.keys))
-    table = segments.table
-    models = key_texts(table["key_0"]) if has_models(segments.keys) else [""] * table.height
-    dots = table.with_columns(pl.Series("model", models, dtype=pl.String))
     own = by[1:] if has_models(segments.keys) else by
-    texts = table.select(pl.Series(key, key_texts(table[key]), pl.String) for key in by)
-    numbers = _numbers(table, own)
-    first = texts.with_columns(segment=numbers).unique("segment", keep="first").sort("segment")
-    names = unlike([short(joined(row)) for row in first.select(own).iter_rows()])
-    labels = [names[number] or "all rows" for number in numbers.to_list()]
-    return dots.with_columns(
-        texts.get_columns(),
-        pl.Series("name", labels, dtype=pl.String),
-        segment=numbers,
+    table = segments.table.with_columns(
+        pl.Series(key, key_texts(segments.table[key]), pl.String) for key in by
+    ).with_columns(
+        _numbers(segments.table, own),
+        model="key_0" if has_models(segments.keys) else pl.lit(""),
         said=pl.col("status").map_elements(status_text, pl.String),
     )
+    first = table.unique("segment", keep="first").sort("segment")
+    names = unlike([short(joined(row)) for row in first.select(own).iter_rows()] or [_ALL])
+    return table.with_columns(name=pl.Series([names[i] for i in table["segment"]], dtype=pl.String))
 
 
 def _numbers(table: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
@@ -102,7 +99,7 @@ def _differences(
     values = segments.table.select(pl.col(a).alias(b) for a, b in zip(own, inner, strict=True))
     names = values.with_columns(name=dots["name"]).unique("name", maintain_order=True)
     if not inner:
-        return against.with_columns(name=pl.lit("all rows"))
+        return against.with_columns(name=pl.lit(_ALL))
     return against.join(names, on=inner, how="left", nulls_equal=True, maintain_order="left")
 
 
@@ -239,8 +236,14 @@ class _Drawing:
         words = alt.Title(
             safe(self.look.title or "Average precision"), subtitle=paragraph(notes, _LETTERS)
         )
-        grid = alt.concat(*cells, columns=len(cells), spacing=10).resolve_scale(color="shared")
-        chart: ChartType = grid.properties(title=words).configure(**self.look.config())
+        chart: ChartType = alt.concat(
+            *cells,
+            columns=len(cells),
+            spacing=10,
+            title=words,
+            resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="shared")),
+            config=alt.Config(**self.look.config()),
+        )
         return chart
 
     @property
