@@ -93,14 +93,18 @@ def _differences(
     """Return the differences with the names of their segments; from counts without intervals."""
     if against is None:
         return pl.DataFrame()
+    table = against.with_columns(
+        pl.Series(name, key_texts(against[name]), pl.String) for name in ("model_a", "model_b")
+    )
+    # The keys of a comparison have no model before them.
     own = key_names(len(segments.keys))[1:]
     inner = key_names(len(own))
-    # The keys of a comparison have no model before them.
+    if not inner:
+        return table.with_columns(name=pl.lit(_ALL))
     values = segments.table.select(pl.col(a).alias(b) for a, b in zip(own, inner, strict=True))
     names = values.with_columns(name=dots["name"]).unique("name", maintain_order=True)
-    if not inner:
-        return against.with_columns(name=pl.lit(_ALL))
-    return against.join(names, on=inner, how="left", nulls_equal=True, maintain_order="left")
+    named = table.join(names, on=inner, how="left", nulls_equal=True, maintain_order="left")
+    return named.drop(inner)
 
 
 def _order(dots: pl.DataFrame, differences: pl.DataFrame) -> list[str]:
