@@ -370,6 +370,7 @@ def _whole(
         "title": alt.Title(
             safe(look.title or "Precision and recall"),
             subtitle=[*filter(None, map(str.strip, above)), *paragraph(notes, room)],
+            offset=12,
         ),
         "usermeta": {"frame_prc": errors},
         "config": alt.Config(**look.config()),
