@@ -134,15 +134,18 @@ def _panel_keys(segments: Segments, facet: Any) -> list[str]:
 
 def _check_readable(lines: pl.DataFrame) -> None:
     panels, overlaid = lines["panel"].n_unique(), lines["colour"].n_unique()
-    if lines.height > _MOST_LINES or overlaid > MOST_OVERLAID:
+    if lines.height > _MOST_LINES:
         where = "one panel" if panels == 1 else f"{panels} panels"
         raise DataError(
-            f"the chart would have {lines.height} lines in {where}, {overlaid} of them to be told "
-            "apart by colour",
-            f"up to {_MOST_LINES} lines, of which {MOST_OVERLAID} colours",
-            "filter the segments, or look at them in plot_summary() or summary()"
-            if lines.height > _MOST_LINES
-            else "facet= names keys to have a panel each",
+            f"the chart would have {lines.height} lines in {where}",
+            f"up to {_MOST_LINES} lines",
+            "filter the segments, or look at all of them in plot_summary() or summary()",
+        )
+    if overlaid > MOST_OVERLAID:
+        raise DataError(
+            f"{overlaid} lines would share a panel",
+            f"up to {MOST_OVERLAID}, which colours and dashes tell apart",
+            "facet= names keys that have a panel for each of their values",
         )
 
 
@@ -290,7 +293,8 @@ def _panel(lines: pl.DataFrame, rows: _Drawn, number: int) -> Panel:
 
 
 def _of(rows: pl.DataFrame, number: int) -> pl.DataFrame:
-    return rows if rows.is_empty() else rows.filter(panel=number)
+    here = rows if rows.is_empty() else rows.filter(panel=number)
+    return here.drop("panel", "line", *THINNED, strict=False)
 
 
 def _baselines(lines: pl.DataFrame) -> pl.DataFrame:

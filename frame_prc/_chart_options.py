@@ -22,6 +22,7 @@ ISO_F1 = (0.2, 0.4, 0.6, 0.8)
 _LEVEL = 0.95
 _SMALLEST, _LARGEST = 40, 4000  # px
 _MOST_TARGETS = 6
+_MOST_F_SCORES = 9
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,8 @@ def _f_scores(iso_f1: Any) -> tuple[float, ...]:
     except OptionError:
         allowed = "True, False, or a list of F1 scores between 0 and 1"
         raise OptionError(f"iso_f1={shown(iso_f1)} gives no lines", allowed) from None
+    if len(scores) > _MOST_F_SCORES:
+        raise OptionError(f"iso_f1= asks for {len(scores)} lines", f"up to {_MOST_F_SCORES}")
     return tuple(dict.fromkeys(scores))
 
 

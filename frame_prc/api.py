@@ -1302,7 +1302,7 @@ def plot(
         by itself. It takes longer, and weights; the seed is always the same.
     iso_f1
         Draw lines of equal F1 score behind the curves: ``True`` for .2, .4, .6 and .8, ``False``
-        for none, or a list of scores.
+        for none, or a list of up to 9 scores.
     points
         Operating points to mark, up to 6, as :func:`operating_points` takes them: for example
         ``{"recall": 0.9}``, ``{"f_beta": [1, 2]}``.

@@ -495,7 +495,7 @@ def test_a_thinned_curve_says_how_far_off_it_is_already():
     [
         (61, {}, "61 lines in 61 panels"),
         (31, {"score": ["old", "new"]}, "62 lines in 31 panels"),
-        (22, {"facet": False}, "22 lines in one panel"),
+        (22, {"facet": False}, "22 lines would share a panel"),
     ],
 )
 def test_more_lines_than_one_can_read_are_an_error(count, options, says):
@@ -799,6 +799,7 @@ def test_summary_of_too_many_segments_is_an_error():
         ({"width": 10}, OptionError, "width=10 is no size.*from 40 to 4000"),
         ({"height": "tall"}, OptionError, "height='tall' is no size"),
         ({"iso_f1": [1.5]}, OptionError, r"iso_f1=\[1.5\] gives no lines"),
+        ({"iso_f1": [i / 11 for i in range(1, 11)]}, OptionError, "iso_f1= asks for 10 lines"),
         ({"facet": 3}, OptionError, "facet=3 names no keys"),
         ({"facet": True}, OptionError, "facet=True names no keys"),
         ({"facet": "regoin", "by": "late2"}, ColumnError, "by= names 'late2'.*did you mean 'late'"),
