@@ -24,14 +24,14 @@ def confusion(points: pl.DataFrame, threshold: float, look: Look) -> Piece:
 
 def _matrix(points: pl.DataFrame, look: Look) -> Piece:
     row = points.row(0, named=True)
-    total = sum(row[name] for name in _AMOUNTS) or 1
+    total = sum(row[name] or 0 for name in _AMOUNTS) or 1
     classes = ["positive", "negative"]
     cells = pl.DataFrame(
         {
             "actual": [classes[name in {"fp", "tn"}] for name in _AMOUNTS],
             "predicted": [classes[name in {"fn", "tn"}] for name in _AMOUNTS],
             "text": [f"{name.upper()} {amount(row[name])}" for name in _AMOUNTS],
-            "share": [row[name] / total for name in _AMOUNTS],
+            "share": [(row[name] or 0) / total for name in _AMOUNTS],
         }
     )
     x = alt.X("predicted:N", sort=classes, title="Predicted", axis=alt.Axis(labelAngle=0))

@@ -34,14 +34,15 @@ class Segments:
         The caller's names of the keys ``key_0, key_1, ...``; one that tells models is ``model``.
     table
         A row per line: ``line``, the keys, sizes, average precision with its interval, status.
-    rows
-        The counts of all segments.
+    given, rows
+        The rows as they came, which a bootstrap draws again, and their counts.
     start, error
         How curves open, and how far off they are already.
     """
 
     keys: list[str]
     table: pl.DataFrame
+    given: Rows
     rows: Rows
     start: Start
     error: float | None
@@ -58,7 +59,8 @@ class Segments:
     def bands(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
         """Return ``line`` and the columns of a band, the same every time."""
         drawn = _bootstrap.Resampling(seed=_SEED)
-        return self.numbered(_bootstrap.bands(self.rows, recalls, level, drawn).collect())
+        bands = _bootstrap.bands(self.given, recalls, level, drawn).collect()
+        return self.numbered(_by_place(bands, len(self.keys)))
 
     def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return a frame with the number of its line in place of the keys."""
@@ -85,14 +87,15 @@ def of_rows(
         _tables.average_precision(rows, None, _interval(rows, level), bounds=False),
     ]
     counts, table = (_by_place(frame, len(keys)) for frame in pl.collect_all(plans))
-    return Segments(keys, table.with_row_index("line"), _recounted(counts, len(keys)), start, None)
+    recounted = _recounted(counts, len(keys))
+    return Segments(keys, table.with_row_index("line"), rows, recounted, start, None)
 
 
 def of_curve(curve: CurveFrame, level: float) -> Segments:
     """Evaluate the segments of a curve frame."""
     rows = _recounted(curve.counts, len(curve.keys))
     table = _tables.average_precision(rows, None, _interval(rows, level), bounds=False).collect()
-    return Segments(curve.keys, table.with_row_index("line"), rows, curve.start, curve.error)
+    return Segments(curve.keys, table.with_row_index("line"), rows, rows, curve.start, curve.error)
 
 
 def compared(

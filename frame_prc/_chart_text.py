@@ -80,8 +80,10 @@ def share(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}".removeprefix("0")
 
 
-def amount(value: float) -> str:
+def amount(value: float | None) -> str:
     """Return a count of rows, or a sum of weights."""
+    if value is None:
+        return ""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 

@@ -309,6 +309,27 @@ def test_band_is_the_verb_of_that_name(kind):
 
 
 @every_kind
+def test_band_takes_weighted_rows_of_several_models(kind):
+    rows = pl.concat([REGIONS] * 10).with_columns(w=1.5)
+    asked = {"truth": "late", "score": ["old", "new"], "by": "region", "weight": "w"}
+    chart = kind.make(rows).prc.plot(**asked, band=True)
+    found = [row for _, some in drawn(chart, "area", "precision_low") for row in some]
+    columns = ["region", "model", "recall", "precision_low"]
+    table = rows.prc.band(**asked, seed=0).sort("region", maintain_order=True)
+    assert [tuple(row.values()) for row in of(found, "key_1", "key_0", *columns[2:])] == (
+        table.select(columns).rows()
+    )
+
+
+@every_kind
+def test_nothing_at_all_is_no_crash(kind):
+    asked = {"roc": True, "threshold": 0.5, "ci": 0.9, "points": {"recall": 0.5}}
+    chart = kind.make(ROWS.clear()).prc.plot("late", "score", **asked)
+    assert "no rows" in words(chart)
+    frame_prc.plot_summary(kind.make(ROWS.clear()), "late", "score").to_dict()
+
+
+@every_kind
 def test_operating_points_are_marked(kind):
     chart = kind.make(ROWS).prc.plot("late", "score", points={"recall": 0.8, "f_beta": [1, 2]})
     [(view, rows)] = drawn(chart, "point", "criterion")
