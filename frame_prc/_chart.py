@@ -171,7 +171,8 @@ class _Drawn:
 
 def _drawn(segments: Segments, lines: pl.DataFrame, drawing: Drawing) -> _Drawn:
     points = _points(segments, lines, drawing.all_targets())
-    chosen = points.filter(pl.col("chosen")) if points.height else points
+    # That of the threshold comes last.
+    chosen = points.group_by("line", maintain_order=True).last() if points.height else points
     band = _band(segments, lines, drawing)
     corners = segments.curves("corners")
     sizes = corners.group_by("line").len()["len"].to_list()
@@ -188,7 +189,7 @@ def _drawn(segments: Segments, lines: pl.DataFrame, drawing: Drawing) -> _Drawn:
         points=points,
         chosen=chosen,
         unmet=_unmet(points),
-        precision_error=max(_largest(curve[THINNED[0]]), segments.error or 0.0),
+        precision_error=_largest(curve[THINNED[0]]) + (segments.error or 0.0),
         roc_error=roc_error,
     )
 
@@ -252,7 +253,6 @@ def _points(segments: Segments, lines: pl.DataFrame, targets: Sequence[Target]) 
     names = [criterion_text(target) for target in targets]
     points = points.with_columns(
         pl.Series("criterion", names * count, dtype=pl.String),
-        chosen=pl.Series([target.criterion == "threshold" for target in targets] * count),
         fpr=false_positive_rate(),
     )
     return _named(points, lines)

@@ -389,6 +389,16 @@ def test_a_threshold_has_a_confusion_matrix_and_a_mark(kind):
     ]
 
 
+def test_the_confusion_is_that_of_the_threshold_among_other_points():
+    chart = ROWS.prc.plot("late", "score", threshold=0.3, points={"threshold": [0.1, 0.3, 0.8]})
+    [(_, cells)] = drawn(chart, "rect", "actual")
+    assert [cell["text"] for cell in cells] == ["TP 2", "FP 1", "FN 0", "TN 1"]
+    [(_, marked)] = drawn(chart, "point", "criterion")
+    assert [row["criterion"] for row in marked] == [
+        "threshold 0.1", "threshold 0.8", "threshold 0.3",
+    ]  # fmt: skip
+
+
 def test_a_threshold_has_a_confusion_table_of_several_lines():
     chart = REGIONS.prc.plot("late", ["old", "new"], by="region", threshold=0.75)
     [(_, cells)] = drawn(chart, "text", "column", "text")
