@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
-from frame_prc._areas import AVERAGE_PRECISION
 from frame_prc._columns import named
-from frame_prc._curve import COLUMNS
-from frame_prc.exceptions import ColumnError, OptionError, nearest
+from frame_prc._curve import COLUMNS, Start
+from frame_prc._thinning import COLUMNS as THINNED
+from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
-THRESHOLD = "threshold"
-_THINNED = "precision_error"  # only curves that were thinned have it
-POS, NEG = "\0pos", "\0neg"  # no key is called so
+_AMOUNTS = ("tp", "fp", "fn", "tn")
+_HINT = "give truth= and score= to draw rows, or pos=, neg= and score= to draw counts"
 
-_CURVE = f"the columns {', '.join(COLUMNS)}, after its keys, as curve(...) returns them"
+
+@dataclass(frozen=True)
+class CurveFrame:
+    """A curve, and the counts it was made of: ``key_0, key_1, ...``, ``threshold, pos, neg``.
+
+    ``points`` have all columns as they came, in drawing order; ``keys`` are the caller's names of
+    the keys, ``start`` is how the segments open, and ``error`` is how far off the steps are where
+    the curve was thinned, ``None`` where it was not.
+    """
+
+    points: pl.DataFrame
+    counts: pl.DataFrame
+    keys: list[str]
+    start: Start
+    error: float | None
+
+
+def read_curve(lf: pl.LazyFrame) -> CurveFrame:
+    """Return the counts that a curve was made of; those between two points are at the lower one."""
+    schema = lf.collect_schema()
+    keys = curve_keys(schema)
+    by = [f"key_{i}" for i in range(len(keys))]
+    points = _in_drawing_order(lf, keys).collect()
+    renamed = [named(name).alias(key) for name, key in zip(keys, by, strict=True)]
+    counted = points.select(*renamed, *COLUMNS)
+    _check_values(counted, by)
+    error = points[THINNED[0]].max() if THINNED[0] in points.columns else None
+    return CurveFrame(points, _counts(counted, by), keys, _start(counted), _float(error))
+
+
+def _in_drawing_order(points: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    # Where a score is infinite too, the start point is the one that retrieves nothing.
+    order = [*map(named, keys), pl.col("threshold"), pl.col("tp") + pl.col("fp")]
+    descending = [*(False for _ in keys), True, False]
+    return points.sort(order, descending=descending, maintain_order=True)
 
 
 def check_no_roles(**given: object) -> None:
@@ -27,55 +62,82 @@ def check_no_roles(**given: object) -> None:
             )
 
 
+def _float(value: object) -> float | None:
+    return value if isinstance(value, float) else None
+
+
 def curve_keys(schema: pl.Schema) -> list[str]:
-    """Return the keys of a curve: the columns before its threshold."""
+    """Return the columns before ``threshold``, if all that make a curve are there."""
     for name in COLUMNS:
         if name not in schema:
             raise ColumnError(
-                f"without truth= and score= the frame must be a curve, and it has no column "
-                f"{name!r}",
-                _CURVE,
-                nearest(name, schema),
+                f"truth= is not given, and the frame is no curve: it has no column {name!r}",
+                f"a frame as curve() returns it, with {', '.join(COLUMNS)} after its keys",
+                f"{_HINT}; {nearest(name, schema)}",
             )
+    for name in COLUMNS:
         if not schema[name].is_numeric():
             raise ColumnError(
                 f"column {name!r} of the curve has dtype {schema[name]}",
-                "numbers",
+                "a numeric column",
                 "of a text with NA and Inf: pl.read_csv(..., null_values='NA', "
                 f"schema_overrides={{{name!r}: pl.Float64}})",
             )
-    return schema.names()[: schema.names().index(THRESHOLD)]
+    names = schema.names()
+    return names[: names.index("threshold")]
 
 
-def in_drawing_order(points: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Return a curve in the order of ``curve``, wherever it has been since."""
-    # Where a score is infinite too, the start point is the one that retrieves nothing.
-    order = [*map(named, keys), pl.col(THRESHOLD), pl.col("tp") + pl.col("fp")]
-    descending = [*(False for _ in keys), True, False]
-    return points.sort(order, descending=descending, maintain_order=True)
-
-
-def counts_of(points: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Return counts that have this curve: what each point adds, and what is never retrieved."""
-    segment = [named(key) for key in keys]
-    within = segment or [pl.lit(0)]
-    added = [
-        (pl.col(name) - pl.col(name).shift(1).over(within).fill_null(0)).alias(role)
-        for role, name in ((POS, "tp"), (NEG, "fp"))
+def _check_values(points: pl.DataFrame, by: list[str]) -> None:
+    """Refuse counts that no curve has: the rows of several segments under one key, say."""
+    grows = [pl.col(name) >= _before(name, by) for name in ("tp", "fp")]
+    falls = pl.col("threshold") <= _over(pl.col("threshold").shift(1, fill_value=_INFINITY), by)
+    totals = [
+        (pl.col(a) + pl.col(b) - _over((pl.col(a) + pl.col(b)).first(), by)).abs()
+        <= _ROUNDING * (pl.col(a) + pl.col(b))
+        for a, b in (("tp", "fn"), ("fp", "tn"))
     ]
-    is_last = pl.int_range(pl.len()).over(within) == pl.len().over(within) - 1
-    never = [pl.col("fn").alias(POS), pl.col("tn").alias(NEG)]
-    return pl.concat(
-        [
-            points.select(*segment, pl.col(THRESHOLD), *added),
-            points.filter(is_last).select(*segment, *never),
-        ],
-        how="diagonal",
+    amounts = [pl.col(name) >= 0 for name in _AMOUNTS]
+    fits = pl.all_horizontal(*grows, falls, *totals, *amounts).fill_null(value=False)
+    wrong = points.filter(~fits)
+    if wrong.height:
+        raise DataError(
+            f"the frame is no curve: {wrong.height} of {points.height} rows do not go on from the "
+            f"one before, the first of them at threshold {wrong['threshold'][0]}",
+            "segments of falling threshold, growing tp and fp, and constant tp + fn and fp + tn",
+            "the keys are the columns before threshold; are all of them there?",
+        )
+
+
+_INFINITY = float("inf")
+_ROUNDING = 1e-9  # sums of weights, in a file that keeps some of their digits
+
+
+def _over(value: pl.Expr, by: list[str]) -> pl.Expr:
+    return value.over(by) if by else value
+
+
+def _before(name: str, by: list[str]) -> pl.Expr:
+    return _over(pl.col(name).shift(1, fill_value=0), by)
+
+
+def _counts(points: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Return what each point adds, and what no threshold reaches at the threshold null."""
+    retrieved = points.select(
+        *by,
+        "threshold",
+        pos=pl.col("tp") - _before("tp", by),
+        neg=pl.col("fp") - _before("fp", by),
     )
+    last = points.group_by(by, maintain_order=True).last() if by else points.tail(1)
+    never = last.select(
+        *by, pl.lit(None, points.schema["threshold"]).alias("threshold"), pos="fn", neg="tn"
+    )
+    return pl.concat([retrieved, never])
 
 
-def known_areas(areas: pl.LazyFrame, points: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the areas of counts, which are those of their curve unless it lacks points."""
-    if _THINNED not in points.collect_schema():
-        return areas
-    return areas.with_columns(pl.lit(None, pl.Float64).alias(AVERAGE_PRECISION))
+def _start(points: pl.DataFrame) -> Start:
+    """Return how the segments open: at precision 1, at that of their first real point, or not."""
+    opening = points.filter(pl.col("tp") + pl.col("fp") == 0, pl.col("threshold") == _INFINITY)
+    if opening.is_empty():
+        return None
+    return "one" if (opening["precision"] == 1).all() else "first"

@@ -14,6 +14,7 @@ from frame_prc import (
     _averages,
     _bins,
     _bootstrap,
+    _chart_rows,
     _compare,
     _counts,
     _curve,
@@ -28,6 +29,7 @@ from frame_prc import (
 )
 from frame_prc._areas import Method
 from frame_prc._averages import Average
+from frame_prc._chart_options import Facet, OperatingPoints, check_installed, drawing, look
 from frame_prc._columns import resolve
 from frame_prc._compare import Adjust, Against
 from frame_prc._curve import STARTS, Keep, Start
@@ -66,7 +68,17 @@ from frame_prc._request import (
 from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from altair.typing import ChartType
+
     from frame_prc._frames import AnyFrame
+
+    # What a verb is given beside its frame, in the order of :func:`request`.
+    _Given: TypeAlias = tuple[
+        IntoColumn | None, IntoScores | None, IntoKeys | None, IntoColumn | None, object, Missing,
+        IntoColumn | None, IntoColumn | None,
+    ]  # fmt: skip
 
 
 def counts(
@@ -1224,6 +1236,249 @@ def summary(
     )
 
 
+def plot(
+    frame: AnyFrame,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    by: IntoKeys | None = None,
+    weight: IntoColumn | None = None,
+    pos_label: object = None,
+    missing: Missing = "raise",
+    pos: IntoColumn | None = None,
+    neg: IntoColumn | None = None,
+    start: Start = "one",
+    ci: float | None = None,
+    band: bool = False,
+    iso_f1: bool | Sequence[float] = True,
+    points: OperatingPoints | None = None,
+    roc: bool = False,
+    threshold: float | None = None,
+    facet: Facet = None,
+    dark: bool = False,
+    title: str | None = None,
+    width: int | None = None,
+    height: int | None = None,
+) -> ChartType:
+    """Draw the precision-recall curve of each segment and model, as an Altair chart.
+
+    Steps whose area is the average precision, the prevalence as a dashed baseline, and the average
+    precision in the legend, or above each panel, with its interval where there is one. The point
+    nearest the mouse shows its threshold, precision, recall, ``tp`` and ``fp``. Needs Altair:
+    ``pip install 'frame-prc[plot]'``.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
+        or, without ``truth``, ``score``, ``pos`` and ``neg``, a curve as :func:`curve` returned it
+        or as it was read back from a file: its keys are the columns before ``threshold``. A lazy
+        frame is read here.
+    truth
+        Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
+    score
+        Column of scores, any numeric dtype, higher means more likely positive. A list of columns,
+        or ``{name: column}``, evaluates several models; the result then begins with a key column
+        ``model``.
+    by
+        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        are one segment.
+    weight
+        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+    pos_label
+        The value of ``truth`` that is the positive class; every other value is negative.
+    missing
+        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
+        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
+        a score stay in the totals as never found, at no threshold; a missing truth raises.
+    pos, neg
+        Columns of positives and negatives per row, in place of ``truth``, for rows that are already
+        aggregated; rows with the same score are added up.
+    start
+        The point at recall 0 that opens each segment: ``"one"`` (precision 1), ``"first"`` (the
+        precision of the first real point), or ``None`` (no such point). A curve frame opens as it
+        does.
+    ci
+        Draw a ribbon around each curve: at each threshold by itself, an interval with this
+        probability of covering the precision (Wilson), as :func:`curve` has it. It is also the
+        level of the intervals of the average precision, which is 0.95 without it.
+    band
+        Draw the ribbon of :func:`band` instead, at the same level: from a bootstrap, at each recall
+        by itself. It takes longer, and weights; the seed is always the same.
+    iso_f1
+        Draw lines of equal F1 score behind the curves: ``True`` for .2, .4, .6 and .8, ``False``
+        for none, or a list of up to 9 scores.
+    points
+        Operating points to mark, up to 6, as :func:`operating_points` takes them: for example
+        ``{"recall": 0.9}``, ``{"f_beta": [1, 2]}``.
+    roc
+        Draw the ROC curve of the same counts beside each panel.
+    threshold
+        Mark the point at this threshold, and show its confusion counts.
+    facet
+        The keys that have a panel for each of their values: a name or a list of names; the others
+        are told apart by colour, up to 21 in a panel. ``False`` puts all lines into one panel.
+        ``None`` leaves it open: models are told apart by colour, and segments have panels; of a
+        single model up to 6 segments share one panel, and of two keys or more the last one is told
+        apart by colour where it has up to 6 values.
+    dark
+        Draw light lines on a dark ground.
+    title
+        What stands above the chart.
+    width, height
+        The size of a panel in pixels; with one of them given it is a square. Without them the chart
+        is up to about 800 pixels wide.
+
+    Returns
+    -------
+    altair.LayerChart, altair.ConcatChart, altair.HConcatChart or altair.VConcatChart
+        ``chart.save("curves.html", inline=True)`` makes a page that needs no network;
+        ``curves.svg`` and ``curves.png`` are drawn without one as well. Up to 60 lines; all layers
+        together have fewer than the 5,000 rows that Altair takes. Where that leaves out points,
+        ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are off at most,
+        and so do the words above the chart from .001 on. Segments whose average precision is
+        undefined are named, with the reason, and have no line.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        Where the schema shows that a role cannot be filled, or Altair is not installed.
+    DataError
+        For values that must not be swallowed, or more lines than one can read.
+
+    Notes
+    -----
+    Scores of more rows than fit in memory are drawn from their counts: ``counts(...,
+    thresholds=1001)``, then ``score="threshold", pos="pos", neg="neg"``. Sums of weights in ``pos``
+    and ``neg``, and weighted curves, do not tell an interval. A curve thinned by ``keep=`` has the
+    average precision of the steps that are left, marked with "≈".
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+    >>> chart = df.prc.plot("late", "score", points={"f_beta": 1})
+    >>> type(chart).__name__, chart.usermeta["frame_prc"]["precision_error"]
+    ('LayerChart', 0.0)
+    """
+    check_frame(frame)
+    check_installed("plot")
+    check_option("start", start, STARTS)
+    drawn = drawing(
+        ci, band, iso_f1, points, roc, threshold, facet, look(dark, title, width, height)
+    )
+    from frame_prc import _chart  # noqa: PLC0415 - Altair takes its time
+
+    given = (truth, score, by, weight, pos_label, missing, pos, neg)
+    return _chart.plot(_segments(frame, given, drawn.level, start), drawn)
+
+
+def plot_summary(
+    frame: AnyFrame,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    by: IntoKeys | None = None,
+    weight: IntoColumn | None = None,
+    pos_label: object = None,
+    missing: Missing = "raise",
+    pos: IntoColumn | None = None,
+    neg: IntoColumn | None = None,
+    ci: float = 0.95,
+    baseline: str | None = None,
+    dark: bool = False,
+    title: str | None = None,
+    width: int | None = None,
+) -> ChartType:
+    """Draw the average precision of each segment as a dot with its interval, as an Altair chart.
+
+    Of two models, or of several and a ``baseline``, the differences are beside it, with the
+    intervals of :func:`compare`. Needs Altair: ``pip install 'frame-prc[plot]'``.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
+        or, without ``truth``, ``score``, ``pos`` and ``neg``, a curve as :func:`curve` returned it
+        or as it was read back from a file: its keys are the columns before ``threshold``. A lazy
+        frame is read here.
+    truth
+        Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
+    score
+        Column of scores, any numeric dtype, higher means more likely positive. A list of columns,
+        or ``{name: column}``, evaluates several models; the result then begins with a key column
+        ``model``.
+    by
+        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        are one segment.
+    weight
+        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+    pos_label
+        The value of ``truth`` that is the positive class; every other value is negative.
+    missing
+        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
+        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
+        a score stay in the totals as never found, at no threshold; a missing truth raises.
+    pos, neg
+        Columns of positives and negatives per row, in place of ``truth``, for rows that are already
+        aggregated; rows with the same score are added up.
+    ci
+        The level of the intervals.
+    baseline
+        The name of a model, to show the difference of each other one to it.
+    dark
+        Draw light dots on a dark ground.
+    title
+        What stands above the chart.
+    width
+        The width in pixels of the panel of average precisions.
+
+    Returns
+    -------
+    altair.ConcatChart
+        A row per segment, up to 200: its average precisions, the largest first, a tick at its
+        prevalence, and its numbers of positives and of rows. Two models, or several with a
+        ``baseline``, are sorted by difference, the first less the second, or each less the
+        baseline; with counts or a curve frame the differences have no interval. Segments whose
+        average precision is undefined come last, with the reason in place of the dot. It saves as
+        that of :func:`plot` does.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        Where the schema shows that a role cannot be filled, or Altair is not installed.
+    DataError
+        For values that must not be swallowed, or more segments than one can read.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame(
+    ...     {
+    ...         "region": ["north", "north", "north", "south", "south"],
+    ...         "late": [True, False, True, False, True],
+    ...         "score": [0.9, 0.8, 0.3, 0.6, 0.2],
+    ...     }
+    ... )
+    >>> chart = df.prc.plot_summary("late", "score", by="region")
+    >>> type(chart).__name__
+    'ConcatChart'
+    """
+    check_frame(frame)
+    check_installed("plot_summary")
+    level, looks = confidence(ci), look(dark, title, width, None)
+    from frame_prc import _chart_summary  # noqa: PLC0415 - Altair takes its time
+
+    given = (truth, score, by, weight, pos_label, missing, pos, neg)
+    differences = _compared(frame, given, level, baseline)
+    segments = _segments(frame, given, level, "one")
+    if differences is None:
+        differences = _chart_rows.differences(segments, baseline)
+    return _chart_summary.plot_summary(segments, differences, level, looks)
+
+
 def one_vs_rest(
     frame: FrameT,
     truth: IntoColumn | Sequence[IntoColumn],
@@ -1450,18 +1705,8 @@ def write_ggplot(
     check_frame(frame)
     if all(role is None for role in (truth, score, pos, neg)):
         _curve_frame.check_no_roles(by=by, weight=weight, pos_label=pos_label, ci=ci)
-        rows = _frames.scan(frame, None)
-        keys = _curve_frame.curve_keys(rows.collect_schema())
-        points = _curve_frame.in_drawing_order(rows, keys)
-        areas = average_precision(
-            _curve_frame.counts_of(points, keys),
-            score=_curve_frame.THRESHOLD,
-            by=keys or None,
-            pos=_curve_frame.POS,
-            neg=_curve_frame.NEG,
-            missing="unretrieved",
-        )
-        areas = _curve_frame.known_areas(areas, points)
+        curve_frame = _curve_frame.read_curve(_frames.scan(frame, None))
+        points, areas = curve_frame.points.lazy(), _areas_of_curve(curve_frame)
     else:
         asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
         rows = _frames.scan(frame, asked.column_names(), asked.amount_names())
@@ -1480,6 +1725,22 @@ def write_ggplot(
         areas = average_precision(rows, **roles)
     drawn, known = pl.collect_all([points, areas])
     return _ggplot.write(drawn, known, table, title, ci)
+
+
+def _areas_of_curve(curve_frame: _curve_frame.CurveFrame) -> pl.LazyFrame:
+    """Return keys and average precision of a curve; null where it lacks points that count."""
+    names = {f"key_{i}": name for i, name in enumerate(curve_frame.keys)}
+    table = average_precision(
+        curve_frame.counts.lazy(),
+        score="threshold",
+        by=[*names] or None,
+        pos="pos",
+        neg="neg",
+        missing="unretrieved",
+    )
+    area = pl.col(_areas.AVERAGE_PRECISION)
+    known = pl.when(pl.lit(curve_frame.error is None)).then(area)
+    return table.select(*(pl.col(key).alias(name) for key, name in names.items()), known)
 
 
 def average_precision_expr(
@@ -1567,3 +1828,40 @@ def _run(
         return verb(_rows.read(lf, resolve(lf, request, outputs), in_memory=in_memory))
 
     return _frames.apply(frame, plan, request.column_names(), request.amount_names())
+
+
+# --- charts --------------------------------------------------------------------------------------
+
+
+def _segments(frame: AnyFrame, given: _Given, level: float, start: Start) -> _chart_rows.Segments:
+    """Evaluate the segments of rows, of counts, or of a curve frame."""
+    truth, score, by, weight, pos_label, _, pos, neg = given
+    columns = (truth, score, by, weight, pos_label, pos, neg)
+    if all(column is None for column in columns):
+        curve_frame = _curve_frame.read_curve(_frames.scan(frame, None))
+        return _chart_rows.of_curve(curve_frame, level)
+    asked = request(*given)
+    lf, in_memory = _opened(frame, asked)
+    return _chart_rows.of_rows(lf, asked, level, start, in_memory=in_memory)
+
+
+def _compared(
+    frame: AnyFrame, given: _Given, level: float, baseline: str | None
+) -> pl.DataFrame | None:
+    """Compare models on the same rows, where there are single rows and a pair is meant."""
+    truth, score, *_ = given
+    if truth is None or score is None:
+        return None
+    asked = request(*given)
+    pair = 2
+    if baseline is None and len(asked.models) != pair:
+        return None
+    lf, in_memory = _opened(frame, asked)
+    what = comparison(asked, level, baseline, None, None)
+    return _chart_rows.compared(lf, asked, what, in_memory=in_memory)
+
+
+def _opened(frame: AnyFrame, asked: Request) -> tuple[pl.LazyFrame, bool]:
+    """Return a frame as a lazy one, and whether a look at it is free."""
+    lf = _frames.scan(frame, asked.column_names(), asked.amount_names())
+    return lf, not isinstance(frame, pl.LazyFrame)

@@ -46,6 +46,8 @@ class PrcFrame:
     operating_points = _method(api.operating_points)
     band = _method(api.band)
     summary = _method(api.summary)
+    plot = _method(api.plot)
+    plot_summary = _method(api.plot_summary)
     one_vs_rest = _method(api.one_vs_rest)
     quantile_thresholds = _method(api.quantile_thresholds)
     write_ggplot = _method(api.write_ggplot)

@@ -27,6 +27,8 @@ VERBS = [
     "curve",
     "one_vs_rest",
     "operating_points",
+    "plot",
+    "plot_summary",
     "quantile_thresholds",
     "summary",
     "write_ggplot",
@@ -56,6 +58,9 @@ SIGNATURES = {
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
     "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None)",
+    "plot": f"({COMMON}, start='one', ci=None, band=False, iso_f1=True, points=None, roc=False, "
+    "threshold=None, facet=None, dark=False, title=None, width=None, height=None)",
+    "plot_summary": f"({COMMON}, ci=0.95, baseline=None, dark=False, title=None, width=None)",
     "quantile_thresholds": "(frame, score, number)",
     "summary": f"({COMMON}, pos_squares=None, neg_squares=None, ci=0.95, overall=False)",
     "write_ggplot": f"({COMMON}, start='one', keep='corners', ci=None, title=None)".replace(

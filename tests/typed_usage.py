@@ -80,6 +80,13 @@ def options_take_one_value_or_several(df: pl.DataFrame) -> None:
     frame_prc.one_vs_rest(df, ["is_a", "is_b"], ["p", "q"], weight="w")
 
 
+def charts_can_be_saved_and_restyled(df: pl.DataFrame) -> None:
+    chart = frame_prc.plot(df, "truth", "score", points={"recall": [0.5, 0.9]}, facet=["day"])
+    chart.configure_axis(grid=False).save("curves.html", inline=True)
+    frame_prc.plot(df, dark=True, iso_f1=[0.5], facet=False, threshold=0.5).save("curves.png")
+    frame_prc.plot_summary(df, "truth", ["a", "b"], baseline="a").save("summary.svg")
+
+
 def expressions_are_polars_expressions() -> None:
     assert_type(frame_prc.average_precision_expr("truth", "score"), pl.Expr)
     assert_type(frame_prc.average_precision_expr(pl.col("truth"), pl.col("s"), "w"), pl.Expr)
@@ -97,6 +104,7 @@ def slips_are_found_before_anything_runs(df: pl.DataFrame) -> None:
     frame_prc.auc(df, "truth", "score", recall_range=(0, 0.5, 1))  # type: ignore[arg-type]
     frame_prc.operating_points(df, "truth", "score", recall="0.5")  # type: ignore[arg-type]
     frame_prc.average_precision(df, "t", "s", over="k", average="mean")  # type: ignore[arg-type]
+    frame_prc.plot(df, "truth", "score", points={"recal": 0.5})  # type: ignore[dict-item]
     frame_prc.one_vs_rest(df, "kind")  # type: ignore[call-arg]
 
 

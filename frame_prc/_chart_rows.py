@@ -1,0 +1,165 @@
+"""What a chart shows of its segments: their counts, read once, and all that is made of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from frame_prc import _bootstrap, _counts, _curve, _operating, _tables
+from frame_prc._areas import AVERAGE_PRECISION
+from frame_prc._columns import MODEL, resolve
+from frame_prc._compare import Comparison, compare
+from frame_prc._curve import Extras, Keep, Start
+from frame_prc._curve_frame import CurveFrame
+from frame_prc._intervals import Interval
+from frame_prc._operating import Target
+from frame_prc._request import Request, request
+from frame_prc._rows import Rows, read
+from frame_prc.exceptions import OptionError
+
+# One picture is the same every time it is drawn.
+_SEED = 0
+_PAIR = 2
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The segments of a frame, numbered by ``line`` in the order of their keys.
+
+    Parameters
+    ----------
+    keys
+        The caller's names of the keys ``key_0, key_1, ...``; one that tells models is ``model``.
+    table
+        A row per line: ``line``, the keys, sizes, average precision with its interval, status.
+    given, rows
+        The rows as they came, which a bootstrap draws again, and their counts.
+    start, error
+        How curves open, and how far off they are already.
+    """
+
+    keys: list[str]
+    table: pl.DataFrame
+    given: Rows
+    rows: Rows
+    start: Start
+    error: float | None
+
+    def curves(self, keep: Keep, z: float | None = None) -> pl.DataFrame:
+        """Return ``line`` and the columns of a curve, with recall."""
+        plan = _curve.curve(self.rows, self.start, keep, None, Extras(z=z))
+        return self.numbered(plan.collect()).drop_nulls("recall")
+
+    def operating_points(self, targets: Sequence[Target]) -> pl.DataFrame:
+        """Return ``line`` and the columns of operating points."""
+        return self.numbered(_operating.operating_points(self.rows, targets).collect())
+
+    def bands(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
+        """Return ``line`` and the columns of a band, the same every time."""
+        drawn = _bootstrap.Resampling(seed=_SEED)
+        bands = _bootstrap.bands(self.given, recalls, level, drawn).collect()
+        return self.numbered(_by_place(bands, len(self.keys)))
+
+    def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return a frame with the number of its line in place of the keys."""
+        by = key_names(len(self.keys))
+        if not by:
+            return frame.with_columns(line=pl.lit(0, self.table.schema["line"]))
+        lines = self.table.select("line", *by)
+        joined = frame.join(lines, on=by, how="left", nulls_equal=True, maintain_order="left")
+        return joined.drop(by)
+
+
+def key_names(count: int) -> list[str]:
+    """Return the internal names of the keys."""
+    return [f"key_{i}" for i in range(count)]
+
+
+def of_rows(
+    lf: pl.LazyFrame, asked: Request, level: float, start: Start, *, in_memory: bool
+) -> Segments:
+    """Evaluate the rows of a frame, which are read once."""
+    keys, rows = _read(lf, asked, in_memory=in_memory)
+    plans = [
+        _counts.counts(rows, None, squares=False),
+        _tables.average_precision(rows, None, _interval(rows, level), bounds=False),
+    ]
+    counts, table = (_by_place(frame, len(keys)) for frame in pl.collect_all(plans))
+    recounted = _recounted(counts, len(keys))
+    return Segments(keys, table.with_row_index("line"), rows, recounted, start, None)
+
+
+def of_curve(curve: CurveFrame, level: float) -> Segments:
+    """Evaluate the segments of a curve frame."""
+    rows = _recounted(curve.counts, len(curve.keys))
+    table = _tables.average_precision(rows, None, _interval(rows, level), bounds=False).collect()
+    return Segments(curve.keys, table.with_row_index("line"), rows, rows, curve.start, curve.error)
+
+
+def compared(
+    lf: pl.LazyFrame, asked: Request, comparison: Comparison, *, in_memory: bool
+) -> pl.DataFrame:
+    """Return a row per segment and pair of models, with ``key_0, ...`` for the keys in ``by``."""
+    return compare(_read(lf, asked, in_memory=in_memory)[1], comparison).collect()
+
+
+def _read(lf: pl.LazyFrame, asked: Request, *, in_memory: bool) -> tuple[list[str], Rows]:
+    """Return the caller's keys, and rows with names for them that no column of a result has."""
+    columns = resolve(lf, asked, _curve.COLUMNS)
+    rows = read(lf, columns, in_memory=in_memory)
+    dtypes = columns.key_dtypes.values()
+    keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
+    return columns.result_keys, replace(rows, columns=replace(columns, key_dtypes=keys))
+
+
+def _by_place(frame: pl.DataFrame, keys: int) -> pl.DataFrame:
+    """Return a frame whose keys are numbered from the first on, which may be the model."""
+    return frame.rename(dict(zip(frame.columns, key_names(keys), strict=False)))
+
+
+def _recounted(counts: pl.DataFrame, keys: int) -> Rows:
+    asked = request(
+        None, "threshold", key_names(keys) or None, None, None, "unretrieved", "pos", "neg"
+    )
+    lf = counts.lazy()
+    return read(lf, resolve(lf, asked, ()), in_memory=True)
+
+
+def _interval(rows: Rows, level: float) -> Interval | None:
+    """Return the interval of the average precision; sums of weights do not tell one."""
+    return None if rows.columns.counted and rows.columns.weighted else Interval(level)
+
+
+def differences(segments: Segments, baseline: str | None) -> pl.DataFrame | None:
+    """Return the differences between two models, or of all to one, without intervals."""
+    models = segments.table["key_0"].unique().sort().to_list() if has_models(segments.keys) else []
+    if baseline is not None and baseline not in models:
+        raise OptionError(
+            f"baseline={baseline!r} is no model",
+            ", ".join(map(repr, models)) or "a model of several, by score= or a key 'model'",
+        )
+    if len(models) < _PAIR or (baseline is None and len(models) > _PAIR):
+        return None
+    reference = models[1] if baseline is None else baseline
+    by = key_names(len(segments.keys))
+    areas = segments.table.select(*by, AVERAGE_PRECISION)
+    other = areas.filter(key_0=reference).drop("key_0").rename({AVERAGE_PRECISION: "reference"})
+    own = areas.filter(pl.col("key_0") != reference)
+    beside = (
+        own.join(other, on=by[1:], how="left", nulls_equal=True, maintain_order="left")
+        if by[1:]
+        else own.join(other, how="cross")
+    )
+    return beside.select(
+        *(pl.col(a).alias(b) for a, b in zip(by[1:], by, strict=False)),
+        model_a="key_0",
+        model_b=pl.lit(reference),
+        difference=pl.col(AVERAGE_PRECISION) - pl.col("reference"),
+    )
+
+
+def has_models(keys: Sequence[str]) -> bool:
+    """Return whether the first key tells models apart."""
+    return keys[:1] == [MODEL]

@@ -1,0 +1,161 @@
+"""Charts in a real browser: no error, no request beyond the file, and a mouse that is answered."""
+
+from __future__ import annotations
+
+import json
+
+import optional
+import polars as pl
+import pytest
+
+HOSTILE = "</script><script>document.title = 'broken'</script><!--"
+ROWS = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+KEYED = pl.concat(ROWS.with_columns(pl.lit(key).alias("</td> [k].")) for key in (HOSTILE, "b"))
+MODELS = KEYED.with_columns(other=-pl.col("score"))
+INFINITE = ROWS.with_columns(score=pl.Series([float("inf"), 0.4, 0.4, -float("inf")]))
+SIDE = 1000  # px
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return a browser without a window, that writes down what happens."""
+    webdriver = optional.require_module("selenium.webdriver")
+    chromium = optional.require_program("chromium")
+    driver = optional.require_program("chromedriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
+        options.add_argument(f"--{argument}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    started.set_window_size(SIDE, SIDE)
+    yield started
+    started.quit()
+
+
+def show(browser, chart, folder):
+    """Open a chart's page, and return its picture once that is drawn."""
+    path = folder / "chart.html"
+    chart.save(path, inline=True)
+    browser.get_log("performance")
+    browser.get_log("browser")
+    browser.get(path.as_uri())
+    wait = optional.require_module("selenium.webdriver.support.wait")
+    found = wait.WebDriverWait(browser, 30).until(
+        lambda page: page.find_elements("css selector", "canvas.marks, svg.marks")
+    )
+    return found[0]
+
+
+def requests(browser):
+    entries = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = [entry for entry in entries if entry["method"] == "Network.requestWillBeSent"]
+    return [entry["params"]["request"]["url"] for entry in sent]
+
+
+def hover(browser, picture, x, y):
+    """Move the mouse to a place in the picture, and return what the tooltip says."""
+    chains = optional.require_module("selenium.webdriver.common.action_chains")
+    wait = optional.require_module("selenium.webdriver.support.wait")
+    half_width, half_height = picture.size["width"] / 2, picture.size["height"] / 2
+    moves = chains.ActionChains(browser)
+    moves.move_to_element_with_offset(picture, round(x - half_width), round(y - half_height))
+    moves.perform()
+    tooltip = wait.WebDriverWait(browser, 10).until(
+        lambda page: page.find_elements("css selector", "#vg-tooltip-element.visible")
+    )[0]
+    cells = [
+        cell.text.replace("\u2060", "") for cell in tooltip.find_elements("css selector", "td")
+    ]
+    return dict(zip(cells[::2], cells[1::2], strict=True))
+
+
+def panel(browser):
+    """Return where the first panel lies in the picture, and its size."""
+    # A view of the same chart knows its scene: a panel is a group with cells to hover over.
+    return browser.execute_async_script(
+        """
+        const done = arguments[0];
+        vegaEmbed(document.createElement("div"), spec, {renderer: "svg"}).then(({view}) => {
+          const find = (item, x, y) => {
+            const [left, top] = [x + (item.x || 0), y + (item.y || 0)];
+            const nearest = (item.items || []).some(mark => /voronoi/.test(mark.name));
+            if (item.width && nearest) return [left, top, item.width, item.height];
+            for (const mark of item.items || [])
+              for (const inner of mark.items || []) {
+                const found = inner.items && find(inner, left, top);
+                if (found) return found;
+              }
+          };
+          const [[x, y], padding] = [view.origin(), view.padding()];
+          done(find(view.scenegraph().root.items[0], x + padding.left, y + padding.top));
+        }, done);
+        """
+    )
+
+
+CHARTS = {
+    "one line": lambda: ROWS.prc.plot("late", "score", points={"recall": 0.8}),
+    "hostile keys": lambda: KEYED.prc.plot("late", "score", by="</td> [k]."),
+    "panels": lambda: MODELS.prc.plot("late", ["score", "other"], by="</td> [k].", ci=0.9),
+    "roc": lambda: ROWS.prc.plot("late", "score", roc=True, threshold=0.3, dark=True),
+    "infinite": lambda: ROWS.with_columns(score=1 / (pl.col("late") == 0)).prc.plot(
+        "late", "score"
+    ),
+    "undefined": lambda: ROWS.with_columns(late=False).prc.plot("late", "score"),
+    "image": lambda: KEYED.rename({"</td> [k].": "image"}).prc.plot("late", "score", by="image"),
+    "summary": lambda: KEYED.prc.plot_summary("late", "score", by="</td> [k]."),
+    "two models": lambda: MODELS.prc.plot_summary("late", ["score", "other"], by="</td> [k]."),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_page_opens_without_an_error_or_a_request(browser, tmp_path, name):
+    picture = show(browser, CHARTS[name](), tmp_path)
+    assert picture.size["width"] > 200
+    assert browser.get_log("browser") == []
+    assert requests(browser) == [(tmp_path / "chart.html").as_uri()]
+    assert browser.title != "broken"
+
+
+def test_the_mouse_is_told_the_nearest_point(browser, tmp_path):
+    chart = ROWS.prc.plot("late", "score", width=300)
+    picture = show(browser, chart, tmp_path)
+    x, y, width, height = panel(browser)
+    assert (width, height) == (300, 300)
+    assert hover(browser, picture, x + width / 2 + 9, y + 12) == {
+        "average precision": words_of(chart), "threshold": "0.9", "precision": "1.0000",
+        "recall": "0.5000", "tp": "1", "fp": "0",
+    }  # fmt: skip
+    assert hover(browser, picture, x + 9, y + 12)["threshold"] == "inf"
+    low = hover(browser, picture, x + width - 9, y + height - 9)
+    assert (low["threshold"], low["precision"], low["recall"]) == ("0.2", "0.5000", "1.0000")
+
+
+def words_of(chart):
+    return chart.to_dict()["title"]["subtitle"][0]
+
+
+def test_the_mouse_is_told_keys_as_they_are(browser, tmp_path):
+    chart = KEYED.prc.plot("late", "score", by="</td> [k].", facet="</td> [k].", width=300)
+    picture = show(browser, chart, tmp_path)
+    x, y, width, height = panel(browser)
+    said = hover(browser, picture, x + width / 2, y + height / 3)
+    assert said["</td> [k]."] in {"b", HOSTILE}
+    image = KEYED.rename({"</td> [k].": "image"}).prc.plot("late", "score", by="image", width=300)
+    picture = show(browser, image, tmp_path)
+    said = hover(browser, picture, x + width / 2, y + height / 3)
+    assert said["image:"] in {"b", HOSTILE}
+    requests(browser)
+    assert browser.get_log("browser") == []
+
+
+def test_an_operating_point_says_its_criterion(browser, tmp_path):
+    chart = ROWS.prc.plot("late", "score", points={"recall": 0.8}, width=300)
+    picture = show(browser, chart, tmp_path)
+    x, y, width, height = panel(browser)
+    said = hover(browser, picture, x + width, y + height / 3)
+    assert said == {
+        "criterion": "recall ≥ 0.8", "threshold": "0.4", "precision": "0.6667", "recall": "1.0000",
+        "tp": "2", "fp": "1", "fn": "0", "tn": "1", "F score": "0.8000",
+    }  # fmt: skip
