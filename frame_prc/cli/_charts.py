@@ -1,0 +1,35 @@
+"""Pictures: a chart into a file that needs no network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from frame_prc._files import whole
+from frame_prc.cli._output import check_file
+from frame_prc.exceptions import OptionError
+
+SUFFIXES = (".html", ".svg", ".png")
+_PIXELS = 2  # of a PNG for each of the chart's, for screens that have as many
+
+
+def check(output: str | None, form: str | None) -> None:
+    """Refuse a place where no picture can be, before anything is read."""
+    if form is not None:
+        raise OptionError("--format is for tables", hint="-o FILE says by its suffix how to draw")
+    if output is None:
+        raise OptionError(
+            "--output is not given", f"a file that ends with {', '.join(SUFFIXES)}", "-o plot.html"
+        )
+    check_file(output, SUFFIXES)
+
+
+def save(chart: Any, output: str) -> None:
+    """Save a chart as the suffix says, whole or not at all."""
+    how: dict[str, dict[str, object]] = {
+        ".html": {"inline": True},
+        ".png": {"scale_factor": _PIXELS},
+    }
+    with whole(output) as part:
+        suffix = Path(output).suffix.lower()
+        chart.save(part, format=suffix.removeprefix("."), **how.get(suffix, {}))

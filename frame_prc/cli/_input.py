@@ -1,0 +1,279 @@
+"""Files of rows as one lazy frame; what cannot be read is said before anything is computed."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+
+from frame_prc.exceptions import DataError, FileError, OptionError, PrcError
+
+STDIN = "-"
+SUFFIXES = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+}
+KINDS = tuple(dict.fromkeys(SUFFIXES.values()))
+_NAMES = {"parquet": "Parquet", "csv": "CSV", "tsv": "TSV", "arrow": "Arrow", "ndjson": "NDJSON"}
+_COMPRESSED = (".gz", ".zst", ".zlib")
+_SEPARATORS = {"tab": "\t", "\\t": "\t"}
+_LOOK_AT = 10_000  # rows, to tell the dtypes of text files
+_BEGINNINGS = {b"PAR1": "parquet", b"ARRO": "arrow", b"\x1f\x8b": "csv", b"\x28\xb5\x2f": "csv"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How text files are written; ``separator`` is None where the kind of file says it."""
+
+    separator: str | None = None
+    decimal_comma: bool = False
+    null_values: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files of one kind, in order."""
+
+    paths: list[Path]
+    kind: str
+    dialect: Dialect = field(default_factory=Dialect)
+    name: str = ""
+    schema: Mapping[str, pl.DataType] | None = None
+
+    def __str__(self) -> str:
+        return self.name or ", ".join(map(repr, map(str, self.paths[:3]))) + (
+            f" and {len(self.paths) - 3} more" if self.paths[3:] else ""
+        )
+
+    def parts(self, schema: Mapping[str, pl.DataType] | None = None) -> list[Source]:
+        """Return a source for each file; text is read as the schema of all of them says."""
+        return [replace(self, paths=[path], schema=schema) for path in self.paths]
+
+    def scan(self) -> pl.LazyFrame:
+        """Return the rows; nothing is read."""
+        return _SCANS[self.kind](self)
+
+
+def _scan_text(source: Source) -> pl.LazyFrame:
+    dialect = source.dialect
+    return pl.scan_csv(
+        source.paths,
+        separator=dialect.separator or ("\t" if source.kind == "tsv" else ","),
+        decimal_comma=dialect.decimal_comma,
+        null_values=list(dialect.null_values) or None,
+        schema_overrides=source.schema,
+        infer_schema_length=_LOOK_AT,
+        glob=False,
+    )
+
+
+def _scan_ndjson(source: Source) -> pl.LazyFrame:
+    return pl.scan_ndjson(
+        source.paths, schema_overrides=source.schema, infer_schema_length=_LOOK_AT
+    )
+
+
+_SCANS: dict[str, Callable[[Source], pl.LazyFrame]] = {
+    "parquet": lambda source: pl.scan_parquet(source.paths, glob=False),
+    "arrow": lambda source: pl.scan_ipc(source.paths, glob=False),
+    "ndjson": _scan_ndjson,
+    "csv": _scan_text,
+    "tsv": _scan_text,
+}
+
+
+@contextmanager
+def opened(
+    patterns: Sequence[str], kind: str | None, dialect: Dialect
+) -> Iterator[tuple[Source, pl.LazyFrame]]:
+    """Yield the source that paths and globs name, and its rows, once all of it can be read."""
+    if kind is not None and kind not in KINDS:
+        raise OptionError(f"input_format={kind!r} is not known", ", ".join(KINDS))
+    separator = _separator(dialect.separator)
+    dialect = replace(dialect, separator=separator)
+    with TemporaryDirectory(prefix="frame-prc-") as folder:
+        if STDIN in patterns:
+            source = _from_stdin(patterns, kind, dialect, Path(folder))
+        else:
+            paths = [path for pattern in patterns for path in _paths(pattern)]
+            source = Source(paths, kind or _one_kind(paths), dialect)
+        yield source, _checked(source)
+
+
+# --- which files ------------------------------------------------------------------------------
+
+
+def _separator(given: str | None) -> str | None:
+    separator = None if given is None else _SEPARATORS.get(given, given)
+    if separator is not None and len(separator.encode()) != 1:
+        raise OptionError(f"separator={given!r} is not a separator", "one character, or 'tab'")
+    return separator
+
+
+def _paths(pattern: str) -> list[Path]:
+    """Return the files of a path or a glob, in the order of their names."""
+    path = Path(pattern)
+    if path.is_dir():
+        raise FileError(
+            f"{pattern!r} is a folder", "files, or a glob of them", _inside(path) or None
+        )
+    if path.exists():
+        return [path]
+    found = sorted(map(Path, glob.glob(pattern, recursive=True)))
+    files = [path for path in found if not path.is_dir()]
+    if files:
+        return files
+    if glob.has_magic(pattern):
+        raise FileError(f"{pattern!r} matches no file", hint="ls shows what is there")
+    raise FileError(f"there is no file {pattern!r}", hint=_neighbours(path))
+
+
+def _inside(folder: Path) -> str:
+    kinds = Counter(p.suffix for p in folder.iterdir() if p.suffix in SUFFIXES)
+    return f"'{folder}/*{kinds.most_common(1)[0][0]}' names the files in it" if kinds else ""
+
+
+def _neighbours(path: Path) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    if not path.parent.is_dir():
+        return f"there is no folder {str(path.parent)!r} either"
+    close = get_close_matches(path.name, os.listdir(path.parent), n=1)
+    return f"did you mean {str(path.with_name(close[0]))!r}?" if close else "ls shows what is there"
+
+
+def _kind(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix in _COMPRESSED:
+        suffix = Path(path.stem).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise FileError(
+            f"the suffix of {str(path)!r} does not say what kind of file it is",
+            ", ".join(SUFFIXES),
+            "--input-format csv reads it as CSV",
+        )
+    return SUFFIXES[suffix]
+
+
+def _one_kind(paths: Sequence[Path]) -> str:
+    kinds = {_kind(path): path for path in paths}
+    if len(kinds) > 1:
+        raise FileError(
+            "the files are of several kinds: "
+            + ", ".join(f"{str(path)!r} is {_NAMES[kind]}" for kind, path in kinds.items()),
+            "files of one kind",
+        )
+    return next(iter(kinds))
+
+
+def _from_stdin(patterns: Sequence[str], kind: str | None, dialect: Dialect, to: Path) -> Source:
+    if len(patterns) > 1:
+        raise OptionError("'-' is given beside files", "standard input, or files")
+    if sys.stdin.isatty():
+        raise FileError("standard input is a terminal", hint="pipe a file in, or name one")
+    path = to / "standard input"
+    with path.open("wb") as spooled:
+        # A file can be read in parts and from its end, as Parquet must be.
+        shutil.copyfileobj(sys.stdin.buffer, spooled, 1 << 20)
+    return Source([path], kind or _guess(path), dialect, name="standard input")
+
+
+def _guess(path: Path) -> str:
+    """Return the kind of a file by how it begins."""
+    with path.open("rb") as file:
+        line = file.readline(1 << 16)
+    if line.lstrip().startswith(b"{"):
+        return "ndjson"
+    for beginning, kind in _BEGINNINGS.items():
+        if line.startswith(beginning):
+            return kind
+    return "tsv" if b"\t" in line else "csv"
+
+
+# --- whether they can be read ---------------------------------------------------------------------
+
+
+def _checked(source: Source) -> pl.LazyFrame:
+    for part in source.parts():
+        _check_file(part)
+    lf = source.scan()
+    with reading(source):
+        schema = lf.collect_schema()
+        _check_text(source, lf, schema)
+    return lf
+
+
+def _check_file(part: Source) -> None:
+    [path] = part.paths
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except OSError as error:
+        raise FileError(f"{part} cannot be read: {error.strerror or error}") from error
+    if empty:
+        raise DataError(f"{part} is empty", "a file that holds rows", "was it written to its end?")
+    with reading(part):
+        part.scan().collect_schema()
+
+
+def _check_text(source: Source, lf: pl.LazyFrame, schema: pl.Schema) -> None:
+    if source.kind not in {"csv", "tsv"}:
+        return
+    names = schema.names()
+    if len(names) == 1:
+        for separator in (";", "\t", "|", ","):
+            if separator in names[0]:
+                shown = "tab" if separator == "\t" else f"'{separator}'"
+                raise OptionError(
+                    f"{source} has a single column, named {names[0]!r}",
+                    "columns with the separator between them",
+                    f"--separator {shown}",
+                )
+    if lf.head(1).collect().is_empty():
+        raise DataError(f"{source} has a header and no rows", "a file that holds rows")
+
+
+@contextmanager
+def reading(source: Source) -> Iterator[None]:
+    """Say which source it was where Polars could not read it."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        if isinstance(error, PrcError):
+            raise
+        raise unreadable(source, error) from error
+
+
+def unreadable(source: Source, error: Exception) -> DataError:
+    """Return what to say of files that hold something else than their kind does."""
+    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    return DataError(
+        f"{source} cannot be read as {_NAMES[source.kind]}: {reason}", hint=_advice(source, reason)
+    )
+
+
+def _advice(source: Source, reason: str) -> str:
+    if source.kind not in {"csv", "tsv"}:
+        return "--input-format says what it is, if its name does not"
+    if "utf-8" in reason.lower():
+        return "iconv -f latin1 -t utf8 FILE | frame-prc ... - reads it if it is Latin-1"
+    if "could not parse" in reason:
+        return "--null-value WORD if that stands for a missing value, --separator if lines differ"
+    return "--separator says what separates the columns"
