@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import frame_prc
-from frame_prc.cli import _commands, _demo, _errors
+from frame_prc.cli import INTERRUPTED, _commands, _demo, _errors
 from frame_prc.exceptions import PrcError
 
 _NAME = "frame-prc"
@@ -26,9 +26,9 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line; return its exit code."""
     try:
         code = _app()(list(arguments) or ["--help"], prog_name=_NAME, standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
-        return _errors.INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - whatever it is, a shell gets one line
+    except typer.Abort:  # what some versions of Typer make of Ctrl-C
+        return INTERRUPTED
+    except Exception as error:  # whatever it is, a shell gets one line
         if "--debug" in arguments:
             traceback.print_exc()
         return _complain(error)
@@ -42,7 +42,7 @@ def _complain(error: Exception) -> int:
         code, said = _errors.BAD_USAGE, _errors.usage_line(error)
     else:
         code, said = _errors.BAD_DATA, _errors.unexpected_line(error)
-    print(f"{_NAME}: {said}", file=sys.stderr)  # noqa: T201
+    print(f"{_NAME}: {said}", file=sys.stderr)
     return code
 
 
@@ -51,7 +51,7 @@ def _app() -> typer.Typer:
         help=_HELP,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback()(_main)
     for command in _commands.COMMANDS:
@@ -62,14 +62,17 @@ def _app() -> typer.Typer:
 
 def _version(asked: bool) -> None:  # noqa: FBT001
     if asked:
-        print(f"{_NAME} {frame_prc.__version__}")  # noqa: T201
+        print(f"{_NAME} {frame_prc.__version__}")
         raise typer.Exit
 
 
 def _main(
+    *,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Say which version it is."),
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Say which version it is."
+        ),
     ] = False,
 ) -> None:
     pass

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import polars as pl
 
 import frame_prc
+from frame_prc._files import discard
 from frame_prc.cli import _charts, _counting, _input, _output
 from frame_prc.cli._input import Dialect, Source
 from frame_prc.cli._parameters import (
@@ -137,14 +138,21 @@ def execute(command: Command, given: Given) -> None:
     with _input.opened(given["paths"], given["input_format"], dialect) as (source, rows):
         asked = arguments(command, given, rows.collect_schema())
         progress = Progress(f"reading {source}")
-        frame = done(lambda: _computed(command, source, rows, asked, output, progress), progress)
+        try:
+            frame = done(
+                lambda: _computed(command, source, rows, asked, output, progress), progress
+            )
+        except KeyboardInterrupt:
+            if output is not None:
+                discard(output)
+            raise
     if frame is not None:
         _output.show(frame, form, ["level", "model", *(asked["by"] or ())])
 
 
 def arguments(command: Command, given: Given, schema: Mapping[str, pl.DataType]) -> Given:
     """Return what a verb is called with."""
-    asked = {
+    asked: Given = {
         name: option.parse(given[name]) if given[name] not in (None, []) else None
         for name, option in command.options().items()
     }

@@ -29,7 +29,7 @@ def counts(source: Source, rows: pl.LazyFrame, asked: Given, progress: Progress)
         progress.text = f"counting {place} of {len(parts)} files: {part}"
         added = [frame_prc.merge_counts(*added, _count(part, alike))]
     # A label that is nowhere is an error, which all rows together have to show.
-    is_nowhere = asked["pos_label"] is not None and not added[0]["pos"].any()
+    is_nowhere = asked["pos_label"] is not None and added[0]["pos"].sum() == 0
     return whole if is_nowhere else added[0].lazy()
 
 

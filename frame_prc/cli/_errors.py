@@ -8,7 +8,7 @@ import shlex
 from frame_prc.cli._parameters import OPTIONS, SOURCE
 from frame_prc.exceptions import DataError, PrcError
 
-FINE, BAD_DATA, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
+FINE, BAD_DATA, BAD_USAGE = 0, 1, 2
 
 _PARTS = re.compile(r"(?<=[.?]) (?=(?:Allowed|Hint): )")
 # A parameter, maybe with a value, or a quoted value, which is the user's and stays as it is.
@@ -18,15 +18,23 @@ _PARAMETER = re.compile(
 )
 # What a hint may say that only makes sense in Python.
 _PYTHON = re.compile(r"\bpl\.|\.alias\(|\.cast\(|sorted\(|\w\(\.\.\.")
+# What verbs say that a shell says in other words.
 _SAID = {
-    "a column, a list of columns, or {name: column}": "one column, or several",
-    "two or more, as a list of columns or {name: column}": "two or more, as in -s one -s two",
-    "several models go into score= as a list of columns": "repeat --score for several models",
-    "begin the thresholds with float('-inf')": "begin them with -inf, as in --thresholds -inf,.1,.5",
-    "a number of thresholds from 2 on, or a list of ascending numbers": (
+    r"a column, a list of columns, or \{name: column\}": "one column, or several",
+    r"two or more, as a list of columns or \{name: column\}": "two or more, as in -s one -s two",
+    r"several models go into score= as a list of columns": "repeat --score for several models",
+    r"give names, for example score=\{.*?\}": "name them, as in -s first=COLUMN -s second=COLUMN",
+    r"cast it first: \w+=pl\.col\(.*?\)\.cast\(pl\.Float64\)": (
+        "in a CSV file --null-value NA reads the word NA as missing"
+    ),
+    r"begin the thresholds with float\('-inf'\)": (
+        "begin them with -inf, as in --thresholds -inf,.1,.5"
+    ),
+    r"a number of thresholds from 2 on, or a list of ascending numbers": (
         "a number of thresholds from 2 on, or ascending numbers such as .1,.5,.9"
     ),
-    "counts(..., squares=True) makes both": "frame-prc counts --squares makes both",
+    r"counts\(\.\.\., squares=True\) makes both": "frame-prc counts --squares makes both",
+    r"\bNone\b": "none",
 }
 
 
@@ -39,7 +47,7 @@ def line(error: PrcError) -> str:
     """Return an error's text, in one line, with options where it has parameters."""
     text = " ".join(str(error).split())
     for said, shown in _SAID.items():
-        text = text.replace(said, shown)
+        text = re.sub(said, shown, text)
     parts = [part for part in _PARTS.split(text) if not _is_python(part)]
     return " ".join(_PARAMETER.sub(_option, part) for part in parts)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import glob
+import gzip
 import os
+import re
+import shlex
 import shutil
 import sys
 from collections import Counter
@@ -32,10 +35,16 @@ SUFFIXES = {
 }
 KINDS = tuple(dict.fromkeys(SUFFIXES.values()))
 _NAMES = {"parquet": "Parquet", "csv": "CSV", "tsv": "TSV", "arrow": "Arrow", "ndjson": "NDJSON"}
+_TEXT = ("csv", "tsv")
 _COMPRESSED = (".gz", ".zst", ".zlib")
+_GZIP = b"\x1f\x8b"
+_COMPRESSED_BEGIN = (_GZIP, b"\x28\xb5\x2f\xfd", b"\x78")
+_BEGIN = 1 << 10  # bytes
+_ADVICE_OF_KIND = "--input-format says what it is, if its name does not"
+_POLARS_HINT = re.compile(r",? (?:hint:|Hint:|consider )")
 _SEPARATORS = {"tab": "\t", "\\t": "\t"}
 _LOOK_AT = 10_000  # rows, to tell the dtypes of text files
-_BEGINNINGS = {b"PAR1": "parquet", b"ARRO": "arrow", b"\x1f\x8b": "csv", b"\x28\xb5\x2f": "csv"}
+_BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 
 
 @dataclass(frozen=True)
@@ -198,6 +207,8 @@ def _from_stdin(patterns: Sequence[str], kind: str | None, dialect: Dialect, to:
 def _guess(path: Path) -> str:
     """Return the kind of a file by how it begins."""
     with path.open("rb") as file:
+        begin = file.read(len(_GZIP))
+    with gzip.open(path) if begin == _GZIP else path.open("rb") as file:
         line = file.readline(1 << 16)
     if line.lstrip().startswith(b"{"):
         return "ndjson"
@@ -224,17 +235,19 @@ def _check_file(part: Source) -> None:
     [path] = part.paths
     try:
         with path.open("rb") as file:
-            empty = not file.read(1)
+            begin = file.read(_BEGIN)
     except OSError as error:
         raise FileError(f"{part} cannot be read: {error.strerror or error}") from error
-    if empty:
+    if not begin:
         raise DataError(f"{part} is empty", "a file that holds rows", "was it written to its end?")
+    if part.kind in _TEXT and b"\0" in begin and not begin.startswith(_COMPRESSED_BEGIN):
+        raise DataError(f"{part} is not text, as {_NAMES[part.kind]} is", hint=_ADVICE_OF_KIND)
     with reading(part):
         part.scan().collect_schema()
 
 
 def _check_text(source: Source, lf: pl.LazyFrame, schema: pl.Schema) -> None:
-    if source.kind not in {"csv", "tsv"}:
+    if source.kind not in _TEXT:
         return
     names = schema.names()
     if len(names) == 1:
@@ -263,17 +276,23 @@ def reading(source: Source) -> Iterator[None]:
 
 def unreadable(source: Source, error: Exception) -> DataError:
     """Return what to say of files that hold something else than their kind does."""
-    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    first = str(error).strip().partition("\n")[0]
+    reason = _POLARS_HINT.split(first)[0].rstrip(".")
     return DataError(
         f"{source} cannot be read as {_NAMES[source.kind]}: {reason}", hint=_advice(source, reason)
     )
 
 
 def _advice(source: Source, reason: str) -> str:
-    if source.kind not in {"csv", "tsv"}:
-        return "--input-format says what it is, if its name does not"
+    if source.paths[1:]:  # each of which can be read by itself
+        return "files of one frame have the same columns of the same dtypes"
+    if source.kind not in _TEXT:
+        return _ADVICE_OF_KIND
     if "utf-8" in reason.lower():
         return "iconv -f latin1 -t utf8 FILE | frame-prc ... - reads it if it is Latin-1"
-    if "could not parse" in reason:
-        return "--null-value WORD if that stands for a missing value, --separator if lines differ"
+    if found := re.search("could not parse `(.*?)`", reason):
+        return (
+            f"--null-value {shlex.quote(found[1])} if that stands for a missing value, --separator "
+            "if it is several"
+        )
     return "--separator says what separates the columns"

@@ -44,11 +44,11 @@ def check(output: str | None, form: str | None) -> None:
 
 def check_file(output: str, suffixes: Sequence[str]) -> None:
     """Refuse a file that cannot be written, or whose suffix does not say how."""
+    check_writable(output)
     if Path(output).suffix.lower() not in suffixes:
         raise FileError(
             f"the suffix of {output!r} does not say how to write it", ", ".join(suffixes)
         )
-    check_writable(output)
 
 
 # --- files ------------------------------------------------------------------------------------
@@ -106,6 +106,8 @@ _WRITERS: dict[str, Callable[[pl.LazyFrame, Path], None]] = {
 
 def show(frame: pl.DataFrame, form: str | None, keys: Sequence[str]) -> None:
     """Print a result: a table to a terminal, else lines with tabs, unless a format is given."""
+    if sys.stdout is None:
+        raise FileError("standard output is closed", hint="-o FILE writes a file")
     form = form or ("table" if sys.stdout.isatty() else "tsv")
     with _standard_output() as out:
         if form == "table":

@@ -141,7 +141,7 @@ class Option:
             *([self.short] if self.short else []),
             help=self.help,
             metavar=self.metavar,
-            show_default=self.shown if self.shown else default not in (None, False, True),
+            show_default=self.shown or default not in (None, False, True),
             autocompletion=(lambda: offered) if offered else None,
         )
         kind = self.kind if default is not None else self.kind | None
@@ -181,7 +181,11 @@ OPTIONS: dict[str, Option] = {
     "neg_squares": Option(str, "Sums of squared weights of the negatives, for --ci.", COLUMN),
     "over": Option(str, "A key of --by to average over inside the others.", COLUMN),
     "average": Option(
-        str, "How to average --over.", "|".join(get_args(Average)), values=get_args(Average)
+        str,
+        "How to average --over.",
+        "|".join(get_args(Average)),
+        values=get_args(Average),
+        parse=none_or,
     ),
     "thresholds": Option(
         list[str],
@@ -230,12 +234,14 @@ OPTIONS: dict[str, Option] = {
         "Compare each segment with the rest, or with all.",
         "|".join(get_args(Against)),
         values=get_args(Against),
+        parse=none_or,
     ),
     "adjust": Option(
         str,
         "Adjust the p-values for being many.",
         "|".join(get_args(Adjust)),
         values=get_args(Adjust),
+        parse=none_or,
     ),
     "band": Option(bool, "Draw the interval of --ci as a band."),
     "iso_f1": Option(bool, "Draw lines of equal F1."),

@@ -1,9 +1,11 @@
-"""A frame as a table for people: right-aligned numbers, and blocks of columns that fit the width."""
+"""A frame as a table for people: numbers to the right, columns in blocks that fit the width."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import polars as pl
 from rich import box
@@ -13,20 +15,39 @@ from rich.table import Table
 
 MOST_ROWS = 200
 _GAP = 2
+_NARROW = 9  # what a header may take, whatever is below it
 _SMALLEST, _LARGEST = 1e-3, 1e6
 
 
 def show(frame: pl.DataFrame, keys: Sequence[str], console: Console) -> None:
     """Print a frame; where it is too wide, its columns in blocks that all begin with the keys."""
     head = frame.head(MOST_ROWS)
-    cells = {name: [_text(value) for value in head[name]] for name in head.columns}
-    for names in _blocks(cells, keys, console.width):
-        console.print(_table(head, cells, names))
+    columns = [_Column.of(head[name]) for name in head.columns]
+    for number, block in enumerate(_blocks(columns, keys, console.width)):
+        console.print(*([""] if number else []), _table(block), sep="\n")
     if frame.height > head.height:
         console.print(
             f"... and {frame.height - head.height} more rows. Hint: -o FILE writes all of them, "
             "--format tsv prints them."
         )
+
+
+@dataclass(frozen=True)
+class _Column:
+    name: str
+    header: str
+    cells: list[str]
+    is_number: bool
+
+    @classmethod
+    def of(cls, values: pl.Series) -> _Column:
+        cells = [_text(value) for value in values]
+        header = _folded(values.name, max(_NARROW, *map(cell_len, cells)))
+        return cls(values.name, header, cells, values.dtype.is_numeric())
+
+    @property
+    def width(self) -> int:
+        return _GAP + max(map(cell_len, [*self.header.splitlines(), *self.cells]))
 
 
 def _text(value: Any) -> str:
@@ -38,27 +59,34 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _blocks(
-    cells: dict[str, list[str]], keys: Sequence[str], width: int
-) -> Iterator[list[str]]:
-    widths = {name: max(map(cell_len, [name, *texts])) + _GAP for name, texts in cells.items()}
-    begin = [name for name in cells if name in keys]
+def _folded(name: str, width: int) -> str:
+    """Return a name in lines that are no wider than they must, broken after underscores."""
+    lines = [""]
+    for word in re.findall(r"[^_]*_*", name):
+        if lines[-1] and cell_len(lines[-1] + word) > width:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(filter(None, lines))
+
+
+def _blocks(columns: Sequence[_Column], keys: Sequence[str], width: int) -> Iterator[list[_Column]]:
+    begin = [column for column in columns if column.name in keys]
     block = list(begin)
-    for name in cells:
-        if name in keys:
+    for column in columns:
+        if column.name in keys:
             continue
-        if block != begin and sum(widths[other] for other in [*block, name]) > width:
+        if block != begin and sum(c.width for c in [*block, column]) - _GAP > width:
             yield block
             block = list(begin)
-        block.append(name)
+        block.append(column)
     yield block
 
 
-def _table(frame: pl.DataFrame, cells: dict[str, list[str]], names: Sequence[str]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False, pad_edge=False)
-    for name in names:
-        is_number = frame.schema[name].is_numeric()
-        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
-    for place in range(frame.height):
-        table.add_row(*(cells[name][place] for name in names))
+def _table(columns: Sequence[_Column]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False)
+    for column in columns:
+        side: Literal["left", "right"] = "right" if column.is_number else "left"
+        table.add_column(column.header, justify=side, vertical="bottom", overflow="fold")
+    for row in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*row)
     return table

@@ -1,13 +1,11 @@
 """Work in a thread of its own, so that the main thread can say how far it is, and be interrupted.
 
-Polars cancels a query when Ctrl-C is pressed, and raises in the thread that runs it. Python raises
-in the main thread as well, which might so interrupt the tidying up after the first.
+Neither Polars nor NumPy always returns soon when Ctrl-C is pressed; what the work has begun to
+write, who called for it has to remove.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SECONDS_TO_SHOW = 2.0
-_SECONDS_TO_STOP = 10.0
 _LOOK_EVERY = 0.1
 
 
@@ -53,36 +50,17 @@ class Progress:
 
 def done(work: Callable[[], T], progress: Progress) -> T:
     """Return what the work returns, or raise what it raises, or that it was interrupted."""
-    stop = _Interrupt()
-    before = signal.signal(signal.SIGINT, stop)
     worker = ThreadPoolExecutor(1)
     try:
-        return _wait(worker.submit(work), progress, stop)
+        return _wait(worker.submit(work), progress)
     finally:
         progress.hide()
         worker.shutdown(wait=False)
-        signal.signal(signal.SIGINT, before)
 
 
-class _Interrupt:
-    """Notes that Ctrl-C was pressed, and when."""
-
-    def __init__(self) -> None:
-        self.pressed: float | None = None
-
-    def __call__(self, *_: object) -> None:
-        self.pressed = self.pressed or monotonic()
-
-
-def _wait(future: Future[T], progress: Progress, stop: _Interrupt) -> T:
+def _wait(future: Future[T], progress: Progress) -> T:
     while True:
         try:
-            result = future.result(timeout=_LOOK_EVERY)
+            return future.result(timeout=_LOOK_EVERY)
         except Unfinished:
             progress.show()
-            if stop.pressed and monotonic() - stop.pressed > _SECONDS_TO_STOP:
-                os._exit(128 + signal.SIGINT)  # what does not listen cannot be waited for
-            continue
-        if stop.pressed:
-            raise KeyboardInterrupt
-        return result
