@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,12 @@ def check(output: str | None, form: str | None) -> None:
             "--output is not given", f"a file that ends with {', '.join(SUFFIXES)}", "-o plot.html"
         )
     check_file(output, SUFFIXES)
+    for package in ("altair", "vl_convert"):
+        if find_spec(package) is None:
+            raise OptionError(
+                f"a picture needs {package.replace('_', '-')}, which is not installed",
+                hint="pip install 'frame-prc[cli]'",
+            )
 
 
 def save(chart: Any, output: str) -> None:

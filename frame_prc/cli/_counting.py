@@ -1,4 +1,4 @@
-"""Counts of many files: one after the other, in memory that does not grow with them."""
+"""Counts in parts, one after the other, in memory that does not grow with the rows."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Given = Mapping[str, Any]
 
 
 def counts(source: Source, rows: pl.LazyFrame, asked: Given, progress: Progress) -> pl.LazyFrame:
-    """Return the counts of all files, which are counted one by one where there are several."""
+    """Return the counts of all rows, which are counted in parts where they are many."""
     whole = frame_prc.counts(rows, **asked)  # says at once what the schema shows
-    parts = source.parts(rows.collect_schema())
+    parts = source.parts()
     if len(parts) == 1:
         return whole
     alike = _without_label(asked, rows.collect_schema())
     added: list[pl.DataFrame] = []
     for place, part in enumerate(parts, 1):
-        progress.text = f"counting {place} of {len(parts)} files: {part}"
+        progress.text = f"counting {place} of {len(parts)}: {part}"
         added = [frame_prc.merge_counts(*added, _count(part, alike))]
     # A label that is nowhere is an error, which all rows together have to show.
     is_nowhere = asked["pos_label"] is not None and added[0]["pos"].sum() == 0

@@ -21,6 +21,7 @@ import polars as pl
 from frame_prc.exceptions import DataError, FileError, OptionError, PrcError
 
 STDIN = "-"
+PART = 10_000_000  # rows that are counted at once
 SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -35,7 +36,7 @@ SUFFIXES = {
 }
 KINDS = tuple(dict.fromkeys(SUFFIXES.values()))
 _NAMES = {"parquet": "Parquet", "csv": "CSV", "tsv": "TSV", "arrow": "Arrow", "ndjson": "NDJSON"}
-_TEXT = ("csv", "tsv")
+_TEXT = ("csv", "tsv", "ndjson")
 _COMPRESSED = (".gz", ".zst", ".zlib")
 _GZIP = b"\x1f\x8b"
 _COMPRESSED_BEGIN = (_GZIP, b"\x28\xb5\x2f\xfd", b"\x78")
@@ -58,26 +59,48 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Source:
-    """Files of one kind, in order."""
+    """Files of one kind, in order, or some of the rows of one."""
 
     paths: list[Path]
     kind: str
     dialect: Dialect = field(default_factory=Dialect)
     name: str = ""
     schema: Mapping[str, pl.DataType] | None = None
+    rows: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        return self.name or ", ".join(map(repr, map(str, self.paths[:3]))) + (
-            f" and {len(self.paths) - 3} more" if self.paths[3:] else ""
-        )
-
-    def parts(self, schema: Mapping[str, pl.DataType] | None = None) -> list[Source]:
-        """Return a source for each file; text is read as the schema of all of them says."""
-        return [replace(self, paths=[path], schema=schema) for path in self.paths]
+        if self.name:
+            return self.name
+        names = ", ".join(repr(str(path)) for path in self.paths[:3])
+        more = f" and {len(self.paths) - 3} more" if self.paths[3:] else ""
+        return names + more + (f" from row {self.rows[0] + 1:,}" if self.rows else "")
 
     def scan(self) -> pl.LazyFrame:
         """Return the rows; nothing is read."""
-        return _SCANS[self.kind](self)
+        lf = _SCANS[self.kind](self)
+        return lf.slice(*self.rows) if self.rows else lf
+
+    def files(self) -> list[Source]:
+        """Return a source for each file."""
+        return [replace(self, paths=[path]) for path in self.paths]
+
+    def parts(self) -> list[Source]:
+        """Return a source for each file, and for each so many rows of one that has more.
+
+        Text is read as the schema of all files says.
+        """
+        schema = self.scan().collect_schema()
+        files = [replace(file, schema=schema) for file in self.files()]
+        return [part for file in files for part in file.slices()]
+
+    def slices(self) -> list[Source]:
+        """Return sources of so many rows each, where it costs nothing to read them apart."""
+        if self.kind in _TEXT:  # which is read from the beginning, whatever is taken of it
+            return [self]
+        height: int = self.scan().select(pl.len()).collect().item()
+        if height <= PART:
+            return [self]
+        return [replace(self, rows=(first, PART)) for first in range(0, height, PART)]
 
 
 def _scan_text(source: Source) -> pl.LazyFrame:
@@ -222,8 +245,8 @@ def _guess(path: Path) -> str:
 
 
 def _checked(source: Source) -> pl.LazyFrame:
-    for part in source.parts():
-        _check_file(part)
+    for file in source.files():
+        _check_file(file)
     lf = source.scan()
     with reading(source):
         schema = lf.collect_schema()
@@ -247,7 +270,7 @@ def _check_file(part: Source) -> None:
 
 
 def _check_text(source: Source, lf: pl.LazyFrame, schema: pl.Schema) -> None:
-    if source.kind not in _TEXT:
+    if source.kind not in {"csv", "tsv"}:
         return
     names = schema.names()
     if len(names) == 1:
@@ -286,7 +309,7 @@ def unreadable(source: Source, error: Exception) -> DataError:
 def _advice(source: Source, reason: str) -> str:
     if source.paths[1:]:  # each of which can be read by itself
         return "files of one frame have the same columns of the same dtypes"
-    if source.kind not in _TEXT:
+    if source.kind not in {"csv", "tsv"}:
         return _ADVICE_OF_KIND
     if "utf-8" in reason.lower():
         return "iconv -f latin1 -t utf8 FILE | frame-prc ... - reads it if it is Latin-1"
