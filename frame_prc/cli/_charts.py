@@ -23,12 +23,11 @@ def check(output: str | None, form: str | None) -> None:
             "--output is not given", f"a file that ends with {', '.join(SUFFIXES)}", "-o plot.html"
         )
     check_file(output, SUFFIXES)
-    for package in ("altair", "vl_convert"):
-        if find_spec(package) is None:
-            raise OptionError(
-                f"a picture needs {package.replace('_', '-')}, which is not installed",
-                hint="pip install 'frame-prc[cli]'",
-            )
+    if find_spec("vl_convert") is None:
+        raise OptionError(
+            "a picture needs vl-convert-python, which is not installed",
+            hint="pip install 'frame-prc[cli]'",
+        )
 
 
 def save(chart: Any, output: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any
 
@@ -16,6 +16,7 @@ from frame_prc.cli._input import Dialect, Source
 from frame_prc.cli._parameters import (
     DEBUG,
     OPTIONS,
+    PLOT,
     RESULT,
     SOURCE,
     Option,
@@ -30,16 +31,21 @@ Given = dict[str, Any]
 
 @dataclass(frozen=True)
 class Command:
-    """A command that calls a verb; its options are the verb's parameters."""
+    """A command that calls a verb; its options are the verb's parameters.
+
+    ``own`` are options that mean something else than those of other commands do.
+    """
 
     name: str
     verb: str
     help: str
     example: str
+    own: Mapping[str, Option] = field(default_factory=dict)
 
     def options(self) -> dict[str, Option]:
         """Return the options that come from the verb's parameters."""
-        return {name: OPTIONS[name] for name in self._parameters()}
+        options = OPTIONS | self.own
+        return {name: options[name] for name in self._parameters()}
 
     def function(self) -> Callable[..., None]:
         """Return a function with a parameter for every option, from which Typer makes a command."""
@@ -125,6 +131,7 @@ _ALL = [
         "plot",
         "Draw the curves into an HTML, SVG or PNG file.",
         "frame-prc plot rows.parquet -t late -s old -s new -b carrier -o curves.html",
+        PLOT,
     ),
 ]
 COMMANDS = [command for command in _ALL if hasattr(frame_prc, command.verb)]
@@ -158,8 +165,11 @@ def arguments(command: Command, given: Given, schema: Mapping[str, pl.DataType])
     }
     if asked.get("score"):
         asked["score"] = scores(asked["score"], schema)
-    if asked.get("by"):
-        asked["by"] = columns(asked["by"], schema)
+    for name in ("by", "facet"):
+        if asked.get(name):
+            asked[name] = columns(asked[name], schema)
+    if asked.get("facet") == ["none"]:
+        asked["facet"] = False
     if asked.get("pos_label") and asked["truth"] in schema:
         asked["pos_label"] = label(asked["pos_label"], schema[asked["truth"]])
     return asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from frame_prc.cli._parameters import OPTIONS, SOURCE
+from frame_prc.cli._parameters import OPTIONS, PLOT, SOURCE
 from frame_prc.exceptions import DataError, PrcError
 
 FINE, BAD_DATA, BAD_USAGE = 0, 1, 2
@@ -14,7 +14,7 @@ _PARTS = re.compile(r"(?<=[.?]) (?=(?:Allowed|Hint): )")
 # A parameter, maybe with a value, or a quoted value, which is the user's and stays as it is.
 _QUOTED = r"(?<!\w)(?:'[^']*'|\"[^\"]*\")"
 _PARAMETER = re.compile(
-    rf"\b({'|'.join([*OPTIONS, *SOURCE])})=(?!=)('[^']*'|\"[^\"]*\"|-?[\w.]*\w)?|{_QUOTED}"
+    rf"\b({'|'.join([*OPTIONS, *PLOT, *SOURCE])})=(?!=)('[^']*'|\"[^\"]*\"|-?[\w.]*\w)?|{_QUOTED}"
 )
 # What a hint may say that only makes sense in Python.
 _PYTHON = re.compile(r"\bpl\.|\.alias\(|\.cast\(|sorted\(|\w\(\.\.\.")

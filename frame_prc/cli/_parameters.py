@@ -14,6 +14,7 @@ import polars as pl
 from frame_prc._averages import Average
 from frame_prc._compare import Adjust, Against
 from frame_prc._intervals import CI_METHODS
+from frame_prc._operating import Criterion
 from frame_prc._request import Missing
 from frame_prc.exceptions import OptionError
 
@@ -60,6 +61,17 @@ def keep(text: str) -> int | str:
 def none_or(text: str) -> str | None:
     """Return a word, or the value that Python calls None."""
     return None if text == "none" else text
+
+
+def targets(texts: Sequence[str]) -> dict[str, list[float]]:
+    """Return operating points to mark, from words such as ``recall=.9``."""
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        name, equals, given = text.partition("=")
+        if not equals:
+            raise OptionError(f"points={text!r} is no operating point", "recall=.9 and the like")
+        found.setdefault(name.replace("-", "_"), []).extend(numbers([given]))
+    return found
 
 
 def label(text: str, dtype: pl.DataType) -> Any:
@@ -150,7 +162,7 @@ class Option:
         )
 
 
-COLUMN, COLUMNS, NUMBER, NUMBERS, INTEGER = "COLUMN", "COLUMN", "NUMBER", "NUMBER", "INTEGER"
+COLUMN, NUMBER, INTEGER = "COLUMN", "NUMBER", "INTEGER"
 _MANY = "; repeat it, or separate by commas"
 
 # By the name that a parameter has in every verb.
@@ -217,14 +229,14 @@ OPTIONS: dict[str, Option] = {
     "envelope": Option(bool, "Add the largest precision from each point on."),
     "gain": Option(bool, "Add precision gain and recall gain."),
     "calibrate": Option(float, "Add the precision at this prevalence.", "SHARE"),
-    "recall": Option(list[str], f"Find at least this share{_MANY}.", NUMBERS, parse=numbers),
-    "precision": Option(list[str], f"Be at least so precise{_MANY}.", NUMBERS, parse=numbers),
-    "threshold": Option(list[str], f"Take this threshold{_MANY}.", NUMBERS, parse=numbers),
+    "recall": Option(list[str], f"Find at least this share{_MANY}.", NUMBER, parse=numbers),
+    "precision": Option(list[str], f"Be at least so precise{_MANY}.", NUMBER, parse=numbers),
+    "threshold": Option(list[str], f"Take this threshold{_MANY}.", NUMBER, parse=numbers),
     "f_beta": Option(
-        list[str], f"The best F score, 1 for F1, 2 for F2{_MANY}.", NUMBERS, parse=numbers
+        list[str], f"The best F score, 1 for F1, 2 for F2{_MANY}.", NUMBER, parse=numbers
     ),
     "predicted_rate": Option(
-        list[str], f"Call at most this share positive{_MANY}.", NUMBERS, parse=numbers
+        list[str], f"Call at most this share positive{_MANY}.", NUMBER, parse=numbers
     ),
     "squares": Option(bool, "Add the sums of squared weights."),
     "overall": Option(bool, "Add a row for all rows pooled, and one for the segments' mean."),
@@ -243,15 +255,29 @@ OPTIONS: dict[str, Option] = {
         values=get_args(Adjust),
         parse=none_or,
     ),
-    "band": Option(bool, "Draw the interval of --ci as a band."),
+}
+# ... and what the picture has beside these, or means by them.
+PLOT: dict[str, Option] = {
+    "ci": Option(float, "The level of intervals; draws one around each curve.", "LEVEL"),
+    "band": Option(bool, "Draw a band from a bootstrap."),
     "iso_f1": Option(bool, "Draw lines of equal F1."),
-    "points": Option(list[str], f"Mark these thresholds{_MANY}.", NUMBERS, parse=numbers),
-    "roc": Option(bool, "Draw the ROC curve beside it."),
-    "facet": Option(str, "The key that makes the panels.", COLUMN),
+    "points": Option(
+        list[str],
+        "Operating points to mark: recall=.9, precision=.5,.9, f-beta=1 or predicted-rate=.05; "
+        "repeat it for several.",
+        "NAME=NUMBER",
+        values=tuple(f"{name}=" for name in get_args(Criterion)),
+        parse=targets,
+    ),
+    "roc": Option(bool, "Draw the ROC curve beside each panel."),
+    "threshold": Option(float, "Mark this threshold, and show its confusion counts.", NUMBER),
+    "facet": Option(
+        list[str], "The keys that have a panel for each value; none puts all into one.", COLUMN
+    ),
     "dark": Option(bool, "Light lines on a dark ground."),
     "title": Option(str, "What stands above the picture.", "TEXT"),
-    "width": Option(int, "Pixels of a panel.", INTEGER),
-    "height": Option(int, "Pixels of a panel.", INTEGER),
+    "width": Option(int, "The width of a panel in pixels.", INTEGER),
+    "height": Option(int, "The height of a panel in pixels.", INTEGER),
 }
 
 SOURCE: dict[str, Option] = {
