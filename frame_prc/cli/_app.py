@@ -16,7 +16,9 @@ from frame_prc.exceptions import PrcError
 _NAME = "frame-prc"
 _HELP = """Precision-recall curves and average precision per segment, from files.
 
-Example:  frame-prc summary rows.csv --truth outcome --score model --by region --pos-label yes
+\b
+Example:
+  frame-prc summary rows.csv --truth outcome --score model --by region --pos-label yes
 
 Exit codes: 0 fine, 1 bad data, 2 bad usage.
 """

@@ -14,10 +14,8 @@ SUFFIXES = (".html", ".svg", ".png")
 _PIXELS = 2  # of a PNG for each of the chart's, for screens that have as many
 
 
-def check(output: str | None, form: str | None) -> None:
+def check(output: str | None) -> None:
     """Refuse a place where no picture can be, before anything is read."""
-    if form is not None:
-        raise OptionError("--format is for tables", hint="-o FILE says by its suffix how to draw")
     if output is None:
         raise OptionError(
             "--output is not given", f"a file that ends with {', '.join(SUFFIXES)}", "-o plot.html"

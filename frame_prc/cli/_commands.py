@@ -16,6 +16,7 @@ from frame_prc.cli._input import Dialect, Source
 from frame_prc.cli._parameters import (
     DEBUG,
     OPTIONS,
+    PICTURE,
     PLOT,
     RESULT,
     SOURCE,
@@ -40,7 +41,12 @@ class Command:
     verb: str
     help: str
     example: str
-    own: Mapping[str, Option] = field(default_factory=dict)
+    own: dict[str, Option] = field(default_factory=dict)
+
+    @property
+    def draws(self) -> bool:
+        """Whether the result is a picture, and not a table."""
+        return self.verb == "plot"
 
     def options(self) -> dict[str, Option]:
         """Return the options that come from the verb's parameters."""
@@ -54,7 +60,7 @@ class Command:
             execute(self, given)
 
         parameters = self._signature()
-        run.__doc__ = f"{self.help}\n\nExample:  {self.example}"
+        run.__doc__ = f"{self.help}\n\n\b\nExample:\n  {self.example}"
         run.__annotations__ = {p.name: p.annotation for p in parameters}
         run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         return run
@@ -62,7 +68,7 @@ class Command:
     def _signature(self) -> list[Parameter]:
         defaults = self._parameters()
         own = [option.parameter(name, defaults[name]) for name, option in self.options().items()]
-        common = SOURCE | RESULT | DEBUG
+        common = SOURCE | (PICTURE if self.draws else RESULT) | DEBUG
         none = [option.parameter(n, _nothing(option)) for n, option in common.items()]
         return [_paths(), *own, *none]
 
@@ -139,8 +145,11 @@ COMMANDS = [command for command in _ALL if hasattr(frame_prc, command.verb)]
 
 def execute(command: Command, given: Given) -> None:
     """Run a command: check what can be checked, then read, compute, and write."""
-    output, form = given["output"], given["format"]
-    (_charts if command.name == "plot" else _output).check(output, form)
+    output, form = given["output"], given.get("format")
+    if command.draws:
+        _charts.check(output)
+    else:
+        _output.check(output, form)
     dialect = Dialect(given["separator"], given["decimal_comma"], given["null_value"] or ())
     with _input.opened(given["paths"], given["input_format"], dialect) as (source, rows):
         asked = arguments(command, given, rows.collect_schema())
@@ -185,11 +194,11 @@ def _computed(
 ) -> pl.DataFrame | None:
     """Return a result to be shown, or write it."""
     with _input.reading(source):
-        if command.name == "counts":
+        if command.verb == "counts":
             result = _counting.counts(source, rows, asked, progress)
         else:
             result = getattr(frame_prc, command.verb)(rows, **asked)
         if output is None:
             return result.collect()
-        (_charts if command.name == "plot" else _output).save(result, output)
+        (_charts if command.draws else _output).save(result, output)
     return None

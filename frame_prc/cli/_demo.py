@@ -32,8 +32,10 @@ def demo(
 ) -> None:
     """See a scorecard, a table for R, and a picture, of flights that come along.
 
-    Example:  frame-prc demo
-    """
+    \b
+    Example:
+      frame-prc demo
+    """  # noqa: D301 - what Typer reads as "keep these lines"
     from rich.console import Console  # noqa: PLC0415
 
     _make(folder)

@@ -24,6 +24,7 @@ _SAID = {
     r"two or more, as a list of columns or \{name: column\}": "two or more, as in -s one -s two",
     r"several models go into score= as a list of columns": "repeat --score for several models",
     r"give names, for example score=\{.*?\}": "name them, as in -s first=COLUMN -s second=COLUMN",
+    r"for example points=\{'recall': 0\.9\}": "for example --points 'recall=.9'",
     r"cast it first: \w+=pl\.col\(.*?\)\.cast\(pl\.Float64\)": (
         "in a CSV file --null-value NA reads the word NA as missing"
     ),

@@ -69,7 +69,7 @@ def targets(texts: Sequence[str]) -> dict[str, list[float]]:
     for text in texts:
         name, equals, given = text.partition("=")
         if not equals:
-            raise OptionError(f"points={text!r} is no operating point", "recall=.9 and the like")
+            raise OptionError(f"points={text!r} is no operating point", "'recall=.9' and the like")
         found.setdefault(name.replace("-", "_"), []).extend(numbers([given]))
     return found
 
@@ -301,6 +301,11 @@ RESULT: dict[str, Option] = {
         "-f",
         ("table", "json", "ndjson", "csv", "tsv"),
         shown="table to a terminal, tsv to a pipe",
+    ),
+}
+PICTURE: dict[str, Option] = {
+    "output": Option(
+        str, "Draw into this file, which ends with .html, .svg or .png.", "FILE", "-o"
     ),
 }
 DEBUG: dict[str, Option] = {"debug": Option(bool, "Show where in the program an error arose.")}

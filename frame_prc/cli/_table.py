@@ -28,7 +28,8 @@ def show(frame: pl.DataFrame, keys: Sequence[str], console: Console) -> None:
     if frame.height > head.height:
         console.print(
             f"... and {frame.height - head.height} more rows. Hint: -o FILE writes all of them, "
-            "--format tsv prints them."
+            "--format tsv prints them.",
+            soft_wrap=True,
         )
 
 
