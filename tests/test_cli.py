@@ -25,8 +25,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc.cli import _app, _commands, _errors, _input, _output, _parameters, _work
-from frame_prc.exceptions import FileError
+from frame_prc.cli import _app, _commands, _input, _parameters, _work
 
 PROGRAM = [sys.executable, "-W", "error", "-m", "frame_prc"]
 README = Path(__file__).parents[1] / "README.md"
@@ -236,7 +235,6 @@ def test_every_kind_of_file_is_read_from_a_path_and_from_a_pipe(here, kind):
     for table in (
         result("ap", path.name, *ASKED),
         result("ap", "-", *ASKED, given=path.read_bytes()),
-        result("ap", "-", *ASKED, "--input-format", kind, given=path.read_bytes()),
     ):
         assert table.row(0) == (6, 3, 0.5, pytest.approx(AP, rel=1e-12), "ok")
 
@@ -403,138 +401,278 @@ def test_a_long_table_says_how_many_rows_more_there_are():
 SUFFIXES = ".parquet, .pq, .csv, .tsv, .tab, .arrow, .feather, .ipc, .ndjson, .jsonl"
 WRITTEN = ".parquet, .csv, .tsv, .arrow, .feather, .ndjson, .jsonl, .json"
 USAGE = [
-    ("ap rows.csv", "--truth is not given. Allowed: --truth for single rows, or --pos and --neg for "
-     "aggregated rows."),
+    (
+        "ap rows.csv",
+        "--truth is not given. Allowed: --truth for single rows, or --pos and --neg for "
+        "aggregated rows.",
+    ),
     ("ap rows.csv -t late", "--score is not given. Allowed: one column, or several."),
-    ("ap rows.csv -t lat -s score", "--truth names 'lat', which is no column. Hint: did you mean "
-     "'late'?"),
-    ("ap rows.csv -t late -s score -b region,usr", "--by names 'usr', which is no column. Hint: did "
-     "you mean 'user'?"),
-    ("ap rows.csv -t said -s score", "--truth column 'said' has dtype String. Allowed: Boolean, or "
-     "0/1 numbers, or any dtype with --pos-label. Hint: name the positive class, for example "
-     "--pos-label yes."),
-    ("ap rows.csv -t late -s region", "--score column 'region' has dtype String. Allowed: a numeric "
-     "column. Hint: in a CSV file --null-value NA reads the word NA as missing."),
-    ("ap rows.csv -t late -s score --pos-label yes", "--pos-label yes cannot be a value of --truth "
-     "column 'late' of dtype Boolean. Allowed: a value of dtype Boolean."),
-    ("ap rows.csv -t late -s score -s score", "--score names 'score' twice. Allowed: each model "
-     "once. Hint: name them, as in -s first=COLUMN -s second=COLUMN."),
-    ("ap rows.csv -t late -s a=score -s a=other", "--score names a model 'a' twice. Allowed: each "
-     "model once."),
-    ("ap rows.csv -t late -s late", "column 'late' is named in --truth and --score. Allowed: each "
-     "column once."),
+    (
+        "ap rows.csv -t lat -s score",
+        "--truth names 'lat', which is no column. Hint: did you mean 'late'?",
+    ),
+    (
+        "ap rows.csv -t late -s score -b region,usr",
+        "--by names 'usr', which is no column. Hint: did you mean 'user'?",
+    ),
+    (
+        "ap rows.csv -t said -s score",
+        "--truth column 'said' has dtype String. Allowed: Boolean, or "
+        "0/1 numbers, or any dtype with --pos-label. Hint: name the positive class, for example "
+        "--pos-label yes.",
+    ),
+    (
+        "ap rows.csv -t late -s region",
+        "--score column 'region' has dtype String. Allowed: a numeric "
+        "column. Hint: in a CSV file --null-value NA reads the word NA as missing.",
+    ),
+    (
+        "ap rows.csv -t late -s score --pos-label yes",
+        "--pos-label yes cannot be a value of --truth "
+        "column 'late' of dtype Boolean. Allowed: a value of dtype Boolean.",
+    ),
+    (
+        "ap rows.csv -t late -s score -s score",
+        "--score names 'score' twice. Allowed: each model "
+        "once. Hint: name them, as in -s first=COLUMN -s second=COLUMN.",
+    ),
+    (
+        "ap rows.csv -t late -s a=score -s a=other",
+        "--score names a model 'a' twice. Allowed: each model once.",
+    ),
+    (
+        "ap rows.csv -t late -s late",
+        "column 'late' is named in --truth and --score. Allowed: each column once.",
+    ),
     ("ap rows.csv -s score --pos w", "--neg is not given. Allowed: --pos and --neg together."),
-    ("ap rows.csv -t late -s score --ci 95", "--ci 95.0 is not a level. Allowed: a number between 0 "
-     "and 1. Hint: 95.0 % is --ci 0.95."),
-    ("ap rows.csv -t late -s score --missing maybe", "--missing maybe is not an option. Allowed: "
-     "'raise', 'drop', 'unretrieved'."),
-    ("ap rows.csv -t late -s score --average macro", "--average is given without --over. Allowed: "
-     "--over and --average together."),
-    ("ap rows.csv -t late -s score --cluster user", "--cluster is given without --ci. Allowed: "
-     "both, for example --ci 0.95."),
-    ("ap rows.csv -t late -s score --seed 1", "--replicates, --seed or --stratified is given with "
-     "--ci-method influence. Allowed: these with --ci-method bootstrap."),
-    ("ap rows.csv -t late -s score --stratified --cluster user --ci .9 --ci-method bootstrap",
-     "--stratified is given with --cluster. Allowed: one of them. Hint: whole clusters are drawn, "
-     "and bring the rows of both classes that they have."),
-    ("curve rows.csv -t late -s score --start two", "--start two is not an option. Allowed: 'one', "
-     "'first', none."),
-    ("curve rows.csv -t late -s score --keep some", "--keep some is not an option. Allowed: 'all', "
-     "'corners', or a number of points from 5 on."),
-    ("curve rows.csv -t late -s score --thresholds .5,.1", "--thresholds are not ascending: 0.1 "
-     "comes after 0.5. Allowed: a number of thresholds from 2 on, or ascending numbers such as "
-     ".1,.5,.9."),
-    ("curve rows.csv -t late -s score --thresholds 1", "--thresholds 1 gives no thresholds. "
-     "Allowed: a number of thresholds from 2 on, or ascending numbers such as .1,.5,.9."),
-    ("curve rows.csv -t late -s score --thresholds x", "'x' is not a number. Allowed: numbers, such "
-     "as .9 or .5,.9."),
-    ("curve rows.csv -t late -s score -w w --ci .9", "--ci of a curve is for counts of rows, and "
-     "these are sums of weights. Allowed: rows without --weight, or integer counts."),
-    ("compare rows.csv -t late -s score", "--score names one model. Allowed: two or more, as in "
-     "-s one -s two. Hint: --against rest compares the segments of one model."),
-    ("compare rows.csv -t late -s score,other --baseline x", "--baseline x is no model. Allowed: "
-     "'score', 'other'."),
-    ("compare rows.csv -t late -s score,other --adjust x", "--adjust x is not an option. Allowed: "
-     "none, 'holm', 'bh'."),
-    ("compare rows.csv -t late -s score --against rest", "--against rest is given without --by. "
-     "Allowed: --by to make the segments to compare."),
-    ("points rows.csv -t late -s score", "no target is given. Allowed: one or more of --recall, "
-     "--precision, --threshold, --f-beta, --predicted-rate."),
-    ("points rows.csv -t late -s score --recall 2", "--recall 2.0 is out of range. Allowed: numbers "
-     "above 0 and up to 1."),
-    ("ap rows.csv -t late -s score --unknown", "no such option: --unknown. Hint: frame-prc ap "
-     "--help"),
+    (
+        "ap rows.csv -t late -s score --ci 95",
+        "--ci 95.0 is not a level. Allowed: a number between 0 and 1. Hint: 95.0 % is --ci 0.95.",
+    ),
+    (
+        "ap rows.csv -t late -s score --missing maybe",
+        "--missing maybe is not an option. Allowed: 'raise', 'drop', 'unretrieved'.",
+    ),
+    (
+        "ap rows.csv -t late -s score --average macro",
+        "--average is given without --over. Allowed: --over and --average together.",
+    ),
+    (
+        "ap rows.csv -t late -s score --cluster user",
+        "--cluster is given without --ci. Allowed: both, for example --ci 0.95.",
+    ),
+    (
+        "ap rows.csv -t late -s score --seed 1",
+        "--replicates, --seed or --stratified is given with "
+        "--ci-method influence. Allowed: these with --ci-method bootstrap.",
+    ),
+    (
+        "ap rows.csv -t late -s score --stratified --cluster user --ci .9 --ci-method bootstrap",
+        "--stratified is given with --cluster. Allowed: one of them. Hint: whole clusters are "
+        "drawn, and bring the rows of both classes that they have.",
+    ),
+    (
+        "curve rows.csv -t late -s score --start two",
+        "--start two is not an option. Allowed: 'one', 'first', none.",
+    ),
+    (
+        "curve rows.csv -t late -s score --keep some",
+        "--keep some is not an option. Allowed: 'all', 'corners', or a number of points from 5 on.",
+    ),
+    (
+        "curve rows.csv -t late -s score --thresholds .5,.1",
+        "--thresholds are not ascending: 0.1 "
+        "comes after 0.5. Allowed: a number of thresholds from 2 on, or ascending numbers such as "
+        ".1,.5,.9.",
+    ),
+    (
+        "curve rows.csv -t late -s score --thresholds 1",
+        "--thresholds 1 gives no thresholds. "
+        "Allowed: a number of thresholds from 2 on, or ascending numbers such as .1,.5,.9.",
+    ),
+    (
+        "curve rows.csv -t late -s score --thresholds x",
+        "'x' is not a number. Allowed: numbers, such as .9 or .5,.9.",
+    ),
+    (
+        "curve rows.csv -t late -s score -w w --ci .9",
+        "--ci of a curve is for counts of rows, and "
+        "these are sums of weights. Allowed: rows without --weight, or integer counts.",
+    ),
+    (
+        "compare rows.csv -t late -s score",
+        "--score names one model. Allowed: two or more, as in "
+        "-s one -s two. Hint: --against rest compares the segments of one model.",
+    ),
+    (
+        "compare rows.csv -t late -s score,other --baseline x",
+        "--baseline x is no model. Allowed: 'score', 'other'.",
+    ),
+    (
+        "compare rows.csv -t late -s score,other --adjust x",
+        "--adjust x is not an option. Allowed: none, 'holm', 'bh'.",
+    ),
+    (
+        "compare rows.csv -t late -s score --against rest",
+        "--against rest is given without --by. Allowed: --by to make the segments to compare.",
+    ),
+    (
+        "points rows.csv -t late -s score",
+        "no target is given. Allowed: one or more of --recall, "
+        "--precision, --threshold, --f-beta, --predicted-rate.",
+    ),
+    (
+        "points rows.csv -t late -s score --recall 2",
+        "--recall 2.0 is out of range. Allowed: numbers above 0 and up to 1.",
+    ),
+    (
+        "ap rows.csv -t late -s score --unknown",
+        "no such option: --unknown. Hint: frame-prc ap --help",
+    ),
     ("ap", "missing argument 'FILE...'. Hint: frame-prc ap --help"),
     ("no", "no such command 'no'. Hint: frame-prc --help"),
     # files
     ("ap no.csv -t late -s score", "there is no file 'no.csv'. Hint: ls shows what is there."),
     ("ap row.csv -t late -s score", "there is no file 'row.csv'. Hint: did you mean 'rows.csv'?"),
-    ("ap no/rows.csv -t late -s score", "there is no file 'no/rows.csv'. Hint: there is no folder "
-     "'no' either."),
+    (
+        "ap no/rows.csv -t late -s score",
+        "there is no file 'no/rows.csv'. Hint: there is no folder 'no' either.",
+    ),
     ("ap no-*.csv -t late -s score", "'no-*.csv' matches no file. Hint: ls shows what is there."),
-    ("ap folder -t late -s score", "'folder' is a folder. Allowed: files, or a glob of them. Hint: "
-     "'folder/*.csv' names the files in it."),
+    (
+        "ap folder -t late -s score",
+        "'folder' is a folder. Allowed: files, or a glob of them. Hint: "
+        "'folder/*.csv' names the files in it.",
+    ),
     ("ap nothing -t late -s score", "'nothing' is a folder. Allowed: files, or a glob of them."),
-    ("ap rows.txt -t late -s score", "the suffix of 'rows.txt' does not say what kind of file it "
-     f"is. Allowed: {SUFFIXES}. Hint: --input-format csv reads it as CSV."),
-    ("ap rows.csv rows.tsv -t late -s score", "the files are of several kinds: 'rows.csv' is CSV, "
-     "'rows.tsv' is TSV. Allowed: files of one kind."),
-    ("ap rows.csv - -t late -s score", "'-' is given beside files. Allowed: standard input, or "
-     "files."),
-    ("ap semicolons.csv -t late -s score", "'semicolons.csv' has a single column, named "
-     "'late;score'. Allowed: columns with the separator between them. Hint: --separator ';'."),
-    ("ap rows.tsv -t late -s score --separator ,", "'rows.tsv' has a single column, named "
-     "'late\\tsaid\\tnumber\\tscore\\tother\\tregion\\tw\\tuser'. Allowed: columns with the "
-     "separator between them. Hint: --separator tab."),
-    ("ap rows.csv -t late -s score --separator ab", "--separator ab is not a separator. Allowed: "
-     "one character, or 'tab'."),
-    ("ap rows.csv -t late -s score --input-format xls", "--input-format xls is not known. Allowed: "
-     "parquet, csv, tsv, arrow, ndjson."),
-    ("ap rows.csv -t late -s score -o t.xlsx", "the suffix of 't.xlsx' does not say how to write "
-     f"it. Allowed: {WRITTEN}."),
-    ("ap rows.csv -t late -s score -o folder", "'folder' is a folder. Allowed: the path of a "
-     "file."),
-    ("ap rows.csv -t late -s score -o /proc/t.csv", "'/proc/t.csv' cannot be written: No such file "
-     "or directory. Hint: nothing was changed there."),
-    ("ap rows.csv -t late -s score -o t.csv -f csv", "--format is given with --output. Allowed: one "
-     "of them. Hint: the suffix of the file says how."),
-    ("ap rows.csv -t late -s score -f xml", "--format xml is not known. Allowed: table, json, "
-     "ndjson, csv, tsv."),
-]  # fmt: skip
+    (
+        "ap rows.txt -t late -s score",
+        "the suffix of 'rows.txt' does not say what kind of file it "
+        f"is. Allowed: {SUFFIXES}. Hint: --input-format csv reads it as CSV.",
+    ),
+    (
+        "ap rows.csv rows.tsv -t late -s score",
+        "the files are of several kinds: 'rows.csv' is CSV, "
+        "'rows.tsv' is TSV. Allowed: files of one kind.",
+    ),
+    (
+        "ap rows.csv - -t late -s score",
+        "'-' is given beside files. Allowed: standard input, or files.",
+    ),
+    (
+        "ap semicolons.csv -t late -s score",
+        "'semicolons.csv' has a single column, named "
+        "'late;score'. Allowed: columns with the separator between them. Hint: --separator ';'.",
+    ),
+    (
+        "ap rows.tsv -t late -s score --separator ,",
+        "'rows.tsv' has a single column, named "
+        "'late\\tsaid\\tnumber\\tscore\\tother\\tregion\\tw\\tuser'. Allowed: columns with the "
+        "separator between them. Hint: --separator tab.",
+    ),
+    (
+        "ap rows.csv -t late -s score --separator ab",
+        "--separator ab is not a separator. Allowed: one character, or 'tab'.",
+    ),
+    (
+        "ap rows.csv -t late -s score --input-format xls",
+        "--input-format xls is not known. Allowed: parquet, csv, tsv, arrow, ndjson.",
+    ),
+    (
+        "ap rows.csv -t late -s score -o t.xlsx",
+        f"the suffix of 't.xlsx' does not say how to write it. Allowed: {WRITTEN}.",
+    ),
+    (
+        "ap rows.csv -t late -s score -o folder",
+        "'folder' is a folder. Allowed: the path of a file.",
+    ),
+    (
+        "ap rows.csv -t late -s score -o /proc/t.csv",
+        "'/proc/t.csv' cannot be written: No such file "
+        "or directory. Hint: nothing was changed there.",
+    ),
+    (
+        "ap rows.csv -t late -s score -o t.csv -f csv",
+        "--format is given with --output. Allowed: one "
+        "of them. Hint: the suffix of the file says how.",
+    ),
+    (
+        "ap rows.csv -t late -s score -f xml",
+        "--format xml is not known. Allowed: table, json, ndjson, csv, tsv.",
+    ),
+]
 DATA = [
-    ("ap gaps.csv -t late -s score", "values are missing: 'score' has 1 row with null or NaN. "
-     "Allowed: no null, and no NaN in truth or score. Hint: --missing drop leaves such rows out; "
-     "--missing unretrieved keeps rows without a score in the totals, as never retrieved."),
-    ("counts gaps.csv gaps.csv -t late -s score", "'gaps.csv': values are missing: 'score' has 1 "
-     "row with null or NaN. Allowed: no null, and no NaN in truth or score. Hint: --missing drop "
-     "leaves such rows out; --missing unretrieved keeps rows without a score in the totals, as "
-     "never retrieved."),
-    ("ap rows.csv -t said -s score --pos-label maybe", "--pos-label maybe is nowhere in --truth "
-     "column 'said', which holds 'no', 'yes'. Allowed: a value that occurs."),
-    ("counts rows.csv rows.csv -t said -s score --pos-label maybe", "--pos-label maybe is nowhere "
-     "in --truth column 'said', which holds 'no', 'yes'. Allowed: a value that occurs."),
-    ("ap rows.csv -t user -s score", "--truth column 'user' has 4 rows outside 0 and 1: 2, 3. "
-     "Allowed: Boolean, or 0/1 numbers, or any dtype with --pos-label. Hint: name the positive "
-     "class, for example --pos-label 2."),
-    ("counts rows.csv -t late -s score --thresholds .5,.9", "--score column 'score' has 1 row below "
-     "the lowest threshold 0.5, down to 0.1. Allowed: thresholds that cover the scores. Hint: begin "
-     "them with -inf, as in --thresholds -inf,.1,.5."),
-    ("ap rows.csv -t late -s score -w debt", "--weight column 'debt' has 6 rows with -1. Allowed: "
-     "finite numbers that are zero or more. Hint: a weight of 0 leaves a row out."),
-    ("ap header.csv -t late -s score", "'header.csv' has a header and no rows. Allowed: a file that "
-     "holds rows."),
-    ("ap ragged.csv -t late -s score", "'ragged.csv' cannot be read as CSV: found more fields than "
-     "defined in 'Schema'. Hint: --separator says what separates the columns."),
-    ("ap mixed.csv -t late -s score", "'mixed.csv' cannot be read as CSV: could not parse `0;0.4` "
-     "as dtype `i64` at column 'late' (column number 1). Hint: --null-value '0;0.4' if that stands "
-     "for a missing value, --separator if it is several."),
-    ("ap latin.csv -t late -s score", "'latin.csv' cannot be read as CSV: invalid utf-8 sequence. "
-     "Hint: iconv -f latin1 -t utf8 FILE | frame-prc ... - reads it if it is Latin-1."),
-    ("ap binary.csv -t late -s score", "'binary.csv' is not text, as CSV is. Hint: --input-format "
-     "says what it is, if its name does not."),
-    ("ap narrow.csv rows.csv -t late -s score", "'narrow.csv', 'rows.csv' cannot be read as CSV: "
-     "schema lengths differ. Hint: files of one frame have the same columns of the same dtypes."),
-]  # fmt: skip
+    (
+        "ap gaps.csv -t late -s score",
+        "values are missing: 'score' has 1 row with null or NaN. "
+        "Allowed: no null, and no NaN in truth or score. Hint: --missing drop leaves such "
+        "rows out; --missing unretrieved keeps rows without a score in the totals, as never retrieved.",
+    ),
+    (
+        "counts gaps.csv gaps.csv -t late -s score",
+        "'gaps.csv': values are missing: 'score' has 1 "
+        "row with null or NaN. Allowed: no null, and no NaN in truth or score. Hint: --missing "
+        "drop leaves such rows out; --missing unretrieved keeps rows without a score in the totals, as "
+        "never retrieved.",
+    ),
+    (
+        "ap rows.csv -t said -s score --pos-label maybe",
+        "--pos-label maybe is nowhere in --truth "
+        "column 'said', which holds 'no', 'yes'. Allowed: a value that occurs.",
+    ),
+    (
+        "counts rows.csv rows.csv -t said -s score --pos-label maybe",
+        "--pos-label maybe is nowhere "
+        "in --truth column 'said', which holds 'no', 'yes'. Allowed: a value that occurs.",
+    ),
+    (
+        "ap rows.csv -t user -s score",
+        "--truth column 'user' has 4 rows outside 0 and 1: 2, 3. "
+        "Allowed: Boolean, or 0/1 numbers, or any dtype with --pos-label. Hint: name the positive "
+        "class, for example --pos-label 2.",
+    ),
+    (
+        "counts rows.csv -t late -s score --thresholds .5,.9",
+        "--score column 'score' has 1 row below "
+        "the lowest threshold 0.5, down to 0.1. Allowed: thresholds that cover the scores. Hint: "
+        "begin them with -inf, as in --thresholds -inf,.1,.5.",
+    ),
+    (
+        "ap rows.csv -t late -s score -w debt",
+        "--weight column 'debt' has 6 rows with -1. Allowed: "
+        "finite numbers that are zero or more. Hint: a weight of 0 leaves a row out.",
+    ),
+    (
+        "ap header.csv -t late -s score",
+        "'header.csv' has a header and no rows. Allowed: a file that holds rows.",
+    ),
+    (
+        "ap ragged.csv -t late -s score",
+        "'ragged.csv' cannot be read as CSV: found more fields than "
+        "defined in 'Schema'. Hint: --separator says what separates the columns.",
+    ),
+    (
+        "ap mixed.csv -t late -s score",
+        "'mixed.csv' cannot be read as CSV: could not parse `0;0.4` "
+        "as dtype `i64` at column 'late' (column number 1). Hint: --null-value '0;0.4' if that "
+        "stands for a missing value, --separator if it is several.",
+    ),
+    (
+        "ap latin.csv -t late -s score",
+        "'latin.csv' cannot be read as CSV: invalid utf-8 sequence. "
+        "Hint: iconv -f latin1 -t utf8 FILE | frame-prc ... - reads it if it is Latin-1.",
+    ),
+    (
+        "ap binary.csv -t late -s score",
+        "'binary.csv' is not text, as CSV is. Hint: --input-format "
+        "says what it is, if its name does not.",
+    ),
+    (
+        "ap narrow.csv rows.csv -t late -s score",
+        "'narrow.csv', 'rows.csv' cannot be read as CSV: "
+        "schema lengths differ. Hint: files of one frame have the same columns of the same dtypes.",
+    ),
+]
 
 
 @pytest.fixture
@@ -601,7 +739,7 @@ def test_a_corrupt_file_is_named(here, kind, damage):
     assert leftovers(here) == []
 
 
-def test_a_file_that_may_not_be_read_is_named(here, monkeypatch):
+def test_a_file_that_may_not_be_read_is_named(monkeypatch):
     def refuse(path, *_, **__):
         raise PermissionError(13, "Permission denied", str(path))
 
@@ -612,9 +750,196 @@ def test_a_file_that_may_not_be_read_is_named(here, monkeypatch):
 
 
 @pytest.mark.parametrize("written", ["k=1", "score=1", "missing='drop'", "truth= names"])
-def test_what_a_user_wrote_stays_as_it_was(here, written):
+def test_what_a_user_wrote_stays_as_it_was(written):
     ROWS.rename({"region": written}).write_parquet("odd.parquet")
     code, text = said("ap", "odd.parquet", *ASKED, "-b", written, "-b", "x" + written)
     assert code == 2
     assert repr("x" + written) in text
     assert f"did you mean {written!r}" in text
+
+
+# --- as a process -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def long_file(here):
+    """Return a file whose curve is much longer than a pipe holds."""
+    rows = pl.DataFrame({"score": range(200_000)}).with_columns(late=pl.col("score") % 3 == 0)
+    rows.write_parquet(here / "long.parquet")
+    return "long.parquet"
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv", "json", "ndjson", "table"])
+def test_who_reads_enough_ends_it_quietly(long_file, form):
+    with start("curve", long_file, *ASKED, "-f", form) as running:
+        assert running.stdout.readline()
+        running.stdout.close()
+        assert running.wait() == 0
+        assert running.stderr.read() == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize("form", ["tsv", "json", "table"])
+def test_a_full_disk_behind_standard_output_is_one_error(long_file, form):
+    for path in (long_file, "rows.parquet"):
+        with Path("/dev/full").open("wb") as full:
+            code, _, err = process("curve", path, *ASKED, "-f", form, stdout=full)
+        told = "standard output cannot be written: No space left on device."
+        assert (code, err) == (2, f"frame-prc: {told}\n")
+
+
+def test_standard_output_that_is_closed_is_one_error():
+    code, _, err = process(
+        "ap", "rows.parquet", *ASKED, stdout=None, preexec_fn=lambda: os.close(1)
+    )
+    told = "standard output is closed. Hint: -o FILE writes a file."
+    assert (code, err) == (2, f"frame-prc: {told}\n")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "tsv", "arrow", "json", "ndjson"])
+def test_a_full_disk_leaves_what_was_there(here, long_file, suffix):
+    def little_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    (here / f"old.{suffix}").write_text("old")
+    arguments = ["curve", long_file, *ASKED, "-o", f"old.{suffix}"]
+    code, out, err = process(*arguments, preexec_fn=little_room)
+    told = f"'old.{suffix}' cannot be written: File too large. Hint: nothing was changed"
+    assert (code, out) == (2, "")
+    assert err.startswith(f"frame-prc: {told}")
+    assert err.count("\n") == 1
+    assert (here / f"old.{suffix}").read_text() == "old"
+    assert leftovers(here) == []
+
+
+def interrupted(running: subprocess.Popen, *, until) -> tuple[int, bytes, bytes]:
+    """Return what a process leaves that is interrupted as soon as something is so."""
+    while not until():
+        assert running.poll() is None, running.communicate()
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate()
+    return running.returncode, out, err
+
+
+def test_ctrl_c_while_it_computes_leaves_what_was_there(here):
+    (here / "old.csv").write_text("old")
+    # It would take hours; and NumPy, which does it, knows nothing of Ctrl-C.
+    bootstrap = ["--ci", ".9", "--ci-method", "bootstrap", "--replicates", "1000000000"]
+    running = start("ap", "rows.parquet", *ASKED, *bootstrap, "-o", "old.csv")
+    ended = interrupted(running, until=lambda: leftovers(here))
+    assert ended == (130, b"", b"")
+    assert (here / "old.csv").read_text() == "old"
+    assert leftovers(here) == []
+
+
+def test_ctrl_c_while_it_waits_for_input_leaves_nothing(here, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(here))
+    running = start("ap", "-", *ASKED, stdin=subprocess.PIPE)
+    ended = interrupted(running, until=lambda: [*here.glob("frame-prc-*")])
+    assert ended == (130, b"", b"")
+    assert not [*here.glob("frame-prc-*")]
+
+
+class Terminal(io.StringIO):
+    """A standard error that is one."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
+def test_progress_is_shown_on_a_terminal_alone(monkeypatch, stream):
+    monkeypatch.setattr(_work, "_SECONDS_TO_SHOW", 0)
+    shown = threading.Event()
+    progress = _work.Progress("counting 1 of 2")
+    monkeypatch.setattr(sys, "stderr", stream())
+    monkeypatch.setattr(progress, "show", lambda show=progress.show: (show(), shown.set()))
+    assert _work.done(lambda: shown.wait(60) and "result", progress) == "result"
+    is_terminal = stream is Terminal
+    assert ("counting 1 of 2 (0 s)" in sys.stderr.getvalue()) == is_terminal
+    assert bool(sys.stderr.getvalue()) == is_terminal
+
+
+def test_progress_says_which_file_is_counted(monkeypatch):
+    texts = []
+    monkeypatch.setattr(
+        _work.Progress,
+        "__setattr__",
+        lambda self, *a: (texts.append(a), object.__setattr__(self, *a)),
+    )
+    result("counts", "rows.parquet", "rows.parquet", *ASKED)
+    said_of = [value for name, value in texts if name == "text"]
+    assert said_of[1:] == ["counting 1 of 2: 'rows.parquet'", "counting 2 of 2: 'rows.parquet'"]
+
+
+def test_work_raises_what_it_raises():
+    with pytest.raises(ZeroDivisionError):
+        _work.done(lambda: 1 / 0, _work.Progress(""))
+
+
+def test_debug_shows_where_and_nothing_else_does():
+    code, _, err = run("ap", "rows.csv", "-t", "late", "-s", "no", "--debug")
+    assert code == 2
+    assert "Traceback" in err
+    assert err.splitlines()[-1].startswith("frame-prc: --score names 'no'")
+
+
+def test_what_nobody_thought_of_is_one_line(monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("first line\nsecond line")
+
+    monkeypatch.setattr(_commands, "arguments", fail)
+    told = "RuntimeError: first line Hint: --debug shows where"
+    assert said("ap", "rows.csv", *ASKED) == (1, told)
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_a_missing_package_is_named_with_the_command_that_installs_it(package):
+    code = f"import sys; sys.modules['{package}'] = None; import frame_prc.cli as c; c.main([])"
+    command = [sys.executable, "-c", code.replace("c.main([])", "sys.exit(c.main([]))")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    told = f"frame-prc: {package} is not installed. Hint: pip install 'frame-prc[cli]'\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
+def test_the_version_is_said():
+    assert process("--version") == (0, f"frame-prc {frame_prc.__version__}\n", "")
+
+
+def test_help_lists_the_commands_and_brings_no_other_package_along():
+    code = (
+        "import sys; from frame_prc.cli import main; code = main([]);"
+        "print({'rich', 'altair', 'numpy', 'pandas'} & {*sys.modules}); sys.exit(code)"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    *help_text, packages = done.stdout.splitlines()
+    assert packages == "set()"
+    names = re.findall(r"^  (\w+)  +", "\n".join(help_text).partition("Commands:")[2], re.MULTILINE)
+    assert names == [*(command.name for command in _commands.COMMANDS), "demo"]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("ap --mis", "--missing"), ("ap rows.csv --missing d", "drop"), ("su", "summary")],
+)
+def test_a_shell_completes(words, offered):
+    environment = os.environ | {
+        "_FRAME_PRC_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"frame-prc {words}",
+        "COMP_CWORD": str(len(words.split())),
+    }
+    code, out, err = process(env=environment)
+    assert (code, out.split(), err) == (0, [offered], "")
+
+
+@pytest.mark.parametrize(
+    "command", [c for c in _commands.COMMANDS if not c.draws], ids=lambda command: command.name
+)
+def test_the_example_of_a_command_runs(command):
+    rows = ROWS.with_columns(carrier="region", old="score", new="other", outcome="said")
+    for name in ("rows.parquet", "2024-01.parquet", "2024-02.parquet"):
+        rows.write_parquet(name)
+    rows.write_csv("rows.csv")
+    code, _, err = run(*shlex.split(command.example)[1:])
+    assert (code, err) == (0, "")

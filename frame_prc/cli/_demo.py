@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import polars as pl
 import typer
 
 import frame_prc
-from frame_prc.cli import _charts, _table
+from frame_prc.cli import _charts, _output
 from frame_prc.cli._work import Progress, done
 from frame_prc.exceptions import FileError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _TRUTH, _MODELS, _KEY = "late", ["logistic", "boosting"], "carrier"
 _SHOWN = (
@@ -36,16 +39,20 @@ def demo(
     Example:
       frame-prc demo
     """  # noqa: D301 - what Typer reads as "keep these lines"
-    from rich.console import Console  # noqa: PLC0415
-
     _make(folder)
     flights = pl.scan_parquet(bundled_flights())
     scores = done(lambda: scorecards(flights), Progress("computing the scorecards"))
-    console = Console(highlight=False, markup=False, soft_wrap=True)
-    console.print(_introduction(scores))
-    _table.show(scorecard(scores), [_KEY], console)
+    _output.tell(lambda console: _show(scores, console))
     html, tsv, script = done(lambda: write(flights, folder), Progress("drawing the curves"))
-    console.print(_WRITTEN.format(html=html, tsv=tsv, script=script, command=_command(script)))
+    written = _WRITTEN.format(html=html, tsv=tsv, script=script, command=_command(script))
+    _output.tell(lambda console: console.print(written, soft_wrap=True))
+
+
+def _show(scores: pl.DataFrame, console: Console) -> None:
+    from frame_prc.cli import _table  # noqa: PLC0415 - Rich takes its time
+
+    console.print(_introduction(scores), soft_wrap=True)
+    _table.show(scorecard(scores), [_KEY], console)
 
 
 def bundled_flights() -> Path:

@@ -42,6 +42,7 @@ _GZIP = b"\x1f\x8b"
 _COMPRESSED_BEGIN = (_GZIP, b"\x28\xb5\x2f\xfd", b"\x78")
 _BEGIN = 1 << 10  # bytes
 _ADVICE_OF_KIND = "--input-format says what it is, if its name does not"
+_NEAR = 0.8  # names of files have much in common as they are
 _POLARS_HINT = re.compile(r",? (?:hint:|Hint:|consider )")
 _SEPARATORS = {"tab": "\t", "\\t": "\t"}
 _LOOK_AT = 10_000  # rows, to tell the dtypes of text files
@@ -187,7 +188,7 @@ def _neighbours(path: Path) -> str:
 
     if not path.parent.is_dir():
         return f"there is no folder {str(path.parent)!r} either"
-    close = get_close_matches(path.name, os.listdir(path.parent), n=1)
+    close = get_close_matches(path.name, os.listdir(path.parent), n=1, cutoff=_NEAR)
     return f"did you mean {str(path.with_name(close[0]))!r}?" if close else "ls shows what is there"
 
 

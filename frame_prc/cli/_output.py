@@ -11,13 +11,16 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 import polars.selectors as cs
 
 from frame_prc._files import check_writable, whole
 from frame_prc.exceptions import FileError, OptionError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 FORMATS = ("table", "json", "ndjson", "csv", "tsv")
 _ROWS_AT_ONCE = 50_000
@@ -106,22 +109,32 @@ _WRITERS: dict[str, Callable[[pl.LazyFrame, Path], None]] = {
 
 def show(frame: pl.DataFrame, form: str | None, keys: Sequence[str]) -> None:
     """Print a result: a table to a terminal, else lines with tabs, unless a format is given."""
-    if sys.stdout is None:
-        raise FileError("standard output is closed", hint="-o FILE writes a file")
-    form = form or ("table" if sys.stdout.isatty() else "tsv")
-    with _standard_output() as out:
-        if form == "table":
-            from rich.console import Console  # noqa: PLC0415
+    form = form or ("table" if sys.stdout is not None and sys.stdout.isatty() else "tsv")
+    if form == "table":
+        from frame_prc.cli import _table  # noqa: PLC0415 - Rich takes its time
 
-            from frame_prc.cli import _table  # noqa: PLC0415
-
-            _table.show(frame, keys, Console(highlight=False, markup=False))
-        else:
+        tell(lambda console: _table.show(frame, keys, console))
+    else:
+        with _standard_output() as out:
             out.writelines(_PRINTERS[form](frame))
+
+
+def tell(speak: Callable[[Console], None]) -> None:
+    """Print what is for people."""
+    from rich.console import Console  # noqa: PLC0415
+
+    # Not directly: Rich ends the program where nobody reads on.
+    console = Console(highlight=False, markup=False)
+    with console.capture() as captured:
+        speak(console)
+    with _standard_output() as out:
+        out.write(captured.get().encode())
 
 
 @contextmanager
 def _standard_output() -> Iterator[BinaryIO]:
+    if sys.stdout is None:
+        raise FileError("standard output is closed", hint="-o FILE writes a file")
     try:
         yield sys.stdout.buffer
         sys.stdout.flush()
