@@ -606,14 +606,15 @@ DATA = [
         "ap gaps.csv -t late -s score",
         "values are missing: 'score' has 1 row with null or NaN. "
         "Allowed: no null, and no NaN in truth or score. Hint: --missing drop leaves such "
-        "rows out; --missing unretrieved keeps rows without a score in the totals, as never retrieved.",
+        "rows out; --missing unretrieved keeps rows without a score in the totals, as never "
+        "retrieved.",
     ),
     (
         "counts gaps.csv gaps.csv -t late -s score",
         "'gaps.csv': values are missing: 'score' has 1 "
         "row with null or NaN. Allowed: no null, and no NaN in truth or score. Hint: --missing "
-        "drop leaves such rows out; --missing unretrieved keeps rows without a score in the totals, as "
-        "never retrieved.",
+        "drop leaves such rows out; --missing unretrieved keeps rows without a score in the "
+        "totals, as never retrieved.",
     ),
     (
         "ap rows.csv -t said -s score --pos-label maybe",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import math
 import os
@@ -123,12 +124,12 @@ def tell(speak: Callable[[Console], None]) -> None:
     """Print what is for people."""
     from rich.console import Console  # noqa: PLC0415
 
-    # Not directly: Rich ends the program where nobody reads on.
-    console = Console(highlight=False, markup=False)
-    with console.capture() as captured:
-        speak(console)
+    # Not to standard output itself: Rich ends the program where nobody reads on.
+    text = io.StringIO()
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    speak(Console(file=text, force_terminal=is_terminal, highlight=False, markup=False))
     with _standard_output() as out:
-        out.write(captured.get().encode())
+        out.write(text.getvalue().encode())
 
 
 @contextmanager
