@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMATS = ("table", "json", "ndjson", "csv", "tsv")
+# Polars 1.40 writes a row twice that it collects once: the mean of summary(..., overall=True).
+_SINKS_ARE_RIGHT = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
 _ROWS_AT_ONCE = 50_000
 _OS_ERROR = re.compile(r"([^:]*) \(os error (\d+)\)")
 # What the system says of a place that takes no more, and never of one that is read.
@@ -61,7 +63,8 @@ def check_file(output: str, suffixes: Sequence[str]) -> None:
 def save(result: pl.LazyFrame, output: str) -> None:
     """Write a result as the suffix says, whole or not at all."""
     with whole(output) as part, _told_from_reading(output):
-        _WRITERS[Path(output).suffix.lower()](result, part)
+        rows = result if _SINKS_ARE_RIGHT else result.collect().lazy()
+        _WRITERS[Path(output).suffix.lower()](rows, part)
 
 
 @contextmanager
