@@ -836,7 +836,10 @@ def test_ctrl_c_while_it_computes_leaves_what_was_there(here):
 def test_ctrl_c_while_it_waits_for_input_leaves_nothing(here, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(here))
     running = start("ap", "-", *ASKED, stdin=subprocess.PIPE)
-    ended = interrupted(running, until=lambda: [*here.glob("frame-prc-*")])
+    running.stdin.write(bytes(3 << 20))  # more than a pipe holds, and no end of it
+    ended = interrupted(
+        running, until=lambda: any(path.stat().st_size for path in here.glob("frame-prc-*/*"))
+    )
     assert ended == (130, b"", b"")
     assert not [*here.glob("frame-prc-*")]
 
