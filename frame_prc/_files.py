@@ -22,7 +22,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
-    part = target.with_name(f".{target.stem}-{os.getpid()}.part{target.suffix}")
+    part = _part(target)
     try:
         part.touch()
         yield part
@@ -37,6 +37,11 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         ) from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def discard(path: str | os.PathLike[str]) -> None:
+    """Remove what was written of a file by a thread that is not waited for."""
+    _part(Path(path).resolve()).unlink(missing_ok=True)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -59,6 +64,10 @@ def _target(path: str | os.PathLike[str]) -> Path:
             f"mkdir -p {os.fspath(target.parent)}",
         )
     return target
+
+
+def _part(target: Path) -> Path:
+    return target.with_name(f".{target.stem}-{os.getpid()}.part{target.suffix}")
 
 
 def _flush(part: Path) -> None:

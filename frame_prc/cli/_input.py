@@ -1,0 +1,322 @@
+"""Files of rows as one lazy frame; what cannot be read is said before anything is computed."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+
+from frame_prc.exceptions import DataError, FileError, OptionError, PrcError
+
+STDIN = "-"
+PART = 10_000_000  # rows that are counted at once
+SUFFIXES = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+}
+KINDS = tuple(dict.fromkeys(SUFFIXES.values()))
+_NAMES = {"parquet": "Parquet", "csv": "CSV", "tsv": "TSV", "arrow": "Arrow", "ndjson": "NDJSON"}
+_TEXT = ("csv", "tsv", "ndjson")
+_COMPRESSED = (".gz", ".zst", ".zlib")
+_GZIP = b"\x1f\x8b"
+_COMPRESSED_BEGIN = (_GZIP, b"\x28\xb5\x2f\xfd", b"\x78")
+_BEGIN = 1 << 10  # bytes
+_ADVICE_OF_KIND = "--input-format says what it is, if its name does not"
+_NEAR = 0.8  # names of files have much in common as they are
+_POLARS_HINT = re.compile(r",? (?:hint:|Hint:|consider )")
+_SEPARATORS = {"tab": "\t", "\\t": "\t"}
+_LOOK_AT = 10_000  # rows, to tell the dtypes of text files
+_BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "arrow"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How text files are written; ``separator`` is None where the kind of file says it."""
+
+    separator: str | None = None
+    decimal_comma: bool = False
+    null_values: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files of one kind, in order, or some of the rows of one."""
+
+    paths: list[Path]
+    kind: str
+    dialect: Dialect = field(default_factory=Dialect)
+    name: str = ""
+    schema: Mapping[str, pl.DataType] | None = None
+    rows: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        if self.name:
+            return self.name
+        names = ", ".join(repr(str(path)) for path in self.paths[:3])
+        more = f" and {len(self.paths) - 3} more" if self.paths[3:] else ""
+        return names + more + (f" from row {self.rows[0] + 1:,}" if self.rows else "")
+
+    def scan(self) -> pl.LazyFrame:
+        """Return the rows; nothing is read."""
+        lf = _SCANS[self.kind](self)
+        return lf.slice(*self.rows) if self.rows else lf
+
+    def files(self) -> list[Source]:
+        """Return a source for each file."""
+        return [replace(self, paths=[path]) for path in self.paths]
+
+    def parts(self) -> list[Source]:
+        """Return a source for each file, and for each so many rows of one that has more.
+
+        Text is read as the schema of all files says.
+        """
+        schema = self.scan().collect_schema()
+        files = [replace(file, schema=schema) for file in self.files()]
+        return [part for file in files for part in file.slices()]
+
+    def slices(self) -> list[Source]:
+        """Return sources of so many rows each, where it costs nothing to read them apart."""
+        if self.kind in _TEXT:  # which is read from the beginning, whatever is taken of it
+            return [self]
+        height: int = self.scan().select(pl.len()).collect().item()
+        if height <= PART:
+            return [self]
+        return [replace(self, rows=(first, PART)) for first in range(0, height, PART)]
+
+
+def _scan_text(source: Source) -> pl.LazyFrame:
+    dialect = source.dialect
+    return pl.scan_csv(
+        source.paths,
+        separator=dialect.separator or ("\t" if source.kind == "tsv" else ","),
+        decimal_comma=dialect.decimal_comma,
+        null_values=list(dialect.null_values) or None,
+        schema_overrides=source.schema,
+        infer_schema_length=_LOOK_AT,
+        glob=False,
+    )
+
+
+def _scan_ndjson(source: Source) -> pl.LazyFrame:
+    return pl.scan_ndjson(
+        source.paths, schema_overrides=source.schema, infer_schema_length=_LOOK_AT
+    )
+
+
+_SCANS: dict[str, Callable[[Source], pl.LazyFrame]] = {
+    "parquet": lambda source: pl.scan_parquet(source.paths, glob=False),
+    "arrow": lambda source: pl.scan_ipc(source.paths, glob=False),
+    "ndjson": _scan_ndjson,
+    "csv": _scan_text,
+    "tsv": _scan_text,
+}
+
+
+@contextmanager
+def opened(
+    patterns: Sequence[str], kind: str | None, dialect: Dialect
+) -> Iterator[tuple[Source, pl.LazyFrame]]:
+    """Yield the source that paths and globs name, and its rows, once all of it can be read."""
+    if kind is not None and kind not in KINDS:
+        raise OptionError(f"input_format={kind!r} is not known", ", ".join(KINDS))
+    separator = _separator(dialect.separator)
+    dialect = replace(dialect, separator=separator)
+    with TemporaryDirectory(prefix="frame-prc-") as folder:
+        if STDIN in patterns:
+            source = _from_stdin(patterns, kind, dialect, Path(folder))
+        else:
+            paths = [path for pattern in patterns for path in _paths(pattern)]
+            source = Source(paths, kind or _one_kind(paths), dialect)
+        yield source, _checked(source)
+
+
+# --- which files ------------------------------------------------------------------------------
+
+
+def _separator(given: str | None) -> str | None:
+    separator = None if given is None else _SEPARATORS.get(given, given)
+    if separator is not None and len(separator.encode()) != 1:
+        raise OptionError(f"separator={given!r} is not a separator", "one character, or 'tab'")
+    return separator
+
+
+def _paths(pattern: str) -> list[Path]:
+    """Return the files of a path or a glob, in the order of their names."""
+    path = Path(pattern)
+    if path.is_dir():
+        raise FileError(
+            f"{pattern!r} is a folder", "files, or a glob of them", _inside(path) or None
+        )
+    if path.exists():
+        return [path]
+    found = sorted(map(Path, glob.glob(pattern, recursive=True)))
+    files = [path for path in found if not path.is_dir()]
+    if files:
+        return files
+    if glob.has_magic(pattern):
+        raise FileError(f"{pattern!r} matches no file", hint="ls shows what is there")
+    raise FileError(f"there is no file {pattern!r}", hint=_neighbours(path))
+
+
+def _inside(folder: Path) -> str:
+    kinds = Counter(p.suffix for p in folder.iterdir() if p.suffix in SUFFIXES)
+    return f"'{folder}/*{kinds.most_common(1)[0][0]}' names the files in it" if kinds else ""
+
+
+def _neighbours(path: Path) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    if not path.parent.is_dir():
+        return f"there is no folder {str(path.parent)!r} either"
+    close = get_close_matches(path.name, os.listdir(path.parent), n=1, cutoff=_NEAR)
+    return f"did you mean {str(path.with_name(close[0]))!r}?" if close else "ls shows what is there"
+
+
+def _kind(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix in _COMPRESSED:
+        suffix = Path(path.stem).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise FileError(
+            f"the suffix of {str(path)!r} does not say what kind of file it is",
+            ", ".join(SUFFIXES),
+            "--input-format csv reads it as CSV",
+        )
+    return SUFFIXES[suffix]
+
+
+def _one_kind(paths: Sequence[Path]) -> str:
+    kinds = {_kind(path): path for path in paths}
+    if len(kinds) > 1:
+        raise FileError(
+            "the files are of several kinds: "
+            + ", ".join(f"{str(path)!r} is {_NAMES[kind]}" for kind, path in kinds.items()),
+            "files of one kind",
+        )
+    return next(iter(kinds))
+
+
+def _from_stdin(patterns: Sequence[str], kind: str | None, dialect: Dialect, to: Path) -> Source:
+    if len(patterns) > 1:
+        raise OptionError("'-' is given beside files", "standard input, or files")
+    if sys.stdin.isatty():
+        raise FileError("standard input is a terminal", hint="pipe a file in, or name one")
+    path = to / "standard input"
+    with path.open("wb") as spooled:
+        # A file can be read in parts and from its end, as Parquet must be.
+        shutil.copyfileobj(sys.stdin.buffer, spooled, 1 << 20)
+    return Source([path], kind or _guess(path), dialect, name="standard input")
+
+
+def _guess(path: Path) -> str:
+    """Return the kind of a file by how it begins."""
+    with path.open("rb") as file:
+        begin = file.read(len(_GZIP))
+    with gzip.open(path) if begin == _GZIP else path.open("rb") as file:
+        line = file.readline(1 << 16)
+    if line.lstrip().startswith(b"{"):
+        return "ndjson"
+    for beginning, kind in _BEGINNINGS.items():
+        if line.startswith(beginning):
+            return kind
+    return "tsv" if b"\t" in line else "csv"
+
+
+# --- whether they can be read ---------------------------------------------------------------------
+
+
+def _checked(source: Source) -> pl.LazyFrame:
+    for file in source.files():
+        _check_file(file)
+    lf = source.scan()
+    with reading(source):
+        schema = lf.collect_schema()
+        _check_text(source, lf, schema)
+    return lf
+
+
+def _check_file(part: Source) -> None:
+    [path] = part.paths
+    try:
+        with path.open("rb") as file:
+            begin = file.read(_BEGIN)
+    except OSError as error:
+        raise FileError(f"{part} cannot be read: {error.strerror or error}") from error
+    if not begin:
+        raise DataError(f"{part} is empty", "a file that holds rows", "was it written to its end?")
+    if part.kind in _TEXT and b"\0" in begin and not begin.startswith(_COMPRESSED_BEGIN):
+        raise DataError(f"{part} is not text, as {_NAMES[part.kind]} is", hint=_ADVICE_OF_KIND)
+    with reading(part):
+        part.scan().collect_schema()
+
+
+def _check_text(source: Source, lf: pl.LazyFrame, schema: pl.Schema) -> None:
+    if source.kind not in {"csv", "tsv"}:
+        return
+    names = schema.names()
+    if len(names) == 1:
+        for separator in (";", "\t", "|", ","):
+            if separator in names[0]:
+                shown = "tab" if separator == "\t" else f"'{separator}'"
+                raise OptionError(
+                    f"{source} has a single column, named {names[0]!r}",
+                    "columns with the separator between them",
+                    f"--separator {shown}",
+                )
+    if lf.head(1).collect().is_empty():
+        raise DataError(f"{source} has a header and no rows", "a file that holds rows")
+
+
+@contextmanager
+def reading(source: Source) -> Iterator[None]:
+    """Say which source it was where Polars could not read it."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        if isinstance(error, PrcError):
+            raise
+        raise unreadable(source, error) from error
+
+
+def unreadable(source: Source, error: Exception) -> DataError:
+    """Return what to say of files that hold something else than their kind does."""
+    first = str(error).strip().partition("\n")[0]
+    reason = _POLARS_HINT.split(first)[0].rstrip(".")
+    return DataError(
+        f"{source} cannot be read as {_NAMES[source.kind]}: {reason}", hint=_advice(source, reason)
+    )
+
+
+def _advice(source: Source, reason: str) -> str:
+    if source.paths[1:]:  # each of which can be read by itself
+        return "files of one frame have the same columns of the same dtypes"
+    if source.kind not in {"csv", "tsv"}:
+        return _ADVICE_OF_KIND
+    if "utf-8" in reason.lower():
+        return "iconv -f latin1 -t utf8 FILE | frame-prc ... - reads it if it is Latin-1"
+    if found := re.search("could not parse `(.*?)`", reason):
+        return (
+            f"--null-value {shlex.quote(found[1])} if that stands for a missing value, --separator "
+            "if it is several"
+        )
+    return "--separator says what separates the columns"

@@ -1,0 +1,93 @@
+"""A frame as a table for people: numbers to the right, columns in blocks that fit the width."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+
+MOST_ROWS = 200
+_GAP = 2
+_NARROW = 9  # what a header may take, whatever is below it
+_SMALLEST, _LARGEST = 1e-3, 1e6
+
+
+def show(frame: pl.DataFrame, keys: Sequence[str], console: Console) -> None:
+    """Print a frame; where it is too wide, its columns in blocks that all begin with the keys."""
+    head = frame.head(MOST_ROWS)
+    columns = [_Column.of(head[name]) for name in head.columns]
+    for number, block in enumerate(_blocks(columns, keys, console.width)):
+        console.print(*([""] if number else []), _table(block), sep="\n")
+    if frame.height > head.height:
+        console.print(
+            f"... and {frame.height - head.height} more rows. Hint: -o FILE writes all of them, "
+            "--format tsv prints them.",
+            soft_wrap=True,
+        )
+
+
+@dataclass(frozen=True)
+class _Column:
+    name: str
+    header: str
+    cells: list[str]
+    is_number: bool
+
+    @classmethod
+    def of(cls, values: pl.Series) -> _Column:
+        cells = [_text(value) for value in values]
+        header = _folded(values.name, max(_NARROW, *map(cell_len, cells)))
+        return cls(values.name, header, cells, values.dtype.is_numeric())
+
+    @property
+    def width(self) -> int:
+        return _GAP + max(map(cell_len, [*self.header.splitlines(), *self.cells]))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, float):
+        plain = value == 0 or _SMALLEST <= abs(value) < _LARGEST
+        return f"{value:.4f}" if plain else f"{value:.4g}"
+    return str(value)
+
+
+def _folded(name: str, width: int) -> str:
+    """Return a name in lines that are no wider than they must, broken after underscores."""
+    lines = [""]
+    for word in re.findall(r"[^_]*_*", name):
+        if lines[-1] and cell_len(lines[-1] + word) > width:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(filter(None, lines))
+
+
+def _blocks(columns: Sequence[_Column], keys: Sequence[str], width: int) -> Iterator[list[_Column]]:
+    begin = [column for column in columns if column.name in keys]
+    block = list(begin)
+    for column in columns:
+        if column.name in keys:
+            continue
+        if block != begin and sum(c.width for c in [*block, column]) - _GAP > width:
+            yield block
+            block = list(begin)
+        block.append(column)
+    yield block
+
+
+def _table(columns: Sequence[_Column]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False)
+    for column in columns:
+        side: Literal["left", "right"] = "right" if column.is_number else "left"
+        table.add_column(column.header, justify=side, vertical="bottom", overflow="fold")
+    for row in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*row)
+    return table
