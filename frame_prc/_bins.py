@@ -11,7 +11,7 @@ from frame_prc._gate import COUNT_LIMIT, cover_check
 from frame_prc._plan import once
 from frame_prc._request import IntoColumn
 from frame_prc._rows import SQUARES, SUMS, Rows
-from frame_prc._scale import Scale
+from frame_prc._scale import Scale, integer
 from frame_prc.exceptions import DataError
 
 _SCORE, _PLACE = pl.col("score"), pl.col("place")
@@ -22,7 +22,8 @@ _SUSPECT = _PLACES - 1
 _NARROW_KEYS = (
     pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.Date,
 )  # fmt: skip
-_NO_KEY = -(2**40)  # below every key of 32 bits
+_WIDE_KEYS = (pl.Int64, pl.UInt64, pl.Datetime, pl.Duration, pl.Time)
+_NO_KEY = {pl.Int64: -(2**40), pl.Int128: -(2**70)}  # below every key of 32, of 64 bits
 
 
 @dataclass(frozen=True)
@@ -95,15 +96,18 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
 
 
 def _grouped(rows: Rows, placed: pl.LazyFrame, sums: dict[str, pl.Expr]) -> pl.LazyFrame:
-    """Add up by key and place; one integer of both groups twice as fast as two columns."""
-    if rows.only_key_dtype not in _NARROW_KEYS:
+    """Add up by key and place; one integer of both groups faster than two columns."""
+    key_dtype = rows.only_key_dtype
+    if key_dtype is None or key_dtype not in (*_NARROW_KEYS, *_WIDE_KEYS):
         return placed.group_by(*rows.keys, "place").agg(**sums).sort(*rows.keys, "place")
-    number = pl.col("key_0").to_physical().cast(pl.Int64).fill_null(_NO_KEY)
+    dtype = pl.Int64 if key_dtype in _NARROW_KEYS else pl.Int128
+    no_key, places = integer(_NO_KEY[dtype], dtype), integer(_PLACES, dtype)
+    number = pl.col("key_0").to_physical().cast(dtype).fill_null(no_key)
     both = pl.col("both")
-    counted = placed.group_by(both=number * _PLACES + _PLACE).agg(**sums).sort("both")
-    number = both // _PLACES
-    key = pl.when(number != _NO_KEY).then(number).cast(rows.only_key_dtype)
-    return counted.select(key.alias("key_0"), (both % _PLACES).alias("place"), *sums)
+    counted = placed.group_by(both=number * places + _PLACE.cast(dtype)).agg(**sums).sort("both")
+    number = pl.when(both // places != no_key).then(both // places)
+    key = number.cast(pl.Int64 if key_dtype.is_temporal() else key_dtype).cast(key_dtype)
+    return counted.select(key.alias("key_0"), (both % places).cast(pl.Int64).alias("place"), *sums)
 
 
 def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:

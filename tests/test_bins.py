@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from itertools import product
 
@@ -67,6 +67,12 @@ KEYS = {
     "Int64": pl.Series([-(2**63), 2**63 - 1, None, 0]),
     "UInt64": pl.Series([2**64 - 1, 0, None, 1], dtype=pl.UInt64),
     "Boolean": pl.Series([True, False, None, True]),
+    "Datetime": pl.Series(
+        [datetime(1969, 12, 31), datetime(2026, 3, 29, 12), None, datetime(1, 1, 1)],
+        dtype=pl.Datetime("ms", "Europe/Berlin"),
+    ),
+    "Duration": pl.Series([timedelta(-1), timedelta(1), None, timedelta(0)]),
+    "Time": pl.Series([time(0), time(23, 59), None, time(12)]),
     "Date": pl.Series([date(1969, 12, 31), date(2026, 1, 1), None, date(1, 1, 1)]),
     "String": pl.Series(["b", "a", None, ""]),
     "Float64": pl.Series([-0.0, 0.0, None, INFINITY]),

@@ -634,8 +634,8 @@ DATA = [
     ),
     (
         "counts rows.csv -t late -s score --thresholds .5,.9",
-        "--score column 'score' has 1 row below "
-        "the lowest threshold 0.5, down to 0.1. Allowed: thresholds that cover the scores. Hint: "
+        "--score column 'score' has 1 row down to 0.1, below "
+        "the lowest threshold 0.5. Allowed: thresholds that cover the scores. Hint: "
         "begin them with -inf, as in --thresholds -inf,.1,.5.",
     ),
     (
@@ -937,9 +937,7 @@ def test_a_shell_completes(words, offered):
     assert (code, out.split(), err) == (0, [offered], "")
 
 
-@pytest.mark.parametrize(
-    "command", [c for c in _commands.COMMANDS if not c.draws], ids=lambda command: command.name
-)
+@pytest.mark.parametrize("command", _commands.COMMANDS, ids=lambda command: command.name)
 def test_the_example_of_a_command_runs(command):
     rows = ROWS.with_columns(carrier="region", old="score", new="other", outcome="said")
     for name in ("rows.parquet", "2024-01.parquet", "2024-02.parquet"):
@@ -957,7 +955,7 @@ def test_the_commands_of_the_readme_run():
     rows.write_csv("mine.csv")
     for name in ("2024-01.parquet", "2024-02.parquet"):
         rows.with_columns(carrier="region").write_parquet(name)
-    known = [command.name for command in _commands.COMMANDS if not command.draws]
+    known = [command.name for command in _commands.COMMANDS]
     ran = []
     for line in commands:
         _, name, *options = shlex.split(line.partition(" > ")[0], comments=True)
@@ -965,4 +963,59 @@ def test_the_commands_of_the_readme_run():
             code, _, err = run(name, *options)
             assert (code, err) == (0, ""), line
             ran.append(name)
-    assert ran == ["summary", "curve", "compare", "points", "counts", "ap"]
+    assert ran == ["summary", "plot", "curve", "compare", "points", "counts", "ap"]
+
+
+PICTURES = {"html": b"<!DOCTYPE html>", "svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n"}
+
+
+@pytest.mark.parametrize("suffix", PICTURES)
+def test_a_picture_is_drawn_from_rows_and_from_a_curve(here, suffix):
+    asked = ["-b", "region", "--points", "recall=.5", "--facet", "none", "--no-iso-f1"]
+    assert run("plot", "rows.csv", *ASKED, *asked, "-o", f"rows.{suffix}") == (0, "", "")
+    run("curve", "rows.csv", *ASKED, "-b", "region", "-o", "curve.tsv")
+    assert run("plot", "curve.tsv", "-o", f"curve.{suffix}") == (0, "", "")
+    for name in ("rows", "curve"):
+        drawn = (here / f"{name}.{suffix}").read_bytes()
+        assert drawn.lstrip().startswith(PICTURES[suffix])
+        assert b"https://cdn" not in drawn
+    assert leftovers(here) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (
+            "plot rows.csv -t late -s score",
+            "--output is not given. Allowed: a file that ends with .html, .svg, .png. Hint: "
+            "-o plot.html.",
+        ),
+        (
+            "plot rows.csv -t late -s score -o p.pdf",
+            "the suffix of 'p.pdf' does not say how to write it. Allowed: .html, .svg, .png.",
+        ),
+        (
+            "plot rows.csv -t late -s score -o p.svg --points .9",
+            "--points .9 is no operating point. Allowed: 'recall=.9' and the like.",
+        ),
+        (
+            "plot rows.csv -t late -s score -o p.svg --points rec=.9",
+            "--points names 'rec', which is no criterion. Allowed: 'recall', 'precision', "
+            "'threshold', 'f_beta', 'predicted_rate'. Hint: for example --points 'recall=.9'.",
+        ),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_one_line(line, text):
+    assert said(*line.split()) == (2, text)
+
+
+def test_a_picture_names_the_package_it_lacks():
+    code = (
+        "import sys; sys.modules['vl_convert'] = None; from frame_prc.cli import main;"
+        "sys.exit(main('plot rows.csv -t late -s score -o p.svg'.split()))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    told = "a picture needs vl-convert-python, which is not installed. Hint: pip install"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"frame-prc: {told} 'frame-prc[cli]'.\n"

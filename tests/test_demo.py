@@ -91,3 +91,21 @@ def test_a_folder_that_cannot_be_made_is_one_error(tmp_path):
         "Hint: frame-prc demo FOLDER writes to another one.\n"
     )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
+def test_the_demonstration_runs(tmp_path):
+    command = [sys.executable, "-W", "error", "-m", "frame_prc", "demo", "new/folder"]
+    done = subprocess.run(  # noqa: S603
+        command, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    folder = tmp_path / "new" / "folder"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "flights.R",
+        "flights.html",
+        "flights.tsv",
+    ]
+    for path in folder.iterdir():
+        assert f"new/folder/{path.name} " in done.stdout
+    assert "https://cdn" not in (folder / "flights.html").read_text(encoding="utf-8")
+    assert "Rscript new/folder/flights.R" in done.stdout

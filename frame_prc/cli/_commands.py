@@ -95,7 +95,7 @@ def _paths() -> Parameter:
     return Parameter("paths", Parameter.KEYWORD_ONLY, annotation=Annotated[list[str], told])
 
 
-_ALL = [
+COMMANDS = [
     Command(
         "ap",
         "average_precision",
@@ -140,7 +140,6 @@ _ALL = [
         PLOT,
     ),
 ]
-COMMANDS = [command for command in _ALL if hasattr(frame_prc, command.verb)]
 
 
 def execute(command: Command, given: Given) -> None:
