@@ -152,13 +152,16 @@ def _macro(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFra
     aggregates = [
         pl.col("n", "n_pos", *DROPPED, "effective").sum(),
         pl.col(AVERAGE_PRECISION, "lack", *_MEASURES).mean(),
-        pl.when(error.count() == n_defined).then((error**2).sum()).alias("variance"),
+        (error**2).sum().alias("variance"),
+        error.count().alias("n_errors"),
         n_defined.alias("n_defined"),
         _AREA.null_count().cast(pl.Int64).alias(UNDEFINED),
     ]
     means = segments.group_by(model).agg(aggregates) if model else segments.select(aggregates)
     totals = means.with_columns(
-        variance=pl.col("variance") / pl.col("n_defined") ** 2,
+        variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(
+            pl.col("variance") / pl.col("n_defined") ** 2
+        ),
         positives="n_pos",
         negatives=pl.col("n") - pl.col("n_pos"),
     ).with_columns(_areas.sizes(_POSITIVES, _NEGATIVES))

@@ -351,6 +351,28 @@ def test_result_streams_into_a_file(verb, kind, tmp_path):
     assert_frame_equal(rows, result.collect())
 
 
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("summary", {"overall": True}),
+        ("average_precision", {"ci": 0.9}),
+        ("average_precision", {"thresholds": 3}),
+        ("average_precision", {"over": "region", "average": "macro"}),
+        ("counts", {"thresholds": 3}),
+        ("curve", {"keep": 5, "envelope": True, "gain": True, "ci": 0.9}),
+        ("compare", {"score": ["other", "weight of it"]}),
+        ("compare", {"against": "overall"}),
+    ],
+    ids=str,
+)
+def test_what_goes_from_file_to_file_is_what_would_be_collected(verb, options, tmp_path):
+    ROWS.write_parquet(tmp_path / "rows.parquet")
+    rows = pl.scan_parquet(tmp_path / "rows.parquet")
+    result = ask(rows, verb, {**TRUTH, "by": "region", **options})
+    result.sink_parquet(tmp_path / "result.parquet")
+    assert_frame_equal(pl.read_parquet(tmp_path / "result.parquet"), result.collect())
+
+
 @every_verb
 def test_bad_value_raises_when_the_result_goes_to_a_file(verb, tmp_path):
     result = ask(ROWS.lazy(), verb, {**TRUTH, "score": "score"})
