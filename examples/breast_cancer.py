@@ -2,7 +2,7 @@
 
 Run it as ``python examples/breast_cancer.py [FOLDER]``. It writes ``FOLDER/breast_cancer.tsv``
 (``out/breast_cancer.tsv`` without an argument) with the columns ``Precision``, ``Recall`` and
-``Decision Threshold``, up to the first point of full recall, for ``ggplot/breast_cancer.R``.
+``Decision Threshold``, up to the first point of full recall, for ``breast_cancer.R``.
 The scores are described in ``make_breast_cancer.py``.
 """
 

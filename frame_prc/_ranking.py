@@ -234,11 +234,13 @@ def _weight_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
     gains = {"tp": "pos", "tp_squares": "pos_squares"}
     losses = {"fp": "neg", "fp_squares": "neg_squares"}
     ranked = _sorted(ranking).with_columns(key.segment()).set_sorted("segment")
-    ranked = ranked.with_columns(_sums_within(losses, amounts))
     if which == "hits":
         # Only positive rows add true positives: there are fewer of them to sum up.
+        ranked = ranked.with_columns(_sums_within(losses, amounts))
         ranked = ranked.filter(key.positive() | key.closes())
-    ranked = ranked.with_columns(_sums_within(gains, amounts))
+        ranked = ranked.with_columns(_sums_within(gains, amounts))
+    else:
+        ranked = ranked.with_columns(_sums_within(gains | losses, amounts))
     sums = {"positives": "tp", "negatives": "fp"}
     sums |= {"positives_squares": "tp_squares"} if ranking.squares else {}
     totals = {

@@ -9,16 +9,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import optional
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from sklearn.metrics import average_precision_score
 
 import frame_prc
 
 CHECKOUT = Path(__file__).parents[1]
 EXAMPLES = CHECKOUT / "examples"
 FLIGHTS = EXAMPLES / "data" / "flights.parquet"
+DIGITS = EXAMPLES / "data" / "digits.parquet"
 BREAST_CANCER = EXAMPLES / "data" / "breast_cancer.parquet"
 README = CHECKOUT / "README.md"
 MODELS = ["logistic", "boosting"]
@@ -39,18 +42,20 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def quickstart(tmp_path_factory):
-    """Return what the quick start prints, and the folder it ran in."""
-    folder = tmp_path_factory.mktemp("quickstart")
-    return run(sys.executable, EXAMPLES / "quickstart.py", cwd=folder), folder
-
-
-@pytest.fixture(scope="module")
 def breast_cancer(tmp_path_factory):
     """Return the file that the breast-cancer example writes into the folder it is told."""
     folder = tmp_path_factory.mktemp("breast_cancer")
     run(sys.executable, EXAMPLES / "breast_cancer.py", folder / "new" / "folder", cwd=folder)
     return folder / "new" / "folder" / "breast_cancer.tsv"
+
+
+def assert_is_picture(path: Path) -> None:
+    head = path.read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", head[16:24])
+    assert 600 <= width <= 1600
+    assert 300 <= height <= 1600
+    assert path.stat().st_size > 20_000  # an empty panel of this size takes a tenth
 
 
 def table_rows(text: str) -> list[tuple[str, ...]]:
@@ -59,29 +64,89 @@ def table_rows(text: str) -> list[tuple[str, ...]]:
     return [tuple(cell.strip() for cell in row) for row in rows]
 
 
-# --- the quick start ---------------------------------------------------------------------------
+# --- one per task ------------------------------------------------------------------------------
 
 
-def test_quickstart_prints_a_row_per_model_and_carrier(quickstart):
-    printed, _ = quickstart
+def test_grouped_evaluation_has_a_row_per_carrier(tmp_path):
+    optional.require_module("altair")
+    printed = run(sys.executable, EXAMPLES / "grouped_evaluation.py", cwd=tmp_path)
     names, _, _, *rows = table_rows(printed)
-    assert names == ("model", "carrier", "n", "n_pos", "prevalence", "average_precision", "status")
-    assert [row[:2] for row in rows] == [(m, c) for m in sorted(MODELS) for c in CARRIERS]
-    assert ("boosting", "DL", "24351", "2812", "0.115478", "0.32338", "ok") in rows
+    assert names[:5] == ("carrier", "n", "n_pos", "status", "average_precision")
+    assert sorted(row[0] for row in rows) == CARRIERS
+    areas = [float(row[4]) for row in rows]
+    assert areas == sorted(areas, reverse=True)
+    assert ("DL", "24351", "2812", "ok", "0.32338") in [row[:5] for row in rows]
+    assert_is_picture(tmp_path / "out" / "grouped_evaluation.png")
 
 
-def test_quickstart_writes_the_curves_in_drawing_order(quickstart):
-    printed, folder = quickstart
-    written = pl.read_csv(
-        folder / "out" / "curves.tsv", separator="\t", schema_overrides={"threshold": pl.Float32}
+def test_two_models_are_compared_for_every_carrier(tmp_path):
+    optional.require_module("altair")
+    optional.require_module("statsmodels")
+    printed = run(sys.executable, EXAMPLES / "two_models.py", cwd=tmp_path)
+    _, _, _, *rows = table_rows(printed)
+    assert sorted(row[0] for row in rows) == CARRIERS
+    areas = (
+        pl.read_parquet(FLIGHTS)
+        .filter(carrier="DL")
+        .select(
+            frame_prc.average_precision_expr("late", model).round(4).alias(model)
+            for model in ("boosting", "logistic")
+        )
     )
+    assert next(row for row in rows if row[0] == "DL")[2:4] == tuple(map(str, areas.row(0)))
+    assert_is_picture(tmp_path / "out" / "two_models.png")
+
+
+def test_thresholds_are_what_they_were_chosen_for(tmp_path):
+    optional.require_module("altair")
+    printed = run(sys.executable, EXAMPLES / "imbalanced_thresholds.py", cwd=tmp_path)
+    _, _, _, *rows = table_rows(printed)
+    assert len(rows) == 3 * 4
     flights = pl.read_parquet(FLIGHTS)
-    curves = frame_prc.curve(flights, "late", MODELS, by="carrier", keep="corners")
-    assert_frame_equal(written, curves, check_exact=True)
-    assert curves.select("model", "carrier").unique(maintain_order=True).rows() == [
-        (model, carrier) for model in sorted(MODELS) for carrier in CARRIERS
-    ]
-    assert str(Path("out") / "curves.tsv") in printed
+    for origin, criterion, target, threshold, precision, recall, rate in rows:
+        alarms = flights.filter(pl.col("origin") == origin, pl.col("boosting") > float(threshold))
+        found = alarms["late"].sum()
+        of = flights.filter(origin=origin)
+        shares = (found / alarms.height, found / of["late"].sum(), alarms.height / of.height)
+        assert shares == pytest.approx((float(precision), float(recall), float(rate)), abs=0.02)
+        if criterion == "predicted_rate":
+            assert float(rate) <= float(target)
+    assert_is_picture(tmp_path / "out" / "imbalanced_thresholds.png")
+
+
+def test_classes_are_averaged_as_by_scikit_learn(tmp_path):
+    optional.require_module("altair")
+    printed = run(sys.executable, EXAMPLES / "multiclass.py", cwd=tmp_path)
+    digits = pl.read_parquet(DIGITS)
+    truth = np.array([[label == digit for digit in range(10)] for label in digits["digit"]])
+    scores = digits.drop("digit").to_numpy()
+    for average in ("macro", "weighted", "micro"):
+        mean = average_precision_score(truth, scores, average=average)
+        assert f"{average}: {mean:.4f}" in printed
+    assert_is_picture(tmp_path / "out" / "multiclass.png")
+
+
+def test_digits_are_made_again(tmp_path):
+    run(sys.executable, EXAMPLES / "make_digits.py", tmp_path / "made.parquet", cwd=tmp_path)
+    # Another linear algebra library may stop a step earlier.
+    assert_frame_equal(
+        pl.read_parquet(tmp_path / "made.parquet"), pl.read_parquet(DIGITS), abs_tol=1e-3
+    )
+
+
+def test_every_example_is_run_by_a_test():
+    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.py"))
+    scripts = {path.name for path in EXAMPLES.glob("*.py")} - {"make_flights.py"}  # takes minutes
+    assert {name for name in scripts if name not in tests} == set()
+
+
+@with_readme
+def test_pictures_of_the_readme_are_there():
+    text = README.read_text(encoding="utf-8")
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
+    assert pictures
+    for picture in pictures:
+        assert_is_picture(CHECKOUT / picture)
 
 
 @with_readme
@@ -168,26 +233,19 @@ def test_spark_example_says_what_is_missing(tmp_path, monkeypatch):
 # --- R -------------------------------------------------------------------------------------------
 
 
-def assert_is_picture(path: Path, width: int, height: int) -> None:
-    head = path.read_bytes()[:24]
-    assert head[:8] == b"\x89PNG\r\n\x1a\n"
-    assert struct.unpack(">II", head[16:24]) == (width, height)
-    assert path.stat().st_size > 20_000  # an empty panel of this size takes a tenth
-
-
-def test_r_draws_the_flights(quickstart, tmp_path):
+def test_r_draws_what_the_example_writes(tmp_path):
     rscript = optional.require_r_package("ggplot2")
-    _, folder = quickstart
-    script, tsv = EXAMPLES / "ggplot" / "flights.R", folder / "out" / "curves.tsv"
-    run(rscript, script, tsv, "flights.png", cwd=tmp_path)
-    assert_is_picture(tmp_path / "flights.png", 1100, 1336)
+    printed = run(sys.executable, EXAMPLES / "ggplot_curves.py", cwd=tmp_path)
+    assert printed.split() == ["Rscript", str(Path("out") / "flights.R")]
+    run(rscript, Path("out") / "flights.R", cwd=tmp_path)
+    assert_is_picture(tmp_path / "out" / "flights.png")
 
 
 def test_r_draws_the_breast_cancer_curve(breast_cancer, tmp_path):
     rscript = optional.require_r_package("ggplot2")
-    script = EXAMPLES / "ggplot" / "breast_cancer.R"
+    script = EXAMPLES / "breast_cancer.R"
     run(rscript, script, breast_cancer, "breast_cancer.png", cwd=tmp_path)
-    assert_is_picture(tmp_path / "breast_cancer.png", 960, 720)
+    assert_is_picture(tmp_path / "breast_cancer.png")
 
 
 def test_r_reads_the_numbers_that_were_written(breast_cancer, tmp_path):

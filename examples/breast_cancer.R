@@ -1,6 +1,6 @@
 # Draw one precision-recall curve, with some of its decision thresholds beside it.
 #
-#   Rscript examples/ggplot/breast_cancer.R breast_cancer.tsv out.png
+#   Rscript examples/breast_cancer.R breast_cancer.tsv out.png
 #
 # The rows of breast_cancer.tsv lie in drawing order, thresholds descending. Its columns are
 # Precision, Recall and Decision Threshold.

@@ -1,0 +1,42 @@
+"""One classifier, judged per segment: a scorecard, and a picture of it.
+
+Run it as ``python examples/grouped_evaluation.py [FOLDER]`` after
+``pip install 'frame-prc[plot]'``. It prints a row per carrier, and draws the curves into
+``FOLDER/grouped_evaluation.png`` (``out/...`` without an argument). The flights are described in
+``make_flights.py``; a flight is late from 30 minutes on.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import polars as pl
+
+import frame_prc
+
+FLIGHTS = Path(__file__).parent / "data" / "flights.parquet"
+COLUMNS = ["carrier", "n", "n_pos", "status", "average_precision", "ci_low", "ci_high", "lift"]
+
+
+def main(folder: Path) -> None:
+    """Print and draw what is known of each carrier."""
+    flights = pl.scan_parquet(FLIGHTS)
+    card = frame_prc.summary(flights, "late", "boosting", by="carrier").select(COLUMNS)
+    with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100):
+        print(card.sort("average_precision", descending=True).collect())
+
+    chart = frame_prc.plot(
+        flights,
+        "late",
+        ["logistic", "boosting"],
+        by="carrier",
+        title="Which flights arrive 30 minutes late or more?",
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    chart.save(folder / "grouped_evaluation.png", ppi=110)
+    print(f"The picture is {folder / 'grouped_evaluation.png'}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"))

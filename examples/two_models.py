@@ -1,0 +1,39 @@
+"""Is the new model better, and for whom? Two models on the same rows, per segment.
+
+Run it as ``python examples/two_models.py [FOLDER]`` after
+``pip install 'frame-prc[plot,stats]'``. It prints the difference of average precision per carrier
+with a p-value that allows for 16 tests (Holm), and draws it into ``FOLDER/two_models.png``
+(``out/...`` without an argument).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import polars as pl
+
+import frame_prc
+
+FLIGHTS = Path(__file__).parent / "data" / "flights.parquet"
+MODELS = ["boosting", "logistic"]
+COLUMNS = ["carrier", "n_pos", "ap_a", "ap_b", "difference", "ci_low", "ci_high", "p_adjusted"]
+
+
+def main(folder: Path) -> None:
+    """Print and draw by how much boosting is better than logistic regression."""
+    flights = pl.read_parquet(FLIGHTS)
+    table = frame_prc.compare(flights, "late", MODELS, by="carrier", adjust="holm")
+    with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100, float_precision=4):
+        print(table.select(COLUMNS).sort("p_adjusted"))
+
+    chart = frame_prc.plot_summary(
+        flights, "late", MODELS, by="carrier", title="Boosting against logistic regression"
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    chart.save(folder / "two_models.png", ppi=110)
+    print(f"The picture is {folder / 'two_models.png'}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"))
