@@ -323,6 +323,8 @@ def _notes(
         notes.append("Sorted by difference.")
     if "few_positives" in dots["status"]:
         notes.append("(few): fewer than 20 positives, the interval covers less than it says.")
+        if "ci_low" in differences.columns:
+            notes.append("Of differences it may run out of the frame.")
     if segments.error is not None:
         notes.append(f"From thinned curves, off by {segments.error:.2g} at most.")
     return notes

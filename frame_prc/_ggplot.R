@@ -261,3 +261,4 @@ ggsave(
   picture_path, plot, width = size[["width"]], height = size[["height"]], dpi = 110,
   limitsize = FALSE
 )
+message("The picture is ", picture_path)

@@ -141,6 +141,9 @@ def targets(numbers: dict[Criterion, Numbers]) -> list[Target]:
     return found
 
 
+_SHARES = ("recall", "precision", "predicted_rate")
+
+
 def _target(criterion: Criterion, value: Any) -> float:
     allowed: tuple[Callable[[float], bool], str] = {
         "threshold": (lambda _: True, "numbers"),
@@ -151,7 +154,9 @@ def _target(criterion: Criterion, value: Any) -> float:
     }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
     is_allowed, said = allowed
     if not _is_number(value) or not is_allowed(value):
-        raise OptionError(f"{criterion}={value!r} is out of range", said)
+        percent = criterion in _SHARES and _is_number(value) and 1 < value <= 100  # noqa: PLR2004
+        hint = f"{value} % is {criterion}={value / 100}" if percent else None
+        raise OptionError(f"{criterion}={value!r} is out of range", said, hint)
     return float(value)
 
 

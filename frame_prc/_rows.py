@@ -17,6 +17,7 @@ import polars as pl
 from frame_prc import _gate
 from frame_prc._columns import Columns, common_score_dtype, named, project, without_nan
 from frame_prc._plan import once
+from frame_prc.exceptions import ColumnError
 
 SUMS = ("pos", "neg")
 SQUARES = ("pos_squares", "neg_squares")
@@ -114,7 +115,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     """Project a frame to its roles."""
     projected = _project(lf, columns)
     # In memory this costs nothing for plain columns, and computes an expression once.
-    values = projected.collect(engine="in-memory") if in_memory else None
+    values = _computed(projected) if in_memory else None
     source = once(projected) if values is None else values.lazy()
     dtype = common_score_dtype(columns.scores)
     models = [_model_rows(source, columns, index, dtype) for index in range(len(columns.scores))]
@@ -129,6 +130,14 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
         n_dropped=None if usable is None else (~usable).cast(pl.Int64),
         values=values,
     )
+
+
+def _computed(projected: pl.LazyFrame) -> pl.DataFrame:
+    try:
+        return projected.collect(engine="in-memory")
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0]
+        raise ColumnError(f"an expression fails on this frame: {reason}") from error
 
 
 def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:

@@ -423,8 +423,8 @@ USAGE = [
     ),
     (
         "ap rows.csv -t late -s region",
-        "--score column 'region' has dtype String. Allowed: a numeric "
-        "column. Hint: in a CSV file --null-value NA reads the word NA as missing.",
+        "--score column 'region' holds text: 'north', 'south'. Allowed: numbers. Hint: is it "
+        "the column that was meant?",
     ),
     (
         "ap rows.csv -t late -s score --pos-label yes",
@@ -523,7 +523,8 @@ USAGE = [
     ),
     (
         "points rows.csv -t late -s score --recall 2",
-        "--recall 2.0 is out of range. Allowed: numbers above 0 and up to 1.",
+        "--recall 2.0 is out of range. Allowed: numbers above 0 and up to 1. "
+        "Hint: 2.0 % is --recall 0.02.",
     ),
     (
         "ap rows.csv -t late -s score --unknown",
@@ -937,6 +938,48 @@ def test_a_shell_completes(words, offered):
     assert (code, out.split(), err) == (0, [offered], "")
 
 
+@pytest.mark.parametrize(
+    ("texts", "shown", "hint"),
+    [
+        (["0.1", "N/A", "-"], "'-', 'N/A'", "--null-value - --null-value N/A if that stands for"),
+        (["0.1", "", "0.3"], "''", "--null-value '' if that stands for a missing value"),
+        (["0,1", "1.000,5", "-,3"], "'-,3', '0,1', '1.000,5'", "--decimal-comma reads 0,93"),
+        (["10%", "20 %", "0.5%"], "'0.5%', '10%', '20 %'", "tr -d % takes the signs away"),
+        (["a", "b", "c", "d"], "'a', 'b', 'c' and others", "is it the column that was meant?"),
+    ],
+    ids=str,
+)
+def test_text_in_place_of_numbers_is_shown_with_what_would_read_it(texts, shown, hint):
+    rows = pl.DataFrame({"late": [True, False] * len(texts), "score": texts * 2})
+    rows.write_csv("texts.csv", quote_style="always")
+    code, line = said("ap", "texts.csv", "-t", "late", "-s", "score")
+    assert code == 2
+    assert line.startswith(f"--score column 'score' holds text: {shown}. Allowed: numbers. Hint: ")
+    assert hint in line
+
+
+def test_text_in_utf_16_is_named():
+    Path("rows16.csv").write_text("late,score\ntrue,0.5\n", encoding="utf-16")
+    code, line = said("ap", "rows16.csv", *ASKED)
+    assert (code, line.partition(" Hint")[0]) == (
+        1,
+        "'rows16.csv' is text in UTF-16. Allowed: UTF-8.",
+    )
+
+
+def test_a_table_for_r_is_written_with_its_script_and_comes_back():
+    code, out, err = run("ggplot", "rows.csv", *ASKED, "-b", "region", "-o", "curves.tsv")
+    assert (code, out, err) == (0, "", "")
+    written = Path("curves.R").read_text(encoding="ascii")
+    assert 'table_file <- "curves.tsv"' in written
+    code, out, err = run("plot", "curves.tsv", "-o", "curves.svg")
+    assert (code, out, err) == (0, "", "")
+    code, line = said("ggplot", "rows.csv", *ASKED)
+    assert (code, line.partition(".")[0]) == (2, "--output is not given")
+    code, line = said("ggplot", "rows.csv", *ASKED, "-o", "curves.xlsx")
+    assert (code, "has the suffix '.xlsx'" in line) == (2, True)
+
+
 @pytest.mark.parametrize("command", _commands.COMMANDS, ids=lambda command: command.name)
 def test_the_example_of_a_command_runs(command):
     rows = ROWS.with_columns(carrier="region", old="score", new="other", outcome="said")
@@ -963,7 +1006,7 @@ def test_the_commands_of_the_readme_run():
             code, _, err = run(name, *options)
             assert (code, err) == (0, ""), line
             ran.append(name)
-    assert ran == ["summary", "plot", "curve", "compare", "points", "counts", "ap"]
+    assert ran == ["summary", "plot", "curve", "compare", "ggplot", "points", "counts", "ap"]
 
 
 PICTURES = {"html": b"<!DOCTYPE html>", "svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n"}

@@ -65,6 +65,13 @@ def ask(verb: str, frame: Any, *columns: Any, **asked: Any) -> Any:
     return getattr(frame.prc, verb)(*columns, **VERBS[verb], **asked)
 
 
+@pytest.mark.parametrize("kind", [KINDS[0], KINDS[-1]], ids=str)
+def test_an_expression_that_fails_on_the_values_is_named(kind):
+    month = pl.col("answer").str.to_date("%Y-%m-%d").alias("month")
+    with pytest.raises(ColumnError, match="an expression fails on this frame: conversion from"):
+        kind.make(ROWS).prc.curve("late", "score", by=month)
+
+
 def test_a_star_is_no_name():
     # Polars takes it for all columns wherever it stands, so no result could be called so.
     df = pl.DataFrame({"*": ["a", "b"], "late": [True, False], "score": [0.1, 0.2]})

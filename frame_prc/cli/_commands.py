@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
+from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
@@ -15,6 +16,7 @@ from frame_prc.cli import _charts, _counting, _input, _output
 from frame_prc.cli._input import Dialect, Source
 from frame_prc.cli._parameters import (
     DEBUG,
+    FOR_R,
     OPTIONS,
     PICTURE,
     PLOT,
@@ -48,6 +50,11 @@ class Command:
         """Whether the result is a picture, and not a table."""
         return self.verb == "plot"
 
+    @property
+    def writes(self) -> bool:
+        """Whether the verb writes its result itself."""
+        return self.verb == "write_ggplot"
+
     def options(self) -> dict[str, Option]:
         """Return the options that come from the verb's parameters."""
         options = OPTIONS | self.own
@@ -68,7 +75,8 @@ class Command:
     def _signature(self) -> list[Parameter]:
         defaults = self._parameters()
         own = [option.parameter(name, defaults[name]) for name, option in self.options().items()]
-        common = SOURCE | (PICTURE if self.draws else RESULT) | DEBUG
+        result = PICTURE if self.draws else FOR_R if self.writes else RESULT
+        common = SOURCE | result | DEBUG
         none = [option.parameter(n, _nothing(option)) for n, option in common.items()]
         return [_paths(), *own, *none]
 
@@ -117,8 +125,8 @@ COMMANDS = [
     Command(
         "compare",
         "compare",
-        "Which of several models is better, on the same rows.",
-        "frame-prc compare rows.parquet -t late -s old -s new -b carrier --adjust holm",
+        "Which of several models is better, on the same rows: the first less the second.",
+        "frame-prc compare rows.parquet -t late -s new -s old -b carrier --adjust holm",
     ),
     Command(
         "points",
@@ -139,6 +147,13 @@ COMMANDS = [
         "frame-prc plot rows.parquet -t late -s old -s new -b carrier -o curves.html",
         PLOT,
     ),
+    Command(
+        "ggplot",
+        "write_ggplot",
+        "Write the curves for R, and beside them the ggplot2 script that draws them.",
+        "frame-prc ggplot rows.parquet -t late -s old -s new -b carrier -o curves.tsv",
+        {"title": PLOT["title"]},
+    ),
 ]
 
 
@@ -147,11 +162,14 @@ def execute(command: Command, given: Given) -> None:
     output, form = given["output"], given.get("format")
     if command.draws:
         _charts.check(output)
+    elif command.writes:
+        _output.check_table_for_r(output)
     else:
         _output.check(output, form)
     dialect = Dialect(given["separator"], given["decimal_comma"], given["null_value"] or ())
     with _input.opened(given["paths"], given["input_format"], dialect) as (source, rows):
         asked = arguments(command, given, rows.collect_schema())
+        _input.check_numbers(source, rows, asked)
         progress = Progress(f"reading {source}")
         try:
             frame = done(
@@ -159,7 +177,8 @@ def execute(command: Command, given: Given) -> None:
             )
         except KeyboardInterrupt:
             if output is not None:
-                discard(output)
+                for written in (output, Path(output).with_suffix(".R")):
+                    discard(written)
             raise
     if frame is not None:
         _output.show(frame, form, ["level", "model", *(asked["by"] or ())])
@@ -193,6 +212,9 @@ def _computed(
 ) -> pl.DataFrame | None:
     """Return a result to be shown, or write it."""
     with _input.reading(source):
+        if command.writes:
+            frame_prc.write_ggplot(rows, output or "", **asked)
+            return None
         if command.verb == "counts":
             result = _counting.counts(source, rows, asked, progress)
         else:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 _TRUTH, _MODELS, _KEY = "late", ["logistic", "boosting"], "carrier"
 _SHOWN = (
     *(_KEY, "n", "n_pos", "prevalence", "average_precision", "ci_low", "ci_high", "lift"),
-    *("best_f1", "best_f1_threshold"),
+    "status",
 )
 
 
@@ -44,7 +47,9 @@ def demo(
     scores = done(lambda: scorecards(flights), Progress("computing the scorecards"))
     _output.tell(lambda console: _show(scores, console))
     html, tsv, script = done(lambda: write(flights, folder), Progress("drawing the curves"))
-    written = _WRITTEN.format(html=html, tsv=tsv, script=script, command=_command(script))
+    written = _WRITTEN.format(
+        html=html, tsv=tsv, script=script, command=_command(script), program=_program()
+    )
     _output.tell(lambda console: console.print(written, soft_wrap=True))
 
 
@@ -114,6 +119,14 @@ def _introduction(scores: pl.DataFrame) -> str:
     )
 
 
+def _program() -> str:
+    """Return how to call this program again."""
+    if shutil.which("frame-prc"):
+        return "frame-prc"
+    path = Path(sys.argv[0])
+    return os.path.relpath(path) if path.name == "frame-prc" else f"{sys.executable} -m frame_prc"
+
+
 def _command(script: Path) -> str:
     return f"Rscript {shlex.quote(str(script))}"
 
@@ -125,6 +138,6 @@ Written:
   {script}     the R script that draws it: {command}
 
 The same on a file of yours, for example a CSV whose column outcome is yes or no:
-  frame-prc summary mine.csv --truth outcome --pos-label yes --score model --by region
-  frame-prc plot mine.csv --truth outcome --pos-label yes --score model --by region -o curves.html
+  {program} summary mine.csv --truth outcome --pos-label yes --score model --by region
+  {program} plot mine.csv --truth outcome --pos-label yes --score model --by region -o curves.html
 """

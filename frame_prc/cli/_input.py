@@ -18,7 +18,8 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from frame_prc.exceptions import DataError, FileError, OptionError, PrcError
+from frame_prc._columns import named
+from frame_prc.exceptions import ColumnError, DataError, FileError, OptionError, PrcError
 
 STDIN = "-"
 PART = 10_000_000  # rows that are counted at once
@@ -46,6 +47,9 @@ _NEAR = 0.8  # names of files have much in common as they are
 _POLARS_HINT = re.compile(r",? (?:hint:|Hint:|consider )")
 _SEPARATORS = {"tab": "\t", "\\t": "\t"}
 _LOOK_AT = 10_000  # rows, to tell the dtypes of text files
+_FEW_WORDS = 3
+_THRESHOLD = "threshold"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 
 
@@ -106,15 +110,26 @@ class Source:
 
 def _scan_text(source: Source) -> pl.LazyFrame:
     dialect = source.dialect
+    separator = dialect.separator or ("\t" if source.kind == "tsv" else ",")
+    schema, null_values = source.schema, list(dialect.null_values)
+    if schema is None and not null_values and _is_curve_for_r(source.paths, separator):
+        # As write_ggplot writes it, where Inf and NA are no text.
+        schema = {_THRESHOLD: pl.Float64()}
     return pl.scan_csv(
         source.paths,
-        separator=dialect.separator or ("\t" if source.kind == "tsv" else ","),
+        separator=separator,
         decimal_comma=dialect.decimal_comma,
-        null_values=list(dialect.null_values) or None,
-        schema_overrides=source.schema,
+        null_values=null_values or None,
+        schema_overrides=schema,
         infer_schema_length=_LOOK_AT,
         glob=False,
     )
+
+
+def _is_curve_for_r(paths: Sequence[Path], separator: str) -> bool:
+    with paths[0].open("rb") as file:
+        names = file.readline(1 << 16).decode("utf-8", "replace").strip().split(separator)
+    return {_THRESHOLD, "tp", "fp", "average_precision"} <= set(names)
 
 
 def _scan_ndjson(source: Source) -> pl.LazyFrame:
@@ -197,10 +212,15 @@ def _kind(path: Path) -> str:
     if suffix in _COMPRESSED:
         suffix = Path(path.stem).suffix.lower()
     if suffix not in SUFFIXES:
+        hint = "--input-format csv reads it as CSV"
+        if suffix == ".json":
+            hint = (
+                "jq -c '.[]' makes NDJSON of it, a row per line; --input-format ndjson reads that"
+            )
         raise FileError(
             f"the suffix of {str(path)!r} does not say what kind of file it is",
             ", ".join(SUFFIXES),
-            "--input-format csv reads it as CSV",
+            hint,
         )
     return SUFFIXES[suffix]
 
@@ -242,6 +262,50 @@ def _guess(path: Path) -> str:
     return "tsv" if b"\t" in line else "csv"
 
 
+# --- numbers that are text ------------------------------------------------------------------------
+
+
+def check_numbers(source: Source, lf: pl.LazyFrame, asked: Mapping[str, object]) -> None:
+    """Refuse a column of a text file that should be numbers and is not, and say what it holds."""
+    if source.kind not in {"csv", "tsv"}:
+        return
+    schema = lf.collect_schema()
+    for role in ("score", "weight", "pos", "neg"):
+        for name in _named_in(asked.get(role)):
+            if schema.get(name) == pl.String:
+                with reading(source):
+                    raise _no_numbers(role, name, lf)
+
+
+def _named_in(given: object) -> list[str]:
+    if isinstance(given, Mapping):
+        return list(map(str, given.values()))
+    return [given] if isinstance(given, str) else list(given) if isinstance(given, list) else []
+
+
+def _no_numbers(role: str, name: str, lf: pl.LazyFrame) -> ColumnError:
+    column = named(name)
+    is_number = column.cast(pl.Float64, strict=False).is_not_null()
+    values = lf.select(column.filter(~is_number & column.is_not_null()).unique().head(1000))
+    numbers: int = lf.select(is_number.sum()).collect().item()
+    found = sorted(values.collect().to_series().to_list())
+    shown = ", ".join(map(repr, found[:3])) + (" and others" if found[3:] else "")
+    return ColumnError(
+        f"{role}= column {name!r} holds text: {shown}", "numbers", _text_hint(found, numbers)
+    )
+
+
+def _text_hint(found: Sequence[str], numbers: int) -> str:
+    if all(re.fullmatch(r"\s*-?[\d.]*,\d+\s*", text) for text in found):
+        return "--decimal-comma reads 0,93 as a number"
+    if all(text.rstrip().endswith("%") for text in found):
+        return "tr -d % takes the signs away"
+    if len(found) <= _FEW_WORDS and numbers:
+        words = " ".join(f"--null-value {shlex.quote(text)}" for text in found)
+        return f"{words} if that stands for a missing value"
+    return "is it the column that was meant?"
+
+
 # --- whether they can be read ---------------------------------------------------------------------
 
 
@@ -264,6 +328,9 @@ def _check_file(part: Source) -> None:
         raise FileError(f"{part} cannot be read: {error.strerror or error}") from error
     if not begin:
         raise DataError(f"{part} is empty", "a file that holds rows", "was it written to its end?")
+    if part.kind in _TEXT and begin.startswith(_UTF_16):
+        hint = "iconv -f utf16 -t utf8 FILE | frame-prc ... - reads it"
+        raise DataError(f"{part} is text in UTF-16", "UTF-8", hint)
     if part.kind in _TEXT and b"\0" in begin and not begin.startswith(_COMPRESSED_BEGIN):
         raise DataError(f"{part} is not text, as {_NAMES[part.kind]} is", hint=_ADVICE_OF_KIND)
     with reading(part):

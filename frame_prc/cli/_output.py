@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMATS = ("table", "json", "ndjson", "csv", "tsv")
-# Polars 1.40 writes a row twice that it collects once: the mean of summary(..., overall=True).
-_SINKS_ARE_RIGHT = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
 _ROWS_AT_ONCE = 50_000
 _OS_ERROR = re.compile(r"([^:]*) \(os error (\d+)\)")
 # What the system says of a place that takes no more, and never of one that is read.
@@ -48,6 +46,12 @@ def check(output: str | None, form: str | None) -> None:
     check_file(output, tuple(_WRITERS))
 
 
+def check_table_for_r(output: str | None) -> None:
+    """Refuse to write for R without a place for the table; the verb checks the place."""
+    if output is None:
+        raise OptionError("--output is not given", "the file for R to read", "-o curves.tsv")
+
+
 def check_file(output: str, suffixes: Sequence[str]) -> None:
     """Refuse a file that cannot be written, or whose suffix does not say how."""
     check_writable(output)
@@ -63,8 +67,7 @@ def check_file(output: str, suffixes: Sequence[str]) -> None:
 def save(result: pl.LazyFrame, output: str) -> None:
     """Write a result as the suffix says, whole or not at all."""
     with whole(output) as part, _told_from_reading(output):
-        rows = result if _SINKS_ARE_RIGHT else result.collect().lazy()
-        _WRITERS[Path(output).suffix.lower()](rows, part)
+        _WRITERS[Path(output).suffix.lower()](result, part)
 
 
 @contextmanager

@@ -308,4 +308,13 @@ PICTURE: dict[str, Option] = {
         str, "Draw into this file, which ends with .html, .svg or .png.", "FILE", "-o"
     ),
 }
+FOR_R: dict[str, Option] = {
+    "output": Option(
+        str,
+        "Write this table, which ends with .tsv, .csv, .parquet or .arrow; the script goes beside "
+        "it, with the suffix .R.",
+        "FILE",
+        "-o",
+    ),
+}
 DEBUG: dict[str, Option] = {"debug": Option(bool, "Show where in the program an error arose.")}
