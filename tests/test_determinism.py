@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -86,14 +87,11 @@ def test_many_threads_at_once_get_what_one_gets(rows, verb):
         assert_frame_equal(result, expected[place % len(parts)], rel_tol=1e-12, abs_tol=1e-12)
 
 
-def _average_precision(rows: pl.DataFrame) -> pl.DataFrame:
-    return frame_prc.average_precision(rows, "truth", "score", by="segment")
-
-
 def test_processes_get_what_one_gets(rows):
+    verb = partial(frame_prc.average_precision, truth="truth", score="score", by="segment")
     parts = [rows.filter(pl.col("day").dt.day() == day) for day in range(1, 4)]
     # Forked processes would share the locks of Polars' threads.
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(_average_precision, parts))
+        found = list(pool.map(verb, parts))
     for result, part in zip(found, parts, strict=True):
-        assert_frame_equal(result, _average_precision(part), rel_tol=1e-12, abs_tol=1e-12)
+        assert_frame_equal(result, verb(part), rel_tol=1e-12, abs_tol=1e-12)
