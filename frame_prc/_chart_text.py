@@ -16,6 +16,10 @@ _LONGEST_LABEL = 40
 # In a page of HTML these would end, or hide the end of, the script that holds the chart.
 _ENDS_SCRIPT = re.compile(r"<(?=/|!--|script)", re.IGNORECASE)
 _JOINER = "\u2060"  # has no width, and allows no break
+# No SVG holds these, and what draws one would end the whole process: their pictures do instead.
+_NO_XML = {code: chr(0x2400 + code) for code in range(0x20)} | dict.fromkeys(
+    (0xFFFE, 0xFFFF), "\N{REPLACEMENT CHARACTER}"
+)
 
 _CRITERIA = {
     "recall": "recall ≥ {}",
@@ -27,8 +31,9 @@ _CRITERIA = {
 
 
 def safe(text: str) -> str:
-    """Return a text on one line, that a page of HTML can hold."""
-    return _ENDS_SCRIPT.sub(f"<{_JOINER}", " ".join(text.split()))
+    """Return a text on one line, that a page of HTML can hold, and an SVG."""
+    legal = " ".join(text.split()).translate(_NO_XML)
+    return _ENDS_SCRIPT.sub(f"<{_JOINER}", legal)
 
 
 def key_texts(keys: pl.Series) -> list[str]:

@@ -628,6 +628,19 @@ def test_hostile_names_leave_the_page_of_a_summary_whole(kind):
     assert sorted(shown) == sorted(" ".join(key.split()) for key in HOSTILE)
 
 
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+@pytest.mark.parametrize("code", [0x00, 0x01, 0x08, 0x1B, 0xFFFE, 0xFFFF], ids=hex)
+def test_characters_that_no_svg_holds_are_shown_by_their_pictures(verb, code, tmp_path):
+    # The library that draws would end the process: what survives has drawn another character.
+    name = f"k{chr(code)}"
+    rows = pl.concat(ROWS.with_columns(pl.lit(f"{key}{chr(code)}").alias(name)) for key in "ab")
+    chart = getattr(rows.prc, verb)("late", "score", by=name, title=f"t{chr(code)}")
+    assert f"\\u{code:04x}" not in json.dumps(chart.to_dict())
+    chart.save(tmp_path / "chart.svg")
+    shown = chr(0x2400 + code) if code < 0x20 else "\N{REPLACEMENT CHARACTER}"
+    assert f"a{shown}" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
+
+
 def test_names_that_a_tooltip_draws_otherwise_are_marked():
     rows = pl.concat(ROWS.with_columns(image=pl.lit(key)) for key in "ab")
     [(dots, _)] = drawn(rows.prc.plot("late", "score", by="image"), "circle", "threshold")
