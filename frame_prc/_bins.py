@@ -36,6 +36,16 @@ class Bins:
     thresholds: list[float]
     evenly: bool = False
 
+    def of(self, score_dtype: pl.DataType) -> Bins:
+        """Return the bins between thresholds as the score's own dtype has them.
+
+        The Float32 next to .7 is less than .7: what is reported must be what scores are held to.
+        """
+        if not score_dtype.is_float() or score_dtype == pl.Float64:
+            return self
+        rounded = pl.Series(self.thresholds, dtype=pl.Float64).cast(score_dtype).cast(pl.Float64)
+        return Bins(rounded.to_list())
+
     def level(self, score: pl.Expr) -> pl.Expr:
         """Return the place of each score's bin, as Int32; null where it reaches none."""
         score = score.cast(pl.Float64)
@@ -74,6 +84,7 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
     They come by key, the highest bin first, behind the gate. Rows that are left out as missing are
     in ``n_dropped``; those in no bin have no level, which is an error if bins must be ``covering``.
     """
+    bins = bins.of(rows.score_dtype)
     last = len(bins.thresholds) - 1
     below, unscored = last + 1, last + 2
     reached = (last - bins.level(_SCORE)).fill_null(below)

@@ -159,7 +159,11 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     ``segment``; ``tie``, a number that ascends while the score descends; ``retrieved``,
     ``positive``, ``weight``, ``cluster`` and ``size``.
     """
-    score = _without_signed_zero(rows) if bins is None else bins.level(pl.col("score"))
+    score = (
+        _without_signed_zero(rows)
+        if bins is None
+        else bins.of(rows.score_dtype).level(pl.col("score"))
+    )
     cells = (_counted_cells if rows.columns.counted else _row_cells)(
         rows.used().with_columns(score=score), rows
     )

@@ -98,14 +98,15 @@ def _with_names(
     """Return the table with a number and a name of its own per combination of some keys."""
     if not keys:
         return table.with_columns(pl.lit(0).alias(number), pl.lit("").alias(name))
-    places = values.select(keys).unique(maintain_order=True).sort(keys).with_row_index(number)
-    numbers = values.select(keys).join(
-        places, on=keys, how="left", nulls_equal=True, maintain_order="left"
-    )[number]
-    texts = table.with_columns(numbers).unique(number, keep="first").sort(number)
+    # Not by a join, in which no NaN need be equal to another.
+    ordered = values.select(keys).unique(maintain_order=True).sort(keys)
+    places = {repr(row): place for place, row in enumerate(ordered.iter_rows())}
+    numbers = [places[repr(row)] for row in values.select(keys).iter_rows()]
+    numbered = table.with_columns(pl.Series(number, numbers, dtype=pl.Int64))
+    texts = numbered.unique(number, keep="first").sort(number)
     names = unlike([short(joined(row)) for row in texts.select(keys).iter_rows()])
-    named = pl.Series(name, [names[place] for place in numbers.to_list()], dtype=pl.String)
-    return table.with_columns(numbers.cast(pl.Int64), named)
+    named = pl.Series(name, [names[place] for place in numbers], dtype=pl.String)
+    return numbered.with_columns(named)
 
 
 def _panel_keys(segments: Segments, facet: Any) -> list[str]:

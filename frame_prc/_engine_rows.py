@@ -103,15 +103,16 @@ def count(
     covering
         Whether a score below all thresholds is an error, and bins without rows are of no use.
     """
-    thresholds = None if bins is None else bins.thresholds
-    if thresholds is not None and len(thresholds) > _MOST_THRESHOLDS:
+    if bins is not None and len(bins.thresholds) > _MOST_THRESHOLDS:
         raise OptionError(
-            f"thresholds= are {len(thresholds)}, too many inside {engine.kind}",
+            f"thresholds= are {len(bins.thresholds)}, too many inside {engine.kind}",
             f"up to {_MOST_THRESHOLDS}",
             "without thresholds every distinct score is one",
         )
     frame = nw.from_native(native)
     columns = resolve(pl.LazyFrame(schema=_schema(frame)), request, outputs)
+    score_dtype = common_score_dtype(columns.scores)
+    thresholds = None if bins is None else bins.of(score_dtype).thresholds
     source = _project(engine, frame, columns, thresholds[0] if thresholds and covering else None)
     keys = [f"key_{i}" for i in range(len(columns.result_keys))] or ["whole"]
     rows = _models(engine, source, columns, keys)

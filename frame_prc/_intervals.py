@@ -138,7 +138,8 @@ def _binned(rows: Rows, bins: Bins | None) -> Rows:
     """Return rows that have, for their score, the threshold they reach by its number."""
     if bins is None:
         return rows
-    frame = rows.frame.with_columns(score=bins.level(pl.col("score")).cast(pl.Int64))
+    level = bins.of(rows.score_dtype).level(pl.col("score"))
+    frame = rows.frame.with_columns(score=level.cast(pl.Int64))
     return replace(rows, frame=frame, score_dtype=pl.Int64(), values=None)
 
 

@@ -44,7 +44,8 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
     ranking = rank(rows)
     # Computed per row: inside an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 is then below 1.
-    merits = {f"merit_{i}": _merit(target) for i, target in enumerate(targets)}
+    dtype = ranking.threshold_dtype
+    merits = {f"merit_{i}": _merit(target, dtype) for i, target in enumerate(targets)}
     point = pl.struct("score", "tp", "fp", "positives", "negatives")
     chosen = {str(i): first_best(pl.col(merit), point) for i, merit in enumerate(merits)}
     ranked = ranking.with_score(points(ranking)).with_row_index("place")
@@ -57,7 +58,7 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
         point=pl.concat_list(list(chosen)),
     )
     table = long.explode("criterion", "target", "point").unnest("point")
-    rated = table.with_columns(_rates(ranking.threshold_dtype))
+    rated = table.with_columns(_rates(dtype))
     outputs = [*COLUMNS, *dropped(rows.columns.request.missing)]
     return rows.finish(ranking.segments.with_keys(rated), outputs)
 
@@ -69,7 +70,7 @@ def first_best(merit: pl.Expr, point: pl.Expr) -> pl.Expr:
     return pl.when(merit.count() > 0).then(point.get(place.arg_min()))
 
 
-def _merit(target: Target) -> pl.Expr:
+def _merit(target: Target, threshold_dtype: pl.DataType) -> pl.Expr:
     """Return how well a point serves a target; null where it does not meet it."""
     real, value = ~pl.col("opens"), target.value
     predicted = _TP + _FP
@@ -80,7 +81,9 @@ def _merit(target: Target) -> pl.Expr:
             return pl.when(real & (precision(_TP, _FP) >= value)).then(_TP)
         case "threshold":
             # The last point that it reaches, or the opening one.
-            return pl.when(~real | (_SCORE.cast(pl.Float64) >= value)).then(pl.col("place"))
+            # As the score's dtype has it: the Float32 next to .7 is less than .7.
+            held = pl.lit(value, pl.Float64).cast(threshold_dtype).cast(pl.Float64)
+            return pl.when(~real | (_SCORE.cast(pl.Float64) >= held)).then(pl.col("place"))
         case "f_beta":
             return pl.when(real & (_POSITIVES > 0)).then(f_score(_TP, _FP, _FN, value))
         case "predicted_rate":

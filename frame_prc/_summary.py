@@ -111,7 +111,10 @@ def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     threshold = pl.when(pl.col("best").is_not_null()).then(pl.col("score"))
     return ranking.with_score(
         table.with_columns(
-            pl.col("best").struct.field("f1").alias("best_f1"),
+            # Where no positive is ever retrieved there is no step, and the best is 0.
+            pl.when(_POSITIVES > 0)
+            .then(pl.col("best").struct.field("f1").fill_null(0.0))
+            .alias("best_f1"),
             pl.col("best").struct.field("slot").alias("slot"),
         )
     ).with_columns(threshold.cast(ranking.threshold_dtype).alias("best_f1_threshold"))

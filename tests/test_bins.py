@@ -94,6 +94,20 @@ def test_keys_of_any_dtype_are_those_of_exact_counts(kind, key, missing):
 
 
 @every_kind
+@pytest.mark.parametrize("thresholds", [11, [n / 10 for n in range(11)]], ids=["even", "list"])
+def test_narrow_scores_are_held_to_thresholds_as_narrow(kind, thresholds):
+    # The Float32 next to .7 is less than .7, and is what the result says.
+    scores = pl.Series([n / 10 for n in range(11)], dtype=pl.Float32)
+    df = pl.DataFrame({"truth": [True, False] * 5 + [True], "score": scores})
+    counts = kind.rows(frame_prc.counts(kind.make(df), "truth", "score", thresholds=thresholds))
+    assert counts.select("threshold", "pos", "neg").rows() == [
+        (score, int(truth), int(not truth)) for truth, score in reversed(df.rows())
+    ]
+    points = frame_prc.operating_points(kind.make(df), "truth", "score", threshold=[0.7, 0.6])
+    assert kind.rows(points).select("tp", "fp").rows() == [(2, 2), (3, 2)]
+
+
+@every_kind
 @given(
     scores=st.lists(st.floats(0, 1) | st.integers(0, 199).map(lambda n: n / 199), min_size=1),
     number=st.sampled_from([2, 3, 11, 50, 200, 1001]),

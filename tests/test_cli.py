@@ -958,6 +958,34 @@ def test_text_in_place_of_numbers_is_shown_with_what_would_read_it(texts, shown,
     assert hint in line
 
 
+def test_a_source_is_not_written_over():
+    code, line = said("curve", "rows.csv", *ASKED, "-o", "./rows.csv")
+    assert (code, line) == (
+        2, "'./rows.csv' is what is read. Allowed: another file to write."
+    )  # fmt: skip
+    assert pl.read_csv("rows.csv").height == ROWS.height
+
+
+def test_columns_may_be_taken_as_text():
+    Path("codes.csv").write_text("late,score,zip\ntrue,0.5,007\nfalse,0.4,7\n", encoding="utf-8")
+    code, out, _ = run("ap", "codes.csv", *ASKED, "-b", "zip", "--text", "zip", "-f", "json")
+    assert code == 0
+    assert [row["zip"] for row in json.loads(out)] == ["007", "7"]
+
+
+@pytest.mark.parametrize("command", ["ap", "counts"])
+def test_a_column_may_change_after_the_rows_that_tell_its_dtype(command):
+    lines = [*(f"true,{n % 9},{n % 7}" for n in range(11_000)), "false,0.5,x"]
+    Path("long.csv").write_text("\n".join(["late,score,other", *lines]), encoding="utf-8")
+    code, out, err = run(command, "long.csv", *ASKED, "-f", "ndjson")
+    assert (code, err) == (0, "")
+    found = list(map(json.loads, out.splitlines()))
+    if command == "ap":
+        assert found[0]["n"] == 11_001
+    else:
+        assert {"threshold": 0.5, "pos": 0, "neg": 1} in found
+
+
 def test_text_in_utf_16_is_named():
     Path("rows16.csv").write_text("late,score\ntrue,0.5\n", encoding="utf-16")
     code, line = said("ap", "rows16.csv", *ASKED)

@@ -149,6 +149,13 @@ def test_counts_may_be_binned(kind, df, models, options):
     assert_same(kind, frame_prc.counts, df, "truth", models, by="segment", **options)
 
 
+def test_narrow_scores_are_held_to_thresholds_as_narrow(kind):
+    scores = pl.Series([n / 10 for n in range(11)], dtype=pl.Float32)
+    df = pl.DataFrame({"truth": [True, False] * 5 + [True], "score": scores})
+    assert_same(kind, frame_prc.counts, df, "truth", "score", thresholds=11)
+    assert_same(kind, frame_prc.curve, df, "truth", "score", thresholds=11)
+
+
 def test_a_score_in_no_bin_raises_when_the_engine_meets_it(kind):
     counts = frame_prc.counts(kind.make(ROWS), "truth", "other", thresholds=[0.2, 0.5])
     with pytest.raises(Exception, match=r"'other' has a row with 0.1, below the .* 0.2. Allowed"):

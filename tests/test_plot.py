@@ -641,6 +641,14 @@ def test_characters_that_no_svg_holds_are_shown_by_their_pictures(verb, code, tm
     assert f"a{shown}" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+def test_a_key_may_be_no_number(verb):
+    keys = [0.5, float("nan"), None]
+    rows = pl.concat(ROWS.with_columns(key=pl.lit(key, pl.Float64)) for key in keys)
+    spec = json.dumps(getattr(rows.prc, verb)("late", "score", by="key").to_dict())
+    assert all(f'"{key}' in spec for key in ("0.5", "nan", "null"))
+
+
 def test_names_that_a_tooltip_draws_otherwise_are_marked():
     rows = pl.concat(ROWS.with_columns(image=pl.lit(key)) for key in "ab")
     [(dots, _)] = drawn(rows.prc.plot("late", "score", by="image"), "circle", "threshold")

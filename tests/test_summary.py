@@ -386,3 +386,12 @@ def test_sums_of_weights_need_their_squares(kind):
     sums = pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]})
     with pytest.raises(OptionError, match=r"do not tell how their rows spread.*squares=True"):
         frame_prc.summary(kind.make(sums), score="score", pos="pos", neg="neg")
+
+
+@every_kind
+def test_the_best_f1_of_positives_that_are_never_retrieved_is_zero(kind):
+    df = pl.DataFrame({"k": ["a", "a", "b", "b"], "t": [1, 0, 1, 0], "s": [None, 0.5, 0.9, 0.1]})
+    asked = {"by": "k", "missing": "unretrieved", "overall": True}
+    table = kind.rows(frame_prc.summary(kind.make(df), "t", "s", **asked))
+    found = table.filter(pl.col("level") != "pooled")
+    assert found["best_f1"].to_list() == [0.0, 1.0, 0.5]

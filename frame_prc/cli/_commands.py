@@ -28,6 +28,7 @@ from frame_prc.cli._parameters import (
     scores,
 )
 from frame_prc.cli._work import Progress, done
+from frame_prc.exceptions import DataError
 
 Given = dict[str, Any]
 
@@ -166,9 +167,12 @@ def execute(command: Command, given: Given) -> None:
         _output.check_table_for_r(output)
     else:
         _output.check(output, form)
-    dialect = Dialect(given["separator"], given["decimal_comma"], given["null_value"] or ())
+    dialect = Dialect(
+        given["separator"], given["decimal_comma"], given["null_value"] or (), given["text"] or ()
+    )
     with _input.opened(given["paths"], given["input_format"], dialect) as (source, rows):
         asked = arguments(command, given, rows.collect_schema())
+        _output.check_other(output, source.paths)
         _input.check_numbers(source, rows, asked)
         progress = Progress(f"reading {source}")
         try:
@@ -211,6 +215,27 @@ def _computed(
     progress: Progress,
 ) -> pl.DataFrame | None:
     """Return a result to be shown, or write it."""
+    try:
+        return _result(command, source, rows, asked, output, progress)
+    except DataError as error:
+        again = source.looked_through()
+        if again is None or not isinstance(error.__cause__, pl.exceptions.ComputeError):
+            raise
+        # The first rows did not tell of what dtype all are.
+        try:
+            return _result(command, again, again.scan(), asked, output, progress)
+        except DataError:
+            raise error from error.__cause__
+
+
+def _result(
+    command: Command,
+    source: Source,
+    rows: pl.LazyFrame,
+    asked: Given,
+    output: str | None,
+    progress: Progress,
+) -> pl.DataFrame | None:
     with _input.reading(source):
         if command.writes:
             frame_prc.write_ggplot(rows, output or "", **asked)

@@ -60,6 +60,7 @@ class Dialect:
     separator: str | None = None
     decimal_comma: bool = False
     null_values: Sequence[str] = ()
+    text: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class Source:
     name: str = ""
     schema: Mapping[str, pl.DataType] | None = None
     rows: tuple[int, int] | None = None
+    look_at: int | None = _LOOK_AT
 
     def __str__(self) -> str:
         if self.name:
@@ -84,6 +86,11 @@ class Source:
         """Return the rows; nothing is read."""
         lf = _SCANS[self.kind](self)
         return lf.slice(*self.rows) if self.rows else lf
+
+    def looked_through(self) -> Source | None:
+        """Return the same, its dtypes told from all rows, if they were told from the first ones."""
+        is_text = self.kind in {"csv", "tsv"}
+        return replace(self, look_at=None) if is_text and self.look_at is not None else None
 
     def files(self) -> list[Source]:
         """Return a source for each file."""
@@ -111,17 +118,18 @@ class Source:
 def _scan_text(source: Source) -> pl.LazyFrame:
     dialect = source.dialect
     separator = dialect.separator or ("\t" if source.kind == "tsv" else ",")
-    schema, null_values = source.schema, list(dialect.null_values)
-    if schema is None and not null_values and _is_curve_for_r(source.paths, separator):
+    schema, null_values = dict(source.schema or {}), list(dialect.null_values)
+    if not schema and not null_values and _is_curve_for_r(source.paths, separator):
         # As write_ggplot writes it, where Inf and NA are no text.
         schema = {_THRESHOLD: pl.Float64()}
+    schema |= dict.fromkeys(dialect.text, pl.String())
     return pl.scan_csv(
         source.paths,
         separator=separator,
         decimal_comma=dialect.decimal_comma,
         null_values=null_values or None,
-        schema_overrides=schema,
-        infer_schema_length=_LOOK_AT,
+        schema_overrides=schema or None,
+        infer_schema_length=source.look_at,
         glob=False,
     )
 
@@ -239,6 +247,8 @@ def _one_kind(paths: Sequence[Path]) -> str:
 def _from_stdin(patterns: Sequence[str], kind: str | None, dialect: Dialect, to: Path) -> Source:
     if len(patterns) > 1:
         raise OptionError("'-' is given beside files", "standard input, or files")
+    if sys.stdin is None:
+        raise FileError("standard input is closed", hint="pipe a file in, or name one")
     if sys.stdin.isatty():
         raise FileError("standard input is a terminal", hint="pipe a file in, or name one")
     path = to / "standard input"

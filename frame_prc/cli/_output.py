@@ -46,6 +46,12 @@ def check(output: str | None, form: str | None) -> None:
     check_file(output, tuple(_WRITERS))
 
 
+def check_other(output: str | None, sources: Sequence[Path]) -> None:
+    """Refuse to put a result in the place of its source."""
+    if output is not None and Path(output).resolve() in {path.resolve() for path in sources}:
+        raise FileError(f"{output!r} is what is read", "another file to write")
+
+
 def check_table_for_r(output: str | None) -> None:
     """Refuse to write for R without a place for the table; the verb checks the place."""
     if output is None:

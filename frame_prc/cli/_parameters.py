@@ -289,6 +289,9 @@ SOURCE: dict[str, Option] = {
     "null_value": Option(
         list[str], "A word that stands for a missing value in CSV files, such as NA.", "WORD"
     ),
+    "text": Option(
+        list[str], "Columns of CSV files to take as text, so that 007 is not 7.", "COLUMN"
+    ),
 }
 RESULT: dict[str, Option] = {
     "output": Option(
