@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sized_areas
 from frame_prc._bins import Bins
+from frame_prc._plan import matched
 from frame_prc._ranking import rank
 from frame_prc._rows import Rows
 from frame_prc.exceptions import ColumnError, nearest
@@ -79,7 +80,5 @@ def _with_share(table: pl.LazyFrame, rows: Rows, average: Average) -> pl.LazyFra
     if average == "samples" and "weight" in rows.columns.classes:
         # Here a segment is a sample, and its rows carry the weight of the sample.
         weights = rows.frame.group_by(rows.keys).agg(share=pl.col("weight").mean())
-        return table.join(
-            weights, on=rows.keys, how="left", nulls_equal=True, maintain_order="left"
-        )
+        return matched(table, weights, rows.keys)
     return table.with_columns(share=pl.lit(1.0))

@@ -20,7 +20,7 @@ import polars as pl
 from frame_prc._areas import step_area
 from frame_prc._bins import Bins
 from frame_prc._curve import precision
-from frame_prc._plan import in_python
+from frame_prc._plan import in_python, matched
 from frame_prc._ranking import Ranking, rank
 from frame_prc._rows import Rows
 from frame_prc.exceptions import OptionError
@@ -169,7 +169,7 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     )
     if rows.keys:
         segments = ranking.segments.table.select("segment", *rows.keys)
-        cells = cells.join(segments, on=rows.keys, how="left", nulls_equal=True)
+        cells = matched(cells, segments, rows.keys, in_order=False)
     else:
         cells = cells.with_columns(segment=pl.lit(0, _number_dtype(ranking)))
     order = ["segment", "score", "positive", "weight", "cluster"]

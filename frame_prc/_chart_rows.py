@@ -15,6 +15,7 @@ from frame_prc._curve import Extras, Keep, Start
 from frame_prc._curve_frame import CurveFrame
 from frame_prc._intervals import Interval
 from frame_prc._operating import Target
+from frame_prc._plan import matched
 from frame_prc._request import Request, request
 from frame_prc._rows import Rows, read
 from frame_prc.exceptions import OptionError
@@ -68,8 +69,7 @@ class Segments:
         if not by:
             return frame.with_columns(line=pl.lit(0, self.table.schema["line"]))
         lines = self.table.select("line", *by)
-        joined = frame.join(lines, on=by, how="left", nulls_equal=True, maintain_order="left")
-        return joined.drop(by)
+        return matched(frame, lines, by).drop(by)
 
 
 def key_names(count: int) -> list[str]:
@@ -147,11 +147,7 @@ def differences(segments: Segments, baseline: str | None) -> pl.DataFrame | None
     areas = segments.table.select(*by, AVERAGE_PRECISION)
     other = areas.filter(key_0=reference).drop("key_0").rename({AVERAGE_PRECISION: "reference"})
     own = areas.filter(pl.col("key_0") != reference)
-    beside = (
-        own.join(other, on=by[1:], how="left", nulls_equal=True, maintain_order="left")
-        if by[1:]
-        else own.join(other, how="cross")
-    )
+    beside = matched(own, other, by[1:]) if by[1:] else own.join(other, how="cross")
     return beside.select(
         *(pl.col(a).alias(b) for a, b in zip(by[1:], by, strict=False)),
         model_a="key_0",

@@ -23,6 +23,7 @@ from frame_prc._chart_text import (
     unlike,
 )
 from frame_prc._chart_theme import MOST_OVERLAID, Look, Piece
+from frame_prc._plan import matched
 from frame_prc.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -77,10 +78,7 @@ def _numbers(table: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
     if not keys:
         return pl.Series("segment", [0] * table.height, dtype=pl.UInt32)
     segments = table.select(keys).unique().sort(keys).with_row_index("segment")
-    found = table.select(keys).join(
-        segments, on=keys, how="left", nulls_equal=True, maintain_order="left"
-    )
-    return found["segment"]
+    return matched(table.select(keys), segments, keys)["segment"]
 
 
 def _models(dots: pl.DataFrame) -> list[str]:
@@ -103,8 +101,7 @@ def _differences(
         return table.with_columns(name=pl.lit(_ALL))
     values = segments.table.select(pl.col(a).alias(b) for a, b in zip(own, inner, strict=True))
     names = values.with_columns(name=dots["name"]).unique("name", maintain_order=True)
-    named = table.join(names, on=inner, how="left", nulls_equal=True, maintain_order="left")
-    return named.drop(inner)
+    return matched(table, names, inner).drop(inner)
 
 
 def _order(dots: pl.DataFrame, differences: pl.DataFrame) -> list[str]:

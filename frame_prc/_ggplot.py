@@ -10,11 +10,11 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._areas import AVERAGE_PRECISION
-from frame_prc._columns import named
 from frame_prc._curve_frame import curve_keys
 from frame_prc._files import check_writable, whole
 from frame_prc._ggplot_columns import RColumn, r_columns
 from frame_prc._ggplot_script import SEPARATORS, script_text
+from frame_prc._plan import matched
 from frame_prc.exceptions import FileError, OptionError, type_name
 
 _SUFFIXES = (*SEPARATORS, ".parquet", ".arrow", ".feather")
@@ -68,8 +68,7 @@ def _with_areas(points: pl.DataFrame, areas: pl.DataFrame, keys: list[str]) -> p
     found = areas.select(cs.by_name(*keys, *measures))
     if not keys:
         return points.join(found, how="cross")
-    on = [named(key) for key in keys]
-    return points.join(found, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return matched(points, found, keys)
 
 
 def _script_path(table: Path) -> Path:

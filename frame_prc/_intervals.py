@@ -13,6 +13,7 @@ from frame_prc._areas import AVERAGE_PRECISION, sizes, with_dropped
 from frame_prc._bins import Bins
 from frame_prc._bootstrap import Resampling, check_drawable, variances
 from frame_prc._influence import spreads, with_moves
+from frame_prc._plan import matched
 from frame_prc._ranking import Ranking
 from frame_prc._rows import Rows
 from frame_prc.exceptions import OptionError
@@ -131,7 +132,7 @@ def join_segments(table: pl.LazyFrame, other: pl.LazyFrame, rows: Rows) -> pl.La
     """Add to a table of segments what another says of each."""
     if not rows.keys:
         return table.join(other, how="cross", maintain_order="left")
-    return table.join(other, on=rows.keys, how="left", nulls_equal=True, maintain_order="left")
+    return matched(table, other, rows.keys)
 
 
 def _binned(rows: Rows, bins: Bins | None) -> Rows:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._plan import once
+from frame_prc._plan import matched, once
 from frame_prc._rows import Rows
 from frame_prc._scale import integer, integer_bounds
 
@@ -71,7 +71,7 @@ class Segments:
         if self.key_range is not None:
             return frame.with_columns(segment=self.key_range.number())
         numbers = self.table.select("segment", *self.keys)
-        return frame.join(numbers, on=self.keys, how="left", nulls_equal=True)
+        return matched(frame, numbers, self.keys, in_order=False)
 
     def with_keys(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Turn the column ``segment`` into the key columns."""

@@ -216,6 +216,8 @@ def exact_segments(df: pl.DataFrame, asked: dict[str, Any]) -> dict[str, list[or
         key = repr([_one_zero(row[name]) for name in names]) if names else ""
         rows = segments.setdefault(key, [])
         truth, score = (None if _is_nan(row[n]) else row[n] for n in ("truth", "score"))
+        if weight is None and asked["missing"] == "drop":
+            continue
         if truth is None or score is None:
             if asked["missing"] == "raise" or (truth is None and asked["missing"] != "drop"):
                 return None

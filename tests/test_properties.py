@@ -100,6 +100,41 @@ def rows_of(verb: Callable, kind: Any, df: pl.DataFrame, **options: Any) -> pl.D
     return kind.rows(call(verb, kind, df, **options))
 
 
+# --- keys that are no number ---------------------------------------------------------
+
+
+@every_polars_kind
+@pytest.mark.parametrize("keys", [[float("nan")], [0.5, float("nan")], [float("nan"), None]])
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("counts", {}),
+        ("counts", {"thresholds": [0.0]}),
+        ("curve", {"envelope": True}),
+        ("average_precision", {"ci": 0.9, "cluster": "cluster", "bounds": True}),
+        ("average_precision", {"missing": "drop"}),
+        ("summary", {"missing": "drop"}),
+    ],
+    ids=str,
+)
+def test_no_number_is_a_key_of_its_own(kind, keys, verb, options):
+    places = range(len(keys))
+    df = pl.DataFrame(
+        {"key": keys, "truth": True, "score": [0.5 for _ in places], "cluster": [*places]},
+        schema_overrides={"key": pl.Float64},
+    )
+    # Sorted, so that Polars knows it; and under names that leave no doubt.
+    frame = df.sort("key")
+    named = frame.with_columns(pl.col("key").cast(pl.String).fill_null("none"))
+    ask = getattr(frame_prc, verb)
+    result = kind.rows(ask(kind.make(frame), "truth", "score", by="key", **options))
+    expected = ask(named, "truth", "score", by="key", **options)
+    found = result["key"].unique(maintain_order=True)
+    assert repr(found.to_list()) == repr(frame["key"].to_list())
+    shown = result.with_columns(pl.col("key").cast(pl.String).fill_null("none"))
+    assert_frame_equal(shown, expected, check_row_order=False)
+
+
 # --- equal to the oracle --------------------------------------------------------------
 
 
