@@ -28,7 +28,7 @@ from frame_prc.cli._parameters import (
     scores,
 )
 from frame_prc.cli._work import Progress, done
-from frame_prc.exceptions import DataError
+from frame_prc.exceptions import DataError, PrcError
 
 Given = dict[str, Any]
 
@@ -224,7 +224,7 @@ def _computed(
         # The first rows did not tell of what dtype all are.
         try:
             return _result(command, again, again.scan(), asked, output, progress)
-        except DataError:
+        except PrcError:
             raise error from error.__cause__
 
 
