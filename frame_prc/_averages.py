@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sized_areas
 from frame_prc._bins import Bins
+from frame_prc._columns import key_names
 from frame_prc._plan import matched
 from frame_prc._ranking import rank
 from frame_prc._rows import Rows
@@ -42,7 +43,7 @@ def _kept_keys(rows: Rows, over: str) -> dict[str, str]:
     """Return the keys beside the one averaged over: their names now, and without it."""
     names = zip(rows.keys, rows.columns.result_keys, strict=True)
     kept = [key for key, name in names if name != over]
-    return {key: f"key_{place}" for place, key in enumerate(kept)}
+    return dict(zip(kept, key_names(len(kept)), strict=True))
 
 
 def _pooled(rows: Rows, over: str) -> Rows:

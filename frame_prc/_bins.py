@@ -10,7 +10,7 @@ from frame_prc._columns import check_numeric, find_column
 from frame_prc._gate import COUNT_LIMIT, cover_check
 from frame_prc._plan import once
 from frame_prc._request import IntoColumn
-from frame_prc._rows import SQUARES, SUMS, Rows
+from frame_prc._rows import Rows
 from frame_prc._scale import Scale, integer
 from frame_prc.exceptions import DataError
 
@@ -125,10 +125,9 @@ def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:
     """Return what is added up in each bin, by name."""
     amounts = rows.amounts(pl.col("truth"), squares=squares)
     if rows.usable is not None:
-        amounts = [pl.when(rows.usable).then(amount) for amount in amounts]
+        amounts = {name: pl.when(rows.usable).then(amount) for name, amount in amounts.items()}
     dtype = pl.Float64 if rows.columns.weighted else pl.Int64
-    names = (*SUMS, *SQUARES)[: len(amounts)]
-    sums = {name: a.sum().cast(dtype) for name, a in zip(names, amounts, strict=True)}
+    sums = {name: amount.sum().cast(dtype) for name, amount in amounts.items()}
     return sums if rows.n_dropped is None else sums | {"n_dropped": rows.n_dropped.sum()}
 
 

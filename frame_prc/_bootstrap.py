@@ -22,6 +22,7 @@ from frame_prc._bins import Bins
 from frame_prc._curve import precision
 from frame_prc._plan import in_python, matched
 from frame_prc._ranking import Ranking, rank
+from frame_prc._request import check_installed
 from frame_prc._rows import Rows
 from frame_prc.exceptions import OptionError
 
@@ -70,13 +71,9 @@ def check_drawable(rows: Rows) -> None:
         )
 
 
-def check_installed() -> None:
+def check_numpy() -> None:
     """Refuse to resample without NumPy, before anything is read."""
-    if find_spec("numpy") is None:
-        raise OptionError(
-            "a bootstrap needs NumPy, which is not installed",
-            hint="pip install 'frame-prc[stats]', or pip install numpy",
-        )
+    check_installed("numpy", "NumPy", "a bootstrap", "'frame-prc[stats]', or pip install numpy")
 
 
 # --- tables --------------------------------------------------------------------------------

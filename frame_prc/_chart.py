@@ -14,7 +14,7 @@ from frame_prc._chart_confusion import confusion
 from frame_prc._chart_options import Drawing
 from frame_prc._chart_panels import Legend, Panel, Pen, Place
 from frame_prc._chart_roc import false_positive_rate, thin
-from frame_prc._chart_rows import Segments, has_models, key_names
+from frame_prc._chart_rows import Segments, has_models, numbers
 from frame_prc._chart_text import (
     area_text,
     column_title,
@@ -29,6 +29,7 @@ from frame_prc._chart_text import (
     unlike,
 )
 from frame_prc._chart_theme import MOST_OVERLAID, Piece
+from frame_prc._columns import key_names
 from frame_prc._intervals import normal_quantile
 from frame_prc._operating import Target, iso_f1
 from frame_prc._thinning import COLUMNS as THINNED
@@ -98,14 +99,10 @@ def _with_names(
     """Return the table with a number and a name of its own per combination of some keys."""
     if not keys:
         return table.with_columns(pl.lit(0).alias(number), pl.lit("").alias(name))
-    # Not by a join, in which no NaN need be equal to another.
-    ordered = values.select(keys).unique(maintain_order=True).sort(keys)
-    places = {repr(row): place for place, row in enumerate(ordered.iter_rows())}
-    numbers = [places[repr(row)] for row in values.select(keys).iter_rows()]
-    numbered = table.with_columns(pl.Series(number, numbers, dtype=pl.Int64))
+    numbered = table.with_columns(numbers(values, keys, number))
     texts = numbered.unique(number, keep="first").sort(number)
     names = unlike([short(joined(row)) for row in texts.select(keys).iter_rows()])
-    named = pl.Series(name, [names[place] for place in numbers], dtype=pl.String)
+    named = pl.Series(name, [names[place] for place in numbered[number]], dtype=pl.String)
     return numbered.with_columns(named)
 
 
@@ -180,8 +177,9 @@ def _drawn(segments: Segments, lines: pl.DataFrame, drawing: Drawing) -> _Drawn:
     room = _MOST_ROWS - band.height - points.height - 8 * chosen.height - 10 * lines.height
     room -= (_ISO_STEPS + 2) * len(drawing.iso_f1)
     room_of_roc = int(room * _SHARE_OF_ROC) if drawing.roc else 0
-    most = _most_points(sizes, room - room_of_roc)
-    curve = _named(_curve(segments, most, room - room_of_roc, drawing), lines)
+    room -= room_of_roc
+    most, largest = _most_points(sizes, room), max(sizes, default=0)
+    curve = _named(_curve(segments, most, largest, room, drawing), lines)
     roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if drawing.roc else 0)
     return _Drawn(
         curve=curve,
@@ -195,9 +193,14 @@ def _drawn(segments: Segments, lines: pl.DataFrame, drawing: Drawing) -> _Drawn:
     )
 
 
-def _curve(segments: Segments, most: int, room: int, drawing: Drawing) -> pl.DataFrame:
+def _curve(
+    segments: Segments, most: int, largest: int, room: int, drawing: Drawing
+) -> pl.DataFrame:
+    """Return curves of at most so many points a line, or of more where there is room."""
     z = normal_quantile(drawing.level) if drawing.wilson else None
     curve = segments.curves(most, z)
+    if most >= largest:
+        return curve
     # Thinning spares points where the line hardly moves, which leaves room for more elsewhere.
     wider = segments.curves(max(most * room // max(curve.height, 1), most), z)
     return wider if wider.height <= room else curve

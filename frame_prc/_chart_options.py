@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from numbers import Integral
 from typing import Any, TypeAlias, get_args
 
-from frame_prc import _bootstrap
+from frame_prc._bootstrap import check_numpy
 from frame_prc._chart_theme import Look
 from frame_prc._operating import Criterion, Target
 from frame_prc._options import Numbers, confidence, f_scores_and_steps, targets
-from frame_prc._request import check_option
+from frame_prc._request import check_installed, check_option
 from frame_prc.exceptions import OptionError, shown, type_name
 
 Facet: TypeAlias = str | Sequence[str] | bool | None
@@ -45,12 +44,9 @@ class Drawing:
         return [*(target for target in self.targets if target not in chosen), *chosen]
 
 
-def check_installed(verb: str) -> None:
+def check_altair(verb: str) -> None:
     """Refuse to draw without Altair, before anything is read."""
-    if find_spec("altair") is None:
-        raise OptionError(
-            f"{verb} needs Altair, which is not installed", hint="pip install 'frame-prc[plot]'"
-        )
+    check_installed("altair", "Altair", verb, "'frame-prc[plot]'")
 
 
 def drawing(
@@ -67,7 +63,7 @@ def drawing(
     for name, flag in (("band", band), ("roc", roc)):
         check_option(name, flag, (True, False))
     if band:
-        _bootstrap.check_installed()
+        check_numpy()
     level = _LEVEL if ci is None else confidence(ci)
     return Drawing(
         level=level,

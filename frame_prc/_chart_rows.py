@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_prc import _bootstrap, _counts, _curve, _operating, _tables
 from frame_prc._areas import AVERAGE_PRECISION
-from frame_prc._columns import MODEL, resolve
+from frame_prc._columns import MODEL, key_names, resolve
 from frame_prc._compare import Comparison, compare
 from frame_prc._curve import Extras, Keep, Start
 from frame_prc._curve_frame import CurveFrame
@@ -70,11 +70,6 @@ class Segments:
             return frame.with_columns(line=pl.lit(0, self.table.schema["line"]))
         lines = self.table.select("line", *by)
         return matched(frame, lines, by).drop(by)
-
-
-def key_names(count: int) -> list[str]:
-    """Return the internal names of the keys."""
-    return [f"key_{i}" for i in range(count)]
 
 
 def of_rows(
@@ -154,6 +149,14 @@ def differences(segments: Segments, baseline: str | None) -> pl.DataFrame | None
         model_b=pl.lit(reference),
         difference=pl.col(AVERAGE_PRECISION) - pl.col("reference"),
     )
+
+
+def numbers(table: pl.DataFrame, keys: Sequence[str], name: str) -> pl.Series:
+    """Return the number, in their order, of the values that each row has for some keys."""
+    if not keys:
+        return pl.Series(name, [0] * table.height, dtype=pl.Int64)
+    places = table.select(keys).unique().sort(keys).with_row_index(name)
+    return matched(table.select(keys), places, keys)[name].cast(pl.Int64)
 
 
 def has_models(keys: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from frame_prc._areas import AVERAGE_PRECISION
-from frame_prc._chart_rows import Segments, has_models, key_names
+from frame_prc._chart_rows import Segments, has_models, numbers
 from frame_prc._chart_text import (
     amount,
     column_title,
@@ -23,6 +23,7 @@ from frame_prc._chart_text import (
     unlike,
 )
 from frame_prc._chart_theme import MOST_OVERLAID, Look, Piece
+from frame_prc._columns import key_names
 from frame_prc._plan import matched
 from frame_prc.exceptions import DataError
 
@@ -64,21 +65,13 @@ def _dots(segments: Segments) -> pl.DataFrame:
     table = segments.table.with_columns(
         pl.Series(key, key_texts(segments.table[key]), pl.String) for key in by
     ).with_columns(
-        _numbers(segments.table, own),
+        numbers(segments.table, own, "segment"),
         model="key_0" if has_models(segments.keys) else pl.lit(""),
         said=pl.col("status").map_elements(status_text, pl.String),
     )
     first = table.unique("segment", keep="first").sort("segment")
     names = unlike([short(joined(row)) for row in first.select(own).iter_rows()] or [_ALL])
     return table.with_columns(name=pl.Series([names[i] for i in table["segment"]], dtype=pl.String))
-
-
-def _numbers(table: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
-    """Return the number of each row's segment, whatever its model."""
-    if not keys:
-        return pl.Series("segment", [0] * table.height, dtype=pl.UInt32)
-    segments = table.select(keys).unique().sort(keys).with_row_index("segment")
-    return matched(table.select(keys), segments, keys)["segment"]
 
 
 def _models(dots: pl.DataFrame) -> list[str]:
@@ -166,15 +159,8 @@ class _Drawing:
 
     def _model(self, dots: pl.DataFrame, x: alt.X, place: int) -> list[Piece]:
         """Return the dots of a model, and their intervals, a little apart from the others'."""
-        offset = (place - (len(self.models) - 1) / 2) * min(_APART, _ROW / len(self.models))
-        y, colour = self._y(words=True), self._colour()
-        bounds = {"x": alt.X("ci_low:Q"), "x2": "ci_high:Q"}
-        rule = alt.Chart(dots).mark_rule(strokeWidth=1.4, yOffset=offset)
-        dot = alt.Chart(dots).mark_circle(size=60, opacity=1, yOffset=offset)
-        drawn = [dot.encode(x=x, y=y, color=colour, tooltip=self._tooltips())]
-        if "ci_low" not in dots.columns:
-            return drawn
-        return [rule.encode(**bounds, y=y, color=colour, tooltip=self._tooltips()), *drawn]
+        y, offset = self._y(words=True), _offset(place, len(self.models))
+        return _marks(dots, x, offset, y=y, color=self._colour(), tooltip=self._tooltips())
 
     def _undefined(self, dots: pl.DataFrame) -> Piece:
         """Return why segments have no dot."""
@@ -222,14 +208,9 @@ class _Drawing:
         compared = [model for model in self.models if model in rows["model_a"].to_list()]
         for place, model in enumerate(compared):
             here = rows.filter(model_a=model).drop_nulls("difference")
-            offset = (place - (len(compared) - 1) / 2) * min(_APART, _ROW / len(compared))
+            offset = _offset(place, len(compared))
             colour = alt.value(self.look.text) if not others else self._colour("model_a")
-            if "ci_low" in rows.columns:
-                rule = alt.Chart(here).mark_rule(strokeWidth=1.4, yOffset=offset, clip=True)
-                bounds = {"x": alt.X("ci_low:Q"), "x2": "ci_high:Q"}
-                layers.append(rule.encode(**bounds, y=y, color=colour, tooltip=tooltips))
-            dot = alt.Chart(here).mark_circle(size=60, opacity=1, yOffset=offset)
-            layers.append(dot.encode(x=x, y=y, color=colour, tooltip=tooltips))
+            layers += _marks(here, x, offset, clip=True, y=y, color=colour, tooltip=tooltips)
         return alt.layer(*layers).properties(width=_DIFFERENCES, height=self._height)
 
     def finished(self, cells: list[Piece], notes: list[str]) -> ChartType:
@@ -268,15 +249,32 @@ class _Drawing:
             alt.Tooltip(f"{key}:N", title=column_title(name))
             for key, name in zip(by, self.keys, strict=True)
         ]
-        numbers = [_number(name) for name in (AVERAGE_PRECISION, "ci_low", "ci_high")]
+        rates = [_number(name) for name in (AVERAGE_PRECISION, "ci_low", "ci_high")]
         sizes = [alt.Tooltip(f"{name}:Q", title=name, format=",.12~g") for name in ("n", "n_pos")]
         return [
             *keys,
-            *numbers,
+            *rates,
             _number("prevalence"),
             *sizes,
             alt.Tooltip("said:N", title="status"),
         ]
+
+
+def _offset(place: int, count: int) -> float:
+    """Return how far from the middle of its row a model stands, of so many."""
+    return (place - (count - 1) / 2) * min(_APART, _ROW / count)
+
+
+def _marks(
+    rows: pl.DataFrame, x: alt.X, offset: float, *, clip: bool = False, **encodings: Any
+) -> list[Piece]:
+    """Return a dot per row, and its interval where there are any."""
+    dot = alt.Chart(rows).mark_circle(size=60, opacity=1, yOffset=offset).encode(x=x, **encodings)
+    if "ci_low" not in rows.columns:
+        return [dot]
+    cut: dict[str, Any] = {"clip": True} if clip else {}
+    rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, yOffset=offset, **cut)
+    return [rule.encode(x=alt.X("ci_low:Q"), x2="ci_high:Q", **encodings), dot]
 
 
 def _number(column: str) -> alt.Tooltip:

@@ -178,6 +178,11 @@ def _expression(schema: pl.Schema, role: str, item: Any) -> pl.Expr:
     return expression
 
 
+def key_names(count: int) -> list[str]:
+    """Return the internal names of so many keys."""
+    return [f"key_{i}" for i in range(count)]
+
+
 def named(name: str) -> pl.Expr:
     """Return the column of a name, also of one that ``pl.col`` would read as a pattern."""
     return cs.by_name(name) if name.startswith("^") else pl.col(name)

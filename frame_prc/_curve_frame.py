@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._columns import named
+from frame_prc._columns import key_names, named
 from frame_prc._curve import COLUMNS, Start
 from frame_prc._thinning import COLUMNS as THINNED
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
@@ -35,7 +35,7 @@ def read_curve(lf: pl.LazyFrame) -> CurveFrame:
     """Return the counts that a curve was made of; those between two points are at the lower one."""
     schema = lf.collect_schema()
     keys = curve_keys(schema)
-    by = [f"key_{i}" for i in range(len(keys))]
+    by = key_names(len(keys))
     points = _in_drawing_order(lf, keys).collect()
     renamed = [named(name).alias(key) for name, key in zip(keys, by, strict=True)]
     counted = points.select(*renamed, *COLUMNS)

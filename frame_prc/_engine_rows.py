@@ -18,7 +18,7 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._bins import Bins
-from frame_prc._columns import Column, Columns, common_score_dtype, resolve
+from frame_prc._columns import Column, Columns, common_score_dtype, key_names, resolve
 from frame_prc._engines import Engine
 from frame_prc._gate import uncovered
 from frame_prc._request import Request
@@ -114,7 +114,7 @@ def count(
     score_dtype = common_score_dtype(columns.scores)
     thresholds = None if bins is None else bins.of(score_dtype).thresholds
     source = _project(engine, frame, columns, thresholds[0] if thresholds and covering else None)
-    keys = [f"key_{i}" for i in range(len(columns.result_keys))] or ["whole"]
+    keys = key_names(len(columns.result_keys)) or ["whole"]
     rows = _models(engine, source, columns, keys)
     if thresholds is not None:
         rows = rows.with_columns(score=_level_reached(thresholds, _threshold_dtype(columns)))

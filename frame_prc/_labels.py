@@ -16,6 +16,7 @@ from frame_prc._columns import (
     common_score_dtype,
     find_column,
     find_keys,
+    key_names,
     named,
     project,
 )
@@ -144,7 +145,8 @@ def _project(
     }
     if weight:
         roles["weight"] = weight[0]
-    numbered = [named(name).alias(f"key_{i}") for i, name in enumerate(names)]
+    by = dict(zip(names, key_names(len(names)), strict=True))
+    numbered = [named(name).alias(key) for name, key in by.items()]
     source = project(lf, [key for key, _ in found], numbered, roles)
-    keys = [pl.col(f"key_{i}").alias(name) for i, name in enumerate(names)]
+    keys = [pl.col(key).alias(name) for name, key in by.items()]
     return once(source), keys, [pl.col("weight").alias(column.name) for column in weight]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from importlib.util import find_spec
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard, cast, get_args
@@ -12,12 +11,12 @@ from typing import Any, TypeAlias, TypeGuard, cast, get_args
 from frame_prc._areas import METHODS, PARTIAL_METHODS, Method
 from frame_prc._averages import Average
 from frame_prc._bins import MOST_THRESHOLDS, Bins
-from frame_prc._bootstrap import Resampling, check_installed
+from frame_prc._bootstrap import Resampling, check_numpy
 from frame_prc._compare import Adjust, Against, Comparison, pairs_of
 from frame_prc._curve import Keep
 from frame_prc._intervals import CI_METHODS, Interval
 from frame_prc._operating import Criterion, Target
-from frame_prc._request import Request, check_option
+from frame_prc._request import Request, check_installed, check_option
 from frame_prc._thinning import LEAST_POINTS
 from frame_prc.exceptions import OptionError, shown, type_name
 
@@ -154,10 +153,14 @@ def _target(criterion: Criterion, value: Any) -> float:
     }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
     is_allowed, said = allowed
     if not _is_number(value) or not is_allowed(value):
-        percent = criterion in _SHARES and _is_number(value) and 1 < value <= 100  # noqa: PLR2004
-        hint = f"{value} % is {criterion}={value / 100}" if percent else None
+        hint = _percent_hint(criterion, value) if criterion in _SHARES else None
         raise OptionError(f"{criterion}={value!r} is out of range", said, hint)
     return float(value)
+
+
+def _percent_hint(name: str, value: Any) -> str | None:
+    is_percent = _is_number(value) and 1 < value <= 100  # noqa: PLR2004
+    return f"{value} % is {name}={value / 100}" if is_percent else None
 
 
 def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
@@ -187,7 +190,7 @@ def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> 
         return None
     if ci_method != "bootstrap":
         return Interval(confidence(ci), ci_method)
-    check_installed()
+    check_numpy()
     return Interval(confidence(ci), ci_method, drawn)
 
 
@@ -227,8 +230,8 @@ def recall_list(recalls: Any) -> list[float]:
 def confidence(ci: Any) -> float:
     """Return the level of an interval."""
     if not _is_number(ci) or not 0 < ci < 1:
-        hint = f"{ci} % is ci={ci / 100}" if _is_number(ci) and 1 < ci < 100 else None  # noqa: PLR2004
-        raise OptionError(f"ci={ci!r} is not a level", "a number between 0 and 1", hint)
+        allowed = "a number between 0 and 1"
+        raise OptionError(f"ci={ci!r} is not a level", allowed, _percent_hint("ci", ci))
     return float(ci)
 
 
@@ -238,11 +241,8 @@ def comparison(
     """Return what to compare."""
     check_option("against", against, (None, *get_args(Against)))
     check_option("adjust", adjust, (None, *get_args(Adjust)))
-    if adjust is not None and find_spec("statsmodels") is None:
-        raise OptionError(
-            f"adjust={adjust!r} needs statsmodels, which is not installed",
-            hint="pip install 'frame-prc[stats]'",
-        )
+    if adjust is not None:
+        check_installed("statsmodels", "statsmodels", f"adjust={adjust!r}", "'frame-prc[stats]'")
     if against is not None:
         _check_against(asked, against, baseline)
         return Comparison(confidence(ci), (), against, adjust)

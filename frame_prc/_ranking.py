@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_prc._bins import Bins, count_bins
 from frame_prc._rank_key import RankKey, most_segments
-from frame_prc._rows import SQUARES, SUMS, Rows
+from frame_prc._rows import Rows
 from frame_prc._scale import Scale
 from frame_prc._segments import Segments, find_segments
 
@@ -46,8 +46,7 @@ class Ranking:
 
     def amounts(self) -> dict[str, pl.Expr]:
         """Return how much of a ranked row is positive and negative, by name."""
-        amounts = self.rows.amounts(self.key.positive(), squares=self.squares)
-        return dict(zip((*SUMS, *SQUARES), amounts, strict=False))
+        return self.rows.amounts(self.key.positive(), squares=self.squares)
 
     @property
     def threshold_dtype(self) -> pl.DataType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
@@ -102,6 +103,14 @@ def check_option(name: str, value: object, options: Iterable[object]) -> None:
     if not any(type(value) is type(option) and value == option for option in options):
         allowed = ", ".join(repr(option) for option in options)
         raise OptionError(f"{name}={value!r} is not an option", allowed)
+
+
+def check_installed(module: str, name: str, need: str, hint: str) -> None:
+    """Refuse what an optional package is needed for and not there, before anything is read."""
+    if find_spec(module) is None:
+        raise OptionError(
+            f"{need} needs {name}, which is not installed", hint=f"pip install {hint}"
+        )
 
 
 def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:

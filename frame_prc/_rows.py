@@ -15,7 +15,14 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc import _gate
-from frame_prc._columns import Columns, common_score_dtype, named, project, without_nan
+from frame_prc._columns import (
+    Columns,
+    common_score_dtype,
+    key_names,
+    named,
+    project,
+    without_nan,
+)
 from frame_prc._plan import once
 from frame_prc.exceptions import ColumnError
 
@@ -50,7 +57,7 @@ class Rows:
     @property
     def keys(self) -> list[str]:
         """Internal names of the key columns, in order."""
-        return [f"key_{i}" for i in range(len(self.columns.result_keys))]
+        return key_names(len(self.columns.result_keys))
 
     @property
     def only_key_dtype(self) -> pl.DataType | None:
@@ -69,21 +76,22 @@ class Rows:
             return [*SUMS, *(SQUARES if squares else ())]
         return ["weight"] if self.columns.weighted else []
 
-    def amounts(self, positive: pl.Expr, *, squares: bool) -> list[pl.Expr]:
-        """Return how much of a row is ``pos`` and ``neg``, and maybe their squares.
+    def amounts(self, positive: pl.Expr, *, squares: bool) -> dict[str, pl.Expr]:
+        """Return how much of a row is ``pos`` and ``neg``, and maybe their squares, by name.
 
         ``positive`` says whether it is positive. Where each row counts as one, so does its square.
         """
         if self.counted:
-            return [pl.col(name) for name in self.carried(squares=squares)]
+            return {name: pl.col(name) for name in self.carried(squares=squares)}
+        classes = dict(zip(SUMS, (positive, ~positive), strict=True))
         if not self.columns.weighted:
-            return [positive.alias("pos"), (~positive).alias("neg")]
-        weights = zip((SUMS, SQUARES), (pl.col("weight"), pl.col("weight") ** 2), strict=True)
-        return [
-            pl.when(belongs).then(weight).otherwise(0.0).alias(name)
-            for names, weight in [*weights][: 2 if squares else 1]
-            for name, belongs in zip(names, (positive, ~positive), strict=True)
-        ]
+            return classes
+        weight = pl.col("weight")
+        amounts = {name: pl.when(c).then(weight).otherwise(0.0) for name, c in classes.items()}
+        if squares:
+            squared = (amount**2 for amount in amounts.values())
+            amounts |= dict(zip(SQUARES, squared, strict=True))
+        return amounts
 
     def guard(self, frame: pl.LazyFrame, checks: Iterable[_gate.Check] = ()) -> pl.LazyFrame:
         """Return what became of the rows, in any order, behind the gate."""
@@ -170,7 +178,7 @@ def _model_rows(
     if columns.several_models:
         keys.insert(0, pl.lit(list(columns.request.models)[index]))
     return source.select(
-        *(key.alias(f"key_{i}") for i, key in enumerate(keys)),
+        *(key.alias(name) for key, name in zip(keys, key_names(len(keys)), strict=True)),
         _score(columns, index, score_dtype).alias("score"),
         *_classes(columns),
         *(["cluster"] if columns.cluster is not None else []),
@@ -184,7 +192,8 @@ def side_by_side(rows: Rows) -> Rows:
     A row counts for all models or for none. The keys are those of ``by``: no model is among them.
     """
     columns, source = rows.columns, rows.source
-    by = [pl.col(f"by_{i}").alias(f"key_{i}") for i in range(len(columns.key_dtypes))]
+    keys = key_names(len(columns.key_dtypes))
+    by = [pl.col(f"by_{i}").alias(key) for i, key in enumerate(keys)]
     names = [f"score_{i}" for i in range(len(columns.scores))]
     frame = source.select(
         *by,

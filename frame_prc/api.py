@@ -29,8 +29,8 @@ from frame_prc import (
 )
 from frame_prc._areas import Method
 from frame_prc._averages import Average
-from frame_prc._chart_options import Facet, OperatingPoints, check_installed, drawing, look
-from frame_prc._columns import resolve
+from frame_prc._chart_options import Facet, OperatingPoints, check_altair, drawing, look
+from frame_prc._columns import key_names, resolve
 from frame_prc._compare import Adjust, Against
 from frame_prc._curve import STARTS, Keep, Start
 from frame_prc._engines import engine_of, inside
@@ -1093,7 +1093,7 @@ def band(
         confidence(ci),
         resampling(replicates, seed, stratified, cluster),
     )
-    _bootstrap.check_installed()
+    _bootstrap.check_numpy()
     return _run(
         frame,
         request(truth, score, by, weight, pos_label, missing, pos, neg, cluster=cluster),
@@ -1363,7 +1363,7 @@ def plot(
     ('LayerChart', 0.0)
     """
     check_frame(frame)
-    check_installed("plot")
+    check_altair("plot")
     check_option("start", start, STARTS)
     drawn = drawing(
         ci, band, iso_f1, points, roc, threshold, facet, look(dark, title, width, height)
@@ -1467,7 +1467,7 @@ def plot_summary(
     'ConcatChart'
     """
     check_frame(frame)
-    check_installed("plot_summary")
+    check_altair("plot_summary")
     level, looks = confidence(ci), look(dark, title, width, None)
     from frame_prc import _chart_summary  # noqa: PLC0415 - Altair takes its time
 
@@ -1729,7 +1729,7 @@ def write_ggplot(
 
 def _areas_of_curve(curve_frame: _curve_frame.CurveFrame) -> pl.LazyFrame:
     """Return keys and average precision of a curve; null where it lacks points that count."""
-    names = {f"key_{i}": name for i, name in enumerate(curve_frame.keys)}
+    names = dict(zip(key_names(len(curve_frame.keys)), curve_frame.keys, strict=True))
     table = average_precision(
         curve_frame.counts.lazy(),
         score="threshold",

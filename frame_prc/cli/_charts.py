@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from frame_prc._files import whole
-from frame_prc.cli._output import check_file
-from frame_prc.exceptions import OptionError
+from frame_prc._request import check_installed
+from frame_prc.cli._output import check_file, check_given
 
 SUFFIXES = (".html", ".svg", ".png")
 _PIXELS = 2  # of a PNG for each of the chart's, for screens that have as many
@@ -16,16 +15,9 @@ _PIXELS = 2  # of a PNG for each of the chart's, for screens that have as many
 
 def check(output: str | None) -> None:
     """Refuse a place where no picture can be, before anything is read."""
-    if output is None:
-        raise OptionError(
-            "--output is not given", f"a file that ends with {', '.join(SUFFIXES)}", "-o plot.html"
-        )
-    check_file(output, SUFFIXES)
-    if find_spec("vl_convert") is None:
-        raise OptionError(
-            "a picture needs vl-convert-python, which is not installed",
-            hint="pip install 'frame-prc[cli]'",
-        )
+    allowed = f"a file that ends with {', '.join(SUFFIXES)}"
+    check_file(check_given(output, allowed, "-o plot.html"), SUFFIXES)
+    check_installed("vl_convert", "vl-convert-python", "a picture", "'frame-prc[cli]'")
 
 
 def save(chart: Any, output: str) -> None:

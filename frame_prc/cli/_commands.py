@@ -28,7 +28,6 @@ from frame_prc.cli._parameters import (
     scores,
 )
 from frame_prc.cli._work import Progress, done
-from frame_prc.exceptions import DataError, PrcError
 
 Given = dict[str, Any]
 
@@ -164,7 +163,8 @@ def execute(command: Command, given: Given) -> None:
     if command.draws:
         _charts.check(output)
     elif command.writes:
-        _output.check_table_for_r(output)
+        # The verb checks the place.
+        _output.check_given(output, "the file for R to read", "-o curves.tsv")
     else:
         _output.check(output, form)
     dialect = Dialect(
@@ -176,9 +176,11 @@ def execute(command: Command, given: Given) -> None:
         _input.check_numbers(source, rows, asked)
         progress = Progress(f"reading {source}")
         try:
-            frame = done(
-                lambda: _computed(command, source, rows, asked, output, progress), progress
-            )
+
+            def work(source: Source, rows: pl.LazyFrame) -> pl.DataFrame | None:
+                return _result(command, source, rows, asked, output, progress)
+
+            frame = done(lambda: _input.read_by(work, source, rows), progress)
         except KeyboardInterrupt:
             if output is not None:
                 for written in (output, Path(output).with_suffix(".R")):
@@ -206,28 +208,6 @@ def arguments(command: Command, given: Given, schema: Mapping[str, pl.DataType])
     return asked
 
 
-def _computed(
-    command: Command,
-    source: Source,
-    rows: pl.LazyFrame,
-    asked: Given,
-    output: str | None,
-    progress: Progress,
-) -> pl.DataFrame | None:
-    """Return a result to be shown, or write it."""
-    try:
-        return _result(command, source, rows, asked, output, progress)
-    except DataError as error:
-        again = source.looked_through()
-        if again is None or not isinstance(error.__cause__, pl.exceptions.ComputeError):
-            raise
-        # The first rows did not tell of what dtype all are.
-        try:
-            return _result(command, again, again.scan(), asked, output, progress)
-        except PrcError:
-            raise error from error.__cause__
-
-
 def _result(
     command: Command,
     source: Source,
@@ -236,15 +216,15 @@ def _result(
     output: str | None,
     progress: Progress,
 ) -> pl.DataFrame | None:
-    with _input.reading(source):
-        if command.writes:
-            frame_prc.write_ggplot(rows, output or "", **asked)
-            return None
-        if command.verb == "counts":
-            result = _counting.counts(source, rows, asked, progress)
-        else:
-            result = getattr(frame_prc, command.verb)(rows, **asked)
-        if output is None:
-            return result.collect()
-        (_charts if command.draws else _output).save(result, output)
+    """Return a result to be shown, or write it."""
+    if command.writes:
+        frame_prc.write_ggplot(rows, output or "", **asked)
+        return None
+    if command.verb == "counts":
+        result = _counting.counts(source, rows, asked, progress)
+    else:
+        result = getattr(frame_prc, command.verb)(rows, **asked)
+    if output is None:
+        return result.collect()
+    (_charts if command.draws else _output).save(result, output)
     return None

@@ -25,9 +25,6 @@ _SAID = {
     r"several models go into score= as a list of columns": "repeat --score for several models",
     r"give names, for example score=\{.*?\}": "name them, as in -s first=COLUMN -s second=COLUMN",
     r"for example points=\{'recall': 0\.9\}": "for example --points 'recall=.9'",
-    r"cast it first: \w+=pl\.col\(.*?\)\.cast\(pl\.Float64\)": (
-        "in a CSV file --null-value NA reads the word NA as missing"
-    ),
     r"begin the thresholds with float\('-inf'\)": (
         "begin them with -inf, as in --thresholds -inf,.1,.5"
     ),

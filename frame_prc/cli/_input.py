@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import polars as pl
 
@@ -22,6 +23,8 @@ from frame_prc._columns import named
 from frame_prc.exceptions import ColumnError, DataError, FileError, OptionError, PrcError
 
 STDIN = "-"
+Result = TypeVar("Result")
+
 PART = 10_000_000  # rows that are counted at once
 SUFFIXES = {
     ".parquet": "parquet",
@@ -37,7 +40,8 @@ SUFFIXES = {
 }
 KINDS = tuple(dict.fromkeys(SUFFIXES.values()))
 _NAMES = {"parquet": "Parquet", "csv": "CSV", "tsv": "TSV", "arrow": "Arrow", "ndjson": "NDJSON"}
-_TEXT = ("csv", "tsv", "ndjson")
+_DELIMITED = ("csv", "tsv")
+_TEXT = (*_DELIMITED, "ndjson")
 _COMPRESSED = (".gz", ".zst", ".zlib")
 _GZIP = b"\x1f\x8b"
 _COMPRESSED_BEGIN = (_GZIP, b"\x28\xb5\x2f\xfd", b"\x78")
@@ -71,7 +75,7 @@ class Source:
     kind: str
     dialect: Dialect = field(default_factory=Dialect)
     name: str = ""
-    schema: Mapping[str, pl.DataType] | None = None
+    schema: Mapping[str, pl.DataType] = field(default_factory=dict)
     rows: tuple[int, int] | None = None
     look_at: int | None = _LOOK_AT
 
@@ -89,8 +93,12 @@ class Source:
 
     def looked_through(self) -> Source | None:
         """Return the same, its dtypes told from all rows, if they were told from the first ones."""
-        is_text = self.kind in {"csv", "tsv"}
-        return replace(self, look_at=None) if is_text and self.look_at is not None else None
+        is_told = self.kind in _DELIMITED and self.look_at is not None
+        return replace(self, look_at=None) if is_told else None
+
+    def separator(self) -> str:
+        """Return what stands between the columns of text."""
+        return self.dialect.separator or ("\t" if self.kind == "tsv" else ",")
 
     def files(self) -> list[Source]:
         """Return a source for each file."""
@@ -117,32 +125,20 @@ class Source:
 
 def _scan_text(source: Source) -> pl.LazyFrame:
     dialect = source.dialect
-    separator = dialect.separator or ("\t" if source.kind == "tsv" else ",")
-    schema, null_values = dict(source.schema or {}), list(dialect.null_values)
-    if not schema and not null_values and _is_curve_for_r(source.paths, separator):
-        # As write_ggplot writes it, where Inf and NA are no text.
-        schema = {_THRESHOLD: pl.Float64()}
-    schema |= dict.fromkeys(dialect.text, pl.String())
     return pl.scan_csv(
         source.paths,
-        separator=separator,
+        separator=source.separator(),
         decimal_comma=dialect.decimal_comma,
-        null_values=null_values or None,
-        schema_overrides=schema or None,
+        null_values=list(dialect.null_values) or None,
+        schema_overrides=source.schema or None,
         infer_schema_length=source.look_at,
         glob=False,
     )
 
 
-def _is_curve_for_r(paths: Sequence[Path], separator: str) -> bool:
-    with paths[0].open("rb") as file:
-        names = file.readline(1 << 16).decode("utf-8", "replace").strip().split(separator)
-    return {_THRESHOLD, "tp", "fp", "average_precision"} <= set(names)
-
-
 def _scan_ndjson(source: Source) -> pl.LazyFrame:
     return pl.scan_ndjson(
-        source.paths, schema_overrides=source.schema, infer_schema_length=_LOOK_AT
+        source.paths, schema_overrides=source.schema or None, infer_schema_length=_LOOK_AT
     )
 
 
@@ -170,6 +166,9 @@ def opened(
         else:
             paths = [path for pattern in patterns for path in _paths(pattern)]
             source = Source(paths, kind or _one_kind(paths), dialect)
+        for file in source.files():
+            _check_bytes(file)
+        source = replace(source, schema=_told(source))
         yield source, _checked(source)
 
 
@@ -272,12 +271,29 @@ def _guess(path: Path) -> str:
     return "tsv" if b"\t" in line else "csv"
 
 
+def _told(source: Source) -> dict[str, pl.DataType]:
+    """Return the dtypes of columns that need not be told from what text holds."""
+    if source.kind not in _DELIMITED:
+        return {}
+    told: dict[str, pl.DataType] = dict.fromkeys(source.dialect.text, pl.String())
+    if source.dialect.null_values or not _is_curve_for_r(source):
+        return told
+    # As write_ggplot writes it, where Inf and NA are no text.
+    return {_THRESHOLD: pl.Float64(), **told}
+
+
+def _is_curve_for_r(source: Source) -> bool:
+    with source.paths[0].open("rb") as file:
+        names = file.readline(1 << 16).decode("utf-8", "replace").strip()
+    return {_THRESHOLD, "tp", "fp", "average_precision"} <= set(names.split(source.separator()))
+
+
 # --- numbers that are text ------------------------------------------------------------------------
 
 
 def check_numbers(source: Source, lf: pl.LazyFrame, asked: Mapping[str, object]) -> None:
     """Refuse a column of a text file that should be numbers and is not, and say what it holds."""
-    if source.kind not in {"csv", "tsv"}:
+    if source.kind not in _DELIMITED:
         return
     schema = lf.collect_schema()
     for role in ("score", "weight", "pos", "neg"):
@@ -321,15 +337,15 @@ def _text_hint(found: Sequence[str], numbers: int) -> str:
 
 def _checked(source: Source) -> pl.LazyFrame:
     for file in source.files():
-        _check_file(file)
+        with reading(file):
+            file.scan().collect_schema()
     lf = source.scan()
     with reading(source):
-        schema = lf.collect_schema()
-        _check_text(source, lf, schema)
+        _check_text(source, lf, lf.collect_schema())
     return lf
 
 
-def _check_file(part: Source) -> None:
+def _check_bytes(part: Source) -> None:
     [path] = part.paths
     try:
         with path.open("rb") as file:
@@ -343,12 +359,10 @@ def _check_file(part: Source) -> None:
         raise DataError(f"{part} is text in UTF-16", "UTF-8", hint)
     if part.kind in _TEXT and b"\0" in begin and not begin.startswith(_COMPRESSED_BEGIN):
         raise DataError(f"{part} is not text, as {_NAMES[part.kind]} is", hint=_ADVICE_OF_KIND)
-    with reading(part):
-        part.scan().collect_schema()
 
 
 def _check_text(source: Source, lf: pl.LazyFrame, schema: pl.Schema) -> None:
-    if source.kind not in {"csv", "tsv"}:
+    if source.kind not in _DELIMITED:
         return
     names = schema.names()
     if len(names) == 1:
@@ -369,6 +383,24 @@ def _has_no_rows(lf: pl.LazyFrame) -> bool:
         return lf.head(1).collect().is_empty()
     except pl.exceptions.ComputeError:  # Polars 1.40 reads on, and meets what the verb will meet
         return False
+
+
+def read_by(
+    work: Callable[[Source, pl.LazyFrame], Result], source: Source, rows: pl.LazyFrame
+) -> Result:
+    """Return what becomes of the rows; where a dtype shows late, all rows tell it."""
+    try:
+        with reading(source):
+            return work(source, rows)
+    except DataError as error:
+        again = source.looked_through()
+        if again is None or not isinstance(error.__cause__, pl.exceptions.ComputeError):
+            raise
+        try:
+            with reading(again):
+                return work(again, again.scan())
+        except PrcError:
+            raise error from error.__cause__
 
 
 @contextmanager
@@ -394,7 +426,7 @@ def unreadable(source: Source, error: Exception) -> DataError:
 def _advice(source: Source, reason: str) -> str:
     if source.paths[1:]:  # each of which can be read by itself
         return "files of one frame have the same columns of the same dtypes"
-    if source.kind not in {"csv", "tsv"}:
+    if source.kind not in _DELIMITED:
         return _ADVICE_OF_KIND
     if "utf-8" in reason.lower():
         return "iconv -f latin1 -t utf8 FILE | frame-prc ... - reads it if it is Latin-1"

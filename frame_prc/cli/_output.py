@@ -52,10 +52,11 @@ def check_other(output: str | None, sources: Sequence[Path]) -> None:
         raise FileError(f"{output!r} is what is read", "another file to write")
 
 
-def check_table_for_r(output: str | None) -> None:
-    """Refuse to write for R without a place for the table; the verb checks the place."""
+def check_given(output: str | None, allowed: str, hint: str) -> str:
+    """Return the file to write, which there has to be."""
     if output is None:
-        raise OptionError("--output is not given", "the file for R to read", "-o curves.tsv")
+        raise OptionError("--output is not given", allowed, hint)
+    return output
 
 
 def check_file(output: str, suffixes: Sequence[str]) -> None:
