@@ -13,6 +13,7 @@ from frame_prc._request import Request, check_column
 from frame_prc.exceptions import ColumnError, OptionError, nearest
 
 MODEL = "model"
+WORKING_EXPRESSION = "expressions that select() of this frame takes"
 
 # Float64 holds every other integer exactly.
 _WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
@@ -203,7 +204,9 @@ def _outputs(
         outputs = dict(lf.select(column).collect_schema())
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
-        raise ColumnError(f"{role}= is an expression that fails on this frame: {reason}") from error
+        raise ColumnError(
+            f"{role}= is an expression that fails on this frame: {reason}", WORKING_EXPRESSION
+        ) from error
     if not outputs:
         raise ColumnError(f"{role}= selects no column", hint=nearest("", schema))
     return outputs

@@ -49,7 +49,10 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     target = _target(path)
     folder = target.parent
     if not os.access(target if target.exists() else folder, os.W_OK):
-        raise FileError(f"{os.fspath(path)!r} cannot be written: permission denied")
+        raise FileError(
+            f"{os.fspath(path)!r} cannot be written: permission denied",
+            hint="a folder where you may write",
+        )
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

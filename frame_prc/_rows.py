@@ -16,6 +16,7 @@ import polars as pl
 
 from frame_prc import _gate
 from frame_prc._columns import (
+    WORKING_EXPRESSION,
     Columns,
     common_score_dtype,
     key_names,
@@ -145,7 +146,9 @@ def _computed(projected: pl.LazyFrame) -> pl.DataFrame:
         return projected.collect(engine="in-memory")
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
-        raise ColumnError(f"an expression fails on this frame: {reason}") from error
+        raise ColumnError(
+            f"an expression fails on this frame: {reason}", WORKING_EXPRESSION
+        ) from error
 
 
 def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from frame_prc import _ranking
+from frame_prc import PrcError, _ranking
+
+# What no error may show: names of ours, and what other libraries or Python say of objects.
+FOREIGN = re.compile(
+    r"\b(by_\d|score_\d|rank_key|suspect|slot|pos_squares_\w+)\b|\n"
+    r"|polars\.exceptions|narwhals| object at 0x|<class|Traceback"
+)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -15,4 +23,20 @@ def look_at_values():
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_ranking, "_WORTH_A_LOOK", 0)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def every_error_reads_well():
+    """Read every error that any test meets, whatever the test itself asks of its text."""
+    make = PrcError.__init__
+
+    def make_and_read(self: PrcError, *args: object, **kwargs: object) -> None:
+        make(self, *args, **kwargs)
+        text = str(self)
+        assert text.endswith((".", "?")), text
+        assert not FOREIGN.search(text), text
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PrcError, "__init__", make_and_read)
         yield

@@ -814,22 +814,23 @@ def test_a_full_disk_leaves_what_was_there(here, long_file, suffix):
     assert leftovers(here) == []
 
 
-def interrupted(running: subprocess.Popen, *, until) -> tuple[int, bytes, bytes]:
+def interrupted(running: subprocess.Popen, *, until, by=signal.SIGINT) -> tuple[int, bytes, bytes]:
     """Return what a process leaves that is interrupted as soon as something is so."""
     while not until():
         assert running.poll() is None, running.communicate()
-    running.send_signal(signal.SIGINT)
+    running.send_signal(by)
     out, err = running.communicate()
     return running.returncode, out, err
 
 
-def test_ctrl_c_while_it_computes_leaves_what_was_there(here):
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_it_computes_leaves_what_was_there(here, by):
     (here / "old.csv").write_text("old")
     # It would take hours; and NumPy, which does it, knows nothing of Ctrl-C.
     bootstrap = ["--ci", ".9", "--ci-method", "bootstrap", "--replicates", "1000000000"]
     running = start("ap", "rows.parquet", *ASKED, *bootstrap, "-o", "old.csv")
-    ended = interrupted(running, until=lambda: leftovers(here))
-    assert ended == (130, b"", b"")
+    ended = interrupted(running, until=lambda: leftovers(here), by=by)
+    assert ended == (128 + by, b"", b"")
     assert (here / "old.csv").read_text() == "old"
     assert leftovers(here) == []
 

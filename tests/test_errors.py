@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -692,6 +695,29 @@ def test_keys_and_roles_may_be_called_what_they_like(kind, verb, missing):
     )
     assert result.columns == [*internal, *expected.columns[1:]]
     assert result.drop(internal).equals(expected.drop("region"))
+
+
+# --- every error ----------------------------------------------------------------------------
+
+FAMILY = {error.__name__ for error in (PrcError, *PrcError.__subclasses__())}
+
+
+def made_in(path: Path) -> list[ast.Call]:
+    """Return the places where a file makes an error of the package."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    return [call for call in calls if getattr(call.func, "id", None) in FAMILY]
+
+
+SOURCES = sorted(Path(str(resources.files(frame_prc))).rglob("*.py"))
+WITH_ERRORS = [path for path in SOURCES if made_in(path)]
+
+
+@pytest.mark.parametrize("path", WITH_ERRORS, ids=lambda path: path.stem)
+def test_every_error_says_what_is_allowed_or_what_to_do(path):
+    for call in made_in(path):
+        says = [*call.args[1:], *(k.value for k in call.keywords if k.arg in {"allowed", "hint"})]
+        # Another error of ours is passed on, whole, with the name of the file it came from.
+        assert says or ast.unparse(call).endswith("{error}')"), ast.unparse(call)
 
 
 # --- what is no error -----------------------------------------------------------------------

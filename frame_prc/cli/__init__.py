@@ -9,32 +9,39 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 INTERRUPTED = 128 + signal.SIGINT
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 is fine, 1 is bad data, 2 is bad usage, and 130 is a run that was interrupted.
+    0 is fine, 1 is bad data, 2 is bad usage, 130 is a run that was interrupted, and 143 one that
+    was told to end.
 
     Parameters
     ----------
     arguments
         What follows the program's name; by default what the shell passed.
     """
-    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _interrupt)
+    caught: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        for other in _SIGNALS:  # once is enough, and the rest is tidying up
+            signal.signal(other, signal.SIG_IGN)
+        caught.append(number)
+        raise KeyboardInterrupt
+
+    for number in _SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, interrupt)
     try:
         code = _run(list(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:
-        os._exit(code)  # without waiting for a thread that may be at work still
+        # Without waiting for a thread that may be at work still.
+        os._exit(128 + caught[0] if caught else code)
     return code
-
-
-def _interrupt(*_: object) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough, and the rest is tidying up
-    raise KeyboardInterrupt
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -351,7 +351,9 @@ def _check_bytes(part: Source) -> None:
         with path.open("rb") as file:
             begin = file.read(_BEGIN)
     except OSError as error:
-        raise FileError(f"{part} cannot be read: {error.strerror or error}") from error
+        raise FileError(
+            f"{part} cannot be read: {error.strerror or error}", hint="ls -l shows who may read it"
+        ) from error
     if not begin:
         raise DataError(f"{part} is empty", "a file that holds rows", "was it written to its end?")
     if part.kind in _TEXT and begin.startswith(_UTF_16):

@@ -156,7 +156,9 @@ def _standard_output() -> Iterator[BinaryIO]:
         # Python flushes once more as it ends, and would say what is known.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # else who reads has seen enough
-            raise FileError(f"standard output cannot be written: {error.strerror}") from error
+            raise FileError(
+                f"standard output cannot be written: {error.strerror}", hint="-o FILE writes a file"
+            ) from error
 
 
 def _csv(separator: str) -> Callable[[pl.DataFrame], Iterator[bytes]]:
