@@ -52,7 +52,8 @@ def _pooled(rows: Rows, over: str) -> Rows:
     gone = [key for key in rows.keys if key not in kept]
     dtypes = {name: dtype for name, dtype in rows.columns.key_dtypes.items() if name != over}
     frame = rows.frame.drop(gone).rename(kept)
-    return replace(rows, frame=frame, columns=replace(rows.columns, key_dtypes=dtypes))
+    # Without values: what is known of the first key there would be taken for that of the one left.
+    return replace(rows, frame=frame, columns=replace(rows.columns, key_dtypes=dtypes), values=None)
 
 
 def _mean(table: pl.LazyFrame, rows: Rows, over: str, average: Average) -> pl.LazyFrame:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from frame_prc._columns import check_numeric, find_column
+from frame_prc._columns import check_numeric, find_column, threshold_dtype
 from frame_prc._gate import COUNT_LIMIT, cover_check
 from frame_prc._plan import once
 from frame_prc._request import IntoColumn
@@ -72,7 +72,7 @@ class Bins:
 
     def table(self, score_dtype: pl.DataType) -> pl.LazyFrame:
         """Return ``level``, and the bounds of its bin: from ``score`` to ``below``."""
-        dtype = score_dtype if score_dtype.is_float() else pl.Float64()
+        dtype = threshold_dtype(score_dtype)
         ends = {"score": self.thresholds, "below": [*self.thresholds[1:], float("inf")]}
         table = pl.LazyFrame(ends, schema=dict.fromkeys(ends, dtype))
         return table.with_row_index("level")

@@ -429,7 +429,7 @@ class _NoBar:
 @contextmanager
 def _progress(total: int) -> Iterator[Any]:
     """Show a bar on a terminal where tqdm is installed and the wait is long."""
-    if find_spec("tqdm") is None or not sys.stderr.isatty():
+    if find_spec("tqdm") is None or sys.stderr is None or not sys.stderr.isatty():
         yield _NoBar()
         return
     from tqdm import tqdm  # noqa: PLC0415

@@ -15,10 +15,10 @@ from frame_prc._curve import Extras, Keep, Start
 from frame_prc._curve_frame import CurveFrame
 from frame_prc._intervals import Interval
 from frame_prc._operating import Target
+from frame_prc._options import check_baseline
 from frame_prc._plan import matched
 from frame_prc._request import Request, request
 from frame_prc._rows import Rows, read
-from frame_prc.exceptions import OptionError
 
 # One picture is the same every time it is drawn.
 _SEED = 0
@@ -130,11 +130,7 @@ def _interval(rows: Rows, level: float) -> Interval | None:
 def differences(segments: Segments, baseline: str | None) -> pl.DataFrame | None:
     """Return the differences between two models, or of all to one, without intervals."""
     models = segments.table["key_0"].unique().sort().to_list() if has_models(segments.keys) else []
-    if baseline is not None and baseline not in models:
-        raise OptionError(
-            f"baseline={baseline!r} is no model",
-            ", ".join(map(repr, models)) or "a model of several, by score= or a key 'model'",
-        )
+    check_baseline(baseline, models)
     if len(models) < _PAIR or (baseline is None and len(models) > _PAIR):
         return None
     reference = models[1] if baseline is None else baseline
@@ -142,7 +138,7 @@ def differences(segments: Segments, baseline: str | None) -> pl.DataFrame | None
     areas = segments.table.select(*by, AVERAGE_PRECISION)
     other = areas.filter(key_0=reference).drop("key_0").rename({AVERAGE_PRECISION: "reference"})
     own = areas.filter(pl.col("key_0") != reference)
-    beside = matched(own, other, by[1:]) if by[1:] else own.join(other, how="cross")
+    beside = matched(own, other, by[1:])
     return beside.select(
         *(pl.col(a).alias(b) for a, b in zip(by[1:], by, strict=False)),
         model_a="key_0",

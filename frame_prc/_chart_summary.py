@@ -22,7 +22,7 @@ from frame_prc._chart_text import (
     status_text,
     unlike,
 )
-from frame_prc._chart_theme import MOST_OVERLAID, Look, Piece
+from frame_prc._chart_theme import MOST_COLOURS, Look, Piece
 from frame_prc._columns import key_names
 from frame_prc._plan import matched
 from frame_prc.exceptions import DataError
@@ -110,10 +110,10 @@ def _order(dots: pl.DataFrame, differences: pl.DataFrame) -> list[str]:
 
 def _check_readable(names: Sequence[str], dots: pl.DataFrame) -> None:
     models = dots["model"].n_unique()
-    if len(names) > _MOST_ROWS or models > MOST_OVERLAID:
+    if len(names) > _MOST_ROWS or models > MOST_COLOURS:
         raise DataError(
             f"the chart would have {len(names)} segments of {models} models",
-            f"up to {_MOST_ROWS} segments of {MOST_OVERLAID} models",
+            f"up to {_MOST_ROWS} segments of {MOST_COLOURS} models",
             "filter the segments, or read them in summary()",
         )
 

@@ -14,7 +14,8 @@ _ON_LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "
 _ON_DARK = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#FFFFFF")
 _DASHES = ([1, 0], [7, 3], [2, 2])
 
-MOST_OVERLAID = len(_ON_LIGHT) * len(_DASHES)
+MOST_COLOURS = len(_ON_LIGHT)
+MOST_OVERLAID = MOST_COLOURS * len(_DASHES)
 
 # Columns of panels for up to so many of them, and how wide a panel then is, for 800 px in all.
 _GRIDS = (

@@ -146,6 +146,11 @@ def without_nan(column: Column, role: str) -> pl.Expr:
     return pl.col(role).fill_nan(None) if column.dtype.is_float() else pl.col(role)
 
 
+def threshold_dtype(score: pl.DataType) -> pl.DataType:
+    """Return the dtype of thresholds: that of the score if it is a float."""
+    return score if score.is_float() else pl.Float64()
+
+
 def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
     """Return the dtype in which all these scores rank exactly."""
     dtypes = [score.dtype for score in scores]

@@ -15,7 +15,6 @@ from frame_prc._influence import with_moves
 from frame_prc._intervals import (
     cluster_sums,
     estimates,
-    join_segments,
     per_segment,
     positive_weight,
     status,
@@ -23,6 +22,7 @@ from frame_prc._intervals import (
     student_quantile,
     tells_spread,
 )
+from frame_prc._plan import matched
 from frame_prc._ranking import rank
 from frame_prc._rows import Rows, side_by_side
 
@@ -110,9 +110,9 @@ def _models(
         area = sized_areas(rank(model)).select(
             *rows.keys, pl.col(AVERAGE_PRECISION).alias(f"ap_{i}")
         )
-        table = join_segments(table, area, rows)
+        table = matched(table, area, rows.keys)
     spread = per_segment(frame, rows, **_variances(moves, pairs))
-    return _by_pair(join_segments(table, spread, rows), names, pairs)
+    return _by_pair(matched(table, spread, rows.keys), names, pairs)
 
 
 def _variances(moves: Sequence[pl.Expr], pairs: Sequence[tuple[int, int]]) -> dict[str, pl.Expr]:
@@ -160,14 +160,10 @@ def _overall(rows: Rows) -> pl.LazyFrame:
     sums = per_segment(
         frame, rows, near=((move_a - move_b) ** 2).sum(), inside=(move_b**2).sum(), len=pl.len()
     )
-    table = join_segments(
-        _side(estimates(rank(rows, squares=True), rows), "a"), sums.drop("effective"), rows
-    )
-    table = join_segments(
-        table,
-        _side(estimates(rank(whole, squares=True), whole), "b").select(*whole.keys, *_OTHER),
-        whole,
-    )
+    own = _side(estimates(rank(rows, squares=True), rows), "a")
+    table = matched(own, sums.drop("effective"), rows.keys)
+    pooled = _side(estimates(rank(whole, squares=True), whole), "b")
+    table = matched(table, pooled.select(*whole.keys, *_OTHER), whole.keys)
     total = pl.col("len").sum()
     is_part = pl.col("len") < (total.over(whole.keys) if whole.keys else total)
     outside = (pl.col("variance_b") - pl.col("inside")).clip(lower_bound=0)
@@ -179,10 +175,11 @@ def _rest(rows: Rows) -> pl.LazyFrame:
     """Return each segment beside all other rows: independent, but for clusters in both."""
     rest = _others(rows)
     other = _side(estimates(rank(rest, squares=True), rest), "b").select(*rows.keys, *_OTHER)
-    table = join_segments(_side(estimates(rank(rows, squares=True), rows), "a"), other, rows)
+    own = _side(estimates(rank(rows, squares=True), rows), "a")
+    table = matched(own, other, rows.keys)
     variance = pl.col("variance_a") + pl.col("variance_b")
     if rows.columns.cluster is not None:
-        table = join_segments(table, _shared(rows, rest), rows)
+        table = matched(table, _shared(rows, rest), rows.keys)
         variance = variance - 2 * pl.col("shared").fill_null(0)
     return table.with_columns(_of_both_sides(), variance=variance)
 

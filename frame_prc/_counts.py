@@ -8,7 +8,8 @@ import polars as pl
 
 from frame_prc import _gate
 from frame_prc._bins import Bins, count_bins
-from frame_prc._columns import Columns
+from frame_prc._columns import Column, Columns, named
+from frame_prc._plan import once
 from frame_prc._ranking import class_totals, rank
 from frame_prc._rows import SQUARES, SUMS, Rows
 from frame_prc.exceptions import ColumnError, OptionError
@@ -76,18 +77,27 @@ def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
     names = schemas[0].names()
     amounts = [name for name in names if name in ADDABLE]
     groups = [name for name in names if name not in ADDABLE]
-    rows = pl.concat([frame.select(names) for frame in frames])
-    added = rows.group_by(groups).agg(pl.col(amounts).sum())
+    columns = list(map(named, names))
+    rows = once(pl.concat([frame.select(columns) for frame in frames]))
+    added = rows.group_by(map(named, groups)).agg(pl.col(amounts).sum())
+    added = _gate.guard(added, rows, _amount_checks(schemas[0], amounts))
     if "below" in names:
         bins = rows.select("threshold", "below").unique().drop_nulls().sort("threshold", "below")
         added = _gate.guard(added, bins, [_gate.bins_check()])
-    return _ordered(added, [name for name in groups if name not in BIN_COLUMNS]).select(names)
+    keys = [name for name in groups if name not in BIN_COLUMNS]
+    return _ordered(added, list(map(named, keys))).select(columns)
 
 
-def _ordered(table: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> pl.LazyFrame:
     """Return counts by key, thresholds descending; rows never retrieved, of none, come last."""
     descends = [*(False for _ in keys), True]
     return table.sort(*keys, "threshold", descending=descends, nulls_last=descends)
+
+
+def _amount_checks(schema: pl.Schema, amounts: Sequence[str]) -> list[_gate.Check]:
+    columns = {name: Column(pl.col(name), name, schema[name]) for name in amounts}
+    checks = [_gate.amount_check(name, column) for name, column in columns.items()]
+    return [*checks, _gate.missing_check(columns, "counts(...) always says how many")]
 
 
 def _check_counts(schema: pl.Schema, place: int) -> None:
@@ -98,6 +108,13 @@ def _check_counts(schema: pl.Schema, place: int) -> None:
             f"counts, with columns {', '.join(map(repr, COLUMNS))} after the keys",
             "counts(...) makes such a frame from rows",
         )
+    for name in (*BIN_COLUMNS, *SQUARES):
+        if name in schema and not schema[name].is_numeric():
+            raise ColumnError(
+                f"column {name!r} of frame {place + 1} has dtype {schema[name]}",
+                "a numeric column",
+                f"cast it, for example with pl.col({name!r}).cast(...)",
+            )
 
 
 def _check_alike(schema: pl.Schema, first: pl.Schema, place: int) -> None:

@@ -51,10 +51,15 @@ def _in_drawing_order(points: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     return points.sort(order, descending=descending, maintain_order=True)
 
 
-def check_no_roles(**given: object) -> None:
-    """Refuse parameters for which a frame that is a curve already has no use."""
-    for name, value in given.items():
-        if value is not None:
+def is_curve(*roles: object) -> bool:
+    """Return whether a frame has to be a curve already: no role of its rows is named."""
+    return all(role is None for role in roles)
+
+
+def check_unused(**given: tuple[object, object]) -> None:
+    """Refuse parameters, each with its default, for which a frame that is a curve has no use."""
+    for name, (value, default) in given.items():
+        if type(value) is not type(default) or value != default:
             raise OptionError(
                 f"{name}= is given without truth= and score=",
                 "truth= and score= for single rows, score=, pos= and neg= for aggregated rows, or "

@@ -5,54 +5,67 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 from frame_prc.exceptions import FileError
 
+_NUMBERS = count()
+_UNFINISHED: set[Path] = set()
+
 
 @contextmanager
-def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a path to write to, and put what was written there in its place at the end.
+def whole(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
+    """Yield paths to write to, and put what was written there in its place at the end.
 
-    Until then, and for ever if the block raises, whatever lay at ``path`` stays as it was. The
-    name to write to keeps the suffix, by which writers choose a format. What is no regular file,
+    Until then, and for ever if the block raises, whatever lay at ``paths`` stays as it was. The
+    names to write to keep the suffix, by which writers choose a format. What is no regular file,
     as a pipe or ``/dev/stdout``, is written to directly.
     """
-    target = _target(path)
-    if target.exists() and not target.is_file():
-        yield target
-        return
-    part = _part(target)
+    targets = [_target(path) for path in paths]
+    parts = {target: _part(target) for target in targets if _is_regular(target)}
+    _UNFINISHED.update(parts.values())
     try:
-        part.touch()
-        yield part
-        _flush(part)
-        part.replace(target)
+        for part in parts.values():
+            part.touch()
+        yield [parts.get(target, target) for target in targets]
+        for part in parts.values():
+            _flush(part)
+        for target, part in parts.items():
+            part.replace(target)
     except FileError:
         raise
     except OSError as error:
         raise FileError(
-            f"{os.fspath(path)!r} cannot be written: {error.strerror or error}",
+            f"{os.fspath(paths[0])!r} cannot be written: {error.strerror or error}",
             hint="nothing was changed there",
         ) from error
     finally:
-        part.unlink(missing_ok=True)
+        for part in parts.values():
+            _discard(part)
 
 
-def discard(path: str | os.PathLike[str]) -> None:
-    """Remove what was written of a file by a thread that is not waited for."""
-    _part(Path(path).resolve()).unlink(missing_ok=True)
+def discard_unfinished() -> None:
+    """Remove what was begun by threads that are not waited for."""
+    for part in list(_UNFINISHED):
+        _discard(part)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse a path that cannot be written to, before anything is computed."""
     target = _target(path)
-    folder = target.parent
-    if not os.access(target if target.exists() else folder, os.W_OK):
+    # A regular file is written beside its place, and one of another kind in it.
+    needed = [target] if target.exists() else []
+    needed += [target.parent] if _is_regular(target) else []
+    if not all(os.access(place, os.W_OK) for place in needed):
         raise FileError(
             f"{os.fspath(path)!r} cannot be written: permission denied",
             hint="a folder where you may write",
         )
+
+
+def _is_regular(target: Path) -> bool:
+    return target.is_file() or not target.exists()
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
@@ -70,7 +83,14 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _part(target: Path) -> Path:
-    return target.with_name(f".{target.stem}-{os.getpid()}.part{target.suffix}")
+    """Return a name that no other process, and no other thread, writes to."""
+    number = f"{os.getpid()}-{next(_NUMBERS)}"
+    return target.with_name(f".{target.stem}-{number}.part{target.suffix}")
+
+
+def _discard(part: Path) -> None:
+    part.unlink(missing_ok=True)
+    _UNFINISHED.discard(part)
 
 
 def _flush(part: Path) -> None:

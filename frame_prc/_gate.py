@@ -113,7 +113,8 @@ def amount_check(role: str, column: Column) -> Check:
             )
         return None
 
-    return Check({**sums, f"{role} total": as_float.sum()}, problem, wrong)
+    suspect = wrong if largest == math.inf else wrong | (as_float >= largest)
+    return Check({**sums, f"{role} total": as_float.sum()}, problem, suspect)
 
 
 def squares_check(role: str, columns: dict[str, Column]) -> Check:
@@ -133,7 +134,7 @@ def squares_check(role: str, columns: dict[str, Column]) -> Check:
             "counts(..., squares=True) makes both",
         )
 
-    return Check({f"{squares} unlike": wrong.sum()}, problem)
+    return Check({f"{squares} unlike": wrong.sum()}, problem, wrong)
 
 
 def cluster_check(column: Column) -> Check:
@@ -211,11 +212,9 @@ def cover_check(scores: Sequence[Column], lowest: float) -> Check:
     """No score is below the lowest threshold, where its row would be in no bin."""
     columns = {f"score_{i}": score for i, score in enumerate(scores)}
     sums: dict[str, pl.Expr] = {}
-    below: list[pl.Expr] = []
     for role in columns:
         score = pl.col(role).cast(pl.Float64)
-        below.append(score < lowest)
-        sums |= {f"{role} below": below[-1].sum(), f"{role} least": score.min()}
+        sums |= {f"{role} below": (score < lowest).sum(), f"{role} least": score.min()}
 
     def problem(found: Sums) -> DataError | None:
         for role, column in columns.items():
@@ -224,7 +223,7 @@ def cover_check(scores: Sequence[Column], lowest: float) -> Check:
                 return uncovered(column, rows, lowest)
         return None
 
-    return Check(sums, problem, pl.any_horizontal(below))
+    return Check(sums, problem)
 
 
 def uncovered(column: Column, rows: str, lowest: float) -> DataError:

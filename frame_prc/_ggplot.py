@@ -56,7 +56,7 @@ def write(
     columns = r_columns(_with_areas(points, areas, keys), keys)
     script = _script_path(table)
     text = script_text(table, columns, keys, title, level)
-    with whole(table) as table_part, whole(script) as script_part:
+    with whole(table, script) as (table_part, script_part):
         _write_table(columns, table_part)
         script_part.write_text(text, encoding="ascii", newline="\n")
     return table, script
@@ -66,8 +66,6 @@ def _with_areas(points: pl.DataFrame, areas: pl.DataFrame, keys: list[str]) -> p
     """Add the average precision of its segment to each point, and its interval if there is one."""
     measures = [name for name in _AREA if name in areas.columns and name not in points.columns]
     found = areas.select(cs.by_name(*keys, *measures))
-    if not keys:
-        return points.join(found, how="cross")
     return matched(points, found, keys)
 
 

@@ -51,7 +51,7 @@ def sized_intervals(
     table = estimates(ranking, rows, bins)
     if interval.resampling is not None:
         drawn = variances(rows, interval.resampling, bins)
-        table = join_segments(table.drop("variance"), drawn, rows)
+        table = matched(table.drop("variance"), drawn, rows.keys)
     return with_interval(table, interval)
 
 
@@ -105,7 +105,7 @@ def estimates(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.Lazy
     move = pl.col("move")
     clusters = cluster_sums(moves.with_columns(positive_weight(rows)), rows, [move])
     spread = per_segment(clusters, rows, variance=(move**2).sum())
-    return join_segments(table.drop("variance", "effective"), spread, rows)
+    return matched(table.drop("variance", "effective"), spread, rows.keys)
 
 
 def positive_weight(rows: Rows) -> pl.Expr:
@@ -128,20 +128,15 @@ def per_segment(frame: pl.LazyFrame, rows: Rows, **sums: pl.Expr) -> pl.LazyFram
     return table.with_columns(effective=effective).drop("pos", "squares")
 
 
-def join_segments(table: pl.LazyFrame, other: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    """Add to a table of segments what another says of each."""
-    if not rows.keys:
-        return table.join(other, how="cross", maintain_order="left")
-    return matched(table, other, rows.keys)
-
-
 def _binned(rows: Rows, bins: Bins | None) -> Rows:
     """Return rows that have, for their score, the threshold they reach by its number."""
     if bins is None:
         return rows
     level = bins.of(rows.score_dtype).level(pl.col("score"))
-    frame = rows.frame.with_columns(score=level.cast(pl.Int64))
-    return replace(rows, frame=frame, score_dtype=pl.Int64(), values=None)
+    # What is missing is left out before: a level is also missing below the lowest threshold.
+    frame = rows.used().with_columns(score=level.cast(pl.Int64))
+    bare = replace(rows, usable=None, n_dropped=None, values=None)
+    return replace(bare, frame=frame, score_dtype=pl.Int64())
 
 
 # --- limits --------------------------------------------------------------------------------

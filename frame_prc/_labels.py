@@ -62,9 +62,9 @@ def label_request(
     truths: list[IntoColumn] = [truth] if isinstance(truth, (str, pl.Expr)) else list(truth)
     if isinstance(score, Mapping):
         labels, scores = list(score), list(score.values())
-    elif multiclass or isinstance(score, (str, pl.Expr)):
+    elif multiclass or isinstance(score, str) or not isinstance(score, Sequence):
         raise OptionError(
-            f"score={score!r} does not say which column belongs to which class",
+            f"score={shown(score)} does not say which column belongs to which class",
             "{class: column} for one truth column, or lists of truth and score columns",
         )
     else:

@@ -36,8 +36,8 @@ def method_list(method: Any) -> list[Method]:
     if not methods:
         raise OptionError("method= is an empty list", known)
     for name in methods:
-        if name not in METHODS:
-            raise OptionError(f"method={name!r} is not known", known)
+        if not isinstance(name, str) or name not in METHODS:
+            raise OptionError(f"method={shown(name)} is not known", known)
         if methods.count(name) > 1:
             raise OptionError(f"method= names {name!r} twice", "each method once")
     return methods
@@ -45,9 +45,9 @@ def method_list(method: Any) -> list[Method]:
 
 def points_to_keep(keep: Any) -> Keep:
     """Return which points of a curve to keep."""
-    if keep in {"all", "corners"}:
+    if isinstance(keep, str) and keep in ("all", "corners"):
         return cast("Keep", keep)
-    if not isinstance(keep, Integral) or isinstance(keep, bool) or keep < LEAST_POINTS:
+    if not _is_integer(keep) or keep < LEAST_POINTS:
         raise OptionError(
             f"keep={shown(keep)} is not an option",
             f"'all', 'corners', or a number of points from {LEAST_POINTS} on",
@@ -64,7 +64,7 @@ def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, 
     except (TypeError, ValueError):
         low = high = math.nan
     if not 0 <= low < high <= 1:
-        raise OptionError(f"recall_range={recall_range!r} is not a range of recalls", _RANGE)
+        raise OptionError(f"recall_range={shown(recall_range)} is not a range of recalls", _RANGE)
     for name in methods:
         if name not in PARTIAL_METHODS:
             raise OptionError(
@@ -79,25 +79,25 @@ def bins_of(thresholds: Any) -> Bins | None:
     """Return the bins between thresholds."""
     if thresholds is None:
         return None
-    if isinstance(thresholds, Integral) and (count := int(thresholds)) > 1:
-        _check_number(count)
+    if _is_integer(thresholds) and (count := int(thresholds)) > 1:
+        _check_number("thresholds", count)
         return Bins([place / (count - 1) for place in range(count)], evenly=True)
     values = list(thresholds) if isinstance(thresholds, Iterable) else []
     if not values or isinstance(thresholds, str):
-        raise OptionError(f"thresholds={thresholds!r} gives no thresholds", _THRESHOLDS)
+        raise OptionError(f"thresholds={shown(thresholds)} gives no thresholds", _THRESHOLDS)
     for value in values:
         if not _is_number(value):
-            raise OptionError(f"thresholds= holds {value!r}", _THRESHOLDS)
-    _check_number(len(values))
+            raise OptionError(f"thresholds= holds {shown(value)}", _THRESHOLDS)
+    _check_number("thresholds", len(values))
     _check_ascending("thresholds", values, _THRESHOLDS)
     return Bins([float(value) for value in values])
 
 
 def threshold_number(number: Any) -> int:
     """Return how many thresholds to find."""
-    if not isinstance(number, Integral) or number <= 1:
+    if not _is_integer(number) or number <= 1:
         raise OptionError(f"number={shown(number)} is no number of thresholds", "2 or more")
-    _check_number(int(number))
+    _check_number("number", int(number))
     return int(number)
 
 
@@ -111,18 +111,18 @@ def _check_ascending(name: str, values: Sequence[float], allowed: str) -> None:
             )
 
 
-def _check_number(count: int) -> None:
+def _check_number(name: str, count: int) -> None:
     if count > MOST_THRESHOLDS:
-        raise OptionError(f"thresholds= asks for {count} thresholds", f"up to {MOST_THRESHOLDS}")
+        raise OptionError(f"{name}= asks for {count} thresholds", f"up to {MOST_THRESHOLDS}")
 
 
 def prevalence(calibrate: float | None) -> float | None:
     """Return the prevalence to calibrate to."""
     if calibrate is not None and not (_is_number(calibrate) and 0 < calibrate < 1):
         raise OptionError(
-            f"calibrate={calibrate!r} is not a prevalence", "a number between 0 and 1"
+            f"calibrate={shown(calibrate)} is not a prevalence", "a number between 0 and 1"
         )
-    return calibrate
+    return None if calibrate is None else float(calibrate)
 
 
 def targets(numbers: dict[Criterion, Numbers]) -> list[Target]:
@@ -154,7 +154,7 @@ def _target(criterion: Criterion, value: Any) -> float:
     is_allowed, said = allowed
     if not _is_number(value) or not is_allowed(value):
         hint = _percent_hint(criterion, value) if criterion in _SHARES else None
-        raise OptionError(f"{criterion}={value!r} is out of range", said, hint)
+        raise OptionError(f"{criterion}={shown(value)} is out of range", said, hint)
     return float(value)
 
 
@@ -204,10 +204,12 @@ def resampling(replicates: Any, seed: Any, stratified: Any, cluster: object) -> 
             "whole clusters are drawn, and bring the rows of both classes that they have",
         )
     if not _is_integer(replicates) or replicates < 1:
-        raise OptionError(f"replicates={replicates!r} are not replicates", "an integer from 1 on")
+        raise OptionError(
+            f"replicates={shown(replicates)} are not replicates", "an integer from 1 on"
+        )
     if seed is not None and (not _is_integer(seed) or seed < 0):
         raise OptionError(
-            f"seed={seed!r} is not a seed",
+            f"seed={shown(seed)} is not a seed",
             "an integer from 0 on, for the same numbers every time, or None for new ones",
         )
     return Resampling(int(replicates), None if seed is None else int(seed), stratified)
@@ -219,10 +221,10 @@ def recall_list(recalls: Any) -> list[float]:
         return [place / (int(recalls) - 1) for place in range(int(recalls))]
     values = list(recalls) if _is_list(recalls) else []
     if not values:
-        raise OptionError(f"recalls={recalls!r} gives no recalls", _RECALLS)
+        raise OptionError(f"recalls={shown(recalls)} gives no recalls", _RECALLS)
     for value in values:
         if not _is_number(value) or not 0 <= value <= 1:
-            raise OptionError(f"recalls= holds {value!r}", _RECALLS)
+            raise OptionError(f"recalls= holds {shown(value)}", _RECALLS)
     _check_ascending("recalls", values, _RECALLS)
     return [float(value) for value in values]
 
@@ -231,7 +233,7 @@ def confidence(ci: Any) -> float:
     """Return the level of an interval."""
     if not _is_number(ci) or not 0 < ci < 1:
         allowed = "a number between 0 and 1"
-        raise OptionError(f"ci={ci!r} is not a level", allowed, _percent_hint("ci", ci))
+        raise OptionError(f"ci={shown(ci)} is not a level", allowed, _percent_hint("ci", ci))
     return float(ci)
 
 
@@ -253,9 +255,17 @@ def comparison(
             "two or more, as a list of columns or {name: column}",
             "against='rest' compares the segments of one model",
         )
-    if baseline is not None and baseline not in models:
-        raise OptionError(f"baseline={baseline!r} is no model", ", ".join(map(repr, models)))
+    check_baseline(baseline, models)
     return Comparison(confidence(ci), pairs_of(models, baseline), None, adjust)
+
+
+def check_baseline(baseline: object, models: Sequence[str]) -> None:
+    """Refuse what is no name of a model."""
+    if baseline is not None and not (isinstance(baseline, str) and baseline in models):
+        raise OptionError(
+            f"baseline={shown(baseline)} is no model",
+            ", ".join(map(repr, models)) or "a model of several, by score= or a key 'model'",
+        )
 
 
 def _check_against(asked: Request, against: Against, baseline: str | None) -> None:
@@ -271,9 +281,14 @@ def _check_against(asked: Request, against: Against, baseline: str | None) -> No
 
 
 def average_over(
-    over: str | None, average: Average | None, interval: Interval | None
+    over: str | None, average: Average | None, interval: Interval | None, *, bounds: bool
 ) -> tuple[str, Average]:
     """Return the key to average over and the kind of average, which go together."""
+    if bounds:
+        raise OptionError(
+            "bounds=True is given with over= and average=",
+            "bounds= for the average precision of segments",
+        )
     if interval is not None:
         raise OptionError(
             "ci= is given with over= and average=",
@@ -294,7 +309,7 @@ def f_scores_and_steps(f_scores: Any, points: int) -> tuple[list[float], int]:
     scores = list(f_scores) if _is_list(f_scores) else [f_scores]
     for score in scores:
         if not _is_number(score) or not 0 < score < 1:
-            raise OptionError(f"f_scores= holds {score!r}", "numbers between 0 and 1")
-    if not isinstance(points, int) or points <= 1:
-        raise OptionError(f"points={points!r} do not make a line", "an integer from 2 on")
-    return scores, points - 1
+            raise OptionError(f"f_scores= holds {shown(score)}", "numbers between 0 and 1")
+    if not _is_integer(points) or points <= 1:
+        raise OptionError(f"points={shown(points)} do not make a line", "an integer from 2 on")
+    return scores, int(points) - 1

@@ -21,8 +21,13 @@ def once(lf: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def matched(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool = True) -> FrameT:
-    """Return rows with what another frame has for their keys, where null is null and NaN is NaN."""
+    """Return rows with what another frame has for their keys, where null is null and NaN is NaN.
+
+    Without keys the other frame has a single row, which is for all.
+    """
     order: Literal["left", "none"] = "left" if in_order else "none"
+    if not keys:
+        return left.join(right, how="cross", maintain_order=order)
     on: list[pl.Expr] = [named(key) for key in keys]
     if len(keys) > 1 or not right.collect_schema()[keys[0]].is_float():
         return left.join(right, on=on, how="left", nulls_equal=True, maintain_order=order)

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from frame_prc._bins import Bins, count_bins
+from frame_prc._columns import threshold_dtype
 from frame_prc._rank_key import RankKey, most_segments
 from frame_prc._rows import Rows
 from frame_prc._scale import Scale
@@ -50,9 +51,8 @@ class Ranking:
 
     @property
     def threshold_dtype(self) -> pl.DataType:
-        """The dtype of thresholds: that of the score if it is a float."""
-        dtype = self.rows.score_dtype
-        return dtype if dtype.is_float() else pl.Float64()
+        """The dtype of thresholds."""
+        return threshold_dtype(self.rows.score_dtype)
 
     def with_score(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Turn the column ``slot`` into ``score``; rows never retrieved have none."""

@@ -93,8 +93,15 @@ def request(
             "a value of the truth",
             "truth= may be an expression, for example pl.col('class') == 'yes'",
         )
-    label = pos_label.item() if hasattr(pos_label, "item") else pos_label  # a NumPy scalar
-    return Request(classes, _models(score), key_items(by), label, missing, cluster)
+    return Request(classes, _models(score), key_items(by), _label(pos_label), missing, cluster)
+
+
+def _label(pos_label: Any) -> Any:
+    if getattr(pos_label, "shape", ()) != ():
+        raise OptionError(
+            f"pos_label= is of type {type_name(pos_label)}", "a single value of the truth"
+        )
+    return pos_label.item() if hasattr(pos_label, "item") else pos_label  # a NumPy scalar
 
 
 def check_option(name: str, value: object, options: Iterable[object]) -> None:
@@ -102,7 +109,7 @@ def check_option(name: str, value: object, options: Iterable[object]) -> None:
     # Types count as well: 1 == True, but it is no flag.
     if not any(type(value) is type(option) and value == option for option in options):
         allowed = ", ".join(repr(option) for option in options)
-        raise OptionError(f"{name}={value!r} is not an option", allowed)
+        raise OptionError(f"{name}={shown(value)} is not an option", allowed)
 
 
 def check_installed(module: str, name: str, need: str, hint: str) -> None:

@@ -94,12 +94,12 @@ class Rows:
             amounts |= dict(zip(SQUARES, squared, strict=True))
         return amounts
 
-    def guard(self, frame: pl.LazyFrame, checks: Iterable[_gate.Check] = ()) -> pl.LazyFrame:
+    def guard(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Return what became of the rows, in any order, behind the gate."""
-        return _gate.guard(frame, self.source, [*_checks(self.columns), *checks])
+        return _gate.guard(frame, self.source, _checks(self.columns))
 
     def guard_small(
-        self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[_gate.Check] = ()
+        self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[_gate.Check]
     ) -> pl.LazyFrame:
         """Return a small table of the rows, behind the gate where it is suspicious."""
         every = [*_checks(self.columns), *checks]

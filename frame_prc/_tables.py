@@ -7,7 +7,8 @@ import polars as pl
 from frame_prc import _intervals, _tie_bounds
 from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sized_areas
 from frame_prc._bins import Bins
-from frame_prc._intervals import Interval, check_method, join_segments
+from frame_prc._intervals import Interval, check_method
+from frame_prc._plan import matched
 from frame_prc._ranking import rank
 from frame_prc._request import Missing
 from frame_prc._rows import Rows
@@ -34,5 +35,5 @@ def average_precision(
         table = _intervals.sized_intervals(ranking, rows, bins, interval)
     if bounds:
         bounded = _tie_bounds.tie_bounds(ranking, binned=bins is not None)
-        table = join_segments(table, ranking.segments.with_keys(bounded), rows)
+        table = matched(table, ranking.segments.with_keys(bounded), rows.keys)
     return rows.finish(table, columns(rows.columns.request.missing, interval, bounds=bounds))

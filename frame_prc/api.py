@@ -159,7 +159,8 @@ def counts(
     -----
     Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
     same, not yet computed: the engine does all the work, and reports what must not be swallowed as
-    an error of its own when it meets it. DuckDB's result is sorted, Spark's is not.
+    an error of its own when it meets it. DuckDB's result is sorted, Spark's is not. There are no
+    ``squares``, and no more than 1,000 ``thresholds``.
 
     Examples
     --------
@@ -215,7 +216,8 @@ def merge_counts(*frames: FrameT) -> FrameT:
     OptionError, ColumnError, FrameError
         At the call: no frames, or frames of different kinds, columns or dtypes.
     DataError
-        When the result is collected, for bins that overlap.
+        When the result is collected, for bins that overlap, and for counts that are missing or
+        negative.
 
     Examples
     --------
@@ -379,7 +381,7 @@ def curve(
     Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
     same, not yet computed: the engine does all the work, and reports what must not be swallowed as
     an error of its own when it meets it. DuckDB's result is sorted, Spark's is not. There are no
-    ``gain`` and ``calibrate``.
+    ``gain``, ``calibrate``, ``ci`` and ``keep=<number>``, and no more than 1,000 ``thresholds``.
 
     Examples
     --------
@@ -609,7 +611,7 @@ def average_precision(
             _tables.columns(missing, interval, bounds=bounded),
             lambda rows: _tables.average_precision(rows, bins, interval, bounds=bounded),
         )
-    key, kind = average_over(over, average, interval)
+    key, kind = average_over(over, average, interval, bounds=bounds)
     return _run(
         frame,
         asked,
@@ -893,9 +895,10 @@ def compare(
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
         What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: a row that lacks the score of any model is left out for all of them, and counted
-        in ``n_dropped``. ``"unretrieved"``: rows without a score stay in the totals as never found,
-        at no threshold; a missing truth raises.
+        ``"drop"``: a row that lacks the score of any model is left out for all of them (with
+        ``against``, where each model stands alone, for its own), and counted in ``n_dropped``.
+        ``"unretrieved"``: rows without a score stay in the totals as never found, at no threshold;
+        a missing truth raises.
     ci
         Probability with which the interval covers the difference in the population that the rows
         are a sample of.
@@ -1197,6 +1200,8 @@ def summary(
       area ``1 + (1 - pi) / pi * log(1 - pi)`` (Boyd et al. 2012, arXiv 1206.4667); normalised is
       ``(area - worst) / (1 - worst)``. The worst order of weighted rows has no closed form; with
       weights both use the second, below which no ranking falls.
+    - The interval needs ``pos_squares`` and ``neg_squares`` where ``pos`` and ``neg`` are sums of
+      weights.
     - Calibrated precision at prevalence pi0 is ``TP / (TP + pi (1 - pi0) / (pi0 (1 - pi)) FP)``
       (Siblini et al. 2020, arXiv 1909.02827).
 
@@ -1703,8 +1708,16 @@ def write_ggplot(
     table = _ggplot.table_path(path)
     _ggplot.check_title(title)
     check_frame(frame)
-    if all(role is None for role in (truth, score, pos, neg)):
-        _curve_frame.check_no_roles(by=by, weight=weight, pos_label=pos_label, ci=ci)
+    if _curve_frame.is_curve(truth, score, pos, neg):
+        _curve_frame.check_unused(
+            by=(by, None),
+            weight=(weight, None),
+            pos_label=(pos_label, None),
+            ci=(ci, None),
+            missing=(missing, "raise"),
+            start=(start, "one"),
+            keep=(keep, "corners"),
+        )
         curve_frame = _curve_frame.read_curve(_frames.scan(frame, None))
         points, areas = curve_frame.points.lazy(), _areas_of_curve(curve_frame)
     else:
@@ -1835,9 +1848,15 @@ def _run(
 
 def _segments(frame: AnyFrame, given: _Given, level: float, start: Start) -> _chart_rows.Segments:
     """Evaluate the segments of rows, of counts, or of a curve frame."""
-    truth, score, by, weight, pos_label, _, pos, neg = given
-    columns = (truth, score, by, weight, pos_label, pos, neg)
-    if all(column is None for column in columns):
+    truth, score, by, weight, pos_label, missing, pos, neg = given
+    if _curve_frame.is_curve(truth, score, pos, neg):
+        _curve_frame.check_unused(
+            by=(by, None),
+            weight=(weight, None),
+            pos_label=(pos_label, None),
+            missing=(missing, "raise"),
+            start=(start, "one"),
+        )
         curve_frame = _curve_frame.read_curve(_frames.scan(frame, None))
         return _chart_rows.of_curve(curve_frame, level)
     asked = request(*given)

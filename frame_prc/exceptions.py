@@ -57,6 +57,8 @@ class FileError(PrcError, OSError):
 def shown(value: object) -> str:
     """Return a value as it reads in a message: on one line, and not too long."""
     text = repr(value)
+    if " at 0x" in text:
+        return type_name(value)
     return text if "\n" not in text and len(text) <= _LONGEST_VALUE else "a value"
 
 

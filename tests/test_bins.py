@@ -200,12 +200,70 @@ BINNED = EXACT.with_columns(below=1.0)
             "'pos' has dtype Float64 in frame 2 and Int64 in frame 1",
         ),
         (EXACT.drop("neg"), "frame 2 has no column 'neg'. Allowed: counts"),
+        (
+            EXACT.cast({"pos": pl.String}),
+            "column 'pos' of frame 2 has dtype String. Allowed: a numeric column",
+        ),
     ],
-    ids=["keys", "bins", "dtype", "no counts"],
+    ids=["keys", "bins", "dtype", "no counts", "text"],
 )
 def test_what_does_not_add_up_is_an_error_at_the_call(kind, other, says):
     with pytest.raises(ColumnError, match=says):
         frame_prc.merge_counts(kind.make(EXACT), kind.make(other))
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("amount", "says"),
+    [(-1, "pos= column 'pos' has 1 row with -1"), (None, "values are missing: 'pos' has 1 row")],
+)
+def test_what_is_no_count_is_an_error_at_collect(kind, amount, says):
+    other = EXACT.head(1).with_columns(pos=pl.lit(amount, EXACT.schema["pos"]))
+    other = pl.concat([other, EXACT.tail(1)])
+    first, second = kind.make(EXACT), kind.make(other)
+    if kind.name == "pandas":  # which makes floats of integers beside a null
+        first = first.astype({"pos": second["pos"].dtype})
+    with pytest.raises(DataError, match=says):
+        kind.rows(frame_prc.merge_counts(first, second))
+
+
+@every_kind
+def test_a_key_may_be_called_like_a_pattern(kind):
+    key = "^pos|neg$"
+    odd = kind.make(EXACT.rename({"key": key}))
+    merged = kind.rows(frame_prc.merge_counts(odd, odd))
+    expected = kind.rows(frame_prc.merge_counts(kind.make(EXACT), kind.make(EXACT)))
+    assert_frame_equal(merged.rename({key: "key"}), expected)
+
+
+@every_kind
+@pytest.mark.parametrize("thresholds", [None, [0.0, 0.5]], ids=["exact", "binned"])
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"pos_squares": [9.0, 1.0]}, "pos_squares= column 'pos_squares' has 1 row that cannot"),
+        (
+            {
+                "pos": pl.Series([2**63, 1], dtype=pl.UInt64),
+                "neg": [1, 1],
+                "pos_squares": None,
+                "neg_squares": None,
+            },
+            "pos= column 'pos' adds up to 9.22337e",
+        ),
+    ],
+    ids=["squares", "beyond"],
+)
+def test_amounts_that_cannot_be_are_an_error_in_bins_as_well(kind, thresholds, columns, says):
+    df = pl.DataFrame({"score": [0.2, 0.7], "pos": [2.0, 1.0], "neg": [1.0, 1.0]})
+    squares = {"pos_squares": [2.0, 1.0], "neg_squares": [1.0, 1.0]} | columns
+    df = df.with_columns(
+        **{n: pl.Series(c, strict=False) for n, c in squares.items() if c is not None}
+    )
+    asked = {name: name for name in ("pos", "neg", "score", "pos_squares") if name in df.columns}
+    asked |= {"neg_squares": "neg_squares"} if "pos_squares" in asked else {}
+    with pytest.raises(DataError, match=says):
+        kind.rows(kind.make(df).prc.average_precision(**asked, thresholds=thresholds))
 
 
 @every_kind

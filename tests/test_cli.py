@@ -8,6 +8,7 @@ import gzip
 import inspect
 import io
 import json
+import math
 import os
 import pty
 import re
@@ -985,6 +986,33 @@ def test_a_column_may_change_after_the_rows_that_tell_its_dtype(command):
         assert found[0]["n"] == 11_001
     else:
         assert {"threshold": 0.5, "pos": 0, "neg": 1} in found
+
+
+def test_counts_of_several_files_meet_a_dtype_that_shows_late():
+    lines = [f"true,{n % 9}" for n in range(11_000)]
+    for name, last in (("one.csv", "false,0.5"), ("two.csv", "true,3")):
+        Path(name).write_text("\n".join(["late,score", *lines, last]), encoding="utf-8")
+    code, out, err = run("counts", "one.csv", "two.csv", *ASKED, "-f", "ndjson")
+    assert (code, err) == (0, "")
+    found = list(map(json.loads, out.splitlines()))
+    assert {"threshold": 0.5, "pos": 0, "neg": 1} in found
+    assert sum(row["pos"] for row in found) == 22_001
+
+
+@pytest.mark.parametrize("form", ["json", "ndjson"])
+def test_json_has_a_word_for_a_key_that_is_no_number(form):
+    keys = pl.Series("region", [math.nan, math.nan, math.inf, math.inf, -math.inf, 0.5])
+    ROWS.with_columns(keys).write_parquet("keys.parquet")
+    code, out, err = run("ap", "keys.parquet", *ASKED, "-b", "region", "-f", form)
+    assert (code, err) == (0, "")
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    lines = out.splitlines() if form == "ndjson" else [out]
+    rows = [json.loads(line, parse_constant=refuse) for line in lines]
+    rows = rows if form == "ndjson" else rows[0]
+    assert [row["region"] for row in rows] == ["-Infinity", 0.5, "Infinity", "NaN"]
 
 
 def test_text_in_utf_16_is_named():

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 
 from frame_prc import FileError, PrcError
-from frame_prc._files import check_writable, whole
+from frame_prc._files import check_writable, discard_unfinished, whole
 
 
 def test_what_was_written_replaces_what_was_there(tmp_path):
     path = tmp_path / "table.tsv"
     path.write_text("old")
-    with whole(path) as part:
+    with whole(path) as (part,):
         part.write_text("new")
         assert path.read_text() == "old"
         assert part.suffix == ".tsv"
@@ -25,10 +26,41 @@ def test_what_was_written_replaces_what_was_there(tmp_path):
 def test_a_failure_leaves_what_was_there(tmp_path):
     path = tmp_path / "table.tsv"
     path.write_text("old")
-    with pytest.raises(ZeroDivisionError), whole(path) as part:
+    with pytest.raises(ZeroDivisionError), whole(path) as (part,):
         part.write_text(f"half {1 / 0}")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["table.tsv"]
+
+
+def test_two_files_appear_together_or_not_at_all(tmp_path, monkeypatch):
+    table, script = tmp_path / "table.tsv", tmp_path / "table.R"
+    script.write_text("old")
+
+    def fail(_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("frame_prc._files.os.fsync", fail)
+    with pytest.raises(FileError, match="Input/output error"), whole(table, script) as parts:
+        list(map(Path.touch, parts))
+    assert os.listdir(tmp_path) == ["table.R"]
+    assert script.read_text() == "old"
+
+
+def test_two_threads_that_write_one_file_write_apart(tmp_path):
+    path = tmp_path / "table.tsv"
+    with whole(path) as (first,), whole(path) as (second,):
+        first.write_text("first")
+        second.write_text("second")
+    assert path.read_text() == "first"
+    assert os.listdir(tmp_path) == ["table.tsv"]
+
+
+def test_what_is_not_finished_can_be_discarded(tmp_path):
+    writing = whole(tmp_path / "table.tsv", tmp_path / "table.R")
+    parts = writing.__enter__()
+    assert all(part.exists() for part in parts)
+    discard_unfinished()
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_full_disk_is_one_clear_error(tmp_path):
@@ -43,14 +75,14 @@ def test_a_full_disk_is_one_clear_error(tmp_path):
 def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "real.tsv").write_text("old")
     (tmp_path / "link.tsv").symlink_to("real.tsv")
-    with whole(tmp_path / "link.tsv") as part:
+    with whole(tmp_path / "link.tsv") as (part,):
         part.write_text("new")
     assert (tmp_path / "link.tsv").is_symlink()
     assert (tmp_path / "real.tsv").read_text() == "new"
 
 
 def test_what_is_no_regular_file_is_written_directly():
-    with whole("/dev/null") as part:
+    with whole("/dev/null") as (part,):
         assert os.fspath(part) == "/dev/null"
         part.write_text("gone")
 

@@ -321,13 +321,17 @@ def test_curve_is_that_of_the_oracle(problem, options):
 
 
 NUMBERS = st.sampled_from(
-    [0, 1, -1, 0.5, 1.0, 2, NAN, INFINITY, "x", None, True, [], [0.5], [0.2, 0.9]]
+    [
+        *(0, 1, -1, 0.5, 1.0, 2, NAN, INFINITY, "x", None, True, [], [0.5], [0.2, 0.9]),
+        *(Fraction(1, 2), Decimal("0.5"), 1 + 0j, date(2026, 1, 1), pl.col("score"), ("x", None)),
+    ]
 )
+KEY = st.sampled_from([None, "k", "model", "x", 0, pl.col("k"), ["k"]])
 OPTIONS: dict[str, dict[str, st.SearchStrategy]] = {
     "counts": {"thresholds": NUMBERS, "squares": st.sampled_from([True, False, None])},
     "curve": {
         "start": st.sampled_from(["one", "first", None, "zero"]),
-        "keep": st.sampled_from(["all", "corners", 5, 7, 4, "some", None]),
+        "keep": st.sampled_from(["all", "corners", 5, 7, 4, "some", None, ["all"]]),
         "thresholds": NUMBERS,
         "ci": NUMBERS,
         "envelope": st.sampled_from([True, False, 1]),
@@ -337,6 +341,7 @@ OPTIONS: dict[str, dict[str, st.SearchStrategy]] = {
         "ci_method": st.sampled_from(["influence", "boyd", "wald"]),
         "thresholds": NUMBERS,
         "bounds": st.booleans(),
+        "cluster": KEY,
     },
     "auc": {
         "method": st.sampled_from(
@@ -426,6 +431,18 @@ def test_any_picture_is_drawn_or_an_error_of_ours(verb, problem, data, tmp_path_
 
 
 @fuzzed
+@given(
+    problem=problems(),
+    over=KEY,
+    average=st.sampled_from(["macro", "weighted", "micro", "samples", "x", None]),
+    thresholds=NUMBERS,
+)
+def test_averages_are_an_answer_or_an_error_of_ours(problem, over, average, thresholds):
+    options = {"over": over, "average": average, "thresholds": thresholds}
+    problem.ask("average_precision", **options)
+
+
+@fuzzed
 @given(problem=problems(), data=st.data())
 def test_comparing_is_an_answer_or_an_error_of_ours(problem, data):
     df = problem.df.with_columns(other=pl.col("score").reverse())
@@ -434,8 +451,9 @@ def test_comparing_is_an_answer_or_an_error_of_ours(problem, data):
             {},
             optional={
                 "ci": NUMBERS,
-                "baseline": st.sampled_from([None, "score", "none"]),
+                "baseline": st.sampled_from([None, "score", "none", pl.col("score")]),
                 "against": st.sampled_from([None, "rest", "overall"]),
+                "cluster": KEY,
             },
         )
     )

@@ -751,6 +751,9 @@ def test_an_unwritable_folder_is_refused(tmp_path, monkeypatch):
         ({}, ColumnError, "the frame is no curve: it has no column 'threshold'"),
         ({"by": "origin"}, OptionError, "by= is given without truth= and score="),
         ({"ci": 0.9}, OptionError, "ci= is given without truth= and score="),
+        ({"keep": 200}, OptionError, "keep= is given without truth= and score="),
+        ({"start": None}, OptionError, "start= is given without truth= and score="),
+        ({"missing": "drop"}, OptionError, "missing= is given without truth= and score="),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_written(kind, asked, error, said, tmp_path):

@@ -309,6 +309,16 @@ def test_thresholds_give_the_interval_of_the_binned_scores(kind, cluster, weight
     assert_frame_equal(binned.drop("ap_lowest", "ap_highest"), by_hand, **ROUNDED)
 
 
+@every_kind
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_what_is_dropped_takes_nothing_below_the_thresholds_along(kind, cluster):
+    holes = ROWS.with_columns(score=pl.when(pl.col("score") < 0.6).then("score"))
+    options = {"by": "region", "cluster": cluster, "thresholds": [0.3, 0.5]}
+    dropped = interval_of(kind, holes, missing="drop", **options)
+    by_hand = interval_of(kind, holes.drop_nulls("score"), **options)
+    assert_frame_equal(dropped.drop("n_dropped"), by_hand, **ROUNDED)
+
+
 # --- edges ----------------------------------------------------------------------------
 
 EDGES = {

@@ -226,6 +226,24 @@ def test_undefined_segments_are_left_out_and_counted(kind, average):
 
 
 @every_kind
+@pytest.mark.parametrize("other", [[3, 1, 2, 3, 1, 2], [7, 9, 7, 9, 7, 9]], ids=str)
+@pytest.mark.parametrize("segments", [["b", "a"] * 3, [1, 2] * 3], ids=str)
+def test_micro_over_the_first_of_two_keys_is_that_of_the_other(kind, segments, other):
+    df = pl.DataFrame(
+        {
+            "segment": segments,
+            "other": other,
+            "truth": [True, False, True, True, False, False],
+            "score": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+        }
+    )
+    result = averaged(kind, df, "segment", "micro", by=["segment", "other"])
+    expected = df.prc.average_precision("truth", "score", by="other")
+    names = ["other", "n", "n_pos", "average_precision"]
+    assert_rows(kind, kind.make(kind.rows(result).select(names)), expected.select(names), **ROUNDED)
+
+
+@every_kind
 @every_average
 @every_weight
 def test_average_of_nothing_is_null(kind, weight, average):

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+from frame_prc._files import discard_unfinished
+
 INTERRUPTED = 128 + signal.SIGINT
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -39,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:
+        discard_unfinished()
         # Without waiting for a thread that may be at work still.
         os._exit(128 + caught[0] if caught else code)
     return code

@@ -26,6 +26,6 @@ def save(chart: Any, output: str) -> None:
         ".html": {"inline": True},
         ".png": {"scale_factor": _PIXELS},
     }
-    with whole(output) as part:
+    with whole(output) as (part,):
         suffix = Path(output).suffix.lower()
         chart.save(part, format=suffix.removeprefix("."), **how.get(suffix, {}))

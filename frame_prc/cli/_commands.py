@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
-from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
 
 import frame_prc
-from frame_prc._files import discard
 from frame_prc.cli import _charts, _counting, _input, _output
 from frame_prc.cli._input import Dialect, Source
 from frame_prc.cli._parameters import (
@@ -175,17 +173,11 @@ def execute(command: Command, given: Given) -> None:
         _output.check_other(output, source.paths)
         _input.check_numbers(source, rows, asked)
         progress = Progress(f"reading {source}")
-        try:
 
-            def work(source: Source, rows: pl.LazyFrame) -> pl.DataFrame | None:
-                return _result(command, source, rows, asked, output, progress)
+        def work(source: Source, rows: pl.LazyFrame) -> pl.DataFrame | None:
+            return _result(command, source, rows, asked, output, progress)
 
-            frame = done(lambda: _input.read_by(work, source, rows), progress)
-        except KeyboardInterrupt:
-            if output is not None:
-                for written in (output, Path(output).with_suffix(".R")):
-                    discard(written)
-            raise
+        frame = done(lambda: _input.read_by(work, source, rows), progress)
     if frame is not None:
         _output.show(frame, form, ["level", "model", *(asked["by"] or ())])
 

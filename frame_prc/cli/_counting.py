@@ -34,11 +34,11 @@ def counts(source: Source, rows: pl.LazyFrame, asked: Given, progress: Progress)
 
 
 def _count(part: Source, asked: Given) -> pl.DataFrame:
-    try:
-        with _input.reading(part):
+    with _input.reading(part):
+        try:
             return frame_prc.counts(part.scan(), **asked).collect()
-    except DataError as error:
-        raise DataError(f"{part}: {error}") from error
+        except DataError as error:
+            raise DataError(f"{part}: {error}") from error
 
 
 def _without_label(asked: Given, schema: pl.Schema) -> Given:

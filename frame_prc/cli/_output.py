@@ -73,7 +73,7 @@ def check_file(output: str, suffixes: Sequence[str]) -> None:
 
 def save(result: pl.LazyFrame, output: str) -> None:
     """Write a result as the suffix says, whole or not at all."""
-    with whole(output) as part, _told_from_reading(output):
+    with whole(output) as (part,), _told_from_reading(output):
         _WRITERS[Path(output).suffix.lower()](result, part)
 
 
@@ -180,16 +180,18 @@ def _json(frame: pl.DataFrame) -> Iterator[bytes]:
 
 def _ndjson(frame: pl.DataFrame) -> Iterator[bytes]:
     for row in frame.with_columns(cs.temporal().cast(pl.String)).iter_rows(named=True):
-        finite = {name: _in_json(value) for name, value in row.items()}
-        yield json.dumps(finite, ensure_ascii=False, default=str).encode() + b"\n"
+        valid = {name: _in_json(value) for name, value in row.items()}
+        yield json.dumps(valid, ensure_ascii=False, default=str).encode() + b"\n"
 
 
 def _in_json(value: Any) -> Any:
     # JSON has no infinity, and null says undefined: the words are those of Protocol Buffers' JSON,
     # https://protobuf.dev/programming-guides/json, which Python, R and DuckDB read as numbers.
-    if isinstance(value, float) and math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return value
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
 
 
 _PRINTERS: dict[str, Callable[[pl.DataFrame], Iterator[bytes]]] = {

@@ -1,7 +1,7 @@
 """Work in a thread of its own, so that the main thread can say how far it is, and be interrupted.
 
 Neither Polars nor NumPy always returns soon when Ctrl-C is pressed; what the work has begun to
-write, who called for it has to remove.
+write is removed as the program ends.
 """
 
 from __future__ import annotations
