@@ -748,7 +748,7 @@ def test_a_file_that_may_not_be_read_is_named(monkeypatch):
 
     # Who runs the tests may be allowed to read every file.
     monkeypatch.setattr(Path, "open", refuse)
-    told = "'rows.csv' cannot be read: Permission denied."
+    told = "'rows.csv' cannot be read: Permission denied. Hint: ls -l shows who may read it."
     assert said("ap", "rows.csv", *ASKED) == (2, told)
 
 
@@ -787,7 +787,10 @@ def test_a_full_disk_behind_standard_output_is_one_error(long_file, form):
     for path in (long_file, "rows.parquet"):
         with Path("/dev/full").open("wb") as full:
             code, _, err = process("curve", path, *ASKED, "-f", form, stdout=full)
-        told = "standard output cannot be written: No space left on device."
+        told = (
+            "standard output cannot be written: No space left on device. "
+            "Hint: -o FILE writes a file."
+        )
         assert (code, err) == (2, f"frame-prc: {told}\n")
 
 
