@@ -18,8 +18,7 @@ from frame_prc._curve import (
 )
 from frame_prc._expressions import Amounts, ExprT, library
 from frame_prc._ranking import Ranking, Which, rank, running
-from frame_prc._request import Missing
-from frame_prc._rows import Rows
+from frame_prc._rows import Rows, dropped
 
 Method: TypeAlias = Literal[
     "step", "trapezoid", "interpolated", "envelope", "11-point", "101-point", "gain"
@@ -38,7 +37,6 @@ PARTIAL_METHODS: tuple[Method, ...] = ("step", "trapezoid", "interpolated", "env
 SIZES = ("n", "n_pos", "prevalence")
 AVERAGE_PRECISION = "average_precision"
 METHOD_COLUMNS = ("method", "auc")
-DROPPED = ("n_dropped",)
 
 # A step leads from the point before, where tp was tp_a, to a point with more true positives; its
 # area is taken between the counts low and high, which are tp_a and tp unless recall is cut.
@@ -46,11 +44,6 @@ _TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_
 _LOW, _HIGH = pl.col("low"), pl.col("high")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _PRECISION_A, _ENVELOPE = pl.col("precision_a"), pl.col("envelope")
-
-
-def dropped(missing: Missing) -> tuple[str, ...]:
-    """Return the columns that count missing rows, where a verb drops them."""
-    return DROPPED if missing == "drop" else ()
 
 
 # --- the methods ---------------------------------------------------------------------------
@@ -196,7 +189,7 @@ def sized_areas(ranking: Ranking) -> pl.LazyFrame:
     areas = _areas(ranking, ["step"], "one", None)
     own = sizes(_POSITIVES, _NEGATIVES)
     table = areas.select("segment", *own, pl.col("step").alias(AVERAGE_PRECISION))
-    return ranking.segments.with_keys(with_dropped(table, ranking))
+    return ranking.segments.with_keys(ranking.with_dropped(table))
 
 
 def auc(
@@ -216,7 +209,7 @@ def auc(
         pl.lit(list(methods), dtype=pl.List(pl.String)).alias("method"),
         pl.concat_list(pl.col(methods) / width).alias("auc"),
     )
-    table = with_dropped(long.explode("method", "auc"), ranking)
+    table = ranking.with_dropped(long.explode("method", "auc"))
     outputs = [*METHOD_COLUMNS, *dropped(rows.columns.request.missing)]
     return rows.finish(ranking.segments.with_keys(table), outputs)
 
@@ -310,14 +303,6 @@ def sizes(positives: ExprT, negatives: ExprT) -> list[ExprT]:
         of.when(n > 0).then(positives / n).alias("prevalence"),
         status.alias("status"),
     ]
-
-
-def with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Add the counts of dropped rows, where there are any to count."""
-    if ranking.rows.n_dropped is None:
-        return table
-    counts = ranking.segments.table.select("segment", *DROPPED)
-    return table.join(counts, on="segment", how="left", maintain_order="left")
 
 
 # --- as an expression ----------------------------------------------------------------------

@@ -7,12 +7,12 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sized_areas
+from frame_prc._areas import AVERAGE_PRECISION, SIZES, sized_areas
 from frame_prc._bins import Bins
 from frame_prc._columns import key_names
 from frame_prc._plan import matched
 from frame_prc._ranking import rank
-from frame_prc._rows import Rows
+from frame_prc._rows import Rows, dropped
 from frame_prc.exceptions import ColumnError, nearest
 
 Average: TypeAlias = Literal["macro", "weighted", "micro", "samples"]

@@ -20,6 +20,7 @@ import polars as pl
 from frame_prc._areas import step_area
 from frame_prc._bins import Bins
 from frame_prc._curve import precision
+from frame_prc._expressions import unsigned_zero
 from frame_prc._plan import in_python, matched
 from frame_prc._ranking import Ranking, rank
 from frame_prc._request import check_installed
@@ -157,7 +158,7 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     ``positive``, ``weight``, ``cluster`` and ``size``.
     """
     score = (
-        _without_signed_zero(rows)
+        unsigned_zero(pl.col("score"), rows.score_dtype)
         if bins is None
         else bins.of(rows.score_dtype).level(pl.col("score"))
     )
@@ -195,11 +196,6 @@ def _counted_cells(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         for name in ("pos", "neg")
     ]
     return pl.concat(classes).filter(pl.col("size") > 0)
-
-
-def _without_signed_zero(rows: Rows) -> pl.Expr:
-    score = pl.col("score")
-    return score + 0 if rows.score_dtype.is_float() else score
 
 
 def _samples(cells: pl.DataFrame) -> list[tuple[int, _Sample]]:

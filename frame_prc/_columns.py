@@ -141,11 +141,6 @@ def project(
     )
 
 
-def without_nan(column: Column, role: str) -> pl.Expr:
-    """Return a role's column with null for NaN, where there can be any."""
-    return pl.col(role).fill_nan(None) if column.dtype.is_float() else pl.col(role)
-
-
 def threshold_dtype(score: pl.DataType) -> pl.DataType:
     """Return the dtype of thresholds: that of the score if it is a float."""
     return score if score.is_float() else pl.Float64()

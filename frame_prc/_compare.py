@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from frame_prc._areas import AVERAGE_PRECISION, dropped, sized_areas
+from frame_prc._areas import AVERAGE_PRECISION, sized_areas
 from frame_prc._influence import with_moves
 from frame_prc._intervals import (
     cluster_sums,
@@ -24,7 +24,7 @@ from frame_prc._intervals import (
 )
 from frame_prc._plan import matched
 from frame_prc._ranking import rank
-from frame_prc._rows import Rows, side_by_side
+from frame_prc._rows import Rows, dropped, side_by_side
 
 Adjust: TypeAlias = Literal["holm", "bh"]
 Against: TypeAlias = Literal["rest", "overall"]
@@ -247,14 +247,28 @@ def _statistic() -> pl.Expr:
     the areas, and hides it. An area of 1 or 0 has no logit: then the plain difference is left.
     """
     slope_a, slope_b = (pl.col(ap) * (1 - pl.col(ap)) for ap in ("ap_a", "ap_b"))
-    # As (move_a / slope_a - move_b / slope_b)^2, so that nothing cancels where slopes are equal.
+    variance_a, variance_b = pl.col("variance_a"), pl.col("variance_b")
+    # Both are the sum of (move_a / slope_a - move_b / slope_b)^2; this one from the difference of
+    # moves, so that nothing cancels where slopes are equal,
     alike = _VARIANCE / (slope_a * slope_b)
-    variance = alike + (1 / slope_a - 1 / slope_b) * (
-        pl.col("variance_a") / slope_a - pl.col("variance_b") / slope_b
+    from_difference = alike + (1 / slope_a - 1 / slope_b) * (
+        variance_a / slope_a - variance_b / slope_b
     )
-    logits = (_DIFFERENCE / (pl.col("ap_b") * (1 - pl.col("ap_a")))).log1p()
+    # and this one from both alone, for slopes that are far from each other.
+    alone = variance_a / slope_a**2 + variance_b / slope_b**2
+    from_both = alone - (variance_a + variance_b - _VARIANCE) / (slope_a * slope_b)
+    is_near = (slope_a / slope_b).is_between(0.5, 2)
+    variance, scale = (
+        pl.when(is_near).then(near).otherwise(far)
+        for near, far in ((from_difference, from_both), (alike, alone))
+    )
+    # The log of the odds ratio, from what it differs from 1 by unless little is left of it.
+    odds_a, odds_b = pl.col("ap_a") * (1 - pl.col("ap_b")), pl.col("ap_b") * (1 - pl.col("ap_a"))
+    is_small = odds_a < 0.5 * odds_b
+    odds_ratio = odds_a / odds_b
+    logits = pl.when(is_small).then(odds_ratio.log()).otherwise((_DIFFERENCE / odds_b).log1p())
     # Where clusters cancel, as two can, rounding is all that is left.
-    has_spread = (variance > _CANCELLED * alike) & (pl.min_horizontal(*_VARIANCES) > 0)
+    has_spread = (variance > _CANCELLED * scale) & (pl.min_horizontal(*_VARIANCES) > 0)
     return pl.when(has_spread).then(logits / variance.sqrt()).otherwise(_DIFFERENCE / _STD_ERROR)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import narwhals as nw
 
-from frame_prc._areas import AVERAGE_PRECISION, DROPPED, sizes, step_area
+from frame_prc._areas import AVERAGE_PRECISION, sizes, step_area
 from frame_prc._bins import Bins
 from frame_prc._counts import columns as count_columns
 from frame_prc._curve import COLUMNS as CURVE_COLUMNS
@@ -22,6 +22,7 @@ from frame_prc._engine_ranges import score_cuts, spread, with_range
 from frame_prc._engine_rows import Counted, Frame, bin_end, count
 from frame_prc._engines import Engine
 from frame_prc._request import Request
+from frame_prc._rows import DROPPED
 
 _RETRIEVED = ~nw.col("score").is_null()
 _HIGHEST_FIRST = "threshold DESC NULLS LAST"

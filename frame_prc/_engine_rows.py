@@ -20,6 +20,7 @@ import polars as pl
 from frame_prc._bins import Bins
 from frame_prc._columns import Column, Columns, common_score_dtype, key_names, resolve
 from frame_prc._engines import Engine
+from frame_prc._expressions import unsigned_zero, without_nan
 from frame_prc._gate import uncovered
 from frame_prc._request import Request
 from frame_prc._rows import DROP_HINT, UNRETRIEVED_HINT
@@ -147,7 +148,7 @@ def _project(engine: Engine, frame: Frame, columns: Columns, lowest: float | Non
         common_score_dtype(columns.scores)
         scores = {role: score.cast(nw.Float64) for role, score in scores.items()}
     source = frame.select(
-        *(_without_sign(nw.col(n), t).alias(f"by_{i}") for i, (n, t) in enumerate(_keys(columns))),
+        *(unsigned_zero(nw.col(n), t).alias(f"by_{i}") for i, (n, t) in enumerate(_keys(columns))),
         *(nw.col(column.name).alias(role) for role, column in columns.classes.items()),
         *(score.alias(role) for role, score in scores.items()),
     )
@@ -170,32 +171,25 @@ def _keys(columns: Columns) -> list[tuple[str, pl.DataType]]:
     return [*columns.key_dtypes.items()]
 
 
-def _without_sign(value: nw.Expr, dtype: pl.DataType) -> nw.Expr:
-    # -0.0 and 0.0 are one value; which of the two a group keeps would depend on row order.
-    return nw.when(value != 0).then(value).otherwise(value.abs()) if dtype.is_float() else value
-
-
-def _without_nan(role: str, column: Column) -> nw.Expr:
-    return nw.col(role).fill_nan(None) if column.dtype.is_float() else nw.col(role)
-
-
 def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) -> Frame:
     """Return one row per row and model: its keys, score, amounts, and whether it is dropped."""
     models = [*columns.request.models]
-    score, names = _without_nan("score_0", columns.scores[0]), [nw.lit(models[0] or "")]
+    score = without_nan(nw.col("score_0"), columns.scores[0].dtype)
+    names = [nw.lit(models[0] or "")]
     if len(models) > 1:
         source = engine.repeat(source, "place", len(models))
     for i, column in enumerate(columns.scores[1:], 1):
         here = nw.col("place") == i
-        score = nw.when(here).then(_without_nan(f"score_{i}", column)).otherwise(score)
+        score = nw.when(here).then(without_nan(nw.col(f"score_{i}"), column.dtype)).otherwise(score)
         names = [nw.when(here).then(nw.lit(models[i])).otherwise(names[0])]
     by = [nw.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
     values = [*(names if columns.several_models else []), *by] or [nw.lit(0)]
-    scored = source.with_columns(score=_without_sign(score, common_score_dtype(columns.scores)))
+    scored = source.with_columns(score=unsigned_zero(score, common_score_dtype(columns.scores)))
     dropping = columns.request.missing == "drop"
     usable = nw.lit(True)
     if dropping:
-        present = [nw.col("score"), *(_without_nan(r, c) for r, c in columns.classes.items())]
+        classes = (without_nan(nw.col(r), c.dtype) for r, c in columns.classes.items())
+        present = [nw.col("score"), *classes]
         usable = nw.all_horizontal(*(~value.is_null() for value in present), ignore_nulls=False)
     zero = nw.lit(0, nw.Float64 if columns.weighted else nw.Int64)
     pos, neg = _amounts(columns, zero)
@@ -223,7 +217,7 @@ def _amounts(columns: Columns, zero: nw.Expr) -> tuple[nw.Expr, nw.Expr]:
 
 def _positive(columns: Columns) -> nw.Expr:
     column, label = columns.classes["truth"], columns.request.pos_label
-    truth = _without_nan("truth", column)
+    truth = without_nan(nw.col("truth"), column.dtype)
     if label is not None:
         is_label: nw.Expr = truth == label
         return is_label
@@ -313,7 +307,7 @@ def _problems(columns: Columns) -> Conditions:
 def _uncovered(columns: Columns, lowest: float) -> Conditions:
     """Yield what is wrong with a row whose score is in no bin."""
     for i, column in enumerate(columns.scores):
-        score = _without_nan(f"score_{i}", column).cast(nw.Float64)
+        score = without_nan(nw.col(f"score_{i}"), column.dtype).cast(nw.Float64)
         error = uncovered(column, f"a row with {_VALUE}", lowest)
         yield score < lowest, _text(error, score)
 
@@ -330,7 +324,7 @@ def _bad_amount(role: str, column: Column) -> tuple[nw.Expr, nw.Expr]:
 
 
 def _not_binary(column: Column) -> tuple[nw.Expr, nw.Expr]:
-    truth = _without_nan("truth", column)
+    truth = without_nan(nw.col("truth"), column.dtype)
     error = DataError(
         f"truth= column {column.name!r} has a row outside 0 and 1: {_VALUE}",
         "Boolean, or 0/1 numbers, or any dtype with pos_label=",
@@ -341,7 +335,7 @@ def _not_binary(column: Column) -> tuple[nw.Expr, nw.Expr]:
 
 def _missing(role: str, column: Column, hint: str) -> tuple[nw.Expr, nw.Expr]:
     is_class = role in ("weight", "pos", "neg")
-    value = nw.col(role) if is_class else _without_nan(role, column)
+    value = nw.col(role) if is_class else without_nan(nw.col(role), column.dtype)
     kinds = "null or NaN" if column.dtype.is_float() and not is_class else "null"
     error = DataError(
         f"values are missing: {column.name!r} has a row with {kinds}",
@@ -367,7 +361,7 @@ def _gate(source: Frame, columns: Columns) -> Frame | None:
         f"which has values from {_VALUE}",
         "a value that occurs",
     )
-    truth = _without_nan("truth", column)
+    truth = without_nan(nw.col("truth"), column.dtype)
     totals = source.select(
         found=_positive(columns).cast(nw.Int64).sum(), low=truth.min(), high=truth.max()
     )

@@ -113,8 +113,8 @@ def engine_of(frame: object) -> Engine | None:
     return None
 
 
-def inside(engine: Engine, request: Request, **refused: bool) -> Any:
-    """Return the module that plans verbs inside an engine, for a request that can run there.
+def check_request(engine: Engine, request: Request, **refused: bool) -> None:
+    """Refuse a request that cannot run inside an engine.
 
     Parameters
     ----------
@@ -137,14 +137,6 @@ def inside(engine: Engine, request: Request, **refused: bool) -> Any:
                 "column names",
                 "compute the column in the engine first",
             )
-    try:
-        from frame_prc import _engine_plan  # noqa: PLC0415 - needs an extra
-    except ImportError as error:
-        raise FrameError(
-            f"{engine.kind} needs a package that is not installed: {error}",
-            hint=f"pip install 'frame-prc[{engine.extra}]'",
-        ) from error
-    return _engine_plan
 
 
 def _items(request: Request) -> Iterator[tuple[str, object]]:

@@ -20,6 +20,19 @@ ExprT = TypeVar("ExprT", pl.Expr, "nw.Expr")
 Amounts = TypeVar("Amounts", pl.Expr, "nw.Expr", "NDArray[np.float64]")
 
 
+def unsigned_zero(value: ExprT, dtype: pl.DataType) -> ExprT:
+    """Return floats with one zero: of -0.0 and 0.0 a group would keep that of some row."""
+    if not dtype.is_float():
+        return value
+    one: ExprT = library(value).when(value != 0).then(value).otherwise(value.abs())
+    return one
+
+
+def without_nan(value: ExprT, dtype: pl.DataType) -> ExprT:
+    """Return a column with null for NaN, where there can be any."""
+    return value.fill_nan(None) if dtype.is_float() else value
+
+
 def library(expression: object) -> Any:
     """Return the library an expression is of, for its ``when`` and ``lit``."""
     return sys.modules[type(expression).__module__.partition(".")[0]]

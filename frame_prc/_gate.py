@@ -15,7 +15,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._columns import Column, without_nan
+from frame_prc._columns import Column
+from frame_prc._expressions import without_nan
 from frame_prc._plan import in_python
 from frame_prc.exceptions import DataError, shown
 
@@ -155,7 +156,7 @@ def cluster_check(column: Column) -> Check:
 
 def binary_check(column: Column) -> Check:
     """Numeric truth without ``pos_label=`` is 0 or 1."""
-    truth = without_nan(column, "truth")
+    truth = without_nan(pl.col("truth"), column.dtype)
 
     def problem(sums: Sums) -> DataError | None:
         if not (count := sums["truth wrong"]):
@@ -173,7 +174,7 @@ def binary_check(column: Column) -> Check:
 
 def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
     """``pos_label=`` occurs somewhere, unless there are no rows at all."""
-    truth = without_nan(column, "truth")
+    truth = without_nan(pl.col("truth"), column.dtype)
     # Values are only gathered where the label is nowhere, so the common case stays cheap.
     absent = truth.is_not_null() & ~positive.any()
 

@@ -18,6 +18,7 @@ import polars as pl
 
 from frame_prc._areas import step_area
 from frame_prc._curve import points
+from frame_prc._expressions import unsigned_zero
 from frame_prc._ranking import Ranking, rank, running
 from frame_prc._rows import Rows
 
@@ -53,12 +54,11 @@ def spreads_of(hits: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """
     steps = _with_influence(hits).with_columns(_squares(ranking))
     move = pl.col("pos") * pl.col("on_positive") ** 2 + pl.col("neg") * pl.col("on_negative") ** 2
-    step = pl.when(~_OPENS).then(step_area(_GAIN, _TP, _FP, _POSITIVES))
-    totals = [pl.col(name).first() for name in ("positives", "negatives", "lack")]
+    totals = [pl.col(name).first() for name in ("positives", "negatives", "step", "lack")]
     table = (
-        steps.with_columns(variance=move, step=step)
+        steps.with_columns(variance=move)
         .group_by("segment")
-        .agg(*totals, pl.col("step", "variance", "pos").sum())
+        .agg(*totals, pl.col("variance", "pos").sum())
     )
     effective = _POSITIVES * (_POSITIVES / pl.col("pos"))
     defined = pl.when(_POSITIVES > 0).then(pl.col("step", "lack", "variance", "effective"))
@@ -74,14 +74,19 @@ def _squares(ranking: Ranking) -> list[pl.Expr]:
 
 
 def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
-    """Add to each step what it adds, ``lack``, and the influence ``on_positive, on_negative``.
+    """Add to each step what it adds, ``step, lack``, the influence ``on_positive, on_negative``.
 
     The row that opens a segment stands for its rows that are never retrieved: no precision is won
     with a positive one, and nothing is lost by a negative one.
     """
     rate = pl.when(~_OPENS).then(_GAIN / _RETRIEVED)
     wins, costs = rate * _ERROR, rate * (_TP / _RETRIEVED)
-    lack, raised, lowered = (pl.col(name) for name in ("lack", "raised", "lowered"))
+    area = pl.when(~_OPENS).then(step_area(_GAIN, _TP, _FP, _POSITIVES))
+    step, lack, raised, lowered = (pl.col(name) for name in ("step", "lack", "raised", "lowered"))
+    # Precision less the average precision, or what each lacks of 1: by the smaller of the two, of
+    # which no digit is lost. It is exactly 0 where none lacks any.
+    precision = pl.when(_OPENS).then(0.0).otherwise(_TP / _RETRIEVED)
+    above = pl.when(step < 0.5).then(precision - step).otherwise(lack - _ERROR)  # noqa: PLR2004
     # Steps come in ranking order: a window over sorted segments need not look for them.
     return (
         steps.with_columns(pl.col("segment").set_sorted())
@@ -91,13 +96,13 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
             error=pl.when(_OPENS).then(1.0).otherwise(_FP / _RETRIEVED),
         )
         .with_columns(
+            step=area.sum().over("segment"),
             lack=(_GAIN * _ERROR).sum().over("segment") / _POSITIVES,
             raised=wins.cum_sum(reverse=True).over("segment"),
             lowered=costs.cum_sum(reverse=True).over("segment"),
         )
         .with_columns(
-            # Precision less the average precision, by what each lacks: exactly 0 where none lacks.
-            on_positive=(lack - _ERROR + pl.when(_OPENS).then(0.0).otherwise(raised)) / _POSITIVES,
+            on_positive=(above + pl.when(_OPENS).then(0.0).otherwise(raised)) / _POSITIVES,
             on_negative=pl.when(_OPENS).then(0.0).otherwise(-lowered) / _POSITIVES,
         )
     )
@@ -130,7 +135,8 @@ def with_moves(frame: pl.LazyFrame, rows: Rows, score: str, move: str) -> pl.Laz
     table = _by_score(rows).rename({"score": score})
     weight = pl.col("weight") if rows.columns.weighted else 1
     influence = pl.when("truth").then("on_positive").otherwise("on_negative")
-    joined = frame.with_columns(_unsigned_zero(score, rows)).join(
+    # The ranking knows no -0.0, and a join may tell it from 0.0.
+    joined = frame.with_columns(unsigned_zero(pl.col(score), rows.score_dtype)).join(
         table, on=on, how="left", nulls_equal=True
     )
     return joined.with_columns((weight * influence).alias(move)).drop("on_positive", "on_negative")
@@ -142,9 +148,3 @@ def _by_score(rows: Rows) -> pl.LazyFrame:
     scored = ranking.segments.with_keys(ranking.with_score(_with_influence(points(ranking))))
     score = pl.when(~_OPENS).then(pl.col("score")).alias("score")
     return scored.select(*rows.keys, score, "on_positive", "on_negative")
-
-
-def _unsigned_zero(score: str, rows: Rows) -> pl.Expr:
-    # The ranking knows no -0.0, and a join may tell it from 0.0.
-    column = pl.col(score)
-    return column + pl.lit(0.0, rows.score_dtype) if rows.score_dtype.is_float() else column

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
-from frame_prc._areas import AVERAGE_PRECISION, sizes, with_dropped
+from frame_prc._areas import AVERAGE_PRECISION, sizes
 from frame_prc._bins import Bins
 from frame_prc._bootstrap import Resampling, check_drawable, variances
 from frame_prc._influence import spreads, with_moves
@@ -97,7 +97,7 @@ def estimates(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.Lazy
         "variance",
         "effective",
     )
-    table = ranking.segments.with_keys(with_dropped(table, ranking))
+    table = ranking.segments.with_keys(ranking.with_dropped(table))
     if rows.columns.cluster is None:
         return table
     binned = _binned(rows, bins)

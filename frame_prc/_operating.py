@@ -8,10 +8,9 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from frame_prc._areas import dropped
 from frame_prc._curve import points, precision, recall
 from frame_prc._ranking import rank
-from frame_prc._rows import Rows
+from frame_prc._rows import Rows, dropped
 
 Criterion: TypeAlias = Literal["recall", "precision", "threshold", "f_beta", "predicted_rate"]
 

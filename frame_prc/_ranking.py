@@ -11,7 +11,7 @@ import polars as pl
 from frame_prc._bins import Bins, count_bins
 from frame_prc._columns import threshold_dtype
 from frame_prc._rank_key import RankKey, most_segments
-from frame_prc._rows import Rows
+from frame_prc._rows import DROPPED, Rows
 from frame_prc._scale import Scale
 from frame_prc._segments import Segments, find_segments
 
@@ -48,6 +48,13 @@ class Ranking:
     def amounts(self) -> dict[str, pl.Expr]:
         """Return how much of a ranked row is positive and negative, by name."""
         return self.rows.amounts(self.key.positive(), squares=self.squares)
+
+    def with_dropped(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Add to a table of segments the counts of dropped rows, where there are any to count."""
+        if self.rows.n_dropped is None:
+            return table
+        counts = self.segments.table.select("segment", *DROPPED)
+        return table.join(counts, on="segment", how="left", maintain_order="left")
 
     @property
     def threshold_dtype(self) -> pl.DataType:

@@ -22,18 +22,25 @@ from frame_prc._columns import (
     key_names,
     named,
     project,
-    without_nan,
 )
+from frame_prc._expressions import unsigned_zero, without_nan
 from frame_prc._plan import once
+from frame_prc._request import Missing
 from frame_prc.exceptions import ColumnError
 
 SUMS = ("pos", "neg")
 SQUARES = ("pos_squares", "neg_squares")
+DROPPED = ("n_dropped",)
 
 DROP_HINT = "missing='drop' leaves such rows out"
 UNRETRIEVED_HINT = (
     "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
 )
+
+
+def dropped(missing: Missing) -> tuple[str, ...]:
+    """Return the columns that count missing rows, where a verb drops them."""
+    return DROPPED if missing == "drop" else ()
 
 
 @dataclass(frozen=True)
@@ -157,7 +164,7 @@ def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     if columns.cluster is not None:
         roles["cluster"] = columns.cluster
     keys = [
-        _key(name, dtype).alias(f"by_{i}")
+        unsigned_zero(named(name), dtype).alias(f"by_{i}")
         for i, (name, dtype) in enumerate(columns.key_dtypes.items())
     ]
     source = project(lf, columns.keys, keys, roles)
@@ -166,12 +173,6 @@ def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
         # Weight zero is as good as absent: such a row adds no threshold and no error.
         source = source.filter(pl.any_horizontal(pl.col(role).ne_missing(0) for role in amounts))
     return source
-
-
-def _key(name: str, dtype: pl.DataType) -> pl.Expr:
-    # -0.0 and 0.0 are one key; which of the two a group keeps would depend on row order.
-    key = named(name)
-    return pl.when(key != 0).then(key).otherwise(key.abs()) if dtype.is_float() else key
 
 
 def _model_rows(
@@ -231,7 +232,7 @@ def _classes(columns: Columns) -> list[pl.Expr]:
 
 def _positive(columns: Columns) -> pl.Expr:
     column = columns.classes["truth"]
-    truth = without_nan(column, "truth")
+    truth = without_nan(pl.col("truth"), column.dtype)
     if columns.request.pos_label is not None:
         return truth.eq(columns.request.pos_label)
     return truth if column.dtype == pl.Boolean else truth.eq(1)

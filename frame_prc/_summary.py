@@ -5,13 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc import _areas
-from frame_prc._areas import AVERAGE_PRECISION, DROPPED, SIZES, Method
+from frame_prc._areas import AVERAGE_PRECISION, SIZES, Method
 from frame_prc._influence import spreads_of
 from frame_prc._intervals import Interval, check_method, with_interval
 from frame_prc._operating import f_score, first_best
 from frame_prc._plan import once
 from frame_prc._ranking import Ranking, rank
-from frame_prc._rows import Rows
+from frame_prc._rows import DROPPED, Rows
 
 LEVEL = "level"
 UNDEFINED = "n_undefined"
@@ -139,7 +139,7 @@ def _measures(rows: Rows) -> list[pl.Expr]:
 def _with_every_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     if ranking.rows.n_dropped is None:
         return table.with_columns(pl.lit(0, pl.Int64).alias(name) for name in DROPPED)
-    return _areas.with_dropped(table, ranking)
+    return ranking.with_dropped(table)
 
 
 # --- all segments --------------------------------------------------------------------------

@@ -5,13 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc import _intervals, _tie_bounds
-from frame_prc._areas import AVERAGE_PRECISION, SIZES, dropped, sized_areas
+from frame_prc._areas import AVERAGE_PRECISION, SIZES, sized_areas
 from frame_prc._bins import Bins
 from frame_prc._intervals import Interval, check_method
 from frame_prc._plan import matched
 from frame_prc._ranking import rank
 from frame_prc._request import Missing
-from frame_prc._rows import Rows
+from frame_prc._rows import Rows, dropped
 
 
 def columns(missing: Missing, interval: Interval | None, *, bounds: bool) -> list[str]:

@@ -33,7 +33,7 @@ from frame_prc._chart_options import Facet, OperatingPoints, check_altair, drawi
 from frame_prc._columns import key_names, resolve
 from frame_prc._compare import Adjust, Against
 from frame_prc._curve import STARTS, Keep, Start
-from frame_prc._engines import engine_of, inside
+from frame_prc._engines import Engine, check_request, engine_of
 from frame_prc._frames import FrameT, check_frame
 from frame_prc._intervals import CiMethod, Interval, normal_quantile
 from frame_prc._labels import label_request
@@ -65,7 +65,7 @@ from frame_prc._request import (
     names_of,
     request,
 )
-from frame_prc.exceptions import OptionError
+from frame_prc.exceptions import FrameError, OptionError
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -186,7 +186,7 @@ def counts(
         truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares
     )
     if engine := engine_of(frame):
-        verbs = inside(engine, asked, squares=squares)
+        verbs = _inside(engine, asked, squares=squares)
         return cast("FrameT", verbs.counts(engine, frame, asked, bins))
     return _run(
         frame,
@@ -413,7 +413,7 @@ def curve(
     if engine := engine_of(frame):
         thinned = isinstance(kept, int)
         refused = {"gain": gain, "calibrate": calibrate is not None, "ci": ci is not None}
-        verbs = inside(engine, asked, **refused, keep=thinned)
+        verbs = _inside(engine, asked, **refused, keep=thinned)
         points = verbs.curve(engine, frame, asked, start, keep, bins, envelope=envelope)
         return cast("FrameT", points)
     return _run(
@@ -599,7 +599,7 @@ def average_precision(
     )
     if engine := engine_of(frame):
         refused = {"over": over is not None, "average": average is not None, "bounds": bounds}
-        verbs = inside(engine, asked, **refused, ci=interval is not None)
+        verbs = _inside(engine, asked, **refused, ci=interval is not None)
         outputs = _tables.columns(missing, None, bounds=False)
         table = verbs.average_precision(engine, frame, asked, outputs, bins)
         return cast("FrameT", table)
@@ -615,7 +615,7 @@ def average_precision(
     return _run(
         frame,
         asked,
-        [*_averages.COLUMNS, *_areas.dropped(missing)],
+        [*_averages.COLUMNS, *_rows.dropped(missing)],
         lambda rows: _averages.averaged(rows, key, kind, bins),
     )
 
@@ -746,7 +746,7 @@ def auc(
     return _run(
         frame,
         request(truth, score, by, weight, pos_label, missing, pos, neg),
-        [*_areas.METHOD_COLUMNS, *_areas.dropped(missing)],
+        [*_areas.METHOD_COLUMNS, *_rows.dropped(missing)],
         lambda rows: _areas.auc(rows, methods, start, bounds, standardised, bins),
     )
 
@@ -855,7 +855,7 @@ def operating_points(
     return _run(
         frame,
         request(truth, score, by, weight, pos_label, missing, pos, neg),
-        [*_operating.COLUMNS, *_areas.dropped(missing)],
+        [*_operating.COLUMNS, *_rows.dropped(missing)],
         lambda rows: _operating.operating_points(rows, wanted),
     )
 
@@ -976,7 +976,7 @@ def compare(
     check_frame(frame)
     asked = request(truth, score, by, weight, pos_label, missing, None, None, cluster=cluster)
     what = comparison(asked, ci, baseline, against, adjust)
-    outputs = [*what.outputs(), *_areas.dropped(missing)]
+    outputs = [*what.outputs(), *_rows.dropped(missing)]
     return _run(frame, asked, outputs, lambda rows: _compare.compare(rows, what))
 
 
@@ -1841,6 +1841,19 @@ def _run(
         return verb(_rows.read(lf, resolve(lf, request, outputs), in_memory=in_memory))
 
     return _frames.apply(frame, plan, request.column_names(), request.amount_names())
+
+
+def _inside(engine: Engine, asked: Request, **refused: bool) -> Any:
+    """Return the module that plans verbs inside an engine, for a request that can run there."""
+    check_request(engine, asked, **refused)
+    try:
+        from frame_prc import _engine_plan  # noqa: PLC0415 - needs an extra
+    except ImportError as error:
+        raise FrameError(
+            f"{engine.kind} needs a package that is not installed: {error}",
+            hint=f"pip install 'frame-prc[{engine.extra}]'",
+        ) from error
+    return _engine_plan
 
 
 # --- charts --------------------------------------------------------------------------------------

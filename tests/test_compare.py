@@ -100,12 +100,31 @@ def assert_test(found: dict[str, Any], expected: dict[str, float | None]) -> Non
 
 
 @every_kind
+@pytest.mark.parametrize("swapped", [False, True])
+def test_areas_near_0_and_near_1_are_compared_as_by_exact_arithmetic(kind, swapped):
+    df = pl.DataFrame(
+        {
+            "truth": [False, False, True, True, True],
+            "score": [-1.0, -1.0, None, None, -1.0],
+            "other": [-1.0, None, -1.0, -1.0, None],
+            "weight": [1e-3, 2.0, 2.0, 7.0, 1e-6],
+        }
+    )
+    names = {"score": "other", "other": "score"} if swapped else {}
+    assert_difference(kind, df.rename(names), "weight", None)
+
+
+@every_kind
 @pytest.mark.parametrize("weights", [None, FLOAT_WEIGHTS], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("cluster", [None, "week"])
 @given(st.data())
 def test_difference_of_two_models_equals_exact_arithmetic(kind, weights, cluster, data):
     df = data.draw(frames(SCORES_OR_NONE, weights, max_size=10))
-    weight = None if weights is None else "weight"
+    assert_difference(kind, df, None if weights is None else "weight", cluster)
+
+
+def assert_difference(kind, df, weight, cluster):
+    """Show that two models differ, on any rows, as they do by definition."""
     options = {"weight": weight, "cluster": cluster, "missing": "unretrieved"}
     found = compared(kind, df, ("score", "other"), **options).row(0, named=True)
     kept = df.filter(pl.col("weight") > 0) if weight else df
