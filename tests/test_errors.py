@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import polars.selectors as cs
@@ -695,6 +696,52 @@ def test_keys_and_roles_may_be_called_what_they_like(kind, verb, missing):
     )
     assert result.columns == [*internal, *expected.columns[1:]]
     assert result.drop(internal).equals(expected.drop("region"))
+
+
+ODD = {
+    "expression as label": (
+        "curve",
+        {"pos_label": pl.col("late")},
+        "pos_label= is an expression. Allowed: a value of the truth",
+    ),
+    "array as label": (
+        "curve",
+        {"pos_label": np.array([1, 2])},
+        "pos_label= is of type numpy.ndarray. Allowed: a single value",
+    ),
+    "list as keep": ("curve", {"keep": ["all"]}, r"keep=\['all'\] is not an option"),
+    "flag as keep": ("curve", {"keep": True}, "keep=True is not an option"),
+    "expression as method": ("auc", {"method": pl.col("late")}, "method=polars.Expr is not known"),
+    "bounds of an average": (
+        "average_precision",
+        {"by": "region", "over": "region", "average": "macro", "bounds": True},
+        "bounds=True is given with over= and average=",
+    ),
+    "expression as baseline": (
+        "compare",
+        {"score": ["score", "other"], "baseline": pl.col("score")},
+        "baseline=polars.Expr is no model. Allowed: 'score', 'other'",
+    ),
+    "number as scores": ("one_vs_rest", {"score": 5}, "score=5 does not say which column belongs"),
+    "numbers of a list": (
+        "one_vs_rest",
+        {"truth": ["late"], "score": 5},
+        "score=5 does not say which column belongs",
+    ),
+}
+
+
+@every_kind
+@pytest.mark.parametrize(("verb", "asked", "says"), ODD.values(), ids=ODD)
+def test_odd_options_are_errors_of_ours(kind, verb, asked, says):
+    columns = {"truth": "late", "score": "score", **asked}
+    with pytest.raises(OptionError, match=says):
+        getattr(kind.make(ROWS).prc, verb)(**columns)
+
+
+def test_too_many_thresholds_are_named_as_they_were_asked_for():
+    with pytest.raises(OptionError, match="number= asks for 2000000 thresholds"):
+        ROWS.prc.quantile_thresholds("score", 2_000_000)
 
 
 # --- every error ----------------------------------------------------------------------------
