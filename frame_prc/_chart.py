@@ -79,7 +79,8 @@ def _lines(segments: Segments, facet: Any) -> pl.DataFrame:
     panel_keys = _panel_keys(segments, facet)
     series_keys = [key for key in by if key not in panel_keys]
     table = segments.table.with_columns(
-        pl.Series(key, key_texts(segments.table[key])) for key in by
+        pl.Series(key, key_texts(segments.table[key], name))
+        for key, name in zip(by, segments.keys, strict=True)
     )
     texts = [
         area_text(row, approximate=segments.error is not None)

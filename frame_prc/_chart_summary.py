@@ -63,7 +63,8 @@ def _dots(segments: Segments) -> pl.DataFrame:
     by = key_names(len(segments.keys))
     own = by[1:] if has_models(segments.keys) else by
     table = segments.table.with_columns(
-        pl.Series(key, key_texts(segments.table[key]), pl.String) for key in by
+        pl.Series(key, key_texts(segments.table[key], name), pl.String)
+        for key, name in zip(by, segments.keys, strict=True)
     ).with_columns(
         numbers(segments.table, own, "segment"),
         model="key_0" if has_models(segments.keys) else pl.lit(""),

@@ -36,9 +36,11 @@ def safe(text: str) -> str:
     return _ENDS_SCRIPT.sub(f"<{_JOINER}", legal)
 
 
-def key_texts(keys: pl.Series) -> list[str]:
-    """Return what a chart calls the values of a key."""
-    return [_key_text(value) for value in keys.to_list()]
+def key_texts(keys: pl.Series, name: str = "") -> list[str]:
+    """Return what a chart calls the values of a key; numbers say little without its name."""
+    says_little = name and (keys.dtype.is_numeric() or keys.dtype == pl.Boolean)
+    before = f"{safe(name)} " if says_little else ""
+    return [before + _key_text(value) for value in keys.to_list()]
 
 
 def _key_text(value: Any) -> str:

@@ -13,7 +13,7 @@ from frame_prc._areas import AVERAGE_PRECISION
 from frame_prc._curve_frame import curve_keys
 from frame_prc._files import check_writable, whole
 from frame_prc._ggplot_columns import RColumn, r_columns
-from frame_prc._ggplot_script import SEPARATORS, script_text
+from frame_prc._ggplot_script import FIRST_LINE, SEPARATORS, script_text
 from frame_prc._plan import matched
 from frame_prc.exceptions import FileError, OptionError, type_name
 
@@ -35,7 +35,18 @@ def table_path(path: Any) -> Path:
         )
     for file in (table, _script_path(table)):
         check_writable(file)
+    _check_ours(_script_path(table))
     return table
+
+
+def _check_ours(script: Path) -> None:
+    """Refuse to take the place of a script that somebody else wrote."""
+    if script.is_file() and not script.read_bytes().startswith(FIRST_LINE.encode()):
+        raise FileError(
+            f"{os.fspath(script)!r} is there, and is no script that was written here",
+            "a table beside which there is none",
+            "another name for the table gives the script another one as well",
+        )
 
 
 def check_title(title: Any) -> None:

@@ -12,8 +12,9 @@ SEPARATORS = {".tsv": "\t", ".csv": ","}
 _DRAWING = Path(__file__).with_name("_ggplot.R")
 _TITLE = "Precision and recall"
 
+# By which a script is known to be one of ours.
+FIRST_LINE = "# Draw precision-recall curves: a panel per segment, a colour per model.\n"
 _HEAD = """\
-# Draw precision-recall curves: a panel per segment, a colour per model.
 #
 #   Rscript {script} [TABLE [PICTURE]]
 #
@@ -93,7 +94,7 @@ def script_text(
     suffix = table.suffix.lower()
     of_keys = [column for column in columns if column.name in keys]
     models = [literal(column.r_name) for column in of_keys if column.name == MODEL]
-    head = _HEAD.format(
+    head = FIRST_LINE + _HEAD.format(
         script=literal(table.with_suffix(".R").name),
         table=literal(table.name),
         picture=literal(table.with_suffix(".png").name),

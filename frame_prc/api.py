@@ -1670,7 +1670,7 @@ def write_ggplot(
     ------
     ColumnError, OptionError, FrameError, FileError
         Before anything is read: a role that the schema cannot fill, an unknown suffix, a path that
-        cannot be written.
+        cannot be written, or a script of somebody else where this one would go.
     DataError
         For values that must not be swallowed.
 

@@ -1122,3 +1122,26 @@ def test_a_picture_names_the_package_it_lacks():
     told = "a picture needs vl-convert-python, which is not installed. Hint: pip install"
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"frame-prc: {told} 'frame-prc[cli]'.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--debug", "ap", "rows.csv"], "no such option: --debug. Hint: frame-prc --help"),
+        (
+            ["merge-counts", "rows.csv"],
+            "no such command 'merge-counts'. Did you mean 'counts'? Hint: ",
+        ),
+    ],
+)
+def test_a_command_line_that_cannot_be_read_is_one_line(arguments, told):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"frame-prc: {told}")
+    assert err.count("\n") == 1
+
+
+def test_numbers_that_were_read_as_text_are_named():
+    _, line = said("ap", "rows.csv", *ASKED, "--text", "score")
+    assert "holds text: numbers that were read as text" in line
+    assert line.endswith("Hint: --text makes text of numbers.")

@@ -773,18 +773,17 @@ def test_bad_values_leave_what_was_there(kind, tmp_path):
 
 
 def test_a_full_disk_leaves_both_files_as_they_were(tmp_path, monkeypatch):
-    for name in ("t.tsv", "t.R"):
-        (tmp_path / name).write_text("old")
+    ROWS.prc.write_ggplot(tmp_path / "t.tsv", "late", "score")
+    old = {path.name: path.read_text() for path in tmp_path.iterdir()}
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(FileError, match="No space left on device"):
-        ROWS.prc.write_ggplot(tmp_path / "t.tsv", "late", "score")
+        ROWS.prc.write_ggplot(tmp_path / "t.tsv", "late", "score", title="new")
     monkeypatch.undo()
-    assert sorted(os.listdir(tmp_path)) == ["t.R", "t.tsv"]
-    assert {path.read_text() for path in tmp_path.iterdir()} == {"old"}
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == old
 
 
 def test_a_curve_read_as_text_gets_a_hint(tmp_path):
@@ -797,3 +796,18 @@ def test_a_curve_read_as_text_gets_a_hint(tmp_path):
 def test_what_is_no_frame_is_refused(tmp_path):
     with pytest.raises(FrameError, match="cannot evaluate a frame of type list"):
         frame_prc.write_ggplot([1, 2], tmp_path / "t.tsv")
+
+
+def test_a_script_of_somebody_else_stays_where_it_is(tmp_path):
+    script = tmp_path / "curves.R"
+    script.write_text("precious <- TRUE\n")
+    with pytest.raises(FileError, match=r"curves.R' is there, and is no script .* Hint: another"):
+        ROWS.prc.write_ggplot(tmp_path / "curves.tsv", "late", "score")
+    assert script.read_text() == "precious <- TRUE\n"
+    assert os.listdir(tmp_path) == ["curves.R"]
+
+
+def test_a_script_of_ours_is_replaced(tmp_path):
+    for _ in range(2):
+        ROWS.prc.write_ggplot(tmp_path / "curves.tsv", "late", "score", title="second")
+    assert "second" in (tmp_path / "curves.R").read_text()

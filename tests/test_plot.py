@@ -226,7 +226,7 @@ def test_the_last_of_several_keys_is_told_apart_by_colour():
     two = pl.concat([segments(4, day=pl.lit(day)) for day in (1, 2)])
     chart = two.prc.plot("late", "old", by=["segment", "day"])
     assert len(lines(chart)) == 4
-    assert legend(chart) == ["1", "2"]
+    assert legend(chart) == ["day 1", "day 2"]
 
 
 def test_a_model_key_of_counts_and_curves_tells_models_apart():
@@ -573,8 +573,8 @@ def test_nothing_defined_is_no_crash(kind):
             pl.Series([datetime(2024, 1, 2, 3, tzinfo=UTC), None]),
             ["null", "2024-01-02 03:00:00+00:00"],
         ),
-        (pl.Series([True, False]), ["false", "true"]),
-        (pl.Series([1.5, -2.0]), ["-2.0", "1.5"]),
+        (pl.Series([True, False]), ["key false", "key true"]),
+        (pl.Series([1.5, -2.0]), ["key -2.0", "key 1.5"]),
         (pl.Series(["null", None]), ["null", "null (2)"]),
         (pl.Series(["", " a\nb "]), ['""', "a b"]),
         (pl.Series(["low", "high"], dtype=pl.Enum(["low", "high"])), ["low", "high"]),
@@ -646,7 +646,7 @@ def test_a_key_may_be_no_number(verb):
     keys = [0.5, float("nan"), None]
     rows = pl.concat(ROWS.with_columns(key=pl.lit(key, pl.Float64)) for key in keys)
     spec = json.dumps(getattr(rows.prc, verb)("late", "score", by="key").to_dict())
-    assert all(f'"{key}' in spec for key in ("0.5", "nan", "null"))
+    assert all(f'"key {key}' in spec for key in ("0.5", "nan", "null"))
 
 
 def test_names_that_a_tooltip_draws_otherwise_are_marked():

@@ -31,16 +31,21 @@ def run(arguments: Sequence[str]) -> int:
     except typer.Abort:  # what some versions of Typer make of Ctrl-C
         return INTERRUPTED
     except Exception as error:  # whatever it is, a shell gets one line
-        if "--debug" in arguments:
+        if "--debug" in arguments and not _is_usage(error):
             traceback.print_exc()
         return _complain(error)
     return code or _errors.FINE
 
 
+def _is_usage(error: Exception) -> bool:
+    # Typer's own errors, whose base class moved between versions.
+    return hasattr(error, "format_message")
+
+
 def _complain(error: Exception) -> int:
     if isinstance(error, PrcError):
         code, said = _errors.exit_code(error), _errors.line(error)
-    elif hasattr(error, "format_message"):  # Typer's own, whose base class moved between versions
+    elif _is_usage(error):
         code, said = _errors.BAD_USAGE, _errors.usage_line(error)
     else:
         code, said = _errors.BAD_DATA, _errors.unexpected_line(error)

@@ -67,10 +67,12 @@ def _option(found: re.Match[str]) -> str:
 
 def usage_line(error: Exception) -> str:
     """Return what Typer says of options that it could not read, in one line."""
-    text = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+    text = " ".join(error.format_message().split())  # type: ignore[attr-defined]
+    text = text.removesuffix(".").replace("?.", "?")
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "frame-prc"
-    return f"{text[:1].lower()}{text[1:]}. Hint: {command} --help"
+    end = "" if text.endswith("?") else "."
+    return f"{text[:1].lower()}{text[1:]}{end} Hint: {command} --help"
 
 
 def unexpected_line(error: Exception) -> str:

@@ -316,12 +316,15 @@ def _no_numbers(role: str, name: str, lf: pl.LazyFrame) -> ColumnError:
     numbers: int = lf.select(is_number.sum()).collect().item()
     found = sorted(values.collect().to_series().to_list())
     shown = ", ".join(map(repr, found[:3])) + (" and others" if found[3:] else "")
+    shown = shown or "numbers that were read as text"
     return ColumnError(
         f"{role}= column {name!r} holds text: {shown}", "numbers", _text_hint(found, numbers)
     )
 
 
 def _text_hint(found: Sequence[str], numbers: int) -> str:
+    if not found:
+        return "--text makes text of numbers"
     if all(re.fullmatch(r"\s*-?[\d.]*,\d+\s*", text) for text in found):
         return "--decimal-comma reads 0,93 as a number"
     if all(text.rstrip().endswith("%") for text in found):
