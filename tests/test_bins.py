@@ -213,6 +213,16 @@ def test_what_does_not_add_up_is_an_error_at_the_call(kind, other, says):
 
 
 @every_kind
+def test_rows_that_count_as_one_are_their_own_squares(kind):
+    counts = frame_prc.counts(
+        kind.make(ROWS), "truth", "score", thresholds=[0.0, 0.5], squares=True
+    )
+    found = kind.rows(counts)
+    assert found.columns == ["threshold", "below", "pos", "neg", "pos_squares", "neg_squares"]
+    assert found.select("pos_squares", "neg_squares").rows() == found.select(*PARTS).rows()
+
+
+@every_kind
 @pytest.mark.parametrize(
     ("amount", "says"),
     [(-1, "pos= column 'pos' has 1 row with -1"), (None, "values are missing: 'pos' has 1 row")],
