@@ -55,10 +55,11 @@ def r_columns(table: pl.DataFrame, keys: Collection[str]) -> list[RColumn]:
     """Return the columns of a table as R takes them."""
     names = r_names(table.columns)
     return [
-        (_measure if column.dtype.is_numeric() and column.name not in keys else _key)(
-            column, names[column.name]
+        # By their names in R: what Polars does to a series named like a pattern may fail.
+        (_measure if column.dtype.is_numeric() and name not in keys else _key)(
+            name, column.alias(names[name])
         )
-        for column in table
+        for name, column in zip(table.columns, table, strict=True)
     ]
 
 
@@ -95,15 +96,15 @@ def _unused(text: str, used: Collection[str], number: str) -> str:
 # --- types -----------------------------------------------------------------------------------
 
 
-def _measure(column: pl.Series, r_name: str) -> RColumn:
+def _measure(name: str, column: pl.Series) -> RColumn:
     """Return numbers as such; a Float32 keeps the value it has, which has more digits."""
     values = column if column.dtype.is_integer() else column.cast(pl.Float64)
-    return RColumn(column.name, r_name, values, "numeric", AS_NUMBER)
+    return RColumn(name, column.name, values, "numeric", AS_NUMBER)
 
 
-def _key(key: pl.Series, r_name: str) -> RColumn:
+def _key(name: str, key: pl.Series) -> RColumn:
     """Return a key in the type that R has for it, or else as a factor."""
-    dtype, name = key.dtype, key.name
+    dtype, r_name = key.dtype, key.name
     if dtype.is_integer() and _largest(key) <= _LARGEST_INTEGER:
         return RColumn(name, r_name, key.cast(pl.Int32), "integer", "as_integer")
     if dtype.is_float() or (dtype.is_integer() and _largest(key) <= _LARGEST_EXACT):
@@ -115,7 +116,7 @@ def _key(key: pl.Series, r_name: str) -> RColumn:
     if isinstance(dtype, pl.Datetime) and dtype.time_unit != "ns":
         zone = literal(dtype.time_zone or "UTC")
         return RColumn(name, r_name, _instants(key, dtype), "POSIXct", "as_time", (zone,))
-    return _factor(key, r_name)
+    return _factor(name, key)
 
 
 def _largest(key: pl.Series) -> int:
@@ -128,7 +129,7 @@ def _instants(key: pl.Series, dtype: pl.Datetime) -> pl.Series:
     return aware.cast(pl.Datetime("us", "UTC"))
 
 
-def _factor(key: pl.Series, r_name: str) -> RColumn:
+def _factor(name: str, key: pl.Series) -> RColumn:
     # Sorted in the key's own dtype: an Enum by its categories, a duration by its length.
     levels: dict[str, str] = {}
     for text in _shown(key.drop_nulls().unique().sort()):
@@ -144,7 +145,7 @@ def _factor(key: pl.Series, r_name: str) -> RColumn:
     written = {text: level for level, text in levels.items()}
     values = [None if text is None else written[text] for text in _shown(key)]
     column = pl.Series(values, dtype=pl.String)
-    return RColumn(key.name, r_name, column, "factor", "as_factor", tuple(arguments), null)
+    return RColumn(name, key.name, column, "factor", "as_factor", tuple(arguments), null)
 
 
 def _shown(key: pl.Series) -> list[Any]:

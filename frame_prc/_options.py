@@ -25,6 +25,7 @@ Numbers: TypeAlias = float | Iterable[float] | None
 _LARGEST_BETA = 1e100  # beyond, its square is no float
 _THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
 _MOST_RECALLS = 10_001
+_MOST_POINTS = 2**62  # more than any curve has
 _RECALLS = f"a number of recalls from 2 to {_MOST_RECALLS}, or a list of ascending ones from 0 to 1"
 _RANGE = "(low, high) with 0 <= low < high <= 1"
 
@@ -52,7 +53,7 @@ def points_to_keep(keep: Any) -> Keep:
             f"keep={shown(keep)} is not an option",
             f"'all', 'corners', or a number of points from {LEAST_POINTS} on",
         )
-    return int(keep)
+    return min(int(keep), _MOST_POINTS)
 
 
 def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, float] | None:
@@ -82,8 +83,8 @@ def bins_of(thresholds: Any) -> Bins | None:
     if _is_integer(thresholds) and (count := int(thresholds)) > 1:
         _check_number("thresholds", count)
         return Bins([place / (count - 1) for place in range(count)], evenly=True)
-    values = list(thresholds) if isinstance(thresholds, Iterable) else []
-    if not values or isinstance(thresholds, str):
+    values = list(thresholds) if _is_list(thresholds) else []
+    if not values:
         raise OptionError(f"thresholds={shown(thresholds)} gives no thresholds", _THRESHOLDS)
     for value in values:
         if not _is_number(value):
@@ -164,7 +165,9 @@ def _percent_hint(name: str, value: Any) -> str | None:
 
 
 def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
-    return isinstance(value, Iterable) and not isinstance(value, str)
+    # An array without dimensions has a way to be iterated over, which fails.
+    is_one = isinstance(value, str) or getattr(value, "shape", None) == ()
+    return isinstance(value, Iterable) and not is_one
 
 
 def _is_integer(value: object) -> TypeGuard[int]:
@@ -172,7 +175,12 @@ def _is_integer(value: object) -> TypeGuard[int]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return not math.isnan(value)
+    except OverflowError:  # an integer that no float is as large as
+        return False
 
 
 def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> Interval | None:

@@ -722,6 +722,22 @@ ODD = {
         {"score": ["score", "other"], "baseline": pl.col("score")},
         "baseline=polars.Expr is no model. Allowed: 'score', 'other'",
     ),
+    "integer beyond floats": ("curve", {"ci": 10**400}, "ci=a value is not a level"),
+    "target beyond floats": (
+        "operating_points",
+        {"threshold": 10**400},
+        "threshold=a value is out",
+    ),
+    "array without dimensions": (
+        "curve",
+        {"thresholds": np.array(0.5)},
+        r"thresholds=array\(0.5\) gives no thresholds",
+    ),
+    "target without dimensions": (
+        "operating_points",
+        {"recall": np.array(0.5)},
+        r"recall=array\(0.5\) is out of range",
+    ),
     "number as scores": ("one_vs_rest", {"score": 5}, "score=5 does not say which column belongs"),
     "numbers of a list": (
         "one_vs_rest",

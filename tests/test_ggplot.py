@@ -811,3 +811,10 @@ def test_a_script_of_ours_is_replaced(tmp_path):
     for _ in range(2):
         ROWS.prc.write_ggplot(tmp_path / "curves.tsv", "late", "score", title="second")
     assert "second" in (tmp_path / "curves.R").read_text()
+
+
+def test_a_key_may_be_called_like_a_pattern(tmp_path):
+    rows = ROWS.with_columns(pl.Series("^a$", ["x", "y"] * (ROWS.height // 2)), a=1)
+    table, script = rows.prc.write_ggplot(tmp_path / "t.tsv", "late", "score", by="^a$")
+    assert pl.read_csv(table, separator="\t")["X.a."].unique().sort().to_list() == ["x", "y"]
+    assert "^a$" in script.read_text()
