@@ -7,8 +7,6 @@ from typing import Literal, TypeVar
 
 import polars as pl
 
-from frame_prc._columns import named
-
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
 # Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
@@ -28,18 +26,16 @@ def matched(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool 
     order: Literal["left", "none"] = "left" if in_order else "none"
     if not keys:
         return left.join(right, how="cross", maintain_order=order)
-    on: list[pl.Expr] = [named(key) for key in keys]
-    if len(keys) > 1 or not right.collect_schema()[keys[0]].is_float():
-        return left.join(right, on=on, how="left", nulls_equal=True, maintain_order=order)
-    # Two sorted columns are merged by ==, for which NaN is not itself: not so two columns at once.
-    is_nan = on[0].is_nan().alias(_NAN)
-    left, right = left.with_columns(is_nan), right.with_columns(is_nan)
-    on = [*on, pl.col(_NAN)]
+    # Before 1.41 a join takes names only, and a name written like a pattern is one.
+    plain = {key: f"\0key_{number}" for number, key in enumerate(keys)}
+    left, right, on = left.rename(plain), right.rename(plain), list(plain.values())
+    is_nan = []
+    if len(keys) == 1 and right.collect_schema()[on[0]].is_float():
+        # Two sorted columns are merged by ==, for which NaN is not itself: not so two at once.
+        is_nan = [pl.col(on[0]).is_nan().alias("\0nan")]
+        left, right, on = left.with_columns(is_nan), right.with_columns(is_nan), [*on, "\0nan"]
     joined = left.join(right, on=on, how="left", nulls_equal=True, maintain_order=order)
-    return joined.drop(_NAN)
-
-
-_NAN = "\0nan"  # no column is called so
+    return joined.drop("\0nan" if is_nan else []).rename({name: key for key, name in plain.items()})
 
 
 def in_python(
