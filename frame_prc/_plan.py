@@ -27,15 +27,20 @@ def matched(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool 
     if not keys:
         return left.join(right, how="cross", maintain_order=order)
     # Before 1.41 a join takes names only, and a name written like a pattern is one.
-    plain = {key: f"\0key_{number}" for number, key in enumerate(keys)}
-    left, right, on = left.rename(plain), right.rename(plain), list(plain.values())
-    is_nan = []
-    if len(keys) == 1 and right.collect_schema()[on[0]].is_float():
+    plain: dict[str, str] = {key: f"\0key_{number}" for number, key in enumerate(keys)}
+    left, right = left.rename(plain), right.rename(plain)
+    is_nan: list[pl.Expr] = []
+    if len(keys) == 1 and right.collect_schema()["\0key_0"].is_float():
         # Two sorted columns are merged by ==, for which NaN is not itself: not so two at once.
-        is_nan = [pl.col(on[0]).is_nan().alias("\0nan")]
-        left, right, on = left.with_columns(is_nan), right.with_columns(is_nan), [*on, "\0nan"]
-    joined = left.join(right, on=on, how="left", nulls_equal=True, maintain_order=order)
-    return joined.drop("\0nan" if is_nan else []).rename({name: key for key, name in plain.items()})
+        is_nan = [pl.col("\0key_0").is_nan().alias("\0nan")]
+    joined = left.with_columns(is_nan).join(
+        right.with_columns(is_nan),
+        on=[*plain.values(), *(["\0nan"] if is_nan else [])],
+        how="left",
+        nulls_equal=True,
+        maintain_order=order,
+    )
+    return joined.drop("\0nan", strict=False).rename({name: key for key, name in plain.items()})
 
 
 def in_python(
