@@ -36,6 +36,10 @@ PARTIAL_METHODS: tuple[Method, ...] = ("step", "trapezoid", "interpolated", "env
 
 SIZES = ("n", "n_pos", "prevalence")
 AVERAGE_PRECISION = "average_precision"
+# How many segments a mean leaves out; of a pool none.
+UNDEFINED = "n_undefined"
+N_UNDEFINED = pl.col(AVERAGE_PRECISION).null_count().cast(pl.Int64).alias(UNDEFINED)
+NONE_UNDEFINED = pl.lit(0, pl.Int64).alias(UNDEFINED)
 METHOD_COLUMNS = ("method", "auc")
 
 # A step leads from the point before, where tp was tp_a, to a point with more true positives; its

@@ -7,17 +7,24 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from frame_prc._areas import AVERAGE_PRECISION, SIZES, sized_areas
+from frame_prc._areas import (
+    AVERAGE_PRECISION,
+    N_UNDEFINED,
+    NONE_UNDEFINED,
+    SIZES,
+    UNDEFINED,
+    sized_areas,
+)
 from frame_prc._bins import Bins
 from frame_prc._columns import key_names
-from frame_prc._plan import matched
+from frame_prc._plan import aggregated, matched
 from frame_prc._ranking import rank
 from frame_prc._rows import Rows, dropped
 from frame_prc.exceptions import ColumnError, nearest
 
 Average: TypeAlias = Literal["macro", "weighted", "micro", "samples"]
 
-COLUMNS = (*SIZES, AVERAGE_PRECISION, "n_undefined")
+COLUMNS = (*SIZES, AVERAGE_PRECISION, UNDEFINED)
 
 
 def averaged(rows: Rows, over: str, average: Average, bins: Bins | None) -> pl.LazyFrame:
@@ -32,8 +39,7 @@ def averaged(rows: Rows, over: str, average: Average, bins: Bins | None) -> pl.L
         )
     pooled = _pooled(rows, over)
     if average == "micro":
-        # Nothing is left out of a pool.
-        table = sized_areas(rank(pooled, bins)).with_columns(n_undefined=pl.lit(0, dtype=pl.Int64))
+        table = sized_areas(rank(pooled, bins)).with_columns(NONE_UNDEFINED)
     else:
         table = _mean(sized_areas(rank(rows, bins)), rows, over, average)
     return pooled.finish(table, [*COLUMNS, *dropped(rows.columns.request.missing)])
@@ -66,11 +72,12 @@ def _mean(table: pl.LazyFrame, rows: Rows, over: str, average: Average) -> pl.La
         "n": n.sum(),
         "n_pos": n_pos.sum(),
         AVERAGE_PRECISION: pl.when(share.sum() > 0).then((share * area).sum() / share.sum()),
-        "n_undefined": area.null_count().cast(pl.Int64),
+        UNDEFINED: N_UNDEFINED,
     }
     kept = _kept_keys(rows, over)
     shared = _with_share(table, rows, average)
-    means = shared.group_by(list(kept)).agg(**aggregates) if kept else shared.select(**aggregates)
+    named = [aggregate.alias(name) for name, aggregate in aggregates.items()]
+    means = aggregated(shared, list(kept), *named)
     prevalence = pl.when(n > 0).then(n_pos / n).alias("prevalence")
     return means.with_columns(prevalence).rename(kept).sort(list(kept.values()))
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, get_args
 from frame_prc._bootstrap import check_numpy
 from frame_prc._chart_theme import Look
 from frame_prc._operating import Criterion, Target
-from frame_prc._options import Numbers, confidence, f_scores_and_steps, targets
+from frame_prc._options import Numbers, check_title, confidence, f_scores_and_steps, targets
 from frame_prc._request import check_installed, check_option
 from frame_prc.exceptions import OptionError, shown, type_name
 
@@ -81,8 +81,7 @@ def drawing(
 def look(dark: Any, title: Any, width: Any, height: Any) -> Look:
     """Return how a chart looks."""
     check_option("dark", dark, (True, False))
-    if title is not None and not isinstance(title, str):
-        raise OptionError(f"title={shown(title)} is of type {type_name(title)}", "a string")
+    check_title(title)
     for name, size in (("width", width), ("height", height)):
         whole = isinstance(size, Integral) and not isinstance(size, bool)
         if size is not None and not (whole and _SMALLEST <= size <= _LARGEST):

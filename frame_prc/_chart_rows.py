@@ -82,13 +82,13 @@ def of_rows(
         _tables.average_precision(rows, None, _interval(rows, level), bounds=False),
     ]
     counts, table = (_by_place(frame, len(keys)) for frame in pl.collect_all(plans))
-    recounted = _recounted(counts, len(keys))
-    return Segments(keys, table.with_row_index("line"), rows, recounted, start, None)
+    steps = _read_counts(counts, len(keys))
+    return Segments(keys, table.with_row_index("line"), rows, steps, start, None)
 
 
 def of_curve(curve: CurveFrame, level: float) -> Segments:
     """Evaluate the segments of a curve frame."""
-    rows = _recounted(curve.counts, len(curve.keys))
+    rows = recounted(curve)
     table = _tables.average_precision(rows, None, _interval(rows, level), bounds=False).collect()
     return Segments(curve.keys, table.with_row_index("line"), rows, rows, curve.start, curve.error)
 
@@ -114,7 +114,12 @@ def _by_place(frame: pl.DataFrame, keys: int) -> pl.DataFrame:
     return frame.rename(dict(zip(frame.columns, key_names(keys), strict=False)))
 
 
-def _recounted(counts: pl.DataFrame, keys: int) -> Rows:
+def recounted(curve: CurveFrame) -> Rows:
+    """Return the counts between the points of a curve as rows, keyed by ``key_0, ...``."""
+    return _read_counts(curve.counts, len(curve.keys))
+
+
+def _read_counts(counts: pl.DataFrame, keys: int) -> Rows:
     asked = request(
         None, "threshold", key_names(keys) or None, None, None, "unretrieved", "pos", "neg"
     )

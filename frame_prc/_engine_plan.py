@@ -19,7 +19,7 @@ from frame_prc._counts import columns as count_columns
 from frame_prc._curve import COLUMNS as CURVE_COLUMNS
 from frame_prc._curve import Keep, Start, precision, recall
 from frame_prc._engine_ranges import score_cuts, spread, with_range
-from frame_prc._engine_rows import Counted, Frame, bin_end, count
+from frame_prc._engine_rows import Counted, Frame, bin_end, count, level_dtype
 from frame_prc._engines import Engine
 from frame_prc._request import Request
 from frame_prc._rows import DROPPED
@@ -58,7 +58,7 @@ def curve(
     points = _with_rates(points, start)
     if envelope:
         points = _with_envelope(points, counted)
-    dtype = _threshold_dtype(counted)
+    dtype = level_dtype(counted.columns)
     infinity = nw.lit(float("inf")).cast(dtype)
     threshold = nw.when(nw.col("opens")).then(infinity).otherwise(nw.col("score").cast(dtype))
     tidy = points.with_columns(threshold=threshold)
@@ -264,8 +264,3 @@ def _highest_below(points: Frame, within: Sequence[str]) -> Frame:
     best = points.group_by(*within).agg(best=nw.col("height").max())
     upward = best.with_columns(upward=nw.col("best").cum_max().over("segment", order_by="range"))
     return upward.select(*within, below=nw.col("upward").shift(1).over("segment", order_by="range"))
-
-
-def _threshold_dtype(counted: Counted) -> Any:
-    dtype = counted.frame.collect_schema()["score"]
-    return dtype if dtype.is_float() else nw.Float64

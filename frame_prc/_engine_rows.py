@@ -18,7 +18,14 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._bins import Bins
-from frame_prc._columns import Column, Columns, common_score_dtype, key_names, resolve
+from frame_prc._columns import (
+    Column,
+    Columns,
+    common_score_dtype,
+    key_names,
+    resolve,
+    threshold_dtype,
+)
 from frame_prc._engines import Engine
 from frame_prc._expressions import unsigned_zero, without_nan
 from frame_prc._gate import uncovered
@@ -118,7 +125,7 @@ def count(
     keys = key_names(len(columns.result_keys)) or ["whole"]
     rows = _models(engine, source, columns, keys)
     if thresholds is not None:
-        rows = rows.with_columns(score=_level_reached(thresholds, _threshold_dtype(columns)))
+        rows = rows.with_columns(score=_level_reached(thresholds, level_dtype(columns)))
     counted = _added_up(rows, keys, columns)
     if thresholds is not None and not covering:
         counted = _added_up(_with_grid(engine, counted, keys, thresholds), keys, columns)
@@ -238,8 +245,10 @@ def _added_up(rows: Frame, keys: list[str], columns: Columns) -> Frame:
 # --- thresholds ------------------------------------------------------------------------------
 
 
-def _threshold_dtype(columns: Columns) -> Any:
-    return nw.Float32 if common_score_dtype(columns.scores) == pl.Float32 else nw.Float64
+def level_dtype(columns: Columns) -> Any:
+    """Return the dtype of thresholds inside an engine."""
+    dtype = threshold_dtype(common_score_dtype(columns.scores))
+    return nw.Float32 if dtype == pl.Float32 else nw.Float64
 
 
 def _level_reached(thresholds: list[float], dtype: Any) -> nw.Expr:

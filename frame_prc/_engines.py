@@ -100,8 +100,7 @@ SPARK = Engine(
 
 _CLASSES = (
     ("duckdb", "DuckDBPyRelation", DUCKDB),
-    ("pyspark.sql", "DataFrame", SPARK),
-    ("pyspark.sql.connect.dataframe", "DataFrame", SPARK),
+    ("pyspark.sql", "DataFrame", SPARK),  # of Spark Connect too
 )
 
 

@@ -55,7 +55,6 @@ def apply(
         return cast("FrameT", plan(frame, in_memory=False))
     if isinstance(frame, pl.DataFrame):
         return cast("FrameT", _run(frame, plan))
-    check_frame(frame)
     return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts))
 
 

@@ -49,12 +49,6 @@ def _check_ours(script: Path) -> None:
         )
 
 
-def check_title(title: Any) -> None:
-    """Refuse a title that is no text."""
-    if title is not None and not isinstance(title, str):
-        raise OptionError(f"title= is of type {type_name(title)}", "a text, or None")
-
-
 def write(
     points: pl.DataFrame,
     areas: pl.DataFrame,

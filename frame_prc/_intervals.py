@@ -13,7 +13,7 @@ from frame_prc._areas import AVERAGE_PRECISION, sizes
 from frame_prc._bins import Bins
 from frame_prc._bootstrap import Resampling, check_drawable, variances
 from frame_prc._influence import spreads, with_moves
-from frame_prc._plan import matched
+from frame_prc._plan import aggregated, matched
 from frame_prc._ranking import Ranking
 from frame_prc._rows import Rows
 from frame_prc.exceptions import OptionError
@@ -122,8 +122,9 @@ def cluster_sums(frame: pl.LazyFrame, rows: Rows, moves: Sequence[pl.Expr]) -> p
 
 def per_segment(frame: pl.LazyFrame, rows: Rows, **sums: pl.Expr) -> pl.LazyFrame:
     """Aggregate the rows or clusters of each segment, and count its ``effective`` positives."""
-    aggregates = sums | {"pos": pl.col("pos").sum(), "squares": (pl.col("pos") ** 2).sum()}
-    table = frame.group_by(rows.keys).agg(**aggregates) if rows.keys else frame.select(**aggregates)
+    named = [sum_.alias(name) for name, sum_ in sums.items()]
+    squares = (pl.col("pos") ** 2).sum().alias("squares")
+    table = aggregated(frame, rows.keys, *named, pl.col("pos").sum(), squares)
     effective = pl.col("pos") * (pl.col("pos") / pl.col("squares"))
     return table.with_columns(effective=effective).drop("pos", "squares")
 

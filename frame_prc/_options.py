@@ -30,6 +30,12 @@ _RECALLS = f"a number of recalls from 2 to {_MOST_RECALLS}, or a list of ascendi
 _RANGE = "(low, high) with 0 <= low < high <= 1"
 
 
+def check_title(title: object) -> None:
+    """Refuse a title that is no text."""
+    if title is not None and not isinstance(title, str):
+        raise OptionError(f"title={shown(title)} is of type {type_name(title)}", "a text, or None")
+
+
 def method_list(method: Any) -> list[Method]:
     """Return the methods asked for."""
     methods = list(method) if _is_list(method) else [method]

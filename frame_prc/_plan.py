@@ -43,6 +43,11 @@ def matched(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool 
     return joined.drop("\0nan", strict=False).rename({name: key for key, name in plain.items()})
 
 
+def aggregated(lf: pl.LazyFrame, keys: Sequence[str], *aggregates: pl.Expr) -> pl.LazyFrame:
+    """Return a row for each value of the keys; without keys one for all rows, or for none."""
+    return lf.group_by(keys).agg(*aggregates) if keys else lf.select(*aggregates)
+
+
 def in_python(
     lf: pl.LazyFrame, step: Callable[[pl.DataFrame], pl.DataFrame], schema: pl.Schema
 ) -> pl.LazyFrame:

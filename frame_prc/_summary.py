@@ -5,26 +5,32 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc import _areas
-from frame_prc._areas import AVERAGE_PRECISION, SIZES, Method
+from frame_prc._areas import (
+    AVERAGE_PRECISION,
+    N_UNDEFINED,
+    NONE_UNDEFINED,
+    SIZES,
+    UNDEFINED,
+    Method,
+)
 from frame_prc._influence import spreads_of
+from frame_prc._intervals import COLUMNS as INTERVAL
 from frame_prc._intervals import Interval, check_method, with_interval
 from frame_prc._operating import f_score, first_best
-from frame_prc._plan import once
+from frame_prc._plan import aggregated, matched, once
 from frame_prc._ranking import Ranking, rank
 from frame_prc._rows import DROPPED, Rows
 
 LEVEL = "level"
-UNDEFINED = "n_undefined"
 
 _METHODS: tuple[Method, ...] = ("step", "interpolated", "gain")
-_INTERVAL = ("std_error", "ci_low", "ci_high")
 _CALIBRATED = "calibrated_average_precision"
 _MEASURES = (
     "lift", "normalised_average_precision", _CALIBRATED, "interpolated", "normalised_interpolated",
     "gain", "best_f1",
 )  # fmt: skip
 COLUMNS = (
-    *SIZES, *DROPPED, "status", AVERAGE_PRECISION, *_INTERVAL, *_MEASURES, "best_f1_threshold",
+    *SIZES, *DROPPED, "status", AVERAGE_PRECISION, *INTERVAL, *_MEASURES, "best_f1_threshold",
 )  # fmt: skip
 
 _TP, _FP = pl.col("tp"), pl.col("fp")
@@ -44,8 +50,7 @@ def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
     if not overall:
         return rows.finish(segments, COLUMNS)
     segments = once(segments)
-    # Nothing is left out of a pool.
-    pooled = _scorecards(rows.pooled(), interval).with_columns(pl.lit(0, pl.Int64).alias(UNDEFINED))
+    pooled = _scorecards(rows.pooled(), interval).with_columns(NONE_UNDEFINED)
     levels = {"segment": segments, "pooled": pooled, "macro": _macro(segments, rows, interval)}
     named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
     tidy = rows.finish(pl.concat(named, how="diagonal"), outputs(overall=True))
@@ -95,14 +100,10 @@ def _with_reference(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     totals = steps.filter("opens").select("segment", "positives", "negatives")
     models = totals.join(ranking.segments.table.select("segment", *model), on="segment", how="left")
     sums = [pl.col(name).sum() for name in ("positives", "negatives")]
-    pooled = models.group_by(model).agg(sums) if model else models.select(sums)
+    pooled = aggregated(models, model, *sums)
     share = _POSITIVES / (_POSITIVES + _NEGATIVES)
     reference = pooled.select(*model, reference=share)
-    of_segment = (
-        models.join(reference, on=model, how="left")
-        if model
-        else models.join(reference, how="cross")
-    ).select("segment", "reference")
+    of_segment = matched(models, reference, model, in_order=False).select("segment", "reference")
     return steps.join(of_segment, on="segment", how="left", maintain_order="left")
 
 
@@ -158,9 +159,9 @@ def _macro(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFra
         (error**2).sum().alias("variance"),
         error.count().alias("n_errors"),
         n_defined.alias("n_defined"),
-        _AREA.null_count().cast(pl.Int64).alias(UNDEFINED),
+        N_UNDEFINED,
     ]
-    means = segments.group_by(model).agg(aggregates) if model else segments.select(aggregates)
+    means = aggregated(segments, model, *aggregates)
     totals = means.with_columns(
         variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(
             pl.col("variance") / pl.col("n_defined") ** 2

@@ -30,7 +30,7 @@ from frame_prc import (
 from frame_prc._areas import Method
 from frame_prc._averages import Average
 from frame_prc._chart_options import Facet, OperatingPoints, check_altair, drawing, look
-from frame_prc._columns import key_names, resolve
+from frame_prc._columns import resolve
 from frame_prc._compare import Adjust, Against
 from frame_prc._curve import STARTS, Keep, Start
 from frame_prc._engines import Engine, check_request, engine_of
@@ -42,6 +42,7 @@ from frame_prc._options import (
     Numbers,
     average_over,
     bins_of,
+    check_title,
     comparison,
     confidence,
     f_scores_and_steps,
@@ -1706,7 +1707,7 @@ def write_ggplot(
     late.tsv late.R
     """
     table = _ggplot.table_path(path)
-    _ggplot.check_title(title)
+    check_title(title)
     check_frame(frame)
     if _curve_frame.is_curve(truth, score, pos, neg):
         _curve_frame.check_unused(
@@ -1742,15 +1743,9 @@ def write_ggplot(
 
 def _areas_of_curve(curve_frame: _curve_frame.CurveFrame) -> pl.LazyFrame:
     """Return keys and average precision of a curve; null where it lacks points that count."""
-    names = dict(zip(key_names(len(curve_frame.keys)), curve_frame.keys, strict=True))
-    table = average_precision(
-        curve_frame.counts.lazy(),
-        score="threshold",
-        by=[*names] or None,
-        pos="pos",
-        neg="neg",
-        missing="unretrieved",
-    )
+    rows = _chart_rows.recounted(curve_frame)
+    table = _tables.average_precision(rows, None, None, bounds=False)
+    names = dict(zip(rows.columns.result_keys, curve_frame.keys, strict=True))
     area = pl.col(_areas.AVERAGE_PRECISION)
     known = pl.when(pl.lit(curve_frame.error is None)).then(area)
     return table.select(*(pl.col(key).alias(name) for key, name in names.items()), known)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from frame_prc._files import discard_unfinished
+from frame_prc.cli._errors import BAD_USAGE, INTERRUPTED
 
-INTERRUPTED = 128 + signal.SIGINT
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -54,7 +54,7 @@ def _run(arguments: Sequence[str]) -> int:
                 f"frame-prc: {package} is not installed. Hint: pip install 'frame-prc[cli]'",
                 file=sys.stderr,
             )
-            return 2
+            return BAD_USAGE
     from frame_prc.cli._app import run  # noqa: PLC0415
 
     return run(arguments)

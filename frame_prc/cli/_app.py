@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import frame_prc
-from frame_prc.cli import INTERRUPTED, _commands, _demo, _errors
+from frame_prc.cli import _commands, _demo, _errors
 from frame_prc.exceptions import PrcError
 
 _NAME = "frame-prc"
@@ -29,7 +29,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = _app()(list(arguments) or ["--help"], prog_name=_NAME, standalone_mode=False)
     except typer.Abort:  # what some versions of Typer make of Ctrl-C
-        return INTERRUPTED
+        return _errors.INTERRUPTED
     except Exception as error:  # whatever it is, a shell gets one line
         if "--debug" in arguments and not _is_usage(error):
             traceback.print_exc()

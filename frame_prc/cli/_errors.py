@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+import signal
 
 from frame_prc.cli._parameters import OPTIONS, PLOT, SOURCE
 from frame_prc.exceptions import DataError, PrcError
 
-FINE, BAD_DATA, BAD_USAGE = 0, 1, 2
+FINE, BAD_DATA, BAD_USAGE, INTERRUPTED = 0, 1, 2, 128 + signal.SIGINT
 
 _PARTS = re.compile(r"(?<=[.?]) (?=(?:Allowed|Hint): )")
 # A parameter, maybe with a value, or a quoted value, which is the user's and stays as it is.

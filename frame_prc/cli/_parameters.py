@@ -16,6 +16,8 @@ from frame_prc._compare import Adjust, Against
 from frame_prc._intervals import CI_METHODS
 from frame_prc._operating import Criterion
 from frame_prc._request import Missing
+from frame_prc.cli._input import KINDS
+from frame_prc.cli._output import FORMATS
 from frame_prc.exceptions import OptionError
 
 Parsed = Callable[[Any], Any]
@@ -282,7 +284,7 @@ PLOT: dict[str, Option] = {
 
 SOURCE: dict[str, Option] = {
     "input_format": Option(
-        str, "What the files are, where their names do not say.", "csv|tsv|parquet|arrow|ndjson"
+        str, "What the files are, where their names do not say.", "|".join(KINDS)
     ),
     "separator": Option(str, "What separates the columns of a CSV file.", "CHARACTER"),
     "decimal_comma": Option(bool, "Numbers in CSV files have a comma: 0,93."),
@@ -300,9 +302,9 @@ RESULT: dict[str, Option] = {
     "format": Option(
         str,
         "How to write to standard output.",
-        "table|json|ndjson|csv|tsv",
+        "|".join(FORMATS),
         "-f",
-        ("table", "json", "ndjson", "csv", "tsv"),
+        FORMATS,
         shown="table to a terminal, tsv to a pipe",
     ),
 }
