@@ -66,19 +66,31 @@ def _trapezoid_area() -> pl.Expr:
 
 
 def _interpolated_area() -> pl.Expr:
-    """Integrate precision while TP and FP grow linearly (Davis & Goadrich 2006, Keilwagen 2014).
+    return _along_step(_LOW, _TP - _TP_A)
 
-    With Q = TP + FP and s = dTP/dQ this is ``s (TP ln(1 + x) + s Q (x - ln(1 + x)))`` from
-    (TP, Q) on, with x = dQ/Q: the published form, arranged so that nothing cancels when a step is
-    small beside what was retrieved before.
+
+def interpolated_lack() -> pl.Expr:
+    """Return what a step of the interpolated curve lacks of the area of precision 1."""
+    fp_low = _FP_A + (_FP - _FP_A) * ((_LOW - _TP_A) / (_TP - _TP_A))
+    return _along_step(fp_low, _FP - _FP_A)
+
+
+def _along_step(low: pl.Expr, grown: pl.Expr) -> pl.Expr:
+    """Integrate the share of one class while TP and FP grow linearly.
+
+    It is precision where TP is followed, from ``low`` on (Davis & Goadrich 2006, Keilwagen 2014),
+    and 1 less precision where FP is. With Q = TP + FP and s = dTP/dQ the area below precision is
+    ``s (TP ln(1 + x) + s Q (x - ln(1 + x)))`` from (TP, Q) on, with x = dQ/Q: the published form,
+    arranged so that nothing cancels when a step is small beside what was retrieved before.
     """
     retrieved_a = _TP_A + _FP_A
-    slope = (_TP - _TP_A) / (_TP + _FP - retrieved_a)
+    step = _TP + _FP - retrieved_a
+    slope, share = (_TP - _TP_A) / step, grown / step
     retrieved = retrieved_a + (_LOW - _TP_A) / slope
     growth = (_HIGH - _LOW) / slope / retrieved
-    area = _LOW * growth.log1p() + slope * retrieved * minus_log1p(growth)
-    first = _HIGH - _LOW  # nothing retrieved before: precision is constant
-    return pl.when(retrieved > 0).then(slope * area).otherwise(slope * first) / _POSITIVES
+    area = slope * (low * growth.log1p() + share * retrieved * minus_log1p(growth))
+    first = share * (_HIGH - _LOW)  # nothing retrieved before: the share is constant
+    return pl.when(retrieved > 0).then(area).otherwise(first) / _POSITIVES
 
 
 def minus_log1p(x: pl.Expr) -> pl.Expr:
@@ -140,18 +152,18 @@ def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
 # --- references ----------------------------------------------------------------------------
 
 
-def worst_area(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
-    """Return the area of the worst curve there is: ``1 + (1 - pi) / pi * log(1 - pi)``.
+def worst_area(positives: pl.Expr, negatives: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return the area of the worst curve there is, and what it lacks of 1.
 
-    Every curve of prevalence pi has at least this area below it (Boyd et al. 2012, arXiv
-    1206.4667). Arranged so that nothing cancels where positives are rare.
+    Every curve of prevalence pi has at least the area ``1 + (1 - pi) / pi * log(1 - pi)`` below it
+    (Boyd et al. 2012, arXiv 1206.4667). Arranged so that nothing cancels where positives are rare.
     """
     odds = positives / negatives
-    return minus_log1p(odds) / odds
+    return minus_log1p(odds) / odds, odds.log1p() / odds
 
 
-def worst_average_precision(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
-    """Return the average precision of all negatives above all positives, one row per score.
+def worst_average_precision(positives: pl.Expr, negatives: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return the same of the average precision of all negatives above all positives, one per score.
 
     That is ``sum(i / (i + N) for i in 1..P) / P`` (Boyd et al. 2012), a difference of two harmonic
     numbers: their asymptotic series to 1e-14 from 16 negatives on, and with fewer the sum that 16
@@ -160,23 +172,34 @@ def worst_average_precision(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
     p, n = positives.cast(pl.Float64), negatives.cast(pl.Float64)
     more = n + _ASYMPTOTIC
     added = sum((1 / ((n + j) * (n + p + j)) for j in range(1, _ASYMPTOTIC + 1)), pl.lit(0.0))
-    with_few = 1 - n / more * (1 - _worst_of_many(p, more)) - n * added
-    return pl.when(n >= _ASYMPTOTIC).then(_worst_of_many(p, n)).otherwise(with_few)
+    lack_with_few = n / more * _worst_of_many(p, more)[1] + n * added
+    few, many = (1 - lack_with_few, lack_with_few), _worst_of_many(p, n)
+    is_many = n >= _ASYMPTOTIC
+    area, lack = (pl.when(is_many).then(m).otherwise(f) for m, f in zip(many, few, strict=True))
+    return area, lack
 
 
-def _worst_of_many(p: pl.Expr, n: pl.Expr) -> pl.Expr:
+def _worst_of_many(p: pl.Expr, n: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     total = n + p
     # B_2k / 2k of the Bernoulli numbers.
     terms = (
         coefficient * (total ** (-2 * k) - n ** (-2 * k))
         for k, coefficient in enumerate((1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132), start=1)
     )
-    return worst_area(p, n) + 0.5 / total + n / p * sum(terms, pl.lit(0.0))
+    steps = 0.5 / total + n / p * sum(terms, pl.lit(0.0))
+    area, lack = worst_area(p, n)
+    return area + steps, lack - steps
 
 
-def normalised(area: pl.Expr, worst: pl.Expr) -> pl.Expr:
-    """Return an area on the scale where 0 is the worst possible and 1 is perfect."""
-    return (area - worst) / (1 - worst)
+def normalised(area: pl.Expr, lack: pl.Expr, worst: tuple[pl.Expr, pl.Expr]) -> pl.Expr:
+    """Return an area on the scale where 0 is the worst possible and 1 is perfect.
+
+    It is taken from the area or from what that lacks of 1, by the smaller of the two: where nearly
+    all rows are positive the worst area is nearly 1.
+    """
+    worst_area, worst_lack = worst
+    from_area, from_lack = (area - worst_area) / worst_lack, 1 - lack / worst_lack
+    return pl.when(area < 0.5).then(from_area).otherwise(from_lack)  # noqa: PLR2004
 
 
 def calibrated_step_area(prevalence: pl.Expr) -> pl.Expr:

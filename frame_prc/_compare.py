@@ -116,11 +116,12 @@ def _models(
 
 
 def _variances(moves: Sequence[pl.Expr], pairs: Sequence[tuple[int, int]]) -> dict[str, pl.Expr]:
-    """Return the variance of each area, and of the difference of each pair."""
-    alone = {f"alone_{i}": (move**2).sum() for i, move in enumerate(moves)}
-    return alone | {
-        f"variance_{k}": ((moves[a] - moves[b]) ** 2).sum() for k, (a, b) in enumerate(pairs)
-    }
+    """Return the variance of each area; of each pair that of the difference, and the covariance."""
+    sums = {f"alone_{i}": (move**2).sum() for i, move in enumerate(moves)}
+    for k, (a, b) in enumerate(pairs):
+        sums[f"variance_{k}"] = ((moves[a] - moves[b]) ** 2).sum()
+        sums[f"covariance_{k}"] = (moves[a] * moves[b]).sum()
+    return sums
 
 
 def _by_pair(
@@ -135,8 +136,9 @@ def _by_pair(
         "variance_a": pl.concat_list([f"alone_{a}" for a, _ in pairs]),
         "variance_b": pl.concat_list([f"alone_{b}" for _, b in pairs]),
         "variance": pl.concat_list([f"variance_{k}" for k in range(len(pairs))]),
+        "covariance": pl.concat_list([f"covariance_{k}" for k in range(len(pairs))]),
     }
-    long = table.select(pl.exclude(r"^variance_\d+$"), **lists).explode(*lists)
+    long = table.select(pl.exclude(r"^(co)?variance_\d+$"), **lists).explode(*lists)
     least = _ROUNDING * (pl.col("variance_a") + pl.col("variance_b"))
     return long.with_columns(variance=pl.when(pl.col("variance") > least).then("variance"))
 
@@ -158,7 +160,12 @@ def _overall(rows: Rows) -> pl.LazyFrame:
             move_b.sum().over(*whole.keys, "cluster")
         )
     sums = per_segment(
-        frame, rows, near=((move_a - move_b) ** 2).sum(), inside=(move_b**2).sum(), len=pl.len()
+        frame,
+        rows,
+        near=((move_a - move_b) ** 2).sum(),
+        inside=(move_b**2).sum(),
+        covariance=(move_a * move_b).sum(),
+        len=pl.len(),
     )
     own = _side(estimates(rank(rows, squares=True), rows), "a")
     table = matched(own, sums.drop("effective"), rows.keys)
@@ -177,11 +184,12 @@ def _rest(rows: Rows) -> pl.LazyFrame:
     other = _side(estimates(rank(rest, squares=True), rest), "b").select(*rows.keys, *_OTHER)
     own = _side(estimates(rank(rows, squares=True), rows), "a")
     table = matched(own, other, rows.keys)
-    variance = pl.col("variance_a") + pl.col("variance_b")
+    covariance = pl.lit(0.0)
     if rows.columns.cluster is not None:
         table = matched(table, _shared(rows, rest), rows.keys)
-        variance = variance - 2 * pl.col("shared").fill_null(0)
-    return table.with_columns(_of_both_sides(), variance=variance)
+        covariance = pl.col("covariance").fill_null(0)
+    variance = pl.col("variance_a") + pl.col("variance_b") - 2 * covariance
+    return table.with_columns(_of_both_sides(), variance=variance, covariance=covariance)
 
 
 _OTHER = ("ap_b", "variance_b", "status_b", "effective_b")
@@ -226,7 +234,7 @@ def _shared(rows: Rows, rest: Rows) -> pl.LazyFrame:
         for side in (rows, rest)
     )
     both = inside.join(outside, on=[*rows.keys, "cluster"], nulls_equal=True)
-    return both.group_by(rows.keys).agg(shared=(pl.col("move") * pl.col("move_right")).sum())
+    return both.group_by(rows.keys).agg(covariance=(pl.col("move") * pl.col("move_right")).sum())
 
 
 # --- tests ---------------------------------------------------------------------------------
@@ -256,7 +264,7 @@ def _statistic() -> pl.Expr:
     )
     # and this one from both alone, for slopes that are far from each other.
     alone = variance_a / slope_a**2 + variance_b / slope_b**2
-    from_both = alone - (variance_a + variance_b - _VARIANCE) / (slope_a * slope_b)
+    from_both = alone - 2 * pl.col("covariance") / (slope_a * slope_b)
     is_near = (slope_a / slope_b).is_between(0.5, 2)
     variance, scale = (
         pl.when(is_near).then(near).otherwise(far)

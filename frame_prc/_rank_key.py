@@ -50,7 +50,8 @@ class RankKey:
     def pack(self, segment: pl.Expr, slot: pl.Expr, positive: pl.Expr) -> pl.Expr:
         """Return the rank key of each row."""
         by_segment = segment.cast(self.dtype) * self._int(self._segment_size)
-        by_slot = slot.cast(self.dtype) * self._int(2)
+        # Not strict: a score that the gate refuses, such as NaN, may be beyond the scale.
+        by_slot = slot.cast(self.dtype, strict=False) * self._int(2)
         return (by_segment + by_slot + positive.cast(self.dtype)).alias("rank_key")
 
     def opening(self, segment: pl.Expr) -> pl.Expr:

@@ -80,13 +80,16 @@ def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     rated = steps.with_columns(
         _where_grown(_areas.calibrated_step_area(pl.col("reference")), _CALIBRATED),
         _where_grown(f_score(_TP, _FP, _POSITIVES - _TP, 1), "f1"),
+        _where_grown(_areas.interpolated_lack(), "interpolated_lack"),
     )
+    never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
     return _areas.areas_of(
         rated.with_row_index("place"),
         _METHODS,
         weighted=ranking.rows.columns.weighted,
         best=first_best(pl.col("f1"), pl.struct("slot", "f1")),
         **{_CALIBRATED: pl.col(_CALIBRATED).sum()},
+        interpolated_lack=pl.col("interpolated_lack").sum() + never,
     )
 
 
@@ -127,9 +130,13 @@ def _measures(rows: Rows) -> list[pl.Expr]:
     # The worst order of weighted rows has no closed form; below the worst area nothing can fall.
     worst = _areas.worst_area if rows.columns.weighted else _areas.worst_average_precision
     measures = {
-        "normalised_average_precision": _areas.normalised(_AREA, worst(_POSITIVES, _NEGATIVES)),
+        "normalised_average_precision": _areas.normalised(
+            _AREA, pl.col("lack"), worst(_POSITIVES, _NEGATIVES)
+        ),
         "normalised_interpolated": _areas.normalised(
-            pl.col("interpolated"), _areas.worst_area(_POSITIVES, _NEGATIVES)
+            pl.col("interpolated"),
+            pl.col("interpolated_lack"),
+            _areas.worst_area(_POSITIVES, _NEGATIVES),
         ),
         _CALIBRATED: pl.col(_CALIBRATED),
     }

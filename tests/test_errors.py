@@ -18,7 +18,7 @@ import pytest
 from kinds import KINDS, VERBS, Kind, every_kind, every_polars_kind
 
 import frame_prc
-from frame_prc import ColumnError, DataError, FrameError, OptionError, PrcError
+from frame_prc import ColumnError, DataError, FrameError, OptionError, PrcError, _gate
 
 ROWS = pl.DataFrame(
     {
@@ -562,6 +562,16 @@ def test_counts_just_below_the_limit_are_no_error(kind):
         kind.make(rows).prc.average_precision(score="score", pos="hits", neg="misses")
     )
     assert table["n_pos"].item() == 2**56 - 8
+
+
+@every_polars_kind
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("largest", [float("-inf"), -1e300, 1e300, float("inf")])
+def test_a_score_that_the_gate_refuses_breaks_nothing_beside_it(kind, verb, largest, monkeypatch):
+    # Both run at once: which comes first is luck, and the error has to be that of the gate.
+    monkeypatch.setattr(_gate, "_raise_problem", lambda *_: None)
+    df = pl.DataFrame({"truth": [True, False, True], "score": [largest, float("nan"), None]})
+    kind.rows(getattr(frame_prc, verb)(kind.make(df), "truth", "score", **VERBS[verb]))
 
 
 # --- what cannot be shown on every kind ----------------------------------------------------

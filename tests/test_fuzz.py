@@ -14,6 +14,7 @@ import os
 import re
 import string
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -33,7 +34,7 @@ from kinds import KINDS, Kind
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc import PrcError
+from frame_prc import PrcError, _gate
 
 EXAMPLES = int(os.environ.get("FUZZ", "25"))
 # Times as long as Polars takes to compute.
@@ -391,6 +392,22 @@ def test_any_parameters_are_an_answer_or_an_error_of_ours(verb, problem, data):
     if verb == "band":
         options = {"recalls": 3, "replicates": 3, "seed": 1} | options
     problem.ask(verb, **options)
+
+
+@pytest.mark.parametrize("verb", OPTIONS)
+@settings(fuzzed, max_examples=_fewer(DRAWING_TAKES))
+@given(problem=problems(), data=st.data())
+def test_rows_that_the_gate_refuses_break_nothing_beside_it(verb, problem, data):
+    # Both run at once: which comes first is luck, and the error has to be that of the gate.
+    options = data.draw(st.fixed_dictionaries({}, optional=OPTIONS[verb]))
+    if verb == "band":
+        options = {"recalls": 3, "replicates": 3, "seed": 1} | options
+    ask = partial(getattr(frame_prc, verb), truth="truth", score="score", **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_gate, "_raise_problem", lambda *_: None)
+        for kind in KINDS[:-1]:
+            with suppress(PrcError):
+                kind.rows(ask(kind.make(problem.df), **problem.asked))
 
 
 @pytest.mark.parametrize("verb", ["average_precision", "counts", "curve"])

@@ -157,6 +157,38 @@ def test_worst_average_precision_is_exact_for_few_and_for_many(positives, negati
     )
 
 
+@every_kind
+@pytest.mark.parametrize("negative", [0.0, 1.0])
+def test_no_digit_is_lost_of_what_is_possible_where_nearly_all_is_positive(kind, negative):
+    """The worst area there is lies 1e-11 below 1, and what a ranking adds is a part of that."""
+    df = pl.DataFrame(
+        {
+            "segment": "a",
+            "truth": [True, True, False, True],
+            "score": [2.0, 1.0, negative, 0.0],
+            "weight": [1e6, 1e-6, 1e-6, 1e-6],
+        }
+    )
+    found = kind.rows(call(kind, df)).row(0, named=True)
+    exact = expected(df, None).row(0, named=True)
+    for measure in ("normalised_average_precision", "normalised_interpolated"):
+        assert found[measure] == pytest.approx(exact[measure], rel=1e-12)
+
+
+@every_kind
+def test_positives_that_are_never_retrieved_lower_every_measure(kind):
+    df = pl.DataFrame(
+        {
+            "segment": "a",
+            "truth": [True, False, True, False, True],
+            "score": [3.0, 2.0, 1.0, None, None],
+        }
+    )
+    result = call(kind, df, missing="unretrieved")
+    wanted = result[[*MEASURES]] if kind.name == "pandas" else result.select(*MEASURES)
+    assert_rows(kind, wanted, expected(df, None), rel_tol=1e-12)
+
+
 def test_weighted_rankings_do_not_fall_below_the_worst():
     rows = {"truth": [0, 1, 1], "score": [3, 2, 1]}
     row = frame_prc.summary(
