@@ -84,7 +84,7 @@ def _along_step(low: pl.Expr, grown: pl.Expr) -> pl.Expr:
     arranged so that nothing cancels when a step is small beside what was retrieved before.
     """
     retrieved_a = _TP_A + _FP_A
-    step = _TP + _FP - retrieved_a
+    step = _TP - _TP_A + (_FP - _FP_A)  # not of two sums, which may hide it
     slope, share = (_TP - _TP_A) / step, grown / step
     retrieved = retrieved_a + (_LOW - _TP_A) / slope
     growth = (_HIGH - _LOW) / slope / retrieved

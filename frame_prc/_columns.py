@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
+from frame_prc._class_values import class_value
 from frame_prc._request import Request, check_column
 from frame_prc.exceptions import ColumnError, OptionError, nearest
 
@@ -54,6 +55,12 @@ class Columns:
     def with_squares(self) -> bool:
         """Whether the sums of squared weights are given beside the sums of weights."""
         return "pos_squares" in self.classes
+
+    @property
+    def positive_class(self) -> pl.Series | None:
+        """The value of the truth that is positive, if one is named."""
+        label = self.request.pos_label
+        return None if label is None else class_value(label, self.classes["truth"].dtype)
 
     @property
     def needs_squares(self) -> bool:
@@ -225,7 +232,9 @@ def check_repeats(uses: list[tuple[str, str]]) -> None:
     seen: dict[str, str] = {}
     for role, name in uses:
         if name in seen:
-            where = f"twice in {role}=" if seen[name] == role else f"in {seen[name]}= and {role}="
+            both = [role] if seen[name] == role else [seen[name], role]
+            told = [word if " " in word else f"{word}=" for word in both]
+            where = f"twice in {told[0]}" if len(told) == 1 else f"in {' and '.join(told)}"
             raise ColumnError(
                 f"column {name!r} is named {where}",
                 "each column once",
@@ -286,12 +295,7 @@ def _check_truth(truth: Column, pos_label: Any) -> None:
 
 def _check_label(truth: Column, label: Any) -> None:
     """Refuse a label that the truth's dtype cannot hold."""
-    try:
-        same = (truth.dtype == pl.Boolean) == isinstance(label, bool)
-        pl.DataFrame(schema={"truth": truth.dtype}).select(pl.col("truth") == label)
-    except (pl.exceptions.PolarsError, TypeError, ValueError):
-        same = False
-    if not same:
+    if class_value(label, truth.dtype) is None:
         raise OptionError(
             f"pos_label={label!r} cannot be a value of truth= column {truth.name!r} "
             f"of dtype {truth.dtype}",

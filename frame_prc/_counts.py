@@ -17,6 +17,7 @@ from frame_prc.exceptions import ColumnError, OptionError
 COLUMNS = ("threshold", "pos", "neg")
 BIN_COLUMNS = ("threshold", "below", "pos", "neg")
 ADDABLE = (*SUMS, *SQUARES)
+RESERVED = (*BIN_COLUMNS, *SQUARES)  # no key is called so, or merging would not know it as one
 
 
 def columns(*, binned: bool, squares: bool) -> list[str]:
@@ -76,9 +77,11 @@ def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
         _check_alike(schema, schemas[0], place)
     names = schemas[0].names()
     amounts = [name for name in names if name in ADDABLE]
+    # Sums of Float32 would lose ones among millions.
+    exact = [pl.col(name).cast(pl.Float64) for name in amounts if schemas[0][name] == pl.Float32]
     groups = [name for name in names if name not in ADDABLE]
     columns = list(map(named, names))
-    rows = once(pl.concat([frame.select(columns) for frame in frames]))
+    rows = once(pl.concat([frame.select(columns) for frame in frames]).with_columns(exact))
     added = rows.group_by(map(named, groups)).agg(pl.col(amounts).sum())
     added = _gate.guard(added, rows, _amount_checks(schemas[0], amounts))
     if "below" in names:

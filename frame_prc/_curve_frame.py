@@ -88,8 +88,15 @@ def curve_keys(schema: pl.Schema) -> list[str]:
                 "of a text with NA and Inf: pl.read_csv(..., null_values='NA', "
                 f"schema_overrides={{{name!r}: pl.Float64}})",
             )
-    names = schema.names()
-    return names[: names.index("threshold")]
+    keys = schema.names()[: schema.names().index("threshold")]
+    for name in keys:
+        if name in COLUMNS:
+            raise ColumnError(
+                f"column {name!r} of the curve comes before 'threshold', where its keys are",
+                f"the order of curve(): the keys, and then {', '.join(COLUMNS)}",
+                "select the columns in this order",
+            )
+    return keys
 
 
 def _check_values(points: pl.DataFrame, by: list[str]) -> None:

@@ -15,6 +15,7 @@ import narwhals as nw
 
 from frame_prc._areas import AVERAGE_PRECISION, sizes, step_area
 from frame_prc._bins import Bins
+from frame_prc._counts import RESERVED
 from frame_prc._counts import columns as count_columns
 from frame_prc._curve import COLUMNS as CURVE_COLUMNS
 from frame_prc._curve import Keep, Start, precision, recall
@@ -31,7 +32,7 @@ _HIGHEST_FIRST = "threshold DESC NULLS LAST"
 def counts(engine: Engine, frame: Any, request: Request, bins: Bins | None) -> Any:
     """Return positives and negatives at each distinct score, or in each bin that holds rows."""
     outputs = count_columns(binned=bins is not None, squares=False)
-    counted = count(engine, frame, request, outputs, bins, covering=True)
+    counted = count(engine, frame, request, RESERVED, bins, covering=True)
     held = counted.frame.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
     tidy = held.with_columns(threshold=nw.col("score"))
     if bins is not None:

@@ -28,7 +28,7 @@ from frame_prc._columns import (
 )
 from frame_prc._engines import Engine
 from frame_prc._expressions import unsigned_zero, without_nan
-from frame_prc._gate import uncovered
+from frame_prc._gate import LARGEST_WEIGHT, SMALLEST_WEIGHT, uncovered
 from frame_prc._request import Request
 from frame_prc._rows import DROP_HINT, UNRETRIEVED_HINT
 from frame_prc.exceptions import DataError, OptionError
@@ -223,10 +223,10 @@ def _amounts(columns: Columns, zero: nw.Expr) -> tuple[nw.Expr, nw.Expr]:
 
 
 def _positive(columns: Columns) -> nw.Expr:
-    column, label = columns.classes["truth"], columns.request.pos_label
+    column, label = columns.classes["truth"], columns.positive_class
     truth = without_nan(nw.col("truth"), column.dtype)
     if label is not None:
-        is_label: nw.Expr = truth == label
+        is_label: nw.Expr = truth == label.item()
         return is_label
     return truth if column.dtype == pl.Boolean else truth == 1
 
@@ -323,10 +323,15 @@ def _uncovered(columns: Columns, lowest: float) -> Conditions:
 
 def _bad_amount(role: str, column: Column) -> tuple[nw.Expr, nw.Expr]:
     amount = nw.col(role)
-    wrong = (amount < 0) | ~amount.is_finite() if column.dtype.is_float() else amount < 0
+    wrong = amount < 0
+    allowed = "numbers that are zero or more"
+    if column.dtype.is_float():
+        small = (amount > 0) & (amount < SMALLEST_WEIGHT)
+        wrong = wrong | ~amount.is_finite() | small | (amount >= LARGEST_WEIGHT)
+        allowed = f"0, or numbers from {SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
     error = DataError(
         f"{role}= column {column.name!r} has a row with {_VALUE}",
-        "finite numbers that are zero or more",
+        allowed,
         "a weight of 0 leaves a row out" if role == "weight" else None,
     )
     return wrong, _text(error, amount)

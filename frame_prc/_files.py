@@ -53,7 +53,17 @@ def discard_unfinished() -> None:
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse a path that cannot be written to, before anything is computed."""
-    target = _target(path)
+    try:
+        os.fspath(path).encode()
+        target = _target(path)
+        target.exists()
+    except FileError:
+        raise
+    except (OSError, ValueError) as error:
+        raise FileError(
+            f"{os.fspath(path)!r} cannot be a file: {getattr(error, 'strerror', None) or error}",
+            hint="another name",
+        ) from error
     # A regular file is written beside its place, and one of another kind in it.
     needed = [target] if target.exists() else []
     needed += [target.parent] if _is_regular(target) else []

@@ -132,9 +132,11 @@ def _read_pandas(chosen: pd.DataFrame, amounts: Collection[str]) -> pl.DataFrame
 def _back_to_pandas(rows: pl.DataFrame, chosen: pd.DataFrame, schema: pl.Schema) -> pd.DataFrame:
     out = rows.to_pandas()
     # A key leaves with the pandas dtype it came with: category, nullable, tz, str or object.
-    for name, dtype in schema.items():
-        if rows.schema.get(name) == dtype:
+    for name, dtype in rows.schema.items():
+        if schema.get(name) == dtype:
             out[name] = _to_pandas(rows[name], chosen[name])
+        elif _is_lost(rows[name]):
+            out[name] = _with_nulls(rows[name], "boolean" if dtype == pl.Boolean else str(dtype))
     return out
 
 
@@ -160,10 +162,19 @@ def _to_pandas(key: pl.Series, source: pd.Series[Any]) -> Any:
         codes = key.to_physical().cast(pl.Int64).fill_null(-1).to_list()
         pandas = sys.modules["pandas"]
         return pandas.Categorical.from_codes(codes, dtype=categories).astype(source.dtype)
-    if key.null_count() > 0 and (key.dtype.is_integer() or key.dtype == pl.Boolean):
-        # pandas casts integers with nulls through floats, whichever way they come.
-        return sys.modules["pandas"].array(key.to_list(), dtype=_nullable(source.dtype))
+    if _is_lost(key):
+        return _with_nulls(key, _nullable(source.dtype))
     return key.to_pandas().astype(source.dtype)
+
+
+def _is_lost(column: pl.Series) -> bool:
+    """Say whether pandas casts a column through floats, as it does with integers and nulls."""
+    whole = column.dtype.is_integer() or column.dtype == pl.Boolean
+    return whole and column.null_count() > 0
+
+
+def _with_nulls(column: pl.Series, dtype: Any) -> Any:
+    return sys.modules["pandas"].array(column.to_list(), dtype=dtype)
 
 
 def _nullable(dtype: Any) -> Any:
@@ -197,7 +208,7 @@ def _chosen(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFram
 def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     # In a column of Python objects None, NaN and NA all say missing; Arrow takes only None.
     objects = {str(n): frame[n] for n, dtype in frame.dtypes.items() if str(dtype) == "object"}
-    none = {name: column.where(column.notna(), None) for name, column in objects.items()}
+    none = {name: _moments(column.where(column.notna(), None)) for name, column in objects.items()}
     try:
         source = pl.from_pandas(frame.assign(**none), nan_to_null=False)
     except ImportError as error:
@@ -212,6 +223,12 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
         ) from error
     source.columns = [str(name) for name in frame.columns]  # an empty name gets another there
     return source.with_columns(_category_orders(frame))
+
+
+def _moments(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of moments as such: as Python objects Arrow would cut off nanoseconds."""
+    kind = sys.modules["pandas"].api.types.infer_dtype(column, skipna=True)
+    return column.infer_objects() if kind.startswith(("datetime", "timedelta")) else column
 
 
 def _category_orders(frame: pd.DataFrame) -> list[pl.Expr]:

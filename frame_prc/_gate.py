@@ -8,7 +8,6 @@ result, where order counts, it would hold all of them back in memory until the r
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,9 @@ Sums = dict[str, Any]
 
 # A hundred times a total must stay in Int64, for the 101 recalls of an area are compared exactly.
 COUNT_LIMIT = 2.0**56
+# Between these a square and a quotient of sums of weights are numbers, and keep their digits.
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-150, 1e150
+_COMMON_FACTOR = "divide all by a common factor; no ratio changes"
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,13 @@ def amount_check(role: str, column: Column) -> Check:
     """Weights and counts are finite and not negative, and so is their sum."""
     amount, as_float = pl.col(role), pl.col(role).cast(pl.Float64)
     wrong = (amount < 0) | ~as_float.is_finite()
-    largest = COUNT_LIMIT if column.dtype.is_integer() and role != "weight" else math.inf
+    power = 2 if role.endswith("_squares") else 1
+    is_count = column.dtype.is_integer() and role != "weight"
+    largest = COUNT_LIMIT if is_count else LARGEST_WEIGHT**power
+    small = (as_float > 0) & (as_float < SMALLEST_WEIGHT**power)
     sums = _count_and_values(role, amount, wrong)
+    if column.dtype.is_float():
+        sums[f"{role} least"] = as_float.filter(small).min()
 
     def problem(found: Sums) -> DataError | None:
         if count := found[f"{role} wrong"]:
@@ -109,12 +116,20 @@ def amount_check(role: str, column: Column) -> Check:
         if found[f"{role} total"] >= largest:
             return DataError(
                 f"{role}= column {column.name!r} adds up to {found[f'{role} total']:.6g}",
-                "a finite total" if largest == math.inf else f"a total below {largest:.6g}",
-                "divide all by a common factor; no ratio changes",
+                f"a total below {largest:.6g}",
+                _COMMON_FACTOR,
+            )
+        if (least := found.get(f"{role} least")) is not None:
+            return DataError(
+                f"{role}= column {column.name!r} has a row with {least!r}",
+                f"0, or numbers from {SMALLEST_WEIGHT**power:g} on",
+                _COMMON_FACTOR,
             )
         return None
 
-    suspect = wrong if largest == math.inf else wrong | (as_float >= largest)
+    suspect = wrong | (as_float >= largest)
+    if column.dtype.is_float():
+        suspect = suspect | small
     return Check({**sums, f"{role} total": as_float.sum()}, problem, suspect)
 
 
@@ -154,22 +169,25 @@ def cluster_check(column: Column) -> Check:
     return Check({"cluster missing": _missing_rows("cluster", column)}, problem)
 
 
-def binary_check(column: Column) -> Check:
+def binary_check(column: Column, role: str = "truth") -> Check:
     """Numeric truth without ``pos_label=`` is 0 or 1."""
-    truth = without_nan(pl.col("truth"), column.dtype)
+    truth = without_nan(pl.col(role), column.dtype)
 
     def problem(sums: Sums) -> DataError | None:
-        if not (count := sums["truth wrong"]):
+        if not (count := sums[f"{role} wrong"]):
             return None
+        values = sums[f"{role} values"]
+        problem = f"truth= column {column.name!r} has {_rows(count)} outside 0 and 1: "
+        if role != "truth":
+            return DataError(problem + _listed(values), "Boolean, or 0/1 numbers")
         return DataError(
-            f"truth= column {column.name!r} has {_rows(count)} outside 0 and 1: "
-            f"{_listed(sums['truth values'])}",
+            problem + _listed(values),
             "Boolean, or 0/1 numbers, or any dtype with pos_label=",
-            f"name the positive class, for example pos_label={sums['truth values'][0]!r}",
+            f"name the positive class, for example pos_label={values[0]!r}",
         )
 
     wrong = (truth != 0) & (truth != 1)
-    return Check(_count_and_values("truth", truth, wrong), problem, wrong)
+    return Check(_count_and_values(role, truth, wrong), problem, wrong)
 
 
 def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
@@ -191,10 +209,10 @@ def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
     return Check(_count_and_values("truth", truth, absent), problem)
 
 
-def class_check(column: Column, labels: list[object]) -> Check:
+def class_check(column: Column, labels: list[object], scored: Sequence[pl.Expr]) -> Check:
     """Every class that occurs, in column ``truth_0``, has a score column."""
     truth = pl.col("truth_0")
-    unscored = truth.is_not_null() & ~pl.any_horizontal(truth.eq(label) for label in labels)
+    unscored = truth.is_not_null() & ~pl.any_horizontal(scored)
 
     def problem(sums: Sums) -> DataError | None:
         if not (count := sums["truth wrong"]):

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc import _gate
+from frame_prc._class_values import class_value, literal, plain
 from frame_prc._columns import (
     Column,
     check_numeric,
@@ -91,9 +92,9 @@ def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest) -> pl.LazyFrame:
         labels, indicators, checks = _classes(truths[0], asked.labels)
     else:
         names = [t.name if n is None else n for n, t in zip(asked.labels, truths, strict=True)]
-        check_repeats([("the labels of truth", str(name)) for name in names])
+        check_repeats([("the labels of truth=", str(name)) for name in names])
         labels = [pl.lit(str(name)) for name in names]
-        indicators, checks = [pl.col(f"truth_{i}") for i in range(len(truths))], []
+        indicators, checks = _indicators(truths)
     score_dtype = common_score_dtype(scores)
     parts = [
         source.select(
@@ -112,22 +113,35 @@ def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest) -> pl.LazyFrame:
 def _classes(
     truth: Column, classes: list[Any]
 ) -> tuple[list[pl.Expr], list[pl.Expr], list[_gate.Check]]:
-    try:
-        values = pl.Series(classes, dtype=truth.dtype)
-    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+    found = [(label, class_value(plain(label), truth.dtype)) for label in classes]
+    values = [value for _, value in found if value is not None]
+    if len(values) < len(classes):
+        impossible = ", ".join(shown(label) for label, value in found if value is None)
         raise OptionError(
             f"score= names classes that truth= column {truth.name!r} of dtype {truth.dtype} "
-            f"cannot hold: {', '.join(map(shown, classes))}",
+            f"cannot hold: {impossible}",
             f"values of dtype {truth.dtype}",
-        ) from error
-    if values.null_count() or values.n_unique() < len(classes):
-        raise OptionError(
-            f"score= names a class twice, or none: {', '.join(map(shown, classes))}",
-            "each class once",
         )
-    labels = [pl.lit(label).cast(truth.dtype) for label in classes]
-    indicators = [pl.col("truth_0").eq(label) for label in classes]
-    return labels, indicators, [_gate.class_check(truth, classes)]
+    if len({repr(value.item()) for value in values}) < len(classes):
+        raise OptionError(
+            f"score= names a class twice: {', '.join(map(shown, classes))}", "each class once"
+        )
+    labels = [literal(value) for value in values]
+    indicators = [pl.col("truth_0").eq(label) for label in labels]
+    typed = [label.cast(truth.dtype) for label in labels]
+    return typed, indicators, [_gate.class_check(truth, classes, indicators)]
+
+
+def _indicators(truths: list[Column]) -> tuple[list[pl.Expr], list[_gate.Check]]:
+    """Return the truth of each label, in one dtype."""
+    checks = []
+    for i, column in enumerate(truths):
+        if column.dtype != pl.Boolean:
+            check_numeric("truth", column)
+            checks.append(_gate.binary_check(column, f"truth_{i}"))
+    alike = len({column.dtype for column in truths}) == 1
+    indicators = [pl.col(f"truth_{i}") for i in range(len(truths))]
+    return [one if alike else one.cast(pl.Float64) for one in indicators], checks
 
 
 def _project(

@@ -115,4 +115,5 @@ def iso_f1(f_scores: Sequence[float], steps: int) -> pl.DataFrame:
         recall=recall
     )
     precision = f * pl.col("recall") / (2 * pl.col("recall") - f)
-    return points.select("f_score", "recall", precision=precision).collect()
+    within = precision.clip(upper_bound=1)  # the first point may be a rounding above
+    return points.select("f_score", "recall", precision=within).collect()

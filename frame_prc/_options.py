@@ -25,6 +25,7 @@ Numbers: TypeAlias = float | Iterable[float] | None
 _LARGEST_BETA = 1e100  # beyond, its square is no float
 _THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
 _MOST_RECALLS = 10_001
+_HIGHEST_LEVEL = 1 - 1e-15  # beyond, half the rest is lost beside 1
 _MOST_POINTS = 2**62  # more than any curve has
 _RECALLS = f"a number of recalls from 2 to {_MOST_RECALLS}, or a list of ascending ones from 0 to 1"
 _RANGE = "(low, high) with 0 <= low < high <= 1"
@@ -166,7 +167,7 @@ def _target(criterion: Criterion, value: Any) -> float:
 
 
 def _percent_hint(name: str, value: Any) -> str | None:
-    is_percent = _is_number(value) and 1 < value <= 100  # noqa: PLR2004
+    is_percent = _is_number(value) and 2 <= value <= 100  # noqa: PLR2004
     return f"{value} % is {name}={value / 100}" if is_percent else None
 
 
@@ -248,6 +249,8 @@ def confidence(ci: Any) -> float:
     if not _is_number(ci) or not 0 < ci < 1:
         allowed = "a number between 0 and 1"
         raise OptionError(f"ci={shown(ci)} is not a level", allowed, _percent_hint("ci", ci))
+    if ci > _HIGHEST_LEVEL:
+        raise OptionError(f"ci={shown(ci)} is too near 1", f"at most {_HIGHEST_LEVEL!r}")
     return float(ci)
 
 
@@ -324,6 +327,7 @@ def f_scores_and_steps(f_scores: Any, points: int) -> tuple[list[float], int]:
     for score in scores:
         if not _is_number(score) or not 0 < score < 1:
             raise OptionError(f"f_scores= holds {shown(score)}", "numbers between 0 and 1")
-    if not _is_integer(points) or points <= 1:
-        raise OptionError(f"points={shown(points)} do not make a line", "an integer from 2 on")
+    if not _is_integer(points) or not 1 < points <= _MOST_RECALLS:
+        allowed = f"an integer from 2 to {_MOST_RECALLS}"
+        raise OptionError(f"points={shown(points)} do not make a line", allowed)
     return scores, int(points) - 1

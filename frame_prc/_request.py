@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
+from frame_prc._class_values import plain
 from frame_prc.exceptions import OptionError, shown, type_name
 
 IntoColumn: TypeAlias = str | pl.Expr
@@ -101,7 +102,7 @@ def _label(pos_label: Any) -> Any:
         raise OptionError(
             f"pos_label= is of type {type_name(pos_label)}", "a single value of the truth"
         )
-    return pos_label.item() if hasattr(pos_label, "item") else pos_label  # a NumPy scalar
+    return plain(pos_label)
 
 
 def check_option(name: str, value: object, options: Iterable[object]) -> None:

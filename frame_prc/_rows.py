@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc import _gate
+from frame_prc._class_values import literal
 from frame_prc._columns import (
     WORKING_EXPRESSION,
     Columns,
@@ -233,8 +234,8 @@ def _classes(columns: Columns) -> list[pl.Expr]:
 def _positive(columns: Columns) -> pl.Expr:
     column = columns.classes["truth"]
     truth = without_nan(pl.col("truth"), column.dtype)
-    if columns.request.pos_label is not None:
-        return truth.eq(columns.request.pos_label)
+    if (label := columns.positive_class) is not None:
+        return truth.eq(literal(label))
     return truth if column.dtype == pl.Boolean else truth.eq(1)
 
 

@@ -35,6 +35,7 @@ from frame_prc._compare import Adjust, Against
 from frame_prc._curve import STARTS, Keep, Start
 from frame_prc._engines import Engine, check_request, engine_of
 from frame_prc._frames import FrameT, check_frame
+from frame_prc._gate import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from frame_prc._intervals import CiMethod, Interval, normal_quantile
 from frame_prc._labels import label_request
 from frame_prc._operating import Criterion
@@ -62,6 +63,7 @@ from frame_prc._request import (
     IntoScores,
     Missing,
     Request,
+    check_column,
     check_option,
     names_of,
     request,
@@ -118,7 +120,8 @@ def counts(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
+        below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -192,7 +195,7 @@ def counts(
     return _run(
         frame,
         asked,
-        _counts.columns(binned=bins is not None, squares=squares),
+        _counts.RESERVED,
         lambda rows: _counts.counts(rows, bins, squares=squares),
     )
 
@@ -320,7 +323,8 @@ def curve(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
+        below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -336,10 +340,10 @@ def curve(
         precrec, PRROC and Spark. ``None``: no such row.
     keep
         ``"all"``: every point. ``"corners"``: only the first and the last point of each number of
-        true positives, which draw the same line and have the same areas and envelope. A number:
-        of these, at most so many in each segment, the start, the end, and the highest and the
-        lowest precision among them; ``precision_error`` then says how far the steps drawn through
-        them are from the curve at most.
+        true positives, which draw the same line and have the same areas and envelope. A number
+        from 5 on: of these, at most so many in each segment, the start, the end, and the highest
+        and the lowest precision among them; ``precision_error`` then says how far the steps drawn
+        through them are from the curve at most.
     envelope
         Add a column ``envelope``: the largest precision from this point on, at higher recall
         (PASCAL VOC 2010, Detectron).
@@ -468,7 +472,8 @@ def average_precision(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
+        below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -496,7 +501,8 @@ def average_precision(
     bounds
         Add ``ap_lowest`` and ``ap_highest``, between which the average precision lies in whatever
         order the rows within a tie, or within a bin, really come; for counts of bins, that is how
-        far off it can be. Always there with ``thresholds``; not for averages.
+        far off it can be. What orders attain may lie a little inside. Always there with
+        ``thresholds``; not for averages.
     ci
         Add an interval with this probability of covering the average precision of the population
         that the rows are a sample of, for example ``0.95``.
@@ -514,7 +520,7 @@ def average_precision(
     stratified
         Draw positives and negatives apart, as many of each as there are, as in a sample whose class
         sizes were chosen. Otherwise rows are drawn whatever their class, and prevalence varies with
-        them.
+        them. Not with ``cluster``.
     seed
         An integer for the same ``"bootstrap"`` every time, whatever the kind of frame and the order
         of rows, and whichever other segments there are; ``None`` for a new one.
@@ -657,7 +663,8 @@ def auc(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
+        below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -787,7 +794,8 @@ def operating_points(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
+        below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -891,7 +899,8 @@ def compare(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
+        below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1019,7 +1028,8 @@ def band(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
+        below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1042,7 +1052,7 @@ def band(
     stratified
         Draw positives and negatives apart, as many of each as there are, as in a sample whose class
         sizes were chosen. Otherwise rows are drawn whatever their class, and prevalence varies with
-        them.
+        them. Not with ``cluster``.
     seed
         An integer for the same band every time, whatever the kind of frame and the order of rows,
         and whichever other segments there are; ``None`` for a new one.
@@ -1138,7 +1148,8 @@ def summary(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
+        below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1290,7 +1301,8 @@ def plot(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
+        below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1419,7 +1431,8 @@ def plot_summary(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
+        below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1520,8 +1533,8 @@ def one_vs_rest(
     -------
     Same kind as ``frame``
         The columns of ``row`` and ``by``, then ``label`` (the dtype of ``truth``; String for
-        several truths), ``truth`` (Boolean, or as given for several truths), ``score``, and the
-        column of ``weight``. All rows of the first label come first.
+        several truths), ``truth`` (Boolean; of several truths the dtype that all have, or
+        Float64), ``score``, and the column of ``weight``. All rows of the first label come first.
 
     Raises
     ------
@@ -1529,7 +1542,8 @@ def one_vs_rest(
         At the call, where the schema shows that a role cannot be filled, or the numbers of truth
         and score columns differ.
     DataError
-        When the result is collected, if a class occurs that has no score column.
+        When the result is collected, if a class occurs that has no score column, or one of several
+        truths is neither 0 nor 1.
 
     Examples
     --------
@@ -1567,7 +1581,7 @@ def iso_f1(f_scores: Sequence[float] = (0.2, 0.4, 0.6, 0.8), points: int = 101) 
     f_scores
         The F1 scores, between 0 and 1.
     points
-        Points per line, at least 2.
+        Points per line, from 2 to 10,001.
 
     Returns
     -------
@@ -1639,7 +1653,8 @@ def write_ggplot(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights, finite and not negative. Rows of weight 0 are as good as absent.
+        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
+        below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1766,7 +1781,7 @@ def average_precision_expr(
     score
         Column of scores, any numeric dtype, higher means more likely positive.
     weight
-        Column of sample weights, finite and not negative; rows of weight 0 are left out.
+        Column of sample weights from 1e-150 to 1e150; rows of weight 0 are left out.
 
     Returns
     -------
@@ -1803,21 +1818,23 @@ def average_precision_expr(
     │ south  ┆ 0.5               │
     └────────┴───────────────────┘
     """
-    truth = _column(truth)
-    score = _per_row(_column(score), truth)
+    truth = _column("truth", truth)
+    score = _per_row(_column("score", score), truth)
     undefined = ((truth != 0) & (truth != 1)).fill_null(value=True)
     undefined = undefined | score.is_null() | score.abs().cast(pl.Float64).is_nan()
     if weight is None:
         area = _areas.rank_expression(truth == 1, score)
     else:
-        weight = _per_row(_column(weight), truth).cast(pl.Float64)
-        is_weight = ((weight >= 0) & weight.is_finite()).fill_null(value=False)
+        weight = _per_row(_column("weight", weight), truth).cast(pl.Float64)
+        in_range = weight.is_between(SMALLEST_WEIGHT, LARGEST_WEIGHT)
+        is_weight = ((weight == 0) | in_range).fill_null(value=False)
         undefined = (undefined & (weight != 0)) | ~is_weight
         area = _areas.weighted_expression(truth == 1, score, weight)
     return pl.when(~undefined.any()).then(area).alias(_areas.AVERAGE_PRECISION)
 
 
-def _column(column: str | pl.Expr) -> pl.Expr:
+def _column(role: str, column: str | pl.Expr) -> pl.Expr:
+    check_column(role, column)
     return pl.col(column) if isinstance(column, str) else column
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from frame_prc import PrcError, _ranking
+
+# For a second look at what another run has looked at closely.
+settings.register_profile("few", max_examples=20)
 
 # What no error may show: names of ours, and what other libraries or Python say of objects.
 FOREIGN = re.compile(
@@ -40,3 +46,10 @@ def every_error_reads_well():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PrcError, "__init__", make_and_read)
         yield
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Write down which tests are skipped, for a run that has what they need."""
+    if report.skipped and (file := os.environ.get("SKIPPED")):
+        with Path(file).open("a", encoding="utf-8") as skipped:
+            skipped.write(f"{report.nodeid}\n")

@@ -424,3 +424,18 @@ def test_grid_reaches_full_recall_with_any_weight(kind, weight):
         kind.make(df), "truth", "score", weight="weight", method=["11-point", "101-point"]
     )
     assert kind.rows(result)["auc"].to_list() == pytest.approx([1, 1], rel=1e-12, abs=0)
+
+
+@every_kind
+def test_a_step_beside_which_all_others_are_tiny_is_seen(kind):
+    """Rows of 1e-17 are nothing beside 1e17, and still there is no division by what they add."""
+    df = pl.DataFrame(
+        {
+            "truth": [True, False, True, False],
+            "score": [4.0, 3.0, 2.0, 1.0],
+            "weight": [1e-17, 1e17, 1.0, 1.0],
+        }
+    )
+    result = frame_prc.auc(kind.make(df), "truth", "score", weight="weight", method="interpolated")
+    # Precision is 1 on the first 1e-17 of recall, and grows to 1e-17 on the rest.
+    assert kind.rows(result)["auc"].item() == pytest.approx(1.5e-17, rel=1e-12)

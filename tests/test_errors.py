@@ -574,6 +574,52 @@ def test_a_score_that_the_gate_refuses_breaks_nothing_beside_it(kind, verb, larg
     kind.rows(getattr(frame_prc, verb)(kind.make(df), "truth", "score", **VERBS[verb]))
 
 
+@every_kind
+@pytest.mark.parametrize(
+    ("weight", "says"),
+    [
+        (
+            1e154,
+            r"'weight' adds up to 3e\+154. Allowed: a total below 1e\+150. Hint: divide all by",
+        ),
+        (
+            1e-160,
+            "'weight' has a row with 1e-160. Allowed: 0, or numbers from 1e-150 on. Hint: div",
+        ),
+    ],
+)
+def test_weights_whose_squares_are_no_numbers_are_refused(kind, weight, says):
+    df = pl.DataFrame({"truth": [True, False, True], "score": [3, 2, 1], "weight": weight})
+    with pytest.raises(DataError, match=says):
+        kind.rows(
+            frame_prc.average_precision(kind.make(df), "truth", "score", weight="weight", ci=0.9)
+        )
+
+
+@every_kind
+@pytest.mark.parametrize("name", ["below", "pos_squares", "neg_squares"])
+def test_no_key_of_counts_is_called_like_a_column_that_counts_may_have(kind, name):
+    df = pl.DataFrame({"truth": [True, False], "score": [0.5, 0.4], name: ["a", "b"]})
+    with pytest.raises(ColumnError, match=f"key '{name}' in by= is named like a column"):
+        frame_prc.counts(kind.make(df), "truth", "score", by=name)
+
+
+@pytest.mark.parametrize("column", [1, None, ["truth"]])
+@pytest.mark.parametrize("role", ["truth", "score", "weight"])
+def test_what_is_no_column_is_refused_by_the_expression(role, column):
+    if role == "weight" and column is None:
+        column = 1.0
+    with pytest.raises(OptionError, match=f"{role}= takes columns, got "):
+        frame_prc.average_precision_expr(**{"truth": "truth", "score": "score", role: column})
+
+
+@pytest.mark.parametrize("weight", [1e-320, 1e308])
+def test_the_expression_is_null_where_weights_are_refused(weight):
+    df = pl.DataFrame({"truth": [1, 0], "score": [1, 2], "weight": [weight, 1.0]})
+    found = df.select(frame_prc.average_precision_expr("truth", "score", "weight"))
+    assert found.item() is None
+
+
 # --- what cannot be shown on every kind ----------------------------------------------------
 
 

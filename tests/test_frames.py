@@ -123,6 +123,28 @@ def test_undefined_numbers_are_nan_in_pandas():
     assert result["average_precision"].isna().tolist() == [False, True]
 
 
+@pytest.mark.parametrize("moment", [pd.Timestamp, pd.Timedelta])
+def test_moments_of_pandas_keep_their_nanoseconds(moment):
+    keys = pd.Series([moment(1), moment(2)], dtype=object)
+    df = pd.DataFrame({"late": [1, 0], "score": [0.1, 0.2], "key": keys})
+    result = frame_prc.average_precision(df, "late", "score", by="key")
+    assert result["key"].tolist() == keys.tolist()
+
+
+def test_integer_thresholds_of_pandas_stay_integers_beside_rows_never_retrieved():
+    scores = pd.Series([2**53 + 1, 2**53, None], dtype="Int64")
+    df = pd.DataFrame({"late": [1, 0, 1], "score": scores})
+    counts = frame_prc.counts(df, "late", "score", missing="unretrieved")
+    assert counts["threshold"].dtype == "Int64"
+    asked = {"score": "threshold", "pos": "pos", "neg": "neg", "missing": "unretrieved"}
+    again = frame_prc.average_precision(counts, **asked)
+    alone = frame_prc.average_precision(df, "late", "score", missing="unretrieved")
+    assert again["average_precision"].item() == alone["average_precision"].item() == 0.5
+    all_found = frame_prc.counts(df.dropna().astype("int64"), "late", "score")
+    merged = frame_prc.merge_counts(counts, all_found)
+    assert merged[["pos", "neg"]].to_numpy().tolist() == [[2, 0], [0, 2], [1, 0]]
+
+
 def test_key_made_by_an_expression_comes_out_of_pandas():
     frame = with_key(pd.to_datetime(["2024-02-01", "2024-01-05", "2024-01-07", "2024-02-03"]))
     result = frame.prc.average_precision("late", "score", by=pl.col("key").dt.month())

@@ -39,6 +39,7 @@ from frame_prc import PrcError, _gate
 EXAMPLES = int(os.environ.get("FUZZ", "25"))
 # Times as long as Polars takes to compute.
 DRAWING_TAKES, COUNTING_TAKES, DUCKDB_TAKES = 20, 10, 5
+AGAIN = 4  # for what is asked of a verb beside much else
 fuzzed = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
 )
@@ -447,7 +448,7 @@ def test_any_picture_is_drawn_or_an_error_of_ours(verb, problem, data, tmp_path_
         check_text(error, problem.df)
 
 
-@fuzzed
+@settings(fuzzed, max_examples=_fewer(AGAIN))
 @given(
     problem=problems(),
     over=KEY,
@@ -569,7 +570,7 @@ def test_merged_counts_are_those_of_the_whole(problem, parts):
     assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@fuzzed
+@settings(fuzzed, max_examples=_fewer(AGAIN))
 @given(
     names=st.lists(
         st.text(string.printable + "é😀", max_size=4) | st.sampled_from(["key_0", "score", "^a$"]),

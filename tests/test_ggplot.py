@@ -813,6 +813,19 @@ def test_a_script_of_ours_is_replaced(tmp_path):
     assert "second" in (tmp_path / "curves.R").read_text()
 
 
+@pytest.mark.parametrize("name", ["x\0.tsv", "a" * 300 + ".tsv", "\udcff.tsv"])
+def test_a_name_that_no_file_can_have_is_an_error_of_ours(tmp_path, name):
+    with pytest.raises(FileError, match=r"cannot be a file: .*Hint: another name"):
+        ROWS.prc.write_ggplot(f"{tmp_path}/{name}", "late", "score")
+
+
+def test_a_curve_whose_columns_are_in_another_order_is_refused(tmp_path):
+    curve = ROWS.prc.curve("late", "score")
+    turned = curve.select("tp", "threshold", pl.exclude("tp", "threshold"))
+    with pytest.raises(ColumnError, match="column 'tp' of the curve comes before 'threshold'"):
+        turned.prc.write_ggplot(tmp_path / "t.tsv")
+
+
 def test_a_key_may_be_called_like_a_pattern(tmp_path):
     rows = ROWS.with_columns(pl.Series("^a$", ["x", "y"] * (ROWS.height // 2)), a=1)
     table, script = rows.prc.write_ggplot(tmp_path / "t.tsv", "late", "score", by="^a$")

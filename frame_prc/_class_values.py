@@ -1,0 +1,101 @@
+"""Values that name a class: a label as a value of the truth's own dtype, exactly or not at all."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+_TEXTS = (pl.String, pl.Categorical, pl.Enum)
+_NO_VALUES = (pl.List, pl.Array, pl.Object)
+_REFUSED = (
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+    ArithmeticError,
+    TypeError,
+    ValueError,
+)
+
+
+def plain(label: Any) -> Any:
+    """Return a label of NumPy or pandas as Python says it, unless that has too few digits."""
+    for moment in ("to_datetime64", "to_timedelta64"):
+        if hasattr(label, moment) and getattr(label, "tzinfo", None) is None:
+            label = getattr(label, moment)()
+    if not hasattr(label, "item"):
+        return label
+    item = label.item()
+    is_moment = label.dtype.kind in "mM"
+    return label if is_moment and (item is None or isinstance(item, int)) else item
+
+
+def class_value(label: Any, dtype: pl.DataType) -> pl.Series | None:
+    """Return a label as a column with one value of a dtype, or None where that cannot hold it.
+
+    Numbers are the same whatever their type, as instants are in whatever time zone; but a truth
+    value is no number.
+    """
+    if dtype == pl.Null:
+        return pl.Series([None], dtype=dtype)
+    if (dtype == pl.Boolean) != isinstance(label, bool) or dtype in _NO_VALUES:
+        return None
+    try:
+        value = _converted(label, dtype)
+        if hasattr(value, "dtype"):
+            return _moment(value, dtype)
+        held = pl.Series([value], dtype=dtype, strict=True)
+        # Polars may take a dtype of its own, or round.
+        fits = held.dtype == dtype and (dtype == pl.Float32 or bool(held.item() == value))
+    except _REFUSED:
+        return None
+    return held if fits and held.item() is not None else None
+
+
+def literal(value: pl.Series) -> pl.Expr:
+    """Return the one value of a column as an expression."""
+    if value.dtype.is_temporal():  # Python knows no nanoseconds
+        physical = value.to_physical()
+        return pl.lit(physical.item(), dtype=physical.dtype).cast(value.dtype)
+    # Categories are compared with texts; those of another frame may be numbered in another way.
+    return pl.lit(value.item(), dtype=None if value.dtype in _TEXTS else value.dtype)
+
+
+def _converted(label: Any, dtype: pl.DataType) -> Any:
+    """Return a label as the type of Python that a dtype is made from, if it has such a value."""
+    if isinstance(label, (int, float, Decimal)) and dtype.is_numeric():
+        return _number(label, dtype)
+    if isinstance(label, datetime):
+        return _instant(label, dtype)
+    if isinstance(label, date) and dtype == pl.Datetime:
+        return datetime.combine(label, time())
+    return label
+
+
+def _number(label: float | Decimal, dtype: pl.DataType) -> float | Decimal | None:
+    if isinstance(label, Decimal) and not label.is_finite():
+        return None  # Polars would panic, as for more decimals than a dtype has
+    if isinstance(dtype, pl.Decimal):
+        exact = label if isinstance(label, Decimal) else Decimal(repr(label))
+        return exact if exact == round(exact, dtype.scale) else None
+    number = float(label) if dtype.is_float() else int(label)
+    return number if number == label or dtype == pl.Float32 else None
+
+
+def _instant(label: datetime, dtype: pl.DataType) -> date:
+    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None and label.tzinfo is not None:
+        return label.astimezone(ZoneInfo(dtype.time_zone))
+    is_day = dtype == pl.Date and label.tzinfo is None and label.time() == time()
+    return label.date() if is_day else label
+
+
+def _moment(value: Any, dtype: pl.DataType) -> pl.Series | None:
+    """Return a moment or a duration of NumPy, which has as many digits as it has."""
+    given = pl.Series(value.reshape(1))
+    is_duration = dtype == pl.Duration
+    if not dtype.is_temporal() or is_duration != (given.dtype == pl.Duration):
+        return None
+    held = given.cast(dtype)
+    return held if held.null_count() == 0 and held.cast(given.dtype).equals(given) else None
