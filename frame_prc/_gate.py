@@ -238,7 +238,7 @@ def cover_check(scores: Sequence[Column], lowest: float) -> Check:
     def problem(found: Sums) -> DataError | None:
         for role, column in columns.items():
             if count := found[f"{role} below"]:
-                rows = f"{_rows(count)} down to {found[f'{role} least']!r}"
+                rows = f"{_rows(count)} down to {_unsigned(found[f'{role} least'])!r}"
                 return uncovered(column, rows, lowest)
         return None
 
@@ -323,4 +323,9 @@ def _rows(count: int) -> str:
 
 
 def _listed(values: Sequence[object]) -> str:
-    return ", ".join(shown(value) for value in values)
+    return ", ".join(shown(_unsigned(value)) for value in values)
+
+
+def _unsigned(value: Any) -> Any:
+    # Which of two zeros is the first to be met is luck.
+    return 0.0 if isinstance(value, float) and value == 0 else value

@@ -564,6 +564,16 @@ def test_counts_just_below_the_limit_are_no_error(kind):
     assert table["n_pos"].item() == 2**56 - 8
 
 
+@every_kind
+@pytest.mark.parametrize("scores", [[0.0, -0.0], [-0.0, 0.0]])
+def test_an_error_names_both_zeros_alike(kind, scores):
+    df = pl.DataFrame({"truth": [False, False], "score": scores, "number": scores})
+    with pytest.raises(DataError, match=r"2 rows down to 0\.0, below"):
+        kind.rows(frame_prc.counts(kind.make(df), "truth", "score", thresholds=[0.5]))
+    with pytest.raises(DataError, match=r"which holds 0\.0\. "):
+        kind.rows(frame_prc.counts(kind.make(df), "number", "score", pos_label=1))
+
+
 @every_polars_kind
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("largest", [float("-inf"), -1e300, 1e300, float("inf")])
