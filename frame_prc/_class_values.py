@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -15,6 +16,7 @@ _REFUSED = (
     pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
     ArithmeticError,
+    LookupError,
     TypeError,
     ValueError,
 )
@@ -47,8 +49,9 @@ def class_value(label: Any, dtype: pl.DataType) -> pl.Series | None:
         if hasattr(value, "dtype"):
             return _moment(value, dtype)
         held = pl.Series([value], dtype=dtype, strict=True)
-        # Polars may take a dtype of its own, or round.
-        fits = held.dtype == dtype and (dtype == pl.Float32 or bool(held.item() == value))
+        # Polars may take a dtype of its own, or round: in Float32 to the number that is nearest.
+        near = dtype == pl.Float32 and math.isclose(held.item(), value, rel_tol=2**-24)
+        fits = held.dtype == dtype and (near or bool(held.item() == value))
     except _REFUSED:
         return None
     return held if fits and held.item() is not None else None
@@ -81,7 +84,7 @@ def _number(label: float | Decimal, dtype: pl.DataType) -> float | Decimal | Non
         exact = label if isinstance(label, Decimal) else Decimal(repr(label))
         return exact if exact == round(exact, dtype.scale) else None
     number = float(label) if dtype.is_float() else int(label)
-    return number if number == label or dtype == pl.Float32 else None
+    return number if number == label else None
 
 
 def _instant(label: datetime, dtype: pl.DataType) -> date:

@@ -75,6 +75,8 @@ IMPOSSIBLE = [
     (pl.Int64, [1]),
     (pl.Int64, np.datetime64("1970-01-01", "ns")),
     (pl.Float64, 2**53 + 1),
+    (pl.Float32, 1e300),
+    (pl.Float32, float("nan")),
     (pl.Decimal(4, 1), Decimal("1E-50")),
     (pl.Decimal(4, 1), 0.15),
     (pl.Boolean, 1),
