@@ -7,12 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from frame_prc import PrcError, _ranking
-
-# For a second look at what another run has looked at closely.
-settings.register_profile("few", max_examples=20)
 
 # What no error may show: names of ours, and what other libraries or Python say of objects.
 FOREIGN = re.compile(

@@ -38,7 +38,7 @@ from frame_prc import PrcError, _gate
 
 EXAMPLES = int(os.environ.get("FUZZ", "25"))
 # Times as long as Polars takes to compute.
-DRAWING_TAKES, COUNTING_TAKES, DUCKDB_TAKES = 20, 10, 5
+DRAWING_TAKES, COUNTING_TAKES, DUCKDB_TAKES = 20, 20, 10
 AGAIN = 4  # for what is asked of a verb beside much else
 fuzzed = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True

@@ -747,7 +747,7 @@ def test_an_unwritable_folder_is_refused(tmp_path, monkeypatch):
         ({"truth": "lat", "score": "score"}, ColumnError, "did you mean 'late'?"),
         ({"truth": "late", "score": "score", "keep": "some"}, OptionError, "keep='some'"),
         ({"truth": "late", "score": "score", "ci": 95}, OptionError, "95 % is ci=0.95"),
-        ({"truth": "late", "score": "score", "title": 3}, OptionError, "title= is of type int"),
+        ({"truth": "late", "score": "score", "title": 3}, OptionError, "title=3 is of type int"),
         ({}, ColumnError, "the frame is no curve: it has no column 'threshold'"),
         ({"by": "origin"}, OptionError, "by= is given without truth= and score="),
         ({"ci": 0.9}, OptionError, "ci= is given without truth= and score="),
