@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
 
 _SMALL = 200_000  # rows
+_FIRST, _SOME = 1000, 4  # values that an error looks at, and types that it lists
 
 FrameT = TypeVar("FrameT", bound="AnyFrame")
 
@@ -209,8 +210,9 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     # In a column of Python objects None, NaN and NA all say missing; Arrow takes only None.
     objects = {str(n): frame[n] for n, dtype in frame.dtypes.items() if str(dtype) == "object"}
     none = {name: _moments(column.where(column.notna(), None)) for name, column in objects.items()}
+    clean = frame.assign(**none)
     try:
-        source = pl.from_pandas(frame.assign(**none), nan_to_null=False)
+        source = pl.from_pandas(clean, nan_to_null=False)
     except ImportError as error:
         raise FrameError(
             f"a pandas frame needs a package that is not installed: {error}",
@@ -218,11 +220,23 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
         ) from error
     except Exception as error:
         raise FrameError(
-            f"the pandas frame does not convert to Polars: {str(error).rstrip('.')}",
-            hint="cast the column it names, for example with .astype(str)",
+            f"the pandas frame does not convert to Polars: {_unconverted(clean)}",
+            hint="cast it, for example with .astype(str)",
         ) from error
     source.columns = [str(name) for name in frame.columns]  # an empty name gets another there
     return source.with_columns(_category_orders(frame))
+
+
+def _unconverted(frame: pd.DataFrame) -> str:
+    """Name the first column that does not convert to Polars, and what is in it."""
+    for name, column in frame.items():
+        try:
+            pl.from_pandas(column.to_frame())
+        except Exception:  # whatever Arrow says of it
+            kinds = sorted({type_name(value) for value in column.head(_FIRST)})
+            of = f" with values of type {', '.join(kinds[:_SOME])}" if kinds else ""
+            return f"column {str(name)!r} has dtype {column.dtype}{of}"
+    return "its columns do, but not together"
 
 
 def _moments(column: pd.Series[Any]) -> pd.Series[Any]:
