@@ -282,7 +282,6 @@ def test_sums_of_weights_cannot_be_drawn(kind):
         ({"score": float("nan")}, {}, "'score' has 11 rows with null or NaN"),
         ({"late": 2}, {}, "'late' has 11 rows outside 0 and 1: 2"),
     ],
-    ids=str,
 )
 def test_bad_values_are_named_by_the_gate(kind, columns, asked, says):
     frame = kind.make(ROWS.with_columns(**columns).with_columns(pl.col("user").cast(pl.Float64)))

@@ -378,7 +378,6 @@ def test_a_wrong_column_raises_at_the_call_as_on_polars(kind):
         ("curve", {"thresholds": 1001}, "thresholds= are 1001, too many inside .*up to 1000"),
         ("average_precision", {"over": "week", "average": "macro"}, "over= does not run inside"),
     ],
-    ids=str,
 )
 def test_what_only_polars_has_is_refused_with_a_way_out(kind, verb, options, says):
     with pytest.raises(OptionError, match=says):

@@ -39,7 +39,7 @@ from frame_prc import PrcError, _gate
 EXAMPLES = int(os.environ.get("FUZZ", "25"))
 # Times as long as Polars takes to compute.
 DRAWING_TAKES, COUNTING_TAKES, DUCKDB_TAKES = 20, 20, 10
-AGAIN = 4  # for what is asked of a verb beside much else
+HALF, AGAIN = 2, 4  # for what is asked of a verb beside as much, or much more
 fuzzed = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
 )
@@ -278,7 +278,7 @@ def _one_zero(value: Any) -> Any:
 # --- the verbs ----------------------------------------------------------------------------------
 
 
-@fuzzed
+@settings(fuzzed, max_examples=_fewer(HALF))
 @given(problems())
 def test_average_precision_is_that_of_the_oracle(problem):
     result = problem.ask("average_precision")
@@ -306,7 +306,7 @@ CURVE_OPTIONS = {
 }
 
 
-@fuzzed
+@settings(fuzzed, max_examples=_fewer(HALF))
 @given(problem=problems(), options=st.fixed_dictionaries({}, optional=CURVE_OPTIONS))
 def test_curve_is_that_of_the_oracle(problem, options):
     result = problem.ask("curve", start=None, **options)

@@ -489,7 +489,6 @@ def test_truths_and_scores_that_do_not_match_are_an_error_at_the_call(kind, trut
         ({"by": pl.col("region").alias("label")}, "'label'"),
         ({"by": "region", "row": "region"}, "'region' is named twice"),
     ],
-    ids=str,
 )
 def test_columns_that_cannot_be_are_an_error_at_the_call(kind, asked, says):
     options = {"truth": "kind", "score": {"cat": "p", "dog": "q"}} | asked
