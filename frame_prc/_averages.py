@@ -76,8 +76,7 @@ def _mean(table: pl.LazyFrame, rows: Rows, over: str, average: Average) -> pl.La
     }
     kept = _kept_keys(rows, over)
     shared = _with_share(table, rows, average)
-    named = [aggregate.alias(name) for name, aggregate in aggregates.items()]
-    means = aggregated(shared, list(kept), *named)
+    means = aggregated(shared, list(kept), **aggregates)
     prevalence = pl.when(n > 0).then(n_pos / n).alias("prevalence")
     return means.with_columns(prevalence).rename(kept).sort(list(kept.values()))
 

@@ -94,7 +94,7 @@ def _raise_problem(sums: pl.DataFrame, checks: Sequence[Check]) -> None:
 
 
 def amount_check(role: str, column: Column) -> Check:
-    """Weights and counts are finite and not negative, and so is their sum."""
+    """Weights and counts are 0 or more, and neither too small nor in all too large."""
     amount, as_float = pl.col(role), pl.col(role).cast(pl.Float64)
     wrong = (amount < 0) | ~as_float.is_finite()
     power = 2 if role.endswith("_squares") else 1

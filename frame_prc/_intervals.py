@@ -122,9 +122,8 @@ def cluster_sums(frame: pl.LazyFrame, rows: Rows, moves: Sequence[pl.Expr]) -> p
 
 def per_segment(frame: pl.LazyFrame, rows: Rows, **sums: pl.Expr) -> pl.LazyFrame:
     """Aggregate the rows or clusters of each segment, and count its ``effective`` positives."""
-    named = [sum_.alias(name) for name, sum_ in sums.items()]
-    squares = (pl.col("pos") ** 2).sum().alias("squares")
-    table = aggregated(frame, rows.keys, *named, pl.col("pos").sum(), squares)
+    aggregates = sums | {"pos": pl.col("pos").sum(), "squares": (pl.col("pos") ** 2).sum()}
+    table = aggregated(frame, rows.keys, **aggregates)
     effective = pl.col("pos") * (pl.col("pos") / pl.col("squares"))
     return table.with_columns(effective=effective).drop("pos", "squares")
 

@@ -43,9 +43,13 @@ def matched(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool 
     return joined.drop("\0nan", strict=False).rename({name: key for key, name in plain.items()})
 
 
-def aggregated(lf: pl.LazyFrame, keys: Sequence[str], *aggregates: pl.Expr) -> pl.LazyFrame:
+def aggregated(
+    lf: pl.LazyFrame, keys: Sequence[str], *aggregates: pl.Expr, **named: pl.Expr
+) -> pl.LazyFrame:
     """Return a row for each value of the keys; without keys one for all rows, or for none."""
-    return lf.group_by(keys).agg(*aggregates) if keys else lf.select(*aggregates)
+    if keys:
+        return lf.group_by(keys).agg(*aggregates, **named)
+    return lf.select(*aggregates, **named)
 
 
 def in_python(
