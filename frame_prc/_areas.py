@@ -27,9 +27,6 @@ METHODS: tuple[Method, ...] = get_args(Method)
 # Below this the series of x - log(1 + x) beats the difference, with 15 terms to 1e-17.
 _SERIES_BELOW = 0.1
 
-# From so many negatives on, five terms give a harmonic number to 1e-16.
-_ASYMPTOTIC = 16
-
 # These look only at the end of a step, so they need no point between two hits.
 _END_METHODS = {"step", "envelope", "11-point", "101-point"}
 PARTIAL_METHODS: tuple[Method, ...] = ("step", "trapezoid", "interpolated", "envelope")
@@ -48,6 +45,7 @@ _TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_
 _LOW, _HIGH = pl.col("low"), pl.col("high")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _PRECISION_A, _ENVELOPE = pl.col("precision_a"), pl.col("envelope")
+_SLOPE, _RETRIEVED, _GROWTH = pl.col("slope"), pl.col("retrieved"), pl.col("growth")
 
 
 # --- the methods ---------------------------------------------------------------------------
@@ -83,14 +81,21 @@ def _along_step(low: pl.Expr, grown: pl.Expr) -> pl.Expr:
     ``s (TP ln(1 + x) + s Q (x - ln(1 + x)))`` from (TP, Q) on, with x = dQ/Q: the published form,
     arranged so that nothing cancels when a step is small beside what was retrieved before.
     """
-    retrieved_a = _TP_A + _FP_A
-    step = _TP - _TP_A + (_FP - _FP_A)  # not of two sums, which may hide it
-    slope, share = (_TP - _TP_A) / step, grown / step
-    retrieved = retrieved_a + (_LOW - _TP_A) / slope
-    growth = (_HIGH - _LOW) / slope / retrieved
-    area = slope * (low * growth.log1p() + share * retrieved * minus_log1p(growth))
+    share = grown / pl.col("added")
+    area = _SLOPE * (low * _GROWTH.log1p() + share * _RETRIEVED * minus_log1p(_GROWTH))
     first = share * (_HIGH - _LOW)  # nothing retrieved before: the share is constant
-    return pl.when(retrieved > 0).then(area).otherwise(first) / _POSITIVES
+    return pl.when(_RETRIEVED > 0).then(area).otherwise(first) / _POSITIVES
+
+
+def _with_growth(steps: pl.LazyFrame) -> pl.LazyFrame:
+    """Add by what share the retrieved rows grow along a step.
+
+    As columns: Polars plans an expression anew wherever it is used.
+    """
+    added = _TP - _TP_A + (_FP - _FP_A)  # not of two sums, which may hide it
+    sloped = steps.with_columns(added=added, slope=(_TP - _TP_A) / added)
+    from_low = sloped.with_columns(retrieved=_TP_A + _FP_A + (_LOW - _TP_A) / _SLOPE)
+    return from_low.with_columns(growth=(_HIGH - _LOW) / _SLOPE / _RETRIEVED)
 
 
 def minus_log1p(x: pl.Expr) -> pl.Expr:
@@ -136,6 +141,12 @@ def _gain_area() -> pl.Expr:
     return pl.when(at_zero < _TP).then(width * height).otherwise(0.0)
 
 
+def calibrated_step_area(prevalence: pl.Expr) -> pl.Expr:
+    """Return what a step adds to the average precision at another prevalence."""
+    height = calibrated_precision(_TP, _FP, _POSITIVES, _NEGATIVES, prevalence)
+    return (_HIGH - _LOW) / _POSITIVES * height
+
+
 def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
     """Return what one step adds to the area, by method."""
     return {
@@ -147,65 +158,6 @@ def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
         "101-point": lambda: _grid_area(100, weighted=weighted),
         "gain": _gain_area,
     }
-
-
-# --- references ----------------------------------------------------------------------------
-
-
-def worst_area(positives: pl.Expr, negatives: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return the area of the worst curve there is, and what it lacks of 1.
-
-    Every curve of prevalence pi has at least the area ``1 + (1 - pi) / pi * log(1 - pi)`` below it
-    (Boyd et al. 2012, arXiv 1206.4667). Arranged so that nothing cancels where positives are rare.
-    """
-    odds = positives / negatives
-    return minus_log1p(odds) / odds, odds.log1p() / odds
-
-
-def worst_average_precision(positives: pl.Expr, negatives: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return the same of the average precision of all negatives above all positives, one per score.
-
-    That is ``sum(i / (i + N) for i in 1..P) / P`` (Boyd et al. 2012), a difference of two harmonic
-    numbers: their asymptotic series to 1e-14 from 16 negatives on, and with fewer the sum that 16
-    more would have, less what they add.
-    """
-    p, n = positives.cast(pl.Float64), negatives.cast(pl.Float64)
-    more = n + _ASYMPTOTIC
-    added = sum((1 / ((n + j) * (n + p + j)) for j in range(1, _ASYMPTOTIC + 1)), pl.lit(0.0))
-    lack_with_few = n / more * _worst_of_many(p, more)[1] + n * added
-    few, many = (1 - lack_with_few, lack_with_few), _worst_of_many(p, n)
-    is_many = n >= _ASYMPTOTIC
-    area, lack = (pl.when(is_many).then(m).otherwise(f) for m, f in zip(many, few, strict=True))
-    return area, lack
-
-
-def _worst_of_many(p: pl.Expr, n: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    total = n + p
-    # B_2k / 2k of the Bernoulli numbers.
-    terms = (
-        coefficient * (total ** (-2 * k) - n ** (-2 * k))
-        for k, coefficient in enumerate((1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132), start=1)
-    )
-    steps = 0.5 / total + n / p * sum(terms, pl.lit(0.0))
-    area, lack = worst_area(p, n)
-    return area + steps, lack - steps
-
-
-def normalised(area: pl.Expr, lack: pl.Expr, worst: tuple[pl.Expr, pl.Expr]) -> pl.Expr:
-    """Return an area on the scale where 0 is the worst possible and 1 is perfect.
-
-    It is taken from the area or from what that lacks of 1, by the smaller of the two: where nearly
-    all rows are positive the worst area is nearly 1.
-    """
-    worst_area, worst_lack = worst
-    from_area, from_lack = (area - worst_area) / worst_lack, 1 - lack / worst_lack
-    return pl.when(area < 0.5).then(from_area).otherwise(from_lack)  # noqa: PLR2004
-
-
-def calibrated_step_area(prevalence: pl.Expr) -> pl.Expr:
-    """Return what a step adds to the average precision at another prevalence."""
-    height = calibrated_precision(_TP, _FP, _POSITIVES, _NEGATIVES, prevalence)
-    return (_HIGH - _LOW) / _POSITIVES * height
 
 
 # --- tables --------------------------------------------------------------------------------
@@ -290,6 +242,8 @@ def steps(
     )
     if "trapezoid" in methods:
         grown = grown.with_columns(_precision_before(start))
+    if "interpolated" in methods:
+        grown = _with_growth(grown)
     if not {"envelope", "11-point", "101-point"}.isdisjoint(methods):
         at_hit = pl.when(~opens).then(precision(_TP, _FP))
         grown = grown.with_columns(envelope=at_hit.cum_max(reverse=True).over("segment"))

@@ -16,6 +16,7 @@ from frame_prc._areas import (
 from frame_prc._influence import spreads_of
 from frame_prc._intervals import COLUMNS as INTERVAL
 from frame_prc._intervals import Interval, check_method, with_interval
+from frame_prc._normalised import with_normalised
 from frame_prc._operating import f_score, first_best
 from frame_prc._plan import aggregated, matched, once
 from frame_prc._ranking import Ranking, rank
@@ -69,7 +70,11 @@ def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
     table = areas.join(spread, on="segment", how="left", maintain_order="left").with_columns(
         *_areas.sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)
     )
-    measured = _with_best(table, ranking).with_columns(*_measures(rows))
+    both = (_POSITIVES > 0) & (_NEGATIVES > 0)
+    best = _with_best(table, ranking).with_columns(
+        (_AREA / pl.col("prevalence")).alias("lift"), pl.when(both).then(pl.col(_CALIBRATED))
+    )
+    measured = with_normalised(best, weighted=rows.columns.weighted)
     return ranking.segments.with_keys(
         with_interval(_with_every_dropped(measured, ranking), interval)
     )
@@ -122,26 +127,6 @@ def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
             pl.col("best").struct.field("slot").alias("slot"),
         )
     ).with_columns(threshold.cast(ranking.threshold_dtype).alias("best_f1_threshold"))
-
-
-def _measures(rows: Rows) -> list[pl.Expr]:
-    """Return the measures that take a segment's prevalence into account."""
-    both = pl.when((_POSITIVES > 0) & (_NEGATIVES > 0))
-    # The worst order of weighted rows has no closed form; below the worst area nothing can fall.
-    worst = _areas.worst_area if rows.columns.weighted else _areas.worst_average_precision
-    measures = {
-        "normalised_average_precision": _areas.normalised(
-            _AREA, pl.col("lack"), worst(_POSITIVES, _NEGATIVES)
-        ),
-        "normalised_interpolated": _areas.normalised(
-            pl.col("interpolated"),
-            pl.col("interpolated_lack"),
-            _areas.worst_area(_POSITIVES, _NEGATIVES),
-        ),
-        _CALIBRATED: pl.col(_CALIBRATED),
-    }
-    lift = (_AREA / pl.col("prevalence")).alias("lift")
-    return [lift, *(both.then(measure).alias(name) for name, measure in measures.items())]
 
 
 def _with_every_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:

@@ -15,11 +15,11 @@ import re
 import string
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import engines
@@ -128,7 +128,7 @@ BAD_TRUTHS: dict[Any, tuple[st.SearchStrategy, Any]] = {
 PLAIN = (pl.Boolean, pl.Int64, pl.Int8, pl.UInt8, pl.Float64, pl.Float32, pl.String)
 # Over twelve orders of magnitude.
 WEIGHTS = st.sampled_from([0.0, 1e-6, 1.0, 1e6]) | st.floats(1e-6, 1e6)
-BAD_WEIGHTS = st.sampled_from([-1.0, NAN, INFINITY, None, -0.0])
+BAD_WEIGHTS = WEIGHTS | st.sampled_from([-1.0, NAN, INFINITY, None, -0.0])
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,13 @@ def _plain(choices: dict[Any, Any]) -> dict[Any, Any]:
     return {dtype: choice for dtype, choice in choices.items() if dtype in PLAIN}
 
 
+@cache  # making a strategy takes longer than drawing from it
+def _cells(values: st.SearchStrategy, height: int, *, holes: bool, nan: bool) -> st.SearchStrategy:
+    if holes:
+        values = values | (HOLES if nan else st.none())
+    return st.lists(values, min_size=height, max_size=height)
+
+
 @st.composite
 def problems(draw: st.DrawFn, *, plain: bool = False) -> Problem:
     """Draw a problem; half of them are fine, and plain ones can be asked of any engine."""
@@ -163,9 +170,7 @@ def problems(draw: st.DrawFn, *, plain: bool = False) -> Problem:
     columns: dict[str, pl.Series] = {}
 
     def column(name: str, dtype: Any, values: st.SearchStrategy, *, holes: bool = False) -> None:
-        cells = values | HOLES if holes and pl.Series(dtype=dtype).dtype.is_float() else values
-        cells = cells | st.none() if holes else cells
-        drawn = draw(st.lists(cells, min_size=height, max_size=height))
+        drawn = draw(_cells(values, height, holes=holes, nan=dtype in (pl.Float32, pl.Float64)))
         columns[name] = pl.Series(name, drawn, dtype=dtype, strict=False)
 
     missing = draw(st.sampled_from(["raise", "drop", "unretrieved"]))
@@ -176,6 +181,7 @@ def problems(draw: st.DrawFn, *, plain: bool = False) -> Problem:
     column("truth", dtype, values, holes=holes and missing != "unretrieved")
     dtype = draw(st.sampled_from(list(of(SCORES if fine else SCORES | NO_SCORES))))
     column("score", dtype, (SCORES | NO_SCORES)[dtype], holes=holes)
+    columns["other"] = columns["score"].reverse().alias("other")
     asked: dict[str, Any] = {"missing": missing, "pos_label": label}
     names = draw(st.lists(st.sampled_from(["k", "tp?", "model", "Größe"]), unique=True, max_size=2))
     for name in names:
@@ -184,7 +190,7 @@ def problems(draw: st.DrawFn, *, plain: bool = False) -> Problem:
     if names:
         asked["by"] = names if len(names) > 1 else draw(st.sampled_from([names, names[0]]))
     if draw(st.booleans()):
-        column("weight", pl.Float64, WEIGHTS if fine else WEIGHTS | BAD_WEIGHTS)
+        column("weight", pl.Float64, WEIGHTS if fine else BAD_WEIGHTS)
         asked["weight"] = "weight"
     return Problem(pl.DataFrame(columns), asked, draw(st.sampled_from(OTHERS)))
 
@@ -225,7 +231,8 @@ def _same_in_pandas(
 ) -> None:
     """Show the same of pandas, where a frame can be the same there: no null but in a String."""
     nulls = any(column.null_count() for column in df if column.dtype != pl.String)
-    nan = any(_is_nan(value) for column in df if column.name != "score" for value in column)
+    scores = ("score", "other")
+    nan = any(_is_nan(value) for column in df if column.name not in scores for value in column)
     if not set(df.dtypes) <= set(PLAIN) or nulls or nan or df.is_empty():
         return
     found = outcome(kind, df, ask)
@@ -322,93 +329,131 @@ def test_curve_is_that_of_the_oracle(problem, options):
         assert row == pytest.approx(exact, rel=1e-12, abs=1e-6)
 
 
-NUMBERS = st.sampled_from(
+ANYTHING = st.sampled_from(
     [
-        *(0, 1, -1, 0.5, 1.0, 2, NAN, INFINITY, "x", None, True, [], [0.5], [0.2, 0.9]),
-        *(Fraction(1, 2), Decimal("0.5"), 1 + 0j, date(2026, 1, 1), pl.col("score"), ("x", None)),
+        *(0, 1, -1, 2, 0.5, NAN, INFINITY, True, False, None, "x", "k", "all", b"", "step", 1 + 0j),
+        *([], [0.5], [0.9, 0.1], [NAN], ["x"], [None], (0.8, 0.2), ("x", None), {}, {"k": 1}),
+        *(Fraction(1, 2), Decimal("0.5"), date(2026, 1, 1), pl.col("score"), pl.Series([0.5])),
     ]
 )
-KEY = st.sampled_from([None, "k", "model", "x", 0, pl.col("k"), ["k"]])
-OPTIONS: dict[str, dict[str, st.SearchStrategy]] = {
-    "counts": {"thresholds": NUMBERS, "squares": st.sampled_from([True, False, None])},
-    "curve": {
-        "start": st.sampled_from(["one", "first", None, "zero"]),
-        "keep": st.sampled_from(["all", "corners", 5, 7, 4, "some", None, ["all"]]),
-        "thresholds": NUMBERS,
-        "ci": NUMBERS,
-        "envelope": st.sampled_from([True, False, 1]),
-    },
-    "average_precision": {
-        "ci": NUMBERS,
-        "ci_method": st.sampled_from(["influence", "boyd", "wald"]),
-        "thresholds": NUMBERS,
-        "bounds": st.booleans(),
-        "cluster": KEY,
-    },
-    "auc": {
-        "method": st.sampled_from(
-            ["step", "trapezoid", "interpolated", "gain", "101-point", "roc", ["step", "envelope"]]
-        ),
-        "recall_range": st.sampled_from([None, (0.2, 0.8), (0.8, 0.2), 0.5, (0, 1)]),
-        "standardised": st.booleans(),
-        "start": st.sampled_from(["one", "first", None]),
-    },
-    "operating_points": {
-        "recall": NUMBERS,
-        "precision": NUMBERS,
-        "threshold": NUMBERS,
-        "f_beta": NUMBERS,
-        "predicted_rate": NUMBERS,
-    },
-    "summary": {"ci": NUMBERS, "overall": st.sampled_from([True, False, "x"])},
-    "band": {
-        "recalls": st.sampled_from([2, 3, 1, [0.5], [0.9, 0.1], "x"]),
-        "replicates": st.sampled_from([3, 0]),
-        "seed": st.sampled_from([1, 1, -1]),
-        "ci": st.sampled_from([0.9, 2]),
-    },
+
+
+def parameters(
+    fixed: dict[str, st.SearchStrategy] | None = None, **allowed: st.SearchStrategy
+) -> st.SearchStrategy:
+    """Draw parameters of a verb: as allowed half of the time, else anything but the fixed."""
+    anything = {name: values | ANYTHING for name, values in allowed.items()}
+    return st.fixed_dictionaries(fixed or {}, optional=allowed) | st.fixed_dictionaries(
+        fixed or {}, optional=anything
+    )
+
+
+def some(*values: Any) -> st.SearchStrategy:
+    return st.sampled_from(values)
+
+
+MODELS = some("score", ["score", "other"], {"a": "score", "b": "other"})
+EDGES = some(3, 1, [0.5], [0, 1], [0.2, 0.9], [-1e308, 0.0, 1e-308, 1e308])
+STARTS, YES_OR_NO = some("one", "first", None), st.booleans()
+METHODS = ["step", "trapezoid", "interpolated", "envelope", "gain", "101-point", "11-point"]
+SHARES, LEVELS, SEEDS = some(0.5, 0.0, 1.0, [0.1, 0.9]), some(0.95, 0.5), some(0, 1)
+OPTIONS: dict[str, st.SearchStrategy] = {
+    "counts": parameters(score=MODELS, thresholds=EDGES, squares=YES_OR_NO),
+    "curve": parameters(
+        score=MODELS,
+        start=STARTS,
+        keep=some("all", "corners", 5, 7),
+        envelope=YES_OR_NO,
+        gain=YES_OR_NO,
+        calibrate=some(0.5, 0.1),
+        thresholds=EDGES,
+        ci=LEVELS,
+    ),
+    "average_precision": parameters(
+        {"seed": SEEDS},
+        score=MODELS,
+        ci=LEVELS,
+        ci_method=some("influence", "boyd", "bootstrap"),
+        cluster=some("truth", "k", pl.col("score")),
+        replicates=some(2, 3),
+        stratified=YES_OR_NO,
+    )
+    | parameters(score=MODELS, thresholds=EDGES, bounds=YES_OR_NO)
+    | parameters(
+        over=some("k", "model"), average=some("macro", "weighted", "micro", "samples"), score=MODELS
+    ),
+    "auc": parameters(
+        score=MODELS,
+        method=some(*METHODS, ["step", "gain"], METHODS),
+        recall_range=some((0.2, 0.8), (0, 1)),
+        standardised=YES_OR_NO,
+        start=STARTS,
+        thresholds=EDGES,
+    ),
+    "operating_points": parameters(
+        score=MODELS,
+        recall=SHARES,
+        precision=SHARES,
+        threshold=some(0.5, -INFINITY, [0.0, 1e308]),
+        f_beta=some(1, 0.5, [0.5, 2]),
+        predicted_rate=SHARES,
+    ),
+    "summary": parameters(score=MODELS, ci=LEVELS, overall=YES_OR_NO),
+    "band": parameters(
+        {"replicates": some(2, 3), "seed": SEEDS},
+        score=MODELS,
+        recalls=some(3, [0.5], [0.1, 1.0]),
+        ci=LEVELS,
+        cluster=some("truth", "k"),
+        stratified=YES_OR_NO,
+    ),
+    "compare": parameters(
+        {"score": MODELS},
+        ci=LEVELS,
+        baseline=some("score", "a"),
+        against=some("rest", "overall"),
+        adjust=some("holm", "bh"),
+        cluster=some("truth", "k"),
+    ),
+}
+DRAWING: dict[str, st.SearchStrategy] = {
+    "plot": parameters(
+        score=MODELS,
+        ci=LEVELS,
+        iso_f1=some(True, False, [0.2]),
+        points=some(None, {"recall": 0.5}, {"threshold": 0.5}),
+        roc=YES_OR_NO,
+        threshold=some(0.5, NAN),
+        facet=some(None, "k", "model", ["k", "model"]),
+        title=TEXTS,
+    ),
+    "plot_summary": parameters(score=MODELS, ci=LEVELS, baseline=some("score", "a"), title=TEXTS),
+    "write_ggplot": parameters(
+        score=MODELS, ci=LEVELS, keep=some("all", "corners", 5), title=TEXTS
+    ),
 }
 
 
-DRAWING: dict[str, dict[str, st.SearchStrategy]] = {
-    "plot": {
-        "ci": NUMBERS,
-        "iso_f1": st.sampled_from([True, False, 0.5, [0.2, 2], "x"]),
-        "points": st.sampled_from([None, {"recall": 0.5}, {"threshold": NAN}, {"x": 1}, []]),
-        "roc": st.booleans(),
-        "threshold": NUMBERS,
-        "facet": st.sampled_from([None, False, "k", "x", ["k", "model"]]),
-        "title": TEXTS,
-    },
-    "plot_summary": {"ci": NUMBERS, "baseline": st.sampled_from([None, "score", "x"])},
-    "write_ggplot": {"ci": NUMBERS, "keep": st.sampled_from(["all", "corners", 5]), "title": TEXTS},
-}
-
-
-@pytest.mark.parametrize("verb", OPTIONS)
 @fuzzed
 @given(problem=problems(), data=st.data())
-def test_any_parameters_are_an_answer_or_an_error_of_ours(verb, problem, data):
-    options = data.draw(st.fixed_dictionaries({}, optional=OPTIONS[verb]))
-    if verb == "band":
-        options = {"recalls": 3, "replicates": 3, "seed": 1} | options
-    problem.ask(verb, **options)
+def test_any_parameters_are_an_answer_or_an_error_of_ours(problem, data):
+    # Drawing a frame takes as long as an answer: it is asked of every verb.
+    for verb, options in OPTIONS.items():
+        problem.ask(verb, **data.draw(options, label=verb))
 
 
-@pytest.mark.parametrize("verb", OPTIONS)
 @settings(fuzzed, max_examples=_fewer(DRAWING_TAKES))
 @given(problem=problems(), data=st.data())
-def test_rows_that_the_gate_refuses_break_nothing_beside_it(verb, problem, data):
+def test_rows_that_the_gate_refuses_break_nothing_beside_it(problem, data):
     # Both run at once: which comes first is luck, and the error has to be that of the gate.
-    options = data.draw(st.fixed_dictionaries({}, optional=OPTIONS[verb]))
-    if verb == "band":
-        options = {"recalls": 3, "replicates": 3, "seed": 1} | options
-    ask = partial(getattr(frame_prc, verb), truth="truth", score="score", **options)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_gate, "_raise_problem", lambda *_: None)
-        for kind in KINDS[:-1]:
-            with suppress(PrcError):
-                kind.rows(ask(kind.make(problem.df), **problem.asked))
+        for verb, parameters in OPTIONS.items():
+            options = {"score": "score"} | data.draw(parameters, label=verb) | problem.asked
+            for kind in KINDS[:-1]:
+                with suppress(PrcError):
+                    verb_of = getattr(frame_prc, verb)
+                    kind.rows(verb_of(kind.make(problem.df), "truth", **options))
 
 
 @pytest.mark.parametrize("verb", ["average_precision", "counts", "curve"])
@@ -435,7 +480,7 @@ def test_duckdb_says_what_polars_says(verb, problem):
 @settings(fuzzed, max_examples=_fewer(DRAWING_TAKES))
 @given(problem=problems(), data=st.data())
 def test_any_picture_is_drawn_or_an_error_of_ours(verb, problem, data, tmp_path_factory):
-    options = data.draw(st.fixed_dictionaries({}, optional=DRAWING[verb]))
+    options = data.draw(DRAWING[verb])
     asked = {"truth": "truth", "score": "score", **problem.asked, **options}
     try:
         if verb == "write_ggplot":
@@ -446,39 +491,6 @@ def test_any_picture_is_drawn_or_an_error_of_ours(verb, problem, data, tmp_path_
             json.loads(getattr(frame_prc, verb)(problem.df, **asked).to_json())
     except PrcError as error:
         check_text(error, problem.df)
-
-
-@settings(fuzzed, max_examples=_fewer(AGAIN))
-@given(
-    problem=problems(),
-    over=KEY,
-    average=st.sampled_from(["macro", "weighted", "micro", "samples", "x", None]),
-    thresholds=NUMBERS,
-)
-def test_averages_are_an_answer_or_an_error_of_ours(problem, over, average, thresholds):
-    options = {"over": over, "average": average, "thresholds": thresholds}
-    problem.ask("average_precision", **options)
-
-
-@fuzzed
-@given(problem=problems(), data=st.data())
-def test_comparing_is_an_answer_or_an_error_of_ours(problem, data):
-    df = problem.df.with_columns(other=pl.col("score").reverse())
-    options = data.draw(
-        st.fixed_dictionaries(
-            {},
-            optional={
-                "ci": NUMBERS,
-                "baseline": st.sampled_from([None, "score", "none", pl.col("score")]),
-                "against": st.sampled_from([None, "rest", "overall"]),
-                "cluster": KEY,
-            },
-        )
-    )
-    models = data.draw(
-        st.sampled_from([["score", "other"], ["score"], {"a": "score", "b": "other"}])
-    )
-    replace(problem, df=df).ask("compare", models, **options)
 
 
 @fuzzed

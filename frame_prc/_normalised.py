@@ -1,0 +1,78 @@
+"""Areas on a scale where 0 is the worst there can be and 1 is perfect.
+
+Long expressions that are used several times are columns of their own: Polars plans each use.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from frame_prc._areas import AVERAGE_PRECISION, minus_log1p
+
+# From so many negatives on, five terms give a harmonic number to 1e-16.
+_ASYMPTOTIC = 16
+# B_2k / 2k of the Bernoulli numbers.
+_BERNOULLI = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
+
+_POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
+
+
+def with_normalised(table: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
+    """Add the normalised areas of segments, null where one of the classes is missing."""
+    worst = table.with_columns(odds=_POSITIVES / _NEGATIVES).with_columns(_worst_curve("curve"))
+    # The worst order of weighted rows has no closed form; below the worst area nothing can fall.
+    order = "curve" if weighted else "order"
+    if not weighted:
+        worst = _with_worst_order(worst)
+    return worst.with_columns(
+        _normalised(AVERAGE_PRECISION, "lack", order),
+        _normalised("interpolated", "interpolated_lack", "curve"),
+    )
+
+
+def _normalised(area: str, lack: str, worst: str) -> pl.Expr:
+    """Return an area from what it lacks of 1, or from itself, by the smaller of the two.
+
+    Where nearly all rows are positive the worst area is nearly 1.
+    """
+    from_area = (pl.col(area) - pl.col(f"{worst}_area")) / pl.col(f"{worst}_lack")
+    from_lack = 1 - pl.col(lack) / pl.col(f"{worst}_lack")
+    value = pl.when(pl.col(area) < 0.5).then(from_area).otherwise(from_lack)  # noqa: PLR2004
+    return pl.when((_POSITIVES > 0) & (_NEGATIVES > 0)).then(value).alias(f"normalised_{area}")
+
+
+def _worst_curve(name: str) -> list[pl.Expr]:
+    """Return the area of the worst curve of these odds, and what it lacks of 1.
+
+    Every curve of prevalence pi has at least the area ``1 + (1 - pi) / pi * log(1 - pi)`` below it
+    (Boyd et al. 2012, arXiv 1206.4667). Arranged so that nothing cancels where positives are rare.
+    """
+    odds = pl.col("odds")
+    area, lack = minus_log1p(odds) / odds, odds.log1p() / odds
+    return [area.alias(f"{name}_area"), lack.alias(f"{name}_lack")]
+
+
+def _with_worst_order(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the average precision of all negatives above all positives, one per score.
+
+    That is ``sum(i / (i + N) for i in 1..P) / P`` (Boyd et al. 2012), a difference of two harmonic
+    numbers: their asymptotic series to 1e-14 from 16 negatives on, and with fewer the sum that 16
+    more would have, less what they add.
+    """
+    p, n, many = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64), pl.col("many")
+    total, is_many = many + p, n >= _ASYMPTOTIC
+    terms = (
+        coefficient * (total ** (-2 * k) - many ** (-2 * k))
+        for k, coefficient in enumerate(_BERNOULLI, start=1)
+    )
+    steps = 0.5 / total + many / p * sum(terms, pl.lit(0.0))
+    added = sum((1 / ((n + j) * (n + p + j)) for j in range(1, _ASYMPTOTIC + 1)), pl.lit(0.0))
+    area, lack = pl.col("order_area"), pl.col("order_lack")
+    return (
+        table.with_columns(many=pl.when(is_many).then(n).otherwise(n + _ASYMPTOTIC))
+        .with_columns(odds=p / many, steps=steps)
+        .with_columns(_worst_curve("order"))
+        .with_columns(order_area=area + pl.col("steps"), order_lack=lack - pl.col("steps"))
+        .with_columns(order_lack=pl.when(is_many).then(lack).otherwise(n / many * lack + n * added))
+        .with_columns(order_area=pl.when(is_many).then(area).otherwise(1 - lack))
+    )
