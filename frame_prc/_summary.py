@@ -75,9 +75,9 @@ def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
         (_AREA / pl.col("prevalence")).alias("lift"), pl.when(both).then(pl.col(_CALIBRATED))
     )
     measured = with_normalised(best, weighted=rows.columns.weighted)
-    return ranking.segments.with_keys(
-        with_interval(_with_every_dropped(measured, ranking), interval)
-    )
+    table = with_interval(_with_every_dropped(measured, ranking), interval)
+    # Of the columns on the way, some have a dtype of this ranking, and not of the next.
+    return ranking.segments.with_keys(table).select(*rows.keys, *COLUMNS, "lack", "effective")
 
 
 def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:

@@ -318,6 +318,17 @@ def test_pooled_row_is_the_summary_of_all_rows(kind):
 
 
 @every_kind
+def test_levels_may_rank_their_rows_in_keys_of_other_widths(kind):
+    # Three hundred segments take nine bits beside a score, and the pool of them takes none.
+    rows = {"region": [k // 2 for k in range(600)], "truth": [0, 1] * 300}
+    df = pl.DataFrame(rows | {"score": [1 / (k + 1) for k in range(600)]})
+    table = kind.rows(call(kind, df, by="region", overall=True))
+    assert table["level"].value_counts(sort=True)["count"].to_list() == [300, 1, 1]
+    pooled = table.filter(level="pooled").drop("level", "region", "n_undefined")
+    assert_frame_equal(pooled, kind.rows(call(kind, df)), check_dtypes=kind.name != "pandas")
+
+
+@every_kind
 def test_macro_row_is_the_mean_of_the_segments_that_are_defined(kind):
     table = kind.rows(call(kind, REGIONS, by="region", overall=True))
     parts, macro = table.filter(level="segment"), table.filter(level="macro").row(0, named=True)
