@@ -91,7 +91,10 @@ def amount(value: float | None) -> str:
     """Return a count of rows, or a sum of weights."""
     if value is None:
         return ""
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    # From a million on the shorter form would have an exponent.
+    return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"  # noqa: PLR2004
 
 
 def area_text(row: dict[str, Any], *, approximate: bool = False) -> str:

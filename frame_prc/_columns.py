@@ -16,6 +16,8 @@ from frame_prc.exceptions import ColumnError, OptionError, nearest
 MODEL = "model"
 WORKING_EXPRESSION = "expressions that select() of this frame takes"
 
+# What counts are called.
+_THRESHOLD, _CLASSES = "threshold", ("pos", "neg")
 # Float64 holds every other integer exactly.
 _WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 
@@ -107,6 +109,7 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
     columns = Columns(request, [key for key, _ in keys], key_dtypes, classes, scores, cluster)
     _check_key_names(columns, outputs)
+    _check_no_counts(columns)
     _check_dtypes(columns)
     return columns
 
@@ -254,6 +257,19 @@ def _check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
             )
 
 
+def _check_no_counts(columns: Columns) -> None:
+    """Refuse counts as a truth: where each is 0 or 1 that would give a plausible number."""
+    truth = columns.classes.get("truth")
+    if truth is None or truth.name not in _CLASSES:
+        return
+    if any(score.name == _THRESHOLD for score in columns.scores):
+        raise ColumnError(
+            f"truth= names {truth.name!r} and score= {_THRESHOLD!r}, as counts have them",
+            "the column of a truth, or pos= and neg= for counts",
+            "score='threshold', pos='pos', neg='neg'",
+        )
+
+
 def _check_dtypes(columns: Columns) -> None:
     groups = [("by", name, dtype) for name, dtype in columns.key_dtypes.items()]
     if columns.cluster is not None:
@@ -275,10 +291,11 @@ def _check_dtypes(columns: Columns) -> None:
 def check_numeric(role: str, column: Column) -> None:
     """Refuse a column that is not made of numbers."""
     if not column.dtype.is_numeric():
+        hint = f"cast it first: {role}=pl.col({column.name!r}).cast(pl.Float64)"
+        if column.dtype == pl.String:
+            hint += "; 0,93 is a number to pl.read_csv with decimal_comma=True"
         raise ColumnError(
-            f"{role}= column {column.name!r} has dtype {column.dtype}",
-            "a numeric column",
-            f"cast it first: {role}=pl.col({column.name!r}).cast(pl.Float64)",
+            f"{role}= column {column.name!r} has dtype {column.dtype}", "a numeric column", hint
         )
 
 

@@ -158,12 +158,20 @@ def check_column(role: str, item: object) -> None:
     """Refuse what is neither a column name nor an expression."""
     if isinstance(item, (str, pl.Expr)):
         return
-    name = getattr(item, "name", None)
     raise OptionError(
         f"{role}= takes columns, got {shown(item)} of type {type_name(item)}",
         "a column name or a Polars expression",
-        f"give its name, {name!r}" if isinstance(name, str) else "pl.lit(value) makes a constant",
+        _column_hint(item),
     )
+
+
+def _column_hint(item: object) -> str:
+    name = getattr(item, "name", None)
+    if not isinstance(name, str):
+        return "pl.lit(value) makes a constant"
+    computed = " or, of what is computed, an expression such as pl.col({!r}) == 'yes'"
+    is_boolean = str(getattr(item, "dtype", "")).lower() in {"bool", "boolean"}
+    return f"give its name, {name!r}" + (computed.format(name) if is_boolean else "")
 
 
 def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:

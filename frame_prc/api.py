@@ -68,7 +68,7 @@ from frame_prc._request import (
     names_of,
     request,
 )
-from frame_prc.exceptions import FrameError, OptionError
+from frame_prc.exceptions import FrameError, OptionError, type_name
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -244,6 +244,12 @@ def merge_counts(*frames: FrameT) -> FrameT:
     if not frames:
         raise OptionError("no counts are given", "one or more frames")
     for frame in frames:
+        if isinstance(frame, (list, tuple)):
+            raise FrameError(
+                f"merge_counts takes frames, got a {type_name(frame)} of them",
+                "each frame as an argument",
+                "merge_counts(*frames)",
+            )
         check_frame(frame)
     return _frames.apply_all(frames, _counts.merge)
 
@@ -952,7 +958,7 @@ def compare(
     the difference of the two moves, so what two models find equally hard does not count. The
     interval is symmetric around the difference, and cut at -1 and 1. The p-value is that of the
     difference between the two logits, which keeps its level also where few rows are positive; so it
-    may be small, or not, where the interval just reaches 0. Both go by Student's t with as many
+    may be small, or not, where the interval reaches 0. Both go by Student's t with as many
     degrees of freedom as effective positives ``m``, less one, and by a standard error that is
     ``sqrt(m / (m - 1))`` times as large, as that of Student's t.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import wraps
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar, cast
 
 import polars as pl
 
@@ -16,6 +17,21 @@ from frame_prc import api
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+# What else the verbs are called, in other libraries and on the command line.
+_ALSO_CALLED = {
+    "ap": "average_precision",
+    "average_precision_score": "average_precision",
+    "pr_auc": "auc or average_precision",
+    "pr_curve": "curve",
+    "precision_recall_curve": "curve",
+    "best_threshold": "operating_points",
+    "confusion_matrix": "operating_points",
+    "points": "operating_points",
+    "ggplot": "write_ggplot",
+    "merge_counts": "frame_prc.merge_counts(*frames)",
+    "scorecard": "summary",
+}
 
 
 def _method(verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
@@ -35,8 +51,14 @@ class PrcFrame:
         self.frame = frame
 
     def __repr__(self) -> str:
-        verbs = sorted(name for name in vars(PrcFrame) if not name.startswith("_"))
-        return f"<prc of a {type(self.frame).__qualname__}: {', '.join(verbs)}>"
+        return f"<prc of a {type(self.frame).__qualname__}: {', '.join(_verbs())}>"
+
+    def __getattr__(self, name: str) -> NoReturn:
+        meant = _ALSO_CALLED.get(name) or " or ".join(get_close_matches(name, _verbs()))
+        hint = f" Hint: did you mean {meant}?" if meant else ""
+        raise AttributeError(
+            f"prc has no verb {name!r}. Allowed: {', '.join(_verbs())}.{hint}", name=name, obj=self
+        )
 
     counts = _method(api.counts)
     curve = _method(api.curve)
@@ -51,6 +73,10 @@ class PrcFrame:
     one_vs_rest = _method(api.one_vs_rest)
     quantile_thresholds = _method(api.quantile_thresholds)
     write_ggplot = _method(api.write_ggplot)
+
+
+def _verbs() -> list[str]:
+    return sorted(name for name in vars(PrcFrame) if not name.startswith("_"))
 
 
 class PrcExpr:

@@ -6,6 +6,7 @@ import importlib
 import os
 import shutil
 import subprocess
+from functools import cache
 from types import ModuleType
 from typing import NoReturn
 
@@ -26,12 +27,15 @@ def require_program(name: str) -> str:
 def require_r_package(name: str) -> str:
     """Return the path of Rscript, or skip (with CI set, fail) where it lacks a package."""
     rscript = require_program("Rscript")
-    found = subprocess.run(  # noqa: S603
-        [rscript, "-e", f"library({name})"], capture_output=True, check=False
-    )
-    if found.returncode != 0:
+    if not _has_r_package(rscript, name):
         _missing(f"the R package {name} is not installed")
     return rscript
+
+
+@cache
+def _has_r_package(rscript: str, name: str) -> bool:
+    command = [rscript, "-e", f"library({name})"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603
 
 
 def require_module(name: str) -> ModuleType:

@@ -289,7 +289,7 @@ def test_frames_of_different_kinds_are_not_added_up():
         frame_prc.merge_counts(EXACT, EXACT.lazy())
     with pytest.raises(OptionError, match="no counts are given"):
         frame_prc.merge_counts()
-    with pytest.raises(FrameError, match="type list"):
+    with pytest.raises(FrameError, match=r"a list of them\. .*merge_counts\(\*frames\)"):
         frame_prc.merge_counts([EXACT])
 
 

@@ -963,6 +963,17 @@ def test_text_in_place_of_numbers_is_shown_with_what_would_read_it(texts, shown,
     assert hint in line
 
 
+def test_numbers_with_a_point_are_told_that_a_comma_was_asked_for():
+    Path("mixed.csv").write_text("late;score;eur\ntrue;0,5;86.5\nfalse;0,4;1.5\n", encoding="utf-8")
+    options = ["--separator", ";", "--decimal-comma", "-w", "eur"]
+    code, line = said("ap", "mixed.csv", "-t", "late", "-s", "score", *options)
+    assert code == 2
+    assert line == (
+        "--weight column 'eur' holds text: numbers that were read as text. Allowed: numbers. "
+        "Hint: with --decimal-comma numbers have a comma, as 0,93, and no point."
+    )
+
+
 def test_a_source_is_not_written_over():
     code, line = said("curve", "rows.csv", *ASKED, "-o", "./rows.csv")
     assert (code, line) == (

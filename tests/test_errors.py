@@ -607,6 +607,31 @@ def test_weights_whose_squares_are_no_numbers_are_refused(kind, weight, says):
 
 
 @every_kind
+@pytest.mark.parametrize("truth", ["pos", "neg"])
+def test_counts_are_not_taken_for_rows(kind, truth):
+    counts = pl.DataFrame({"threshold": [0.5, 0.4], "pos": [0, 1], "neg": [1, 0]})
+    says = f"truth= names '{truth}' and score= 'threshold'.*score='threshold', pos='pos', neg='neg'"
+    with pytest.raises(ColumnError, match=says):
+        frame_prc.average_precision(kind.make(counts), truth, "threshold")
+    renamed = kind.make(counts.rename({"threshold": "score"}))
+    assert kind.rows(frame_prc.average_precision(renamed, truth, "score"))["n_pos"].item() == 1
+
+
+@pytest.mark.parametrize("library", [pl, pd])
+def test_a_condition_is_asked_for_as_an_expression(library):
+    truth = library.Series(name="outcome", **{"data" if library is pd else "values": [True, False]})
+    with pytest.raises(OptionError, match=r"an expression such as pl.col\('outcome'\) == 'yes'"):
+        frame_prc.average_precision(pl.DataFrame({"score": [0.5, 0.4]}), truth, "score")
+
+
+@every_kind
+def test_text_in_place_of_scores_may_have_decimal_commas(kind):
+    frame = kind.make(pl.DataFrame({"truth": [True, False], "score": ["0,5", "0,4"]}))
+    with pytest.raises(ColumnError, match=r"dtype String.*cast it first.*decimal_comma=True"):
+        frame_prc.average_precision(frame, "truth", "score")
+
+
+@every_kind
 @pytest.mark.parametrize("name", ["below", "pos_squares", "neg_squares"])
 def test_no_key_of_counts_is_called_like_a_column_that_counts_may_have(kind, name):
     df = pl.DataFrame({"truth": [True, False], "score": [0.5, 0.4], name: ["a", "b"]})

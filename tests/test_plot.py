@@ -414,6 +414,14 @@ def test_a_threshold_has_a_confusion_table_of_several_lines():
     assert [*table] == ["new · north", "new · south", "old · north", "old · south"]
 
 
+def test_large_sums_of_weights_have_no_exponent():
+    rows = REGIONS.with_columns(eur=pl.lit(1234567.89))
+    chart = rows.prc.plot("late", "old", by="region", weight="eur", threshold=0.75)
+    [(_, cells)] = drawn(chart, "text", "column", "text")
+    shown = {cell["text"] for cell in cells if cell["column"] in ("tp", "tn")}
+    assert shown == {"0", "1,234,568", "2,469,136"}
+
+
 # --- hovering ----------------------------------------------------------------------------------
 
 

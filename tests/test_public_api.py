@@ -130,6 +130,24 @@ def test_namespace_has_the_verbs_and_nothing_else(kind):
     assert sorted(methods) == sorted(VERBS)
 
 
+@every_kind
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("ap", " Hint: did you mean average_precision"),
+        ("pr_auc", " Hint: did you mean auc or average_precision"),
+        ("sumary", " Hint: did you mean summary or plot_summary"),
+        ("merge_counts", r" Hint: did you mean frame_prc.merge_counts\(\*frames\)"),
+        ("xyz", ""),
+    ],
+)
+def test_a_name_that_is_no_verb_is_told_which_are(kind, name, hint):
+    prc = kind.make(ROWS).prc
+    with pytest.raises(AttributeError, match=f"prc has no verb '{name}'. Allowed: .*{hint}[.?]$"):
+        getattr(prc, name)
+    assert not hasattr(prc, name)
+
+
 @with_readme
 def test_readme_lists_every_function():
     table = README.read_text(encoding="utf-8").partition("| verb |")[2].partition("\n\n")[0]

@@ -300,7 +300,7 @@ def check_numbers(source: Source, lf: pl.LazyFrame, asked: Mapping[str, object])
         for name in _named_in(asked.get(role)):
             if schema.get(name) == pl.String:
                 with reading(source):
-                    raise _no_numbers(role, name, lf)
+                    raise _no_numbers(role, name, lf, source.dialect)
 
 
 def _named_in(given: object) -> list[str]:
@@ -309,7 +309,7 @@ def _named_in(given: object) -> list[str]:
     return [given] if isinstance(given, str) else list(given) if isinstance(given, list) else []
 
 
-def _no_numbers(role: str, name: str, lf: pl.LazyFrame) -> ColumnError:
+def _no_numbers(role: str, name: str, lf: pl.LazyFrame, dialect: Dialect) -> ColumnError:
     column = named(name)
     is_number = column.cast(pl.Float64, strict=False).is_not_null()
     values = lf.select(column.filter(~is_number & column.is_not_null()).unique().head(1000))
@@ -318,13 +318,17 @@ def _no_numbers(role: str, name: str, lf: pl.LazyFrame) -> ColumnError:
     shown = ", ".join(map(repr, found[:3])) + (" and others" if found[3:] else "")
     shown = shown or "numbers that were read as text"
     return ColumnError(
-        f"{role}= column {name!r} holds text: {shown}", "numbers", _text_hint(found, numbers)
+        f"{role}= column {name!r} holds text: {shown}",
+        "numbers",
+        _text_hint(name, found, numbers, dialect),
     )
 
 
-def _text_hint(found: Sequence[str], numbers: int) -> str:
-    if not found:
+def _text_hint(name: str, found: Sequence[str], numbers: int, dialect: Dialect) -> str:
+    if not found and name in dialect.text:
         return "--text makes text of numbers"
+    if not found:
+        return "with --decimal-comma numbers have a comma, as 0,93, and no point"
     if all(re.fullmatch(r"\s*-?[\d.]*,\d+\s*", text) for text in found):
         return "--decimal-comma reads 0,93 as a number"
     if all(text.rstrip().endswith("%") for text in found):
