@@ -219,11 +219,11 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
             hint="pip install 'frame-prc[pandas]', or pip install pyarrow",
         ) from error
     except Exception as error:
-        raise FrameError(
-            f"the pandas frame does not convert to Polars: {_unconverted(clean)}",
-            hint="cast it, for example with .astype(str)",
-        ) from error
+        raise _conversion_error(_unconverted(clean)) from error
     source.columns = [str(name) for name in frame.columns]  # an empty name gets another there
+    for name, column in none.items():
+        if source[name].dtype == pl.Binary and not _holds(column, "bytes", "empty"):
+            raise _conversion_error(_described(name, column))  # a UUID would come back as bytes
     return source.with_columns(_category_orders(frame))
 
 
@@ -233,16 +233,32 @@ def _unconverted(frame: pd.DataFrame) -> str:
         try:
             pl.from_pandas(column.to_frame())
         except Exception:  # whatever Arrow says of it
-            kinds = sorted({type_name(value) for value in column.head(_FIRST)})
-            of = f" with values of type {', '.join(kinds[:_SOME])}" if kinds else ""
-            return f"column {str(name)!r} has dtype {column.dtype}{of}"
+            return _described(str(name), column)
     return "its columns do, but not together"
+
+
+def _described(name: str, column: pd.Series[Any]) -> str:
+    kinds = sorted({type_name(value) for value in column.head(_FIRST)})
+    of = f" with values of type {', '.join(kinds[:_SOME])}" if kinds else ""
+    return f"column {name!r} has dtype {column.dtype}{of}"
+
+
+def _conversion_error(what: str) -> FrameError:
+    return FrameError(
+        f"the pandas frame does not convert to Polars: {what}",
+        hint="cast it, for example with .astype(str)",
+    )
+
+
+def _holds(column: pd.Series[Any], *kinds: str) -> bool:
+    """Return whether pandas infers one of these kinds of values."""
+    kind: str = sys.modules["pandas"].api.types.infer_dtype(column, skipna=True)
+    return kind.startswith(kinds)
 
 
 def _moments(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column of moments as such: as Python objects Arrow would cut off nanoseconds."""
-    kind = sys.modules["pandas"].api.types.infer_dtype(column, skipna=True)
-    return column.infer_objects() if kind.startswith(("datetime", "timedelta")) else column
+    return column.infer_objects() if _holds(column, "datetime", "timedelta") else column
 
 
 def _category_orders(frame: pd.DataFrame) -> list[pl.Expr]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import date
 from typing import Any
 
@@ -316,3 +317,14 @@ def test_dates_are_keys_on_every_kind(kind):
     rows = ROWS.with_columns(day=pl.Series([date(2024, 1, d) for d in (2, 1, 1, 2)]))
     result = kind.rows(kind.make(rows).prc.average_precision("late", "score", by="day"))
     assert result["day"].cast(pl.Date).to_list() == [date(2024, 1, 1), date(2024, 1, 2)]
+
+
+def test_pandas_objects_that_would_come_back_as_bytes_are_refused():
+    keys = [uuid.UUID(int=number) for number in (1, 2, 2)]
+    df = pd.DataFrame({"key": keys, "truth": [1, 0, 1], "score": [0.1, 0.2, 0.3]})
+    says = r"column 'key' has dtype object with values of type uuid.UUID\. Hint: .*astype\(str\)"
+    with pytest.raises(frame_prc.FrameError, match=says):
+        df.prc.average_precision("truth", "score", by="key")
+    of_bytes = df.assign(key=[key.bytes for key in keys])
+    result = of_bytes.prc.average_precision("truth", "score", by="key")
+    assert result["key"].tolist() == [key.bytes for key in keys[:2]]
