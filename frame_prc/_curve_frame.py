@@ -109,7 +109,10 @@ def _check_values(points: pl.DataFrame, by: list[str]) -> None:
         for a, b in (("tp", "fn"), ("fp", "tn"))
     ]
     amounts = [pl.col(name) >= 0 for name in _AMOUNTS]
-    fits = pl.all_horizontal(*grows, falls, *totals, *amounts).fill_null(value=False)
+    point = pl.struct("threshold", "tp", "fp")
+    is_new = (point != _over(point.shift(1), by)) | (pl.col("tp") + pl.col("fp") == 0)
+    new = is_new.fill_null(value=True)  # before the first point is none
+    fits = pl.all_horizontal(*grows, falls, new, *totals, *amounts).fill_null(value=False)
     wrong = points.filter(~fits)
     if wrong.height:
         raise DataError(

@@ -219,10 +219,24 @@ def _points(counted: Counted) -> Frame:
     nothing = {
         name: nw.when(nw.col("opens")).then(zero).otherwise(nw.col(name)) for name in ("tp", "fp")
     }
-    first = nw.when(_RETRIEVED & (nw.col("tp") + nw.col("fp") > 0))
-    return marked.with_columns(
-        rate=first.then(precision(nw.col("tp"), nw.col("fp"))),
-    ).with_columns(**nothing)
+    some = nw.when(_RETRIEVED & (nw.col("tp") + nw.col("fp") > 0))
+    rated = marked.with_columns(rate=some.then(precision(nw.col("tp"), nw.col("fp"))))
+    return _opened(rated, counted).with_columns(**nothing)
+
+
+def _opened(points: Frame, counted: Counted) -> Frame:
+    """Let the opening point have the rate of the first that retrieves a row."""
+    if counted.in_ranges:
+        return points  # of scores, the first does; of thresholds, no row may reach the highest
+
+    rate, place = nw.col("rate"), nw.col("place")
+    reached = nw.when(~rate.is_null()).then(place).min().over(*counted.keys)
+    marked = points.with_columns(reached=reached)
+    first_rate = nw.when(place == nw.col("reached")).then(rate).max().over(*counted.keys)
+    opening = marked.with_columns(first_rate=first_rate)
+    return opening.with_columns(
+        rate=nw.when(nw.col("opens")).then(nw.col("first_rate")).otherwise(rate)
+    )
 
 
 def _is_corner() -> nw.Expr:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 VERBS = "counts, curve and average_precision"
 _COUNTS_FIRST = (
     "frame_prc.counts(...) runs there; give what it collects to the verb, with "
-    "score='threshold', pos='pos', neg='neg'"
+    "score='threshold', pos='pos', neg='neg', if it takes pos= and neg="
 )
 
 

@@ -246,7 +246,7 @@ def _described(name: str, column: pd.Series[Any]) -> str:
 def _conversion_error(what: str) -> FrameError:
     return FrameError(
         f"the pandas frame does not convert to Polars: {what}",
-        hint="cast it, for example with .astype(str)",
+        hint="cast it, for example with .astype(str), or .astype(float) if it holds numbers",
     )
 
 

@@ -39,14 +39,15 @@ class LabelRequest:
     truths: list[IntoColumn]
     labels: list[Any]
     scores: list[IntoColumn]
-    keys: list[IntoColumn]
+    keys: list[tuple[str, IntoColumn]]
     weight: IntoColumn | None
     multiclass: bool
 
     def column_names(self) -> set[str] | None:
         """Return the columns that are named, or ``None`` where only the schema can tell."""
         weight = [] if self.weight is None else [self.weight]
-        return names_of([*self.truths, *self.scores, *self.keys, *weight])
+        keys = [item for _, item in self.keys]
+        return names_of([*self.truths, *self.scores, *keys, *weight])
 
 
 def label_request(
@@ -77,7 +78,8 @@ def label_request(
             f"truth= has {len(truths)} columns and score= has {len(scores)}",
             "one score column per truth column, in the same order",
         )
-    keys = [*([] if row is None else [row]), *key_items(by)]
+    rows = [] if row is None else [("row", row)]
+    keys = [*rows, *(("by", item) for item in key_items(by))]
     return LabelRequest(truths, labels, scores, keys, weight, multiclass)
 
 
@@ -148,11 +150,12 @@ def _project(
     lf: pl.LazyFrame, truths: list[Column], scores: list[Column], asked: LabelRequest
 ) -> tuple[pl.LazyFrame, list[pl.Expr], list[pl.Expr]]:
     """Select what is needed under internal names; return how to name what is carried along."""
-    found = [find_keys(lf, "by", item) for item in asked.keys]
-    names = [name for _, outputs in found for name in outputs]
+    found = [(role, *find_keys(lf, role, item)) for role, item in asked.keys]
+    carried = [(role, name) for role, _, outputs in found for name in outputs]
+    names = [name for _, name in carried]
     weight = [] if asked.weight is None else [find_column(lf, "weight", asked.weight)]
-    carried = [*names, *(column.name for column in weight)]
-    check_repeats([*(("the result", name) for name in COLUMNS), *(("by", n) for n in carried)])
+    carried += [("weight", column.name) for column in weight]
+    check_repeats([*(("the result", name) for name in COLUMNS), *carried])
     roles = {
         **{f"truth_{i}": column for i, column in enumerate(truths)},
         **{f"score_{i}": column for i, column in enumerate(scores)},
@@ -161,6 +164,6 @@ def _project(
         roles["weight"] = weight[0]
     by = dict(zip(names, key_names(len(names)), strict=True))
     numbered = [named(name).alias(key) for name, key in by.items()]
-    source = project(lf, [key for key, _ in found], numbered, roles)
+    source = project(lf, [key for _, key, _ in found], numbered, roles)
     keys = [pl.col(key).alias(name) for name, key in by.items()]
     return once(source), keys, [pl.col("weight").alias(column.name) for column in weight]

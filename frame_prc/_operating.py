@@ -115,5 +115,6 @@ def iso_f1(f_scores: Sequence[float], steps: int) -> pl.DataFrame:
         recall=recall
     )
     precision = f * pl.col("recall") / (2 * pl.col("recall") - f)
-    within = precision.clip(upper_bound=1)  # the first point may be a rounding above
+    # Rounded, the first point would be off 1, and the next may be above.
+    within = pl.when(pl.col("place") == 0).then(1.0).otherwise(precision.clip(upper_bound=1))
     return points.select("f_score", "recall", precision=within).collect()

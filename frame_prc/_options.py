@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard, cast, get_args
@@ -22,9 +23,11 @@ from frame_prc.exceptions import OptionError, shown, type_name
 
 Numbers: TypeAlias = float | Iterable[float] | None
 
+_NUMBERS = (Real, Decimal)
 _LARGEST_BETA = 1e100  # beyond, its square is no float
 _THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
 _MOST_RECALLS = 10_001
+_MOST_REPLICATES = 1_000_000
 _HIGHEST_LEVEL = 1 - 1e-15  # beyond, half the rest is lost beside 1
 _MOST_POINTS = 2**62  # more than any curve has
 _RECALLS = f"a number of recalls from 2 to {_MOST_RECALLS}, or a list of ascending ones from 0 to 1"
@@ -160,6 +163,8 @@ def _target(criterion: Criterion, value: Any) -> float:
         ),
     }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
     is_allowed, said = allowed
+    if not isinstance(value, _NUMBERS) or isinstance(value, bool):
+        raise OptionError(f"{criterion}={shown(value)} is not a number", said)
     if not _is_number(value) or not is_allowed(value):
         hint = _percent_hint(criterion, value) if criterion in _SHARES else None
         raise OptionError(f"{criterion}={shown(value)} is out of range", said, hint)
@@ -173,8 +178,9 @@ def _percent_hint(name: str, value: Any) -> str | None:
 
 def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
     # An array without dimensions has a way to be iterated over, which fails.
-    is_one = isinstance(value, str) or getattr(value, "shape", None) == ()
-    return isinstance(value, Iterable) and not is_one
+    is_one = isinstance(value, (str, bytes)) or getattr(value, "shape", None) == ()
+    has_no_order = isinstance(value, (set, frozenset, dict))
+    return isinstance(value, Iterable) and not is_one and not has_no_order
 
 
 def _is_integer(value: object) -> TypeGuard[int]:
@@ -182,11 +188,11 @@ def _is_integer(value: object) -> TypeGuard[int]:
 
 
 def _is_number(value: object) -> bool:
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if not isinstance(value, _NUMBERS) or isinstance(value, bool):
         return False
     try:
         return not math.isnan(value)
-    except OverflowError:  # an integer that no float is as large as
+    except (OverflowError, ValueError):  # larger than any float, or Decimal("sNaN")
         return False
 
 
@@ -218,9 +224,10 @@ def resampling(replicates: Any, seed: Any, stratified: Any, cluster: object) -> 
             "one of them",
             "whole clusters are drawn, and bring the rows of both classes that they have",
         )
-    if not _is_integer(replicates) or replicates < 1:
+    if not _is_integer(replicates) or not 1 <= replicates <= _MOST_REPLICATES:
         raise OptionError(
-            f"replicates={shown(replicates)} are not replicates", "an integer from 1 on"
+            f"replicates={shown(replicates)} is no number of replicates",
+            f"an integer from 1 to {_MOST_REPLICATES:,}",
         )
     if seed is not None and (not _is_integer(seed) or seed < 0):
         raise OptionError(

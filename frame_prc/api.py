@@ -1192,7 +1192,8 @@ def summary(
           of the model;
         - ``interpolated`` and ``normalised_interpolated``, the area by that method of :func:`auc`;
         - ``gain``, the area by that method of :func:`auc`;
-        - ``best_f1`` and ``best_f1_threshold``, the highest threshold that reaches it.
+        - ``best_f1`` and ``best_f1_threshold``, the highest threshold that reaches it: null where
+          no threshold retrieves a positive, and the best is 0.
 
         All areas are Float64, and null where they are not defined: without positives, and the
         normalised and calibrated ones and ``gain`` also without negatives. Sorted by the keys.

@@ -233,7 +233,7 @@ FIRST = pl.when(pl.col("score") == 0.2)
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"replicates": 0}, r"replicates=0 .* Allowed: an integer from 1 on"),
+        ({"replicates": 0}, r"replicates=0 .* Allowed: an integer from 1 to 1,000,000"),
         ({"replicates": -5}, r"replicates=-5"),
         ({"replicates": 2.5}, r"replicates=2.5"),
         ({"replicates": True}, r"replicates=True"),

@@ -246,6 +246,12 @@ def test_an_iso_line_leads_from_precision_1_to_recall_1_in_equal_steps():
         assert steps == pytest.approx([(1 - f / (2 - f)) / 4] * 4, rel=1e-12)
 
 
+def test_every_iso_line_begins_at_precision_1():
+    lines = frame_prc.iso_f1([1e-320, 2.5e-308, 1e-9, 0.1, 0.3, 1 - 1e-15], points=3)
+    assert lines.group_by("f_score").first()["precision"].to_list() == [1] * 6
+    assert lines["precision"].is_between(0, 1).all()
+
+
 def test_iso_lines_are_those_of_scikit_learns_example_unless_told_otherwise():
     lines = frame_prc.iso_f1()
     assert lines["f_score"].unique().sort().to_list() == [0.2, 0.4, 0.6, 0.8]

@@ -123,6 +123,7 @@ def test_no_rows_are_no_rows(kind, verb):
         {"envelope": True, "keep": "corners"},
         {"thresholds": [0.1, 0.3], "keep": "corners", "envelope": True},
         {"thresholds": 200, "start": None},
+        {"thresholds": [0.1, 0.3, 7.0, 8.0], "start": "first", "keep": "corners"},
     ],
     ids=str,
 )

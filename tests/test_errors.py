@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -497,6 +498,13 @@ CLASSES = {"n": "score", "s": "other"}
         ),
         ("operating_points", {"recall": 2}, OptionError, "recall=2 is out of range.*up to 1"),
         ("operating_points", {"f_beta": -1}, OptionError, "f_beta=-1 is out of range.*above 0"),
+        ("operating_points", {"recall": b"a"}, OptionError, "recall=b'a' is not a number.*up to 1"),
+        ("operating_points", {"threshold": [None]}, OptionError, "threshold=None is not a number"),
+        ("operating_points", {"threshold": math.nan}, OptionError, "threshold=nan is out of range"),
+        ("counts", {"thresholds": b"ab"}, OptionError, "thresholds=b'ab' gives no thresholds"),
+        ("counts", {"thresholds": {0.5}}, OptionError, r"thresholds=\{0.5\} gives no thresholds"),
+        ("counts", {"thresholds": {0.5: 1}}, OptionError, "thresholds=.* gives no thresholds"),
+        ("band", {"replicates": 10**15}, OptionError, "replicates=10+ .*from 1 to 1,000,000"),
     ],
 )
 def test_options_are_checked_before_a_row_is_read(verb, asked, error, says):
@@ -830,7 +838,7 @@ ODD = {
     "target without dimensions": (
         "operating_points",
         {"recall": np.array(0.5)},
-        r"recall=array\(0.5\) is out of range",
+        r"recall=array\(0.5\) is not a number",
     ),
     "number as scores": ("one_vs_rest", {"score": 5}, "score=5 does not say which column belongs"),
     "numbers of a list": (

@@ -487,7 +487,8 @@ def test_truths_and_scores_that_do_not_match_are_an_error_at_the_call(kind, trut
         ({"row": "idd"}, "names 'idd'.*did you mean 'id'"),
         ({"weight": "ww"}, "weight= names 'ww'"),
         ({"by": pl.col("region").alias("label")}, "'label'"),
-        ({"by": "region", "row": "region"}, "'region' is named twice"),
+        ({"by": "region", "row": "region"}, "'region' is named in row= and by="),
+        ({"weight": pl.col("region").alias("score")}, "'score' is named in the result and weight="),
     ],
 )
 def test_columns_that_cannot_be_are_an_error_at_the_call(kind, asked, says):

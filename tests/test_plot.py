@@ -913,8 +913,9 @@ def test_intervals_of_weighted_thresholds_are_refused(kind):
         ),
         (lambda c: c.with_columns(tp=pl.col("tp") * -1), DataError, "the frame is no curve"),
         (lambda c: c.with_columns(fn=pl.lit(1)), DataError, "the frame is no curve"),
+        (lambda c: pl.concat([c, c]), DataError, "the frame is no curve"),
     ],
-    ids=["column", "near", "dtype", "key", "negative", "totals"],
+    ids=["column", "near", "dtype", "key", "negative", "totals", "twice"],
 )
 def test_a_frame_that_is_no_curve_is_refused(kind, change, error, says):
     curve = REGIONS.prc.curve("late", "old", by="region")
