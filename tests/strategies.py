@@ -30,6 +30,7 @@ INTEGER_WEIGHTS = st.integers(0, 3)
 # Multiples of 1/8: every sum of a few of them is exact in Float64.
 DYADIC_WEIGHTS = st.integers(0, 40).map(lambda eighths: eighths / 8)
 FLOAT_WEIGHTS = st.just(0.0) | st.floats(1e-6, 8.0)
+SIMILAR_WEIGHTS = st.just(0.0) | st.floats(0.01, 8.0)
 
 # Scores over the whole range of a dtype, its ends and the middle more often than the rest.
 DTYPES = {

@@ -22,6 +22,7 @@ from strategies import (
     INTEGER_WEIGHTS,
     SCORES,
     SCORES_OR_NONE,
+    SIMILAR_WEIGHTS,
     frames,
 )
 
@@ -110,7 +111,7 @@ def test_oracle_moves_cancel(df):
 
 @every_kind
 @pytest.mark.parametrize(
-    "weights", [None, INTEGER_WEIGHTS, FLOAT_WEIGHTS], ids=["unweighted", "integer", "float"]
+    "weights", [None, INTEGER_WEIGHTS, SIMILAR_WEIGHTS], ids=["unweighted", "integer", "float"]
 )
 @given(st.data(), BY, st.sampled_from([0.5, 0.95, 0.999]))
 def test_interval_equals_exact_arithmetic(kind, weights, data, by, ci):
@@ -119,6 +120,17 @@ def test_interval_equals_exact_arithmetic(kind, weights, data, by, ci):
     keys = names(by)
     found = result.select(*keys, *INTERVAL)
     assert_frame_equal(found.drop(keys), expected(df, by, ci).drop(keys), **ROUNDED)
+
+
+@every_kind
+@given(frames(SCORES_OR_NONE, FLOAT_WEIGHTS))
+def test_weights_far_apart_lose_as_many_digits_as_the_square_of_their_ratio(kind, df):
+    result = interval_of(kind, df, missing="unretrieved")
+    used = df.filter(pl.col("weight") > 0)["weight"]
+    within = 1e-15 * (used.max() / used.min()) ** 2 if len(used) else 0.0
+    exact = expected(df, None, 0.95)["std_error"].item()
+    found = result["std_error"].item()
+    assert found == (None if exact is None else pytest.approx(exact, rel=max(within, 1e-9)))
 
 
 @every_kind
