@@ -23,7 +23,6 @@ from frame_prc.exceptions import OptionError, shown, type_name
 
 Numbers: TypeAlias = float | Iterable[float] | None
 
-_NUMBERS = (Real, Decimal)
 _LARGEST_BETA = 1e100  # beyond, its square is no float
 _THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
 _MOST_RECALLS = 10_001
@@ -163,7 +162,7 @@ def _target(criterion: Criterion, value: Any) -> float:
         ),
     }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
     is_allowed, said = allowed
-    if not isinstance(value, _NUMBERS) or isinstance(value, bool):
+    if not _has_number_type(value):
         raise OptionError(f"{criterion}={shown(value)} is not a number", said)
     if not _is_number(value) or not is_allowed(value):
         hint = _percent_hint(criterion, value) if criterion in _SHARES else None
@@ -187,8 +186,12 @@ def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _is_number(value: object) -> bool:
-    if not isinstance(value, _NUMBERS) or isinstance(value, bool):
+def _has_number_type(value: object) -> bool:
+    return isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    if not _has_number_type(value):
         return False
     try:
         return not math.isnan(value)

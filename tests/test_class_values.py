@@ -128,3 +128,13 @@ def test_truths_of_labels_are_0_or_1(kind):
         kind.rows(frame_prc.one_vs_rest(kind.make(df), ["a", "b"], ["p", "p"]))
     with pytest.raises(ColumnError, match="truth= column 'c' has dtype String"):
         frame_prc.one_vs_rest(kind.make(df), ["a", "c"], ["p", "p"])
+
+
+@every_polars_kind
+def test_a_truth_of_nothing_but_nulls_may_have_any_label(kind):
+    frame = kind.make(pl.DataFrame({"truth": [None, None], "score": [0.5, 0.4]}))
+    result = frame_prc.average_precision(frame, "truth", "score", pos_label="yes", missing="drop")
+    row = kind.rows(result).row(0, named=True)
+    assert (row["n"], row["n_dropped"], row["status"]) == (0, 2, "empty")
+    with pytest.raises(DataError, match="'truth' has 2 rows with null"):
+        kind.rows(frame_prc.average_precision(frame, "truth", "score", pos_label="yes"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from functools import cache
 from itertools import chain
 
@@ -502,6 +503,14 @@ def test_classes_that_would_be_one_label_are_refused(classes):
     df = pl.DataFrame({"kind": [1, 2], "score": [0.1, 0.2], "other": [0.3, 0.4]})
     with pytest.raises(frame_prc.OptionError, match="score= names"):
         df.prc.one_vs_rest("kind", classes)
+
+
+def test_two_names_of_one_class_are_refused():
+    days = pl.Series([date(2026, 1, 1), date(2026, 1, 2)])
+    df = pl.DataFrame({"day": days, "score": [0.1, 0.2], "other": [0.3, 0.4]})
+    classes = {days[0]: "score", datetime(2026, 1, 1): "other"}
+    with pytest.raises(frame_prc.OptionError, match="score= names a class twice: datetime"):
+        df.prc.one_vs_rest("day", classes)
 
 
 def test_labels_of_one_name_are_refused():
