@@ -831,7 +831,7 @@ def interrupted(running: subprocess.Popen, *, until, by=signal.SIGINT) -> tuple[
 def test_a_signal_while_it_computes_leaves_what_was_there(here, by):
     (here / "old.csv").write_text("old")
     # It would take hours; and NumPy, which does it, knows nothing of Ctrl-C.
-    bootstrap = ["--ci", ".9", "--ci-method", "bootstrap", "--replicates", "1000000000"]
+    bootstrap = ["--ci", ".9", "--ci-method", "bootstrap", "--replicates", "1000000"]
     running = start("ap", "rows.parquet", *ASKED, *bootstrap, "-o", "old.csv")
     ended = interrupted(running, until=lambda: leftovers(here), by=by)
     assert ended == (128 + by, b"", b"")
