@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._class_values import class_value
-from frame_prc._request import Request, check_column
+from frame_prc._request import OF_COUNTS, Request, check_column
 from frame_prc.exceptions import ColumnError, OptionError, nearest
 
 MODEL = "model"
@@ -266,7 +266,7 @@ def _check_no_counts(columns: Columns) -> None:
         raise ColumnError(
             f"truth= names {truth.name!r} and score= {_THRESHOLD!r}, as counts have them",
             "the column of a truth, or pos= and neg= for counts",
-            "score='threshold', pos='pos', neg='neg'",
+            OF_COUNTS,
         )
 
 

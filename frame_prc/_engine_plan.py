@@ -54,6 +54,8 @@ def curve(
     outputs = [*CURVE_COLUMNS, *(["envelope"] if envelope else [])]
     counted = count(engine, frame, request, outputs, bins)
     points = _points(counted)
+    if start == "first" and bins is not None:
+        points = _opened(points, counted)  # no row may reach the highest threshold
     if keep == "corners":
         points = points.filter(_is_corner())
     points = _with_rates(points, start)
@@ -221,14 +223,11 @@ def _points(counted: Counted) -> Frame:
     }
     some = nw.when(_RETRIEVED & (nw.col("tp") + nw.col("fp") > 0))
     rated = marked.with_columns(rate=some.then(precision(nw.col("tp"), nw.col("fp"))))
-    return _opened(rated, counted).with_columns(**nothing)
+    return rated.with_columns(**nothing)
 
 
 def _opened(points: Frame, counted: Counted) -> Frame:
     """Let the opening point have the rate of the first that retrieves a row."""
-    if counted.in_ranges:
-        return points  # of scores, the first does; of thresholds, no row may reach the highest
-
     rate, place = nw.col("rate"), nw.col("place")
     reached = nw.when(~rate.is_null()).then(place).min().over(*counted.keys)
     marked = points.with_columns(reached=reached)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_prc._request import Request
+from frame_prc._request import OF_COUNTS, Request
 from frame_prc.exceptions import FrameError, OptionError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 VERBS = "counts, curve and average_precision"
 _COUNTS_FIRST = (
     "frame_prc.counts(...) runs there; give what it collects to the verb, with "
-    "score='threshold', pos='pos', neg='neg', if it takes pos= and neg="
+    f"{OF_COUNTS}, if it takes pos= and neg="
 )
 
 

@@ -19,7 +19,7 @@ _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 
 def with_normalised(table: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
     """Add the normalised areas of segments, null where one of the classes is missing."""
-    worst = table.with_columns(odds=_POSITIVES / _NEGATIVES).with_columns(_worst_curve("curve"))
+    worst = _with_worst_curve(table, _NEGATIVES, "curve")
     # The worst order of weighted rows has no closed form; below the worst area nothing can fall.
     order = "curve" if weighted else "order"
     if not weighted:
@@ -41,15 +41,17 @@ def _normalised(area: str, lack: str, worst: str) -> pl.Expr:
     return pl.when((_POSITIVES > 0) & (_NEGATIVES > 0)).then(value).alias(f"normalised_{area}")
 
 
-def _worst_curve(name: str) -> list[pl.Expr]:
-    """Return the area of the worst curve of these odds, and what it lacks of 1.
+def _with_worst_curve(table: pl.LazyFrame, negatives: pl.Expr, name: str) -> pl.LazyFrame:
+    """Add the area of the worst curve beside so many negatives, and what it lacks of 1.
 
     Every curve of prevalence pi has at least the area ``1 + (1 - pi) / pi * log(1 - pi)`` below it
     (Boyd et al. 2012, arXiv 1206.4667). Arranged so that nothing cancels where positives are rare.
     """
-    odds = pl.col("odds")
+    odds = pl.col(f"{name}_odds")
     area, lack = minus_log1p(odds) / odds, odds.log1p() / odds
-    return [area.alias(f"{name}_area"), lack.alias(f"{name}_lack")]
+    return table.with_columns((_POSITIVES / negatives).alias(f"{name}_odds")).with_columns(
+        area.alias(f"{name}_area"), lack.alias(f"{name}_lack")
+    )
 
 
 def _with_worst_order(table: pl.LazyFrame) -> pl.LazyFrame:
@@ -68,10 +70,10 @@ def _with_worst_order(table: pl.LazyFrame) -> pl.LazyFrame:
     steps = 0.5 / total + many / p * sum(terms, pl.lit(0.0))
     added = sum((1 / ((n + j) * (n + p + j)) for j in range(1, _ASYMPTOTIC + 1)), pl.lit(0.0))
     area, lack = pl.col("order_area"), pl.col("order_lack")
+    counted = table.with_columns(many=pl.when(is_many).then(n).otherwise(n + _ASYMPTOTIC))
     return (
-        table.with_columns(many=pl.when(is_many).then(n).otherwise(n + _ASYMPTOTIC))
-        .with_columns(odds=p / many, steps=steps)
-        .with_columns(_worst_curve("order"))
+        _with_worst_curve(counted, many, "order")
+        .with_columns(steps=steps)
         .with_columns(order_area=area + pl.col("steps"), order_lack=lack - pl.col("steps"))
         .with_columns(order_lack=pl.when(is_many).then(lack).otherwise(n / many * lack + n * added))
         .with_columns(order_area=pl.when(is_many).then(area).otherwise(1 - lack))

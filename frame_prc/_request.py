@@ -18,6 +18,8 @@ IntoScores: TypeAlias = IntoColumn | Sequence[IntoColumn] | Mapping[str, IntoCol
 Missing: TypeAlias = Literal["raise", "drop", "unretrieved"]
 
 _ROWS_OR_COUNTS = "truth= for single rows, or pos= and neg= for aggregated rows"
+# How a verb is asked of what counts() returned.
+OF_COUNTS = "score='threshold', pos='pos', neg='neg'"
 _SCORES = "a column, a list of columns, or {name: column}"
 
 
@@ -169,9 +171,10 @@ def _column_hint(item: object) -> str:
     name = getattr(item, "name", None)
     if not isinstance(name, str):
         return "pl.lit(value) makes a constant"
-    computed = " or, of what is computed, an expression such as pl.col({!r}) == 'yes'"
-    is_boolean = str(getattr(item, "dtype", "")).lower() in {"bool", "boolean"}
-    return f"give its name, {name!r}" + (computed.format(name) if is_boolean else "")
+    hint = f"give its name, {name!r}"
+    if str(getattr(item, "dtype", "")).lower() in {"bool", "boolean"}:
+        hint += f" or, of what is computed, an expression such as pl.col({name!r}) == 'yes'"
+    return hint
 
 
 def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:

@@ -522,7 +522,7 @@ def average_precision(
         are then what is independent. For ``ci`` by ``"influence"`` or ``"bootstrap"`` from single
         rows.
     replicates
-        Number of samples that ``ci_method="bootstrap"`` draws.
+        Number of samples that ``ci_method="bootstrap"`` draws, up to 1,000,000.
     stratified
         Draw positives and negatives apart, as many of each as there are, as in a sample whose class
         sizes were chosen. Otherwise rows are drawn whatever their class, and prevalence varies with
@@ -1055,7 +1055,7 @@ def band(
         Column that says which rows hang together, such as those of one user or one day; clusters
         are then what is independent. From single rows.
     replicates
-        Number of samples to draw.
+        Number of samples to draw, up to 1,000,000.
     stratified
         Draw positives and negatives apart, as many of each as there are, as in a sample whose class
         sizes were chosen. Otherwise rows are drawn whatever their class, and prevalence varies with

@@ -139,15 +139,14 @@ class Problem:
     asked: dict[str, Any]
     other: Kind
 
-    def outcome(self, ask: Callable[..., Any]) -> pl.DataFrame | str:
-        """Return the outcome of a call with a frame and these parameters."""
-        return same_everywhere(self.df, self.other, lambda frame: ask(frame, **self.asked))
+    def verb(self, name: str, **options: Any) -> Callable[..., Any]:
+        """Return a verb that takes a frame of any kind, and has all else that it is asked for."""
+        columns = {"truth": "truth", "score": "score"}
+        return partial(getattr(frame_prc, name), **(columns | self.asked | options))
 
-    def ask(self, verb: str, score: Any = "score", **options: Any) -> pl.DataFrame | str:
+    def ask(self, verb: str, **options: Any) -> pl.DataFrame | str:
         """Return the outcome of a verb."""
-        return self.outcome(
-            partial(getattr(frame_prc, verb), truth="truth", score=score, **options)
-        )
+        return same_everywhere(self.df, self.other, self.verb(verb, **options))
 
 
 def _plain(choices: dict[Any, Any]) -> dict[Any, Any]:
@@ -448,12 +447,11 @@ def test_rows_that_the_gate_refuses_break_nothing_beside_it(problem, data):
     # Both run at once: which comes first is luck, and the error has to be that of the gate.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_gate, "_raise_problem", lambda *_: None)
-        for verb, parameters in OPTIONS.items():
-            options = {"score": "score"} | data.draw(parameters, label=verb) | problem.asked
+        for verb, options in OPTIONS.items():
+            ask = problem.verb(verb, **data.draw(options, label=verb))
             for kind in KINDS[:-1]:
                 with suppress(PrcError):
-                    verb_of = getattr(frame_prc, verb)
-                    kind.rows(verb_of(kind.make(problem.df), "truth", **options))
+                    kind.rows(ask(kind.make(problem.df)))
 
 
 @pytest.mark.parametrize("verb", ["average_precision", "counts", "curve"])
@@ -462,7 +460,7 @@ def test_rows_that_the_gate_refuses_break_nothing_beside_it(problem, data):
 def test_duckdb_says_what_polars_says(verb, problem):
     kind = engines.duckdb_kind()
     errors = (PrcError, optional.require_module("duckdb").Error)
-    ask = partial(getattr(frame_prc, verb), truth="truth", score="score", **problem.asked)
+    ask = problem.verb(verb)
     expected = outcome(EAGER, problem.df, ask)
     try:
         found = kind.rows(ask(kind.make(problem.df)))
@@ -480,15 +478,14 @@ def test_duckdb_says_what_polars_says(verb, problem):
 @settings(fuzzed, max_examples=_fewer(DRAWING_TAKES))
 @given(problem=problems(), data=st.data())
 def test_any_picture_is_drawn_or_an_error_of_ours(verb, problem, data, tmp_path_factory):
-    options = data.draw(DRAWING[verb])
-    asked = {"truth": "truth", "score": "score", **problem.asked, **options}
+    draw = problem.verb(verb, **data.draw(DRAWING[verb]))
     try:
         if verb == "write_ggplot":
             path = tmp_path_factory.mktemp("r") / "curves.tsv"
-            frame_prc.write_ggplot(problem.df, path, **asked)
+            draw(problem.df, path)
             assert path.with_suffix(".R").exists()
         else:
-            json.loads(getattr(frame_prc, verb)(problem.df, **asked).to_json())
+            json.loads(draw(problem.df).to_json())
     except PrcError as error:
         check_text(error, problem.df)
 
@@ -565,9 +562,7 @@ TestCounting.settings = settings(fuzzed, max_examples=_fewer(COUNTING_TAKES))
 @fuzzed
 @given(problem=problems(), parts=st.integers(1, 3))
 def test_merged_counts_are_those_of_the_whole(problem, parts):
-    def counts(frame: pl.DataFrame) -> pl.DataFrame:
-        return frame_prc.counts(frame, "truth", "score", **problem.asked)
-
+    counts = problem.verb("counts")
     try:
         expected = counts(problem.df)
     except PrcError:
