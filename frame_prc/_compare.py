@@ -10,11 +10,12 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from frame_prc._areas import AVERAGE_PRECISION, sized_areas
+from frame_prc._areas import AVERAGE_PRECISION
 from frame_prc._influence import with_moves
 from frame_prc._intervals import (
     cluster_sums,
     estimates,
+    of_independent_rows,
     per_segment,
     positive_weight,
     status,
@@ -39,6 +40,7 @@ _STATSMODELS = {"holm": "holm", "bh": "fdr_bh"}
 _ROUNDING = 1e-24
 _CANCELLED = 1e-12
 
+_AP_A, _AP_B, _LACK_A, _LACK_B = (pl.col(n) for n in ("ap_a", "ap_b", "lack_a", "lack_b"))
 _VARIANCES = ("variance_a", "variance_b")
 _VARIANCE, _DIFFERENCE, _STD_ERROR = (pl.col(n) for n in ("variance", "difference", "std_error"))
 
@@ -77,7 +79,7 @@ def compare(rows: Rows, asked: Comparison) -> pl.LazyFrame:
         table = _rest(rows) if asked.against == "rest" else _overall(rows)
         table = table.with_columns(against=pl.lit(asked.against))
     tested = (
-        table.with_columns(difference=pl.col("ap_a") - pl.col("ap_b"))
+        table.with_columns(difference=_difference())
         .with_columns(
             std_error=pl.when(_VARIANCE > 0, _DIFFERENCE.is_not_null(), tells_spread()).then(
                 _VARIANCE.sqrt()
@@ -105,10 +107,13 @@ def _models(
     moves = [pl.col(f"move_{i}") for i in range(len(names))]
     if rows.columns.cluster is not None:
         frame = cluster_sums(frame, rows, moves)
-    table = sized_areas(rank(models[0])).rename({AVERAGE_PRECISION: "ap_0"})
+    table = of_independent_rows(rank(models[0])).drop("variance", "effective")
+    table = table.rename({AVERAGE_PRECISION: "ap_0", "lack": "lack_0"})
     for i, model in enumerate(models[1:], 1):
-        area = sized_areas(rank(model)).select(
-            *rows.keys, pl.col(AVERAGE_PRECISION).alias(f"ap_{i}")
+        area = of_independent_rows(rank(model)).select(
+            *rows.keys,
+            pl.col(AVERAGE_PRECISION).alias(f"ap_{i}"),
+            pl.col("lack").alias(f"lack_{i}"),
         )
         table = matched(table, area, rows.keys)
     spread = per_segment(frame, rows, **_variances(moves, pairs))
@@ -133,6 +138,8 @@ def _by_pair(
         "model_b": pl.lit([names[b] for _, b in pairs], dtype=text),
         "ap_a": pl.concat_list([f"ap_{a}" for a, _ in pairs]),
         "ap_b": pl.concat_list([f"ap_{b}" for _, b in pairs]),
+        "lack_a": pl.concat_list([f"lack_{a}" for a, _ in pairs]),
+        "lack_b": pl.concat_list([f"lack_{b}" for _, b in pairs]),
         "variance_a": pl.concat_list([f"alone_{a}" for a, _ in pairs]),
         "variance_b": pl.concat_list([f"alone_{b}" for _, b in pairs]),
         "variance": pl.concat_list([f"variance_{k}" for k in range(len(pairs))]),
@@ -192,12 +199,13 @@ def _rest(rows: Rows) -> pl.LazyFrame:
     return table.with_columns(_of_both_sides(), variance=variance, covariance=covariance)
 
 
-_OTHER = ("ap_b", "variance_b", "status_b", "effective_b")
+_OTHER = ("ap_b", "lack_b", "variance_b", "status_b", "effective_b")
 
 
 def _side(table: pl.LazyFrame, side: str) -> pl.LazyFrame:
     """Name what is estimated for one side of a difference; the first keeps its sizes."""
-    names = {AVERAGE_PRECISION: f"ap_{side}", "variance": f"variance_{side}"}
+    names = {AVERAGE_PRECISION: f"ap_{side}"}
+    names |= {name: f"{name}_{side}" for name in ("lack", "variance")}
     if side == "b":
         names |= {"status": "status_b", "effective": "effective_b"}
     return table.rename(names)
@@ -240,6 +248,12 @@ def _shared(rows: Rows, rest: Rows) -> pl.LazyFrame:
 # --- tests ---------------------------------------------------------------------------------
 
 
+def _difference() -> pl.Expr:
+    """Return the difference of two areas, of areas next to 1 by what they lack of it."""
+    near_one = pl.min_horizontal(_AP_A, _AP_B) > 0.5  # noqa: PLR2004
+    return pl.when(near_one).then(_LACK_B - _LACK_A).otherwise(_AP_A - _AP_B)
+
+
 def _limits(level: float) -> list[pl.Expr]:
     half = student_quantile(level) * _STD_ERROR
     return [
@@ -254,7 +268,7 @@ def _statistic() -> pl.Expr:
     A test between logits holds its level where the standard error of a plain difference grows with
     the areas, and hides it. An area of 1 or 0 has no logit: then the plain difference is left.
     """
-    slope_a, slope_b = (pl.col(ap) * (1 - pl.col(ap)) for ap in ("ap_a", "ap_b"))
+    slope_a, slope_b = _AP_A * _LACK_A, _AP_B * _LACK_B
     variance_a, variance_b = pl.col("variance_a"), pl.col("variance_b")
     # Both are the sum of (move_a / slope_a - move_b / slope_b)^2; this one from the difference of
     # moves, so that nothing cancels where slopes are equal,
@@ -271,7 +285,7 @@ def _statistic() -> pl.Expr:
         for near, far in ((from_difference, from_both), (alike, alone))
     )
     # The log of the odds ratio, from what it differs from 1 by unless little is left of it.
-    odds_a, odds_b = pl.col("ap_a") * (1 - pl.col("ap_b")), pl.col("ap_b") * (1 - pl.col("ap_a"))
+    odds_a, odds_b = _AP_A * _LACK_B, _AP_B * _LACK_A
     is_small = odds_a < 0.5 * odds_b
     odds_ratio = odds_a / odds_b
     logits = pl.when(is_small).then(odds_ratio.log()).otherwise((_DIFFERENCE / odds_b).log1p())

@@ -89,15 +89,7 @@ def estimates(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.Lazy
     ``ranking`` is that of the rows, in their bins. With clusters the variance is that of
     independent clusters, and ``effective`` counts clusters.
     """
-    table = spreads(ranking).select(
-        "segment",
-        *sizes(pl.col("positives"), pl.col("negatives")),
-        pl.col("step").alias(AVERAGE_PRECISION),
-        "lack",
-        "variance",
-        "effective",
-    )
-    table = ranking.segments.with_keys(ranking.with_dropped(table))
+    table = of_independent_rows(ranking)
     if rows.columns.cluster is None:
         return table
     binned = _binned(rows, bins)
@@ -106,6 +98,19 @@ def estimates(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.Lazy
     clusters = cluster_sums(moves.with_columns(positive_weight(rows)), rows, [move])
     spread = per_segment(clusters, rows, variance=(move**2).sum())
     return matched(table.drop("variance", "effective"), spread, rows.keys)
+
+
+def of_independent_rows(ranking: Ranking) -> pl.LazyFrame:
+    """Return the estimates that hold for rows that hang together with no other."""
+    table = spreads(ranking).select(
+        "segment",
+        *sizes(pl.col("positives"), pl.col("negatives")),
+        pl.col("step").alias(AVERAGE_PRECISION),
+        "lack",
+        "variance",
+        "effective",
+    )
+    return ranking.segments.with_keys(ranking.with_dropped(table))
 
 
 def positive_weight(rows: Rows) -> pl.Expr:

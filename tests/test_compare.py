@@ -130,6 +130,22 @@ def test_clusters_that_move_areas_of_different_sizes_are_compared_as_by_exact_ar
 
 
 @every_kind
+def test_difference_of_areas_next_to_1_keeps_its_digits(kind):
+    df = pl.DataFrame(
+        {
+            "truth": [False, True, True, True],
+            "score": [0, 0, -1, 1],
+            "other": [0, 0, 0, 0],
+            "weight": [1.0, 1e-6, 24537.0, 74950.0],
+        }
+    )
+    found = compared(kind, df, ("score", "other"), weight="weight")
+    (a, _, _), (b, _, _) = (moved_by(df, name) for name in ("score", "other"))
+    assert min(a, b) > 0.9999
+    assert found["difference"].item() == pytest.approx(float(a - b), rel=1e-14, abs=0)
+
+
+@every_kind
 @pytest.mark.parametrize("weights", [None, FLOAT_WEIGHTS], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("cluster", [None, "week"])
 @given(st.data())
