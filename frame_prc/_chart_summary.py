@@ -111,12 +111,16 @@ def _order(dots: pl.DataFrame, differences: pl.DataFrame) -> list[str]:
 
 def _check_readable(names: Sequence[str], dots: pl.DataFrame) -> None:
     models = dots["model"].n_unique()
-    if len(names) > _MOST_ROWS or models > MOST_COLOURS:
-        raise DataError(
-            f"the chart would have {len(names)} segments of {models} models",
-            f"up to {_MOST_ROWS} segments of {MOST_COLOURS} models",
-            "filter the segments, or read them in summary()",
-        )
+    for number, most, what in (
+        (len(names), _MOST_ROWS, "segments"),
+        (models, MOST_COLOURS, "models"),
+    ):
+        if number > most:
+            raise DataError(
+                f"the chart would have {number} {what}",
+                f"up to {_MOST_ROWS} segments of {MOST_COLOURS} models",
+                f"filter the {what}, or read them in summary()",
+            )
 
 
 # --- the picture ---------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
     columns = list(map(named, names))
     rows = once(pl.concat([frame.select(columns) for frame in frames]).with_columns(exact))
     added = rows.group_by(map(named, groups)).agg(pl.col(amounts).sum())
-    added = _gate.guard(added, rows, _amount_checks(schemas[0], amounts))
+    added = _gate.guard(added, rows, _checks(schemas[0], amounts))
     if "below" in names:
         bins = rows.select("threshold", "below").unique().drop_nulls().sort("threshold", "below")
         added = _gate.guard(added, bins, [_gate.bins_check()])
@@ -97,10 +97,11 @@ def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> pl.LazyFrame:
     return table.sort(*keys, "threshold", descending=descends, nulls_last=descends)
 
 
-def _amount_checks(schema: pl.Schema, amounts: Sequence[str]) -> list[_gate.Check]:
+def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[_gate.Check]:
     columns = {name: Column(pl.col(name), name, schema[name]) for name in amounts}
     checks = [_gate.amount_check(name, column) for name, column in columns.items()]
-    return [*checks, _gate.missing_check(columns, "counts(...) always says how many")]
+    checks.append(_gate.missing_check(columns, "counts(...) always says how many"))
+    return [*checks, *([_gate.threshold_check()] if schema["threshold"].is_float() else [])]
 
 
 def _check_counts(schema: pl.Schema, place: int) -> None:
@@ -130,9 +131,11 @@ def _check_alike(schema: pl.Schema, first: pl.Schema, place: int) -> None:
         )
     for name, dtype in first.items():
         if schema[name] != dtype:
+            cast = "..." if pl.Enum not in (dtype, schema[name]) else "pl.String"
+            in_pandas = "" if cast == "..." else ", or in pandas with .astype(str)"
             raise ColumnError(
                 f"column {name!r} has dtype {schema[name]} in frame {place + 1} "
                 f"and {dtype} in frame 1",
                 "one dtype",
-                f"cast it, for example with pl.col({name!r}).cast(...)",
+                f"cast it, for example with pl.col({name!r}).cast({cast}){in_pandas}",
             )

@@ -254,6 +254,21 @@ def uncovered(column: Column, rows: str, lowest: float) -> DataError:
     )
 
 
+def threshold_check() -> Check:
+    """No threshold is NaN, which no score reaches; a null one is that of rows without a score."""
+
+    def problem(found: Sums) -> DataError | None:
+        if not (count := found["threshold nan"]):
+            return None
+        return DataError(
+            f"column 'threshold' has {_rows(count)} with NaN",
+            "numbers, or null for rows without a score",
+            "pl.col('threshold').fill_nan(None)",
+        )
+
+    return Check({"threshold nan": pl.col("threshold").is_nan().sum()}, problem)
+
+
 def bins_check() -> Check:
     """Bins, in order, do not overlap, as those of one list of thresholds."""
     after = pl.col("threshold").shift(-1)

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import KINDS, TYPES, every_kind
+from kinds import KINDS, TYPES, every_kind, every_polars_kind
 from polars.testing import assert_frame_equal
 from strategies import DYADIC_WEIGHTS, FLOAT_WEIGHTS, INFINITY, frames
 
@@ -199,13 +199,17 @@ BINNED = EXACT.with_columns(below=1.0)
             EXACT.cast({"pos": pl.Float64}),
             "'pos' has dtype Float64 in frame 2 and Int64 in frame 1",
         ),
+        (
+            EXACT.cast({"key": pl.Enum(["a", "b"])}),
+            r"'key' has dtype Enum.*'b'.* in frame 2 .*cast\(pl\.String\), or .*astype\(str\)",
+        ),
         (EXACT.drop("neg"), "frame 2 has no column 'neg'. Allowed: counts"),
         (
             EXACT.cast({"pos": pl.String}),
             "column 'pos' of frame 2 has dtype String. Allowed: a numeric column",
         ),
     ],
-    ids=["keys", "bins", "dtype", "no counts", "text"],
+    ids=["keys", "bins", "dtype", "categories", "no counts", "text"],
 )
 def test_what_does_not_add_up_is_an_error_at_the_call(kind, other, says):
     with pytest.raises(ColumnError, match=says):
@@ -235,6 +239,13 @@ def test_what_is_no_count_is_an_error_at_collect(kind, amount, says):
         first = first.astype({"pos": second["pos"].dtype})
     with pytest.raises(DataError, match=says):
         kind.rows(frame_prc.merge_counts(first, second))
+
+
+@every_polars_kind  # NaN in pandas is a null: rows without a score
+def test_a_threshold_that_is_nan_is_an_error_at_collect(kind):
+    other = EXACT.with_columns(threshold=float("nan"))
+    with pytest.raises(DataError, match="column 'threshold' has 1 row with NaN"):
+        kind.rows(frame_prc.merge_counts(kind.make(EXACT), kind.make(other)))
 
 
 @every_kind

@@ -831,9 +831,9 @@ def test_summary_without_keys_has_one_row():
 
 def test_summary_of_too_many_segments_is_an_error():
     models = {str(place): pl.col("old").alias(str(place)) for place in range(8)}
-    with pytest.raises(DataError, match=r"2 segments of 8 models. Allowed: .* of 7 models"):
+    with pytest.raises(DataError, match=r"8 models\. .* of 7 models\. .* filter the models"):
         segments(2).prc.plot_summary("late", models, by="segment")
-    with pytest.raises(DataError, match="201 segments of 1 models"):
+    with pytest.raises(DataError, match="would have 201 segments"):
         segments(201).prc.plot_summary("late", "old", by="segment")
     chart = segments(200).prc.plot_summary("late", "old", by="segment")
     assert row_count(chart) < 5000
