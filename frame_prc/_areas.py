@@ -16,7 +16,7 @@ from frame_prc._curve import (
     recall,
     recall_gain,
 )
-from frame_prc._expressions import Amounts, ExprT, library
+from frame_prc._expressions import Amounts, ExprT, library, total
 from frame_prc._ranking import Ranking, Which, rank, running
 from frame_prc._rows import Rows, dropped
 
@@ -186,7 +186,7 @@ def auc(
     long = _areas(ranking, methods, start, recall_range).select(
         "segment",
         pl.lit(list(methods), dtype=pl.List(pl.String)).alias("method"),
-        pl.concat_list(pl.col(methods) / width).alias("auc"),
+        pl.concat_list((pl.col(methods) / width).clip(upper_bound=1.0)).alias("auc"),
     )
     table = ranking.with_dropped(long.explode("method", "auc"))
     outputs = [*METHOD_COLUMNS, *dropped(rows.columns.request.missing)]
@@ -211,7 +211,7 @@ def areas_of(
     grows, formulas = ~pl.col("opens"), _formulas(weighted=weighted)
     areas = {method: pl.when(grows).then(formulas[method]()) for method in methods}
     totals = {name: pl.col(name).first() for name in ("positives", "negatives")}
-    sums = {method: pl.col(method).sum() for method in methods}
+    sums = {method: total(pl.col(method)) for method in methods}
     table = steps.with_columns(**areas).group_by("segment").agg(**totals, **sums, **aggregates)
     return table.sort("segment").with_columns(_defined(methods))
 
@@ -221,7 +221,9 @@ def _defined(methods: Sequence[Method]) -> list[pl.Expr]:
     needs = dict.fromkeys(methods, _POSITIVES > 0)
     if "gain" in needs:
         needs["gain"] = (_POSITIVES > 0) & (_NEGATIVES > 0)
-    return [pl.when(need).then(pl.col(method)).alias(method) for method, need in needs.items()]
+    # Sums of weights are rounded: their shares may add up to a little more than 1.
+    areas = {method: pl.col(method).clip(upper_bound=1.0) for method in methods}
+    return [pl.when(need).then(areas[method]).alias(method) for method, need in needs.items()]
 
 
 def steps(

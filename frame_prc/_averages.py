@@ -20,7 +20,7 @@ from frame_prc._columns import key_names
 from frame_prc._plan import aggregated, matched
 from frame_prc._ranking import rank
 from frame_prc._rows import Rows, dropped
-from frame_prc.exceptions import ColumnError, nearest
+from frame_prc.exceptions import ColumnError, OptionError, nearest
 
 Average: TypeAlias = Literal["macro", "weighted", "micro", "samples"]
 
@@ -36,6 +36,13 @@ def averaged(rows: Rows, over: str, average: Average, bins: Bins | None) -> pl.L
             nearest(over, rows.columns.key_dtypes)
             if rows.columns.key_dtypes
             else f"by={over!r} makes it one",
+        )
+    if average == "samples" and rows.columns.counted and rows.columns.weighted:
+        raise OptionError(
+            "average='samples' is by the mean weight of a segment's rows, which sums of weights in "
+            "pos= and neg= do not tell",
+            "rows with weight=, or integer counts",
+            "average='macro' counts each segment alike",
         )
     pooled = _pooled(rows, over)
     if average == "micro":

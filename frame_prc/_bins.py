@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from frame_prc._columns import check_numeric, find_column, threshold_dtype
+from frame_prc._columns import check_numeric, find_column, project, threshold_dtype
 from frame_prc._gate import COUNT_LIMIT, cover_check
 from frame_prc._plan import once
 from frame_prc._request import IntoColumn
-from frame_prc._rows import Rows
+from frame_prc._rows import Rows, computed
 from frame_prc._scale import Scale, integer
 from frame_prc.exceptions import DataError
 
@@ -145,7 +145,9 @@ def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -
     return rows.guard_small(counted, suspicious, checks)
 
 
-def quantile_thresholds(lf: pl.LazyFrame, score: IntoColumn, number: int) -> list[float]:
+def quantile_thresholds(
+    lf: pl.LazyFrame, score: IntoColumn, number: int, *, in_memory: bool
+) -> list[float]:
     """Return thresholds between which about equally many scores lie.
 
     Scores are counted by the first ten bits of their mantissa, so one pass and a small table do.
@@ -153,13 +155,15 @@ def quantile_thresholds(lf: pl.LazyFrame, score: IntoColumn, number: int) -> lis
     column = find_column(lf, "score", score)
     check_numeric("score", column)
     scale, grain = Scale.of(pl.Float32()), 2**13
-    scores = lf.select(score=column.expression.cast(pl.Float64)).drop_nans().drop_nulls()
+    found = project(lf, [], [], {"score": column})
+    given = computed(found).lazy() if in_memory else found
+    scores = given.select(_SCORE.cast(pl.Float64)).drop_nans().drop_nulls()
     grains = scale.slot(_SCORE.cast(pl.Float32)) // grain
     table = scores.group_by(grain=grains).agg(pl.len(), least=_SCORE.min()).sort("grain")
     # From the highest score down; what begins in one share of the rows has one threshold.
     rows = pl.col("len").cast(pl.Int64)
     share = (rows.cum_sum() - rows) * number // rows.sum()
-    found = table.group_by(share=share).agg(pl.col("least").min()).collect()["least"].sort()
-    if found.is_empty():
+    least = table.group_by(share=share).agg(pl.col("least").min()).collect()["least"].sort()
+    if least.is_empty():
         raise DataError(f"score= column {column.name!r} has no values", "at least one score")
-    return found.to_list()
+    return least.to_list()

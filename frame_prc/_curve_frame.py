@@ -38,7 +38,10 @@ def read_curve(lf: pl.LazyFrame) -> CurveFrame:
     by = key_names(len(keys))
     points = _in_drawing_order(lf, keys).collect()
     renamed = [named(name).alias(key) for name, key in zip(keys, by, strict=True)]
-    counted = points.select(*renamed, *COLUMNS)
+    # In a text an amount that is whole everywhere may look like an integer beside the others.
+    whole = all(schema[name].is_integer() for name in _AMOUNTS)
+    amounts = pl.col(_AMOUNTS).cast(pl.Int64 if whole else pl.Float64)
+    counted = points.select(*renamed, *COLUMNS).with_columns(amounts)
     _check_values(counted, by)
     error = points[THINNED[0]].max() if THINNED[0] in points.columns else None
     return CurveFrame(points, _counts(counted, by), keys, _start(counted), _float(error))

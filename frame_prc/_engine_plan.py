@@ -22,6 +22,7 @@ from frame_prc._curve import Keep, Start, precision, recall
 from frame_prc._engine_ranges import score_cuts, spread, with_range
 from frame_prc._engine_rows import Counted, Frame, bin_end, count, level_dtype
 from frame_prc._engines import Engine
+from frame_prc._expressions import total
 from frame_prc._request import Request
 from frame_prc._rows import DROPPED
 
@@ -80,8 +81,9 @@ def average_precision(
     steps = _running(counted).with_columns(
         area=nw.when(hit).then(step_area(pos, tp, fp, positives)).otherwise(0.0)
     )
-    names = {"positives": "pos", "negatives": "neg", "area": "area", "n_dropped": "dropped"}
-    sums = [nw.col(name).sum().alias(total) for total, name in names.items()]
+    names = {"positives": "pos", "negatives": "neg", "n_dropped": "dropped"}
+    sums = [nw.col(name).sum().alias(of) for of, name in names.items()]
+    sums.append(total(nw.col("area")).clip(upper_bound=1.0).alias("area"))
     # Without keys there is one row, also for no rows at all.
     keyed = counted.columns.result_keys
     totals = steps.group_by(*counted.keys).agg(*sums) if keyed else steps.select(*sums)

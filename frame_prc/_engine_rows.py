@@ -28,7 +28,7 @@ from frame_prc._columns import (
 )
 from frame_prc._engines import Engine
 from frame_prc._expressions import unsigned_zero, without_nan
-from frame_prc._gate import LARGEST_WEIGHT, SMALLEST_WEIGHT, uncovered
+from frame_prc._gate import COUNT_LIMIT, LARGEST_WEIGHT, SMALLEST_WEIGHT, uncovered
 from frame_prc._request import Request
 from frame_prc._rows import DROP_HINT, UNRETRIEVED_HINT
 from frame_prc.exceptions import DataError, OptionError
@@ -329,6 +329,9 @@ def _bad_amount(role: str, column: Column) -> tuple[nw.Expr, nw.Expr]:
         small = (amount > 0) & (amount < SMALLEST_WEIGHT)
         wrong = wrong | ~amount.is_finite() | small | (amount >= LARGEST_WEIGHT)
         allowed = f"0, or numbers from {SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
+    elif role != "weight":
+        wrong = wrong | (amount >= int(COUNT_LIMIT))
+        allowed = f"counts below {COUNT_LIMIT:.6g}"
     error = DataError(
         f"{role}= column {column.name!r} has a row with {_VALUE}",
         allowed,

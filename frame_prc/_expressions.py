@@ -20,6 +20,20 @@ ExprT = TypeVar("ExprT", pl.Expr, "nw.Expr")
 Amounts = TypeVar("Amounts", pl.Expr, "nw.Expr", "NDArray[np.float64]")
 
 
+# Multiples of its inverse add up exactly, in any order, as long as they stay below 2**13.
+_COARSE = 2.0**40
+
+
+def total(terms: ExprT) -> ExprT:
+    """Return the sum of terms that make about 1 in all: the same in any order, to the last digit.
+
+    Added one by one, a million equal terms would each round the same way, and lose five digits.
+    """
+    coarse = (terms * _COARSE).floor() / _COARSE
+    added: ExprT = coarse.sum() + (terms - coarse).sum()
+    return added
+
+
 def unsigned_zero(value: ExprT, dtype: pl.DataType) -> ExprT:
     """Return floats with one zero: of -0.0 and 0.0 a group would keep that of some row."""
     if not dtype.is_float():

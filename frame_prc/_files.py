@@ -59,7 +59,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         target.exists()
     except FileError:
         raise
-    except (OSError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:  # links in a circle, before Python 3.13
         raise FileError(
             f"{os.fspath(path)!r} cannot be a file: {getattr(error, 'strerror', None) or error}",
             hint="another name",
@@ -93,9 +93,9 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _part(target: Path) -> Path:
-    """Return a name that no other process, and no other thread, writes to."""
+    """Return a name that no other process, and no other thread, writes to, and not a long one."""
     number = f"{os.getpid()}-{next(_NUMBERS)}"
-    return target.with_name(f".{target.stem}-{number}.part{target.suffix}")
+    return target.with_name(f".frame-prc-{number}.part{target.suffix}")
 
 
 def _discard(part: Path) -> None:

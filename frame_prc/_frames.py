@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Sequence
+from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import polars as pl
@@ -165,6 +166,8 @@ def _to_pandas(key: pl.Series, source: pd.Series[Any]) -> Any:
         return pandas.Categorical.from_codes(codes, dtype=categories).astype(source.dtype)
     if _is_lost(key):
         return _with_nulls(key, _nullable(source.dtype))
+    if key.dtype == pl.Date and source.dtype == object:
+        return _with_nulls(key, object)  # of days pandas itself would make moments
     return key.to_pandas().astype(source.dtype)
 
 
@@ -192,6 +195,12 @@ def _chosen(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFram
     names = [str(name) for name in frame.columns]
     wanted = set(names if columns is None else columns)
     for name in wanted:
+        if "\0" in name:
+            raise ColumnError(
+                f"the pandas frame has a column named {name!r}",
+                "names without the character NUL",
+                "rename it",
+            )
         if names.count(name) > 1:
             raise ColumnError(
                 f"the pandas frame has {names.count(name)} columns named {name!r}",
@@ -212,12 +221,15 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     none = {name: _moments(column.where(column.notna(), None)) for name, column in objects.items()}
     clean = frame.assign(**none)
     try:
+        _check_objects(clean)
         source = pl.from_pandas(clean, nan_to_null=False)
     except ImportError as error:
         raise FrameError(
             f"a pandas frame needs a package that is not installed: {error}",
             hint="pip install 'frame-prc[pandas]', or pip install pyarrow",
         ) from error
+    except FrameError:
+        raise
     except Exception as error:
         raise _conversion_error(_unconverted(clean)) from error
     source.columns = [str(name) for name in frame.columns]  # an empty name gets another there
@@ -254,6 +266,38 @@ def _holds(column: pd.Series[Any], *kinds: str) -> bool:
     """Return whether pandas infers one of these kinds of values."""
     kind: str = sys.modules["pandas"].api.types.infer_dtype(column, skipna=True)
     return kind.startswith(kinds)
+
+
+def _check_objects(frame: pd.DataFrame) -> None:
+    """Refuse values of Python that would come to Polars as others, or end in a panic."""
+    for name, column in frame.items():
+        if _is_mixed(column):
+            reason = "days among moments, or some of them in a time zone"
+        elif _is_too_long(column):
+            reason = "more than 38 digits"
+        else:
+            continue
+        raise _conversion_error(f"{_described(str(name), column)}: {reason}")
+
+
+def _is_mixed(column: pd.Series[Any]) -> bool:
+    """Return whether Arrow would take some moments for others, as a datetime for its day."""
+    if str(column.dtype) != "object" or not _holds(column, "date", "time"):
+        return False
+    values = [value for value in column if value is not None]
+    kinds = {(isinstance(v, datetime), getattr(v, "tzinfo", None) is not None) for v in values}
+    return len(kinds) > 1 or any(isinstance(v, time) and v.tzinfo is not None for v in values)
+
+
+def _is_too_long(column: pd.Series[Any]) -> bool:
+    """Return whether a column holds decimals with more digits than those of Polars have."""
+    if str(column.dtype) != "object":
+        return str(column.dtype).startswith("decimal256")
+    if not _holds(column, "decimal"):
+        return False
+    import pyarrow as pa  # noqa: PLC0415 - comes with the extra for pandas
+
+    return bool(pa.types.is_decimal256(pa.array(column).type))
 
 
 def _moments(column: pd.Series[Any]) -> pd.Series[Any]:

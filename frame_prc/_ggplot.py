@@ -15,7 +15,7 @@ from frame_prc._files import check_writable, whole
 from frame_prc._ggplot_columns import RColumn, r_columns
 from frame_prc._ggplot_script import FIRST_LINE, SEPARATORS, script_text
 from frame_prc._plan import matched
-from frame_prc.exceptions import FileError, OptionError, type_name
+from frame_prc.exceptions import ColumnError, FileError, OptionError, type_name
 
 _SUFFIXES = (*SEPARATORS, ".parquet", ".arrow", ".feather")
 _AREA = (AVERAGE_PRECISION, "ci_low", "ci_high")
@@ -23,8 +23,9 @@ _AREA = (AVERAGE_PRECISION, "ci_low", "ci_high")
 
 def table_path(path: Any) -> Path:
     """Return where the table goes, or say why it cannot, before anything is computed."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise OptionError(f"path= is of type {type_name(path)}", "the path of a file")
+    is_path = isinstance(path, (str, os.PathLike))
+    if not is_path or isinstance(os.fspath(path), bytes):
+        raise OptionError(f"path= is of type {type_name(path)}", "the path of a file, as text")
     table = Path(os.fspath(path))
     if table.suffix.lower() not in _SUFFIXES:
         found = f"the suffix {table.suffix!r}" if table.suffix else "no suffix"
@@ -65,6 +66,17 @@ def write(
         _write_table(columns, table_part)
         script_part.write_text(text, encoding="ascii", newline="\n")
     return table, script
+
+
+def check_keys(keys: list[str]) -> None:
+    """Refuse a curve whose keys are named like what is added to it."""
+    for name in keys:
+        if name in _AREA:
+            raise ColumnError(
+                f"key {name!r} of the curve is named like a column that is added to it",
+                f"names other than {', '.join(map(repr, _AREA))}",
+                "rename it",
+            )
 
 
 def _with_areas(points: pl.DataFrame, areas: pl.DataFrame, keys: list[str]) -> pl.DataFrame:

@@ -18,7 +18,7 @@ import polars as pl
 
 from frame_prc._areas import step_area
 from frame_prc._curve import points
-from frame_prc._expressions import unsigned_zero
+from frame_prc._expressions import total, unsigned_zero
 from frame_prc._ranking import Ranking, rank, running
 from frame_prc._rows import Rows
 
@@ -96,8 +96,8 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
             error=pl.when(_OPENS).then(1.0).otherwise(_FP / _RETRIEVED),
         )
         .with_columns(
-            step=area.sum().over("segment"),
-            lack=(_GAIN * _ERROR).sum().over("segment") / _POSITIVES,
+            step=total(area).clip(upper_bound=1.0).over("segment"),
+            lack=total(_GAIN / _POSITIVES * _ERROR).over("segment"),
             raised=wins.cum_sum(reverse=True).over("segment"),
             lowered=costs.cum_sum(reverse=True).over("segment"),
         )

@@ -23,6 +23,7 @@ from frame_prc._columns import (
 )
 from frame_prc._plan import once
 from frame_prc._request import IntoColumn, IntoKeys, check_column, key_items, names_of
+from frame_prc._rows import computed
 from frame_prc.exceptions import OptionError, shown
 
 COLUMNS = ("label", "truth", "score")
@@ -83,13 +84,14 @@ def label_request(
     return LabelRequest(truths, labels, scores, keys, weight, multiclass)
 
 
-def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest) -> pl.LazyFrame:
+def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest, *, in_memory: bool) -> pl.LazyFrame:
     """Return a row per row and label, all rows of the first label first."""
     truths = [find_column(lf, "truth", item) for item in asked.truths]
     scores = [find_column(lf, "score", item) for item in asked.scores]
     for column in scores:
         check_numeric("score", column)
     source, keys, tail = _project(lf, truths, scores, asked)
+    source = computed(source).lazy() if in_memory else once(source)
     if asked.multiclass:
         labels, indicators, checks = _classes(truths[0], asked.labels)
     else:
@@ -166,4 +168,4 @@ def _project(
     numbered = [named(name).alias(key) for name, key in by.items()]
     source = project(lf, [key for _, key, _ in found], numbered, roles)
     keys = [pl.col(key).alias(name) for name, key in by.items()]
-    return once(source), keys, [pl.col("weight").alias(column.name) for column in weight]
+    return source, keys, [pl.col("weight").alias(column.name) for column in weight]

@@ -30,6 +30,7 @@ _MOST_REPLICATES = 1_000_000
 _HIGHEST_LEVEL = 1 - 1e-15  # beyond, half the rest is lost beside 1
 _MOST_POINTS = 2**62  # more than any curve has
 _RECALLS = f"a number of recalls from 2 to {_MOST_RECALLS}, or a list of ascending ones from 0 to 1"
+_PAIR = 2
 _RANGE = "(low, high) with 0 <= low < high <= 1"
 
 
@@ -69,10 +70,9 @@ def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, 
     """Return the recalls between which an area is taken."""
     if recall_range is None:
         return None
-    try:
-        low, high = (float(bound) for bound in recall_range)
-    except (TypeError, ValueError):
-        low = high = math.nan
+    bounds = list(recall_range) if _is_list(recall_range) else []
+    fits = len(bounds) == _PAIR and all(map(_is_number, bounds))
+    low, high = map(float, bounds) if fits else (math.nan, math.nan)
     if not 0 <= low < high <= 1:
         raise OptionError(f"recall_range={shown(recall_range)} is not a range of recalls", _RANGE)
     for name in methods:
@@ -164,7 +164,7 @@ def _target(criterion: Criterion, value: Any) -> float:
     is_allowed, said = allowed
     if not _has_number_type(value):
         raise OptionError(f"{criterion}={shown(value)} is not a number", said)
-    if not _is_number(value) or not is_allowed(value):
+    if not _is_number(value) or not is_allowed(float(value)):
         hint = _percent_hint(criterion, value) if criterion in _SHARES else None
         raise OptionError(f"{criterion}={shown(value)} is out of range", said, hint)
     return float(value)

@@ -9,6 +9,7 @@ the caller's can clash with one of ours. The keys get their own names back in th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -132,7 +133,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     """Project a frame to its roles."""
     projected = _project(lf, columns)
     # In memory this costs nothing for plain columns, and computes an expression once.
-    values = _computed(projected) if in_memory else None
+    values = computed(projected) if in_memory else None
     source = once(projected) if values is None else values.lazy()
     dtype = common_score_dtype(columns.scores)
     models = [_model_rows(source, columns, index, dtype) for index in range(len(columns.scores))]
@@ -149,11 +150,13 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     )
 
 
-def _computed(projected: pl.LazyFrame) -> pl.DataFrame:
+def computed(projected: pl.LazyFrame) -> pl.DataFrame:
+    """Return the columns of roles of a frame in memory, or say which expression fails on it."""
     try:
         return projected.collect(engine="in-memory")
     except pl.exceptions.PolarsError as error:
-        reason = str(error).splitlines()[0]
+        # A column goes by the name of its role, such as "\0score_0".
+        reason = re.sub(r"\0([a-z_]+?)(_\d+)?\b", r"\1=", str(error).splitlines()[0])
         raise ColumnError(
             f"an expression fails on this frame: {reason}", WORKING_EXPRESSION
         ) from error

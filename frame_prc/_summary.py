@@ -13,6 +13,7 @@ from frame_prc._areas import (
     UNDEFINED,
     Method,
 )
+from frame_prc._expressions import total
 from frame_prc._influence import spreads_of
 from frame_prc._intervals import COLUMNS as INTERVAL
 from frame_prc._intervals import Interval, check_method, with_interval
@@ -93,8 +94,8 @@ def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         _METHODS,
         weighted=ranking.rows.columns.weighted,
         best=first_best(pl.col("f1"), pl.struct("slot", "f1")),
-        **{_CALIBRATED: pl.col(_CALIBRATED).sum()},
-        interpolated_lack=pl.col("interpolated_lack").sum() + never,
+        **{_CALIBRATED: total(pl.col(_CALIBRATED)).clip(upper_bound=1.0)},
+        interpolated_lack=total(pl.col("interpolated_lack")) + never,
     )
 
 

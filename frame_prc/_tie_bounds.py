@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc._areas import minus_log1p, step_area
+from frame_prc._expressions import total
 from frame_prc._ranking import Ranking, running
 
 COLUMNS = ("ap_lowest", "ap_highest")
@@ -32,7 +33,10 @@ def tie_bounds(ranking: Ranking, *, binned: bool) -> pl.LazyFrame:
     sums = (
         ties.with_columns(**terms)
         .group_by("segment")
-        .agg(pl.col(COLUMNS).sum(), has_positives=(_POSITIVES > 0).any())
+        .agg(
+            *(total(pl.col(name)).clip(upper_bound=1.0) for name in COLUMNS),
+            has_positives=(_POSITIVES > 0).any(),
+        )
     )
     defined = [pl.when("has_positives").then(pl.col(name)).alias(name) for name in COLUMNS]
     return sums.select("segment", *defined)

@@ -288,8 +288,8 @@ def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list
     [0.125, 0.375, 0.625, 0.875]
     """
     check_frame(frame)
-    lf = _frames.scan(frame, names_of([score]))
-    return _bins.quantile_thresholds(lf, score, threshold_number(number))
+    lf, in_memory = _frames.scan(frame, names_of([score])), not isinstance(frame, pl.LazyFrame)
+    return _bins.quantile_thresholds(lf, score, threshold_number(number), in_memory=in_memory)
 
 
 def curve(
@@ -507,8 +507,9 @@ def average_precision(
     bounds
         Add ``ap_lowest`` and ``ap_highest``, between which the average precision lies in whatever
         order the rows within a tie, or within a bin, really come; for counts of bins, that is how
-        far off it can be. What orders attain may lie a little inside. Always there with
-        ``thresholds``; not for averages.
+        far off it can be. What orders attain may lie a little inside; with ``thresholds`` and
+        ``missing="unretrieved"`` also further, as rows without a score are then one with those
+        below the lowest threshold. Always there with ``thresholds``; not for averages.
     ci
         Add an interval with this probability of covering the average precision of the population
         that the rows are a sample of, for example ``0.95``.
@@ -1575,8 +1576,8 @@ def one_vs_rest(
     check_frame(frame)
     asked = label_request(truth, score, by, weight, row)
 
-    def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:  # noqa: ARG001
-        return _labels.one_vs_rest(lf, asked)
+    def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
+        return _labels.one_vs_rest(lf, asked, in_memory=in_memory)
 
     return _frames.apply(frame, plan, asked.column_names(), frozenset())
 
@@ -1743,10 +1744,12 @@ def write_ggplot(
             keep=(keep, "corners"),
         )
         curve_frame = _curve_frame.read_curve(_frames.scan(frame, None))
+        _ggplot.check_keys(curve_frame.keys)
         points, areas = curve_frame.points.lazy(), _areas_of_curve(curve_frame)
     else:
         asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
-        rows = _frames.scan(frame, asked.column_names(), asked.amount_names())
+        lf, in_memory = _opened(frame, asked)
+        rows = lf.collect() if in_memory else lf
         roles: dict[str, Any] = {
             "truth": truth,
             "score": score,
@@ -1758,8 +1761,8 @@ def write_ggplot(
             "neg": neg,
             "ci": ci,
         }
-        points = curve(rows, **roles, start=start, keep=keep)
-        areas = average_precision(rows, **roles)
+        points = curve(rows, **roles, start=start, keep=keep).lazy()
+        areas = average_precision(rows, **roles).lazy()
     drawn, known = pl.collect_all([points, areas])
     return _ggplot.write(drawn, known, table, title, ci)
 

@@ -439,3 +439,13 @@ def test_a_step_beside_which_all_others_are_tiny_is_seen(kind):
     result = frame_prc.auc(kind.make(df), "truth", "score", weight="weight", method="interpolated")
     # Precision is 1 on the first 1e-17 of recall, and grows to 1e-17 on the rest.
     assert kind.rows(result)["auc"].item() == pytest.approx(1.5e-17, rel=1e-12)
+
+
+@every_kind
+@pytest.mark.parametrize("positives", [10, 2_000])
+def test_a_perfect_ranking_has_no_area_above_1(kind, positives):
+    df = pl.DataFrame({"truth": [True] * positives + [False], "score": range(positives, -1, -1)})
+    result = kind.rows(frame_prc.auc(kind.make(df), "truth", "score", method=METHODS))
+    areas = dict(result.select("method", "auc").iter_rows())
+    assert areas == {method: pytest.approx(1, rel=4e-16, abs=0) for method in METHODS}
+    assert max(areas.values()) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from fractions import Fraction
 
@@ -52,6 +53,24 @@ every_area = pytest.mark.parametrize(("df", "area"), AREAS.values(), ids=AREAS)
 def test_equals_published_areas(kind, df, area):
     result = kind.rows(frame_prc.average_precision(kind.make(df), "truth", "score"))
     assert result["average_precision"].item() == pytest.approx(float(area), rel=1e-12, abs=0)
+
+
+@every_kind
+@pytest.mark.parametrize("weight", [None, 0.1])
+def test_many_equal_steps_add_up_to_the_last_digit(kind, weight):
+    # One by one they would each round the same way: a hundred thousand, by 2e-12 in all.
+    number = 100_000
+    df = pl.DataFrame({"truth": [True] * number + [False], "score": range(number, -1, -1)})
+    df = df.with_columns(weight=pl.lit(weight, pl.Float64))
+    columns = {"truth": "truth", "score": "score", "weight": None if weight is None else "weight"}
+    result = kind.rows(frame_prc.average_precision(kind.make(df), **columns))
+    assert result["average_precision"].item() == pytest.approx(1, rel=2e-16, abs=0)
+    assert result["average_precision"].item() <= 1
+    mixed = df.with_columns(truth=pl.int_range(pl.len()) % 3 == 0)
+    found = kind.rows(frame_prc.average_precision(kind.make(mixed), **columns))
+    exact = math.fsum((k + 1) / (3 * k + 1) for k in range(number // 3 + 1)) / (number // 3 + 1)
+    rounded = 4e-16 if weight is None else 1e-12  # as running sums of weights are
+    assert found["average_precision"].item() == pytest.approx(exact, rel=rounded, abs=0)
 
 
 @every_area

@@ -259,6 +259,14 @@ def test_text_is_read_in_its_dialect(here):
     assert result("ap", "tabs.csv", *ASKED, "--separator", "tab")["n"].to_list() == [2]
 
 
+@pytest.mark.parametrize("names", [["empty.csv", "rows.csv"], ["rows.csv", "empty.csv"]])
+def test_a_file_that_is_only_a_header_changes_nothing_beside_others(here, names):
+    (here / "empty.csv").write_text((here / "rows.csv").read_text().partition("\n")[0] + "\n")
+    assert_frame_equal(result("ap", *names, *ASKED), result("ap", "rows.csv", *ASKED))
+    code, line = said("ap", "empty.csv", "empty.csv", *ASKED)
+    assert (code, "a header and no rows" in line) == (1, True)
+
+
 def test_globs_and_paths_are_one_frame():
     for place in range(3):
         ROWS.write_parquet(f"part-{place}.parquet")
@@ -490,6 +498,19 @@ USAGE = [
         "curve rows.csv -t late -s score --thresholds 1",
         "--thresholds 1 gives no thresholds. "
         "Allowed: a number of thresholds from 2 on, or ascending numbers such as .1,.5,.9.",
+    ),
+    (
+        "curve rows.csv -t late -s score --thresholds 3.0",
+        "--thresholds 3.0 is a single threshold beyond 1, or a number of thresholds. Allowed: an "
+        "integer for so many thresholds, or a list of them. Hint: --thresholds 3.",
+    ),
+    (
+        "ap rows.csv -t late -s score --text Region",
+        "--text Region is no column of 'rows.csv'. Hint: did you mean 'region'?",
+    ),
+    (
+        "ggplot rows.csv -t late -s score -o x.png",
+        "--output 'x.png' has the suffix '.png'. Allowed: .tsv, .csv, .parquet, .arrow, .feather.",
     ),
     (
         "curve rows.csv -t late -s score --thresholds x",
@@ -947,6 +968,7 @@ def test_a_shell_completes(words, offered):
     ("texts", "shown", "hint"),
     [
         (["0.1", "N/A", "-"], "'-', 'N/A'", "--null-value - --null-value N/A if that stands for"),
+        (["0.1", "nan", "0.3"], "'nan'", "--null-value nan if that stands for a missing value"),
         (["0.1", "", "0.3"], "''", "--null-value '' if that stands for a missing value"),
         (["0,1", "1.000,5", "-,3"], "'-,3', '0,1', '1.000,5'", "--decimal-comma reads 0,93"),
         (["10%", "20 %", "0.5%"], "'0.5%', '10%', '20 %'", "tr -d % takes the signs away"),

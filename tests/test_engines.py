@@ -355,6 +355,14 @@ def test_bad_values_raise_when_the_engine_meets_them(kind, columns, options, say
         kind.rows(result)
 
 
+def test_a_count_beyond_what_adds_up_raises_when_the_engine_meets_it(kind):
+    bad = kind.make(pl.DataFrame({"score": [1.0, 1.0], "pos": [2**62, 2**62], "neg": [1, 0]}))
+    result = frame_prc.average_precision(bad, score="score", pos="pos", neg="neg")
+    says = "pos= column 'pos' has a row with 4611686018427387904. Allowed: counts below 7.2"
+    with pytest.raises(Exception, match=says):
+        kind.rows(result)
+
+
 def test_rows_of_weight_zero_raise_nothing(kind):
     bad = ROWS.with_columns(score=pl.when(pl.col("weight") > 0).then("score"))
     assert_same(kind, frame_prc.curve, bad, "truth", "score", weight="weight")

@@ -70,11 +70,35 @@ def ask(verb: str, frame: Any, *columns: Any, **asked: Any) -> Any:
     return getattr(frame.prc, verb)(*columns, **VERBS[verb], **asked)
 
 
+FAILING = {
+    "curve": lambda frame, score, _: frame_prc.curve(frame, "late", score),
+    "one_vs_rest": lambda frame, score, _: frame_prc.one_vs_rest(frame, ["late"], [score]),
+    "quantile_thresholds": lambda frame, score, _: frame_prc.quantile_thresholds(frame, score, 2),
+    "plot": lambda frame, score, _: frame_prc.plot(frame, "late", score),
+    "write_ggplot": lambda frame, score, folder: frame_prc.write_ggplot(
+        frame, folder / "curves.tsv", "late", score
+    ),
+}
+
+
 @pytest.mark.parametrize("kind", [KINDS[0], KINDS[-1]], ids=str)
-def test_an_expression_that_fails_on_the_values_is_named(kind):
-    month = pl.col("answer").str.to_date("%Y-%m-%d").alias("month")
+@pytest.mark.parametrize("ask", FAILING.values(), ids=FAILING)
+def test_an_expression_that_fails_on_the_values_is_named(kind, ask, tmp_path):
+    day = pl.col("answer").str.to_date("%Y-%m-%d").cast(pl.Int32)
     with pytest.raises(ColumnError, match="an expression fails on this frame: conversion from"):
-        kind.make(ROWS).prc.curve("late", "score", by=month)
+        ask(kind.make(ROWS), day, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", [KINDS[0], KINDS[-1]], ids=str)
+@pytest.mark.parametrize(
+    "ask", [ask for verb, ask in FAILING.items() if verb != "quantile_thresholds"]
+)
+def test_an_expression_of_too_few_values_is_named_by_its_role(kind, ask, tmp_path):
+    says = "an expression fails on this frame: Series score=, length 1 doesn't match"
+    with pytest.raises(ColumnError, match=says):
+        ask(kind.make(ROWS), pl.col("score").head(1), tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_star_is_no_name():
@@ -463,6 +487,10 @@ CLASSES = {"n": "score", "s": "other"}
         ("auc", {"method": []}, OptionError, "method= is an empty list"),
         ("auc", {"method": ["step", "step"]}, OptionError, "names 'step' twice.*each method once"),
         ("auc", {"recall_range": (0.5, 0.2)}, OptionError, "recall_range=.*0 <= low < high <= 1"),
+        ("auc", {"recall_range": ("0", "1")}, OptionError, r"recall_range=\('0', '1'\) is not a"),
+        ("auc", {"recall_range": (False, True)}, OptionError, "recall_range=.* is not a range"),
+        ("auc", {"recall_range": {0.1, 0.9}}, OptionError, "recall_range=.* is not a range"),
+        ("auc", {"recall_range": (0, 0.5, 1)}, OptionError, "recall_range=.* is not a range"),
         (
             "auc",
             {"method": "gain", "recall_range": (0, 0.5)},

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from datetime import date
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import polars.selectors as cs
+import pyarrow as pa
 import pytest
 from kinds import TYPES, VERBS, every_kind
 from polars.testing import assert_frame_equal
@@ -317,6 +319,60 @@ def test_dates_are_keys_on_every_kind(kind):
     rows = ROWS.with_columns(day=pl.Series([date(2024, 1, d) for d in (2, 1, 1, 2)]))
     result = kind.rows(kind.make(rows).prc.average_precision("late", "score", by="day"))
     assert result["day"].cast(pl.Date).to_list() == [date(2024, 1, 1), date(2024, 1, 2)]
+
+
+EAST = timezone(timedelta(hours=5))
+MIXED = {
+    "days and moments": [date(2024, 1, 1), datetime(2024, 1, 1, 5)],
+    "moments and days": [datetime(2024, 1, 1, 5), date(2024, 1, 1)],
+    "zones": [datetime(2024, 1, 1), datetime(2024, 1, 1, 5, tzinfo=EAST)],
+    "times": [time(1), time(1, tzinfo=EAST)],
+    "times of zones": [time(1, tzinfo=UTC), time(1, tzinfo=EAST)],
+}
+
+
+@pytest.mark.parametrize("values", MIXED.values(), ids=MIXED)
+def test_moments_of_pandas_that_would_be_taken_for_others_are_refused(values):
+    key = pd.Series([*values, None, values[0]], dtype=object)
+    with pytest.raises(
+        frame_prc.FrameError, match=r"column 'key' .*: (days among moments|values)?"
+    ):
+        with_key(key).prc.average_precision("late", "score", by="key")
+    with pytest.raises(frame_prc.FrameError, match="column 'key'"):
+        with_key(key).prc.average_precision("key", "score", pos_label=values[0])
+
+
+def test_days_of_pandas_stay_days():
+    days = [date(2024, 1, 2), date(2024, 1, 1), None, date(2024, 1, 2)]
+    result = with_key(pd.Series(days, dtype=object)).prc.average_precision(
+        "late", "score", by="key"
+    )
+    assert result["key"].tolist() == [None, date(2024, 1, 1), date(2024, 1, 2)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series(
+            [Decimal(1) / 3 * Decimal("1E-20"), Decimal("0.5"), None, Decimal(1)], dtype=object
+        ),
+        pd.Series([Decimal("1E30"), Decimal("1E-30"), None, Decimal(1)], dtype=object),
+        pd.Series([Decimal(1)] * 4, dtype=pd.ArrowDtype(pa.decimal256(50, 2))),
+    ],
+    ids=["binary", "far apart", "Arrow"],
+)
+def test_decimals_of_pandas_with_too_many_digits_are_refused(values):
+    says = r"column 'key' has dtype .* with values of type .*: more than 38 digits\. Hint: cast it"
+    with pytest.raises(frame_prc.FrameError, match=says):
+        with_key(values).prc.average_precision("late", "score", by="key")
+    with pytest.raises(frame_prc.FrameError, match=says):
+        with_key(values).prc.average_precision("late", "key", missing="drop")
+
+
+def test_a_name_of_pandas_with_nul_is_refused():
+    frame = with_key(["a", "b", "a", "b"]).rename(columns={"key": "k\0"})
+    with pytest.raises(frame_prc.ColumnError, match=r"named 'k\\x00'\. Allowed: names without"):
+        frame.prc.average_precision("late", "score", by="k\0")
 
 
 def test_pandas_objects_that_would_come_back_as_bytes_are_refused():

@@ -714,7 +714,7 @@ def test_plotnine_example_saves_a_picture(tmp_path):
         ("no/t.tsv", FileError, "is not there"),
         ("folder.tsv", FileError, "is a folder"),
         ("script.tsv", FileError, "is a folder"),
-        (3, OptionError, "path= is of type int. Allowed: the path of a file."),
+        (3, OptionError, "path= is of type int. Allowed: the path of a file, as text."),
     ],
 )
 def test_a_bad_path_is_refused_before_anything_is_read(path, error, said, tmp_path):
@@ -811,6 +811,48 @@ def test_a_script_of_ours_is_replaced(tmp_path):
     for _ in range(2):
         ROWS.prc.write_ggplot(tmp_path / "curves.tsv", "late", "score", title="second")
     assert "second" in (tmp_path / "curves.R").read_text()
+
+
+def test_links_in_a_circle_and_paths_of_bytes_are_errors_of_ours(tmp_path):
+    class Bytes:
+        def __fspath__(self) -> bytes:
+            return bytes(tmp_path / "curves.tsv")
+
+    (tmp_path / "circle.tsv").symlink_to(tmp_path / "circle.tsv")
+    with pytest.raises(FileError, match=r"circle.tsv' cannot be a file: .*Hint: another name"):
+        ROWS.prc.write_ggplot(tmp_path / "circle.tsv", "late", "score")
+    with pytest.raises(
+        OptionError, match=r"path= is of type .*Bytes\. Allowed: the path of a file"
+    ):
+        ROWS.prc.write_ggplot(Bytes(), "late", "score")
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):
+    table, script = ROWS.prc.write_ggplot(tmp_path / ("a" * 251 + ".tsv"), "late", "score")
+    assert table.exists()
+    assert script.exists()
+
+
+def test_a_curve_may_have_amounts_that_are_whole_beside_others(tmp_path):
+    rows = ROWS.with_columns(weight=pl.lit(1.0)).with_row_index()
+    rows = rows.with_columns(weight=pl.when(pl.col("index") == 0).then(0.5).otherwise("weight"))
+    asked = {"weight": "weight", "start": None}
+    table, _ = rows.prc.write_ggplot(tmp_path / "curves.tsv", "late", "score", **asked)
+    read = pl.read_csv(table, separator="\t")
+    assert {read.schema["tp"], read.schema["fn"]} == {pl.Float64, pl.Int64}
+    found = read.drop("average_precision").prc.plot_summary()
+    assert found.to_dict()
+    again, _ = read.drop("average_precision").prc.write_ggplot(tmp_path / "again.tsv")
+    assert again.read_text() == table.read_text()
+
+
+def test_a_key_of_a_curve_that_is_named_like_its_area_is_refused(tmp_path):
+    curve = ROWS.rename({"origin": "average_precision"}).prc.curve(
+        "late", "score", by="average_precision"
+    )
+    says = "key 'average_precision' of the curve is named like a column that is added to it"
+    with pytest.raises(ColumnError, match=says):
+        curve.prc.write_ggplot(tmp_path / "curves.tsv")
 
 
 @pytest.mark.parametrize("name", ["x\0.tsv", "a" * 300 + ".tsv", "\udcff.tsv"])

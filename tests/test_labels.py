@@ -134,6 +134,20 @@ def test_averages_are_those_of_scikit_learn(kind, seed, average, weight):
 
 
 @every_kind
+def test_weights_of_samples_cannot_be_told_from_sums_of_weights(kind):
+    long = long_labels(kind, multilabel(0), "abcd", "weight")
+    asked = {"score": "threshold", "pos": "pos", "neg": "neg", "by": "row"}
+    asked |= {"over": "row", "average": "samples"}
+    of_weights = long.prc.counts("truth", "score", by="row", weight="weight")
+    with pytest.raises(frame_prc.OptionError, match=r"average=.samples. is by the mean"):
+        kind.rows(frame_prc.average_precision(of_weights, **asked))
+    of_rows = long.prc.counts("truth", "score", by="row")
+    found = kind.rows(frame_prc.average_precision(of_rows, **asked))
+    expected = sklearn_average(multilabel(0), "samples", None)
+    assert area(found) == pytest.approx(expected, rel=1e-12, abs=0)
+
+
+@every_kind
 @every_weight
 @pytest.mark.filterwarnings("ignore:No positive class")
 def test_rows_without_labels_count_as_zero_in_scikit_learn_and_are_left_out_here(kind, weight):

@@ -18,7 +18,7 @@ _PARAMETER = re.compile(
     rf"\b({'|'.join([*OPTIONS, *PLOT, *SOURCE])})=(?!=)('[^']*'|\"[^\"]*\"|-?[\w.]*\w)?|{_QUOTED}"
 )
 # What a hint may say that only makes sense in Python.
-_PYTHON = re.compile(r"\bpl\.|\.alias\(|\.cast\(|sorted\(|\w\(\.\.\.")
+_PYTHON = re.compile(r"\bpl\.|write_ggplot\(|\.alias\(|\.cast\(|sorted\(|\w\(\.\.\.")
 # What verbs say that a shell says in other words.
 _SAID = {
     r"a column, a list of columns, or \{name: column\}": "one column, or several",
@@ -34,6 +34,7 @@ _SAID = {
     ),
     r"counts\(\.\.\., squares=True\) makes both": "frame-prc counts --squares makes both",
     r"\bNone\b": "none",
+    r"\bpath= ": "--output ",
 }
 
 

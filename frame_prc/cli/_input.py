@@ -20,7 +20,7 @@ from typing import TypeVar
 import polars as pl
 
 from frame_prc._columns import named
-from frame_prc.exceptions import ColumnError, DataError, FileError, OptionError, PrcError
+from frame_prc.exceptions import ColumnError, DataError, FileError, OptionError, PrcError, nearest
 
 STDIN = "-"
 Result = TypeVar("Result")
@@ -168,7 +168,7 @@ def opened(
             source = Source(paths, kind or _one_kind(paths), dialect)
         for file in source.files():
             _check_bytes(file)
-        source = replace(source, schema=_told(source))
+        source = _with_rows(replace(source, schema=_told(source)))
         yield source, _checked(source)
 
 
@@ -311,7 +311,7 @@ def _named_in(given: object) -> list[str]:
 
 def _no_numbers(role: str, name: str, lf: pl.LazyFrame, dialect: Dialect) -> ColumnError:
     column = named(name)
-    is_number = column.cast(pl.Float64, strict=False).is_not_null()
+    is_number = column.cast(pl.Float64, strict=False).is_finite().fill_null(value=False)
     values = lf.select(column.filter(~is_number & column.is_not_null()).unique().head(1000))
     numbers: int = lf.select(is_number.sum()).collect().item()
     found = sorted(values.collect().to_series().to_list())
@@ -374,6 +374,9 @@ def _check_text(source: Source, lf: pl.LazyFrame, schema: pl.Schema) -> None:
     if source.kind not in _DELIMITED:
         return
     names = schema.names()
+    for name in source.dialect.text:
+        if name not in names:
+            raise ColumnError(f"text={name!r} is no column of {source}", hint=nearest(name, names))
     if len(names) == 1:
         for separator in (";", "\t", "|", ","):
             if separator in names[0]:
@@ -385,6 +388,15 @@ def _check_text(source: Source, lf: pl.LazyFrame, schema: pl.Schema) -> None:
                 )
     if _has_no_rows(lf):
         raise DataError(f"{source} has a header and no rows", "a file that holds rows")
+
+
+def _with_rows(source: Source) -> Source:
+    """Return a source without files that are only a header, from which no dtype can be told."""
+    if source.kind not in _DELIMITED or len(source.paths) == 1:
+        return source
+    with reading(source):
+        held = [file for file in source.files() if not _has_no_rows(file.scan())]
+    return replace(source, paths=[path for file in held for path in file.paths] or source.paths)
 
 
 def _has_no_rows(lf: pl.LazyFrame) -> bool:

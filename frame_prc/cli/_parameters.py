@@ -51,7 +51,16 @@ def thresholds(texts: Sequence[str]) -> int | list[float]:
     """Return a number of thresholds, or the thresholds."""
     pieces = _pieces(texts)
     count = _integer(pieces[0]) if len(pieces) == 1 else None
-    return numbers(texts) if count is None else count
+    if count is not None:
+        return count
+    found = numbers(texts)
+    if len(found) == 1 and found[0] >= 2 and found[0].is_integer():  # noqa: PLR2004
+        raise OptionError(
+            f"thresholds={pieces[0]!r} is a single threshold beyond 1, or a number of thresholds",
+            "an integer for so many thresholds, or a list of them",
+            f"thresholds={found[0]:.0f}",
+        )
+    return found
 
 
 def keep(text: str) -> int | str:
