@@ -142,7 +142,7 @@ def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -
         | ~((pos.sum() + neg.sum()).is_between(0, COUNT_LIMIT))
         | (pos.sum() == 0)
     )
-    return rows.guard_small(counted, suspicious, checks)
+    return rows.guard_bins(rows.guard_small(counted, suspicious, checks), in_order=True)
 
 
 def quantile_thresholds(

@@ -10,14 +10,13 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._class_values import class_value
-from frame_prc._request import OF_COUNTS, Request, check_column
+from frame_prc._request import BIN_END, OF_COUNTS, THRESHOLD, Request, check_column
 from frame_prc.exceptions import ColumnError, OptionError, nearest
 
 MODEL = "model"
 WORKING_EXPRESSION = "expressions that select() of this frame takes"
 
-# What counts are called.
-_THRESHOLD, _CLASSES = "threshold", ("pos", "neg")
+_CLASSES = ("pos", "neg")  # as counts have them
 # Float64 holds every other integer exactly.
 _WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 
@@ -41,6 +40,7 @@ class Columns:
     classes: dict[str, Column]
     scores: list[Column]
     cluster: Column | None = None
+    bin_end: Column | None = None
 
     @property
     def counted(self) -> bool:
@@ -107,11 +107,21 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     check_repeats([("by", name) for _, outs in keys for name in outs])
 
     key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
-    columns = Columns(request, [key for key, _ in keys], key_dtypes, classes, scores, cluster)
+    bin_end = _bin_end(lf, request, key_dtypes)
+    by = [key for key, _ in keys]
+    columns = Columns(request, by, key_dtypes, classes, scores, cluster, bin_end)
     _check_key_names(columns, outputs)
     _check_no_counts(columns)
     _check_dtypes(columns)
     return columns
+
+
+def _bin_end(lf: pl.LazyFrame, request: Request, keys: Iterable[str]) -> Column | None:
+    """Return the column that says where the bins of counts end, if there is one."""
+    dtype = lf.collect_schema().get(BIN_END)
+    if not request.of_counts or dtype is None or not dtype.is_numeric() or BIN_END in keys:
+        return None
+    return Column(pl.col(BIN_END), BIN_END, dtype)
 
 
 # --- finding --------------------------------------------------------------------------
@@ -262,9 +272,9 @@ def _check_no_counts(columns: Columns) -> None:
     truth = columns.classes.get("truth")
     if truth is None or truth.name not in _CLASSES:
         return
-    if any(score.name == _THRESHOLD for score in columns.scores):
+    if any(score.name == THRESHOLD for score in columns.scores):
         raise ColumnError(
-            f"truth= names {truth.name!r} and score= {_THRESHOLD!r}, as counts have them",
+            f"truth= names {truth.name!r} and score= {THRESHOLD!r}, as counts have them",
             "the column of a truth, or pos= and neg= for counts",
             OF_COUNTS,
         )
@@ -293,7 +303,8 @@ def check_numeric(role: str, column: Column) -> None:
     if not column.dtype.is_numeric():
         hint = f"cast it first: {role}=pl.col({column.name!r}).cast(pl.Float64)"
         if column.dtype == pl.String:
-            hint += "; 0,93 is a number to pl.read_csv with decimal_comma=True"
+            hint = f"{hint[:-1]}, strict=False), which makes null of a text that is no number"
+            hint += "; 0,93 is one to pl.read_csv with decimal_comma=True"
         raise ColumnError(
             f"{role}= column {column.name!r} has dtype {column.dtype}", "a numeric column", hint
         )

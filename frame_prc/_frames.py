@@ -11,6 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._engines import VERBS, engine_of, refuse_engine
+from frame_prc._request import BIN_END
 from frame_prc.exceptions import ColumnError, FrameError, type_name
 
 if TYPE_CHECKING:
@@ -194,6 +195,7 @@ def _chosen(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFram
     """Return the columns that will be read; converting the others could be slow, or fail."""
     names = [str(name) for name in frame.columns]
     wanted = set(names if columns is None else columns)
+    wanted -= {BIN_END} - set(names)  # which counts may have
     for name in wanted:
         if "\0" in name:
             raise ColumnError(

@@ -269,9 +269,10 @@ def threshold_check() -> Check:
     return Check({"threshold nan": pl.col("threshold").is_nan().sum()}, problem)
 
 
-def bins_check() -> Check:
-    """Bins, in order, do not overlap, as those of one list of thresholds."""
+def bins_check(keys: Sequence[str] = ()) -> Check:
+    """Bins, in order, do not overlap under one key, as those of one list of thresholds."""
     after = pl.col("threshold").shift(-1)
+    after = after.over(keys) if keys else after
     wrong = pl.col("below") > after
     names = {"from": pl.col("threshold"), "to": pl.col("below"), "next": after}
     firsts = {f"bin {name}": column.filter(wrong).first() for name, column in names.items()}

@@ -18,7 +18,9 @@ IntoScores: TypeAlias = IntoColumn | Sequence[IntoColumn] | Mapping[str, IntoCol
 Missing: TypeAlias = Literal["raise", "drop", "unretrieved"]
 
 _ROWS_OR_COUNTS = "truth= for single rows, or pos= and neg= for aggregated rows"
-# How a verb is asked of what counts() returned.
+# What counts() calls the score of a row, and where the bin ends that begins there.
+THRESHOLD, BIN_END = "threshold", "below"
+# How a verb is asked of what it returned.
 OF_COUNTS = "score='threshold', pos='pos', neg='neg'"
 _SCORES = "a column, a list of columns, or {name: column}"
 
@@ -40,6 +42,11 @@ class Request:
     missing: Missing
     cluster: IntoColumn | None = None
 
+    @property
+    def of_counts(self) -> bool:
+        """Whether this asks for counts by their own names, which may be those of bins."""
+        return "pos" in self.classes and [*self.models.values()] == [THRESHOLD]
+
     def amount_names(self) -> set[str]:
         """Return the columns that weights and counts are made from."""
         amounts = [column for role, column in self.classes.items() if role != "truth"]
@@ -48,7 +55,9 @@ class Request:
     def column_names(self) -> set[str] | None:
         """Return the columns that are named, or ``None`` where only the schema can tell."""
         cluster = [] if self.cluster is None else [self.cluster]
-        return names_of([*self.classes.values(), *self.models.values(), *self.keys, *cluster])
+        bin_end = [BIN_END] if self.of_counts else []
+        roles = [*self.classes.values(), *self.models.values()]
+        return names_of([*roles, *self.keys, *cluster, *bin_end])
 
 
 def names_of(items: Sequence[IntoColumn]) -> set[str] | None:

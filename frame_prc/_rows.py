@@ -2,9 +2,9 @@
 
 The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether the gate is to
 look into a row) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and
-``neg`` (with ``pos_squares`` and ``neg_squares``), and ``cluster`` where one was given: no name of
-the caller's can clash with one of ours. The keys get their own names back in the last step,
-:meth:`Rows.finish`.
+``neg`` (with ``pos_squares`` and ``neg_squares``, and with ``below`` if these are counts of bins),
+and ``cluster`` where one was given: no name of the caller's can clash with one of ours. The keys
+get their own names back in the last step, :meth:`Rows.finish`.
 """
 
 from __future__ import annotations
@@ -105,7 +105,15 @@ class Rows:
 
     def guard(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Return what became of the rows, in any order, behind the gate."""
-        return _gate.guard(frame, self.source, _checks(self.columns))
+        return self.guard_bins(_gate.guard(frame, self.source, _checks(self.columns)))
+
+    def guard_bins(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.LazyFrame:
+        """Return it behind a gate that no counts in bins pass that overlap within a segment."""
+        if self.columns.bin_end is None:
+            return frame
+        bins = self.frame.select(*self.keys, "below", threshold="score").unique()
+        bins = bins.drop_nulls(["threshold", "below"]).sort("threshold", "below")
+        return _gate.guard(frame, bins, [_gate.bins_check(self.keys)], in_order=in_order)
 
     def guard_small(
         self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[_gate.Check]
@@ -167,6 +175,8 @@ def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     roles = {**columns.classes, **{f"score_{i}": c for i, c in enumerate(columns.scores)}}
     if columns.cluster is not None:
         roles["cluster"] = columns.cluster
+    if columns.bin_end is not None:
+        roles["below"] = columns.bin_end
     keys = [
         unsigned_zero(named(name), dtype).alias(f"by_{i}")
         for i, (name, dtype) in enumerate(columns.key_dtypes.items())
@@ -190,6 +200,7 @@ def _model_rows(
         _score(columns, index, score_dtype).alias("score"),
         *_classes(columns),
         *(["cluster"] if columns.cluster is not None else []),
+        *(["below"] if columns.bin_end is not None else []),
         _gate.suspects(_checks(columns)).alias("suspect"),
     )
 

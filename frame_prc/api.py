@@ -270,7 +270,9 @@ def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list
     -------
     list of float
         Ascending thresholds, the first of them the lowest score. There are fewer than asked for
-        where many scores are equal, within a thousandth of each other.
+        where many scores are equal, within a thousandth of each other. Where positives are rare
+        most rows have low scores, and so most thresholds are low, where a curve needs few: then the
+        thresholds that share out the positive rows tell more, after ``float("-inf")``.
 
     Raises
     ------
@@ -538,8 +540,9 @@ def average_precision(
         The keys, then ``n`` and ``n_pos`` (rows and positive rows, Int64; their total weight,
         Float64, if weighted), ``prevalence`` (``n_pos / n``), ``average_precision`` (Float64, from
         0 to 1) and ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1),
-        ``"no_positives"`` or ``"empty"`` (it is null). Sorted by the keys. Without ``by`` there is
-        one row, also for no rows at all. Averages have ``n_undefined`` (Int64) for ``status``.
+        ``"no_positives"`` or ``"empty"`` (it is null). Sorted by the keys. Without ``by`` a
+        single model has one row, also for no rows at all. Averages have ``n_undefined`` (Int64) for
+        ``status``.
 
         With ``ci`` also ``std_error, ci_low, ci_high`` (Float64) before ``status``, which says
         ``"few_positives"`` where there are fewer than 20 (by weights, fewer than carry as much; by
@@ -1172,7 +1175,9 @@ def summary(
         Columns of the sums of squared weights that go with ``pos`` and ``neg``, for an interval if
         those are sums of weights; ``counts(..., squares=True)`` makes them.
     ci
-        The probability with which the interval covers the average precision of the population.
+        The probability with which the interval covers the average precision of the population, of
+        which rows are independent; where they hang together, :func:`average_precision` takes
+        ``cluster``.
     overall
         Add a row for all rows pooled and a row for the mean of the segments, for each model its
         own, and a column ``level`` before the keys that says which is which: ``"segment"``,
@@ -1328,7 +1333,8 @@ def plot(
     ci
         Draw a ribbon around each curve: at each threshold by itself, an interval with this
         probability of covering the precision (Wilson), as :func:`curve` has it. It is also the
-        level of the intervals of the average precision, which is 0.95 without it.
+        level of the intervals of the average precision, which is 0.95 without it. Both are those of
+        independent rows.
     band
         Draw the ribbon of :func:`band` instead, at the same level: from a bootstrap, at each recall
         by itself. It takes longer, and weights; the seed is always the same.
@@ -1452,7 +1458,8 @@ def plot_summary(
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
         aggregated; rows with the same score are added up.
     ci
-        The level of the intervals.
+        The level of the intervals, which are those of independent rows; :func:`compare` and
+        :func:`average_precision` take a ``cluster``.
     baseline
         The name of a model, to show the difference of each other one to it.
     dark
@@ -1682,7 +1689,8 @@ def write_ggplot(
     ci
         Add an interval with this probability of covering, for example ``0.95``: that of the average
         precision, as :func:`average_precision` has it, and at each threshold that of the precision,
-        as :func:`curve` has it, which is drawn as a ribbon. Not with weights, nor for a curve.
+        as :func:`curve` has it, which is drawn as a ribbon. Both are those of independent rows. Not
+        with weights, nor for a curve.
     title
         The title of the picture.
 

@@ -450,3 +450,40 @@ def test_quantile_thresholds_cover_scores_of_any_size(kind, df, number):
 def test_what_is_no_number_of_thresholds_is_an_error(kind, number):
     with pytest.raises(OptionError, match="is no number of thresholds"):
         frame_prc.quantile_thresholds(kind.make(ROWS), "score", number)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("verb", "thresholds"),
+    [
+        *(("summary", None), ("operating_points", None)),
+        *product(["average_precision", "auc", "curve", "counts"], [None, [0.0, 0.5]]),
+    ],
+)
+def test_bins_that_overlap_are_an_error_of_every_verb(kind, verb, thresholds):
+    few, many = (ROWS.prc.counts("truth", "score", thresholds=number) for number in (3, 5))
+    columns = {"score": "threshold", "pos": "pos", "neg": "neg"}
+    options = columns | ({"thresholds": thresholds} if thresholds else {})
+    options |= {"recall": 0.5} if verb == "operating_points" else {}
+    ask = getattr(frame_prc, verb)
+    with pytest.raises(DataError, match=r"overlaps .* Allowed: counts in the same bins"):
+        kind.rows(ask(kind.make(pl.concat([few, many])), **options))
+    # Other segments may have other bins, and all their rows together may not.
+    apart = pl.concat([few.with_columns(key=pl.lit("few")), many.with_columns(key=pl.lit("many"))])
+    assert kind.rows(ask(kind.make(apart), by="key", **options)).height >= 2
+    with pytest.raises(DataError, match="overlaps"):
+        kind.rows(ask(kind.make(apart), **options))
+    # Without the column that says where they end they are scores as any others.
+    kind.rows(ask(kind.make(pl.concat([few, many]).drop("below")), **options))
+
+
+@every_kind
+def test_bins_that_overlap_are_an_error_of_a_pooled_average(kind):
+    few, many = (ROWS.prc.counts("truth", "score", thresholds=number) for number in (3, 5))
+    parts = [few.with_columns(key=pl.lit("few")), many.with_columns(key=pl.lit("many"))]
+    apart = pl.concat(parts).with_columns(site=pl.lit("a"))
+    asked = {"score": "threshold", "pos": "pos", "neg": "neg", "by": ["key", "site"]}
+    frame = kind.make(apart)
+    kind.rows(frame_prc.average_precision(frame, **asked, over="key", average="macro"))
+    with pytest.raises(DataError, match="overlaps"):
+        kind.rows(frame_prc.average_precision(frame, **asked, over="key", average="micro"))

@@ -158,6 +158,21 @@ def test_readme_prints_what_it_shows(monkeypatch, capsys):
     assert capsys.readouterr().out.partition("\n")[2] == shown
 
 
+@with_readme
+def test_what_readme_asks_of_duckdb_is_what_polars_answers(monkeypatch):
+    optional.require_module("duckdb")
+    monkeypatch.chdir(CHECKOUT)
+    text = README.read_text(encoding="utf-8")
+    code = re.search(r"```python\n(import duckdb\n.*?)```", text, re.DOTALL)[1]
+    *statements, question = code.strip().splitlines()
+    names = {"frame_prc": frame_prc}
+    exec("\n".join(statements), names)  # noqa: S102
+    found = eval(question, names)  # noqa: S307
+    flights = pl.read_parquet("examples/data/flights.parquet")
+    expected = flights.prc.average_precision("late", "boosting", by="carrier")
+    assert_frame_equal(found, expected, rel_tol=1e-12)
+
+
 # --- the breast-cancer curve -------------------------------------------------------------------
 
 

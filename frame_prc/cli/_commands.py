@@ -29,6 +29,9 @@ from frame_prc.cli._work import Progress, done
 
 Given = dict[str, Any]
 
+# Columns that say which row is which, beside the keys.
+_IDENTIFYING = ("level", "model", "model_a", "model_b", "method", "criterion", "target")
+
 
 @dataclass(frozen=True)
 class Command:
@@ -179,7 +182,7 @@ def execute(command: Command, given: Given) -> None:
 
         frame = done(lambda: _input.read_by(work, source, rows), progress)
     if frame is not None:
-        _output.show(frame, form, ["level", "model", *(asked["by"] or ())])
+        _output.show(frame, form, [*_IDENTIFYING, *(asked["by"] or ())])
 
 
 def arguments(command: Command, given: Given, schema: Mapping[str, pl.DataType]) -> Given:

@@ -17,6 +17,7 @@ MOST_ROWS = 200
 _GAP = 2
 _NARROW = 9  # what a header may take, whatever is below it
 _SMALLEST, _LARGEST = 1e-3, 1e6
+_COPIED = ("threshold", "below", "best_f1_threshold")  # rounded they would retrieve other rows
 
 
 def show(frame: pl.DataFrame, keys: Sequence[str], console: Console) -> None:
@@ -42,7 +43,8 @@ class _Column:
 
     @classmethod
     def of(cls, values: pl.Series) -> _Column:
-        cells = [_text(value) for value in values]
+        exact = values.cast(pl.String) if values.name in _COPIED else values
+        cells = [_text(value) for value in exact]
         header = _folded(values.name, max(_NARROW, *map(cell_len, cells)))
         return cls(values.name, header, cells, values.dtype.is_numeric())
 
