@@ -221,9 +221,7 @@ def _defined(methods: Sequence[Method]) -> list[pl.Expr]:
     needs = dict.fromkeys(methods, _POSITIVES > 0)
     if "gain" in needs:
         needs["gain"] = (_POSITIVES > 0) & (_NEGATIVES > 0)
-    # Sums of weights are rounded: their shares may add up to a little more than 1.
-    areas = {method: pl.col(method).clip(upper_bound=1.0) for method in methods}
-    return [pl.when(need).then(areas[method]).alias(method) for method, need in needs.items()]
+    return [pl.when(need).then(pl.col(method)).alias(method) for method, need in needs.items()]
 
 
 def steps(

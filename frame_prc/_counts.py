@@ -85,8 +85,7 @@ def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
     added = rows.group_by(map(named, groups)).agg(pl.col(amounts).sum())
     added = _gate.guard(added, rows, _checks(schemas[0], amounts))
     if "below" in names:
-        bins = rows.select("threshold", "below").unique().drop_nulls().sort("threshold", "below")
-        added = _gate.guard(added, bins, [_gate.bins_check()])
+        added = _gate.guard_bins(added, rows)
     keys = [name for name in groups if name not in BIN_COLUMNS]
     return _ordered(added, list(map(named, keys))).select(columns)
 

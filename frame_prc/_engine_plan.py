@@ -83,7 +83,7 @@ def average_precision(
     )
     names = {"positives": "pos", "negatives": "neg", "n_dropped": "dropped"}
     sums = [nw.col(name).sum().alias(of) for of, name in names.items()]
-    sums.append(total(nw.col("area")).clip(upper_bound=1.0).alias("area"))
+    sums.append(total(nw.col("area")).alias("area"))
     # Without keys there is one row, also for no rows at all.
     keyed = counted.columns.result_keys
     totals = steps.group_by(*counted.keys).agg(*sums) if keyed else steps.select(*sums)

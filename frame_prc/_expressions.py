@@ -25,12 +25,13 @@ _COARSE = 2.0**40
 
 
 def total(terms: ExprT) -> ExprT:
-    """Return the sum of terms that make about 1 in all: the same in any order, to the last digit.
+    """Return the sum of terms that make at most 1: the same in any order, to the last digit.
 
     Added one by one, a million equal terms would each round the same way, and lose five digits.
+    Where the terms themselves are rounded, as shares of weights are, they may make a little more.
     """
     coarse = (terms * _COARSE).floor() / _COARSE
-    added: ExprT = coarse.sum() + (terms - coarse).sum()
+    added: ExprT = (coarse.sum() + (terms - coarse).sum()).clip(upper_bound=1.0)
     return added
 
 

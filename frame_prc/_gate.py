@@ -59,6 +59,15 @@ def guard(
     return pl.concat([gate, frame]) if in_order else pl.union([gate, frame])
 
 
+def guard_bins(
+    frame: pl.LazyFrame, counts: pl.LazyFrame, keys: Sequence[str] = (), *, in_order: bool = False
+) -> pl.LazyFrame:
+    """Return what counts have become behind a gate for bins that overlap under one key."""
+    bins = counts.select(*keys, "threshold", "below").unique()
+    bins = bins.drop_nulls(["threshold", "below"]).sort("threshold", "below")
+    return guard(frame, bins, [_bins_check(keys)], in_order=in_order)
+
+
 def guard_small(
     table: pl.LazyFrame, suspicious: pl.Expr, rows: pl.LazyFrame, checks: Sequence[Check]
 ) -> pl.LazyFrame:
@@ -269,7 +278,7 @@ def threshold_check() -> Check:
     return Check({"threshold nan": pl.col("threshold").is_nan().sum()}, problem)
 
 
-def bins_check(keys: Sequence[str] = ()) -> Check:
+def _bins_check(keys: Sequence[str]) -> Check:
     """Bins, in order, do not overlap under one key, as those of one list of thresholds."""
     after = pl.col("threshold").shift(-1)
     after = after.over(keys) if keys else after

@@ -96,7 +96,7 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
             error=pl.when(_OPENS).then(1.0).otherwise(_FP / _RETRIEVED),
         )
         .with_columns(
-            step=total(area).clip(upper_bound=1.0).over("segment"),
+            step=total(area).over("segment"),
             lack=total(_GAIN / _POSITIVES * _ERROR).over("segment"),
             raised=wins.cum_sum(reverse=True).over("segment"),
             lowered=costs.cum_sum(reverse=True).over("segment"),

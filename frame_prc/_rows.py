@@ -111,9 +111,8 @@ class Rows:
         """Return it behind a gate that no counts in bins pass that overlap within a segment."""
         if self.columns.bin_end is None:
             return frame
-        bins = self.frame.select(*self.keys, "below", threshold="score").unique()
-        bins = bins.drop_nulls(["threshold", "below"]).sort("threshold", "below")
-        return _gate.guard(frame, bins, [_gate.bins_check(self.keys)], in_order=in_order)
+        counts = self.frame.with_columns(threshold="score")
+        return _gate.guard_bins(frame, counts, self.keys, in_order=in_order)
 
     def guard_small(
         self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[_gate.Check]

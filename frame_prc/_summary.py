@@ -94,7 +94,7 @@ def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         _METHODS,
         weighted=ranking.rows.columns.weighted,
         best=first_best(pl.col("f1"), pl.struct("slot", "f1")),
-        **{_CALIBRATED: total(pl.col(_CALIBRATED)).clip(upper_bound=1.0)},
+        **{_CALIBRATED: total(pl.col(_CALIBRATED))},
         interpolated_lack=total(pl.col("interpolated_lack")) + never,
     )
 

@@ -34,7 +34,7 @@ def tie_bounds(ranking: Ranking, *, binned: bool) -> pl.LazyFrame:
         ties.with_columns(**terms)
         .group_by("segment")
         .agg(
-            *(total(pl.col(name)).clip(upper_bound=1.0) for name in COLUMNS),
+            *(total(pl.col(name)) for name in COLUMNS),
             has_positives=(_POSITIVES > 0).any(),
         )
     )

@@ -334,11 +334,9 @@ MIXED = {
 @pytest.mark.parametrize("values", MIXED.values(), ids=MIXED)
 def test_moments_of_pandas_that_would_be_taken_for_others_are_refused(values):
     key = pd.Series([*values, None, values[0]], dtype=object)
-    with pytest.raises(
-        frame_prc.FrameError, match=r"column 'key' .*: (days among moments|values)?"
-    ):
+    with pytest.raises(frame_prc.FrameError, match=r"column 'key' .*: days among moments"):
         with_key(key).prc.average_precision("late", "score", by="key")
-    with pytest.raises(frame_prc.FrameError, match="column 'key'"):
+    with pytest.raises(frame_prc.FrameError, match=r"column 'key' .*: days among moments"):
         with_key(key).prc.average_precision("key", "score", pos_label=values[0])
 
 
