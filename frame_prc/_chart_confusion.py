@@ -40,7 +40,8 @@ def _matrix(points: pl.DataFrame, look: Look) -> Piece:
         "share:Q", scale=alt.Scale(domain=[0, 1], range=[0.05, 0.55]), legend=None
     )
     boxes = alt.Chart(cells).mark_rect(color=look.colours(1)[0]).encode(x=x, y=y, opacity=opacity)
-    words = alt.Chart(cells).mark_text(color=look.text, fontSize=12).encode(x=x, y=y, text="text:N")
+    words = alt.Chart(cells).mark_text(color=look.text, fontSize=12)
+    words = words.encode(x=x, y=y, text=alt.Text("text:N"))
     return alt.layer(boxes, words).properties(width=230, height=90)
 
 
@@ -59,5 +60,5 @@ def _table(points: pl.DataFrame, look: Look) -> Piece:
     return words.encode(
         x=alt.X("column:N", sort=columns, axis=head),
         y=alt.Y("name:N", sort=names, axis=alt.Axis(title=None, labelLimit=260, grid=False)),
-        text="text:N",
+        text=alt.Text("text:N"),
     ).properties(width=_CELL * len(columns), height=_ROW * len(names))

@@ -156,11 +156,11 @@ class _Drawing:
         """Return lines that join the models of a segment."""
         if len(self.models) == 1:
             return []
-        ends = dots.group_by("name").agg(
+        ends = dots.group_by("name", maintain_order=True).agg(
             low=pl.col(AVERAGE_PRECISION).min(), high=pl.col(AVERAGE_PRECISION).max()
         )
         line = alt.Chart(ends).mark_rule(color=self.look.faint, strokeWidth=7, strokeCap="round")
-        return [line.encode(x=alt.X("low:Q"), x2="high:Q", y=self._y(words=True))]
+        return [line.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=self._y(words=True))]
 
     def _model(self, dots: pl.DataFrame, x: alt.X, place: int) -> list[Piece]:
         """Return the dots of a model, and their intervals, a little apart from the others'."""
@@ -171,7 +171,7 @@ class _Drawing:
         """Return why segments have no dot."""
         none = dots.filter(pl.col(AVERAGE_PRECISION).is_null()).unique("name", maintain_order=True)
         words = alt.Chart(none).mark_text(color=self.look.quiet, align="left", fontSize=11)
-        return words.encode(x=alt.value(4), y=self._y(words=True), text="said:N")
+        return words.encode(x=alt.value(4), y=self._y(words=True), text=alt.Text("said:N"))
 
     def sizes(self, dots: pl.DataFrame) -> Piece:
         """Return the numbers of positives and of rows, in words."""
@@ -184,7 +184,9 @@ class _Drawing:
         words = alt.Chart(rows).mark_text(
             color=self.look.quiet, align="right", fontSize=11, limit=_SIZES + 60
         )
-        return words.encode(x=alt.value(_SIZES), y=self._y(words=False), text="sizes:N").properties(
+        return words.encode(
+            x=alt.value(_SIZES), y=self._y(words=False), text=alt.Text("sizes:N")
+        ).properties(
             width=_SIZES,
             height=self._height,
             view=alt.ViewConfig(stroke=None),
@@ -214,7 +216,7 @@ class _Drawing:
         for place, model in enumerate(compared):
             here = rows.filter(model_a=model).drop_nulls("difference")
             offset = _offset(place, len(compared))
-            colour = alt.value(self.look.text) if not others else self._colour("model_a")
+            colour = alt.ColorValue(self.look.text) if not others else self._colour("model_a")
             layers += _marks(here, x, offset, clip=True, y=y, color=colour, tooltip=tooltips)
         return alt.layer(*layers).properties(width=_DIFFERENCES, height=self._height)
 
@@ -243,7 +245,7 @@ class _Drawing:
 
     def _colour(self, column: str = "model") -> Any:
         if len(self.models) == 1:
-            return alt.value(self.look.colours(1)[0])
+            return alt.ColorValue(self.look.colours(1)[0])
         scale = alt.Scale(domain=self.models, range=self.look.colours(len(self.models)))
         legend = alt.Legend(title=None, orient="top", symbolType="circle", direction="horizontal")
         return alt.Color(f"{column}:N", scale=scale, legend=legend)
@@ -279,7 +281,7 @@ def _marks(
         return [dot]
     cut: dict[str, Any] = {"clip": True} if clip else {}
     rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, yOffset=offset, **cut)
-    return [rule.encode(x=alt.X("ci_low:Q"), x2="ci_high:Q", **encodings), dot]
+    return [rule.encode(x=alt.X("ci_low:Q"), x2=alt.X2("ci_high:Q"), **encodings), dot]
 
 
 def _number(column: str) -> alt.Tooltip:

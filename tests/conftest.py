@@ -29,6 +29,14 @@ def look_at_values():
 
 
 @pytest.fixture(autouse=True, scope="session")
+def spark_is_small_and_quiet():
+    """Start every Spark of these tests with settings of ours, in processes of its own as well."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_CONF_DIR", str(Path(__file__).parent / "spark"))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def every_error_reads_well():
     """Read every error that any test meets, whatever the test itself asks of its text."""
     make = PrcError.__init__

@@ -46,25 +46,8 @@ def spark_kind() -> Kind:
 
 @cache
 def spark_session() -> Any:
-    """Return the one session of a test run, on two cores, and quiet."""
+    """Return the one session of a test run, on two cores; spark/ has the rest of its settings."""
     optional.require_module("pyspark")
     optional.require_program("java")
     sql = optional.require_module("pyspark.sql")
-    builder = sql.SparkSession.builder.master("local[2]").appName("frame_prc")
-    quiet = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "OFF",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.sql.shuffle.partitions": "2",
-        # Nothing runs long enough to be worth compiling twice. By itself the quick compiler gets a
-        # fifth of the usual room for code, and Spark stops where that is full.
-        "spark.driver.extraJavaOptions": (
-            "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
-        ),
-        "spark.sql.session.timeZone": "UTC",
-    }
-    for name, value in quiet.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
+    return sql.SparkSession.builder.master("local[2]").appName("frame_prc").getOrCreate()
