@@ -8,8 +8,9 @@ import polars as pl
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-# HYPOTHESIS_PROFILE=thorough looks longer than one would want to wait for at every change.
-for name, examples in {"quick": 12, "thorough": 200}.items():
+# HYPOTHESIS_PROFILE=thorough looks longer than one would want to wait for at every change, and
+# brief less long, where what is random has been looked at: with another version of Polars.
+for name, examples in {"brief": 5, "quick": 12, "thorough": 200}.items():
     settings.register_profile(
         name,
         max_examples=examples,
