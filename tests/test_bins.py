@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import KINDS, TYPES, every_kind, every_polars_kind
+from kinds import TYPES, every_kind, every_polars_kind
 from polars.testing import assert_frame_equal
 from strategies import DYADIC_WEIGHTS, FLOAT_WEIGHTS, INFINITY, frames
 
@@ -80,7 +80,7 @@ KEYS = {
 
 
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
-@pytest.mark.parametrize("kind", KINDS[:3], ids=str)
+@every_polars_kind
 @pytest.mark.parametrize("missing", ["drop", "unretrieved"])
 def test_keys_of_any_dtype_are_those_of_exact_counts(kind, key, missing):
     rows = {"truth": [True, False] * 4, "score": [0.5, 0.75, None, 0.25] * 2}
