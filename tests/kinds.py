@@ -1,15 +1,12 @@
-"""The kinds of frame every behaviour is shown on: made from, and read back to, one Polars frame.
-
-A run does without the kinds that the variable WITHOUT names.
-"""
+"""The kinds of frame every behaviour is shown on: made from, and read back to, one Polars frame."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import optional
 import pandas as pd
 import polars as pl
 import pytest
@@ -36,7 +33,6 @@ def _in_memory(result: pl.LazyFrame) -> pl.DataFrame:
     return result.collect(engine="in-memory")
 
 
-_WITHOUT = os.environ.get("WITHOUT", "").split()
 KINDS = [
     kind
     for kind in (
@@ -45,7 +41,7 @@ KINDS = [
         Kind("streaming", pl.DataFrame.lazy, _streaming),
         Kind("pandas", pl.DataFrame.to_pandas, pl.from_pandas),
     )
-    if kind.name not in _WITHOUT
+    if not optional.is_left_out(kind.name)
 ]
 TYPES = {
     "DataFrame": pl.DataFrame,

@@ -13,12 +13,14 @@ from typing import NoReturn
 import pytest
 
 
-def require_program(name: str) -> str:
-    """Return the path of a program, or skip the test; with CI set, fail it.
+def is_left_out(name: str) -> bool:
+    """Whether this run does without a program or a kind of frame: the variable WITHOUT says so."""
+    return name in os.environ.get("WITHOUT", "").split()
 
-    A run does without the programs that the variable WITHOUT names.
-    """
-    path = None if name in os.environ.get("WITHOUT", "").split() else shutil.which(name)
+
+def require_program(name: str) -> str:
+    """Return the path of a program, or skip the test; with CI set, fail it."""
+    path = None if is_left_out(name) else shutil.which(name)
     if path is None:
         _missing(f"the program {name} is not installed")
     return path

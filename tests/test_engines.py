@@ -286,7 +286,6 @@ from pyspark.sql import SparkSession
 from test_engines import ROWS
 
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
-spark.conf.set("spark.sql.shuffle.partitions", "2")
 common = {"by": "segment", "weight": "weight"}
 for verb in (frame_prc.counts, frame_prc.curve, frame_prc.average_precision):
     frame = spark.createDataFrame(ROWS.to_arrow())

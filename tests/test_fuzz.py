@@ -37,7 +37,7 @@ import frame_prc
 from frame_prc import PrcError, _gate
 
 EXAMPLES = int(os.environ.get("FUZZ", "25"))
-# Times as long as a verb takes, or as long as what is asked of a verb beside much more is worth.
+# What takes so many times as long, or is asked again of a verb, gets so many times fewer examples.
 DRAWING_TAKES, COUNTING_TAKES, DUCKDB_TAKES = 40, 40, 20
 AGAIN = 4
 fuzzed = settings(
