@@ -90,8 +90,11 @@ def variances(rows: Rows, resampling: Resampling, bins: Bins | None) -> pl.LazyF
         areas = [_average_precisions(curves) for curves in sample.replicates(resampling, bar)]
         return {"variance": [_variance(areas)]}
 
-    found = _per_segment(rows, resampling, bins, ["variance"], spread)
-    return found if rows.keys else found.select(pl.col("variance").first())
+    ranking = rank(rows)  # for its segments alone, which are the same in bins
+    found = _per_segment(ranking, rows, resampling, bins, ["variance"], spread)
+    if rows.keys:
+        return ranking.segments.with_keys(found)
+    return found.select(pl.col("variance").first())
 
 
 def bands(rows: Rows, recalls: Sequence[float], ci: float, resampling: Resampling) -> pl.LazyFrame:
@@ -103,27 +106,26 @@ def bands(rows: Rows, recalls: Sequence[float], ci: float, resampling: Resamplin
         heights = _band(_precisions(sample.observed(), recalls), drawn, ci)
         return dict(zip(BAND_COLUMNS, [list(recalls), *heights], strict=True))
 
-    found = _per_segment(rows, resampling, None, BAND_COLUMNS, band)
+    ranking = rank(rows)
+    found = _per_segment(ranking, rows, resampling, None, BAND_COLUMNS, band)
     grid = pl.LazyFrame({"recall": recalls}, schema={"recall": pl.Float64})
-    segments = (
-        rank(rows).segments.table.select(rows.keys) if rows.keys else pl.LazyFrame({"all": [None]})
+    # By number: before 2.1 the streaming engine panics at a null struct in an ordered cross join.
+    every = ranking.segments.table.select("segment").join(
+        grid, how="cross", maintain_order="left_right"
     )
-    every = segments.join(grid, how="cross", maintain_order="left_right")
-    table = every.join(
-        found, on=[*rows.keys, "recall"], how="left", nulls_equal=True, maintain_order="left"
-    )
-    return rows.finish(table, BAND_COLUMNS)
+    table = every.join(found, on=["segment", "recall"], how="left", maintain_order="left")
+    return rows.finish(ranking.segments.with_keys(table), BAND_COLUMNS)
 
 
 def _per_segment(
+    ranking: Ranking,
     rows: Rows,
     resampling: Resampling,
     bins: Bins | None,
     columns: Sequence[str],
     summarise: Callable[[_Sample, Any], dict[str, list[Any]]],
 ) -> pl.LazyFrame:
-    """Return keys and what ``summarise`` says of each segment that has positives."""
-    ranking = rank(rows)  # for its segments alone, which are the same in bins
+    """Return numbers and what ``summarise`` says of each segment that has positives."""
     schema = {"segment": _number_dtype(ranking), **dict.fromkeys(columns, pl.Float64())}
 
     def batch(cells: pl.DataFrame) -> pl.DataFrame:
@@ -140,8 +142,7 @@ def _per_segment(
                 found["segment"] += [segment] * len(said[columns[0]])
         return pl.DataFrame(found, schema=schema)
 
-    found = in_python(_cells(ranking, rows, bins), batch, pl.Schema(schema))
-    return ranking.segments.with_keys(found)
+    return in_python(_cells(ranking, rows, bins), batch, pl.Schema(schema))
 
 
 def _number_dtype(ranking: Ranking) -> pl.DataType:

@@ -97,7 +97,8 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     table = distinct.with_row_index("segment").with_columns(_below(limit))
     if rows.values is None:
         return Segments(once(table), limit, rows.keys)
-    found = table.collect()
+    # A left join with structs in several chunks gives rows whose nulls Polars takes for none.
+    found = table.collect().rechunk()
     return Segments(found.lazy(), found.height, rows.keys)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 import published
 import pytest
-from kinds import KINDS, assert_rows, every_kind, every_polars_kind
+from kinds import KINDS, VERBS, assert_rows, every_kind, every_polars_kind
 
 import frame_prc
 
@@ -135,6 +135,19 @@ def test_keys_that_pandas_has_no_dtype_for_keep_theirs(kind, key):
     df = pl.DataFrame({"segment": key, "truth": [True] * key.len(), "score": 0.5})
     result = frame_prc.counts(kind.make(df.reverse()), "truth", "score", by="segment")
     assert kind.rows(result)["segment"].equals(key, check_dtypes=True, null_equal=True)
+
+
+@every_polars_kind
+def test_null_structs_are_known_to_be_null(kind):
+    key = pl.Series([None, *({"city": "Ulm", "zone": zone} for zone in range(50))])
+    df = pl.DataFrame({"segment": key, "truth": [True] * 51, "score": 0.5})
+    for verb in VERBS:
+        ask = getattr(frame_prc, verb)
+        chunked = pl.concat([df, df.reverse()], rechunk=False)
+        found = kind.rows(ask(kind.make(chunked), "truth", "score", by="segment", **VERBS[verb]))
+        nulls = found["segment"].is_null().sum()
+        assert 0 < nulls == found["segment"].null_count(), verb
+        assert found["segment"].drop_nulls().len() == found.height - nulls, verb
 
 
 @every_kind

@@ -24,6 +24,7 @@ FLIGHTS = EXAMPLES / "data" / "flights.parquet"
 DIGITS = EXAMPLES / "data" / "digits.parquet"
 BREAST_CANCER = EXAMPLES / "data" / "breast_cancer.parquet"
 README = CHECKOUT / "README.md"
+SOLVER_TOLERANCE = 1e-4  # the default of scikit-learn's LogisticRegression
 MODELS = ["logistic", "boosting"]
 CARRIERS = [
     *("9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL"),
@@ -189,9 +190,11 @@ def test_breast_cancer_curve_ends_at_full_recall(breast_cancer):
 
 def test_breast_cancer_scores_are_made_again(tmp_path):
     run(sys.executable, EXAMPLES / "make_breast_cancer.py", tmp_path / "made.parquet", cwd=tmp_path)
-    made = pl.read_parquet(tmp_path / "made.parquet")
-    # Another linear algebra library may round another way.
-    assert_frame_equal(made, pl.read_parquet(BREAST_CANCER), rel_tol=1e-9, abs_tol=0)
+    made, ours = (pl.read_parquet(file) for file in (tmp_path / "made.parquet", BREAST_CANCER))
+    # A machine that rounds another way leaves the solver another step, within its tolerance; with
+    # the kernels of OpenBLAS for Haswell, SkylakeX and Prescott scores are up to 1.6e-5 apart.
+    assert_frame_equal(made, ours, rel_tol=0, abs_tol=SOLVER_TOLERANCE)
+    assert made["score"].arg_sort().equals(ours["score"].arg_sort())
 
 
 # --- the flights -------------------------------------------------------------------------------

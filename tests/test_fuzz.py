@@ -200,10 +200,13 @@ def problems(draw: st.DrawFn, *, plain: bool = False) -> Problem:
 def outcome(kind: Kind, df: pl.DataFrame, ask: Callable[[Any], Any]) -> pl.DataFrame | str:
     """Return the rows of a result, or the text of one of our errors; any other error escapes."""
     try:
-        return kind.rows(ask(kind.make(df)))
+        rows = kind.rows(ask(kind.make(df)))
     except PrcError as error:
         check_text(error, df)
         return f"{type(error).__name__}: {error}"
+    for column in rows:
+        assert column.null_count() == column.alias("any").is_null().sum(), column
+    return rows
 
 
 def check_text(error: PrcError, df: pl.DataFrame) -> None:
