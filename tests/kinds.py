@@ -43,6 +43,8 @@ KINDS = [
     )
     if not optional.is_left_out(kind.name)
 ]
+EAGER_KINDS = [kind for kind in KINDS if kind.name in ("DataFrame", "pandas")]
+POLARS_KINDS = [kind for kind in KINDS if kind.name != "pandas"]
 TYPES = {
     "DataFrame": pl.DataFrame,
     "LazyFrame": pl.LazyFrame,
@@ -62,7 +64,8 @@ VERBS = {
 }
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
-every_polars_kind = pytest.mark.parametrize("kind", KINDS[:-1], ids=str)
+every_eager_kind = pytest.mark.parametrize("kind", EAGER_KINDS, ids=str)
+every_polars_kind = pytest.mark.parametrize("kind", POLARS_KINDS, ids=str)
 
 
 def assert_rows(kind: Kind, result: Any, expected: pl.DataFrame, **tolerance: float) -> None:

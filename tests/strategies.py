@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 # HYPOTHESIS_PROFILE=thorough looks longer than one would want to wait for at every change, and
 # brief less long, where what is random has been looked at: with another version of Polars.
-for name, examples in {"brief": 5, "quick": 12, "thorough": 200}.items():
+for name, examples in {"brief": 4, "quick": 8, "thorough": 200}.items():
     settings.register_profile(
         name,
         max_examples=examples,

@@ -67,7 +67,7 @@ def kind(request, monkeypatch) -> Kind:
     return engines.spark_kind()
 
 
-# Where a range, or the lack of one, could change a number.
+# Where the lack of ranges could change a number; all else is shown in ranges, which is more.
 every_engine = pytest.mark.parametrize(
     "kind", ["DuckDB", "Spark", "Spark in ranges"], indirect=True
 )
@@ -95,14 +95,12 @@ def test_weights_are_those_of_polars(kind, verb):
     assert_same(kind, verb, ROWS, "truth", "score", by="segment", weight="weight")
 
 
-@every_engine
 @every_verb
 def test_several_models_are_those_of_polars(kind, verb):
     models = {"old": "score", "it's new": "other"}
     assert_same(kind, verb, ROWS, "truth", models, by="segment", weight="weight")
 
 
-@every_engine
 @every_verb
 @pytest.mark.parametrize("missing", ["drop", "unretrieved"])
 def test_missing_values_are_treated_as_by_polars(kind, verb, missing):
@@ -115,7 +113,6 @@ def test_a_label_may_be_the_positive_class(kind, verb):
     assert_same(kind, verb, ROWS, "label", "score", by="segment", pos_label="yes")
 
 
-@every_engine
 @every_verb
 def test_counts_go_on_into_every_verb(kind, verb):
     assert_same(kind, verb, ROWS, score="score", pos="hits", neg="misses", by="segment")
@@ -127,7 +124,6 @@ def test_no_rows_are_no_rows(kind, verb):
     assert_same(kind, verb, ROWS.clear(), "truth", "score")
 
 
-@every_engine
 @pytest.mark.parametrize(
     "options",
     [

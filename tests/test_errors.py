@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 import polars.selectors as cs
 import pytest
-from kinds import KINDS, VERBS, Kind, every_kind, every_polars_kind
+from kinds import KINDS, VERBS, Kind, every_eager_kind, every_kind, every_polars_kind
 
 import frame_prc
 from frame_prc import ColumnError, DataError, FrameError, OptionError, PrcError, _gate
@@ -81,7 +81,7 @@ FAILING = {
 }
 
 
-@pytest.mark.parametrize("kind", [KINDS[0], KINDS[-1]], ids=str)
+@every_eager_kind
 @pytest.mark.parametrize("ask", FAILING.values(), ids=FAILING)
 def test_an_expression_that_fails_on_the_values_is_named(kind, ask, tmp_path):
     day = pl.col("answer").str.to_date("%Y-%m-%d").cast(pl.Int32)
@@ -90,7 +90,7 @@ def test_an_expression_that_fails_on_the_values_is_named(kind, ask, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("kind", [KINDS[0], KINDS[-1]], ids=str)
+@every_eager_kind
 @pytest.mark.parametrize(
     "ask", [ask for verb, ask in FAILING.items() if verb != "quantile_thresholds"]
 )

@@ -30,7 +30,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, rule
-from kinds import KINDS, Kind
+from kinds import KINDS, POLARS_KINDS, Kind
 from polars.testing import assert_frame_equal
 
 import frame_prc
@@ -464,7 +464,7 @@ def test_rows_that_the_gate_refuses_break_nothing_beside_it(problem, data):
         patch.setattr(_gate, "_raise_problem", lambda *_: None)
         for verb, options in OPTIONS.items():
             ask = problem.verb(verb, **data.draw(options, label=verb))
-            for kind in KINDS[:-1]:
+            for kind in POLARS_KINDS:
                 with suppress(PrcError):
                     kind.rows(ask(kind.make(problem.df)))
 
