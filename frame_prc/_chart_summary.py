@@ -38,6 +38,8 @@ _WIDTHS = {True: 440, False: 300}  # of the dots, alone and with differences bes
 _DIFFERENCES = 190
 _SIZES = 110
 _LETTERS = 125
+# Flush labels, which are the default, stand beside their places at the ends.
+_AREAS_AXIS, _DIFFERENCES_AXIS = alt.Axis(labelFlush=False), alt.Axis(labelFlush=False, tickCount=4)
 
 
 def plot_summary(
@@ -136,7 +138,12 @@ class _Drawing:
 
     def areas(self, dots: pl.DataFrame, *, wide: bool) -> Piece:
         """Return the average precisions with their intervals, and the prevalences."""
-        x = alt.X(f"{AVERAGE_PRECISION}:Q", title="Average precision", scale=_from_data())
+        x = alt.X(
+            f"{AVERAGE_PRECISION}:Q",
+            title="Average precision",
+            scale=_from_data(),
+            axis=_AREAS_AXIS,
+        )
         defined = dots.drop_nulls(AVERAGE_PRECISION)
         layers = [
             alt.Chart(defined)
@@ -199,7 +206,12 @@ class _Drawing:
         """Return the differences of two models with their intervals."""
         [(a, b), *others] = rows.select("model_a", "model_b").unique(maintain_order=True).rows()
         title = f"Difference to {b}" if others else f"{a} less {b}"
-        x = alt.X("difference:Q", title=short(safe(title)), scale=_without_few(rows))
+        x = alt.X(
+            "difference:Q",
+            title=short(safe(title)),
+            scale=_without_few(rows),
+            axis=_DIFFERENCES_AXIS,
+        )
         y = self._y(words=False)
         tooltips = [
             alt.Tooltip("name:N", title="segment"),

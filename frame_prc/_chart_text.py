@@ -62,8 +62,9 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def short(text: str, most: int = _LONGEST_LABEL) -> str:
-    """Return the beginning of a text that is too long."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    """Return a text that is too long without its middle: names often differ at their end."""
+    end = len(text) - (most - 1) // 3
+    return text if len(text) <= most else f"{text[: most - 1 - (most - 1) // 3]}…{text[end:]}"
 
 
 def unlike(texts: Sequence[str]) -> list[str]:

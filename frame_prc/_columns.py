@@ -328,4 +328,5 @@ def _check_label(truth: Column, label: Any) -> None:
             f"pos_label={label!r} cannot be a value of truth= column {truth.name!r} "
             f"of dtype {truth.dtype}",
             f"a value of dtype {truth.dtype}",
+            "without it true is the positive class" if truth.dtype == pl.Boolean else None,
         )

@@ -169,6 +169,8 @@ def _to_pandas(key: pl.Series, source: pd.Series[Any]) -> Any:
         return _with_nulls(key, _nullable(source.dtype))
     if key.dtype == pl.Date and source.dtype == object:
         return _with_nulls(key, object)  # of days pandas itself would make moments
+    if isinstance(key.dtype, (pl.Categorical, pl.Enum)) and not hasattr(source.dtype, "categories"):
+        key = key.cast(pl.String)  # Arrow's dictionaries take texts, and no categories in order
     return key.to_pandas().astype(source.dtype)
 
 

@@ -108,7 +108,7 @@ def amount_check(role: str, column: Column) -> Check:
     wrong = (amount < 0) | ~as_float.is_finite()
     power = 2 if role.endswith("_squares") else 1
     is_count = column.dtype.is_integer() and role != "weight"
-    largest = COUNT_LIMIT if is_count else LARGEST_WEIGHT**power
+    largest, digits = (COUNT_LIMIT, ",.0f") if is_count else (LARGEST_WEIGHT**power, ".6g")
     small = (as_float > 0) & (as_float < SMALLEST_WEIGHT**power)
     sums = _count_and_values(role, amount, wrong)
     if column.dtype.is_float():
@@ -124,8 +124,8 @@ def amount_check(role: str, column: Column) -> Check:
             )
         if found[f"{role} total"] >= largest:
             return DataError(
-                f"{role}= column {column.name!r} adds up to {found[f'{role} total']:.6g}",
-                f"a total below {largest:.6g}",
+                f"{role}= column {column.name!r} adds up to {found[f'{role} total']:{digits}}",
+                f"a total below {largest:{digits}}",
                 _COMMON_FACTOR,
             )
         if (least := found.get(f"{role} least")) is not None:
@@ -259,7 +259,7 @@ def uncovered(column: Column, rows: str, lowest: float) -> DataError:
     return DataError(
         f"score= column {column.name!r} has {rows}, below the lowest threshold {lowest!r}",
         "thresholds that cover the scores",
-        "begin the thresholds with float('-inf')",
+        "begin the thresholds with float('-inf'), or let quantile_thresholds find them",
     )
 
 

@@ -54,10 +54,11 @@ summarise_segments <- function(curves) {
 
 # --- words -----------------------------------------------------------------------------------
 
-# Show a key on one line, and not too much of it; quoted where nothing would be seen.
+# Show a key on one line, a long one without its middle; quoted where nothing would be seen.
 show_key <- function(key) {
   text <- gsub("[[:cntrl:]]+", " ", enc2utf8(format_key(key)))
-  text <- ifelse(nchar(text) > 36, paste0(substr(text, 1, 33), "..."), text)
+  ends <- paste0(substr(text, 1, 22), "...", substr(text, nchar(text) - 10, nchar(text)))
+  text <- ifelse(nchar(text) > 36, ends, text)
   text <- ifelse(trimws(text) == "", paste0('"', text, '"'), text)
   ifelse(is.na(key), "<NA>", text)
 }

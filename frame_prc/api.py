@@ -120,8 +120,8 @@ def counts(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
-        below 1e150.
+        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
+        1e-150 on; their sum stays below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -331,8 +331,8 @@ def curve(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
-        below 1e150.
+        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
+        1e-150 on; their sum stays below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -480,8 +480,8 @@ def average_precision(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
-        below 1e150.
+        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
+        1e-150 on; their sum stays below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -511,7 +511,9 @@ def average_precision(
         order the rows within a tie, or within a bin, really come; for counts of bins, that is how
         far off it can be. What orders attain may lie a little inside; with ``thresholds`` and
         ``missing="unretrieved"`` also further, as rows without a score are then one with those
-        below the lowest threshold. Always there with ``thresholds``; not for averages.
+        below the lowest threshold. These rows are one more bin here: the average precision of the
+        bins above, where they are never retrieved, may be less than ``ap_lowest``. Always there
+        with ``thresholds``; not for averages.
     ci
         Add an interval with this probability of covering the average precision of the population
         that the rows are a sample of, for example ``0.95``.
@@ -525,7 +527,8 @@ def average_precision(
         are then what is independent. For ``ci`` by ``"influence"`` or ``"bootstrap"`` from single
         rows.
     replicates
-        Number of samples that ``ci_method="bootstrap"`` draws, up to 1,000,000.
+        Number of samples that ``ci_method="bootstrap"`` draws, up to 1,000,000; a single one has no
+        spread, and the interval is null.
     stratified
         Draw positives and negatives apart, as many of each as there are, as in a sample whose class
         sizes were chosen. Otherwise rows are drawn whatever their class, and prevalence varies with
@@ -539,14 +542,14 @@ def average_precision(
     Same kind as ``frame``
         The keys, then ``n`` and ``n_pos`` (rows and positive rows, Int64; their total weight,
         Float64, if weighted), ``prevalence`` (``n_pos / n``), ``average_precision`` (Float64, from
-        0 to 1) and ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1),
-        ``"no_positives"`` or ``"empty"`` (it is null). Sorted by the keys. Without ``by`` a
-        single model has one row, also for no rows at all. Averages have ``n_undefined`` (Int64) for
-        ``status``.
+        0 to 1) and ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1,
+        or the share of positives that are retrieved), ``"no_positives"`` or ``"empty"`` (it is
+        null). Sorted by the keys. Without ``by`` a single model has one row, also for no rows at
+        all. Averages have ``n_undefined`` (Int64) for ``status``.
 
-        With ``ci`` also ``std_error, ci_low, ci_high`` (Float64) before ``status``, which says
-        ``"few_positives"`` where there are fewer than 20 (by weights, fewer than carry as much; by
-        clusters, fewer clusters that hold positives).
+        With ``ci`` also ``std_error, ci_low, ci_high`` (Float64) before ``status``, which for
+        ``"ok"`` says ``"few_positives"`` where there are fewer than 20 (by weights, fewer than
+        carry as much; by clusters, fewer clusters that hold positives).
 
     Raises
     ------
@@ -575,9 +578,9 @@ def average_precision(
 
     At an average precision of 1 or 0 the logit has no width: the standard error is null, and the
     interval that of so many positives which all do alike, from ``((1 - ci) / 2) ** (1 / n_pos)`` to
-    1, or the mirror of it; it covers more than it says. By ``"boyd"`` it is null, as it is without
-    negatives, where 1 is no finding, and with a single positive (or cluster of them), which does
-    not tell how positives differ.
+    1, or the mirror of it; it covers more than it says. By ``"boyd"`` it is null, as is that of 1
+    without negatives, which is no finding, and with a single positive (or cluster of them), which
+    does not tell how positives differ.
 
     Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
     same, not yet computed: the engine does all the work, and reports what must not be swallowed as
@@ -674,8 +677,8 @@ def auc(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
-        below 1e150.
+        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
+        1e-150 on; their sum stays below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -805,8 +808,8 @@ def operating_points(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
-        below 1e150.
+        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
+        1e-150 on; their sum stays below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -910,8 +913,8 @@ def compare(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
-        below 1e150.
+        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
+        1e-150 on; their sum stays below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1039,8 +1042,8 @@ def band(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
-        below 1e150.
+        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
+        1e-150 on; their sum stays below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1159,8 +1162,8 @@ def summary(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
-        below 1e150.
+        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
+        1e-150 on; their sum stays below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1315,8 +1318,8 @@ def plot(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
-        below 1e150.
+        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
+        1e-150 on; their sum stays below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1369,7 +1372,8 @@ def plot(
         ``curves.svg`` and ``curves.png`` are drawn without one as well. Up to 60 lines; all layers
         together have fewer than the 5,000 rows that Altair takes. Where that leaves out points,
         ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are off at most,
-        and so do the words above the chart from .001 on. Segments whose average precision is
+        ``"roc_error"`` the same of ROC curves, and so do the words above the chart from .001 on.
+        Segments whose average precision is
         undefined are named, with the reason, and have no line.
 
     Raises
@@ -1446,8 +1450,8 @@ def plot_summary(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
-        below 1e150.
+        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
+        1e-150 on; their sum stays below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1669,8 +1673,8 @@ def write_ggplot(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row, or from 1e-150 on; their sum stays
-        below 1e150.
+        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
+        1e-150 on; their sum stays below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1808,6 +1812,7 @@ def average_precision_expr(
         One Float64 named ``average_precision``, between 0 and 1. It is null where it is undefined:
         without positives, and also where a row has a missing truth or score, a truth other than 0
         and 1, or a weight that is not allowed, since an expression cannot raise an error per group.
+        Nor does it know dtypes: a column of another one ends in an error of Polars.
 
     Notes
     -----

@@ -270,7 +270,7 @@ def test_a_key_may_be_called_like_a_pattern(kind):
                 "pos_squares": None,
                 "neg_squares": None,
             },
-            "pos= column 'pos' adds up to 9.22337e",
+            "pos= column 'pos' adds up to 9,223,372,036,854,77",
         ),
     ],
     ids=["squares", "beyond"],

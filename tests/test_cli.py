@@ -464,7 +464,8 @@ USAGE = [
     (
         "ap rows.csv -t late -s score --pos-label yes",
         "--pos-label yes cannot be a value of --truth "
-        "column 'late' of dtype Boolean. Allowed: a value of dtype Boolean.",
+        "column 'late' of dtype Boolean. Allowed: a value of dtype Boolean. Hint: without it "
+        "true is the positive class.",
     ),
     (
         "ap rows.csv -t late -s score -s score",

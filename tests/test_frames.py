@@ -113,6 +113,19 @@ def test_categories_of_pandas_stay_even_where_no_row_has_them():
     assert result["key"].cat.ordered
 
 
+@pytest.mark.parametrize("ordered", [False, True])
+def test_dictionaries_of_arrow_stay(ordered):
+    keys = pa.DictionaryArray.from_arrays(pa.array([0, 1, None]), ["high", "low"], ordered=ordered)
+    df = pd.DataFrame({"k": pd.arrays.ArrowExtensionArray(keys), "t": [1, 0, 1], "s": [3, 2, 1]})
+    result = frame_prc.counts(df, "t", "s", by="k")
+    assert result["k"].dtype == df["k"].dtype
+    assert result.assign(k=result["k"].astype(object)).fillna("none").to_numpy().tolist() == [
+        ["none", 1, 1, 0],
+        ["high", 3, 1, 0],
+        ["low", 2, 0, 1],
+    ]
+
+
 def test_missing_key_of_pandas_is_one_segment():
     frame = with_key(pd.Series([NAN, NAN, 1.0, 1.0]))
     result = frame.prc.average_precision("late", "score", by="key")

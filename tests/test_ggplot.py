@@ -623,6 +623,14 @@ def test_r_draws_the_area_that_average_precision_sums(tmp_path):
     assert sorted(set(READ[".tsv"](table)["average_precision"])) == pytest.approx(sorted(expected))
 
 
+def test_names_too_long_for_r_to_draw_keep_both_ends(tmp_path):
+    names = [f"Department of Regional Sales and Operations, {place}" for place in ("East", "West")]
+    rows = pl.DataFrame({"k": names * 2, "t": [1, 0, 0, 1], "s": [0.5, 0.2, 0.1, 0.3]})
+    table, _ = rows.prc.write_ggplot(tmp_path / "t.tsv", "t", "s", by="k")
+    shown = in_r(table, "writeLines(unique(show_key(curves$k)))")
+    assert shown == ["Department of Regional...tions, East", "Department of Regional...tions, West"]
+
+
 def test_the_script_takes_paths_and_runs_from_any_folder(tmp_path):
     folder, elsewhere = tmp_path / "a b's é", tmp_path / "elsewhere"
     folder.mkdir()

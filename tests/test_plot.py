@@ -604,6 +604,19 @@ def test_keys_of_any_type_come_in_their_order(values, names):
     assert [re.sub(r" AP .*", "", name) for name in legend(curve.prc.plot())] == found
 
 
+def test_names_too_long_to_be_drawn_keep_both_ends():
+    names = [f"Department of Regional Sales and Operations, {place}" for place in ("East", "West")]
+    keyed = pl.concat([ROWS.with_columns(key=pl.lit(name)) for name in names])
+    shown = [
+        name.partition(" AP ")[0] for name in legend(keyed.prc.plot("late", "score", by="key"))
+    ]
+    assert [len(name) for name in shown] == [40, 40]
+    assert [name.partition("…") for name in shown] == [
+        ("Department of Regional Sal", "…", "rations, East"),
+        ("Department of Regional Sal", "…", "rations, West"),
+    ]
+
+
 def _ones(values):
     return [values.gather([place]).new_from_index(0, ROWS.height) for place in range(len(values))]
 

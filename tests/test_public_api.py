@@ -128,6 +128,8 @@ def test_namespace_has_the_verbs_and_nothing_else(kind):
         name for name in dir(prc) if not name.startswith("_") and callable(getattr(prc, name))
     ]
     assert sorted(methods) == sorted(VERBS)
+    frame = type(kind.make(ROWS)).__name__
+    assert repr(prc) == f"<prc of a {frame}: {', '.join(sorted(VERBS))}>"
 
 
 @every_kind

@@ -26,7 +26,7 @@ _SAID = {
     r"several models go into score= as a list of columns": "repeat --score for several models",
     r"give names, for example score=\{.*?\}": "name them, as in -s first=COLUMN -s second=COLUMN",
     r"for example points=\{'recall': 0\.9\}": "for example --points 'recall=.9'",
-    r"begin the thresholds with float\('-inf'\)": (
+    r"begin the thresholds with float\('-inf'\), or let quantile_thresholds find them": (
         "begin them with -inf, as in --thresholds -inf,.1,.5"
     ),
     r"a number of thresholds from 2 on, or a list of ascending numbers": (
