@@ -63,8 +63,9 @@ def joined(parts: Iterable[str]) -> str:
 
 def short(text: str, most: int = _LONGEST_LABEL) -> str:
     """Return a text that is too long without its middle: names often differ at their end."""
-    end = len(text) - (most - 1) // 3
-    return text if len(text) <= most else f"{text[: most - 1 - (most - 1) // 3]}…{text[end:]}"
+    tail = (most - 1) // 3
+    head = most - 1 - tail
+    return text if len(text) <= most else f"{text[:head]}…{text[len(text) - tail :]}"
 
 
 def unlike(texts: Sequence[str]) -> list[str]:

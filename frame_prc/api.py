@@ -1373,8 +1373,7 @@ def plot(
         together have fewer than the 5,000 rows that Altair takes. Where that leaves out points,
         ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are off at most,
         ``"roc_error"`` the same of ROC curves, and so do the words above the chart from .001 on.
-        Segments whose average precision is
-        undefined are named, with the reason, and have no line.
+        Segments whose average precision is undefined are named, with the reason, and have no line.
 
     Raises
     ------
