@@ -91,10 +91,9 @@ def variances(rows: Rows, resampling: Resampling, bins: Bins | None) -> pl.LazyF
         return {"variance": [_variance(areas)]}
 
     ranking = rank(rows)  # for its segments alone, which are the same in bins
-    found = _per_segment(ranking, rows, resampling, bins, ["variance"], spread)
-    if rows.keys:
-        return ranking.segments.with_keys(found)
-    return found.select(pl.col("variance").first())
+    numbered = _per_segment(ranking, rows, resampling, bins, ["variance"], spread)
+    found = ranking.segments.with_keys(numbered)
+    return found if rows.keys else found.select(pl.col("variance").first())
 
 
 def bands(rows: Rows, recalls: Sequence[float], ci: float, resampling: Resampling) -> pl.LazyFrame:

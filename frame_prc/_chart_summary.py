@@ -38,8 +38,6 @@ _WIDTHS = {True: 440, False: 300}  # of the dots, alone and with differences bes
 _DIFFERENCES = 190
 _SIZES = 110
 _LETTERS = 125
-# Flush labels, which are the default, stand beside their places at the ends.
-_AREAS_AXIS, _DIFFERENCES_AXIS = alt.Axis(labelFlush=False), alt.Axis(labelFlush=False, tickCount=4)
 
 
 def plot_summary(
@@ -138,12 +136,7 @@ class _Drawing:
 
     def areas(self, dots: pl.DataFrame, *, wide: bool) -> Piece:
         """Return the average precisions with their intervals, and the prevalences."""
-        x = alt.X(
-            f"{AVERAGE_PRECISION}:Q",
-            title="Average precision",
-            scale=_from_data(),
-            axis=_AREAS_AXIS,
-        )
+        x = alt.X(f"{AVERAGE_PRECISION}:Q", title="Average precision", scale=_from_data())
         defined = dots.drop_nulls(AVERAGE_PRECISION)
         layers = [
             alt.Chart(defined)
@@ -210,7 +203,7 @@ class _Drawing:
             "difference:Q",
             title=short(safe(title)),
             scale=_without_few(rows),
-            axis=_DIFFERENCES_AXIS,
+            axis=alt.Axis(tickCount=4),
         )
         y = self._y(words=False)
         tooltips = [

@@ -101,6 +101,7 @@ class Look:
                 "ticks": False,
                 "gridWidth": 0.6,
                 "labelPadding": 4,
+                "labelFlush": False,  # else numbers at the ends stand beside their places
                 "titleFontWeight": "normal",
             },
             "view": {"stroke": self.faint},

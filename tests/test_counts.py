@@ -141,10 +141,10 @@ def test_keys_that_pandas_has_no_dtype_for_keep_theirs(kind, key):
 def test_null_structs_are_known_to_be_null(kind):
     key = pl.Series([None, *({"city": "Ulm", "zone": zone} for zone in range(50))])
     df = pl.DataFrame({"segment": key, "truth": [True] * 51, "score": 0.5})
-    for verb in VERBS:
+    frame = kind.make(pl.concat([df, df.reverse()], rechunk=False))
+    for verb, options in VERBS.items():
         ask = getattr(frame_prc, verb)
-        chunked = pl.concat([df, df.reverse()], rechunk=False)
-        found = kind.rows(ask(kind.make(chunked), "truth", "score", by="segment", **VERBS[verb]))
+        found = kind.rows(ask(frame, "truth", "score", by="segment", **options))
         nulls = found["segment"].is_null().sum()
         assert 0 < nulls == found["segment"].null_count(), verb
         assert found["segment"].drop_nulls().len() == found.height - nulls, verb
