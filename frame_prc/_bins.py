@@ -46,16 +46,21 @@ class Bins:
         rounded = pl.Series(self.thresholds, dtype=pl.Float64).cast(score_dtype).cast(pl.Float64)
         return Bins(rounded.to_list())
 
-    def level(self, score: pl.Expr) -> pl.Expr:
+    def level(self, score: pl.Expr, *, in_memory: bool) -> pl.Expr:
         """Return the place of each score's bin, as Int32; null where it reaches none."""
         score = score.cast(pl.Float64)
-        reached = self._even_level(score) if self.evenly else self._searched_level(score)
+        if self.evenly:
+            reached = self._even_level(score)
+        else:
+            reached = self._searched_level(score, in_memory=in_memory)
         return pl.when(score >= self.thresholds[0]).then(reached)
 
-    def _searched_level(self, score: pl.Expr) -> pl.Expr:
+    def _searched_level(self, score: pl.Expr, *, in_memory: bool) -> pl.Expr:
         thresholds = pl.Series(self.thresholds, dtype=pl.Float64)
+        if in_memory:
+            return pl.lit(thresholds).search_sorted(score, side="right").cast(pl.Int32) - 1
 
-        # As an expression it would take the whole column into memory at once.
+        # The expression would take the whole column into memory at once.
         def reached(scores: pl.Series) -> pl.Series:
             return thresholds.search_sorted(scores, side="right").cast(pl.Int32)
 
@@ -87,7 +92,7 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
     bins = bins.of(rows.score_dtype)
     last = len(bins.thresholds) - 1
     below, unscored = last + 1, last + 2
-    reached = (last - bins.level(_SCORE)).fill_null(below)
+    reached = (last - bins.level(_SCORE, in_memory=rows.in_memory)).fill_null(below)
     place = (
         pl.when("suspect").then(_SUSPECT).when(_SCORE.is_null()).then(unscored).otherwise(reached)
     )
@@ -142,7 +147,7 @@ def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -
         | ~((pos.sum() + neg.sum()).is_between(0, COUNT_LIMIT))
         | (pos.sum() == 0)
     )
-    return rows.guard_bins(rows.guard_small(counted, suspicious, checks), in_order=True)
+    return rows.guard_bins(rows.guard_small(counted, suspicious, checks))
 
 
 def quantile_thresholds(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, cast
 
@@ -37,6 +37,12 @@ class Plan(Protocol):
     def __call__(self, lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame: ...
 
 
+class PlanOfSeveral(Protocol):
+    """The same of several inputs."""
+
+    def __call__(self, frames: list[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame: ...
+
+
 def apply(
     frame: FrameT, plan: Plan, columns: Collection[str] | None, amounts: Collection[str]
 ) -> FrameT:
@@ -62,7 +68,7 @@ def apply(
 
 
 def apply_all(
-    frames: Sequence[FrameT], plan: Callable[[list[pl.LazyFrame]], pl.LazyFrame]
+    frames: Sequence[FrameT], plan: PlanOfSeveral
 ) -> FrameT:
     """Run a lazy plan on several frames of one kind and return the result as the same kind."""
     kinds = sorted({type_name(frame) for frame in frames})
@@ -72,9 +78,9 @@ def apply_all(
         )
     first: Any = frames[0]
     if isinstance(first, pl.LazyFrame):
-        return cast("FrameT", plan(cast("list[pl.LazyFrame]", [*frames])))
+        return cast("FrameT", plan(cast("list[pl.LazyFrame]", [*frames]), in_memory=False))
     sources = [scan(frame, None) for frame in frames]
-    rows = plan(sources).collect()
+    rows = plan(sources, in_memory=True).collect()
     if isinstance(first, pl.DataFrame):
         return cast("FrameT", rows)
     return cast("FrameT", _back_to_pandas(rows, _chosen(first, None), sources[0].collect_schema()))

@@ -21,7 +21,7 @@ from frame_prc._columns import (
     named,
     project,
 )
-from frame_prc._plan import once
+from frame_prc._plan import concat, once
 from frame_prc._request import IntoColumn, IntoKeys, check_column, key_items, names_of
 from frame_prc._rows import computed
 from frame_prc.exceptions import OptionError, shown
@@ -110,8 +110,7 @@ def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest, *, in_memory: bool) -> pl
         )
         for i in range(len(scores))
     ]
-    long = pl.concat(parts, how="vertical_relaxed")
-    return _gate.guard(long, source, checks, in_order=True)
+    return _gate.guard(concat(parts), source, checks, in_memory=in_memory)
 
 
 def _classes(

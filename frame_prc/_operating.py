@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from frame_prc._curve import points, precision, recall
+from frame_prc._plan import join
 from frame_prc._ranking import rank
 from frame_prc._rows import Rows, dropped
 
@@ -51,7 +52,8 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
     found = ranked.with_columns(**merits).group_by("segment").agg(**chosen)
     # A segment that lost all its rows has no points, and still has its rows of nulls.
     every = ranking.segments.table.drop(ranking.rows.keys)
-    long = every.join(found, on="segment", how="left", maintain_order="left").with_columns(
+    joined = join(every, found, on="segment", how="left", maintain_order="left")
+    long = joined.with_columns(
         criterion=pl.lit([target.criterion for target in targets], dtype=pl.List(pl.String)),
         target=pl.lit([target.value for target in targets], dtype=pl.List(pl.Float64)),
         point=pl.concat_list(list(chosen)),
