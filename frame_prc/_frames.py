@@ -67,9 +67,7 @@ def apply(
     return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts))
 
 
-def apply_all(
-    frames: Sequence[FrameT], plan: PlanOfSeveral
-) -> FrameT:
+def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral) -> FrameT:
     """Run a lazy plan on several frames of one kind and return the result as the same kind."""
     kinds = sorted({type_name(frame) for frame in frames})
     if len(kinds) > 1:

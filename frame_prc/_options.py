@@ -17,7 +17,7 @@ from frame_prc._compare import Adjust, Against, Comparison, pairs_of
 from frame_prc._curve import Keep
 from frame_prc._intervals import CI_METHODS, Interval
 from frame_prc._operating import Criterion, Target
-from frame_prc._request import Request, check_installed, check_option
+from frame_prc._request import Request, check_option
 from frame_prc._thinning import LEAST_POINTS
 from frame_prc.exceptions import OptionError, shown, type_name
 
@@ -270,8 +270,6 @@ def comparison(
     """Return what to compare."""
     check_option("against", against, (None, *get_args(Against)))
     check_option("adjust", adjust, (None, *get_args(Adjust)))
-    if adjust is not None:
-        check_installed("statsmodels", "statsmodels", f"adjust={adjust!r}", "'frame-prc[stats]'")
     if against is not None:
         _check_against(asked, against, baseline)
         return Comparison(confidence(ci), (), against, adjust)

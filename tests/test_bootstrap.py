@@ -317,7 +317,7 @@ except frame_prc.OptionError as error:
     ("names", "says"),
     [
         (["numpy"], "a bootstrap needs NumPy, which is not installed. Hint: pip install "),
-        (["tqdm", "statsmodels", "scipy", "pandas"], "True"),
+        (["tqdm", "scipy", "pandas"], "True"),
     ],
     ids=["NumPy", "anything else"],
 )
