@@ -261,7 +261,8 @@ def _level_reached(thresholds: list[float], dtype: Any) -> nw.Expr:
 def bin_end(counts: Frame, bins: Bins) -> nw.Expr:
     """Return where the bin ends that begins at ``score``; null where rows are in none."""
     dtype = counts.collect_schema()["score"]
-    bounds = [nw.lit(bound, dtype) for bound in (*bins.thresholds, float("inf"))]
+    thresholds = bins.of(nw.Schema({"score": dtype}).to_polars()["score"]).thresholds
+    bounds = [nw.lit(bound, dtype) for bound in (*thresholds, float("inf"))]
     score = nw.col("score")
     return nw.when(~score.is_null()).then(_chosen(bounds[1:], lambda bin_: score >= bounds[bin_]))
 
