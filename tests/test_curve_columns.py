@@ -211,7 +211,7 @@ def test_thresholds_at_the_scores_change_nothing(kind):
 
 @every_kind
 def test_columns_come_in_the_order_of_the_parameters(kind):
-    curve = call(kind, published.RUNS, calibrate=0.1, gain=True, envelope=True, thresholds=3)
+    curve = call(kind, published.RUNS, calibrate=0.1, gain=True, envelope=True, thresholds=[1, 5])
     columns = ["envelope", "precision_gain", "recall_gain", "precision_calibrated"]
     assert kind.rows(curve).columns[-4:] == columns
 
