@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._columns import Column
-from frame_prc._expressions import without_nan
+from frame_prc._expressions import ExprT, without_nan
 from frame_prc._plan import concat, once
 from frame_prc.exceptions import DataError, shown
 
@@ -26,6 +26,8 @@ Sums = dict[str, Any]
 COUNT_LIMIT = 2.0**56
 # Between these a square and a quotient of sums of weights are numbers, and keep their digits.
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-150, 1e150
+# Above 1 by no more than this is rounding: of sums of many Float32, or of the next Float16.
+HIGHEST_PROBABILITY = 1.001
 _COMMON_FACTOR = "divide all by a common factor; no ratio changes"
 
 
@@ -261,17 +263,16 @@ def class_check(column: Column, labels: list[object], scored: Sequence[pl.Expr])
     return Check(*_count_and_values("truth", truth, unscored), problem)
 
 
-def cover_check(scores: Sequence[Column], lowest: float) -> Check:
+def cover_check(scores: Sequence[Column], classes: dict[str, Column], lowest: float) -> Check:
     """No score is below the lowest threshold, where its row would be in no bin."""
-    columns = {f"score_{i}": score for i, score in enumerate(scores)}
-    floats = {role: pl.col(role).cast(pl.Float64) for role in columns}
+    floats = _scores_of_classes(scores, classes)
     counts = {f"{role} below": (score < lowest).sum() for role, score in floats.items()}
     details = {f"{role} least": score.min() for role, score in floats.items()}
 
     def problem(found: Sums) -> DataError | None:
-        for role, column in columns.items():
-            if count := found[f"{role} below"]:
-                rows = f"{_rows(count)} down to {_unsigned(found[f'{role} least'])!r}"
+        for i, column in enumerate(scores):
+            if count := found[f"score_{i} below"]:
+                rows = f"{_rows(count)} down to {_unsigned(found[f'score_{i} least'])!r}"
                 return uncovered(column, rows, lowest)
         return None
 
@@ -285,6 +286,47 @@ def uncovered(column: Column, rows: str, lowest: float) -> DataError:
         "thresholds that cover the scores",
         "begin the thresholds with float('-inf'), or let quantile_thresholds find them",
     )
+
+
+def probability_check(scores: Sequence[Column], classes: dict[str, Column]) -> Check:
+    """All scores are probabilities, or above 1 by rounding alone."""
+    floats = _scores_of_classes(scores, classes)
+    wrong = {role: is_improbable(score) for role, score in floats.items()}
+    counts = {f"{role} wrong": wrong[role].sum() for role in floats}
+    details = {f"{role} values": _values(score, wrong[role]) for role, score in floats.items()}
+
+    def problem(found: Sums) -> DataError | None:
+        for i, column in enumerate(scores):
+            if count := found[f"score_{i} wrong"]:
+                return improbable(column, _rows(count), _listed(found[f"score_{i} values"]))
+        return None
+
+    return Check(counts, details, problem)
+
+
+def is_improbable(score: ExprT) -> ExprT:
+    """Return whether a score, as Float64, is no probability."""
+    return (score < 0.0) | (score > HIGHEST_PROBABILITY)
+
+
+def improbable(column: Column, rows: str, values: str) -> DataError:
+    """Return the error of rows whose scores are no probabilities, which a number of bins is for."""
+    return DataError(
+        f"score= column {column.name!r} has {rows} outside 0 to 1: {values}",
+        "probabilities where thresholds= is a number, equally spaced from 0 to 1",
+        "quantile_thresholds finds a list of thresholds, or begin one with float('-inf')",
+    )
+
+
+def _scores_of_classes(scores: Sequence[Column], classes: dict[str, Column]) -> dict[str, pl.Expr]:
+    """Return the scores by role, as Float64; null where a missing class leaves the row out."""
+    present = ~pl.any_horizontal(*(_is_missing(*item) for item in classes.items()))
+    return {
+        f"score_{i}": pl.when(present).then(
+            without_nan(pl.col(f"score_{i}").cast(pl.Float64), pl.Float64())
+        )
+        for i in range(len(scores))
+    }
 
 
 def threshold_check() -> Check:

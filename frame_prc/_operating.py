@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from frame_prc._curve import points, precision, recall
+from frame_prc._expressions import unsigned_zero
 from frame_prc._plan import join
 from frame_prc._ranking import rank
 from frame_prc._rows import Rows, dropped
@@ -97,7 +98,7 @@ def _rates(threshold_dtype: pl.DataType) -> list[pl.Expr]:
     threshold = pl.when(criterion == "threshold").then(target).otherwise(_SCORE)
     beta = pl.when(criterion == "f_beta").then(target).otherwise(1.0)
     return [
-        threshold.cast(threshold_dtype).alias("threshold"),
+        unsigned_zero(threshold.cast(threshold_dtype), threshold_dtype).alias("threshold"),
         _FN.alias("fn"),
         (_NEGATIVES - _FP).alias("tn"),
         pl.when(_TP + _FP > 0).then(precision(_TP, _FP)).alias("precision"),

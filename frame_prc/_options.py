@@ -91,7 +91,9 @@ def bins_of(thresholds: Any) -> Bins | None:
         return None
     if _is_integer(thresholds) and (count := int(thresholds)) > 1:
         _check_number("thresholds", count)
-        return Bins([place / (count - 1) for place in range(count)], evenly=True)
+        return Bins(
+            [place / (count - 1) for place in range(count)], evenly=True, of_probabilities=True
+        )
     values = list(thresholds) if _is_list(thresholds) else []
     if not values:
         raise OptionError(f"thresholds={shown(thresholds)} gives no thresholds", _THRESHOLDS)

@@ -133,9 +133,11 @@ def counts(
         aggregated; rows with the same score are added up.
     thresholds
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1; :func:`frame_prc.quantile_thresholds` finds thresholds that share out the rows. A
-        score is in the bin of the highest threshold it reaches, and one that reaches none is an
-        error. This takes one pass over the rows, and memory for the counts alone.
+        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
+        are equal in the score's dtype are one. :func:`frame_prc.quantile_thresholds` finds a list
+        that shares out the rows. A score is in the bin of the highest threshold it reaches, and one
+        that reaches none is an error. This takes one pass over the rows, and memory for the counts
+        alone.
     pos_squares, neg_squares
         Columns of the sums of squared weights that go with ``pos`` and ``neg``, if those are sums
         of weights; they are added up likewise.
@@ -364,8 +366,10 @@ def curve(
         arXiv 1909.02827).
     thresholds
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1. A score counts at the highest threshold it reaches; one that reaches none is never
-        retrieved. The curve then has these thresholds in every segment.
+        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
+        are equal in the score's dtype are one. A score counts at the highest threshold it reaches;
+        rows below the lowest of a list are never retrieved, unless it begins with
+        ``float("-inf")``. The curve then has these thresholds in every segment.
     ci
         Add ``precision_low, precision_high``: at each threshold by itself, an interval with this
         probability of covering the precision of the population (Wilson 1927, JASA 22:209), for
@@ -504,16 +508,17 @@ def average_precision(
         undefined are left out and counted in ``n_undefined``.
     thresholds
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1. A score counts at the highest threshold it reaches; one that reaches none is never
-        retrieved. Results are then those of the binned scores.
+        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
+        are equal in the score's dtype are one. A score counts at the highest threshold it reaches;
+        rows below the lowest of a list are never retrieved, unless it begins with
+        ``float("-inf")``. Results are then those of the binned scores.
     bounds
         Add ``ap_lowest`` and ``ap_highest``, between which the average precision lies in whatever
         order the rows within a tie, or within a bin, really come; for counts of bins, that is how
-        far off it can be. What orders attain may lie a little inside; with ``thresholds`` and
-        ``missing="unretrieved"`` also further, as rows without a score are then one with those
-        below the lowest threshold. These rows are one more bin here: the average precision of the
-        bins above, where they are never retrieved, may be less than ``ap_lowest``. Always there
-        with ``thresholds``; not for averages.
+        far off it can be. What orders attain may lie a little inside. Rows below the lowest of the
+        ``thresholds`` are never retrieved here either; where there are none, the average precision
+        of the exact scores lies between the bounds too. Always there with ``thresholds``; not for
+        averages.
     ci
         Add an interval with this probability of covering the average precision of the population
         that the rows are a sample of, for example ``0.95``.
@@ -702,8 +707,10 @@ def auc(
         Divide by the width of ``recall_range``, so that a perfect curve has 1.
     thresholds
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1. A score counts at the highest threshold it reaches; one that reaches none is never
-        retrieved. Results are then those of the binned scores.
+        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
+        are equal in the score's dtype are one. A score counts at the highest threshold it reaches;
+        rows below the lowest of a list are never retrieved, unless it begins with
+        ``float("-inf")``. Results are then those of the binned scores.
 
     Returns
     -------

@@ -689,6 +689,12 @@ DATA = [
         "begin them with -inf, as in --thresholds -inf,.1,.5.",
     ),
     (
+        "ap rows.csv -t late -s user --thresholds 200",
+        "--score column 'user' has 4 rows outside 0 to 1: 2.0, 3.0. Allowed: probabilities where "
+        "--thresholds is a number, equally spaced from 0 to 1. Hint: list them, beginning with "
+        "-inf, as in --thresholds -inf,-1,0,1.",
+    ),
+    (
         "ap rows.csv -t late -s score -w debt",
         "--weight column 'debt' has 6 rows with -1. Allowed: "
         "finite numbers that are zero or more. Hint: a weight of 0 leaves a row out.",
