@@ -956,7 +956,8 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(package):
     code = f"import sys; sys.modules['{package}'] = None; import frame_prc.cli as c; c.main([])"
     command = [sys.executable, "-c", code.replace("c.main([])", "sys.exit(c.main([]))")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    told = f"frame-prc: {package} is not installed. Hint: pip install 'frame-prc[cli]'\n"
+    packages = "altair rich typer vl-convert-python"
+    told = f"frame-prc: {package} is not installed. Hint: pip install {packages}.\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 

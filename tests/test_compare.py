@@ -513,6 +513,6 @@ def test_bad_values_raise(kind, against, column, says):
 
 
 def test_adjusting_without_statsmodels_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("frame_prc._request.find_spec", lambda _: None)
-    with pytest.raises(OptionError, match=r"needs statsmodels.*pip install 'frame-prc\[stats\]'"):
+    monkeypatch.setattr("frame_prc._packages.find_spec", lambda _: None)
+    with pytest.raises(OptionError, match=r"needs statsmodels.*pip install statsmodels"):
         frame_prc.compare(ROWS, "truth", ["new", "old"], adjust="holm")
