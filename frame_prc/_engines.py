@@ -159,7 +159,7 @@ def _is_of_rows(request: Request) -> bool:
 
 
 def _rows_first(engine: Engine) -> str:
-    return f"select the columns that it needs, and collect them: {engine.collected}"
+    return f"select the columns that it needs, and collect them with {engine.collected}"
 
 
 def _items(request: Request) -> Iterator[tuple[str, object]]:

@@ -20,17 +20,15 @@ _TABLE, _BINARY = 2, 2  # dimensions of a table, and classes of a binary one
 def column_hint(item: Any) -> str | None:
     """Return how to ask for what an item holds that is neither a name nor an expression."""
     if isinstance(item, _CONSTANTS):
-        return f"pl.lit({shown(item)}) makes a constant; the name of a column is a text"
+        return f"pl.lit({shown(item)}) makes a constant; column names are strings"
     if type_name(item) in _GROUPERS:
         day = item.key if isinstance(item.key, str) else "date"
-        return f"an expression makes such a key: pl.col({day!r}).dt.truncate('1w') is its week"
+        return f"give an expression, such as pl.col({day!r}).dt.truncate('1w') for weeks"
     if len(getattr(item, "shape", ())) == _TABLE:
         return _table_hint(item)
     if hasattr(item, "dtype"):
         return _values_hint(item)
-    if hasattr(item, "predict") or hasattr(item, "predict_proba"):
-        return "put its scores into the frame as a column, such as model.predict_proba(X)[:, 1]"
-    return _list_hint(item) if isinstance(item, Iterable) else None
+    return _list_hint(item) if isinstance(item, Iterable) else _function_hint(item)
 
 
 def _table_hint(item: Any) -> str:
@@ -54,13 +52,19 @@ def _values_hint(item: Any) -> str:
     return f"{hint}, {_INTO_FRAME} with a name of its own"
 
 
+def _function_hint(item: object) -> str | None:
+    if hasattr(item, "predict") or hasattr(item, "predict_proba"):
+        return "put its scores into the frame as a column, such as model.predict_proba(X)[:, 1]"
+    return "give an expression, such as pl.col('date').dt.year()" if callable(item) else None
+
+
 def _list_hint(item: Iterable[Any]) -> str:
     items = [*item] if isinstance(item, (list, tuple, set, frozenset)) else []
     if not items or not all(isinstance(name, str) for name in items):
         return f"{_INTO_FRAME}, and give that column's name"
     if isinstance(item, (set, frozenset)):
         return "a list has an order, which a set lacks"
-    return f"one column goes without a list: {items[0]!r}"
+    return f"give one column, without a list: {items[0]!r}"
 
 
 def number_hint(role: str, name: str, dtype: pl.DataType) -> str | None:
@@ -69,8 +73,8 @@ def number_hint(role: str, name: str, dtype: pl.DataType) -> str | None:
     if dtype in (pl.String, pl.Categorical, pl.Enum):
         text = column if dtype == pl.String else f"{column}.cast(pl.String)"
         plain = f"{text}.str.replace(',', '.').str.strip_chars('% ').cast(pl.Float64)"
-        pandas = f"frame[{name!r}].astype(str).str.replace(',', '.').str.strip('% ').astype(float)"
-        return f"cast it first: {role}={plain} reads 0.93, 0,93 and 93%; in pandas, {pandas} does"
+        pandas = f"frame[{name!r}].str.replace(',', '.').str.strip('% ').astype(float)"
+        return f"cast it first: {role}={plain} reads 0.93, 0,93 and 93%, and in pandas {pandas}"
     if isinstance(dtype, (pl.Array, pl.List)):
         second = f"{column}.{'arr' if isinstance(dtype, pl.Array) else 'list'}.get(1)"
         return (

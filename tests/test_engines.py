@@ -406,8 +406,8 @@ def test_what_only_polars_has_is_refused_with_a_way_out(kind, verb, options, say
     [
         ("auc", "collect its result, and give it to the verb with score='threshold'"),
         ("operating_points", "collect its result, and give it to the verb with score='threshold'"),
-        ("one_vs_rest", r"select the columns that it needs, and collect them: .*\(.*\)\.$"),
-        ("compare", r"select the columns that it needs, and collect them: .*\(.*\)\.$"),
+        ("one_vs_rest", r"select the columns that it needs, and collect them with .*\(.*\)\.$"),
+        ("compare", r"select the columns that it needs, and collect them with .*\(.*\)\.$"),
     ],
 )
 def test_other_verbs_are_refused_with_a_way_out(kind, verb, says):

@@ -149,10 +149,11 @@ NO_COLUMNS = {
     "model": ({"score": Model()}, r"such as model\.predict_proba\(X\)\[:, 1\]"),
     "Grouper": ({"by": pd.Grouper(key="day", freq="W")}, r"pl\.col\('day'\)\.dt\.truncate\('1w'\)"),
     "Grouper of a level": ({"by": pd.Grouper(level=0)}, r"pl\.col\('date'\)\.dt\.truncate\('1w'\)"),
-    "list of one": ({"truth": ["late"]}, "one column goes without a list: 'late'"),
+    "function": ({"by": len}, r"give an expression, such as pl\.col"),
+    "list of one": ({"truth": ["late"]}, "give one column, without a list: 'late'"),
     "set": ({"by": {"region"}}, "a list has an order"),
     "number": ({"weight": 2.5}, r"pl\.lit\(2\.5\) makes a constant"),
-    "number as name": ({"by": 0}, "the name of a column is a text"),
+    "number as name": ({"by": 0}, "column names are strings"),
     "NumPy's number": ({"by": np.int64(3)}, r"pl\.lit\(3\) makes a constant"),
 }
 
@@ -189,7 +190,7 @@ def test_texts_become_numbers_as_the_hint_says(kind, dtype, write):
     frame = kind.make(ROWS.with_columns(column))
     with pytest.raises(ColumnError) as raised:
         frame_prc.average_precision(frame, "late", "score")
-    hint = r"Hint: cast it first: score=(.*) reads 0\.93, 0,93 and 93%; in pandas, (.*) does\.$"
+    hint = r"Hint: cast it first: score=(.*) reads 0\.93, 0,93 and 93%, and in pandas (.*)\.$"
     polars, pandas = re.search(hint, str(raised.value)).groups()
     in_polars = eval(polars, {"pl": pl})  # noqa: S307 - what the hint says
     assert area(kind, frame, "late", in_polars) == pytest.approx(AREA, abs=1e-15)
@@ -327,7 +328,7 @@ def test_a_verb_that_does_not_run_in_an_engine_proposes_what_it_takes(name, tmp_
         function(relation, **asked)
     proposes_counts = "score='threshold', pos='pos', neg='neg'" in str(raised.value)
     assert proposes_counts == ("pos" in parameters)
-    assert ("collect them: relation.pl()" in str(raised.value)) != proposes_counts
+    assert ("collect them with relation.pl()" in str(raised.value)) != proposes_counts
 
 
 @pytest.mark.parametrize(
@@ -347,7 +348,7 @@ def test_an_option_that_an_engine_lacks_proposes_what_has_it(verb, asked, by_cou
     with pytest.raises(OptionError, match="does not run inside a DuckDB relation") as raised:
         getattr(frame_prc, verb)(relation, "late", "score", **asked)
     assert ("frame_prc.counts(...) runs there" in str(raised.value)) == by_counts
-    assert ("collect them: relation.pl()" in str(raised.value)) != by_counts
+    assert ("collect them with relation.pl()" in str(raised.value)) != by_counts
 
 
 # --- packages -----------------------------------------------------------------------------------
