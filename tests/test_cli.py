@@ -680,7 +680,7 @@ DATA = [
         "ap rows.csv -t user -s score",
         "--truth column 'user' has 4 rows outside 0 and 1: 2, 3. "
         "Allowed: Boolean, or 0/1 numbers, or any dtype with --pos-label. Hint: name the positive "
-        "class, for example --pos-label 2.",
+        "class, for example --pos-label 3.",
     ),
     (
         "counts rows.csv -t late -s score --thresholds .5,.9",
@@ -1182,7 +1182,7 @@ def test_a_picture_names_the_package_it_lacks():
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     told = "a picture needs vl-convert-python, which is not installed. Hint: pip install"
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"frame-prc: {told} 'frame-prc[cli]'.\n"
+    assert done.stderr == f"frame-prc: {told} vl-convert-python.\n"
 
 
 @pytest.mark.parametrize(
