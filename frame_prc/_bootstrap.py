@@ -21,9 +21,9 @@ from frame_prc._areas import step_area
 from frame_prc._bins import Bins
 from frame_prc._curve import precision
 from frame_prc._expressions import unsigned_zero
+from frame_prc._packages import check_installed
 from frame_prc._plan import concat, in_python, join, matched
 from frame_prc._ranking import Ranking, rank
-from frame_prc._request import check_installed
 from frame_prc._rows import Rows
 from frame_prc.exceptions import OptionError
 
@@ -74,7 +74,7 @@ def check_drawable(rows: Rows) -> None:
 
 def check_numpy() -> None:
     """Refuse to resample without NumPy, before anything is read."""
-    check_installed("numpy", "NumPy", "a bootstrap", "'frame-prc[stats]', or pip install numpy")
+    check_installed("numpy", "NumPy", "a bootstrap")
 
 
 # --- tables --------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from frame_prc._expressions import unsigned_zero, without_nan
 from frame_prc._gate import COUNT_LIMIT, LARGEST_WEIGHT, SMALLEST_WEIGHT, uncovered
 from frame_prc._request import Request
 from frame_prc._rows import DROP_HINT, UNRETRIEVED_HINT
-from frame_prc.exceptions import DataError, OptionError
+from frame_prc.exceptions import DataError, OptionError, shown
 
 Frame: TypeAlias = "nw.LazyFrame[Any]"
 Conditions: TypeAlias = Iterator[tuple[nw.Expr, nw.Expr]]
@@ -354,7 +354,8 @@ def _not_binary(column: Column) -> tuple[nw.Expr, nw.Expr]:
     error = DataError(
         f"truth= column {column.name!r} has a row outside 0 and 1: {_VALUE}",
         "Boolean, or 0/1 numbers, or any dtype with pos_label=",
-        "name the positive class with pos_label=",
+        "name the positive class with pos_label="
+        + ("; or are truth= and score= swapped?" if column.dtype.is_float() else ""),
     )
     return (truth != 0) & (truth != 1), _text(error, truth)
 
@@ -383,7 +384,7 @@ def _gate(source: Frame, columns: Columns) -> Frame | None:
         return None
     column = columns.classes["truth"]
     error = DataError(
-        f"pos_label={label!r} is nowhere in truth= column {column.name!r}, "
+        f"pos_label={shown(label)} is nowhere in truth= column {column.name!r}, "
         f"which has values from {_VALUE}",
         "a value that occurs",
     )

@@ -11,6 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._engines import VERBS, engine_of, refuse_engine
+from frame_prc._packages import install_hint
 from frame_prc._request import BIN_END
 from frame_prc.exceptions import ColumnError, FrameError, type_name
 
@@ -102,11 +103,11 @@ def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     return plan(frame.lazy(), in_memory=True).collect(engine=engine)
 
 
-def check_frame(frame: object, *, engines: bool = False) -> None:
+def check_frame(frame: object, *, engines: bool = False, takes_counts: bool = True) -> None:
     """Refuse what is no frame of a known kind; ``engines`` says that theirs are welcome."""
     if engines and engine_of(frame):
         return
-    refuse_engine(frame)
+    refuse_engine(frame, takes_counts=takes_counts)
     if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)) and not _is_pandas(frame):
         raise FrameError(
             f"cannot evaluate a frame of type {type_name(frame)}",
@@ -234,7 +235,7 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     except ImportError as error:
         raise FrameError(
             f"a pandas frame needs a package that is not installed: {error}",
-            hint="pip install 'frame-prc[pandas]', or pip install pyarrow",
+            hint=install_hint("pandas"),
         ) from error
     except FrameError:
         raise

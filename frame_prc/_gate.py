@@ -28,6 +28,7 @@ COUNT_LIMIT = 2.0**56
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-150, 1e150
 # Above 1 by no more than this is rounding: of sums of many Float32, or of the next Float16.
 HIGHEST_PROBABILITY = 1.001
+_BINARY = (0, 1)
 _COMMON_FACTOR = "divide all by a common factor; no ratio changes"
 
 
@@ -205,9 +206,10 @@ def cluster_check(column: Column) -> Check:
     return Check({"cluster missing": _missing_rows("cluster", column)}, {}, problem)
 
 
-def binary_check(column: Column, role: str = "truth") -> Check:
+def binary_check(column: Column, role: str = "truth", score: str = "score_0") -> Check:
     """Numeric truth without ``pos_label=`` is 0 or 1."""
     truth = without_nan(pl.col(role), column.dtype)
+    wrong = (truth != 0) & (truth != 1)
 
     def problem(sums: Sums) -> DataError | None:
         if not (count := sums[f"{role} wrong"]):
@@ -219,11 +221,28 @@ def binary_check(column: Column, role: str = "truth") -> Check:
         return DataError(
             problem + _listed(values),
             "Boolean, or 0/1 numbers, or any dtype with pos_label=",
-            f"name the positive class, for example pos_label={values[0]!r}",
+            _class_hint(column, values, sums[f"{role} largest"], swapped=sums[f"{role} swapped"]),
         )
 
-    wrong = (truth != 0) & (truth != 1)
-    return Check(*_count_and_values(role, truth, wrong), problem, wrong)
+    counts, details = _count_and_values(role, truth, wrong)
+    if role == "truth":
+        beside = pl.col(score).filter(wrong)
+        details[f"{role} largest"] = truth.max()
+        details[f"{role} swapped"] = ((beside == 0) | (beside == 1)).all()
+    return Check(counts, details, problem, wrong)
+
+
+def _class_hint(column: Column, values: Sequence[Any], largest: Any, *, swapped: bool) -> str:
+    """Return what to do about a truth with values other than 0 and 1.
+
+    ``swapped`` says that the scores of these rows are 0 or 1.
+    """
+    is_score = any(value % 1 != 0 for value in values)
+    if swapped and (is_score or len(values) > len(_BINARY)):
+        return "are truth= and score= swapped? Those rows have scores of 0 and 1"
+    if is_score:
+        return f"an expression makes a truth of it, for example truth=pl.col({column.name!r}) > 0.5"
+    return f"name the positive class, for example pos_label={_unsigned(largest)!r}"
 
 
 def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
@@ -236,10 +255,10 @@ def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
         if not sums["truth wrong"]:
             return None
         return DataError(
-            f"pos_label={label!r} is nowhere in truth= column {column.name!r}, "
+            f"pos_label={shown(label)} is nowhere in truth= column {column.name!r}, "
             f"which holds {_listed(sums['truth values'])}",
             "a value that occurs",
-            f"truth=pl.col({column.name!r}) == {label!r} may be false in all rows",
+            f"an expression, truth=pl.col({column.name!r}) == ..., may be false in all rows",
         )
 
     return Check(*_count_and_values("truth", truth, absent), problem)

@@ -177,7 +177,7 @@ def computed(projected: pl.LazyFrame) -> pl.DataFrame:
         return projected.collect(engine="in-memory")
     except pl.exceptions.PolarsError as error:
         # A column goes by the name of its role, such as "\0score_0".
-        reason = re.sub(r"\0([a-z_]+?)(_\d+)?\b", r"\1=", str(error).splitlines()[0])
+        reason = re.sub(r"\0+([a-z_]+?)(_\d+)?\b", r"\1=", str(error).splitlines()[0])
         raise ColumnError(
             f"an expression fails on this frame: {reason}", WORKING_EXPRESSION
         ) from error

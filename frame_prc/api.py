@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -57,6 +58,8 @@ from frame_prc._options import (
     targets,
     threshold_number,
 )
+from frame_prc._packages import install_hint
+from frame_prc._parameters import verb
 from frame_prc._request import (
     IntoColumn,
     IntoKeys,
@@ -84,6 +87,7 @@ if TYPE_CHECKING:
     ]  # fmt: skip
 
 
+@verb
 def counts(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -120,8 +124,8 @@ def counts(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -186,7 +190,7 @@ def counts(
     └───────────┴─────┴─────┘
     """
     check_frame(frame, engines=True)
-    check_option("squares", squares, (True, False))
+    squares = check_option("squares", squares, (True, False))
     bins = bins_of(thresholds)
     asked = request(
         truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares
@@ -202,6 +206,7 @@ def counts(
     )
 
 
+@verb
 def merge_counts(*frames: FrameT) -> FrameT:
     """Add up counts of parts into the counts of the whole.
 
@@ -252,10 +257,11 @@ def merge_counts(*frames: FrameT) -> FrameT:
                 "each frame as an argument",
                 "merge_counts(*frames)",
             )
-        check_frame(frame)
+        check_frame(frame, takes_counts=False)
     return _frames.apply_all(frames, _counts.merge)
 
 
+@verb
 def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list[float]:
     """Find thresholds between which about equally many rows lie, in one pass over the scores.
 
@@ -291,11 +297,15 @@ def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list
     >>> frame_prc.quantile_thresholds(df, "score", 4)
     [0.125, 0.375, 0.625, 0.875]
     """
-    check_frame(frame)
-    lf, in_memory = _frames.scan(frame, names_of([score])), not isinstance(frame, pl.LazyFrame)
+    check_frame(frame, takes_counts=False)
+    lf, in_memory = (
+        _frames.scan(frame, names_of([score]) or None),
+        not isinstance(frame, pl.LazyFrame),
+    )
     return _bins.quantile_thresholds(lf, score, threshold_number(number), in_memory=in_memory)
 
 
+@verb
 def curve(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -333,8 +343,8 @@ def curve(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -419,10 +429,10 @@ def curve(
     └───────────┴─────┴─────┴─────┴─────┴───────────┴────────┘
     """
     check_frame(frame, engines=True)
-    check_option("start", start, STARTS)
+    start = check_option("start", start, STARTS)
     kept = points_to_keep(keep)
-    check_option("envelope", envelope, (True, False))
-    check_option("gain", gain, (True, False))
+    envelope = check_option("envelope", envelope, (True, False))
+    gain = check_option("gain", gain, (True, False))
     z = None if ci is None else normal_quantile(confidence(ci))
     extras = _curve.Extras(envelope, gain, prevalence(calibrate), z)
     bins = bins_of(thresholds)
@@ -441,6 +451,7 @@ def curve(
     )
 
 
+@verb
 def average_precision(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -484,8 +495,8 @@ def average_precision(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -618,7 +629,7 @@ def average_precision(
     asked = request(
         truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares, cluster
     )
-    check_option("bounds", bounds, (True, False))
+    bounds = check_option("bounds", bounds, (True, False))
     bins = bins_of(thresholds)
     interval = interval_of(
         ci, ci_method, cluster, resampling(replicates, seed, stratified, cluster)
@@ -646,6 +657,7 @@ def average_precision(
     )
 
 
+@verb
 def auc(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -682,8 +694,8 @@ def auc(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -769,8 +781,8 @@ def auc(
     """
     check_frame(frame)
     methods = method_list(method)
-    check_option("start", start, STARTS)
-    check_option("standardised", standardised, (True, False))
+    start = check_option("start", start, STARTS)
+    standardised = check_option("standardised", standardised, (True, False))
     bounds, bins = recall_bounds(recall_range, methods), bins_of(thresholds)
     return _run(
         frame,
@@ -780,6 +792,7 @@ def auc(
     )
 
 
+@verb
 def operating_points(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -815,8 +828,8 @@ def operating_points(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -890,6 +903,7 @@ def operating_points(
     )
 
 
+@verb
 def compare(
     frame: FrameT,
     truth: IntoColumn,
@@ -920,8 +934,8 @@ def compare(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1006,13 +1020,15 @@ def compare(
     │ new     ┆ old     ┆ 0.805556 ┆ 0.533333 ┆ 0.272222   ┆ 0.179627  ┆ 0.35314 │
     └─────────┴─────────┴──────────┴──────────┴────────────┴───────────┴─────────┘
     """
-    check_frame(frame)
+    check_frame(frame, takes_counts=False)
     asked = request(truth, score, by, weight, pos_label, missing, None, None, cluster=cluster)
     what = comparison(asked, ci, baseline, against, adjust)
+    asked = replace(asked, side_by_side=what.against is None)
     outputs = [*what.outputs(), *_rows.dropped(missing)]
     return _run(frame, asked, outputs, lambda rows: _compare.compare(rows, what))
 
 
+@verb
 def band(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -1051,8 +1067,8 @@ def band(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1139,6 +1155,7 @@ def band(
     )
 
 
+@verb
 def summary(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -1171,8 +1188,8 @@ def summary(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1269,7 +1286,7 @@ def summary(
     └─────────┴────────┴─────┴───────┴───────────────────┴──────────┴──────────┘
     """
     check_frame(frame)
-    check_option("overall", overall, (True, False))
+    overall = check_option("overall", overall, (True, False))
     interval = Interval(confidence(ci))
     return _run(
         frame,
@@ -1279,6 +1296,7 @@ def summary(
     )
 
 
+@verb
 def plot(
     frame: AnyFrame,
     truth: IntoColumn | None = None,
@@ -1308,7 +1326,7 @@ def plot(
     Steps whose area is the average precision, the prevalence as a dashed baseline, and the average
     precision in the legend, or above each panel, with its interval where there is one. The point
     nearest the mouse shows its threshold, precision, recall, ``tp`` and ``fp``. Needs Altair:
-    ``pip install 'frame-prc[plot]'``.
+    ``pip install altair``.
 
     Parameters
     ----------
@@ -1327,8 +1345,8 @@ def plot(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1409,7 +1427,7 @@ def plot(
     """
     check_frame(frame)
     check_altair("plot")
-    check_option("start", start, STARTS)
+    start = check_option("start", start, STARTS)
     drawn = drawing(
         ci, band, iso_f1, points, roc, threshold, facet, look(dark, title, width, height)
     )
@@ -1419,6 +1437,7 @@ def plot(
     return _chart.plot(_segments(frame, given, drawn.level, start), drawn)
 
 
+@verb
 def plot_summary(
     frame: AnyFrame,
     truth: IntoColumn | None = None,
@@ -1439,7 +1458,7 @@ def plot_summary(
     """Draw the average precision of each segment as a dot with its interval, as an Altair chart.
 
     Of two models, or of several and a ``baseline``, the differences are beside it, with the
-    intervals of :func:`compare`. Needs Altair: ``pip install 'frame-prc[plot]'``.
+    intervals of :func:`compare`. Needs Altair: ``pip install altair``.
 
     Parameters
     ----------
@@ -1458,8 +1477,8 @@ def plot_summary(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1526,6 +1545,7 @@ def plot_summary(
     return _chart_summary.plot_summary(segments, differences, level, looks)
 
 
+@verb
 def one_vs_rest(
     frame: FrameT,
     truth: IntoColumn | Sequence[IntoColumn],
@@ -1592,7 +1612,7 @@ def one_vs_rest(
     │ dog   ┆ 3   ┆ 1     ┆ 0.333333   ┆ 0.5               ┆ ok     │
     └───────┴─────┴───────┴────────────┴───────────────────┴────────┘
     """
-    check_frame(frame)
+    check_frame(frame, takes_counts=False)
     asked = label_request(truth, score, by, weight, row)
 
     def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
@@ -1601,6 +1621,7 @@ def one_vs_rest(
     return _frames.apply(frame, plan, asked.column_names(), frozenset())
 
 
+@verb
 def iso_f1(f_scores: Sequence[float] = (0.2, 0.4, 0.6, 0.8), points: int = 101) -> pl.DataFrame:
     """Lines of equal F1 score, to draw behind precision-recall curves.
 
@@ -1641,6 +1662,7 @@ def iso_f1(f_scores: Sequence[float] = (0.2, 0.4, 0.6, 0.8), points: int = 101) 
     return _operating.iso_f1(scores, steps)
 
 
+@verb
 def write_ggplot(
     frame: AnyFrame,
     path: str | os.PathLike[str],
@@ -1681,8 +1703,8 @@ def write_ggplot(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1797,6 +1819,7 @@ def _areas_of_curve(curve_frame: _curve_frame.CurveFrame) -> pl.LazyFrame:
     return table.select(*(pl.col(key).alias(name) for key, name in names.items()), known)
 
 
+@verb
 def average_precision_expr(
     truth: str | pl.Expr, score: str | pl.Expr, weight: str | pl.Expr | None = None
 ) -> pl.Expr:
@@ -1895,7 +1918,7 @@ def _inside(engine: Engine, asked: Request, **refused: bool) -> Any:
     except ImportError as error:
         raise FrameError(
             f"{engine.kind} needs a package that is not installed: {error}",
-            hint=f"pip install 'frame-prc[{engine.extra}]'",
+            hint=install_hint(engine.extra),
         ) from error
     return _engine_plan
 

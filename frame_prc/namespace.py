@@ -14,6 +14,7 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar, cast
 import polars as pl
 
 from frame_prc import api
+from frame_prc._parameters import verb
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -85,6 +86,7 @@ class PrcExpr:
     def __init__(self, score: pl.Expr) -> None:
         self._score = score
 
+    @verb
     def average_precision(
         self, truth: str | pl.Expr, weight: str | pl.Expr | None = None
     ) -> pl.Expr:

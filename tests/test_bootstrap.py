@@ -316,7 +316,7 @@ except frame_prc.OptionError as error:
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        (["numpy"], "a bootstrap needs NumPy, which is not installed. Hint: pip install "),
+        (["numpy"], "a bootstrap needs NumPy, which is not installed. Hint: pip install numpy."),
         (["tqdm", "scipy", "pandas"], "True"),
     ],
     ids=["NumPy", "anything else"],

@@ -425,9 +425,17 @@ def test_what_only_polars_has_is_refused_with_a_way_out(kind, verb, options, say
         getattr(frame_prc, verb)(kind.make(ROWS), "truth", "score", **options)
 
 
-@pytest.mark.parametrize("verb", ["auc", "operating_points", "one_vs_rest"])
-def test_other_verbs_are_refused_with_a_way_out(kind, verb):
-    with pytest.raises(FrameError, match=r"counts, curve and average_precision do.*score='thre"):
+@pytest.mark.parametrize(
+    ("verb", "says"),
+    [
+        ("auc", "collect its result, and give it to the verb with score='threshold'"),
+        ("operating_points", "collect its result, and give it to the verb with score='threshold'"),
+        ("one_vs_rest", r"select the columns that it needs, and collect them with .*\(.*\)\.$"),
+        ("compare", r"select the columns that it needs, and collect them with .*\(.*\)\.$"),
+    ],
+)
+def test_other_verbs_are_refused_with_a_way_out(kind, verb, says):
+    with pytest.raises(FrameError, match=f"counts, curve and average_precision also run.*{says}"):
         getattr(frame_prc, verb)(kind.make(ROWS), "truth", "score")
 
 
@@ -436,7 +444,7 @@ def test_frames_of_other_engines_are_refused():
         frame_prc.counts(ROWS.to_arrow(), "truth", "score")
 
 
-def test_a_missing_package_is_named_with_the_extra_that_brings_it():
+def test_a_missing_package_is_named_with_all_that_are_needed():
     optional.require_module("duckdb")
     code = """
 import sys, duckdb, frame_prc
@@ -448,7 +456,7 @@ except frame_prc.FrameError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert "narwhals" in done.stdout
-    assert "pip install 'frame-prc[duckdb]'" in done.stdout
+    assert "Hint: pip install duckdb narwhals pyarrow." in done.stdout
 
 
 def test_engines_are_not_imported_for_the_user():
