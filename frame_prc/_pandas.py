@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import polars.selectors as cs
 
+from frame_prc._engines import class_of
 from frame_prc._request import BIN_END
 from frame_prc.exceptions import ColumnError, FrameError, type_name
 
@@ -23,9 +24,7 @@ _BITS = (8, 16, 32, 64)
 
 def is_pandas(frame: object) -> bool:
     """Return whether this is a pandas ``DataFrame``."""
-    # Looked up, never imported: who has a pandas frame has imported pandas already.
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(frame, pandas.DataFrame)
+    return isinstance(frame, class_of("pandas", "DataFrame"))
 
 
 def read_pandas(chosen: pd.DataFrame, amounts: Collection[str]) -> pl.DataFrame:
