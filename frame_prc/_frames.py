@@ -32,7 +32,11 @@ class Plan(Protocol):
 
 
 def apply(
-    frame: FrameT, plan: Plan, columns: Collection[str] | None, amounts: Collection[str]
+    frame: FrameT,
+    plan: Plan,
+    columns: Collection[str] | None,
+    amounts: Collection[str],
+    outputs: Collection[str],
 ) -> FrameT:
     """Run a lazy plan on a frame of any known kind and return the result as the same kind.
 
@@ -47,16 +51,22 @@ def apply(
         converted from pandas. ``None`` converts all.
     amounts
         The columns in which NaN is an error; in all others pandas uses it for a missing value.
+    outputs
+        The columns that the plan makes; what else its result has are keys.
     """
     if isinstance(frame, pl.LazyFrame):
         return cast("FrameT", plan(frame, in_memory=False))
     if isinstance(frame, pl.DataFrame):
         return cast("FrameT", _run(frame, plan))
-    return cast("FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts))
+    return cast(
+        "FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts, outputs)
+    )
 
 
 def apply_all(
-    frames: Sequence[FrameT], plan: Callable[[list[pl.LazyFrame]], pl.LazyFrame]
+    frames: Sequence[FrameT],
+    plan: Callable[[list[pl.LazyFrame]], pl.LazyFrame],
+    outputs: Collection[str],
 ) -> FrameT:
     """Run a lazy plan on several frames of one kind and return the result as the same kind."""
     kinds = sorted({type_name(frame) for frame in frames})
@@ -71,9 +81,8 @@ def apply_all(
     rows = plan(sources).collect()
     if isinstance(first, pl.DataFrame):
         return cast("FrameT", rows)
-    return cast(
-        "FrameT", back_to_pandas(rows, chosen_columns(first, None), sources[0].collect_schema())
-    )
+    schema = sources[0].collect_schema()
+    return cast("FrameT", back_to_pandas(rows, chosen_columns(first, None), schema, outputs))
 
 
 def scan(
@@ -109,8 +118,12 @@ def check_frame(frame: object, *, engines: bool = False) -> None:
 
 
 def _apply_pandas(
-    frame: pd.DataFrame, plan: Plan, columns: Collection[str] | None, amounts: Collection[str]
+    frame: pd.DataFrame,
+    plan: Plan,
+    columns: Collection[str] | None,
+    amounts: Collection[str],
+    outputs: Collection[str],
 ) -> pd.DataFrame:
     chosen = chosen_columns(frame, columns)
     source = read_pandas(chosen, amounts)
-    return back_to_pandas(_run(source, plan), chosen, source.schema)
+    return back_to_pandas(_run(source, plan), chosen, source.schema, outputs)

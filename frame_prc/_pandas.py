@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import polars.selectors as cs
 
+from frame_prc._columns import named
 from frame_prc._engines import class_of
 from frame_prc._request import BIN_END
-from frame_prc.exceptions import ColumnError, FrameError, type_name
+from frame_prc.exceptions import ColumnError, FrameError, shown, type_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,16 +35,28 @@ def read_pandas(chosen: pd.DataFrame, amounts: Collection[str]) -> pl.DataFrame:
     return source.with_columns(missing_as_nan.fill_nan(None))
 
 
-def back_to_pandas(rows: pl.DataFrame, chosen: pd.DataFrame, schema: pl.Schema) -> pd.DataFrame:
-    """Return a result as pandas; ``schema`` is that of the chosen columns in Polars."""
-    out = rows.to_pandas()
-    # A key leaves with the pandas dtype it came with: category, nullable, tz, str or object.
-    for name, dtype in rows.schema.items():
-        if schema.get(name) == dtype:
-            out[name] = _to_pandas(rows[name], chosen[name])
-        elif _is_lost(rows[name]):
-            out[name] = _with_nulls(rows[name], "boolean" if dtype == pl.Boolean else str(dtype))
-    return out
+def back_to_pandas(
+    rows: pl.DataFrame, chosen: pd.DataFrame, schema: pl.Schema, outputs: Collection[str]
+) -> pd.DataFrame:
+    """Return a result as pandas, its keys with the dtypes that they came with.
+
+    Parameters
+    ----------
+    rows
+        The result.
+    chosen, schema
+        What it was made of, and its schema in Polars.
+    outputs
+        The columns that the plan makes; what else the result has are keys.
+    """
+    keys = {name for name in rows.columns if name not in outputs}
+    same = {name for name in keys if schema.get(name) == rows.schema[name]}
+    columns = {
+        column.name: _to_pandas(column, chosen[column.name] if column.name in same else None)
+        for column in rows
+    }
+    result: pd.DataFrame = sys.modules["pandas"].DataFrame(columns)
+    return result
 
 
 def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
@@ -62,19 +75,63 @@ def _needs_labels(dtype: Any) -> bool:
     return kind.startswith(("interval", "period"))
 
 
-def _to_pandas(key: pl.Series, source: pd.Series[Any]) -> Any:
+def _to_pandas(column: pl.Series, source: pd.Series[Any] | None) -> Any:
+    """Return a column with the dtype of its source, or else with one that has all its values."""
+    nameless = column.alias("")  # Arrow would panic on a name with NUL
+    try:
+        return _plain(nameless) if source is None else _key(nameless, source)
+    except Exception as error:  # whatever Arrow or pandas says of it
+        dtype = column.dtype if source is None else source.dtype
+        raise FrameError(
+            f"key {column.name!r} of dtype {dtype} does not come back to pandas as it was: "
+            f"{str(error).splitlines()[0]}",
+            hint="cast it, for example with .astype(str)",
+        ) from error
+
+
+def _plain(column: pl.Series) -> Any:
+    if _is_lost(column):
+        return _with_nulls(column, "boolean" if column.dtype == pl.Boolean else str(column.dtype))
+    return _objects(column) if column.dtype.is_nested() else column.to_pandas()
+
+
+def _key(key: pl.Series, source: pd.Series[Any]) -> Any:
+    """Return a key with its pandas dtype: category, nullable, with a time zone, str or object."""
     if _needs_labels(source.dtype):
         categories = source.astype("category").dtype
         codes = key.to_physical().cast(pl.Int64).fill_null(-1).to_list()
         pandas = sys.modules["pandas"]
         return pandas.Categorical.from_codes(codes, dtype=categories).astype(source.dtype)
+    arrow = getattr(source.dtype, "pyarrow_dtype", None)
+    if arrow is not None and not hasattr(arrow, "index_type"):  # Arrow casts to no dictionary
+        return sys.modules["pandas"].arrays.ArrowExtensionArray(key.to_arrow().cast(arrow))
+    if key.dtype.is_nested():
+        return _same_objects(key, source)
     if _is_lost(key):
         return _with_nulls(key, _nullable(source.dtype))
-    if key.dtype == pl.Date and source.dtype == object:
-        return _with_nulls(key, object)  # of days pandas itself would make moments
-    if isinstance(key.dtype, (pl.Categorical, pl.Enum)) and not hasattr(source.dtype, "categories"):
+    if key.dtype == pl.Date:
+        return _with_nulls(key, source.dtype)  # of days pandas itself would make moments
+    is_category = isinstance(key.dtype, (pl.Categorical, pl.Enum))
+    if is_category and not hasattr(source.dtype, "categories"):
         key = key.cast(pl.String)  # Arrow's dictionaries take texts, and no categories in order
     return key.to_pandas().astype(source.dtype)
+
+
+def _same_objects(key: pl.Series, source: pd.Series[Any]) -> pd.Series[Any]:
+    """Return Python's lists and dictionaries, if Polars has not made them of tuples, say."""
+    values = _objects(key)
+    known = {repr(value) for value in source}
+    changed = [value for value in values.dropna() if repr(value) not in known]
+    if changed:
+        raise ValueError(f"a value became {shown(changed[0])}")
+    return values
+
+
+def _objects(column: pl.Series) -> pd.Series[Any]:
+    """Return lists and structs as such: pandas would make floats of their integers with nulls."""
+    values = column.to_arrow().to_pylist()
+    result: pd.Series[Any] = sys.modules["pandas"].Series(values, dtype=object)
+    return result
 
 
 def _is_lost(column: pl.Series) -> bool:
@@ -97,29 +154,43 @@ def _nullable(dtype: Any) -> Any:
 
 
 def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFrame:
-    """Return the columns that will be read; converting the others could be slow, or fail."""
+    """Return the columns that will be read; converting the others could be slow, or fail.
+
+    A level of the index is a column too, by its name, where no column is called so.
+    """
     names = [str(name) for name in frame.columns]
-    wanted = set(names if columns is None else columns)
-    wanted -= {BIN_END} - set(names)  # which counts may have
+    levels = [str(name) for name in frame.index.names if name is not None]
+    known = {*names, *levels}
+    wanted = set(names) if columns is None else {*columns} - ({BIN_END} - known)
     for name in wanted:
-        if "\0" in name:
-            raise ColumnError(
-                f"the pandas frame has a column named {name!r}",
-                "names without the character NUL",
-                "rename it",
-            )
-        if names.count(name) > 1:
-            raise ColumnError(
-                f"the pandas frame has {names.count(name)} columns named {name!r}",
-                "one column of each name",
-                "rename them",
-            )
-    if not wanted <= set(names):
+        _check_name(name, names, "columns")
+        _check_name(name, [] if name in names else levels, "levels of the index")
+    if not wanted <= known:
         # The schema alone is enough to say which name is wrong, and what is near it.
-        once = [place for place, name in enumerate(names) if names.index(name) == place]
-        return frame.iloc[:0, once].set_axis([names[place] for place in once], axis=1)
-    places = [place for place, name in enumerate(names) if name in wanted]
-    return frame.iloc[:, places].set_axis([names[place] for place in places], axis=1)
+        frame, wanted = frame.iloc[:0], known
+    first = {name: place for place, name in reversed([*enumerate(names)])}
+    places = sorted(first[name] for name in wanted & first.keys())
+    chosen = frame.iloc[:, places].set_axis([names[place] for place in places], axis=1)
+    return chosen.assign(**_levels(frame.index, wanted - first.keys()))
+
+
+def _check_name(name: str, names: list[str], of: str) -> None:
+    if names.count(name) > 1:
+        raise ColumnError(
+            f"the pandas frame has {names.count(name)} {of} named {name!r}",
+            "one column of each name",
+            "rename them",
+        )
+
+
+def _levels(index: pd.Index[Any], wanted: Collection[str]) -> dict[str, Any]:
+    """Return levels of the index, by their names as texts."""
+    by_place = index.set_names([None] * index.nlevels)  # a name may be a number
+    return {
+        str(name): by_place.get_level_values(place)
+        for place, name in enumerate(index.names)
+        if name is not None and str(name) in wanted
+    }
 
 
 def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
@@ -129,7 +200,8 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     clean = frame.assign(**none)
     try:
         _check_objects(clean)
-        source = pl.from_pandas(clean, nan_to_null=False)
+        numbered = clean.set_axis([*map(str, range(clean.shape[1]))], axis=1)
+        source = pl.from_pandas(numbered, nan_to_null=False)
     except ImportError as error:
         raise FrameError(
             f"a pandas frame needs a package that is not installed: {error}",
@@ -137,9 +209,9 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
         ) from error
     except FrameError:
         raise
-    except Exception as error:
+    except (Exception, pl.exceptions.PanicException) as error:
         raise _conversion_error(_unconverted(clean)) from error
-    source.columns = [str(name) for name in frame.columns]  # an empty name gets another there
+    source.columns = [str(name) for name in frame.columns]  # Arrow knows no NUL and no empty name
     for name, column in none.items():
         if source[name].dtype == pl.Binary and not _holds(column, "bytes", "empty"):
             raise _conversion_error(_described(name, column))  # a UUID would come back as bytes
@@ -150,8 +222,8 @@ def _unconverted(frame: pd.DataFrame) -> str:
     """Name the first column that does not convert to Polars, and what is in it."""
     for name, column in frame.items():
         try:
-            pl.from_pandas(column.to_frame())
-        except Exception:  # whatever Arrow says of it
+            pl.from_pandas(column.to_frame("0"))
+        except (Exception, pl.exceptions.PanicException):  # whatever Arrow says of it
             return _described(str(name), column)
     return "its columns do, but not together"
 
@@ -182,6 +254,8 @@ def _check_objects(frame: pd.DataFrame) -> None:
             reason = "days among moments, or some of them in a time zone"
         elif _is_too_long(column):
             reason = "more than 38 digits"
+        elif _is_unknown_inside(column):
+            reason = "of such decimals Polars has no lists or structs"
         else:
             continue
         raise _conversion_error(f"{_described(str(name), column)}: {reason}")
@@ -207,6 +281,12 @@ def _is_too_long(column: pd.Series[Any]) -> bool:
     return bool(pa.types.is_decimal256(pa.array(column).type))
 
 
+def _is_unknown_inside(column: pd.Series[Any]) -> bool:
+    """Return whether lists or structs of Arrow hold decimals on which Polars panics."""
+    kind = str(column.dtype)
+    return "<" in kind and any(f"decimal{bits}(" in kind for bits in (32, 64, 256))
+
+
 def _moments(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column of moments as such: as Python objects Arrow would cut off nanoseconds."""
     return column.infer_objects() if _holds(column, "datetime", "timedelta") else column
@@ -220,7 +300,7 @@ def _category_orders(frame: pd.DataFrame) -> list[pl.Expr]:
         if hasattr(dtype, "categories")
     }
     return [
-        pl.col(name).cast(pl.Enum(order))
+        named(name).cast(pl.Enum(order))
         for name, order in orders.items()
         if all(isinstance(category, str) for category in order)
     ]

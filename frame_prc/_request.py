@@ -47,6 +47,11 @@ class Request:
         """Whether this asks for counts by their own names, which may be those of bins."""
         return "pos" in self.classes and [*self.models.values()] == [THRESHOLD]
 
+    @property
+    def several_models(self) -> bool:
+        """Whether the result says of which model it is, in a column ``model``."""
+        return None not in self.models
+
     def amount_names(self) -> set[str]:
         """Return the columns that weights and counts are made from."""
         amounts = [column for role, column in self.classes.items() if role != "truth"]
