@@ -73,7 +73,7 @@ class Columns:
     @property
     def several_models(self) -> bool:
         """Whether the result has a key column ``model``."""
-        return None not in self.request.models and not self.request.side_by_side
+        return self.request.several_models
 
     @property
     def result_keys(self) -> list[str]:
@@ -220,7 +220,8 @@ def key_names(count: int) -> list[str]:
 
 def named(name: str) -> pl.Expr:
     """Return the column of a name, also of one that ``pl.col`` would read as a pattern."""
-    return cs.by_name(name) if name.startswith("^") else pl.col(name)
+    is_pattern = name.startswith("^") or name == "*"
+    return cs.by_name(name).as_expr() if is_pattern else pl.col(name)
 
 
 def _check_exists(schema: pl.Schema, role: str, name: str) -> None:

@@ -119,9 +119,18 @@ _CLASSES = (
 def engine_of(frame: object) -> Engine | None:
     """Return the engine that a frame belongs to, if any."""
     for module, name, engine in _CLASSES:
-        if module in sys.modules and isinstance(frame, getattr(sys.modules[module], name)):
+        if isinstance(frame, class_of(module, name)):
             return engine
     return None
+
+
+def class_of(module: str, name: str) -> Any:
+    """Return a class of a package, or no class while nobody has imported the package.
+
+    Nothing is imported: who has a frame of the package has imported it already. While another
+    thread imports it, the class may not be there yet.
+    """
+    return getattr(sys.modules.get(module), name, ())
 
 
 def check_request(engine: Engine, request: Request, **refused: bool) -> None:

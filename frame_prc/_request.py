@@ -53,6 +53,11 @@ class Request:
         named_so = "pos" in self.classes and scores == [THRESHOLD]
         return named_so and BIN_END not in self.amount_names()
 
+    @property
+    def several_models(self) -> bool:
+        """Whether the result says of which model it is, in a column ``model``."""
+        return None not in self.models and not self.side_by_side
+
     def amount_names(self) -> set[str]:
         """Return the columns that weights and counts are made from."""
         amounts = [column for role, column in self.classes.items() if role != "truth"]

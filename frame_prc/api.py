@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -31,7 +31,7 @@ from frame_prc import (
 from frame_prc._areas import Method
 from frame_prc._averages import Average
 from frame_prc._chart_options import Facet, OperatingPoints, check_altair, drawing, look
-from frame_prc._columns import resolve
+from frame_prc._columns import MODEL, named, resolve
 from frame_prc._compare import Adjust, Against
 from frame_prc._curve import STARTS, Keep, Start
 from frame_prc._engines import Engine, check_request, engine_of
@@ -258,7 +258,7 @@ def merge_counts(*frames: FrameT) -> FrameT:
                 "merge_counts(*frames)",
             )
         check_frame(frame, takes_counts=False)
-    return _frames.apply_all(frames, _counts.merge)
+    return _frames.apply_all(frames, _counts.merge, _counts.RESERVED)
 
 
 @verb
@@ -1618,7 +1618,7 @@ def one_vs_rest(
     def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
         return _labels.one_vs_rest(lf, asked, in_memory=in_memory)
 
-    return _frames.apply(frame, plan, asked.column_names(), frozenset())
+    return _frames.apply(frame, plan, asked.column_names(), frozenset(), _labels.COLUMNS)
 
 
 @verb
@@ -1890,7 +1890,7 @@ def average_precision_expr(
 
 def _column(role: str, column: str | pl.Expr) -> pl.Expr:
     check_column(role, column)
-    return pl.col(column) if isinstance(column, str) else column
+    return named(column) if isinstance(column, str) else column
 
 
 def _per_row(column: pl.Expr, truth: pl.Expr) -> pl.Expr:
@@ -1901,13 +1901,14 @@ def _per_row(column: pl.Expr, truth: pl.Expr) -> pl.Expr:
 def _run(
     frame: FrameT,
     request: Request,
-    outputs: Iterable[str],
+    outputs: Collection[str],
     verb: Callable[[_rows.Rows], pl.LazyFrame],
 ) -> FrameT:
     def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
         return verb(_rows.read(lf, resolve(lf, request, outputs), in_memory=in_memory))
 
-    return _frames.apply(frame, plan, request.column_names(), request.amount_names())
+    made = [*outputs, *([MODEL] if request.several_models else [])]
+    return _frames.apply(frame, plan, request.column_names(), request.amount_names(), made)
 
 
 def _inside(engine: Engine, asked: Request, **refused: bool) -> Any:

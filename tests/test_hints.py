@@ -386,8 +386,6 @@ def test_nothing_proposes_to_install_this_package_from_an_index():
 def test_without_a_package_the_hint_names_it(kind, monkeypatch):
     monkeypatch.setattr(_packages, "find_spec", lambda _: None)
     frame = kind.make(ROWS)
-    with pytest.raises(OptionError, match=r"Hint: pip install statsmodels\.$"):
-        frame_prc.compare(frame, "late", ["score", "flag"], adjust="holm")
     with pytest.raises(OptionError, match=r"Hint: pip install numpy\.$"):
         frame_prc.band(frame, "late", "score")
     with pytest.raises(OptionError, match=r"Hint: pip install altair\.$"):
