@@ -9,7 +9,7 @@ import polars as pl
 from frame_prc._columns import check_numeric, find_column, project, threshold_dtype
 from frame_prc._expressions import unsigned_zero
 from frame_prc._gate import COUNT_LIMIT, cover_check, is_improbable, probability_check
-from frame_prc._plan import once
+from frame_prc._plan import in_batches, once
 from frame_prc._request import IntoColumn
 from frame_prc._rows import Rows, computed
 from frame_prc._scale import Scale, integer
@@ -53,25 +53,24 @@ class Bins:
             self, thresholds=thresholds, evenly=self.evenly and thresholds == self.thresholds
         )
 
-    def level(self, score: pl.Expr, *, in_memory: bool) -> pl.Expr:
-        """Return the place of each score's bin, as Int32; null where it reaches none."""
-        score = score.cast(pl.Float64)
+    def with_level(self, frame: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
+        """Add ``level``, the place of each score's bin, as Int32; null where it reaches none."""
+        score = _SCORE.cast(pl.Float64)
         if self.evenly:
-            reached = self._even_level(score)
+            placed = frame.with_columns(level=self._even_level(score))
         else:
-            reached = self._searched_level(score, in_memory=in_memory)
-        return pl.when(score >= self.thresholds[0]).then(reached)
+            placed = self._searched(frame, score, in_memory=in_memory)
+        reached = pl.when(score >= self.thresholds[0]).then("level")
+        return placed.with_columns(level=reached)
 
-    def _searched_level(self, score: pl.Expr, *, in_memory: bool) -> pl.Expr:
+    def _searched(self, frame: pl.LazyFrame, score: pl.Expr, *, in_memory: bool) -> pl.LazyFrame:
         thresholds = pl.Series(self.thresholds, dtype=pl.Float64)
+        place = pl.lit(thresholds).search_sorted(score, side="right").cast(pl.Int32) - 1
         if in_memory:
-            return pl.lit(thresholds).search_sorted(score, side="right").cast(pl.Int32) - 1
-
-        # The expression would take the whole column into memory at once.
-        def reached(scores: pl.Series) -> pl.Series:
-            return thresholds.search_sorted(scores, side="right").cast(pl.Int32)
-
-        return score.map_batches(reached, return_dtype=pl.Int32, is_elementwise=True) - 1
+            return frame.with_columns(level=place)
+        # By itself the expression would take the whole column into memory at once.
+        schema = pl.Schema({**frame.collect_schema(), "level": pl.Int32()})
+        return in_batches(frame, lambda batch: batch.with_columns(level=place), schema)
 
     def _even_level(self, score: pl.Expr) -> pl.Expr:
         """Round to the nearest threshold, and step down from it if the score is below."""
@@ -100,7 +99,7 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
     bins = bins.of(rows.score_dtype)
     last = len(bins.thresholds) - 1
     below, unscored = last + 1, last + 2
-    reached = (last - bins.level(_SCORE, in_memory=rows.in_memory)).fill_null(below)
+    reached = (last - pl.col("level")).fill_null(below)
     improbable = is_improbable(_SCORE.cast(pl.Float64)) & pl.lit(bins.of_probabilities)
     place = (
         pl.when("suspect")
@@ -111,7 +110,8 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
         .then(_SUSPECT)
         .otherwise(reached)
     )
-    placed = rows.frame.with_columns(place=place.cast(pl.Int64))
+    levelled = bins.with_level(rows.frame, in_memory=rows.in_memory)
+    placed = levelled.with_columns(place=place.cast(pl.Int64))
     amounts = _amounts(rows, squares=squares)
     counted = _grouped(rows, placed, amounts)
     checked = _checked(rows, counted, bins, covering=covering)

@@ -158,14 +158,13 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     ``segment``; ``tie``, a number that ascends while the score descends; ``retrieved``,
     ``positive``, ``weight``, ``cluster`` and ``size``.
     """
-    score = (
-        unsigned_zero(pl.col("score"), rows.score_dtype)
-        if bins is None
-        else bins.of(rows.score_dtype).level(pl.col("score"), in_memory=rows.in_memory)
-    )
-    cells = (_counted_cells if rows.columns.counted else _row_cells)(
-        rows.used().with_columns(score=score), rows
-    )
+    used = rows.used()
+    if bins is None:
+        used = used.with_columns(unsigned_zero(pl.col("score"), rows.score_dtype))
+    else:
+        levelled = bins.of(rows.score_dtype).with_level(used, in_memory=rows.in_memory)
+        used = levelled.with_columns(score="level").drop("level")
+    cells = (_counted_cells if rows.columns.counted else _row_cells)(used, rows)
     if rows.keys:
         segments = ranking.segments.table.select("segment", *rows.keys)
         cells = matched(cells, segments, rows.keys, in_order=False)

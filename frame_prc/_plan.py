@@ -74,6 +74,16 @@ def aggregated(
     return lf.select(*aggregates, **named)
 
 
+def in_batches(
+    lf: pl.LazyFrame, step: Callable[[pl.DataFrame], pl.DataFrame], schema: pl.Schema
+) -> pl.LazyFrame:
+    """Return what a function makes of each batch of rows, at collect.
+
+    As a step of its own: Python inside an expression runs on a thread of the engine's pool.
+    """
+    return lf.map_batches(step, schema=schema, streamable=True)
+
+
 def in_python(
     lf: pl.LazyFrame,
     step: Callable[[pl.DataFrame], pl.DataFrame],
@@ -84,10 +94,4 @@ def in_python(
     """Return what a function makes of a whole frame: now if it is in memory, else at collect."""
     if in_memory:
         return step(lf.collect(engine="in-memory")).lazy()
-    return lf.map_batches(
-        step,
-        schema=schema,
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
+    return lf.map_batches(step, schema=schema)
