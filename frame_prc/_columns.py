@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 import polars.selectors as cs
 
 from frame_prc._class_values import class_value
+from frame_prc._expressions import without_nan
 from frame_prc._request import BIN_END, OF_COUNTS, THRESHOLD, Request, check_column
 from frame_prc.exceptions import ColumnError, OptionError, nearest
 
@@ -41,6 +42,13 @@ class Columns:
     scores: list[Column]
     cluster: Column | None = None
     bin_end: Column | None = None
+
+    @property
+    def roles(self) -> dict[str, Column]:
+        """Every role's column, under the name that it has among the rows."""
+        roles = self.classes | {f"score_{i}": score for i, score in enumerate(self.scores)}
+        others = {"cluster": self.cluster, BIN_END: self.bin_end}
+        return roles | {role: column for role, column in others.items() if column is not None}
 
     @property
     def counted(self) -> bool:
@@ -159,6 +167,34 @@ def project(
     return lf.select(*keys, *marked).select(
         *named_keys, *(pl.col(f"\0{role}").alias(role) for role in roles)
     )
+
+
+def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns]:
+    """Read the columns of a request from a lazy frame, and return where they are found from now on.
+
+    For what looks at its rows more than once: the source may be slow, or vary.
+    """
+    marked = [column.expression.alias(f"\0{role}") for role, column in columns.roles.items()]
+    frame = lf.select(*columns.keys, *marked).collect()
+
+    def moved(role: str, column: Column) -> Column:
+        return replace(column, expression=pl.col(f"\0{role}"))
+
+    return frame, replace(
+        columns,
+        keys=list(map(named, columns.key_dtypes)),
+        classes={role: moved(role, column) for role, column in columns.classes.items()},
+        scores=[moved(f"score_{i}", score) for i, score in enumerate(columns.scores)],
+        cluster=columns.cluster and moved("cluster", columns.cluster),
+        bin_end=columns.bin_end and moved(BIN_END, columns.bin_end),
+    )
+
+
+def with_common_rows(columns: Columns) -> Columns:
+    """Return columns in which a row that lacks the score of one model lacks those of all."""
+    known = [without_nan(c.expression, c.dtype).is_not_null() for c in columns.scores]
+    scores = [replace(c, expression=pl.when(*known).then(c.expression)) for c in columns.scores]
+    return replace(columns, scores=scores)
 
 
 def threshold_dtype(score: pl.DataType) -> pl.DataType:

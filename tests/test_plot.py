@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import re
+import time
 from datetime import UTC, date, datetime
 from importlib import util
 
@@ -532,8 +533,8 @@ def test_a_thinned_curve_says_how_far_off_it_is_already():
 @pytest.mark.parametrize(
     ("count", "options", "says"),
     [
-        (61, {}, "61 lines in 61 panels"),
-        (31, {"score": ["old", "new"]}, "62 lines in 31 panels"),
+        (61, {}, "have 61 lines"),
+        (31, {"score": ["old", "new"]}, "have 62 lines"),
         (22, {"facet": False}, "22 lines would share a panel"),
     ],
 )
@@ -842,14 +843,60 @@ def test_summary_without_keys_has_one_row():
     assert row["difference"] == pytest.approx(5 / 6 - 5 / 12)
 
 
-def test_summary_of_too_many_segments_is_an_error():
+def test_summary_of_too_many_segments_or_models_is_an_error():
     models = {str(place): pl.col("old").alias(str(place)) for place in range(8)}
-    with pytest.raises(DataError, match=r"8 models\. .* of 7 models\. .* filter the models"):
+    with pytest.raises(DataError, match=r"have 8 models\. Allowed: up to 7 models\. Hint: choose"):
         segments(2).prc.plot_summary("late", models, by="segment")
-    with pytest.raises(DataError, match="would have 201 segments"):
-        segments(201).prc.plot_summary("late", "old", by="segment")
+    for score in ("old", ["old", "new"]):
+        with pytest.raises(
+            DataError, match=r"have 201 segments\. Allowed: up to 200 segments\. Hint: filter"
+        ):
+            segments(201).prc.plot_summary("late", score, by="segment")
     chart = segments(200).prc.plot_summary("late", "old", by="segment")
     assert row_count(chart) < 5000
+
+
+@pytest.fixture(scope="module")
+def of_users() -> pl.DataFrame:
+    """Return many rows of many more segments than any chart has, so that time can be told."""
+    numbers = pl.Series(range(200_000)).shuffle(seed=1)
+    return pl.DataFrame({"score": numbers, "user": numbers * 31 % 50_000}).with_columns(
+        late=pl.col("score") % 3 == 0, day=pl.col("user") % 7
+    )
+
+
+def shortest(do, times=3):
+    """Return the shortest time that something takes: what else runs only makes it longer."""
+    taken = []
+    for _ in range(times):
+        begun = time.process_time()
+        do()
+        taken.append(time.process_time() - begun)
+    return min(taken)
+
+
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+@pytest.mark.parametrize("given", ["rows", "two keys", "lazy", "pandas", "counts", "curve"])
+def test_too_many_segments_are_refused_before_anything_is_sorted(verb, given, of_users):
+    by = ["user", "day"] if given == "two keys" else "user"
+    counted = {"score": "threshold", "pos": "pos", "neg": "neg"}
+    asked = {"curve": {}, "counts": {**counted, "by": by}}.get(
+        given, {"truth": "late", "score": "score", "by": by}
+    )
+    make = {
+        "lazy": pl.DataFrame.lazy,
+        "pandas": pl.DataFrame.to_pandas,
+        "counts": lambda rows: rows.prc.counts("late", "score", by="user"),
+        "curve": lambda rows: rows.prc.curve("late", "score", by="user"),
+    }
+    frame = make.get(given, pl.DataFrame.clone)(of_users)
+
+    def refuse():
+        with pytest.raises(DataError, match=r"50,000 (lines|segments)\."):
+            getattr(frame.prc, verb)(**asked)
+
+    # Evaluating the segments takes more than ten sorts.
+    assert shortest(refuse) < 4 * shortest(lambda: of_users.sort("user", "score"))
 
 
 # --- errors ------------------------------------------------------------------------------------
