@@ -28,6 +28,7 @@ from frame_prc._columns import key_names
 from frame_prc._compare import Comparison
 from frame_prc._options import check_baseline
 from frame_prc._plan import matched
+from frame_prc._rows import DROPPED
 from frame_prc.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -347,6 +348,12 @@ def _notes(
         notes.append("(few): fewer than 20 positives, the interval covers less than it says.")
         if "ci_low" in differences.columns:
             notes.append("Of differences it may run out of the frame.")
+    if segments.given.columns.several_models and _any_dropped(dots):
+        notes.append("Rows that lack a value are left out for all models.")
     if segments.error is not None:
         notes.append(f"From thinned curves, off by {segments.error:.2g} at most.")
     return notes
+
+
+def _any_dropped(dots: pl.DataFrame) -> bool:
+    return any(dots[name].sum() > 0 for name in DROPPED if name in dots.columns)

@@ -1455,8 +1455,9 @@ def plot_summary(
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
         What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
-        a score stay in the totals as never found, at no threshold; a missing truth raises.
+        ``"drop"``: a row that lacks the score of any model is left out for all of them, as
+        :func:`compare` does it, and the chart says so. ``"unretrieved"``: rows without a score stay
+        in the totals as never found, at no threshold; a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
         aggregated; rows with the same score are added up.
@@ -1487,7 +1488,7 @@ def plot_summary(
     ColumnError, OptionError, FrameError
         Where the schema shows that a role cannot be filled, or Altair is not installed.
     DataError
-        For values that must not be swallowed, or more segments than one can read.
+        For values that must not be swallowed, or more than 200 segments or 7 models.
 
     Examples
     --------

@@ -815,6 +815,48 @@ def test_two_models_are_paired_and_sorted_by_difference(kind, given):
     assert len(drawn(chart, "rule", "difference", "ci_low")) == (given == "rows")
 
 
+# By hand: of all its rows a has (1 + 1 + 3/4) / 3 and b has 1/2; of the rows of both, 1/2 and 1.
+# In south no row has both scores.
+SOME_LACK = pl.DataFrame(
+    {
+        "region": ["north"] * 5 + ["south"] * 2,
+        "late": [1, 1, 0, 1, 0, 1, 0],
+        "a": [0.9, 0.8, 0.7, 0.2, None, 0.9, float("nan")],
+        "b": [None, float("nan"), 0.4, 0.5, 0.95, None, 0.3],
+    }
+)
+
+
+@every_kind
+@pytest.mark.parametrize("models", [["a", "b"], {"a": "a", "b": "b", "c": pl.col("a") * 2}])
+@pytest.mark.parametrize("given", ["rows", "pos and neg"])
+def test_models_are_summarised_on_the_rows_they_are_compared_on(kind, models, given):
+    frame = kind.make(SOME_LACK.with_columns(early=1 - pl.col("late")))
+    roles = {"truth": "late"} if given == "rows" else {"pos": "late", "neg": "early"}
+    baseline = "b" if "c" in models else None
+    chart = frame.prc.plot_summary(
+        score=models, **roles, by="region", missing="drop", baseline=baseline
+    )
+    dots = [dot for _, some in drawn(chart, "circle", "average_precision") for dot in some]
+    areas = {dot["model"]: dot["average_precision"] for dot in dots}
+    differences = [row for _, some in drawn(chart, "circle", "difference") for row in some]
+    assert areas == {"a": 0.5, "b": 1.0} | ({"c": 0.5} if "c" in models else {})
+    assert {row["model_a"]: row["difference"] for row in differences} == {
+        name: area - 1.0 for name, area in areas.items() if name != "b"
+    }
+    [(_, sizes)] = drawn(chart, "text", "sizes")
+    assert of(sizes, "name", "sizes") == [
+        {"name": "north", "sizes": "1 / 2 (few)"}, {"name": "south", "sizes": "0 / 0"},
+    ]  # fmt: skip
+    assert "Rows that lack a value are left out for all models." in " ".join(words(chart))
+
+
+def test_what_one_model_lacks_is_not_said_to_be_lacking_for_all():
+    for frame, score in ((SOME_LACK, "a"), (SOME_LACK.drop_nulls().fill_nan(0), ["a", "b"])):
+        chart = frame.prc.plot_summary("late", score, by="region", missing="drop")
+        assert "left out" not in " ".join(words(chart))
+
+
 def test_several_models_are_compared_with_a_baseline():
     rows = THREE.with_columns(new=-pl.col("old"), same=pl.col("old"))
     models = ["old", "new", "same"]
