@@ -1307,7 +1307,7 @@ def plot(
         Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
         or, without ``truth``, ``score``, ``pos`` and ``neg``, a curve as :func:`curve` returned it
         or as it was read back from a file: its keys are the columns before ``threshold``. A lazy
-        frame is read here.
+        frame is read here, once.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
@@ -1438,7 +1438,7 @@ def plot_summary(
         Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
         or, without ``truth``, ``score``, ``pos`` and ``neg``, a curve as :func:`curve` returned it
         or as it was read back from a file: its keys are the columns before ``threshold``. A lazy
-        frame is read here.
+        frame is read here, once.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
@@ -1656,7 +1656,7 @@ def write_ggplot(
         Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
         or a curve, as :func:`curve` returned it or as read back from a file: then ``truth``,
         ``score``, ``pos`` and ``neg`` are left out, and its keys are the columns before
-        ``threshold``. A lazy frame is read here.
+        ``threshold``. A lazy frame is read here, once.
     path
         Where the table goes; what lies there is replaced. ``.tsv`` or ``.csv`` is text, which R
         reads by itself; ``.parquet`` and ``.arrow`` or ``.feather`` need R's package arrow. The
