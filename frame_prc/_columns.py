@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 import polars.selectors as cs
 
 from frame_prc._class_values import class_value, other_spelling
+from frame_prc._expressions import without_nan
 from frame_prc._hints import number_hint
 from frame_prc._request import BIN_END, OF_COUNTS, THRESHOLD, Request, check_column, names_of
 from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
@@ -42,6 +43,13 @@ class Columns:
     scores: list[Column]
     cluster: Column | None = None
     bin_end: Column | None = None
+
+    @property
+    def roles(self) -> dict[str, Column]:
+        """Every role's column, under the name that it has among the rows."""
+        roles = self.classes | {f"score_{i}": score for i, score in enumerate(self.scores)}
+        others = {"cluster": self.cluster, BIN_END: self.bin_end}
+        return roles | {role: column for role, column in others.items() if column is not None}
 
     @property
     def counted(self) -> bool:
@@ -158,21 +166,55 @@ def project(
     """Select what ``keys`` give, as ``named_keys`` says, and every role's column under its role."""
     # In two steps, because a key may be called like a role.
     names = [name for key in named_keys for name in key.meta.root_names()]
+    marked = _marked(keys, names, roles)
+    renamed = [pl.col(one.meta.output_name()).alias(role) for role, one in marked.items()]
+    return lf.select(*keys, *marked.values()).select(*named_keys, *renamed)
+
+
+def _marked(
+    keys: Sequence[pl.Expr], key_names: Sequence[str], roles: dict[str, Column]
+) -> dict[str, pl.Expr]:
+    """Return the expression of each role, with a name that no key has."""
     mark = "\0"
-    while any(name.startswith(mark) for name in names):
+    while any(name.startswith(mark) for name in key_names):
         mark += "\0"
     expressions = {role: column.expression for role, column in roles.items()}
     if names_of([*keys, *expressions.values()]) == set():
         expressions = {role: _in_every_row(one) for role, one in expressions.items()}
-    marked = [expression.alias(f"{mark}{role}") for role, expression in expressions.items()]
-    return lf.select(*keys, *marked).select(
-        *named_keys, *(pl.col(f"{mark}{role}").alias(role) for role in roles)
-    )
+    return {role: one.alias(f"{mark}{role}") for role, one in expressions.items()}
 
 
 def _in_every_row(constant: pl.Expr) -> pl.Expr:
     """Return a constant for each row of a frame; where all columns are constants it is one row."""
     return pl.when(pl.int_range(pl.len()) >= 0).then(constant)
+
+
+def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns]:
+    """Read the columns of a request from a lazy frame, and return where they are found from now on.
+
+    For what looks at its rows more than once: the source may be slow, or vary.
+    """
+    marked = _marked(columns.keys, [*columns.key_dtypes], columns.roles)
+    frame = lf.select(*columns.keys, *marked.values()).collect()
+
+    def moved(role: str, column: Column) -> Column:
+        return replace(column, expression=pl.col(marked[role].meta.output_name()))
+
+    return frame, replace(
+        columns,
+        keys=list(map(named, columns.key_dtypes)),
+        classes={role: moved(role, column) for role, column in columns.classes.items()},
+        scores=[moved(f"score_{i}", score) for i, score in enumerate(columns.scores)],
+        cluster=columns.cluster and moved("cluster", columns.cluster),
+        bin_end=columns.bin_end and moved(BIN_END, columns.bin_end),
+    )
+
+
+def with_common_rows(columns: Columns) -> Columns:
+    """Return columns in which a row that lacks the score of one model lacks those of all."""
+    known = [without_nan(c.expression, c.dtype).is_not_null() for c in columns.scores]
+    scores = [replace(c, expression=pl.when(*known).then(c.expression)) for c in columns.scores]
+    return replace(columns, scores=scores)
 
 
 def threshold_dtype(score: pl.DataType) -> pl.DataType:

@@ -185,16 +185,11 @@ def computed(projected: pl.LazyFrame) -> pl.DataFrame:
 
 def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     """Select every role's column: ``by_0, ...``, the classes by role, ``score_0, ...``."""
-    roles = {**columns.classes, **{f"score_{i}": c for i, c in enumerate(columns.scores)}}
-    if columns.cluster is not None:
-        roles["cluster"] = columns.cluster
-    if columns.bin_end is not None:
-        roles["below"] = columns.bin_end
     keys = [
         unsigned_zero(named(name), dtype).alias(f"by_{i}")
         for i, (name, dtype) in enumerate(columns.key_dtypes.items())
     ]
-    source = project(lf, columns.keys, keys, roles)
+    source = project(lf, columns.keys, keys, columns.roles)
     amounts = [role for role in columns.classes if role != "truth"]
     if amounts:
         # Weight zero is as good as absent: such a row adds no threshold and no error.

@@ -31,8 +31,8 @@ from frame_prc import (
 from frame_prc._areas import Method
 from frame_prc._averages import Average
 from frame_prc._chart_options import Facet, OperatingPoints, check_altair, drawing, look
-from frame_prc._columns import MODEL, named, resolve
-from frame_prc._compare import Adjust, Against
+from frame_prc._columns import MODEL, collected, named, resolve, with_common_rows
+from frame_prc._compare import Adjust, Against, Comparison
 from frame_prc._curve import STARTS, Keep, Start
 from frame_prc._engines import Engine, check_request, engine_of
 from frame_prc._frames import FrameT, check_frame
@@ -1334,7 +1334,7 @@ def plot(
         Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
         or, without ``truth``, ``score``, ``pos`` and ``neg``, a curve as :func:`curve` returned it
         or as it was read back from a file: its keys are the columns before ``threshold``. A lazy
-        frame is read here.
+        frame is read here, once.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
@@ -1434,7 +1434,7 @@ def plot(
     from frame_prc import _chart  # noqa: PLC0415 - Altair takes its time
 
     given = (truth, score, by, weight, pos_label, missing, pos, neg)
-    return _chart.plot(_segments(frame, given, drawn.level, start), drawn)
+    return _chart.plot(_lines(frame, given, start), drawn)
 
 
 @verb
@@ -1466,7 +1466,7 @@ def plot_summary(
         Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
         or, without ``truth``, ``score``, ``pos`` and ``neg``, a curve as :func:`curve` returned it
         or as it was read back from a file: its keys are the columns before ``threshold``. A lazy
-        frame is read here.
+        frame is read here, once.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
@@ -1483,8 +1483,9 @@ def plot_summary(
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
         What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
-        a score stay in the totals as never found, at no threshold; a missing truth raises.
+        ``"drop"``: a row that lacks the score of any model is left out for all of them, as
+        :func:`compare` does it, and the chart says so. ``"unretrieved"``: rows without a score stay
+        in the totals as never found, at no threshold; a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
         aggregated; rows with the same score are added up.
@@ -1515,7 +1516,7 @@ def plot_summary(
     ColumnError, OptionError, FrameError
         Where the schema shows that a role cannot be filled, or Altair is not installed.
     DataError
-        For values that must not be swallowed, or more segments than one can read.
+        For values that must not be swallowed, or more than 200 segments or 7 models.
 
     Examples
     --------
@@ -1538,11 +1539,9 @@ def plot_summary(
     from frame_prc import _chart_summary  # noqa: PLC0415 - Altair takes its time
 
     given = (truth, score, by, weight, pos_label, missing, pos, neg)
-    differences = _compared(frame, given, level, baseline)
-    segments = _segments(frame, given, level, "one")
-    if differences is None:
-        differences = _chart_rows.differences(segments, baseline)
-    return _chart_summary.plot_summary(segments, differences, level, looks)
+    pairs = _pairs(given, level, baseline)
+    lines = _lines(frame, given, "one", common_rows=True)
+    return _chart_summary.plot_summary(lines, pairs, baseline, level, looks)
 
 
 @verb
@@ -1688,7 +1687,7 @@ def write_ggplot(
         Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
         or a curve, as :func:`curve` returned it or as read back from a file: then ``truth``,
         ``score``, ``pos`` and ``neg`` are left out, and its keys are the columns before
-        ``threshold``. A lazy frame is read here.
+        ``threshold``. A lazy frame is read here, once.
     path
         Where the table goes; what lies there is replaced. ``.tsv`` or ``.csv`` is text, which R
         reads by itself; ``.parquet`` and ``.arrow`` or ``.feather`` need R's package arrow. The
@@ -1790,21 +1789,14 @@ def write_ggplot(
         points, areas = curve_frame.points.lazy(), _areas_of_curve(curve_frame)
     else:
         asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
-        lf, in_memory = _opened(frame, asked)
-        rows = lf.collect() if in_memory else lf
-        roles: dict[str, Any] = {
-            "truth": truth,
-            "score": score,
-            "by": by,
-            "weight": weight,
-            "pos_label": pos_label,
-            "missing": missing,
-            "pos": pos,
-            "neg": neg,
-            "ci": ci,
-        }
-        points = curve(rows, **roles, start=start, keep=keep).lazy()
-        areas = average_precision(rows, **roles).lazy()
+        check_option("start", start, STARTS)
+        kept, level = points_to_keep(keep), None if ci is None else confidence(ci)
+        extras = _curve.Extras(z=None if level is None else normal_quantile(level))
+        interval = None if level is None else Interval(level)
+        outputs = [*_curve.columns(extras, kept), *_tables.columns(missing, interval, bounds=False)]
+        rows = _in_memory(frame, asked, outputs)
+        points = _curve.curve(rows, start, kept, None, extras)
+        areas = _tables.average_precision(rows, None, interval, bounds=False)
     drawn, known = pl.collect_all([points, areas])
     return _ggplot.write(drawn, known, table, title, ci)
 
@@ -1927,8 +1919,10 @@ def _inside(engine: Engine, asked: Request, **refused: bool) -> Any:
 # --- charts --------------------------------------------------------------------------------------
 
 
-def _segments(frame: AnyFrame, given: _Given, level: float, start: Start) -> _chart_rows.Segments:
-    """Evaluate the segments of rows, of counts, or of a curve frame."""
+def _lines(
+    frame: AnyFrame, given: _Given, start: Start, *, common_rows: bool = False
+) -> _chart_rows.Lines:
+    """Return the lines that a chart of rows, of counts, or of a curve frame has."""
     truth, score, by, weight, pos_label, missing, pos, neg = given
     if _curve_frame.is_curve(truth, score, pos, neg):
         _curve_frame.check_unused(
@@ -1938,17 +1932,13 @@ def _segments(frame: AnyFrame, given: _Given, level: float, start: Start) -> _ch
             missing=(missing, "raise"),
             start=(start, "one"),
         )
-        curve_frame = _curve_frame.read_curve(_frames.scan(frame, None))
-        return _chart_rows.of_curve(curve_frame, level)
-    asked = request(*given)
-    lf, in_memory = _opened(frame, asked)
-    return _chart_rows.of_rows(lf, asked, level, start, in_memory=in_memory)
+        return _chart_rows.lines_of_curve(_frames.scan(frame, None).collect())
+    rows = _in_memory(frame, request(*given), _curve.COLUMNS, common_rows=common_rows)
+    return _chart_rows.lines_of_rows(rows, start)
 
 
-def _compared(
-    frame: AnyFrame, given: _Given, level: float, baseline: str | None
-) -> pl.DataFrame | None:
-    """Compare models on the same rows, where there are single rows and a pair is meant."""
+def _pairs(given: _Given, level: float, baseline: str | None) -> Comparison | None:
+    """Return which models to compare on the same rows, where there are single rows of several."""
     truth, score, *_ = given
     if truth is None or score is None:
         return None
@@ -1956,12 +1946,21 @@ def _compared(
     pair = 2
     if baseline is None and len(asked.models) != pair:
         return None
-    lf, in_memory = _opened(frame, asked)
-    what = comparison(asked, level, baseline, None, None)
-    return _chart_rows.compared(lf, asked, what, in_memory=in_memory)
+    return comparison(asked, level, baseline, None, None)
 
 
-def _opened(frame: AnyFrame, asked: Request) -> tuple[pl.LazyFrame, bool]:
-    """Return a frame as a lazy one, and whether a look at it is free."""
+def _in_memory(
+    frame: AnyFrame, asked: Request, outputs: Collection[str], *, common_rows: bool = False
+) -> _rows.Rows:
+    """Return rows in memory, for what looks at them more than once: a lazy frame is read here.
+
+    With ``common_rows``, ``missing="drop"`` drops the same rows for all models.
+    """
     lf = _frames.scan(frame, asked.column_names(), asked.amount_names())
-    return lf, not isinstance(frame, pl.LazyFrame)
+    columns = resolve(lf, asked, outputs)
+    if common_rows and asked.missing == "drop":
+        columns = with_common_rows(columns)
+    if isinstance(frame, pl.LazyFrame):
+        read, columns = collected(lf, columns)
+        lf = read.lazy()
+    return _rows.read(lf, columns, in_memory=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import errno
 import gzip
 import inspect
 import io
@@ -934,6 +935,32 @@ def test_progress_says_which_file_is_counted(monkeypatch):
     result("counts", "rows.parquet", "rows.parquet", *ASKED)
     said_of = [value for name, value in texts if name == "text"]
     assert said_of[1:] == ["counting 1 of 2: 'rows.parquet'", "counting 2 of 2: 'rows.parquet'"]
+
+
+def test_work_that_timed_out_is_done(monkeypatch):
+    looks = []
+
+    def show(_: _work.Progress) -> None:
+        looks.append(None)
+        assert len(looks) < 100, "waiting for work that is done"
+
+    def time_out() -> None:
+        raise TimeoutError(errno.ETIMEDOUT, "the share does not answer")
+
+    monkeypatch.setattr(_work.Progress, "show", show)
+    with pytest.raises(TimeoutError, match="does not answer"):
+        _work.done(time_out, _work.Progress(""))
+
+
+def test_a_command_that_timed_out_ends(monkeypatch):
+    def time_out(*_: object, **__: object) -> None:
+        raise TimeoutError(errno.ETIMEDOUT, "the share does not answer")
+
+    monkeypatch.setattr(_input, "read_by", time_out)
+    code, _, err = run("ap", "rows.csv", *ASKED)
+    assert code == 1
+    assert "the share does not answer" in err
+    assert err.count("\n") == 1
 
 
 def test_work_raises_what_it_raises():
