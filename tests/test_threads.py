@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-CALLS = int(os.environ.get("CALLS", "12"))
+CALLS = int(os.environ.get("CALLS", "4"))
 SCRIPT = Path(__file__).with_name("many_at_once.py")
 
 
