@@ -137,7 +137,7 @@ def _binned(rows: Rows, bins: Bins | None) -> Rows:
     """Return rows that have, for their score, the threshold they reach by its number."""
     if bins is None:
         return rows
-    level = bins.of(rows.score_dtype).level(pl.col("score"))
+    level = bins.of(rows.score_dtype).level(pl.col("score"), in_memory=rows.in_memory)
     # What is missing is left out before: a level is also missing below the lowest threshold.
     frame = rows.used().with_columns(score=level.cast(pl.Int64))
     bare = replace(rows, usable=None, n_dropped=None, values=None)

@@ -952,9 +952,9 @@ def test_a_baseline_that_is_no_model_is_refused(kind):
 def test_without_altair_the_error_says_how_to_install_it(verb, monkeypatch):
     find = util.find_spec
     monkeypatch.setattr(
-        "frame_prc._request.find_spec", lambda name: None if name == "altair" else find(name)
+        "frame_prc._packages.find_spec", lambda name: None if name == "altair" else find(name)
     )
-    with pytest.raises(OptionError, match=r"needs Altair.*pip install 'frame-prc\[plot\]'"):
+    with pytest.raises(OptionError, match=r"needs Altair.*pip install altair"):
         getattr(ROWS.prc, verb)("late", "score")
 
 
