@@ -1559,6 +1559,10 @@ def one_vs_rest(
     The result goes into every verb with ``by="label"``: one curve per class, and averages over the
     classes with ``over="label"``.
 
+    A row without a score for one class is incomplete for that class alone: a verb with
+    ``missing="drop"`` leaves it out there, and keeps it for the other classes. yardstick leaves it
+    out for all classes; to do the same, drop such rows before the call.
+
     Parameters
     ----------
     frame

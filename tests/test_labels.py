@@ -470,6 +470,28 @@ def test_several_labels_may_be_true_of_one_row(kind, scores, labels):
 
 
 @every_kind
+def test_a_row_without_the_score_of_one_class_is_dropped_for_that_class_alone(kind):
+    # Dropped for both classes, as yardstick does, the first row would leave an area of 1 to b.
+    wide = pl.DataFrame(
+        {
+            "kind": ["a", "b", "a", "b"],
+            "p_a": [None, 0.2, 0.9, 0.6],
+            "p_b": [0.9, 0.8, 0.1, 0.3],
+        }
+    )
+    long = frame_prc.one_vs_rest(kind.make(wide), "kind", {"a": "p_a", "b": "p_b"})
+    table = frame_prc.average_precision(long, "truth", "score", by="label", missing="drop")
+    found = kind.rows(table).select("label", "n", "n_dropped", "average_precision")
+    (a, b) = found.rows()
+    assert a == ("a", 3, 1, 1.0)
+    assert b == ("b", 4, 0, pytest.approx(7 / 12, rel=1e-12, abs=0))
+    complete = wide.drop_nulls("p_a")
+    long = frame_prc.one_vs_rest(kind.make(complete), "kind", {"a": "p_a", "b": "p_b"})
+    table = frame_prc.average_precision(long, "truth", "score", by="label")
+    assert kind.rows(table)["average_precision"].to_list() == [1.0, 1.0]
+
+
+@every_kind
 def test_a_missing_class_is_a_missing_truth_of_every_label(kind):
     wide = WIDE.with_columns(kind=pl.Series(["cat", None, "dog"]))
     long = kind.make(wide).prc.one_vs_rest("kind", {"cat": "p", "dog": "q"})
