@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import polars as pl
 
 from frame_prc._bins import Bins, count_bins
 from frame_prc._columns import threshold_dtype
+from frame_prc._plan import once
 from frame_prc._rank_key import RankKey, most_segments
 from frame_prc._rows import DROPPED, Rows
 from frame_prc._scale import Scale
@@ -39,6 +41,13 @@ class Ranking:
     rows: Rows
     levels: pl.LazyFrame | None
     squares: bool
+
+    @cached_property
+    def in_order(self) -> pl.LazyFrame:
+        """The ranked rows in order, with one to open each segment and one after the last."""
+        extra = [self.segments.table.select(self.key.opening(pl.col("segment"))), self.key.ending()]
+        extra = [frame.with_columns(_nothing(self.carried)) for frame in extra]
+        return once(pl.union([self.frame, *extra], how="vertical_relaxed").sort("rank_key"))
 
     @property
     def carried(self) -> list[str]:
@@ -170,14 +179,6 @@ def running(ranking: Ranking, which: Which) -> pl.LazyFrame:
     return summed.filter(pl.col("segment") != ranking.key.last_segment)
 
 
-def _sorted(ranking: Ranking) -> pl.LazyFrame:
-    """Return the ranked rows in order, with one to open each segment and one after the last."""
-    key = ranking.key
-    extra = [ranking.segments.table.select(key.opening(pl.col("segment"))), key.ending()]
-    extra = [frame.with_columns(_nothing(ranking.carried)) for frame in extra]
-    return pl.union([ranking.frame, *extra], how="vertical_relaxed").sort("rank_key")
-
-
 def _count_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
     """Sum over all segments, and take off what there was when a segment opened.
 
@@ -209,7 +210,7 @@ def _count_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
 
 def _counts_at(ranking: Ranking, which: Which) -> pl.LazyFrame:
     """Return how many positives were ``found`` and rows ``seen``, at the rows asked for."""
-    key, ranked = ranking.key, _sorted(ranking)
+    key, ranked = ranking.key, ranking.in_order
     if ranking.carried:
         sums = {"found": pl.col("pos"), "seen": pl.col("pos") + pl.col("neg")}
         if ranking.squares:
@@ -239,7 +240,7 @@ def _weight_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
     key, amounts = ranking.key, ranking.amounts()
     gains = {"tp": "pos", "tp_squares": "pos_squares"}
     losses = {"fp": "neg", "fp_squares": "neg_squares"}
-    ranked = _sorted(ranking).with_columns(key.segment()).set_sorted("segment")
+    ranked = ranking.in_order.with_columns(key.segment()).set_sorted("segment")
     if which == "hits":
         # Only positive rows add true positives: there are fewer of them to sum up.
         ranked = ranked.with_columns(_sums_within(losses, amounts))
