@@ -20,7 +20,7 @@ import polars as pl
 
 from frame_prc._expressions import exact_sum
 from frame_prc._plan import matched
-from frame_prc._ranking import Ranking, running
+from frame_prc._ranking import Ranking, retrieved_at_ties
 
 RANDOM = "random_average_precision"
 LACK = "random_lack"
@@ -57,13 +57,9 @@ def _defined(area: pl.Expr, lack: pl.Expr) -> list[pl.Expr]:
 
 def _tie_shares(ranking: Ranking) -> pl.LazyFrame:
     """Return ``segment, tie_shares, retrieved``: of each tie its share of the rows down to it."""
-    retrieved = pl.col("tp") + pl.col("fp")
-    ties = running(ranking, "ties").filter(ranking.key.retrieved())
-    shares = ties.select("segment", "opens", retrieved=retrieved).select(
-        "segment",
-        "retrieved",
-        share=pl.when(~pl.col("opens")).then(_RETRIEVED.diff() / _RETRIEVED),
-    )
+    # Nothing is retrieved yet where a segment opens, nor at bins without rows.
+    share = pl.when(_RETRIEVED > 0).then(_RETRIEVED.diff() / _RETRIEVED)
+    shares = retrieved_at_ties(ranking).with_columns(share=share)
     return shares.group_by("segment").agg(
         tie_shares=exact_sum(pl.col("share")), retrieved=_RETRIEVED.max()
     )

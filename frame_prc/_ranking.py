@@ -179,6 +179,19 @@ def running(ranking: Ranking, which: Which) -> pl.LazyFrame:
     return summed.filter(pl.col("segment") != ranking.key.last_segment)
 
 
+def retrieved_at_ties(ranking: Ranking) -> pl.LazyFrame:
+    """Return ``segment, retrieved`` where each segment opens and at the last row of every score.
+
+    ``retrieved`` is null at rows that no threshold reaches. It is for rows that are counted, not
+    weighted, and what :func:`running` returns costs more.
+    """
+    key, seen = ranking.key, pl.col("seen").cast(pl.Int64)
+    ties = _counts_at(ranking, "ties").with_columns(key.opens())
+    retrieved = pl.when(~key.unretrieved()).then(_since_opening(seen, seen))
+    found = ties.select(key.segment().set_sorted(), retrieved.alias("retrieved"))
+    return found.filter(pl.col("segment") != key.last_segment)
+
+
 def _count_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
     """Sum over all segments, and take off what there was when a segment opened.
 
