@@ -46,7 +46,8 @@ class Segments:
     keys
         The caller's names of the keys ``key_0, key_1, ...``; one that tells models is ``model``.
     table
-        A row per line: ``line``, the keys, sizes, average precision with its interval, status.
+        A row per line: ``line``, the keys, sizes, average precision with its interval, status, and
+        the average precision of a random order of the labels.
     given, rows
         The rows as they came, which a bootstrap draws again, and their counts.
     start, error
@@ -117,7 +118,7 @@ def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:
 def _of_rows(keys: list[str], rows: Rows, level: float, start: Start) -> Segments:
     plans = [
         _counts.counts(rows, None, squares=False),
-        _tables.average_precision(rows, None, _interval(rows, level), bounds=False),
+        _areas(rows, level),
     ]
     counts, table = (_by_place(frame, len(keys)) for frame in pl.collect_all(plans))
     steps = _read_counts(counts, len(keys))
@@ -126,7 +127,7 @@ def _of_rows(keys: list[str], rows: Rows, level: float, start: Start) -> Segment
 
 def _of_curve(curve: CurveFrame, level: float) -> Segments:
     rows = recounted(curve)
-    table = _tables.average_precision(rows, None, _interval(rows, level), bounds=False).collect()
+    table = _areas(rows, level).collect()
     return Segments(curve.keys, table.with_row_index("line"), rows, rows, curve.start, curve.error)
 
 
@@ -153,9 +154,10 @@ def _read_counts(counts: pl.DataFrame, keys: int) -> Rows:
     return read(lf, resolve(lf, asked, ()), in_memory=True)
 
 
-def _interval(rows: Rows, level: float) -> Interval | None:
-    """Return the interval of the average precision; sums of weights do not tell one."""
-    return None if rows.columns.counted and rows.columns.weighted else Interval(level)
+def _areas(rows: Rows, level: float) -> pl.LazyFrame:
+    """Return the table of average precision, with an interval unless sums of weights tell none."""
+    interval = None if rows.columns.lacks_squares else Interval(level)
+    return _tables.average_precision(rows, None, interval, bounds=False, chance=True)
 
 
 def differences(segments: Segments, baseline: str | None) -> pl.DataFrame | None:

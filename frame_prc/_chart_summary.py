@@ -10,6 +10,7 @@ import altair as alt
 import polars as pl
 
 from frame_prc._areas import AVERAGE_PRECISION
+from frame_prc._chance import RANDOM
 from frame_prc._chart_rows import Lines, Segments, compared, has_models, models_of, numbers
 from frame_prc._chart_rows import differences as segment_differences
 from frame_prc._chart_text import (
@@ -151,14 +152,14 @@ class _Drawing:
     look: Look
 
     def areas(self, dots: pl.DataFrame, *, wide: bool) -> Piece:
-        """Return the average precisions with their intervals, and the prevalences."""
+        """Return the average precisions with their intervals, and what is random."""
         x = alt.X(f"{AVERAGE_PRECISION}:Q", title="Average precision", scale=_from_data())
         defined = dots.drop_nulls(AVERAGE_PRECISION)
         layers = [
             alt.Chart(defined)
             .mark_tick(color=self.look.quiet, thickness=1.5, height=11)
             .encode(x=x.copy(), y=self._y(words=True), tooltip=self._tooltips())
-            .transform_calculate(average_precision="datum.prevalence"),
+            .transform_calculate(average_precision=f"datum.{RANDOM}"),
             *self._joined(defined),
         ]
         for place, model in enumerate(self.models):
@@ -282,7 +283,7 @@ class _Drawing:
         return [
             *keys,
             *rates,
-            _number("prevalence"),
+            *(_number(name) for name in ("prevalence", RANDOM)),
             *sizes,
             alt.Tooltip("said:N", title="status"),
         ]
@@ -341,7 +342,12 @@ def _notes(
 ) -> list[str]:
     percent = f"{level * 100:g} %"
     notes = [f"Average precision with its {percent} interval."] * ("ci_low" in dots.columns)
-    notes.append("Ticks: prevalence, what a random ranking has.")
+    if segments.given.columns.weighted:
+        notes.append("Ticks: prevalence, about what a random ranking has.")
+    else:
+        notes.append("Ticks: average precision of a random ranking.")
+    if "below_chance" in dots["status"]:
+        notes.append("An interval below its tick is worse than random: is a lower score better?")
     if not differences.is_empty():
         notes.append("Sorted by difference.")
     if "few_positives" in dots["status"]:

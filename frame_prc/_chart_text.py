@@ -106,7 +106,8 @@ def area_text(row: dict[str, Any], *, approximate: bool = False) -> str:
     text = f"AP {'≈ ' if approximate else ''}{share(row[AVERAGE_PRECISION])}"
     if row.get("ci_low") is not None:
         text += f" [{share(row['ci_low'])}, {share(row['ci_high'])}]"
-    return f"{text}, no negatives" if row["status"] == "no_negatives" else text
+    said = row["status"] in ("no_negatives", "below_chance")
+    return f"{text}, {status_text(row['status'])}" if said else text
 
 
 def status_text(status: str) -> str:

@@ -68,6 +68,11 @@ class Columns:
         return "pos_squares" in self.classes
 
     @property
+    def lacks_squares(self) -> bool:
+        """Whether sums of weights come without those of their squares: nothing tells the spread."""
+        return self.counted and self.weighted and not self.with_squares
+
+    @property
     def positive_class(self) -> pl.Series | None:
         """The value of the truth that is positive, if one is named."""
         label = self.request.pos_label

@@ -62,7 +62,7 @@ def _with_squares(counts: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
 
 
 def _check_squares(columns: Columns) -> None:
-    if columns.counted and columns.weighted and not columns.with_squares:
+    if columns.lacks_squares:
         raise OptionError(
             "squares=True cannot be told from sums of weights in pos= and neg=",
             "rows with weight=, or pos_squares= and neg_squares= beside the sums",

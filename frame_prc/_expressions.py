@@ -24,15 +24,22 @@ Amounts = TypeVar("Amounts", pl.Expr, "nw.Expr", "NDArray[np.float64]")
 _COARSE = 2.0**40
 
 
-def total(terms: ExprT) -> ExprT:
-    """Return the sum of terms that make at most 1: the same in any order, to the last digit.
+def exact_sum(terms: ExprT) -> ExprT:
+    """Return the sum of terms from 0 to 1: the same in any order, to the last digit.
 
     Added one by one, a million equal terms would each round the same way, and lose five digits.
-    Where the terms themselves are rounded, as shares of weights are, they may make a little more.
     """
     coarse = (terms * _COARSE).floor() / _COARSE
-    added: ExprT = (coarse.sum() + (terms - coarse).sum()).clip(upper_bound=1.0)
+    added: ExprT = coarse.sum() + (terms - coarse).sum()
     return added
+
+
+def total(terms: ExprT) -> ExprT:
+    """Return the exact sum of terms that make at most 1.
+
+    Where the terms themselves are rounded, as shares of weights are, they may make a little more.
+    """
+    return exact_sum(terms).clip(upper_bound=1.0)
 
 
 def unsigned_zero(value: ExprT, dtype: pl.DataType) -> ExprT:

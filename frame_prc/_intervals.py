@@ -12,6 +12,7 @@ import polars as pl
 from frame_prc._areas import AVERAGE_PRECISION, sizes
 from frame_prc._bins import Bins
 from frame_prc._bootstrap import Resampling, check_drawable, variances
+from frame_prc._chance import RANDOM
 from frame_prc._influence import spreads, with_moves
 from frame_prc._plan import aggregated, matched
 from frame_prc._ranking import Ranking
@@ -44,15 +45,15 @@ class Interval:
         return (1 - self.level) / 2
 
 
-def sized_intervals(
+def sized_estimates(
     ranking: Ranking, rows: Rows, bins: Bins | None, interval: Interval
 ) -> pl.LazyFrame:
-    """Return keys, sizes, average precision, how sure that is, and the counts of dropped rows."""
+    """Return :func:`estimates`, with the variance that an interval is made from."""
     table = estimates(ranking, rows, bins)
-    if interval.resampling is not None:
-        drawn = variances(rows, interval.resampling, bins)
-        table = matched(table.drop("variance"), drawn, rows.keys)
-    return with_interval(table, interval)
+    if interval.resampling is None:
+        return table
+    drawn = variances(rows, interval.resampling, bins)
+    return matched(table.drop("variance"), drawn, rows.keys)
 
 
 def check_method(rows: Rows, interval: Interval) -> None:
@@ -72,7 +73,7 @@ def check_method(rows: Rows, interval: Interval) -> None:
             )
     elif interval.method == "bootstrap":
         check_drawable(rows)
-    elif rows.columns.counted and rows.columns.weighted and not rows.columns.with_squares:
+    elif rows.columns.lacks_squares:
         raise OptionError(
             "sums of weights in pos= and neg= do not tell how their rows spread",
             "integer counts, or sums of weights with pos_squares= and neg_squares= for ci=",
@@ -148,7 +149,10 @@ def _binned(rows: Rows, bins: Bins | None) -> Rows:
 
 
 def with_interval(table: pl.LazyFrame, interval: Interval) -> pl.LazyFrame:
-    """Add ``std_error, ci_low, ci_high`` to estimates, and say where positives are few."""
+    """Add ``std_error, ci_low, ci_high`` to estimates, and say in the status what they tell.
+
+    ``table`` also has the average precision of a random order of the labels.
+    """
     if interval.method == "boyd":
         # Published with the normal quantile, and nothing at 0 and 1.
         variance, edges = _AREA * _LACK / pl.col("n_pos"), []
@@ -162,6 +166,7 @@ def with_interval(table: pl.LazyFrame, interval: Interval) -> pl.LazyFrame:
         .with_columns(_around(quantile))
         .with_columns(edges)
         .with_columns(status())
+        .with_columns(_below_chance())
     )
 
 
@@ -210,8 +215,9 @@ def _at_edges(interval: Interval) -> list[pl.Expr]:
     and none of these would (Clopper & Pearson 1934, doi 10.2307/2331986).
     """
     all_alike = interval.tail ** (1 / _EFFECTIVE)
-    best = (pl.col("status") == "ok") & (_LACK == 0)
-    worst = (pl.col("n_pos") > 0) & (_AREA == 0)
+    known = _EFFECTIVE.is_not_null()
+    best = known & (pl.col("status") == "ok") & (_LACK == 0)
+    worst = known & (pl.col("n_pos") > 0) & (_AREA == 0)
     return [
         pl.when(best).then(all_alike).when(worst).then(0.0).otherwise("ci_low").alias("ci_low"),
         pl.when(best)
@@ -221,6 +227,12 @@ def _at_edges(interval: Interval) -> list[pl.Expr]:
         .otherwise("ci_high")
         .alias("ci_high"),
     ]
+
+
+def _below_chance() -> pl.Expr:
+    """Return the status, where a random order of the labels has more than the whole interval."""
+    below = pl.col("ci_high") < pl.col(RANDOM)
+    return pl.when(below).then(pl.lit("below_chance")).otherwise("status").alias("status")
 
 
 def status() -> pl.Expr:

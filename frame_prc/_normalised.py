@@ -1,4 +1,4 @@
-"""Areas on a scale where 0 is the worst there can be and 1 is perfect.
+"""Areas on scales where 1 is perfect, and 0 the worst there can be or what a random order has.
 
 Long expressions that are used several times are columns of their own: Polars plans each use.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc._areas import AVERAGE_PRECISION, minus_log1p
+from frame_prc._chance import LACK, RANDOM
 
 # From so many negatives on, five terms give a harmonic number to 1e-16.
 _ASYMPTOTIC = 16
@@ -15,6 +16,18 @@ _ASYMPTOTIC = 16
 _BERNOULLI = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
+
+
+def with_lift(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the average precision over that of a random order, and on a scale where this is 0.
+
+    Where nothing is retrieved a random order has 0, and no multiple of it says anything.
+    """
+    corrected = _rescaled(AVERAGE_PRECISION, "lack", RANDOM, LACK)
+    return table.with_columns(
+        pl.when(pl.col(RANDOM) > 0).then(pl.col(AVERAGE_PRECISION) / pl.col(RANDOM)).alias("lift"),
+        pl.when(pl.col(LACK) > 0).then(corrected).alias(f"chance_corrected_{AVERAGE_PRECISION}"),
+    )
 
 
 def with_normalised(table: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
@@ -31,14 +44,19 @@ def with_normalised(table: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
 
 
 def _normalised(area: str, lack: str, worst: str) -> pl.Expr:
-    """Return an area from what it lacks of 1, or from itself, by the smaller of the two.
-
-    Where nearly all rows are positive the worst area is nearly 1.
-    """
-    from_area = (pl.col(area) - pl.col(f"{worst}_area")) / pl.col(f"{worst}_lack")
-    from_lack = 1 - pl.col(lack) / pl.col(f"{worst}_lack")
-    value = pl.when(pl.col(area) < 0.5).then(from_area).otherwise(from_lack)  # noqa: PLR2004
+    value = _rescaled(area, lack, f"{worst}_area", f"{worst}_lack")
     return pl.when((_POSITIVES > 0) & (_NEGATIVES > 0)).then(value).alias(f"normalised_{area}")
+
+
+def _rescaled(area: str, lack: str, zero: str, zero_lack: str) -> pl.Expr:
+    """Return an area on the scale where another is 0, and 1 stays 1.
+
+    It comes from the area or from what this lacks of 1, by the smaller of the two. Where nearly all
+    rows are positive the area that is to be 0 is nearly 1.
+    """
+    from_area = (pl.col(area) - pl.col(zero)) / pl.col(zero_lack)
+    from_lack = 1 - pl.col(lack) / pl.col(zero_lack)
+    return pl.when(pl.col(area) < 0.5).then(from_area).otherwise(from_lack)  # noqa: PLR2004
 
 
 def _with_worst_curve(table: pl.LazyFrame, negatives: pl.Expr, name: str) -> pl.LazyFrame:

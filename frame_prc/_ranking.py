@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import polars as pl
 
 from frame_prc._bins import Bins, count_bins
 from frame_prc._columns import threshold_dtype
-from frame_prc._plan import concat, join
+from frame_prc._plan import concat, join, once
 from frame_prc._rank_key import RankKey, most_segments
 from frame_prc._rows import DROPPED, Rows
 from frame_prc._scale import Scale
@@ -40,6 +41,13 @@ class Ranking:
     rows: Rows
     levels: pl.LazyFrame | None
     squares: bool
+
+    @cached_property
+    def in_order(self) -> pl.LazyFrame:
+        """The ranked rows in order, with one to open each segment and one after the last."""
+        extra = [self.segments.table.select(self.key.opening(pl.col("segment"))), self.key.ending()]
+        extra = [frame.with_columns(_nothing(self.carried)) for frame in extra]
+        return once(concat([self.frame, *extra]).sort("rank_key"))
 
     @property
     def carried(self) -> list[str]:
@@ -171,12 +179,17 @@ def running(ranking: Ranking, which: Which) -> pl.LazyFrame:
     return summed.filter(pl.col("segment") != ranking.key.last_segment)
 
 
-def _sorted(ranking: Ranking) -> pl.LazyFrame:
-    """Return the ranked rows in order, with one to open each segment and one after the last."""
-    key = ranking.key
-    extra = [ranking.segments.table.select(key.opening(pl.col("segment"))), key.ending()]
-    extra = [frame.with_columns(_nothing(ranking.carried)) for frame in extra]
-    return concat([ranking.frame, *extra]).sort("rank_key")
+def retrieved_at_ties(ranking: Ranking) -> pl.LazyFrame:
+    """Return ``segment, retrieved`` where each segment opens and at the last row of every score.
+
+    ``retrieved`` is null at rows that no threshold reaches. It is for rows that are counted, not
+    weighted, and what :func:`running` returns costs more.
+    """
+    key, seen = ranking.key, pl.col("seen").cast(pl.Int64)
+    ties = _counts_at(ranking, "ties").with_columns(key.opens())
+    retrieved = pl.when(~key.unretrieved()).then(_since_opening(seen, seen))
+    found = ties.select(key.segment().set_sorted(), retrieved.alias("retrieved"))
+    return found.filter(pl.col("segment") != key.last_segment)
 
 
 def _count_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
@@ -210,7 +223,7 @@ def _count_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
 
 def _counts_at(ranking: Ranking, which: Which) -> pl.LazyFrame:
     """Return how many positives were ``found`` and rows ``seen``, at the rows asked for."""
-    key, ranked = ranking.key, _sorted(ranking)
+    key, ranked = ranking.key, ranking.in_order
     if ranking.carried:
         sums = {"found": pl.col("pos"), "seen": pl.col("pos") + pl.col("neg")}
         if ranking.squares:
@@ -240,7 +253,7 @@ def _weight_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
     key, amounts = ranking.key, ranking.amounts()
     gains = {"tp": "pos", "tp_squares": "pos_squares"}
     losses = {"fp": "neg", "fp_squares": "neg_squares"}
-    ranked = _sorted(ranking).with_columns(key.segment()).set_sorted("segment")
+    ranked = ranking.in_order.with_columns(key.segment()).set_sorted("segment")
     if which == "hits":
         # Only positive rows add true positives: there are fewer of them to sum up.
         ranked = ranked.with_columns(_sums_within(losses, amounts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from frame_prc import _areas
+from frame_prc import _areas, _chance
 from frame_prc._areas import (
     AVERAGE_PRECISION,
     N_UNDEFINED,
@@ -16,8 +16,8 @@ from frame_prc._areas import (
 from frame_prc._expressions import total
 from frame_prc._influence import spreads_of
 from frame_prc._intervals import COLUMNS as INTERVAL
-from frame_prc._intervals import Interval, check_method, with_interval
-from frame_prc._normalised import with_normalised
+from frame_prc._intervals import Interval, with_interval
+from frame_prc._normalised import with_lift, with_normalised
 from frame_prc._operating import f_score, first_best
 from frame_prc._plan import aggregated, join, matched, once
 from frame_prc._ranking import Ranking, rank
@@ -28,8 +28,8 @@ LEVEL = "level"
 _METHODS: tuple[Method, ...] = ("step", "interpolated", "gain")
 _CALIBRATED = "calibrated_average_precision"
 _MEASURES = (
-    "lift", "normalised_average_precision", _CALIBRATED, "interpolated", "normalised_interpolated",
-    "gain", "best_f1",
+    _chance.RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
+    _CALIBRATED, "interpolated", "normalised_interpolated", "gain", "best_f1",
 )  # fmt: skip
 COLUMNS = (
     *SIZES, *DROPPED, "status", AVERAGE_PRECISION, *INTERVAL, *_MEASURES, "best_f1_threshold",
@@ -37,7 +37,7 @@ COLUMNS = (
 
 _TP, _FP = pl.col("tp"), pl.col("fp")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
-_AREA = pl.col(AVERAGE_PRECISION)
+_AREA, _EFFECTIVE = pl.col(AVERAGE_PRECISION), pl.col("effective")
 
 
 def outputs(*, overall: bool) -> tuple[str, ...]:
@@ -47,7 +47,6 @@ def outputs(*, overall: bool) -> tuple[str, ...]:
 
 def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
     """Return one row per segment, and with ``overall`` one for all rows and one for the mean."""
-    check_method(rows, interval)
     segments = _scorecards(rows, interval)
     if not overall:
         return rows.finish(segments, COLUMNS)
@@ -65,21 +64,29 @@ def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
 
 def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
     """Return keys and scorecard of every segment."""
-    ranking = rank(rows, squares=True)
+    ranking = rank(rows, squares=not rows.columns.lacks_squares)
     steps = once(_areas.steps(ranking, _METHODS))
-    spread = spreads_of(steps, ranking).select("segment", "lack", "variance", "effective")
+    spread = _spread(steps, ranking)
     areas = _areas_of(_with_reference(steps, ranking), ranking)
     table = join(areas, spread, on="segment", how="left", maintain_order="left").with_columns(
         *_areas.sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)
     )
     both = (_POSITIVES > 0) & (_NEGATIVES > 0)
-    best = _with_best(table, ranking).with_columns(
-        (_AREA / pl.col("prevalence")).alias("lift"), pl.when(both).then(pl.col(_CALIBRATED))
-    )
-    measured = with_normalised(best, weighted=rows.columns.weighted)
+    best = _with_best(table, ranking).with_columns(pl.when(both).then(pl.col(_CALIBRATED)))
+    beside = with_lift(_chance.with_random(best, ranking, ["segment"]))
+    measured = with_normalised(beside, weighted=rows.columns.weighted)
     table = with_interval(_with_every_dropped(measured, ranking), interval)
     # Of the columns on the way, some have a dtype of this ranking, and not of the next.
     return ranking.segments.with_keys(table).select(*rows.keys, *COLUMNS, "lack", "effective")
+
+
+def _spread(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Return how sure each average precision is; only its lack where nothing tells the spread."""
+    names = ["variance", "effective"]
+    spread = spreads_of(steps, ranking).select("segment", "lack", *names)
+    if not ranking.rows.columns.lacks_squares:
+        return spread
+    return spread.with_columns(pl.lit(None, pl.Float64).alias(name) for name in names)
 
 
 def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
@@ -149,7 +156,8 @@ def _macro(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFra
     model = rows.pooled().keys
     n_defined, error = _AREA.count(), pl.col("std_error")
     aggregates = [
-        pl.col("n", "n_pos", *DROPPED, "effective").sum(),
+        pl.col("n", "n_pos", *DROPPED).sum(),
+        pl.when(_EFFECTIVE.count() > 0).then(_EFFECTIVE.sum()).alias("effective"),
         pl.col(AVERAGE_PRECISION, "lack", *_MEASURES).mean(),
         (error**2).sum().alias("variance"),
         error.count().alias("n_errors"),

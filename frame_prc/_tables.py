@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import polars as pl
 
-from frame_prc import _intervals, _tie_bounds
+from frame_prc import _chance, _intervals, _tie_bounds
 from frame_prc._areas import AVERAGE_PRECISION, SIZES, sized_areas
 from frame_prc._bins import Bins
-from frame_prc._intervals import Interval, check_method
+from frame_prc._intervals import Interval, check_method, with_interval
 from frame_prc._plan import matched
 from frame_prc._ranking import rank
 from frame_prc._request import Missing
 from frame_prc._rows import Rows, dropped
+
+_CLASSES = [
+    pl.col("n_pos").alias("positives"),
+    (pl.col("n") - pl.col("n_pos")).alias("negatives"),
+]
 
 
 def columns(missing: Missing, interval: Interval | None, *, bounds: bool) -> list[str]:
@@ -22,9 +27,17 @@ def columns(missing: Missing, interval: Interval | None, *, bounds: bool) -> lis
 
 
 def average_precision(
-    rows: Rows, bins: Bins | None, interval: Interval | None, *, bounds: bool
+    rows: Rows,
+    bins: Bins | None,
+    interval: Interval | None,
+    *,
+    bounds: bool,
+    chance: bool = False,
 ) -> pl.LazyFrame:
-    """Return one row per segment: its size, its average precision, and how sure that is."""
+    """Return one row per segment: its size, its average precision, and how sure that is.
+
+    With ``chance`` the last column is the average precision of a random order of the labels.
+    """
     if interval is not None:
         check_method(rows, interval)
     # One ranking serves all columns, so that bins are counted in one pass over the rows.
@@ -32,8 +45,13 @@ def average_precision(
     if interval is None:
         table = sized_areas(ranking)
     else:
-        table = _intervals.sized_intervals(ranking, rows, bins, interval)
+        table = _intervals.sized_estimates(ranking, rows, bins, interval)
+    if chance or interval is not None:
+        table = _chance.with_random(table.with_columns(_CLASSES), ranking, rows.keys)
+    if interval is not None:
+        table = with_interval(table, interval)
     if bounds:
         bounded = _tie_bounds.tie_bounds(ranking)
         table = matched(table, ranking.segments.with_keys(bounded), rows.keys)
-    return rows.finish(table, columns(rows.columns.request.missing, interval, bounds=bounds))
+    outputs = columns(rows.columns.request.missing, interval, bounds=bounds)
+    return rows.finish(table, [*outputs, *([_chance.RANDOM] if chance else [])])

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
+from math import comb
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -63,6 +64,29 @@ def average_precision(rows: Sequence[Row]) -> Fraction | None:
     if totals(rows)[0] == 0:
         return None
     return step_area(curve(rows))
+
+
+def random_average_precision(rows: Sequence[Row]) -> Fraction | None:
+    """Return the mean of the average precision over all orders of the truths, scores unmoved.
+
+    For each score in turn, over how many positives the orders put above it and at it.
+    """
+    truths = [row.truth for row in rows]
+    n, positives = len(rows), sum(truths)
+    if positives == 0:
+        return None
+    mean = Fraction(0)
+    for score in {row.score for row in rows if row.score is not None}:
+        above = sum(row.score is not None and row.score > score for row in rows)
+        tied = sum(row.score == score for row in rows)
+        for before in range(min(above, positives) + 1):
+            for gained in range(min(tied, positives - before) + 1):
+                left = positives - before - gained
+                orders = comb(above, before) * comb(tied, gained) * comb(n - above - tied, left)
+                share = Fraction(orders, comb(n, positives))
+                precision = Fraction(before + gained, above + tied)
+                mean += share * Fraction(gained, positives) * precision
+    return mean
 
 
 def step_area(points: Sequence[Point]) -> Fraction:

@@ -783,6 +783,47 @@ def test_summary_has_a_dot_per_segment_by_average_precision(kind):
 
 
 @every_kind
+def test_summary_has_ticks_at_the_average_precision_of_a_random_ranking(kind):
+    # Rows and positives: 3 and 2, 4 and 2, 2 and 1; the mean over the orders of their labels.
+    wanted = {"a": 29 / 36, "b": 49 / 72, "d": 3 / 4}
+    counts = kind.make(THREE.prc.counts("late", "old", by="segment"))
+    for chart in (
+        kind.make(THREE).prc.plot_summary("late", "old", by="segment"),
+        counts.prc.plot_summary(by="segment", score="threshold", pos="pos", neg="neg"),
+        kind.make(THREE.prc.curve("late", "old", by="segment")).prc.plot_summary(),
+    ):
+        assert ticks(chart) == pytest.approx(wanted, rel=1e-15)
+        assert "Ticks: average precision of a random ranking." in " ".join(words(chart))
+
+
+@every_kind
+def test_ticks_of_weighted_rows_are_prevalences(kind):
+    weighted = kind.make(THREE.with_columns(w=2.0))
+    chart = weighted.prc.plot_summary("late", "old", by="segment", weight="w")
+    assert ticks(chart) == pytest.approx({"a": 2 / 3, "b": 1 / 2, "d": 1 / 2}, rel=1e-15)
+    assert "Ticks: prevalence, about what a random ranking has." in " ".join(words(chart))
+
+
+def ticks(chart):
+    [(view, rows)] = drawn(chart, "tick", "name")
+    [moved] = view["transform"]
+    assert moved["as"] == view["encoding"]["x"]["field"] == "average_precision"
+    return {row["name"]: row[moved["calculate"].removeprefix("datum.")] for row in rows}
+
+
+@every_kind
+def test_charts_say_what_lies_below_chance(kind):
+    worse = kind.make(ranked(*[0] * 50, *[0, 1] * 50))
+    summary = worse.prc.plot_summary("late", "old")
+    said = [row["said"] for row in drawn(summary, "circle")[0][1]]
+    assert said == ["below chance"]
+    assert "worse than random: is a lower score better?" in " ".join(words(summary))
+    assert ", below chance" in " ".join(words(worse.prc.plot("late", "old")))
+    better = kind.make(ranked(*[1, 0] * 50, *[0] * 50)).prc.plot_summary("late", "old")
+    assert "lower score" not in " ".join(words(better))
+
+
+@every_kind
 def test_summary_takes_counts_and_curves(kind):
     dots = drawn(THREE.prc.plot_summary("late", "old", by="segment"), "circle")[0][1]
     counts = kind.make(THREE.prc.counts("late", "old", by="segment"))

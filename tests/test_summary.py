@@ -22,7 +22,9 @@ from frame_prc import ColumnError, OptionError
 
 ROUNDED = {"rel_tol": 1e-9, "abs_tol": 1e-12}
 MEASURES = {
+    "random_average_precision": pl.Float64,
     "lift": pl.Float64,
+    "chance_corrected_average_precision": pl.Float64,
     "normalised_average_precision": pl.Float64,
     "calibrated_average_precision": pl.Float64,
     "interpolated": pl.Float64,
@@ -53,8 +55,15 @@ def worst_average_precision(positives, negatives):
     return sum(Fraction(i, i + negatives) for i in range(1, positives + 1)) / positives
 
 
-def normalised(area, worst):
-    return None if area is None or worst is None else (area - worst) / (1 - worst)
+def rescaled(area, zero):
+    return None if area is None or zero in (None, 1) else (area - zero) / (1 - zero)
+
+
+def random_area(rows, *, weighted):
+    positives, negatives = oracle.totals(rows)
+    if not weighted or positives == 0:
+        return oracle.random_average_precision(rows)
+    return positives / (positives + negatives)
 
 
 def calibrated(rows, prevalence):
@@ -76,12 +85,15 @@ def scorecard(rows, reference, *, weighted):
     if both and not weighted:
         worst = worst_average_precision(int(positives), int(negatives))
     best = oracle.operating_point(rows, "f_beta", 1.0)
+    random = random_area(rows, weighted=weighted)
     return [
-        None if area is None else area * (positives + negatives) / positives,
-        normalised(area, worst),
+        random,
+        area / random if random else None,
+        rescaled(area, random),
+        rescaled(area, worst),
         calibrated(rows, reference),
         interpolated,
-        normalised(interpolated, continuous),
+        rescaled(interpolated, continuous),
         oracle.area(rows, "gain"),
         None if best is None else oracle.f_score(best, 1),
         None if best is None else best.threshold,
@@ -254,7 +266,8 @@ def test_measures_are_null_where_they_are_not_defined(kind):
         for row in table.rows(named=True)
     }
     assert defined["lost"] == defined["none"] == []
-    assert defined["all"] == ["lift", "interpolated", "best_f1", "best_f1_threshold"]
+    random = ["random_average_precision", "lift"]
+    assert defined["all"] == [*random, "interpolated", "best_f1", "best_f1_threshold"]
     assert defined["some"] == defined["many"] == list(MEASURES)
 
 
@@ -425,10 +438,19 @@ def test_a_key_may_be_called_level_unless_that_column_is_asked_for(kind):
 
 
 @every_kind
-def test_sums_of_weights_need_their_squares(kind):
-    sums = pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]})
-    with pytest.raises(OptionError, match=r"do not tell how their rows spread.*squares=True"):
-        frame_prc.summary(kind.make(sums), score="score", pos="pos", neg="neg")
+def test_the_interval_of_sums_of_weights_needs_their_squares(kind):
+    rows = {"region": ["a", "a", "b", "b", "c"], "score": [2, 1, 2, 1, 1]}
+    rows |= {"pos": [30.5, 20.0, 30.0, 0.0, 0.0], "neg": [1.5, 100.0, 0.0, 50.0, 9.0]}
+    sums = pl.DataFrame(rows).with_columns(pos_squares="pos", neg_squares="neg")
+    asked = {"score": "score", "pos": "pos", "neg": "neg", "by": "region", "overall": True}
+    squares = {"pos_squares": "pos_squares", "neg_squares": "neg_squares"}
+    table = kind.rows(frame_prc.summary(kind.make(sums), **asked))
+    known = kind.rows(frame_prc.summary(kind.make(sums), **asked, **squares))
+    assert table.select(pl.col(INTERVAL).null_count()).row(0) == (table.height,) * 3
+    assert known.select(pl.col("ci_low", "ci_high").null_count()).row(0) == (2, 2)
+    assert table["status"].to_list() == ["ok", "ok", "no_positives", "ok", "ok"]
+    rest = pl.exclude(*INTERVAL)
+    assert_frame_equal(table.select(rest), known.select(rest), rel_tol=1e-12, check_dtypes=False)
 
 
 @every_kind

@@ -1,0 +1,216 @@
+"""What a random order of the labels attains, what is measured by it, and scores that are worse."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import oracle
+import polars as pl
+import pytest
+from exact import segments
+from hypothesis import given
+from kinds import every_kind
+from strategies import SCORES_OR_NONE, frames
+
+import frame_prc
+
+RANDOM = "random_average_precision"
+
+
+def mean_over_every_order(rows):
+    """Return the mean of the average precision over all orders of the truths, one after another."""
+    positives = sum(row.truth for row in rows)
+    orders = [
+        [row._replace(truth=place in chosen) for place, row in enumerate(rows)]
+        for chosen in combinations(range(len(rows)), positives)
+    ]
+    return sum(map(oracle.average_precision, orders)) / len(orders) if positives else None
+
+
+def random_of(frame, **asked):
+    return frame_prc.summary(frame, "truth", "score", **asked).row(0, named=True)[RANDOM]
+
+
+# --- the expectation ---------------------------------------------------------------------------
+
+
+@given(frames(SCORES_OR_NONE, max_size=6))
+def test_the_oracle_is_the_mean_over_every_order(df):
+    for rows in segments(df, None).values():
+        assert oracle.random_average_precision(rows) == mean_over_every_order(rows)
+
+
+@every_kind
+@given(frames(SCORES_OR_NONE))
+def test_it_is_exact_with_ties_and_rows_never_retrieved(kind, df):
+    for missing, rows in (("drop", df.drop_nulls("score")), ("unretrieved", df)):
+        table = frame_prc.summary(kind.make(df), "truth", "score", by="segment", missing=missing)
+        found = dict(kind.rows(table).select("segment", RANDOM).rows())
+        for (segment,), some in segments(rows, "segment").items():
+            wanted = oracle.random_average_precision(some)
+            assert found[segment] == (None if wanted is None else pytest.approx(float(wanted)))
+
+
+@pytest.mark.parametrize(
+    ("truth", "score", "wanted"),
+    [
+        ([1, 1, 0, 0, 0], [5, 4, 3, 2, 1], 0.5925),  # Bestgen 2015
+        ([1, 0, 0, 0], [1, 1, 1, 1], 0.25),  # all tied: the prevalence
+        ([1], [1], 1.0),
+        ([1], [None], 0.0),
+        ([1, 1, 1], [3, 2, 1], 1.0),
+        ([1, 1], [1, None], 0.5),
+        ([0, 0], [2, 1], None),
+        ([1, 0], [None, None], 0.0),
+    ],
+)
+@every_kind
+def test_small_cases(kind, truth, score, wanted):
+    df = pl.DataFrame({"truth": truth, "score": score}, schema_overrides={"score": pl.Float64})
+    table = frame_prc.summary(kind.make(df), "truth", "score", missing="unretrieved")
+    [found] = kind.rows(table)[RANDOM]
+    assert found == (None if wanted is None else pytest.approx(wanted, rel=1e-15, abs=0))
+
+
+@pytest.mark.parametrize(
+    ("positives", "n", "lift"), [(1, 10, 2.9), (5, 100, 1.8), (50, 1_000, 1.13)]
+)
+def test_random_scores_exceed_the_prevalence_as_simulated(positives, n, lift):
+    """The mean over random scores of average precision over prevalence, by simulation."""
+    df = pl.DataFrame({"truth": [k < positives for k in range(n)], "score": range(n)})
+    assert random_of(df) * n / positives == pytest.approx(lift, rel=0.02)
+
+
+@pytest.mark.parametrize(("positives", "n"), [(3, 300_000), (150_000, 300_000), (299_999, 300_000)])
+def test_no_digit_is_lost_with_many_rows(positives, n):
+    df = pl.DataFrame({"truth": pl.int_range(n, eager=True) < positives, "score": range(n)})
+    harmonic = Fraction(math.fsum(1 / k for k in range(1, n + 1)))
+    wanted = (harmonic * (n - positives) + n * (positives - 1)) / (n * (n - 1))
+    row = frame_prc.summary(df, "truth", "score").row(0, named=True)
+    assert row[RANDOM] == pytest.approx(float(wanted), rel=1e-15, abs=0)
+    corrected = (oracle_area(positives, n) - wanted) / (1 - wanted)
+    assert row["chance_corrected_average_precision"] == pytest.approx(
+        float(corrected), rel=1e-11, abs=0
+    )
+
+
+def oracle_area(positives, n):
+    """Return the average precision of all negatives above all positives, none tied."""
+    found = math.fsum(k / (n - positives + k) for k in range(1, positives + 1))
+    return Fraction(found) / positives
+
+
+@every_kind
+def test_counts_of_many_rows_are_ties(kind):
+    counts = pl.DataFrame({"score": [2, 1], "pos": [3, 10**9], "neg": [10**9, 7]})
+    row = kind.rows(frame_prc.summary(kind.make(counts), score="score", pos="pos", neg="neg"))
+    n, positives, first = 2 * 10**9 + 10, 10**9 + 3, 10**9 + 3
+    shares = 1 + Fraction(n - first, n)
+    wanted = (shares * (n - positives) + n * (positives - 1)) / (n * (n - 1))
+    assert row[RANDOM].item() == pytest.approx(float(wanted), rel=1e-15, abs=0)
+
+
+@every_kind
+def test_the_prevalence_stands_for_it_with_weights(kind):
+    df = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1], "w": [1.0, 2.0, 3.0, 4.0]})
+    row = kind.rows(frame_prc.summary(kind.make(df), "truth", "score", weight="w"))
+    area = 0.25 * 1 + 0.75 * 4 / 6
+    measures = row.select("prevalence", RANDOM, "lift", "chance_corrected_average_precision")
+    assert measures.row(0) == pytest.approx((0.4, 0.4, area / 0.4, (area - 0.4) / 0.6), rel=1e-14)
+
+
+@every_kind
+def test_a_mean_of_segments_is_the_mean_of_what_each_has(kind):
+    truth = {"a": [1, 0, 0], "b": [1, 1, 0, 0], "c": [0]}
+    rows = [(key, bool(value)) for key, values in truth.items() for value in values]
+    df = pl.DataFrame(rows, schema=["k", "truth"], orient="row").with_row_index("score")
+    table = kind.rows(frame_prc.summary(kind.make(df), "truth", "score", by="k", overall=True))
+    found = dict(table.select(pl.coalesce("k", "level"), RANDOM).rows())
+    alone = {(key,): oracle.random_average_precision(s) for (key,), s in segments(df, "k").items()}
+    [pooled] = (oracle.random_average_precision(some) for some in segments(df, None).values())
+    macro = (alone["a",] + alone["b",]) / 2
+    wanted = {"a": alone["a",], "b": alone["b",], "pooled": pooled, "macro": macro}
+    assert found.pop("c") is None
+    assert found == pytest.approx({key: float(value) for key, value in wanted.items()}, rel=1e-15)
+
+
+# --- below chance ------------------------------------------------------------------------------
+
+MANY = [k % 10 == 0 for k in range(100)] + [k % 10 > 0 for k in range(100)]
+FEW = [False] * 970 + [k % 5 == 2 for k in range(30)]  # six positives, all near the end
+
+
+def rows_of(truth):
+    """Return rows in descending order of their score; the lower is the better one here."""
+    return pl.DataFrame({"truth": truth}).with_columns(
+        score=-pl.int_range(pl.len()), user=pl.int_range(pl.len()) // 2, weight=1.5
+    )
+
+
+@every_kind
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"ci_method": "boyd"},
+        {"ci_method": "bootstrap", "seed": 1, "replicates": 100},
+        {"cluster": "user"},
+        {"weight": "weight"},
+        {"thresholds": [-300, -150, -100, -50, 0, 50, 100, 150, 300]},
+    ],
+    ids=str,
+)
+def test_status_says_that_the_whole_interval_lies_below_chance(kind, asked):
+    df = rows_of(MANY)
+    worse = kind.rows(kind.make(df).prc.average_precision("truth", "score", ci=0.95, **asked))
+    assert worse["status"].to_list() == ["below_chance"]
+    negated = kind.make(df.with_columns(-pl.col("score")))
+    better = kind.rows(negated.prc.average_precision("truth", "score", ci=0.95, **asked))
+    assert better["status"].to_list() == ["ok"]
+    without = kind.rows(kind.make(df).prc.average_precision("truth", "score"))
+    assert without["status"].to_list() == ["ok"]
+
+
+@every_kind
+@pytest.mark.parametrize("asked", [{}, {"weight": "weight"}], ids=str)
+def test_a_summary_says_so_of_segments_and_of_all(kind, asked):
+    df = pl.concat([rows_of(MANY), rows_of(MANY[::-1])]).with_columns(
+        k=pl.Series(["a"] * 200 + ["b"] * 200)
+    )
+    worse = df.filter(k="a").with_columns(k=pl.lit("c"))
+    asked = {"by": "k", "overall": True, **asked}
+    table = kind.rows(frame_prc.summary(kind.make(df), "truth", "score", **asked))
+    assert dict(table.select("k", "status").head(2).rows()) == {"a": "below_chance", "b": "ok"}
+    alone = kind.make(pl.concat([df.filter(k="a"), worse]))
+    every = kind.rows(frame_prc.summary(alone, "truth", "score", **asked))
+    assert every["status"].to_list() == ["below_chance"] * 4
+
+
+@every_kind
+def test_it_is_said_of_few_positives_too(kind):
+    frame = kind.make(rows_of(FEW))
+    row = kind.rows(frame_prc.summary(frame, "truth", "score")).row(0, named=True)
+    assert (row["n_pos"], row["status"]) == (6, "below_chance")
+    assert row["average_precision"] < row["ci_high"] < row[RANDOM]
+    # What is not below chance has few positives, as it did.
+    level = kind.rows(frame.prc.average_precision("truth", "score", ci=0.999999))
+    assert level["status"].to_list() == ["few_positives"]
+
+
+@every_kind
+def test_it_takes_account_of_how_far_random_orders_exceed_the_prevalence(kind):
+    """An interval above the prevalence and below what a random order of the labels has."""
+    truth = [k in (60, 65, 80, 90) for k in range(100)]
+    table = kind.rows(frame_prc.summary(kind.make(rows_of(truth)), "truth", "score", ci=0.5))
+    row = table.row(0, named=True)
+    assert row["prevalence"] < row["ci_high"] < row[RANDOM]
+    assert row["status"] == "below_chance"
+
+
+@every_kind
+def test_comparisons_take_no_account_of_it(kind):
+    df = rows_of(MANY).with_columns(other=pl.col("score") // 3)
+    table = kind.rows(frame_prc.compare(kind.make(df), "truth", ["score", "other"]))
+    assert table["status"].to_list() == ["ok"]
