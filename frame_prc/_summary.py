@@ -13,12 +13,13 @@ from frame_prc._areas import (
     UNDEFINED,
     Method,
 )
+from frame_prc._curve import precision
 from frame_prc._expressions import total
 from frame_prc._influence import spreads_of
 from frame_prc._intervals import COLUMNS as INTERVAL
 from frame_prc._intervals import Interval, check_method, with_interval
 from frame_prc._normalised import with_normalised
-from frame_prc._operating import f_score, first_best
+from frame_prc._operating import best, f_score, with_order
 from frame_prc._plan import aggregated, matched, once
 from frame_prc._ranking import Ranking, rank
 from frame_prc._rows import DROPPED, Rows
@@ -86,14 +87,15 @@ def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     rated = steps.with_columns(
         _where_grown(_areas.calibrated_step_area(pl.col("reference")), _CALIBRATED),
         _where_grown(f_score(_TP, _FP, _POSITIVES - _TP, 1), "f1"),
+        _where_grown(precision(_TP, _FP), "precision"),
         _where_grown(_areas.interpolated_lack(), "interpolated_lack"),
     )
     never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
     return _areas.areas_of(
-        rated.with_row_index("place"),
+        with_order(rated),
         _METHODS,
         weighted=ranking.rows.columns.weighted,
-        best=first_best(pl.col("f1"), pl.struct("slot", "f1")),
+        best=best(pl.col("f1"), "slot", "f1"),
         **{_CALIBRATED: total(pl.col(_CALIBRATED))},
         interpolated_lack=total(pl.col("interpolated_lack")) + never,
     )
