@@ -321,7 +321,8 @@ def variance(
 def student_quantile(level: float, degrees: Fraction) -> float:
     """Return Wallace's (1959) approximation to the quantile that so much of Student's t is below.
 
-    It is what the package promises; how near it is to Student's t is a test of its own.
+    It is what the package promises; how near the package is to Student's t by SciPy is a test of
+    its own.
     """
     normal = NormalDist().inv_cdf((1 + level) / 2)
     u = normal * float((8 * degrees + 3) / (8 * degrees + 1))
