@@ -34,19 +34,29 @@ def recall(tp: ExprT, positives: ExprT) -> ExprT:
 
 def precision_gain(tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
     """Return precision on the gain scale: 1 is perfect, 0 is as good as calling all positive."""
-    return 1 - positives / negatives * (fp / tp)
+    return gain_over(tp, fp, positives, negatives) / (negatives.cast(pl.Float64) * tp)
 
 
 def recall_gain(tp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
     """Return recall on the gain scale: 1 is full recall, 0 a recall equal to the prevalence."""
-    return 1 - positives / negatives * ((positives - tp) / tp)
+    return precision_gain(tp, positives - tp, positives, negatives)
+
+
+def gain_over(tp: pl.Expr, wrong: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
+    """Return ``negatives * tp - positives * wrong``, a gain before it is divided.
+
+    It is linear along a step, and exact for counts whose product a float holds.
+    """
+    return negatives.cast(pl.Float64) * tp - positives.cast(pl.Float64) * wrong
 
 
 def calibrated_precision(
-    tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr, prevalence: pl.Expr | float
+    tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr, odds: pl.Expr | float
 ) -> pl.Expr:
-    """Return the precision the same ranking has at another prevalence (Siblini et al. 2020)."""
-    odds = (1 - prevalence) / prevalence
+    """Return the precision the same ranking has at another prevalence (Siblini et al. 2020).
+
+    It is given as the odds of a negative: next to 1 a prevalence has no digits left for them.
+    """
     return tp / (tp + positives / negatives * odds * fp)
 
 
@@ -92,7 +102,8 @@ class Extras:
                 defined.then(recall_gain(tp, positives, negatives)).alias("recall_gain"),
             ]
         if self.calibrate is not None:
-            calibrated = calibrated_precision(tp, fp, positives, negatives, self.calibrate)
+            odds = (1 - self.calibrate) / self.calibrate
+            calibrated = calibrated_precision(tp, fp, positives, negatives, odds)
             columns.append(
                 pl.when(pl.col("opens") | (fp == 0))
                 .then(pl.col("precision"))

@@ -85,7 +85,7 @@ def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
 def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Return the areas of each segment, and its step of the best F1."""
     rated = steps.with_columns(
-        _where_grown(_areas.calibrated_step_area(pl.col("reference")), _CALIBRATED),
+        _where_grown(_areas.calibrated_step_area(pl.col("reference_odds")), _CALIBRATED),
         _where_grown(f_score(_TP, _FP, _POSITIVES - _TP, 1), "f1"),
         _where_grown(precision(_TP, _FP), "precision"),
         _where_grown(_areas.interpolated_lack(), "interpolated_lack"),
@@ -106,16 +106,15 @@ def _where_grown(value: pl.Expr, name: str) -> pl.Expr:
 
 
 def _with_reference(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Add the prevalence of all rows of the model, at which each segment is calibrated."""
+    """Add the odds of a negative among all rows of the model, at which segments are calibrated."""
     model = ["key_0"] if ranking.rows.columns.several_models else []
     totals = steps.filter("opens").select("segment", "positives", "negatives")
     models = totals.join(ranking.segments.table.select("segment", *model), on="segment", how="left")
     sums = [pl.col(name).sum() for name in ("positives", "negatives")]
     pooled = aggregated(models, model, *sums)
-    share = _POSITIVES / (_POSITIVES + _NEGATIVES)
-    reference = pooled.select(*model, reference=share)
-    of_segment = matched(models, reference, model, in_order=False).select("segment", "reference")
-    return steps.join(of_segment, on="segment", how="left", maintain_order="left")
+    reference = pooled.select(*model, reference_odds=_NEGATIVES / _POSITIVES)
+    odds = matched(models, reference, model, in_order=False).select("segment", "reference_odds")
+    return steps.join(odds, on="segment", how="left", maintain_order="left")
 
 
 def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
