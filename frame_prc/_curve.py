@@ -64,11 +64,12 @@ def wilson_low(hits: pl.Expr, misses: pl.Expr, z: float) -> pl.Expr:
     """Return the lower end of Wilson's interval for a share of hits (1927, JASA 22:209).
 
     The upper end is 1 less the lower end for the misses. As the smaller root of a quadratic over
-    its larger one, it is exactly 0 without hits, and loses nothing where hits are few.
+    its larger one, it loses nothing where hits are few. Without hits it is 0, also where ``z`` is.
     """
     n = hits + misses
     root = (hits * (misses / n) + z * z / 4).sqrt()
-    return hits / n * (hits / (hits + z * z / 2 + z * root))
+    low = hits / n * (hits / (hits + z * z / 2 + z * root))
+    return pl.when(hits > 0).then(low).otherwise(0.0)
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,8 @@ def curve(rows: Rows, start: Start, keep: Keep, bins: Bins | None, extras: Extra
     ranking = rank(rows, bins)
     frame = _with_rates(points(ranking, keep), start).with_columns(extras.columns())
     if isinstance(keep, int):
-        frame = _thinning.thin(frame, keep)
+        # A row that opens a segment and is not shown is none of those to keep.
+        frame = _thinning.thin(frame, keep + (start is None))
     if start is None:
         frame = frame.filter(~pl.col("opens"))
     tidy = ranking.segments.with_keys(_with_threshold(ranking, frame))

@@ -35,6 +35,11 @@ def total(terms: ExprT) -> ExprT:
     return added
 
 
+def addable(lengths: pl.Expr) -> pl.Expr:
+    """Round lengths so that they add up exactly, in any order, as long as they make below 2**13."""
+    return (lengths * _COARSE).round() / _COARSE
+
+
 def unsigned_zero(value: ExprT, dtype: pl.DataType) -> ExprT:
     """Return floats with one zero: of -0.0 and 0.0 a group would keep that of some row."""
     if not dtype.is_float():
