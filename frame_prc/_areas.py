@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias, get_args
 
@@ -11,8 +12,8 @@ from frame_prc._bins import Bins
 from frame_prc._curve import (
     Start,
     calibrated_precision,
+    gain_over,
     precision,
-    precision_gain,
     recall,
     recall_gain,
 )
@@ -26,6 +27,10 @@ Method: TypeAlias = Literal[
 METHODS: tuple[Method, ...] = get_args(Method)
 # Below this the series of x - log(1 + x) beats the difference, with 15 terms to 1e-17.
 _SERIES_BELOW = 0.1
+# Up to this a float holds every whole number, so that sums of them are exact.
+_LARGEST_EXACT = 2**sys.float_info.mant_dig
+# Steps of a gain below this are too far from 1 to add up with the others in any order.
+_FAR_BELOW = -(2.0**12)
 
 # These look only at the end of a step, so they need no point between two hits.
 _END_METHODS = {"step", "envelope", "11-point", "101-point"}
@@ -114,36 +119,55 @@ def _grid_area(steps: int, *, weighted: bool) -> pl.Expr:
     """Average the envelope over the recalls 0, 1/steps, ..., 1.
 
     Counts compare with the grid exactly, ``steps * TP >= k * positives``, where a grid of floats
-    misses recalls that lie on it. Sums of weights are rounded: within 1e-9 of a step they reach it.
+    misses recalls that lie on it. Sums of weights reach it within what they may be rounded by.
     """
 
     def reached(tp: pl.Expr) -> pl.Expr:
-        if weighted:
-            return (steps * recall(tp, _POSITIVES) + 1e-9).floor()
-        return steps * tp // _POSITIVES
+        of_counts = steps * _whole(tp) // _whole(_POSITIVES)
+        if not weighted:
+            return of_counts
+        # Each addition rounds by at most half the last digit, in either of two sums.
+        rounded = (pl.col("n_terms") + 1) * sys.float_info.epsilon
+        of_weights = (steps * recall(tp, _POSITIVES) * (1 + rounded)).floor()
+        is_whole = (_whole(amount) == amount for amount in (tp, _POSITIVES))
+        is_exact = pl.all_horizontal(*is_whole, _POSITIVES.is_between(0, _LARGEST_EXACT))
+        return pl.when(is_exact).then(of_counts).otherwise(of_weights)
 
     recall_zero = (_TP_A == 0).cast(pl.Int64)
     return (reached(_TP) - reached(_TP_A) + recall_zero) * _ENVELOPE / (steps + 1)
 
 
+def _whole(amount: pl.Expr) -> pl.Expr:
+    return amount.cast(pl.Int64, strict=False)
+
+
 def _gain_area() -> pl.Expr:
-    """Trapezoid of precision gain over recall gain from 0 to 1 (Flach & Kull 2015)."""
+    """Trapezoid of precision gain over recall gain from 0 to 1 (Flach & Kull 2015).
+
+    Where recall gain grows past 0 inside a step, the two gains are, before they are divided,
+    those of both its ends by their distances: no difference is taken of what nearly cancels.
+    """
     positives, negatives = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
-    at_zero = positives / (positives + negatives) * positives
-    slope = (_FP - _FP_A) / (_TP - _TP_A)
-    tp_a = pl.when(at_zero > _TP_A).then(at_zero).otherwise(_TP_A)
-    fp_a = _FP_A + slope * (tp_a - _TP_A)
-    width = recall_gain(_TP, positives, negatives) - recall_gain(tp_a, positives, negatives)
-    height = (
-        precision_gain(_TP, _FP, positives, negatives)
-        + precision_gain(tp_a, fp_a, positives, negatives)
-    ) / 2
-    return pl.when(at_zero < _TP).then(width * height).otherwise(0.0)
+    recall_b, recall_a = (
+        gain_over(tp, positives - tp, positives, negatives) for tp in (_TP, _TP_A)
+    )
+    passes = recall_a < 0
+    before, after = -recall_a / (recall_b - recall_a), recall_b / (recall_b - recall_a)
+    over_a, over_b = (
+        gain_over(tp, fp, positives, negatives) for tp, fp in ((_TP_A, _FP_A), (_TP, _FP))
+    )
+    at_zero = positives * (positives * (negatives / (positives + negatives)))
+    over_zero = (over_a * after + over_b * before) / at_zero
+    across = positives / negatives * (positives / _TP_A) * ((_TP - _TP_A) / _TP)
+    width = pl.when(passes).then(recall_gain(_TP, positives, negatives)).otherwise(across)
+    at_a = pl.when(passes).then(over_zero).otherwise(over_a / (negatives * _TP_A))
+    height = (at_a + over_b / (negatives * _TP)) / 2
+    return pl.when(recall_b > 0).then(width * height).otherwise(0.0)
 
 
-def calibrated_step_area(prevalence: pl.Expr) -> pl.Expr:
-    """Return what a step adds to the average precision at another prevalence."""
-    height = calibrated_precision(_TP, _FP, _POSITIVES, _NEGATIVES, prevalence)
+def calibrated_step_area(odds: pl.Expr) -> pl.Expr:
+    """Return what a step adds to the average precision at other odds of a negative."""
+    height = calibrated_precision(_TP, _FP, _POSITIVES, _NEGATIVES, odds)
     return (_HIGH - _LOW) / _POSITIVES * height
 
 
@@ -211,9 +235,18 @@ def areas_of(
     grows, formulas = ~pl.col("opens"), _formulas(weighted=weighted)
     areas = {method: pl.when(grows).then(formulas[method]()) for method in methods}
     totals = {name: pl.col(name).first() for name in ("positives", "negatives")}
-    sums = {method: total(pl.col(method)) for method in methods}
+    sums = {method: _sum(method) for method in methods}
     table = steps.with_columns(**areas).group_by("segment").agg(**totals, **sums, **aggregates)
     return table.sort("segment").with_columns(_defined(methods))
+
+
+def _sum(method: Method) -> pl.Expr:
+    """Return the area from its steps, of which only those of the gain may be below 0, and far."""
+    area = pl.col(method)
+    if method != "gain":
+        return total(area)
+    near = area.clip(lower_bound=_FAR_BELOW)
+    return total(near) + (area - near).sum()
 
 
 def _defined(methods: Sequence[Method]) -> list[pl.Expr]:

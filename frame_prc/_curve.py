@@ -34,19 +34,29 @@ def recall(tp: ExprT, positives: ExprT) -> ExprT:
 
 def precision_gain(tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
     """Return precision on the gain scale: 1 is perfect, 0 is as good as calling all positive."""
-    return 1 - positives / negatives * (fp / tp)
+    return gain_over(tp, fp, positives, negatives) / (negatives.cast(pl.Float64) * tp)
 
 
 def recall_gain(tp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
     """Return recall on the gain scale: 1 is full recall, 0 a recall equal to the prevalence."""
-    return 1 - positives / negatives * ((positives - tp) / tp)
+    return precision_gain(tp, positives - tp, positives, negatives)
+
+
+def gain_over(tp: pl.Expr, wrong: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
+    """Return ``negatives * tp - positives * wrong``, a gain before it is divided.
+
+    It is linear along a step, and exact for counts whose product a float holds.
+    """
+    return negatives.cast(pl.Float64) * tp - positives.cast(pl.Float64) * wrong
 
 
 def calibrated_precision(
-    tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr, prevalence: pl.Expr | float
+    tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr, odds: pl.Expr | float
 ) -> pl.Expr:
-    """Return the precision the same ranking has at another prevalence (Siblini et al. 2020)."""
-    odds = (1 - prevalence) / prevalence
+    """Return the precision the same ranking has at another prevalence (Siblini et al. 2020).
+
+    It is given as the odds of a negative: next to 1 a prevalence has no digits left for them.
+    """
     return tp / (tp + positives / negatives * odds * fp)
 
 
@@ -54,11 +64,12 @@ def wilson_low(hits: pl.Expr, misses: pl.Expr, z: float) -> pl.Expr:
     """Return the lower end of Wilson's interval for a share of hits (1927, JASA 22:209).
 
     The upper end is 1 less the lower end for the misses. As the smaller root of a quadratic over
-    its larger one, it is exactly 0 without hits, and loses nothing where hits are few.
+    its larger one, it loses nothing where hits are few. Without hits it is 0, also where ``z`` is.
     """
     n = hits + misses
     root = (hits * (misses / n) + z * z / 4).sqrt()
-    return hits / n * (hits / (hits + z * z / 2 + z * root))
+    low = hits / n * (hits / (hits + z * z / 2 + z * root))
+    return pl.when(hits > 0).then(low).otherwise(0.0)
 
 
 @dataclass(frozen=True)
@@ -92,7 +103,8 @@ class Extras:
                 defined.then(recall_gain(tp, positives, negatives)).alias("recall_gain"),
             ]
         if self.calibrate is not None:
-            calibrated = calibrated_precision(tp, fp, positives, negatives, self.calibrate)
+            odds = (1 - self.calibrate) / self.calibrate
+            calibrated = calibrated_precision(tp, fp, positives, negatives, odds)
             columns.append(
                 pl.when(pl.col("opens") | (fp == 0))
                 .then(pl.col("precision"))
@@ -121,7 +133,8 @@ def curve(rows: Rows, start: Start, keep: Keep, bins: Bins | None, extras: Extra
     ranking = rank(rows, bins)
     frame = _with_rates(points(ranking, keep), start).with_columns(extras.columns())
     if isinstance(keep, int):
-        frame = _thinning.thin(frame, keep)
+        # A row that opens a segment and is not shown is none of those to keep.
+        frame = _thinning.thin(frame, keep + (start is None))
     if start is None:
         frame = frame.filter(~pl.col("opens"))
     tidy = ranking.segments.with_keys(_with_threshold(ranking, frame))

@@ -34,6 +34,11 @@ def exact_sum(terms: ExprT) -> ExprT:
     return added
 
 
+def addable(lengths: pl.Expr) -> pl.Expr:
+    """Round lengths so that they add up exactly, in any order, as long as they make below 2**13."""
+    return (lengths * _COARSE).round() / _COARSE
+
+
 def total(terms: ExprT) -> ExprT:
     """Return the exact sum of terms that make at most 1.
 

@@ -185,7 +185,9 @@ def student_quantile(level: float) -> pl.Expr:
 
     Its degrees of freedom are the effective positives less one, by which it divides squares where
     ours divides by all of them: what is added here. The normal quantile is transformed as by
-    Wallace (1959, doi 10.1214/aoms/1177706095), to within .1 % from 8 degrees on.
+    Wallace (1959, doi 10.1214/aoms/1177706095). From 8 degrees on it is within 0.1 % of Student's
+    at levels up to 95 %, and within 0.25 % at 99 %; with fewer it is wider, at 95 % by 4 % with 2
+    degrees and by 38 % with 1.
     """
     normal = normal_quantile(level) / _wallace()
     return (_EFFECTIVE * ((normal**2 / _DEGREES).exp() - 1)).sqrt()

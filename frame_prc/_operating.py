@@ -47,10 +47,11 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
     # 49/49 is then below 1.
     dtype = ranking.threshold_dtype
     merits = {f"merit_{i}": _merit(target, dtype) for i, target in enumerate(targets)}
-    point = pl.struct("score", "tp", "fp", "positives", "negatives")
-    chosen = {str(i): first_best(pl.col(merit), point) for i, merit in enumerate(merits)}
-    ranked = ranking.with_score(points(ranking)).with_row_index("place")
-    found = ranked.with_columns(**merits).group_by("segment").agg(**chosen)
+    columns = ("score", "fp", "positives", "negatives")
+    chosen = {str(i): best(pl.col(merit), *columns) for i, merit in enumerate(merits)}
+    ranked = with_order(ranking.with_score(points(ranking)))
+    rated = ranked.with_columns(precision(_TP, _FP).alias("precision"), **merits)
+    found = rated.group_by("segment").agg(**chosen)
     # A segment that lost all its rows has no points, and still has its rows of nulls.
     every = ranking.segments.table.drop(ranking.rows.keys)
     joined = join(every, found, on="segment", how="left", maintain_order="left")
@@ -60,16 +61,23 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
         point=pl.concat_list(list(chosen)),
     )
     table = long.explode("criterion", "target", "point").unnest("point")
-    rated = table.with_columns(_rates(dtype))
     outputs = [*COLUMNS, *dropped(rows.columns.request.missing)]
-    return rows.finish(ranking.segments.with_keys(rated), outputs)
+    return rows.finish(ranking.segments.with_keys(table.with_columns(_rates(dtype))), outputs)
 
 
-def first_best(merit: pl.Expr, point: pl.Expr) -> pl.Expr:
-    """Return the point of most merit, of several the one of the highest threshold."""
-    # By its place in the ranking, since a group need not come in order.
-    place = pl.when(merit == merit.max()).then(pl.col("place"))
-    return pl.when(merit.count() > 0).then(point.get(place.arg_min()))
+def with_order(points: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the place of each point in the ranking, which a group need not keep; 0 is the largest."""
+    return points.with_row_index("place").with_columns(place=-pl.col("place").cast(pl.Int64))
+
+
+def best(merit: pl.Expr, *columns: str) -> pl.Expr:
+    """Return columns of the point of most merit that no other of as much merit dominates.
+
+    Of equally good points it is the most precise, then the one of most recall, then the one of the
+    highest threshold: the largest struct of these.
+    """
+    point = pl.struct("precision", "tp", "place", *columns)
+    return point.filter(merit == merit.max()).sort(descending=True).first()
 
 
 def _merit(target: Target, threshold_dtype: pl.DataType) -> pl.Expr:
@@ -85,7 +93,7 @@ def _merit(target: Target, threshold_dtype: pl.DataType) -> pl.Expr:
             # The last point that it reaches, or the opening one.
             # As the score's dtype has it: the Float32 next to .7 is less than .7.
             held = pl.lit(value, pl.Float64).cast(threshold_dtype).cast(pl.Float64)
-            return pl.when(~real | (_SCORE.cast(pl.Float64) >= held)).then(pl.col("place"))
+            return pl.when(~real | (_SCORE.cast(pl.Float64) >= held)).then(-pl.col("place"))
         case "f_beta":
             return pl.when(real & (_POSITIVES > 0)).then(f_score(_TP, _FP, _FN, value))
         case "predicted_rate":

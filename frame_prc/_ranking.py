@@ -25,6 +25,9 @@ _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
 # Below this many rows the narrower key gains less than the look costs.
 _WORTH_A_LOOK = 20_000
 
+# Rows that are sums of weights do not tell of how many; rounding seldom is worse than of so many.
+_TERMS_OF_COUNTS = 2**17
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -169,12 +172,14 @@ def running(ranking: Ranking, which: Which) -> pl.LazyFrame:
         ``segment``, ``slot``, ``tp``, ``fp``, ``positives``, ``negatives``, ``opens``, in ranking
         order; each segment begins with the row that opens it. The totals are those of the segment.
         With squares also ``tp_squares``, ``fp_squares`` and ``positives_squares``. Steps also have
-        ``tp_a`` and ``fp_a``, the running sums at the score before.
+        ``tp_a`` and ``fp_a``, the running sums at the score before. With weights ``n_terms`` is how
+        many terms the sums of a segment have, each of which may round them.
     """
     sums = _weight_sums if ranking.rows.columns.weighted else _count_sums
     squares = ("tp_squares", "fp_squares", "positives_squares") if ranking.squares else ()
     before = ("tp_a", "fp_a") if which == "steps" else ()
-    columns = ("tp", "fp", "positives", "negatives", "opens", *before, *squares)
+    sizes = ("n_terms",) if ranking.rows.columns.weighted else ()
+    columns = ("tp", "fp", "positives", "negatives", "opens", *before, *squares, *sizes)
     summed = sums(ranking, which).select(ranking.key.segment(), ranking.key.slot(), *columns)
     return summed.filter(pl.col("segment") != ranking.key.last_segment)
 
@@ -254,6 +259,7 @@ def _weight_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
     gains = {"tp": "pos", "tp_squares": "pos_squares"}
     losses = {"fp": "neg", "fp_squares": "neg_squares"}
     ranked = ranking.in_order.with_columns(key.segment()).set_sorted("segment")
+    ranked = ranked.with_row_index("row")
     if which == "hits":
         # Only positive rows add true positives: there are fewer of them to sum up.
         ranked = ranked.with_columns(_sums_within(losses, amounts))
@@ -267,7 +273,10 @@ def _weight_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
         total: pl.when("closes").then(pl.col(of)).backward_fill() for total, of in sums.items()
     }
     picked = _picked(ranked, key, which, ("tp", "fp"))
-    return picked.with_columns(key.opens(), key.closes()).with_columns(**totals)
+    hidden = _TERMS_OF_COUNTS if ranking.rows.counted else 0
+    return picked.with_columns(key.opens(), key.closes()).with_columns(
+        n_terms=_until_next(pl.col("row").cast(pl.Int64)) + hidden, **totals
+    )
 
 
 def _sums_within(sums: dict[str, str], amounts: dict[str, pl.Expr]) -> list[pl.Expr]:

@@ -13,12 +13,13 @@ from frame_prc._areas import (
     UNDEFINED,
     Method,
 )
+from frame_prc._curve import precision
 from frame_prc._expressions import total
 from frame_prc._influence import spreads_of
 from frame_prc._intervals import COLUMNS as INTERVAL
 from frame_prc._intervals import Interval, with_interval
 from frame_prc._normalised import with_lift, with_normalised
-from frame_prc._operating import f_score, first_best
+from frame_prc._operating import best, f_score, with_order
 from frame_prc._plan import aggregated, join, matched, once
 from frame_prc._ranking import Ranking, rank
 from frame_prc._rows import DROPPED, Rows
@@ -92,16 +93,17 @@ def _spread(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
 def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Return the areas of each segment, and its step of the best F1."""
     rated = steps.with_columns(
-        _where_grown(_areas.calibrated_step_area(pl.col("reference")), _CALIBRATED),
+        _where_grown(_areas.calibrated_step_area(pl.col("reference_odds")), _CALIBRATED),
         _where_grown(f_score(_TP, _FP, _POSITIVES - _TP, 1), "f1"),
+        _where_grown(precision(_TP, _FP), "precision"),
         _where_grown(_areas.interpolated_lack(), "interpolated_lack"),
     )
     never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
     return _areas.areas_of(
-        rated.with_row_index("place"),
+        with_order(rated),
         _METHODS,
         weighted=ranking.rows.columns.weighted,
-        best=first_best(pl.col("f1"), pl.struct("slot", "f1")),
+        best=best(pl.col("f1"), "slot", "f1"),
         **{_CALIBRATED: total(pl.col(_CALIBRATED))},
         interpolated_lack=total(pl.col("interpolated_lack")) + never,
     )
@@ -112,17 +114,16 @@ def _where_grown(value: pl.Expr, name: str) -> pl.Expr:
 
 
 def _with_reference(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Add the prevalence of all rows of the model, at which each segment is calibrated."""
+    """Add the odds of a negative among all rows of the model, at which segments are calibrated."""
     model = ["key_0"] if ranking.rows.columns.several_models else []
     totals = steps.filter("opens").select("segment", "positives", "negatives")
     keys = ranking.segments.table.select("segment", *model)
     models = join(totals, keys, on="segment", how="left")
     sums = [pl.col(name).sum() for name in ("positives", "negatives")]
     pooled = aggregated(models, model, *sums)
-    share = _POSITIVES / (_POSITIVES + _NEGATIVES)
-    reference = pooled.select(*model, reference=share)
-    of_segment = matched(models, reference, model, in_order=False).select("segment", "reference")
-    return join(steps, of_segment, on="segment", how="left", maintain_order="left")
+    reference = pooled.select(*model, reference_odds=_NEGATIVES / _POSITIVES)
+    odds = matched(models, reference, model, in_order=False).select("segment", "reference_odds")
+    return join(steps, odds, on="segment", how="left", maintain_order="left")
 
 
 def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from frame_prc._expressions import addable
+
 LEAST_POINTS = 5
 COLUMNS = ("precision_error",)
 
@@ -14,6 +16,8 @@ _HIT, _KEPT = pl.col("hit"), pl.col("kept")
 
 def thin(points: pl.LazyFrame, most: int) -> pl.LazyFrame:
     """Keep at most so many points of each segment, about evenly spaced along its curve.
+
+    Each segment opens with a row that counts as one of them.
 
     The steps that grow recall are cut into stretches of equal length, the change of precision and
     of recall added up, and the last step of each is kept: within a stretch no two precisions are
@@ -51,7 +55,8 @@ def _length() -> pl.Expr:
     across = (_RECALL - _RECALL.shift(1)).fill_null(0.0)
     # Where the curve starts is a convention: no distance to that.
     down = pl.when(~_OPENS.shift(1)).then((_PRECISION - _PRECISION.shift(1)).abs()).fill_null(0.0)
-    return pl.when(_OPENS).then(0.0).otherwise(across + down).alias("length")
+    # Added up in whichever order, they are the same: one that ends a stretch ends it on any engine.
+    return pl.when(_OPENS).then(0.0).otherwise(addable(across + down)).alias("length")
 
 
 def _error() -> pl.Expr:

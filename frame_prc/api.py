@@ -815,7 +815,8 @@ def operating_points(
 ) -> FrameT:
     """Find the threshold of each segment that meets a target best, and what it gives.
 
-    Any number of targets, each a number or a list. Of equally good thresholds the highest is taken.
+    Any number of targets, each a number or a list. Of equally good points it takes the most
+    precise, then the one of most recall, then the highest threshold.
 
     Parameters
     ----------
@@ -844,16 +845,19 @@ def operating_points(
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
         aggregated; rows with the same score are added up.
     recall
-        The most precise point with at least this recall, above 0 and up to 1.
+        The most precise point with at least this recall, above 0 and up to 1; of equally precise
+        points the one of most recall.
     precision
-        The point of most recall with at least this precision, above 0 and up to 1.
+        The point of most recall with at least this precision, above 0 and up to 1; of points of
+        equal recall the most precise.
     threshold
         What this threshold gives, also between scores: one threshold for all segments.
     f_beta
         The point of the largest F score that weighs recall this many times as much as precision.
     predicted_rate
         The largest share of rows predicted positive that is not above this one, above 0 and up to
-        1: a budget of alerts.
+        1: a budget of alerts. It is spent even where the last alerts find nothing, so a smaller
+        share may have the same recall.
 
     Returns
     -------

@@ -255,10 +255,19 @@ def operating_point(rows: Sequence[Row], criterion: str, target: float) -> Point
     """Look at every point for the best that meets a target, the highest threshold first.
 
     Shares are compared as the floats nearest to them, as users write them: 3 of 10 meet a recall
-    of .3, which as a float is a little less, and of .7 as a float likewise.
+    of .3, which as a float is a little less, and of .7 as a float likewise. Of equally good points
+    the most precise is taken, then the one of most recall, then the highest threshold.
     """
     if criterion == "threshold":
         return _point(rows, target) if rows else None
+    defined, value = meeting(rows, criterion, target)
+    return max(defined, key=lambda p: (value(p), p.precision, p.tp), default=None)
+
+
+def meeting(
+    rows: Sequence[Row], criterion: str, target: float
+) -> tuple[list[Point], Callable[[Point], Fraction]]:
+    """Return the points that meet a target, and what is to be as large as can be among them."""
     points, n = curve(rows), sum(totals(rows))
     share = {
         "recall": lambda p: p.recall,
@@ -277,7 +286,7 @@ def operating_point(rows: Sequence[Row], criterion: str, target: float) -> Point
         defined = [p for p in defined if float(share(p)) >= target]
     if criterion == "predicted_rate":
         defined = [p for p in defined if float(share(p)) <= target]
-    return max(defined, key=value, default=None)
+    return defined, value
 
 
 def _point(rows: Sequence[Row], threshold: Any) -> Point:
@@ -336,7 +345,8 @@ def variance(
 def student_quantile(level: float, degrees: Fraction) -> float:
     """Return Wallace's (1959) approximation to the quantile that so much of Student's t is below.
 
-    It is what the package promises; how near it is to Student's t is a test of its own.
+    It is what the package promises; how near the package is to Student's t by SciPy is a test of
+    its own.
     """
     normal = NormalDist().inv_cdf((1 + level) / 2)
     u = normal * float((8 * degrees + 3) / (8 * degrees + 1))

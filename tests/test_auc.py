@@ -204,6 +204,8 @@ EXTREMES = {
     "a thousand million weights": [(10**9, 10**9), (1, 0), (1, 10**9), (10**9, 1)],
     "after all but one": [(10**12, 10**12), (1, 1)],
     "tiny and large": [(1, 10**15), (10**15, 1)],
+    "all but one positive": [(88_150, 0), (58_537, 0), (2, 1)],
+    "next to all positive": [(10**9, 0), (0, 1), (10**12, 2), (3, 1)],
 }
 
 
@@ -211,16 +213,8 @@ EXTREMES = {
 @every_method
 @pytest.mark.parametrize("classes", EXTREMES.values(), ids=EXTREMES)
 def test_areas_of_extreme_counts_keep_their_digits(kind, classes, method):
-    scores = [-place for place in range(len(classes))]
-    df = pl.DataFrame(
-        {"score": scores, "pos": [p for p, _ in classes], "neg": [n for _, n in classes]}
-    )
+    df, rows = counted(classes)
     result = frame_prc.auc(kind.make(df), score="score", pos="pos", neg="neg", method=method)
-    rows = [
-        oracle.Row(truth, score, Fraction(amount))
-        for score, amounts in zip(scores, classes, strict=True)
-        for truth, amount in zip([True, False], amounts, strict=True)
-    ]
     exact = float(oracle.area(rows, method))
     assert kind.rows(result)["auc"].item() == pytest.approx(exact, rel=1e-12, abs=0)
 
@@ -245,6 +239,127 @@ def test_grid_holds_for_the_largest_counts(kind, method):
     assert kind.rows(result)["auc"].item() == pytest.approx(
         area(KINDS[0], published.RUNS, method), rel=1e-12, abs=0
     )
+
+
+COUNTS = st.sampled_from([0, 1, 2, 10**3, 10**6, 10**9]) | st.integers(0, 10**9)
+
+
+@every_kind
+@given(st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=6))
+def test_gain_of_any_counts_keeps_its_digits(kind, classes):
+    df, rows = counted(classes)
+    result = frame_prc.auc(kind.make(df), score="score", pos="pos", neg="neg", method="gain")
+    exact = oracle.area(rows, "gain")
+    # Heights between 1 and far below 0 may cancel.
+    expected = None if exact is None else pytest.approx(float(exact), rel=1e-12, abs=1e-15)
+    assert kind.rows(result)["auc"].to_list() == [expected]
+
+
+def counted(classes):
+    """Return positives and negatives, the highest score first, as a frame and as rows."""
+    scores = [-place for place in range(len(classes))]
+    df = pl.DataFrame(
+        {"score": scores, "pos": [p for p, _ in classes], "neg": [n for _, n in classes]}
+    )
+    rows = [
+        oracle.Row(truth, score, Fraction(amount))
+        for score, amounts in zip(scores, classes, strict=True)
+        for truth, amount in zip([True, False], amounts, strict=True)
+        if amount > 0
+    ]
+    return df, rows
+
+
+# What is said of weights: from 1e-150 on, and a sum below 1e150.
+WIDE = {
+    "few positives": [(1e-150, 0.0), (0.0, 1e147)],
+    "few positives, last": [(0.0, 1e147), (1e-150, 0.0)],
+    "few positives, tied": [(1e-150, 1e147)],
+    "few negatives": [(1e147, 0.0), (1e147, 1e-150), (1e-150, 0.0)],
+    "few negatives, first": [(0.0, 1e-150), (1e147, 0.0)],
+    "all small": [(1e-150, 0.0), (1e-150, 1e-150), (2e-150, 1e-150)],
+    "all large": [(1e149, 0.0), (1e149, 1e149), (2e149, 1e149)],
+    "from small to large": [(1e-150, 1e-150), (1e-75, 1.0), (1.0, 1e-75), (1e149, 1e149)],
+}
+
+
+@every_kind
+@pytest.mark.parametrize("classes", WIDE.values(), ids=WIDE)
+def test_gain_of_weights_over_their_whole_range(kind, classes):
+    df, rows = counted(classes)
+    result = frame_prc.auc(kind.make(df), score="score", pos="pos", neg="neg", method="gain")
+    exact = float(oracle.area(rows, "gain"))
+    assert kind.rows(result)["auc"].to_list() == [pytest.approx(exact, rel=1e-12, abs=1e-15)]
+
+
+# --- grids ----------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("method", ["11-point", "101-point"])
+@pytest.mark.parametrize("missed", [1, 2])
+@pytest.mark.parametrize("positives", [10**10, 2**52])
+def test_whole_sums_of_weights_reach_the_recalls_that_counts_reach(kind, positives, missed, method):
+    df, _ = counted([(positives - missed, 0), (missed, positives)])
+    sums = df.cast({"pos": pl.Float64, "neg": pl.Float64})
+    asked = {"score": "score", "pos": "pos", "neg": "neg", "method": method}
+    found = kind.rows(frame_prc.auc(kind.make(sums), **asked))["auc"].item()
+    # All but the last recall of the grid are reached at precision 1, that one at about a half.
+    steps = int(method.removesuffix("-point"))
+    assert found == pytest.approx((steps - 0.5) / steps, rel=1e-9)
+    assert found == pytest.approx(frame_prc.auc(df, **asked)["auc"].item(), rel=1e-15)
+
+
+@every_kind
+@pytest.mark.parametrize("rows", [10, 100, 3000])
+@pytest.mark.parametrize("weight", [0.1, 1 / 3, 0.7, 1e-9, 1e140])
+def test_equal_weights_reach_the_recalls_that_rows_reach(kind, rows, weight):
+    df = pl.DataFrame(
+        {"truth": [k % 3 != 0 for k in range(3 * rows)], "score": range(3 * rows, 0, -1)}
+    ).with_columns(weight=pl.lit(weight))
+    grids = ["11-point", "101-point"]
+    exact = frame_prc.auc(df, "truth", "score", method=grids)["auc"].to_list()
+    found = kind.rows(call(kind, df, method=grids))["auc"].to_list()
+    assert found == pytest.approx(exact, rel=1e-12, abs=0)
+
+
+@every_kind
+@pytest.mark.parametrize("weight", [0.17, 1 / 3])
+@pytest.mark.parametrize("aggregated", ["bins", "counts"])
+def test_sums_of_many_equal_weights_reach_the_recalls_that_rows_reach(kind, weight, aggregated):
+    # Recalls of .1, .3, .6, .7 and 1, at ever more negatives.
+    scores = {0.9: (2000, 0), 0.7: (4000, 4000), 0.5: (6000, 9000), 0.3: (2000, 9000)}
+    scores[0.1] = (6000, 30_000)
+    rows = [
+        pl.DataFrame({"truth": [True] * pos + [False] * neg, "score": score})
+        for score, (pos, neg) in scores.items()
+    ]
+    df = (
+        pl.concat(rows).with_columns(weight=pl.lit(weight)).sample(fraction=1, shuffle=True, seed=1)
+    )
+    grids = ["11-point", "101-point"]
+    exact = frame_prc.auc(df, "truth", "score", method=grids)["auc"].to_list()
+    if aggregated == "bins":
+        result = call(kind, df, method=grids, thresholds=[0.0, 0.2, 0.4, 0.6, 0.8])
+    else:
+        counts = frame_prc.counts(kind.make(df), "truth", "score", weight="weight")
+        result = frame_prc.auc(counts, score="threshold", pos="pos", neg="neg", method=grids)
+    assert kind.rows(result)["auc"].to_list() == pytest.approx(exact, rel=1e-9, abs=0)
+
+
+@every_kind
+@pytest.mark.parametrize("short", [1e-10, 1e-12, 1e-14])
+def test_a_recall_short_of_the_grid_by_more_than_rounding_is_short(kind, short):
+    df = pl.DataFrame(
+        {
+            "truth": [True, True, False],
+            "score": [2.0, 1.0, 1.0],
+            "weight": [0.5 - short, 0.5 + short, 1.0],
+        }
+    )
+    exact = exact_areas(df, None, ["11-point"])
+    assert exact["auc"].item() == pytest.approx((5 + 6 * 0.5) / 11, rel=1e-9)
+    assert_rows(kind, call(kind, df, method="11-point"), exact, **ROUNDED)
 
 
 # --- parts of an area -----------------------------------------------------------------

@@ -71,6 +71,19 @@ def test_interval_ends_exactly_at_0_and_1_where_all_rows_are_alike():
         assert wilson(n, 0)[1] == 1
 
 
+TINY = [5e-324, 1e-300, 1e-17, 2.0**-53, 1e-12]
+
+
+@every_kind
+@pytest.mark.parametrize("ci", TINY)
+def test_a_tiny_level_leaves_the_precision_itself(kind, ci):
+    df = pl.DataFrame({"truth": [0, 1, 1, 0], "score": [4, 3, 2, 1]})
+    points = kind.rows(frame_prc.curve(kind.make(df), "truth", "score", ci=ci, start=None))
+    precision = [0, 1 / 2, 2 / 3, 1 / 2]
+    for end in ENDS:
+        assert points[end].to_list() == pytest.approx(precision, rel=1e-11, abs=1e-11)
+
+
 @every_kind
 @pytest.mark.parametrize("keep", ["all", "corners"])
 @given(st.data(), BY)

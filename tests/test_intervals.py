@@ -212,15 +212,89 @@ def test_one_score_for_all_has_the_error_of_a_proportion(kind, positives, n):
     assert found is None if error is None else found == pytest.approx(error, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("degrees", "within"), [(1, 0.4), (4, 0.006), (8, 0.0011), (19, 2e-4), (49, 3e-5), (999, 1e-6)]
-)
-@pytest.mark.parametrize("level", [0.8, 0.95])
-def test_width_is_that_of_students_t(degrees, within, level):
-    exact = stats.t.ppf((1 + level) / 2, degrees)
-    assert oracle.student_quantile(level, Fraction(degrees)) == pytest.approx(exact, rel=within)
-    p_value = oracle.student_p_value(exact, Fraction(degrees))
-    assert p_value == pytest.approx(1 - level, rel=4 * within)
+# How far Wallace's quantile is from Student's by degrees of freedom: at levels up to .95, and
+# at .99.
+ACCURACY = {
+    1: (0.4, 1.25),
+    2: (0.042, 0.13),
+    4: (0.006, 0.016),
+    8: (0.001, 0.0025),
+    19: (2e-4, 3e-4),
+    49: (3e-5, 4e-5),
+    999: (1e-6, 1e-6),
+}
+LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99]
+
+
+def spread_of(positives: int, times: int) -> pl.DataFrame:
+    """Return positives and negatives in turn, so many times each, in clusters of their own."""
+    rows = pl.DataFrame({"truth": [1, 0] * positives, "score": range(2 * positives, 0, -1)})
+    one = rows.with_columns(user=pl.int_range(pl.len()))
+    return pl.concat([one] * times)
+
+
+def quantile_of(row: dict[str, Any]) -> float:
+    """Return how many standard errors an interval reaches down on the logit scale."""
+    area, low = row["average_precision"], row["ci_low"]
+    down = math.log(area / (1 - area)) - math.log(low / (1 - low))
+    return down * area * (1 - area) / row["std_error"]
+
+
+@every_kind
+@pytest.mark.parametrize("degrees", ACCURACY)
+@pytest.mark.parametrize("cluster", [None, "user"])
+@pytest.mark.parametrize("ci", LEVELS)
+def test_width_is_that_of_students_t_by_scipy(kind, degrees, cluster, ci):
+    df = spread_of(degrees + 1, times=2 if cluster else 1)
+    found = interval_of(kind, df, ci=ci, cluster=cluster).row(0, named=True)
+    exact = stats.t.isf((1 - ci) / 2, degrees) * math.sqrt((degrees + 1) / degrees)
+    within = ACCURACY[degrees][ci > 0.95]
+    assert quantile_of(found) == pytest.approx(exact, rel=within)
+
+
+@every_kind
+@pytest.mark.parametrize("ci", LEVELS)
+def test_width_of_weighted_rows_is_that_of_students_t_by_scipy(kind, ci):
+    df = spread_of(30, times=1).with_columns(weight=1.0 + pl.int_range(pl.len()) % 7)
+    positives = df.filter(pl.col("truth") == 1)["weight"]
+    effective = positives.sum() ** 2 / (positives**2).sum()  # 24.3
+    found = interval_of(kind, df, ci=ci).row(0, named=True)
+    exact = stats.t.isf((1 - ci) / 2, effective - 1) * math.sqrt(effective / (effective - 1))
+    assert quantile_of(found) == pytest.approx(exact, rel=ACCURACY[19][ci > 0.95])
+
+
+@every_kind
+@pytest.mark.parametrize("degrees", ACCURACY)
+@pytest.mark.parametrize("ci", LEVELS)
+def test_so_many_errors_hold_the_level_if_they_are_students(kind, degrees, ci):
+    """An estimate over its error is Student's t, but for what the error divides squares by."""
+    df = spread_of(degrees + 1, times=1)
+    found = quantile_of(interval_of(kind, df, ci=ci).row(0, named=True))
+    beyond = 2 * stats.t.sf(found * math.sqrt(degrees / (degrees + 1)), degrees)
+    if degrees >= 8:
+        assert beyond == pytest.approx(1 - ci, rel=0.012)
+    else:  # it holds more, but for levels of which a half or a fifth is left
+        assert beyond <= (1 - ci) * (1.001 if ci >= 0.9 else 1.01)
+
+
+@every_kind
+@pytest.mark.parametrize(("positives", "within"), [(9, 2e-3), (20, 5e-4), (50, 1e-4)])
+def test_p_value_is_that_of_students_t_by_scipy(kind, positives, within):
+    base = spread_of(positives, times=1)
+    other = base.with_columns(score=pl.when(pl.col("user") % 5 > 0).then("score").otherwise(0))
+    parts = [base.with_columns(side=pl.lit("a")), other.with_columns(side=pl.lit("b"))]
+    df = pl.concat(parts)
+    areas = interval_of(kind, df, by="side").rows(named=True)
+    logits = [math.log(row["average_precision"] / (1 - row["average_precision"])) for row in areas]
+    errors = [
+        row["std_error"] / (row["average_precision"] * (1 - row["average_precision"]))
+        for row in areas
+    ]
+    errors_apart = (logits[0] - logits[1]) / math.hypot(*errors)
+    t = abs(errors_apart) * math.sqrt((positives - 1) / positives)
+    compared = frame_prc.compare(kind.make(df), "truth", "score", by="side", against="rest")
+    for p_value in kind.rows(compared)["p_value"]:
+        assert p_value == pytest.approx(2 * stats.t.sf(t, positives - 1), rel=within)
 
 
 # --- from counts ----------------------------------------------------------------------

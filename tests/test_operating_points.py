@@ -92,6 +92,32 @@ def test_unretrieved_rows_stay_in_the_totals(kind, weights, data, by):
     assert_rows(kind, result, exact_points(df, by, CRITERIA), **ROUNDED)
 
 
+@every_kind
+@exact_weights
+@given(st.data())
+def test_no_point_that_meets_the_target_dominates_the_one_returned(kind, weights, data):
+    scores = st.integers(0, 15).map(float)
+    df = data.draw(frames(scores, weights, max_size=30))
+    rows = segments(df, None)[()]
+    found = kind.rows(call(kind, df, **CRITERIA)).filter(pl.col("criterion") != "threshold")
+    for criterion, target, tp, fp in found.select("criterion", "target", "tp", "fp").rows():
+        points = oracle.meeting(rows, criterion, target)[0]
+        chosen = [point for point in points if (point.tp, point.fp) == (tp, fp)]
+        assert len(chosen) == min(len(points), 1)
+        assert not any(dominates(p, q, criterion) for p in points for q in chosen)
+
+
+def dominates(point, other, criterion):
+    """Return whether a point is as good in all respects, and better in one."""
+    qualities = [[p.precision, p.tp] for p in (point, other)]
+    if criterion == "predicted_rate":  # a budget, to be spent
+        qualities = [
+            [p.tp + p.fp, *some] for p, some in zip((point, other), qualities, strict=True)
+        ]
+    pairs = list(zip(*qualities, strict=True))
+    return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
+
+
 # --- one target -----------------------------------------------------------------------
 
 
@@ -140,15 +166,38 @@ def test_full_recall_is_reached_whatever_the_number_of_positives(kind, positives
 @pytest.mark.parametrize(
     ("truth", "asked", "threshold"),
     [
-        ([0, 1, 0, 1], {"recall": 0.5}, 3),  # precision 1/2 at 3 and at 1
-        ([0, 1, 1, 0], {"precision": 0.5}, 2),  # recall 1 at 2 and at 1
-        ([1, 0, 0, 1], {"f_beta": 1}, 4),  # F1 is 2/3 at 4 and at 1
+        ([1, 1, 1, 1, 0], {"recall": 0.5}, 2),  # precision 1 from 4 down to 2, recall 1 at 2
+        ([0, 1, 0, 1, 0], {"recall": 0.5}, 2),  # precision 1/2 at 4 and at 2
+        ([0, 1, 1, 0, 0], {"precision": 0.5}, 3),  # recall 1 at 3 and at 2
+        ([1, 0, 0, 1, 0], {"f_beta": 1}, 5),  # F1 is 2/3 at 5, of precision 1, and at 2
+        ([0, 0, 0, 0, 0], {"predicted_rate": 0.5}, 4),  # the budget is spent, whatever it finds
     ],
-    ids=["recall", "precision", "f_beta"],
+    ids=str,
 )
-def test_of_equally_good_thresholds_the_highest_is_taken(kind, truth, asked, threshold):
-    df = pl.DataFrame({"truth": truth, "score": [4, 3, 2, 1]})
+def test_of_equally_good_points_none_is_dominated(kind, truth, asked, threshold):
+    df = pl.DataFrame({"truth": truth, "score": [5, 4, 3, 2, 1]})
     assert point(kind, df, **asked)["threshold"] == threshold
+    whole = df.with_columns(weight=pl.lit(2.5))
+    assert point(kind, whole, **asked)["threshold"] == threshold
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("pos", "neg", "asked", "threshold"),
+    [
+        # F1 is 2/3 to the last digit at both, precision 1 at both; recall grows by one digit.
+        ([1e16, 2.0, 1e16], [0.0, 0.0, 1e17], {"f_beta": 1}, 2),
+        # A tiny weight is lost beside a large one: the same point, at the higher threshold.
+        ([1e16, 1e-16, 1.0], [1e16, 1.0, 1e17], {"recall": 0.5}, 3),
+        ([1e16, 1e-16, 1.0], [1.0, 1e-16, 1e17], {"precision": 0.5}, 3),
+        ([1e16, 1e-16, 1.0], [1e16, 1e-16, 1e17], {"predicted_rate": 0.5}, 3),
+    ],
+    ids=["f_beta", "recall", "precision", "predicted_rate"],
+)
+def test_points_that_rounding_makes_equal_are_told_apart(kind, pos, neg, asked, threshold):
+    df = pl.DataFrame({"score": [3, 2, 1], "pos": pos, "neg": neg})
+    result = frame_prc.operating_points(kind.make(df), score="score", pos="pos", neg="neg", **asked)
+    assert kind.rows(result)["threshold"].to_list() == [threshold]
 
 
 @every_kind

@@ -233,6 +233,34 @@ def test_calibration_makes_one_classifier_equal_at_two_prevalences(kind):
     assert curve["precision"].round(4).to_list() == [0.7576, 0.2381]
 
 
+# Of all rows next to all are positive, or next to all negative, and a segment is otherwise.
+FAR_FROM_ALL = {
+    "positive": ([1.0, 1e-150, 1e16, 1e10, 1e147], [0, 1, 0, 1, 1]),
+    "positive, by 10 digits": ([1.0, 1e-10, 1.0, 1.0, 1e10], [0, 1, 0, 1, 1]),
+    "negative": ([1.0, 1e10, 1e-150, 1e5, 1e147], [0, 1, 0, 1, 0]),
+}
+
+
+@every_kind
+@pytest.mark.parametrize(("weights", "truth"), FAR_FROM_ALL.values(), ids=FAR_FROM_ALL)
+def test_calibration_to_a_prevalence_next_to_0_or_1_keeps_its_digits(kind, weights, truth):
+    df = pl.DataFrame(
+        {
+            "segment": ["x", "x", "x", "x", "y"],
+            "truth": truth,
+            "score": [3.0, 2.0, 1.0, None, 1.0],
+            "weight": weights,
+        }
+    )
+    found = kind.rows(call(kind, df, by="segment", missing="unretrieved"))
+    exact = expected(df, "segment")["calibrated_average_precision"].to_list()
+    assert exact[0] < 1
+    assert found["calibrated_average_precision"].to_list() == [
+        pytest.approx(exact[0], rel=1e-12, abs=0),
+        None,
+    ]
+
+
 # --- states ------------------------------------------------------------------------------------
 
 STATES = pl.DataFrame(

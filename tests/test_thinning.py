@@ -74,8 +74,41 @@ def test_start_end_and_extremes_stay(kind, df, keep):
     for extreme in (pl.Expr.min, pl.Expr.max):
         ends = [part.select(extreme(pl.col("precision"))).item() for part in (found, full)]
         assert ends[0] == ends[1]
-    if full.height < keep:
+    if full.height <= keep:
         assert found["precision_error"].to_list() == [0.0] * found.height
+
+
+@every_kind
+@pytest.mark.parametrize(("start", "corners"), [(None, 5), ("one", 6), ("first", 6)])
+def test_a_curve_of_as_many_points_as_are_kept_is_whole(kind, start, corners):
+    df = pl.DataFrame({"score": [5, 4, 3, 2, 1], "pos": [3, 0, 3, 2, 4], "neg": [2, 2, 0, 2, 1]})
+    asked = {"score": "score", "pos": "pos", "neg": "neg", "start": start}
+    full = frame_prc.curve(df, **asked, keep="corners")
+    assert full.height == corners
+    found = kind.rows(frame_prc.curve(kind.make(df), **asked, keep=corners))
+    assert found["threshold"].to_list() == full["threshold"].to_list()
+    assert found["precision_error"].to_list() == [0.0] * corners
+    if corners > 5:
+        fewer = kind.rows(frame_prc.curve(kind.make(df), **asked, keep=corners - 1))
+        assert fewer.height < corners
+
+
+# Stretches that end, but for rounding, where a step does.
+ON_THE_EDGE = [
+    ([1, 0, 0, 1, 1, 1], [13, 9, 12, 12, 7, 5], "one"),
+    ([1, 1, 1, 0, 0, 1], [6, 12, 15, 12, 8, 5], "one"),
+    ([1, 1, 0, 0, 1, 1], [14, 12, 12, 8, 4, 0], "one"),
+]
+
+
+@every_kind
+@pytest.mark.parametrize(("truth", "score", "start"), ON_THE_EDGE)
+def test_the_same_points_are_kept_by_every_engine_and_in_any_order(kind, truth, score, start):
+    df = pl.DataFrame({"truth": truth, "score": score})
+    expected = frame_prc.curve(df, "truth", "score", start=start, keep=5)["threshold"].to_list()
+    for rows in (df, df.reverse()):
+        curve = frame_prc.curve(kind.make(rows), "truth", "score", start=start, keep=5)
+        assert kind.rows(curve)["threshold"].to_list() == expected
 
 
 @every_kind
