@@ -1,7 +1,7 @@
 """One classifier, judged per segment: a scorecard, and a picture of it.
 
 Run it as ``python examples/grouped_evaluation.py [FOLDER]`` after
-``pip install 'frame-prc[plot]'``. It prints a row per carrier, and draws the curves into
+``pip install '.[plot]'``. It prints a row per carrier, and draws the curves into
 ``FOLDER/grouped_evaluation.png`` (``out/...`` without an argument). The flights are described in
 ``make_flights.py``; a flight is late from 30 minutes on.
 """

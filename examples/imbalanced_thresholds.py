@@ -1,7 +1,7 @@
 """Where to put the threshold when positives are rare: by recall, by budget, by F score.
 
 Run it as ``python examples/imbalanced_thresholds.py [FOLDER]`` after
-``pip install 'frame-prc[plot]'``. It prints what each choice comes to at each airport, and marks
+``pip install '.[plot]'``. It prints what each choice comes to at each airport, and marks
 the choices on the curve of one of them in ``FOLDER/imbalanced_thresholds.png`` (``out/...`` without
 an argument).
 """

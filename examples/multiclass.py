@@ -1,6 +1,6 @@
 """Ten classes, one curve each, and the averages over them.
 
-Run it as ``python examples/multiclass.py [FOLDER]`` after ``pip install 'frame-prc[plot]'``. It
+Run it as ``python examples/multiclass.py [FOLDER]`` after ``pip install '.[plot]'``. It
 prints the average precision of each digit against the rest and three averages, and draws
 ``FOLDER/multiclass.png`` (``out/...`` without an argument). The scores are described in
 ``make_digits.py``.

@@ -1,6 +1,6 @@
 """Average precision per carrier on Spark: computed by its executors, whatever the size.
 
-Run it as ``python examples/spark.py [TABLE]`` with ``pip install 'frame-prc[spark]'`` and Java 17
+Run it as ``python examples/spark.py [TABLE]`` with ``pip install '.[spark]'`` and Java 17
 or newer. ``TABLE`` is a Parquet file or folder, wherever Spark can read it; without it these are
 the flights beside this script.
 
@@ -42,7 +42,7 @@ def session() -> Any:
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra, asked for by name
     except ImportError as error:
-        sys.exit(f"Spark is not installed: {error}. Hint: pip install 'frame-prc[spark]'")
+        sys.exit(f"Spark is not installed: {error}. Hint: pip install '.[spark]'")
     builder = SparkSession.builder.appName("frame_prc")
     if "SPARK_ENV_LOADED" not in os.environ:  # spark-submit sets it, and chooses the master
         builder = builder.master("local[2]").config("spark.sql.shuffle.partitions", "4")

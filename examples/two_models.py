@@ -1,7 +1,7 @@
 """Is the new model better, and for whom? Two models on the same rows, per segment.
 
 Run it as ``python examples/two_models.py [FOLDER]`` after
-``pip install 'frame-prc[plot,stats]'``. It prints the difference of average precision per carrier
+``pip install '.[plot,stats]'``. It prints the difference of average precision per carrier
 with a p-value that allows for 16 tests (Holm), and draws it into ``FOLDER/two_models.png``
 (``out/...`` without an argument).
 """

@@ -32,6 +32,7 @@ from frame_prc.exceptions import (
     FileError,
     FrameError,
     OptionError,
+    ParameterError,
     PrcError,
 )
 
@@ -41,6 +42,7 @@ __all__ = [
     "FileError",
     "FrameError",
     "OptionError",
+    "ParameterError",
     "PrcError",
     "auc",
     "average_precision",

@@ -94,6 +94,6 @@ def _with_share(table: pl.LazyFrame, rows: Rows, average: Average) -> pl.LazyFra
         return table.with_columns(share=pl.col("n_pos").cast(pl.Float64))
     if average == "samples" and "weight" in rows.columns.classes:
         # Here a segment is a sample, and its rows carry the weight of the sample.
-        weights = rows.frame.group_by(rows.keys).agg(share=pl.col("weight").mean())
+        weights = rows.used().group_by(rows.keys).agg(share=pl.col("weight").mean())
         return matched(table, weights, rows.keys)
     return table.with_columns(share=pl.lit(1.0))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._columns import check_numeric, find_column, project, threshold_dtype
-from frame_prc._gate import COUNT_LIMIT, cover_check
-from frame_prc._plan import once
+from frame_prc._expressions import unsigned_zero
+from frame_prc._gate import COUNT_LIMIT, cover_check, is_improbable, probability_check
+from frame_prc._plan import in_batches, once
 from frame_prc._request import IntoColumn
 from frame_prc._rows import Rows, computed
 from frame_prc._scale import Scale, integer
@@ -30,36 +31,46 @@ _NO_KEY = {pl.Int64: -(2**40), pl.Int128: -(2**70)}  # below every key of 32, of
 class Bins:
     """Ascending thresholds; a score is in the bin of the highest one that it reaches.
 
-    ``evenly`` says that they are the numbers 0/k, 1/k, ..., k/k, whose bin needs no search.
+    ``evenly`` says that they are the numbers 0/k, 1/k, ..., k/k, whose bin needs no search;
+    ``of_probabilities`` that a number of thresholds was asked for, and scores are from 0 to 1.
     """
 
     thresholds: list[float]
     evenly: bool = False
+    of_probabilities: bool = False
 
     def of(self, score_dtype: pl.DataType) -> Bins:
         """Return the bins between thresholds as the score's own dtype has them.
 
         The Float32 next to .7 is less than .7: what is reported must be what scores are held to.
+        Thresholds that are one number there are one.
         """
-        if not score_dtype.is_float() or score_dtype == pl.Float64:
-            return self
-        rounded = pl.Series(self.thresholds, dtype=pl.Float64).cast(score_dtype).cast(pl.Float64)
-        return Bins(rounded.to_list())
+        given = pl.Series(self.thresholds, dtype=pl.Float64)
+        rounded = given.cast(threshold_dtype(score_dtype)).cast(pl.Float64)
+        distinct = unsigned_zero(pl.lit(rounded), pl.Float64()).unique(maintain_order=True)
+        thresholds = pl.select(distinct).to_series().to_list()
+        return replace(
+            self, thresholds=thresholds, evenly=self.evenly and thresholds == self.thresholds
+        )
 
-    def level(self, score: pl.Expr) -> pl.Expr:
-        """Return the place of each score's bin, as Int32; null where it reaches none."""
-        score = score.cast(pl.Float64)
-        reached = self._even_level(score) if self.evenly else self._searched_level(score)
-        return pl.when(score >= self.thresholds[0]).then(reached)
+    def with_level(self, frame: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
+        """Add ``level``, the place of each score's bin, as Int32; null where it reaches none."""
+        score = _SCORE.cast(pl.Float64)
+        if self.evenly:
+            placed = frame.with_columns(level=self._even_level(score))
+        else:
+            placed = self._searched(frame, score, in_memory=in_memory)
+        reached = pl.when(score >= self.thresholds[0]).then("level")
+        return placed.with_columns(level=reached)
 
-    def _searched_level(self, score: pl.Expr) -> pl.Expr:
+    def _searched(self, frame: pl.LazyFrame, score: pl.Expr, *, in_memory: bool) -> pl.LazyFrame:
         thresholds = pl.Series(self.thresholds, dtype=pl.Float64)
-
-        # As an expression it would take the whole column into memory at once.
-        def reached(scores: pl.Series) -> pl.Series:
-            return thresholds.search_sorted(scores, side="right").cast(pl.Int32)
-
-        return score.map_batches(reached, return_dtype=pl.Int32, is_elementwise=True) - 1
+        place = pl.lit(thresholds).search_sorted(score, side="right").cast(pl.Int32) - 1
+        if in_memory:
+            return frame.with_columns(level=place)
+        # By itself the expression would take the whole column into memory at once.
+        schema = pl.Schema({**frame.collect_schema(), "level": pl.Int32()})
+        return in_batches(frame, lambda batch: batch.with_columns(level=place), schema)
 
     def _even_level(self, score: pl.Expr) -> pl.Expr:
         """Round to the nearest threshold, and step down from it if the score is below."""
@@ -72,8 +83,8 @@ class Bins:
 
     def table(self, score_dtype: pl.DataType) -> pl.LazyFrame:
         """Return ``level``, and the bounds of its bin: from ``score`` to ``below``."""
-        dtype = threshold_dtype(score_dtype)
-        ends = {"score": self.thresholds, "below": [*self.thresholds[1:], float("inf")]}
+        dtype, thresholds = threshold_dtype(score_dtype), self.of(score_dtype).thresholds
+        ends = {"score": thresholds, "below": [*thresholds[1:], float("inf")]}
         table = pl.LazyFrame(ends, schema=dict.fromkeys(ends, dtype))
         return table.with_row_index("level")
 
@@ -83,15 +94,24 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
 
     They come by key, the highest bin first, behind the gate. Rows that are left out as missing are
     in ``n_dropped``; those in no bin have no level, which is an error if bins must be ``covering``.
+    So is a score that is no probability in bins that are of these.
     """
     bins = bins.of(rows.score_dtype)
     last = len(bins.thresholds) - 1
     below, unscored = last + 1, last + 2
-    reached = (last - bins.level(_SCORE)).fill_null(below)
+    reached = (last - pl.col("level")).fill_null(below)
+    improbable = is_improbable(_SCORE.cast(pl.Float64)) & pl.lit(bins.of_probabilities)
     place = (
-        pl.when("suspect").then(_SUSPECT).when(_SCORE.is_null()).then(unscored).otherwise(reached)
+        pl.when("suspect")
+        .then(_SUSPECT)
+        .when(_SCORE.is_null() if rows.usable is None else ~rows.usable)
+        .then(unscored)
+        .when(improbable)
+        .then(_SUSPECT)
+        .otherwise(reached)
     )
-    placed = rows.frame.with_columns(place=place.cast(pl.Int64))
+    levelled = bins.with_level(rows.frame, in_memory=rows.in_memory)
+    placed = levelled.with_columns(place=place.cast(pl.Int64))
     amounts = _amounts(rows, squares=squares)
     counted = _grouped(rows, placed, amounts)
     checked = _checked(rows, counted, bins, covering=covering)
@@ -133,8 +153,10 @@ def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:
 
 def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -> pl.LazyFrame:
     """Return the counts of bins behind the gate, which looks into the rows where need be."""
-    below = len(bins.thresholds)
-    checks = [cover_check(rows.columns.scores, bins.thresholds[0])] if covering else []
+    below, scores, classes = len(bins.thresholds), rows.columns.scores, rows.columns.classes
+    checks = [cover_check(scores, classes, bins.thresholds[0])] if covering else []
+    if bins.of_probabilities:
+        checks = [probability_check(scores, classes)]
     pos, neg = pl.col("pos").cast(pl.Float64), pl.col("neg").cast(pl.Float64)
     suspicious = (
         (_PLACE == _SUSPECT)
@@ -142,7 +164,7 @@ def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -
         | ~((pos.sum() + neg.sum()).is_between(0, COUNT_LIMIT))
         | (pos.sum() == 0)
     )
-    return rows.guard_bins(rows.guard_small(counted, suspicious, checks), in_order=True)
+    return rows.guard_bins(rows.guard_small(counted, suspicious, checks))
 
 
 def quantile_thresholds(

@@ -21,9 +21,9 @@ from frame_prc._areas import step_area
 from frame_prc._bins import Bins
 from frame_prc._curve import precision
 from frame_prc._expressions import unsigned_zero
-from frame_prc._plan import in_python, matched
+from frame_prc._packages import check_installed
+from frame_prc._plan import concat, in_python, join, matched
 from frame_prc._ranking import Ranking, rank
-from frame_prc._request import check_installed
 from frame_prc._rows import Rows
 from frame_prc.exceptions import OptionError
 
@@ -74,7 +74,7 @@ def check_drawable(rows: Rows) -> None:
 
 def check_numpy() -> None:
     """Refuse to resample without NumPy, before anything is read."""
-    check_installed("numpy", "NumPy", "a bootstrap", "'frame-prc[stats]', or pip install numpy")
+    check_installed("numpy", "NumPy", "a bootstrap")
 
 
 # --- tables --------------------------------------------------------------------------------
@@ -109,10 +109,10 @@ def bands(rows: Rows, recalls: Sequence[float], ci: float, resampling: Resamplin
     found = _per_segment(ranking, rows, resampling, None, BAND_COLUMNS, band)
     grid = pl.LazyFrame({"recall": recalls}, schema={"recall": pl.Float64})
     # By number: before 2.1 the streaming engine panics at a null struct in an ordered cross join.
-    every = ranking.segments.table.select("segment").join(
-        grid, how="cross", maintain_order="left_right"
-    )
-    table = every.join(found, on=["segment", "recall"], how="left", maintain_order="left")
+    numbers = ranking.segments.table.select("segment")
+    every = join(numbers, grid, how="cross", maintain_order="left_right")
+    on = ["segment", "recall"]
+    table = join(every, found, on=on, how="left", maintain_order="left")
     return rows.finish(ranking.segments.with_keys(table), BAND_COLUMNS)
 
 
@@ -141,7 +141,8 @@ def _per_segment(
                 found["segment"] += [segment] * len(said[columns[0]])
         return pl.DataFrame(found, schema=schema)
 
-    return in_python(_cells(ranking, rows, bins), batch, pl.Schema(schema))
+    cells = _cells(ranking, rows, bins)
+    return in_python(cells, batch, pl.Schema(schema), in_memory=rows.in_memory)
 
 
 def _number_dtype(ranking: Ranking) -> pl.DataType:
@@ -157,14 +158,13 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     ``segment``; ``tie``, a number that ascends while the score descends; ``retrieved``,
     ``positive``, ``weight``, ``cluster`` and ``size``.
     """
-    score = (
-        unsigned_zero(pl.col("score"), rows.score_dtype)
-        if bins is None
-        else bins.of(rows.score_dtype).level(pl.col("score"))
-    )
-    cells = (_counted_cells if rows.columns.counted else _row_cells)(
-        rows.used().with_columns(score=score), rows
-    )
+    used = rows.used()
+    if bins is None:
+        used = used.with_columns(unsigned_zero(pl.col("score"), rows.score_dtype))
+    else:
+        levelled = bins.of(rows.score_dtype).with_level(used, in_memory=rows.in_memory)
+        used = levelled.with_columns(score="level").drop("level")
+    cells = (_counted_cells if rows.columns.counted else _row_cells)(used, rows)
     if rows.keys:
         segments = ranking.segments.table.select("segment", *rows.keys)
         cells = matched(cells, segments, rows.keys, in_order=False)
@@ -195,7 +195,7 @@ def _counted_cells(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         .with_columns(positive=pl.lit(name == "pos"), weight=pl.lit(1.0), cluster=pl.lit(None))
         for name in ("pos", "neg")
     ]
-    return pl.concat(classes).filter(pl.col("size") > 0)
+    return concat(classes).filter(pl.col("size") > 0)
 
 
 def _samples(cells: pl.DataFrame) -> list[tuple[int, _Sample]]:

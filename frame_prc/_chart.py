@@ -14,7 +14,7 @@ from frame_prc._chart_confusion import confusion
 from frame_prc._chart_options import Drawing
 from frame_prc._chart_panels import Legend, Panel, Pen, Place
 from frame_prc._chart_roc import false_positive_rate, thin
-from frame_prc._chart_rows import Segments, has_models, numbers
+from frame_prc._chart_rows import Lines, Segments, has_models, numbers
 from frame_prc._chart_text import (
     area_text,
     column_title,
@@ -28,7 +28,7 @@ from frame_prc._chart_text import (
     status_text,
     unlike,
 )
-from frame_prc._chart_theme import MOST_OVERLAID, Piece
+from frame_prc._chart_theme import MOST_OVERLAID, MOST_SEGMENTS, Piece
 from frame_prc._columns import key_names
 from frame_prc._intervals import normal_quantile
 from frame_prc._operating import Target, iso_f1
@@ -51,10 +51,11 @@ _WORTH_SAYING = 0.001
 _WORTH_NAMING = 3
 
 
-def plot(segments: Segments, drawing: Drawing) -> ChartType:
+def plot(found: Lines, drawing: Drawing) -> ChartType:
     """Return the chart of all curves."""
+    _check_readable(found, drawing.facet)
+    segments = found.evaluated(drawing.level)
     lines = _lines(segments, drawing.facet)
-    _check_readable(lines)
     rows = _drawn(segments, lines, drawing)
     pen = _pen(segments, lines, drawing)
     panels = [_panel(lines, rows, number) for number in range(lines["panel"].n_unique())]
@@ -76,7 +77,7 @@ def plot(segments: Segments, drawing: Drawing) -> ChartType:
 def _lines(segments: Segments, facet: Any) -> pl.DataFrame:
     """Return a row per line: its panel, the name it has there, and what is said of it."""
     by = key_names(len(segments.keys))
-    panel_keys = _panel_keys(segments, facet)
+    panel_keys = _panel_keys(segments.keys, segments.table, facet)
     series_keys = [key for key in by if key not in panel_keys]
     table = segments.table.with_columns(
         pl.Series(key, key_texts(segments.table[key], name))
@@ -107,39 +108,40 @@ def _with_names(
     return numbered.with_columns(named)
 
 
-def _panel_keys(segments: Segments, facet: Any) -> list[str]:
+def _panel_keys(names: list[str], table: pl.DataFrame, facet: Any) -> list[str]:
     """Return the keys that have a panel for each of their values."""
-    by = key_names(len(segments.keys))
+    by = key_names(len(names))
     if facet is False:
         return []
     if facet is not None:
-        names = [facet] if isinstance(facet, str) else list(facet)
-        for name in names:
-            if name not in segments.keys:
+        wanted = [facet] if isinstance(facet, str) else list(facet)
+        for name in wanted:
+            if name not in names:
                 raise OptionError(
                     f"facet= names {name!r}, which is no key",
-                    ", ".join(map(repr, segments.keys)) or "nothing, for there are no keys",
+                    ", ".join(map(repr, names)) or "nothing, for there are no keys",
                 )
-        return [by[segments.keys.index(name)] for name in segments.keys if name in names]
-    others = by[1:] if has_models(segments.keys) else by
-    count = segments.table.height
-    if has_models(segments.keys):
-        return others if others and segments.table.select(others).n_unique() > 1 else []
-    if count <= _FEW_LINES:
+        return [by[names.index(name)] for name in names if name in wanted]
+    others = by[1:] if has_models(names) else by
+    if has_models(names):
+        return others if others and table.select(others).n_unique() > 1 else []
+    if table.height <= _FEW_LINES:
         return []
-    last_overlaid = len(by) > 1 and segments.table[by[-1]].n_unique() <= _FEW_LINES
+    last_overlaid = len(by) > 1 and table[by[-1]].n_unique() <= _FEW_LINES
     return by[:-1] if last_overlaid else by
 
 
-def _check_readable(lines: pl.DataFrame) -> None:
-    panels, overlaid = lines["panel"].n_unique(), lines["colour"].n_unique()
-    if lines.height > _MOST_LINES:
-        where = "one panel" if panels == 1 else f"{panels} panels"
+def _check_readable(lines: Lines, facet: Any) -> None:
+    """Refuse more lines than one can read, before they are computed."""
+    if lines.table.height > _MOST_LINES:
         raise DataError(
-            f"the chart would have {lines.height} lines in {where}",
+            f"the chart would have {lines.table.height:,} lines",
             f"up to {_MOST_LINES} lines",
-            "filter the segments, or look at all of them in plot_summary() or summary()",
+            f"filter the segments; plot_summary() shows up to {MOST_SEGMENTS}, and summary() all",
         )
+    panel_keys = _panel_keys(lines.keys, lines.table, facet)
+    series_keys = [key for key in key_names(len(lines.keys)) if key not in panel_keys]
+    overlaid = lines.table.select(series_keys).n_unique() if series_keys else 1
     if overlaid > MOST_OVERLAID:
         raise DataError(
             f"{overlaid} lines would share a panel",

@@ -50,8 +50,8 @@ def _table(points: pl.DataFrame, look: Look) -> Piece:
     names = unlike([short(joined(row)) for row in points.select(keys).iter_rows()])
     texts = points.select(
         pl.Series("name", names, dtype=pl.String),
-        *(pl.col(name).map_elements(amount, pl.String, skip_nulls=False) for name in _AMOUNTS),
-        *(pl.col(name).map_elements(share, pl.String, skip_nulls=False) for name in _SHARES),
+        *(pl.Series(name, list(map(amount, points[name])), pl.String) for name in _AMOUNTS),
+        *(pl.Series(name, list(map(share, points[name])), pl.String) for name in _SHARES),
     )
     columns = [*_AMOUNTS, *_SHARES]
     cells = texts.unpivot(index="name", variable_name="column", value_name="text")

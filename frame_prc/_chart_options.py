@@ -11,7 +11,8 @@ from frame_prc._bootstrap import check_numpy
 from frame_prc._chart_theme import Look
 from frame_prc._operating import Criterion, Target
 from frame_prc._options import Numbers, check_title, confidence, f_scores_and_steps, targets
-from frame_prc._request import check_installed, check_option
+from frame_prc._packages import check_installed
+from frame_prc._request import check_option, plain_option
 from frame_prc.exceptions import OptionError, shown, type_name
 
 Facet: TypeAlias = str | Sequence[str] | bool | None
@@ -46,7 +47,7 @@ class Drawing:
 
 def check_altair(verb: str) -> None:
     """Refuse to draw without Altair, before anything is read."""
-    check_installed("altair", "Altair", verb, "'frame-prc[plot]'")
+    check_installed("altair", "Altair", verb)
 
 
 def drawing(
@@ -60,18 +61,18 @@ def drawing(
     look: Look,
 ) -> Drawing:
     """Put options in order, or say what is wrong with one of them."""
-    for name, flag in (("band", band), ("roc", roc)):
-        check_option(name, flag, (True, False))
+    band = check_option("band", band, (True, False))
+    roc = check_option("roc", roc, (True, False))
     if band:
         check_numpy()
     level = _LEVEL if ci is None else confidence(ci)
     return Drawing(
         level=level,
         wilson=ci is not None and not band,
-        band=bool(band),
+        band=band,
         iso_f1=_f_scores(iso_f1),
         targets=_targets(points),
-        roc=bool(roc),
+        roc=roc,
         threshold=None if threshold is None else _threshold(threshold),
         facet=_facet(facet),
         look=look,
@@ -80,7 +81,7 @@ def drawing(
 
 def look(dark: Any, title: Any, width: Any, height: Any) -> Look:
     """Return how a chart looks."""
-    check_option("dark", dark, (True, False))
+    dark = check_option("dark", dark, (True, False))
     check_title(title)
     for name, size in (("width", width), ("height", height)):
         whole = isinstance(size, Integral) and not isinstance(size, bool)
@@ -93,6 +94,7 @@ def look(dark: Any, title: Any, width: Any, height: Any) -> Look:
 
 
 def _f_scores(iso_f1: Any) -> tuple[float, ...]:
+    iso_f1 = plain_option(iso_f1)
     if isinstance(iso_f1, bool):
         return ISO_F1 if iso_f1 else ()
     try:
@@ -119,7 +121,7 @@ def _targets(points: Any) -> tuple[Target, ...]:
     for name in points:
         if name not in criteria:
             known = ", ".join(map(repr, criteria))
-            raise OptionError(f"points= names {name!r}, which is no criterion", known, example)
+            raise OptionError(f"points= names {shown(name)}, which is no criterion", known, example)
     numbers: dict[Criterion, Numbers] = {name: points.get(name) for name in criteria}
     found = tuple(dict.fromkeys(targets(numbers)))
     if len(found) > _MOST_TARGETS:
@@ -137,6 +139,7 @@ def _threshold(threshold: Any) -> float:
 
 
 def _facet(facet: Any) -> Any:
+    facet = plain_option(facet)
     names = [facet] if isinstance(facet, str) else facet
     if facet is None or facet is False:
         return facet

@@ -1,28 +1,40 @@
-"""What a chart shows of its segments: their counts, read once, and all that is made of these."""
+"""What a chart shows of its segments: their lines, their counts, and all that is made of these."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
 from frame_prc import _bootstrap, _counts, _curve, _operating, _tables
 from frame_prc._areas import AVERAGE_PRECISION
-from frame_prc._columns import MODEL, key_names, resolve
+from frame_prc._columns import MODEL, key_names, named, resolve
 from frame_prc._compare import Comparison, compare
 from frame_prc._curve import Extras, Keep, Start
-from frame_prc._curve_frame import CurveFrame
+from frame_prc._curve_frame import CurveFrame, curve_keys, read_curve
 from frame_prc._intervals import Interval
 from frame_prc._operating import Target
-from frame_prc._options import check_baseline
 from frame_prc._plan import matched
-from frame_prc._request import Request, request
+from frame_prc._request import request
 from frame_prc._rows import Rows, read
 
 # One picture is the same every time it is drawn.
 _SEED = 0
 _PAIR = 2
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines that a chart of a frame has: known before anything costly is computed of them.
+
+    ``keys`` are the caller's names of the keys, ``table`` has a row per line with its ``key_0,
+    key_1, ...``, and ``evaluated`` takes a level and evaluates the segments, which are in memory.
+    """
+
+    keys: list[str]
+    table: pl.DataFrame
+    evaluated: Callable[[float], Segments]
 
 
 @dataclass(frozen=True)
@@ -72,11 +84,37 @@ class Segments:
         return matched(frame, lines, by).drop(by)
 
 
-def of_rows(
-    lf: pl.LazyFrame, asked: Request, level: float, start: Start, *, in_memory: bool
-) -> Segments:
-    """Evaluate the rows of a frame, which are read once."""
-    keys, rows = _read(lf, asked, in_memory=in_memory)
+def lines_of_rows(rows: Rows, start: Start) -> Lines:
+    """Return the lines of rows in memory, under names that no column of a result has."""
+    columns = rows.columns
+    dtypes = columns.key_dtypes.values()
+    keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
+    numbered = replace(rows, columns=replace(columns, key_dtypes=keys))
+    segments = _distinct(rows.source.select(f"by_{i}" for i in range(len(dtypes))))
+    if columns.several_models:
+        models = pl.DataFrame({"model": list(columns.request.models)})
+        segments = models.join(segments, how="cross") if dtypes else models
+    names = columns.result_keys
+    table = _by_place(segments, len(names))
+    return Lines(names, table, lambda level: _of_rows(names, numbered, level, start))
+
+
+def lines_of_curve(frame: pl.DataFrame) -> Lines:
+    """Return the lines of a curve frame."""
+    keys = curve_keys(frame.schema)
+    segments = _distinct(frame.lazy().select(map(named, keys)))
+    table = _by_place(segments, len(keys))
+    return Lines(keys, table, lambda level: _of_curve(read_curve(frame.lazy()), level))
+
+
+def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:
+    """Return a row per segment; without keys there is one."""
+    if not keys.collect_schema():
+        return pl.DataFrame({"all": [None]})
+    return keys.group_by(pl.all()).agg().collect()
+
+
+def _of_rows(keys: list[str], rows: Rows, level: float, start: Start) -> Segments:
     plans = [
         _counts.counts(rows, None, squares=False),
         _tables.average_precision(rows, None, _interval(rows, level), bounds=False),
@@ -86,27 +124,15 @@ def of_rows(
     return Segments(keys, table.with_row_index("line"), rows, steps, start, None)
 
 
-def of_curve(curve: CurveFrame, level: float) -> Segments:
-    """Evaluate the segments of a curve frame."""
+def _of_curve(curve: CurveFrame, level: float) -> Segments:
     rows = recounted(curve)
     table = _tables.average_precision(rows, None, _interval(rows, level), bounds=False).collect()
     return Segments(curve.keys, table.with_row_index("line"), rows, rows, curve.start, curve.error)
 
 
-def compared(
-    lf: pl.LazyFrame, asked: Request, comparison: Comparison, *, in_memory: bool
-) -> pl.DataFrame:
+def compared(segments: Segments, comparison: Comparison) -> pl.DataFrame:
     """Return a row per segment and pair of models, with ``key_0, ...`` for the keys in ``by``."""
-    return compare(_read(lf, asked, in_memory=in_memory)[1], comparison).collect()
-
-
-def _read(lf: pl.LazyFrame, asked: Request, *, in_memory: bool) -> tuple[list[str], Rows]:
-    """Return the caller's keys, and rows with names for them that no column of a result has."""
-    columns = resolve(lf, asked, _curve.COLUMNS)
-    rows = read(lf, columns, in_memory=in_memory)
-    dtypes = columns.key_dtypes.values()
-    keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
-    return columns.result_keys, replace(rows, columns=replace(columns, key_dtypes=keys))
+    return compare(segments.given, comparison).collect()
 
 
 def _by_place(frame: pl.DataFrame, keys: int) -> pl.DataFrame:
@@ -134,8 +160,7 @@ def _interval(rows: Rows, level: float) -> Interval | None:
 
 def differences(segments: Segments, baseline: str | None) -> pl.DataFrame | None:
     """Return the differences between two models, or of all to one, without intervals."""
-    models = segments.table["key_0"].unique().sort().to_list() if has_models(segments.keys) else []
-    check_baseline(baseline, models)
+    models = models_of(segments.keys, segments.table)
     if len(models) < _PAIR or (baseline is None and len(models) > _PAIR):
         return None
     reference = models[1] if baseline is None else baseline
@@ -158,6 +183,11 @@ def numbers(table: pl.DataFrame, keys: Sequence[str], name: str) -> pl.Series:
         return pl.Series(name, [0] * table.height, dtype=pl.Int64)
     places = table.select(keys).unique().sort(keys).with_row_index(name)
     return matched(table.select(keys), places, keys)[name].cast(pl.Int64)
+
+
+def models_of(keys: Sequence[str], table: pl.DataFrame) -> list[str]:
+    """Return the models in their order, none where no key tells them."""
+    return table["key_0"].unique().sort().to_list() if has_models(keys) else []
 
 
 def has_models(keys: Sequence[str]) -> bool:

@@ -10,7 +10,8 @@ import altair as alt
 import polars as pl
 
 from frame_prc._areas import AVERAGE_PRECISION
-from frame_prc._chart_rows import Segments, has_models, numbers
+from frame_prc._chart_rows import Lines, Segments, compared, has_models, models_of, numbers
+from frame_prc._chart_rows import differences as segment_differences
 from frame_prc._chart_text import (
     amount,
     column_title,
@@ -22,16 +23,18 @@ from frame_prc._chart_text import (
     status_text,
     unlike,
 )
-from frame_prc._chart_theme import MOST_COLOURS, Look, Piece
+from frame_prc._chart_theme import MOST_COLOURS, MOST_SEGMENTS, Look, Piece
 from frame_prc._columns import key_names
+from frame_prc._compare import Comparison
+from frame_prc._options import check_baseline
 from frame_prc._plan import matched
+from frame_prc._rows import DROPPED
 from frame_prc.exceptions import DataError
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
 
 _ALL = "all rows"
-_MOST_ROWS = 200
 _ROW = 19  # px
 _APART = 5  # px between the dots of two models in one row
 _WIDTHS = {True: 440, False: 300}  # of the dots, alone and with differences beside them
@@ -41,18 +44,47 @@ _LETTERS = 125
 
 
 def plot_summary(
-    segments: Segments, against: pl.DataFrame | None, level: float, look: Look
+    lines: Lines, pairs: Comparison | None, baseline: str | None, level: float, look: Look
 ) -> ChartType:
-    """Return the chart of average precisions, and of their differences where there are any."""
+    """Return the chart of average precisions, and of their differences where there are any.
+
+    ``pairs`` are the models to compare on the same rows, if the lines are of such rows; of others
+    the differences are those of the dots.
+    """
+    _check_readable(lines)
+    if pairs is None:
+        check_baseline(baseline, models_of(lines.keys, lines.table))
+    segments = lines.evaluated(level)
     dots = _dots(segments)
+    against = (
+        segment_differences(segments, baseline) if pairs is None else compared(segments, pairs)
+    )
     differences = _differences(segments, dots, against)
     names = _order(dots, differences)
-    _check_readable(names, dots)
     drawing = _Drawing(segments.keys, names, _models(dots), level, look)
     cells = [drawing.areas(dots, wide=differences.is_empty()), drawing.sizes(dots)]
     if not differences.is_empty():
         cells.append(drawing.differences(differences))
     return drawing.finished(cells, _notes(dots, differences, level, segments))
+
+
+def _check_readable(lines: Lines) -> None:
+    """Refuse more segments or models than one can read, before they are computed."""
+    by = key_names(len(lines.keys))
+    models, own = by[:1], by[1:]
+    if not has_models(lines.keys):
+        models, own = [], by
+    for keys, most, what, otherwise in (
+        (own, MOST_SEGMENTS, "segments", "filter the segments"),
+        (models, MOST_COLOURS, "models", "choose some of the models"),
+    ):
+        number = lines.table.select(keys).n_unique() if keys else 1
+        if number > most:
+            raise DataError(
+                f"the chart would have {number:,} {what}",
+                f"up to {most} {what}",
+                f"{otherwise}, or read all of them in summary()",
+            )
 
 
 # --- rows ----------------------------------------------------------------------------------------
@@ -68,7 +100,7 @@ def _dots(segments: Segments) -> pl.DataFrame:
     ).with_columns(
         numbers(segments.table, own, "segment"),
         model="key_0" if has_models(segments.keys) else pl.lit(""),
-        said=pl.col("status").map_elements(status_text, pl.String),
+        said=pl.Series(list(map(status_text, segments.table["status"])), dtype=pl.String),
     )
     first = table.unique("segment", keep="first").sort("segment")
     names = unlike([short(joined(row)) for row in first.select(own).iter_rows()] or [_ALL])
@@ -104,23 +136,7 @@ def _order(dots: pl.DataFrame, differences: pl.DataFrame) -> list[str]:
     table = dots if differences.is_empty() else differences
     best = table.group_by("name", maintain_order=True).agg(pl.col(column).max())
     ordered = best.sort(column, descending=True, nulls_last=True, maintain_order=True)
-    missing = dots["name"].unique(maintain_order=True)
-    names = ordered["name"].to_list()
-    return [*names, *(name for name in missing if name not in names)]
-
-
-def _check_readable(names: Sequence[str], dots: pl.DataFrame) -> None:
-    models = dots["model"].n_unique()
-    for number, most, what in (
-        (len(names), _MOST_ROWS, "segments"),
-        (models, MOST_COLOURS, "models"),
-    ):
-        if number > most:
-            raise DataError(
-                f"the chart would have {number} {what}",
-                f"up to {_MOST_ROWS} segments of {MOST_COLOURS} models",
-                f"filter the {what}, or read them in summary()",
-            )
+    return list(dict.fromkeys([*ordered["name"], *dots["name"]]))
 
 
 # --- the picture ---------------------------------------------------------------------------------
@@ -332,6 +348,12 @@ def _notes(
         notes.append("(few): fewer than 20 positives, the interval covers less than it says.")
         if "ci_low" in differences.columns:
             notes.append("Of differences it may run out of the frame.")
+    if segments.given.columns.several_models and _any_dropped(dots):
+        notes.append("Rows that lack a value are left out for all models.")
     if segments.error is not None:
         notes.append(f"From thinned curves, off by {segments.error:.2g} at most.")
     return notes
+
+
+def _any_dropped(dots: pl.DataFrame) -> bool:
+    return any(dots[name].sum() > 0 for name in DROPPED if name in dots.columns)

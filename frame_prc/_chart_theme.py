@@ -16,6 +16,7 @@ _DASHES = ([1, 0], [7, 3], [2, 2])
 
 MOST_COLOURS = len(_ON_LIGHT)
 MOST_OVERLAID = MOST_COLOURS * len(_DASHES)
+MOST_SEGMENTS = 200  # rows of a summary
 
 # Columns of panels for up to so many of them, and how wide a panel then is, for 800 px in all.
 _GRIDS = (

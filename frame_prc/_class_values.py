@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,6 +12,7 @@ import polars as pl
 
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 _NO_VALUES = (pl.List, pl.Array, pl.Object)
+_SCALARS = (str, bytes, bool, int, float, Decimal, date, time, timedelta, type(None))
 _REFUSED = (
     pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
@@ -44,6 +45,8 @@ def class_value(label: Any, dtype: pl.DataType) -> pl.Series | None:
         return pl.Series([None], dtype=dtype)
     if (dtype == pl.Boolean) != isinstance(label, bool) or dtype in _NO_VALUES:
         return None
+    if not _is_value(label):
+        return None
     try:
         value = _converted(label, dtype)
         if hasattr(value, "dtype"):
@@ -64,6 +67,39 @@ def literal(value: pl.Series) -> pl.Expr:
         return pl.lit(physical.item(), dtype=physical.dtype).cast(value.dtype)
     # Categories are compared with texts; those of another frame may be numbered in another way.
     return pl.lit(value.item(), dtype=None if value.dtype in _TEXTS else value.dtype)
+
+
+def other_spelling(label: Any, dtype: pl.DataType) -> str | None:
+    """Return how to write a label as a value of a dtype: the number of a text, or the reverse."""
+    if isinstance(label, str) and dtype.is_numeric():
+        kind, candidates = "the number", _numbers(label)
+    elif isinstance(label, (int, float)) and dtype.is_numeric():
+        kind, candidates = "the number", [int(label)] if isinstance(label, bool) else []
+    elif isinstance(label, (int, float)) and dtype in _TEXTS:
+        kind, candidates = "the text", [str(label)]
+    else:
+        return None
+    fitting = (value for value in candidates if class_value(value, dtype) is not None)
+    return next((f"{value!r}, {kind}" for value in fitting), None)
+
+
+def _numbers(text: str) -> list[Any]:
+    found: list[Any] = []
+    for number in (int, float):
+        try:
+            found.append(number(text))
+        except ValueError:
+            continue
+    return found
+
+
+def _is_value(label: Any) -> bool:
+    """Return whether Polars knows all parts of a label; of others it may print a panic."""
+    if isinstance(label, dict):
+        return all(map(_is_value, label.values()))
+    if isinstance(label, (list, tuple)):
+        return all(map(_is_value, label))
+    return isinstance(label, _SCALARS) or hasattr(label, "dtype")
 
 
 def _converted(label: Any, dtype: pl.DataType) -> Any:

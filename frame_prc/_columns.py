@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 import polars.selectors as cs
 
-from frame_prc._class_values import class_value
-from frame_prc._request import BIN_END, OF_COUNTS, THRESHOLD, Request, check_column
-from frame_prc.exceptions import ColumnError, OptionError, nearest
+from frame_prc._class_values import class_value, other_spelling
+from frame_prc._expressions import without_nan
+from frame_prc._hints import number_hint
+from frame_prc._request import BIN_END, OF_COUNTS, THRESHOLD, Request, check_column, names_of
+from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
 
 MODEL = "model"
 WORKING_EXPRESSION = "expressions that select() of this frame takes"
@@ -43,6 +45,13 @@ class Columns:
     bin_end: Column | None = None
 
     @property
+    def roles(self) -> dict[str, Column]:
+        """Every role's column, under the name that it has among the rows."""
+        roles = self.classes | {f"score_{i}": score for i, score in enumerate(self.scores)}
+        others = {"cluster": self.cluster, BIN_END: self.bin_end}
+        return roles | {role: column for role, column in others.items() if column is not None}
+
+    @property
     def counted(self) -> bool:
         """Whether rows are already aggregated into ``pos`` and ``neg``."""
         return "pos" in self.classes
@@ -72,7 +81,7 @@ class Columns:
     @property
     def several_models(self) -> bool:
         """Whether the result has a key column ``model``."""
-        return None not in self.request.models
+        return self.request.several_models
 
     @property
     def result_keys(self) -> list[str]:
@@ -119,6 +128,7 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
 def _bin_end(lf: pl.LazyFrame, request: Request, keys: Iterable[str]) -> Column | None:
     """Return the column that says where the bins of counts end, if there is one."""
     dtype = lf.collect_schema().get(BIN_END)
+    # A key of that name, or an amount (see of_counts), is what the caller says it is.
     if not request.of_counts or dtype is None or not dtype.is_numeric() or BIN_END in keys:
         return None
     return Column(pl.col(BIN_END), BIN_END, dtype)
@@ -155,10 +165,56 @@ def project(
 ) -> pl.LazyFrame:
     """Select what ``keys`` give, as ``named_keys`` says, and every role's column under its role."""
     # In two steps, because a key may be called like a role.
-    marked = [column.expression.alias(f"\0{role}") for role, column in roles.items()]
-    return lf.select(*keys, *marked).select(
-        *named_keys, *(pl.col(f"\0{role}").alias(role) for role in roles)
+    names = [name for key in named_keys for name in key.meta.root_names()]
+    marked = _marked(keys, names, roles)
+    renamed = [pl.col(one.meta.output_name()).alias(role) for role, one in marked.items()]
+    return lf.select(*keys, *marked.values()).select(*named_keys, *renamed)
+
+
+def _marked(
+    keys: Sequence[pl.Expr], key_names: Sequence[str], roles: dict[str, Column]
+) -> dict[str, pl.Expr]:
+    """Return the expression of each role, with a name that no key has."""
+    mark = "\0"
+    while any(name.startswith(mark) for name in key_names):
+        mark += "\0"
+    expressions = {role: column.expression for role, column in roles.items()}
+    if names_of([*keys, *expressions.values()]) == set():
+        expressions = {role: _in_every_row(one) for role, one in expressions.items()}
+    return {role: one.alias(f"{mark}{role}") for role, one in expressions.items()}
+
+
+def _in_every_row(constant: pl.Expr) -> pl.Expr:
+    """Return a constant for each row of a frame; where all columns are constants it is one row."""
+    return pl.when(pl.int_range(pl.len()) >= 0).then(constant)
+
+
+def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns]:
+    """Read the columns of a request from a lazy frame, and return where they are found from now on.
+
+    For what looks at its rows more than once: the source may be slow, or vary.
+    """
+    marked = _marked(columns.keys, [*columns.key_dtypes], columns.roles)
+    frame = lf.select(*columns.keys, *marked.values()).collect()
+
+    def moved(role: str, column: Column) -> Column:
+        return replace(column, expression=pl.col(marked[role].meta.output_name()))
+
+    return frame, replace(
+        columns,
+        keys=list(map(named, columns.key_dtypes)),
+        classes={role: moved(role, column) for role, column in columns.classes.items()},
+        scores=[moved(f"score_{i}", score) for i, score in enumerate(columns.scores)],
+        cluster=columns.cluster and moved("cluster", columns.cluster),
+        bin_end=columns.bin_end and moved(BIN_END, columns.bin_end),
     )
+
+
+def with_common_rows(columns: Columns) -> Columns:
+    """Return columns in which a row that lacks the score of one model lacks those of all."""
+    known = [without_nan(c.expression, c.dtype).is_not_null() for c in columns.scores]
+    scores = [replace(c, expression=pl.when(*known).then(c.expression)) for c in columns.scores]
+    return replace(columns, scores=scores)
 
 
 def threshold_dtype(score: pl.DataType) -> pl.DataType:
@@ -206,7 +262,8 @@ def key_names(count: int) -> list[str]:
 
 def named(name: str) -> pl.Expr:
     """Return the column of a name, also of one that ``pl.col`` would read as a pattern."""
-    return cs.by_name(name) if name.startswith("^") else pl.col(name)
+    is_pattern = name.startswith("^") or name == "*"
+    return cs.by_name(name).as_expr() if is_pattern else pl.col(name)
 
 
 def _check_exists(schema: pl.Schema, role: str, name: str) -> None:
@@ -291,22 +348,42 @@ def _check_dtypes(columns: Columns) -> None:
                 "a dtype that can be sorted",
                 "cast it to String first",
             )
+    pos_label = columns.request.pos_label
+    if truth := columns.classes.get("truth"):
+        for score in columns.scores:
+            check_not_swapped(truth, score, pos_label)
     for role, column in [*columns.classes.items(), *(("score", score) for score in columns.scores)]:
         if role == "truth":
-            _check_truth(column, columns.request.pos_label)
+            _check_truth(column, pos_label)
         else:
             check_numeric(role, column)
+
+
+def check_not_swapped(truth: Column, score: Column, pos_label: Any) -> None:
+    """Refuse a truth of numbers beside a score of classes."""
+    if not truth.dtype.is_numeric() or score.dtype.is_numeric():
+        return
+    if pos_label is None:
+        swapped = score.dtype == pl.Boolean and not truth.dtype.is_integer()
+    else:
+        held = (class_value(pos_label, column.dtype) is not None for column in (truth, score))
+        swapped = [*held] == [False, True]
+    if swapped:
+        raise ColumnError(
+            f"truth= column {truth.name!r} has dtype {truth.dtype}, and "
+            f"score= column {score.name!r} has dtype {score.dtype}",
+            "a truth of two classes, and a numeric score",
+            "are truth= and score= swapped?",
+        )
 
 
 def check_numeric(role: str, column: Column) -> None:
     """Refuse a column that is not made of numbers."""
     if not column.dtype.is_numeric():
-        hint = f"cast it first: {role}=pl.col({column.name!r}).cast(pl.Float64)"
-        if column.dtype == pl.String:
-            hint = f"{hint[:-1]}, strict=False), which makes null of a text that is no number"
-            hint += "; 0,93 is one to pl.read_csv with decimal_comma=True"
         raise ColumnError(
-            f"{role}= column {column.name!r} has dtype {column.dtype}", "a numeric column", hint
+            f"{role}= column {column.name!r} has dtype {column.dtype}",
+            "a numeric column",
+            number_hint(role, column.name, column.dtype),
         )
 
 
@@ -317,16 +394,26 @@ def _check_truth(truth: Column, pos_label: Any) -> None:
         raise ColumnError(
             f"truth= column {truth.name!r} has dtype {truth.dtype}",
             "Boolean, or 0/1 numbers, or any dtype with pos_label=",
-            "name the positive class, for example pos_label='yes'",
+            "an expression can say whether a row is positive"
+            if truth.dtype.is_nested()
+            else "name the positive class, for example pos_label='yes'",
         )
 
 
 def _check_label(truth: Column, label: Any) -> None:
     """Refuse a label that the truth's dtype cannot hold."""
-    if class_value(label, truth.dtype) is None:
-        raise OptionError(
-            f"pos_label={label!r} cannot be a value of truth= column {truth.name!r} "
-            f"of dtype {truth.dtype}",
-            f"a value of dtype {truth.dtype}",
-            "without it true is the positive class" if truth.dtype == pl.Boolean else None,
-        )
+    if class_value(label, truth.dtype) is not None:
+        return
+    hint = None
+    if truth.dtype == pl.Boolean:
+        hint = "without it true is the positive class"
+    elif isinstance(label, (list, tuple, set, frozenset)):
+        hint = f"several classes are positive with truth=pl.col({truth.name!r}).is_in([...])"
+    elif other := other_spelling(label, truth.dtype):
+        hint = f"did you mean pos_label={other}?"
+    raise OptionError(
+        f"pos_label={shown(label)} cannot be a value of truth= column {truth.name!r} "
+        f"of dtype {truth.dtype}",
+        f"a value of dtype {truth.dtype}",
+        hint,
+    )

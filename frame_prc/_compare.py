@@ -13,6 +13,7 @@ import polars as pl
 from frame_prc._areas import AVERAGE_PRECISION
 from frame_prc._influence import with_moves
 from frame_prc._intervals import (
+    FEW_POSITIVES,
     cluster_sums,
     estimates,
     of_independent_rows,
@@ -23,8 +24,9 @@ from frame_prc._intervals import (
     student_quantile,
     tells_spread,
 )
-from frame_prc._plan import matched
+from frame_prc._plan import in_python, matched
 from frame_prc._ranking import rank
+from frame_prc._rest import rest_of_each_segment
 from frame_prc._rows import Rows, dropped, side_by_side
 
 Adjust: TypeAlias = Literal["holm", "bh"]
@@ -34,7 +36,6 @@ MODELS = ("model_a", "model_b")
 AGAINST = ("against",)
 _TEST = ("ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value")
 _ADJUSTED = ("p_adjusted",)
-_STATSMODELS = {"holm": "holm", "bh": "fdr_bh"}
 
 # The squares of what rounding leaves of a difference between two rankings that are one.
 _ROUNDING = 1e-24
@@ -78,16 +79,15 @@ def compare(rows: Rows, asked: Comparison) -> pl.LazyFrame:
         compared = rows
         table = _rest(rows) if asked.against == "rest" else _overall(rows)
         table = table.with_columns(against=pl.lit(asked.against))
-    tested = (
-        table.with_columns(difference=_difference())
-        .with_columns(
-            std_error=pl.when(_VARIANCE > 0, _DIFFERENCE.is_not_null(), tells_spread()).then(
-                _VARIANCE.sqrt()
-            )
+    spread = table.with_columns(difference=_difference()).with_columns(
+        std_error=pl.when(_VARIANCE > 0, _DIFFERENCE.is_not_null(), _carries_test()).then(
+            _VARIANCE.sqrt()
         )
-        .with_columns(*_limits(asked.level), _p_value(), status())
-        .with_columns(_adjusted(asked.adjust))
     )
+    tested = _with_p_value(
+        spread.with_columns(*_limits(asked.level), _deviate(), status()),
+        in_memory=rows.in_memory,
+    ).with_columns(adjusted(asked.adjust))
     return compared.finish(tested, [*asked.outputs(), *dropped(rows.columns.request.missing)])
 
 
@@ -146,8 +146,13 @@ def _by_pair(
         "covariance": pl.concat_list([f"covariance_{k}" for k in range(len(pairs))]),
     }
     long = table.select(pl.exclude(r"^(co)?variance_\d+$"), **lists).explode(*lists)
-    least = _ROUNDING * (pl.col("variance_a") + pl.col("variance_b"))
-    return long.with_columns(variance=pl.when(pl.col("variance") > least).then("variance"))
+    alone = pl.col("variance_a") + pl.col("variance_b")
+    return long.with_columns(variance=_above_rounding(pl.col("variance"), alone))
+
+
+def _above_rounding(variance: pl.Expr, alone: pl.Expr) -> pl.Expr:
+    """Leave null what rounding makes of the variance between areas that move alike."""
+    return pl.when(variance > _ROUNDING * alone).then(variance)
 
 
 # --- a segment and others ------------------------------------------------------------------
@@ -170,6 +175,7 @@ def _overall(rows: Rows) -> pl.LazyFrame:
         frame,
         rows,
         near=((move_a - move_b) ** 2).sum(),
+        alone=(move_a**2).sum(),
         inside=(move_b**2).sum(),
         covariance=(move_a * move_b).sum(),
         len=pl.len(),
@@ -180,23 +186,20 @@ def _overall(rows: Rows) -> pl.LazyFrame:
     table = matched(table, pooled.select(*whole.keys, *_OTHER), whole.keys)
     total = pl.col("len").sum()
     is_part = pl.col("len") < (total.over(whole.keys) if whole.keys else total)
-    outside = (pl.col("variance_b") - pl.col("inside")).clip(lower_bound=0)
-    variance = pl.when(is_part).then(pl.col("near") + outside)
-    return table.with_columns(_of_both_sides(), variance=variance)
+    # A difference of two sums: where nothing moves outside, rounding is all that is left of it.
+    outside = pl.col("variance_b") - pl.col("inside")
+    outside = pl.when(outside > _CANCELLED * pl.col("variance_b")).then(outside).otherwise(0.0)
+    alone = pl.col("alone") + pl.col("variance_b")
+    variance = _above_rounding(pl.col("near") + outside, alone)
+    return table.with_columns(_of_both_sides(), variance=pl.when(is_part).then(variance))
 
 
 def _rest(rows: Rows) -> pl.LazyFrame:
     """Return each segment beside all other rows: independent, but for clusters in both."""
-    rest = _others(rows)
-    other = _side(estimates(rank(rest, squares=True), rest), "b").select(*rows.keys, *_OTHER)
     own = _side(estimates(rank(rows, squares=True), rows), "a")
-    table = matched(own, other, rows.keys)
-    covariance = pl.lit(0.0)
-    if rows.columns.cluster is not None:
-        table = matched(table, _shared(rows, rest), rows.keys)
-        covariance = pl.col("covariance").fill_null(0)
-    variance = pl.col("variance_a") + pl.col("variance_b") - 2 * covariance
-    return table.with_columns(_of_both_sides(), variance=variance, covariance=covariance)
+    table = matched(own, _side(rest_of_each_segment(rows), "b"), rows.keys)
+    variance = pl.col("variance_a") + pl.col("variance_b") - 2 * pl.col("covariance")
+    return table.with_columns(_of_both_sides(), variance=variance)
 
 
 _OTHER = ("ap_b", "lack_b", "variance_b", "status_b", "effective_b")
@@ -220,32 +223,19 @@ def _of_both_sides() -> list[pl.Expr]:
     ]
 
 
-def _others(rows: Rows) -> Rows:
-    """Return, for each segment, the rows of all others under its keys."""
-    models = rows.pooled().keys
-    by = [key for key in rows.keys if key not in models]
-    segments = rows.used().select(rows.keys).unique()
-    others = rows.used().rename({key: f"other_{key}" for key in by})
-    paired = segments.join(others, on=models) if models else segments.join(others, how="cross")
-    differs = pl.any_horizontal(pl.col(key).ne_missing(pl.col(f"other_{key}")) for key in by)
-    return replace(rows, frame=paired.filter(differs), usable=None, n_dropped=None, values=None)
-
-
-def _shared(rows: Rows, rest: Rows) -> pl.LazyFrame:
-    """Return the covariance of each segment with the rest, by clusters that are in both."""
-    inside, outside = (
-        cluster_sums(
-            with_moves(side.used(), side, "score", "move").with_columns(positive_weight(side)),
-            side,
-            [pl.col("move")],
-        )
-        for side in (rows, rest)
-    )
-    both = inside.join(outside, on=[*rows.keys, "cluster"], nulls_equal=True)
-    return both.group_by(rows.keys).agg(covariance=(pl.col("move") * pl.col("move_right")).sum())
-
-
 # --- tests ---------------------------------------------------------------------------------
+
+
+def _carries_test() -> pl.Expr:
+    """Return whether the positives of both sides show how far the areas spread.
+
+    An area of 1 or 0 shows no spread of its own. Where positives are few such areas are common, and
+    a test takes nearly all of them for different. Simulated with an average precision near 1, a 5 %
+    test of a segment with 3 to 10 positives rejected 10 to 61 % of true hypotheses, and 0.6 % where
+    such areas were left out; with 20 positives it rejected 4 %.
+    """
+    at_edge = pl.min_horizontal(_AP_A, _LACK_A, _AP_B, _LACK_B) == 0
+    return tells_spread() & ~(at_edge & (pl.col("effective") < FEW_POSITIVES))
 
 
 def _difference() -> pl.Expr:
@@ -294,30 +284,35 @@ def _statistic() -> pl.Expr:
     return pl.when(has_spread).then(logits / variance.sqrt()).otherwise(_DIFFERENCE / _STD_ERROR)
 
 
-def _p_value() -> pl.Expr:
-    """Return the two-sided p-value."""
-
-    def two_sided(z: pl.Series) -> pl.Series:
-        values = [None if x is None else math.erfc(x / math.sqrt(2)) for x in z]
-        return pl.Series(z.name, values, dtype=pl.Float64)
-
-    z = student_as_normal(pl.when(_STD_ERROR.is_not_null()).then(_statistic()))
-    return z.map_batches(two_sided, return_dtype=pl.Float64).alias("p_value")
+def _deviate() -> pl.Expr:
+    """Return the normal deviate that is as rare as the difference."""
+    statistic = pl.when(_STD_ERROR.is_not_null()).then(_statistic())
+    return student_as_normal(statistic).alias("deviate")
 
 
-def _adjusted(adjust: Adjust | None) -> list[pl.Expr]:
-    """Return p-values adjusted for as many tests as the result has."""
+def _with_p_value(table: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
+    """Add the two-sided p-value of each ``deviate``."""
+
+    def with_p_value(rows: pl.DataFrame) -> pl.DataFrame:
+        p = [None if z is None else math.erfc(z / math.sqrt(2)) for z in rows["deviate"]]
+        return rows.with_columns(pl.Series("p_value", p, dtype=pl.Float64))
+
+    schema = pl.Schema({**table.collect_schema(), "p_value": pl.Float64()})
+    return in_python(table, with_p_value, schema, in_memory=in_memory)
+
+
+def adjusted(adjust: Adjust | None) -> list[pl.Expr]:
+    """Return p-values adjusted for as many tests as the result has.
+
+    Holm (1979, Scand. J. Statist. 6:65) multiplies the smallest p-value by the number of tests, the
+    next by one less, and so on; Benjamini & Hochberg (1995, JRSS B 57:289) multiply each by the
+    number of tests over its rank. Neither lets a smaller p-value become larger than the next.
+    """
     if adjust is None:
         return []
-
-    def adjusted(p: pl.Series) -> pl.Series:
-        from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - an extra
-
-        known = p.drop_nulls()
-        if known.is_empty():
-            return p
-        values = iter(multipletests(known.to_numpy(), method=_STATSMODELS[adjust])[1])
-        filled = [None if x is None else float(next(values)) for x in p]
-        return pl.Series(p.name, filled, dtype=pl.Float64)
-
-    return [pl.col("p_value").map_batches(adjusted, return_dtype=pl.Float64).alias("p_adjusted")]
+    p, place = pl.col("p_value"), pl.col("p_value").rank("ordinal").cast(pl.Int64)
+    if adjust == "holm":
+        ordered = (p * (p.count().cast(pl.Int64) - place + 1)).sort_by(p, nulls_last=True).cum_max()
+    else:
+        ordered = (p * p.count() / place).sort_by(p, nulls_last=True).cum_min(reverse=True)
+    return [ordered.gather(place - 1).clip(upper_bound=1.0).alias("p_adjusted")]

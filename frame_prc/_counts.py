@@ -9,7 +9,7 @@ import polars as pl
 from frame_prc import _gate
 from frame_prc._bins import Bins, count_bins
 from frame_prc._columns import Column, Columns, named
-from frame_prc._plan import once
+from frame_prc._plan import concat, join, once
 from frame_prc._ranking import class_totals, rank
 from frame_prc._rows import SQUARES, SUMS, Rows
 from frame_prc.exceptions import ColumnError, OptionError
@@ -50,7 +50,7 @@ def _binned(rows: Rows, bins: Bins, *, squares: bool) -> pl.LazyFrame:
     counted = _with_squares(counted, rows) if squares else counted
     held = counted.filter(pl.col("pos") + pl.col("neg") > 0)
     bounds = bins.table(rows.score_dtype).rename({"score": "threshold", "level": "score"})
-    described = held.join(bounds, on="score", how="left", maintain_order="left")
+    described = join(held, bounds, on="score", how="left", maintain_order="left")
     return rows.finish(described, columns(binned=True, squares=squares))
 
 
@@ -69,7 +69,7 @@ def _check_squares(columns: Columns) -> None:
         )
 
 
-def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
+def merge(frames: Sequence[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
     """Add up frames of counts."""
     schemas = [frame.collect_schema() for frame in frames]
     for place, schema in enumerate(schemas):
@@ -81,12 +81,13 @@ def merge(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
     exact = [pl.col(name).cast(pl.Float64) for name in amounts if schemas[0][name] == pl.Float32]
     groups = [name for name in names if name not in ADDABLE]
     columns = list(map(named, names))
-    rows = once(pl.concat([frame.select(columns) for frame in frames]).with_columns(exact))
+    rows = once(concat([frame.select(columns) for frame in frames]).with_columns(exact))
     added = rows.group_by(map(named, groups)).agg(pl.col(amounts).sum())
-    added = _gate.guard(added, rows, _checks(schemas[0], amounts))
-    if "below" in names:
-        added = _gate.guard_bins(added, rows)
     keys = [name for name in groups if name not in BIN_COLUMNS]
+    added = _gate.guard(added, rows, _checks(schemas[0], amounts), in_memory=in_memory)
+    if "below" in names:
+        bins, checks = _gate.bins_of_counts(rows, [])
+        added = _gate.guard(added, bins, checks, in_memory=in_memory)
     return _ordered(added, list(map(named, keys))).select(columns)
 
 

@@ -31,7 +31,7 @@ from frame_prc._expressions import unsigned_zero, without_nan
 from frame_prc._gate import COUNT_LIMIT, LARGEST_WEIGHT, SMALLEST_WEIGHT, uncovered
 from frame_prc._request import Request
 from frame_prc._rows import DROP_HINT, UNRETRIEVED_HINT
-from frame_prc.exceptions import DataError, OptionError
+from frame_prc.exceptions import DataError, OptionError, shown
 
 Frame: TypeAlias = "nw.LazyFrame[Any]"
 Conditions: TypeAlias = Iterator[tuple[nw.Expr, nw.Expr]]
@@ -261,7 +261,8 @@ def _level_reached(thresholds: list[float], dtype: Any) -> nw.Expr:
 def bin_end(counts: Frame, bins: Bins) -> nw.Expr:
     """Return where the bin ends that begins at ``score``; null where rows are in none."""
     dtype = counts.collect_schema()["score"]
-    bounds = [nw.lit(bound, dtype) for bound in (*bins.thresholds, float("inf"))]
+    thresholds = bins.of(nw.Schema({"score": dtype}).to_polars()["score"]).thresholds
+    bounds = [nw.lit(bound, dtype) for bound in (*thresholds, float("inf"))]
     score = nw.col("score")
     return nw.when(~score.is_null()).then(_chosen(bounds[1:], lambda bin_: score >= bounds[bin_]))
 
@@ -315,10 +316,18 @@ def _problems(columns: Columns) -> Conditions:
 
 def _uncovered(columns: Columns, lowest: float) -> Conditions:
     """Yield what is wrong with a row whose score is in no bin."""
-    for i, column in enumerate(columns.scores):
-        score = without_nan(nw.col(f"score_{i}"), column.dtype).cast(nw.Float64)
+    for column, score in _scores_of_classes(columns):
         error = uncovered(column, f"a row with {_VALUE}", lowest)
         yield score < lowest, _text(error, score)
+
+
+def _scores_of_classes(columns: Columns) -> Iterator[tuple[Column, nw.Expr]]:
+    """Yield the scores as Float64; null where a missing class leaves the row out."""
+    classes = (without_nan(nw.col(r), c.dtype) for r, c in columns.classes.items())
+    present = nw.all_horizontal(*(~value.is_null() for value in classes), ignore_nulls=False)
+    for i, column in enumerate(columns.scores):
+        score = without_nan(nw.col(f"score_{i}"), column.dtype).cast(nw.Float64)
+        yield column, nw.when(present).then(score)
 
 
 def _bad_amount(role: str, column: Column) -> tuple[nw.Expr, nw.Expr]:
@@ -345,7 +354,8 @@ def _not_binary(column: Column) -> tuple[nw.Expr, nw.Expr]:
     error = DataError(
         f"truth= column {column.name!r} has a row outside 0 and 1: {_VALUE}",
         "Boolean, or 0/1 numbers, or any dtype with pos_label=",
-        "name the positive class with pos_label=",
+        "name the positive class with pos_label="
+        + ("; or are truth= and score= swapped?" if column.dtype.is_float() else ""),
     )
     return (truth != 0) & (truth != 1), _text(error, truth)
 
@@ -374,7 +384,7 @@ def _gate(source: Frame, columns: Columns) -> Frame | None:
         return None
     column = columns.classes["truth"]
     error = DataError(
-        f"pos_label={label!r} is nowhere in truth= column {column.name!r}, "
+        f"pos_label={shown(label)} is nowhere in truth= column {column.name!r}, "
         f"which has values from {_VALUE}",
         "a value that occurs",
     )

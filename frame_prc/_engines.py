@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_prc._packages import Extra
 from frame_prc._request import OF_COUNTS, Request
 from frame_prc.exceptions import FrameError, OptionError
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 VERBS = "counts, curve and average_precision"
 _COUNTS_FIRST = (
-    "frame_prc.counts(...) runs there; give what it collects to the verb, with "
-    f"{OF_COUNTS}, if it takes pos= and neg="
+    "frame_prc.counts(...) runs there; collect its result, and give it to the verb with "
+    f"{OF_COUNTS}"
 )
 
 
@@ -36,6 +37,8 @@ class Engine:
         Its frames, in words.
     extra
         The extra of this package that installs what it needs.
+    collected
+        How to make a Polars frame of one of its own.
     error
         The SQL function that fails with a text.
     array, each
@@ -47,7 +50,8 @@ class Engine:
     """
 
     kind: str
-    extra: str
+    extra: Extra
+    collected: str
     error: str
     array: str
     each: str
@@ -86,11 +90,19 @@ class Engine:
 
 
 DUCKDB = Engine(
-    "a DuckDB relation", "duckdb", "error", "[{}]", "unnest", in_ranges=False, ordered=True
+    "a DuckDB relation",
+    "duckdb",
+    "relation.pl()",
+    "error",
+    "[{}]",
+    "unnest",
+    in_ranges=False,
+    ordered=True,
 )
 SPARK = Engine(
     "a PySpark DataFrame",
     "spark",
+    "pl.from_arrow(frame.toArrow())",
     "raise_error",
     "array({})",
     "explode",
@@ -107,9 +119,18 @@ _CLASSES = (
 def engine_of(frame: object) -> Engine | None:
     """Return the engine that a frame belongs to, if any."""
     for module, name, engine in _CLASSES:
-        if module in sys.modules and isinstance(frame, getattr(sys.modules[module], name)):
+        if isinstance(frame, class_of(module, name)):
             return engine
     return None
+
+
+def class_of(module: str, name: str) -> Any:
+    """Return a class of a package, or no class while nobody has imported the package.
+
+    Nothing is imported: who has a frame of the package has imported it already. While another
+    thread imports it, the class may not be there yet.
+    """
+    return getattr(sys.modules.get(module), name, ())
 
 
 def check_request(engine: Engine, request: Request, **refused: bool) -> None:
@@ -126,8 +147,11 @@ def check_request(engine: Engine, request: Request, **refused: bool) -> None:
     """
     for name, given in refused.items():
         if given:
+            needs_rows = name == "squares" or (name == "ci" and _is_of_rows(request))
             raise OptionError(
-                f"{name}= does not run inside {engine.kind}", "to leave it out", _COUNTS_FIRST
+                f"{name}= does not run inside {engine.kind}",
+                "to leave it out",
+                _rows_first(engine) if needs_rows else _COUNTS_FIRST,
             )
     for role, item in _items(request):
         if isinstance(item, pl.Expr):
@@ -138,15 +162,26 @@ def check_request(engine: Engine, request: Request, **refused: bool) -> None:
             )
 
 
+def _is_of_rows(request: Request) -> bool:
+    """Return whether an interval needs more than the counts that an engine makes."""
+    return request.cluster is not None or not {"weight", "pos_squares"}.isdisjoint(request.classes)
+
+
+def _rows_first(engine: Engine) -> str:
+    return f"select the columns that it needs, and collect them with {engine.collected}"
+
+
 def _items(request: Request) -> Iterator[tuple[str, object]]:
     yield from request.classes.items()
     yield from (("score", item) for item in request.models.values())
     yield from (("by", item) for item in request.keys)
 
 
-def refuse_engine(frame: object) -> None:
+def refuse_engine(frame: object, *, takes_counts: bool) -> None:
     """Refuse an engine's frame for a verb that only Polars and pandas frames have."""
     if engine := engine_of(frame):
         raise FrameError(
-            f"this verb does not run inside {engine.kind}", f"{VERBS} do", _COUNTS_FIRST
+            f"this verb does not run inside {engine.kind}",
+            f"a Polars or pandas frame; {VERBS} also run inside {engine.kind}",
+            _COUNTS_FIRST if takes_counts else _rows_first(engine),
         )

@@ -19,6 +19,7 @@ import polars as pl
 from frame_prc._areas import step_area
 from frame_prc._curve import points
 from frame_prc._expressions import total, unsigned_zero
+from frame_prc._plan import join
 from frame_prc._ranking import Ranking, rank, running
 from frame_prc._rows import Rows
 
@@ -136,9 +137,8 @@ def with_moves(frame: pl.LazyFrame, rows: Rows, score: str, move: str) -> pl.Laz
     weight = pl.col("weight") if rows.columns.weighted else 1
     influence = pl.when("truth").then("on_positive").otherwise("on_negative")
     # The ranking knows no -0.0, and a join may tell it from 0.0.
-    joined = frame.with_columns(unsigned_zero(pl.col(score), rows.score_dtype)).join(
-        table, on=on, how="left", nulls_equal=True
-    )
+    scored = frame.with_columns(unsigned_zero(pl.col(score), rows.score_dtype))
+    joined = join(scored, table, on=on, how="left", nulls_equal=True)
     return joined.with_columns((weight * influence).alias(move)).drop("on_positive", "on_negative")
 
 

@@ -137,9 +137,9 @@ def _binned(rows: Rows, bins: Bins | None) -> Rows:
     """Return rows that have, for their score, the threshold they reach by its number."""
     if bins is None:
         return rows
-    level = bins.of(rows.score_dtype).level(pl.col("score"))
     # What is missing is left out before: a level is also missing below the lowest threshold.
-    frame = rows.used().with_columns(score=level.cast(pl.Int64))
+    levelled = bins.of(rows.score_dtype).with_level(rows.used(), in_memory=rows.in_memory)
+    frame = levelled.with_columns(score=pl.col("level").cast(pl.Int64)).drop("level")
     bare = replace(rows, usable=None, n_dropped=None, values=None)
     return replace(bare, frame=frame, score_dtype=pl.Int64())
 

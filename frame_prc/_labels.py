@@ -9,9 +9,10 @@ from typing import Any
 import polars as pl
 
 from frame_prc import _gate
-from frame_prc._class_values import class_value, literal, plain
+from frame_prc._class_values import class_value, literal, other_spelling, plain
 from frame_prc._columns import (
     Column,
+    check_not_swapped,
     check_numeric,
     check_repeats,
     common_score_dtype,
@@ -21,8 +22,15 @@ from frame_prc._columns import (
     named,
     project,
 )
-from frame_prc._plan import once
-from frame_prc._request import IntoColumn, IntoKeys, check_column, key_items, names_of
+from frame_prc._plan import concat, once
+from frame_prc._request import (
+    IntoColumn,
+    IntoKeys,
+    check_column,
+    column_list,
+    key_items,
+    names_of,
+)
 from frame_prc._rows import computed
 from frame_prc.exceptions import OptionError, shown
 
@@ -48,7 +56,7 @@ class LabelRequest:
         """Return the columns that are named, or ``None`` where only the schema can tell."""
         weight = [] if self.weight is None else [self.weight]
         keys = [item for _, item in self.keys]
-        return names_of([*self.truths, *self.scores, *keys, *weight])
+        return names_of([*self.truths, *self.scores, *keys, *weight]) or None
 
 
 def label_request(
@@ -59,19 +67,20 @@ def label_request(
     row: IntoColumn | None,
 ) -> LabelRequest:
     """Put parameters in order, or say which of them contradict each other."""
-    multiclass = isinstance(truth, (str, pl.Expr))
-    if not multiclass and not isinstance(truth, Sequence):
+    listed, truths = column_list(score), column_list(truth)
+    multiclass = truths is None
+    if truths is None:
         check_column("truth", truth)
-    truths: list[IntoColumn] = [truth] if isinstance(truth, (str, pl.Expr)) else list(truth)
+        truths = [truth]
     if isinstance(score, Mapping):
         labels, scores = list(score), list(score.values())
-    elif multiclass or isinstance(score, str) or not isinstance(score, Sequence):
+    elif multiclass or listed is None:
         raise OptionError(
             f"score={shown(score)} does not say which column belongs to which class",
             "{class: column} for one truth column, or lists of truth and score columns",
         )
     else:
-        labels, scores = [None] * len(score), list(score)
+        labels, scores = [None] * len(listed), listed
     if not scores:
         raise OptionError("score= names no column", "a score column per class or label")
     if not multiclass and len(truths) != len(scores):
@@ -88,6 +97,9 @@ def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest, *, in_memory: bool) -> pl
     """Return a row per row and label, all rows of the first label first."""
     truths = [find_column(lf, "truth", item) for item in asked.truths]
     scores = [find_column(lf, "score", item) for item in asked.scores]
+    if not asked.multiclass:
+        for truth, score in zip(truths, scores, strict=True):
+            check_not_swapped(truth, score, None)
     for column in scores:
         check_numeric("score", column)
     source, keys, tail = _project(lf, truths, scores, asked)
@@ -110,8 +122,7 @@ def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest, *, in_memory: bool) -> pl
         )
         for i in range(len(scores))
     ]
-    long = pl.concat(parts, how="vertical_relaxed")
-    return _gate.guard(long, source, checks, in_order=True)
+    return _gate.guard(concat(parts), source, checks, in_memory=in_memory)
 
 
 def _classes(
@@ -120,11 +131,13 @@ def _classes(
     found = [(label, class_value(plain(label), truth.dtype)) for label in classes]
     values = [value for _, value in found if value is not None]
     if len(values) < len(classes):
-        impossible = ", ".join(shown(label) for label, value in found if value is None)
+        impossible = [label for label, value in found if value is None]
+        other = other_spelling(impossible[0], truth.dtype)
         raise OptionError(
             f"score= names classes that truth= column {truth.name!r} of dtype {truth.dtype} "
-            f"cannot hold: {impossible}",
+            f"cannot hold: {', '.join(map(shown, impossible))}",
             f"values of dtype {truth.dtype}",
+            None if other is None else f"did you mean {other}?",
         )
     if len({repr(value.item()) for value in values}) < len(classes):
         raise OptionError(

@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from frame_prc._curve import points, precision, recall
+from frame_prc._expressions import unsigned_zero
+from frame_prc._plan import join
 from frame_prc._ranking import rank
 from frame_prc._rows import Rows, dropped
 
@@ -51,7 +53,8 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
     found = ranked.with_columns(**merits).group_by("segment").agg(**chosen)
     # A segment that lost all its rows has no points, and still has its rows of nulls.
     every = ranking.segments.table.drop(ranking.rows.keys)
-    long = every.join(found, on="segment", how="left", maintain_order="left").with_columns(
+    joined = join(every, found, on="segment", how="left", maintain_order="left")
+    long = joined.with_columns(
         criterion=pl.lit([target.criterion for target in targets], dtype=pl.List(pl.String)),
         target=pl.lit([target.value for target in targets], dtype=pl.List(pl.Float64)),
         point=pl.concat_list(list(chosen)),
@@ -95,7 +98,7 @@ def _rates(threshold_dtype: pl.DataType) -> list[pl.Expr]:
     threshold = pl.when(criterion == "threshold").then(target).otherwise(_SCORE)
     beta = pl.when(criterion == "f_beta").then(target).otherwise(1.0)
     return [
-        threshold.cast(threshold_dtype).alias("threshold"),
+        unsigned_zero(threshold.cast(threshold_dtype), threshold_dtype).alias("threshold"),
         _FN.alias("fn"),
         (_NEGATIVES - _FP).alias("tn"),
         pl.when(_TP + _FP > 0).then(precision(_TP, _FP)).alias("precision"),

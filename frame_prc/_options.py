@@ -17,7 +17,7 @@ from frame_prc._compare import Adjust, Against, Comparison, pairs_of
 from frame_prc._curve import Keep
 from frame_prc._intervals import CI_METHODS, Interval
 from frame_prc._operating import Criterion, Target
-from frame_prc._request import Request, check_installed, check_option
+from frame_prc._request import Request, check_option, plain_option
 from frame_prc._thinning import LEAST_POINTS
 from frame_prc.exceptions import OptionError, shown, type_name
 
@@ -42,7 +42,7 @@ def check_title(title: object) -> None:
 
 def method_list(method: Any) -> list[Method]:
     """Return the methods asked for."""
-    methods = list(method) if _is_list(method) else [method]
+    methods = list(map(plain_option, method if _is_list(method) else [method]))
     known = ", ".join(map(repr, METHODS))
     if not methods:
         raise OptionError("method= is an empty list", known)
@@ -56,6 +56,7 @@ def method_list(method: Any) -> list[Method]:
 
 def points_to_keep(keep: Any) -> Keep:
     """Return which points of a curve to keep."""
+    keep = plain_option(keep)
     if isinstance(keep, str) and keep in ("all", "corners"):
         return cast("Keep", keep)
     if not _is_integer(keep) or keep < LEAST_POINTS:
@@ -91,7 +92,9 @@ def bins_of(thresholds: Any) -> Bins | None:
         return None
     if _is_integer(thresholds) and (count := int(thresholds)) > 1:
         _check_number("thresholds", count)
-        return Bins([place / (count - 1) for place in range(count)], evenly=True)
+        return Bins(
+            [place / (count - 1) for place in range(count)], evenly=True, of_probabilities=True
+        )
     values = list(thresholds) if _is_list(thresholds) else []
     if not values:
         raise OptionError(f"thresholds={shown(thresholds)} gives no thresholds", _THRESHOLDS)
@@ -201,7 +204,7 @@ def _is_number(value: Any) -> bool:
 
 def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> Interval | None:
     """Return the interval asked for."""
-    check_option("ci_method", ci_method, CI_METHODS)
+    ci_method = check_option("ci_method", ci_method, CI_METHODS)
     if ci_method != "bootstrap" and drawn != Resampling():
         raise OptionError(
             f"replicates=, seed= or stratified= is given with ci_method={ci_method!r}",
@@ -220,7 +223,7 @@ def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> 
 
 def resampling(replicates: Any, seed: Any, stratified: Any, cluster: object) -> Resampling:
     """Return how a bootstrap draws."""
-    check_option("stratified", stratified, (True, False))
+    stratified = check_option("stratified", stratified, (True, False))
     if stratified and cluster is not None:
         raise OptionError(
             "stratified=True is given with cluster=",
@@ -268,10 +271,8 @@ def comparison(
     asked: Request, ci: Any, baseline: str | None, against: Any, adjust: Any
 ) -> Comparison:
     """Return what to compare."""
-    check_option("against", against, (None, *get_args(Against)))
-    check_option("adjust", adjust, (None, *get_args(Adjust)))
-    if adjust is not None:
-        check_installed("statsmodels", "statsmodels", f"adjust={adjust!r}", "'frame-prc[stats]'")
+    against = check_option("against", against, (None, *get_args(Against)))
+    adjust = check_option("adjust", adjust, (None, *get_args(Adjust)))
     if against is not None:
         _check_against(asked, against, baseline)
         return Comparison(confidence(ci), (), against, adjust)
@@ -308,7 +309,7 @@ def _check_against(asked: Request, against: Against, baseline: str | None) -> No
 
 
 def average_over(
-    over: str | None, average: Average | None, interval: Interval | None, *, bounds: bool
+    over: str | None, average: Any, interval: Interval | None, *, bounds: bool
 ) -> tuple[str, Average]:
     """Return the key to average over and the kind of average, which go together."""
     if bounds:
@@ -325,7 +326,7 @@ def average_over(
     if over is None or average is None:
         given, lacking = ("average", "over") if over is None else ("over", "average")
         raise OptionError(f"{given}= is given without {lacking}=", "over= and average= together")
-    check_option("average", average, get_args(Average))
+    average = check_option("average", average, get_args(Average))
     if not isinstance(over, str):
         raise OptionError(f"over= takes a key, got a value of type {type_name(over)}", "its name")
     return over, average

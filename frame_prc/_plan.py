@@ -1,9 +1,15 @@
-"""What the plans of all verbs are joined with: frames computed once, and steps in Python."""
+"""What the plans of all verbs are built with: frames computed once, joins, and steps in Python.
+
+A step in Python needs the interpreter's lock. On a thread of the engine's pool it would wait there
+for a thread that holds the lock and waits for the pool, as ``to_pandas`` does: for good, where all
+threads of the pool wait so. Hence eager frames have no such step in their plans, and in those of
+lazy frames joins and concatenations take one input after the other, on the caller's own thread.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 
@@ -18,6 +24,21 @@ def once(lf: pl.LazyFrame) -> pl.LazyFrame:
     return lf.cache() if _CACHE_KEEPS_PROJECTION else lf
 
 
+def join(left: FrameT, right: FrameT, **how: Any) -> FrameT:
+    """Join two frames, of which lazy ones are computed one after the other."""
+    if isinstance(left, pl.LazyFrame):
+        return left.join(right, **how, allow_parallel=False)
+    return left.join(right, **how)
+
+
+def concat(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
+    """Put frames below each other, in their common dtypes, computed one after the other.
+
+    Where no order is asked for after, such as before a sort, Polars takes the rows as they come.
+    """
+    return pl.concat(frames, how="vertical_relaxed", parallel=False)
+
+
 def matched(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool = True) -> FrameT:
     """Return rows with what another frame has for their keys, where null is null and NaN is NaN.
 
@@ -25,7 +46,7 @@ def matched(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool 
     """
     order: Literal["left", "none"] = "left" if in_order else "none"
     if not keys:
-        return left.join(right, how="cross", maintain_order=order)
+        return join(left, right, how="cross", maintain_order=order)
     # Before 1.41 a join takes names only, and a name written like a pattern is one.
     plain: dict[str, str] = {key: f"\0key_{number}" for number, key in enumerate(keys)}
     left, right = left.rename(plain), right.rename(plain)
@@ -33,7 +54,8 @@ def matched(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool 
     if len(keys) == 1 and right.collect_schema()["\0key_0"].is_float():
         # Two sorted columns are merged by ==, for which NaN is not itself: not so two at once.
         is_nan = [pl.col("\0key_0").is_nan().alias("\0nan")]
-    joined = left.with_columns(is_nan).join(
+    joined = join(
+        left.with_columns(is_nan),
         right.with_columns(is_nan),
         on=[*plain.values(), *(["\0nan"] if is_nan else [])],
         how="left",
@@ -52,14 +74,24 @@ def aggregated(
     return lf.select(*aggregates, **named)
 
 
-def in_python(
+def in_batches(
     lf: pl.LazyFrame, step: Callable[[pl.DataFrame], pl.DataFrame], schema: pl.Schema
 ) -> pl.LazyFrame:
-    """Return what a function makes of a whole frame at collect, whatever is taken of it after."""
-    return lf.map_batches(
-        step,
-        schema=schema,
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
+    """Return what a function makes of each batch of rows, at collect.
+
+    As a step of its own: Python inside an expression runs on a thread of the engine's pool.
+    """
+    return lf.map_batches(step, schema=schema, streamable=True)
+
+
+def in_python(
+    lf: pl.LazyFrame,
+    step: Callable[[pl.DataFrame], pl.DataFrame],
+    schema: pl.Schema,
+    *,
+    in_memory: bool,
+) -> pl.LazyFrame:
+    """Return what a function makes of a whole frame: now if it is in memory, else at collect."""
+    if in_memory:
+        return step(lf.collect(engine="in-memory")).lazy()
+    return lf.map_batches(step, schema=schema)

@@ -10,6 +10,7 @@ import polars as pl
 
 from frame_prc._bins import Bins, count_bins
 from frame_prc._columns import threshold_dtype
+from frame_prc._plan import concat, join
 from frame_prc._rank_key import RankKey, most_segments
 from frame_prc._rows import DROPPED, Rows
 from frame_prc._scale import Scale
@@ -54,7 +55,7 @@ class Ranking:
         if self.rows.n_dropped is None:
             return table
         counts = self.segments.table.select("segment", *DROPPED)
-        return table.join(counts, on="segment", how="left", maintain_order="left")
+        return join(table, counts, on="segment", how="left", maintain_order="left")
 
     @property
     def threshold_dtype(self) -> pl.DataType:
@@ -67,9 +68,8 @@ class Ranking:
         if self.levels is None:
             return frame.with_columns(score=score)
         level = score.cast(pl.UInt32).alias("level")
-        return frame.with_columns(level).join(
-            self.levels, on="level", how="left", maintain_order="left"
-        )
+        levelled = frame.with_columns(level)
+        return join(levelled, self.levels, on="level", how="left", maintain_order="left")
 
 
 def rank(rows: Rows, bins: Bins | None = None, *, squares: bool = False) -> Ranking:
@@ -87,20 +87,21 @@ def rank(rows: Rows, bins: Bins | None = None, *, squares: bool = False) -> Rank
     key = RankKey(scale, segments.count)
     frame = segments.numbered(rows.used())
     if bins is None and levels is not None:
-        frame = frame.join(levels, on="score", how="left").with_columns(score=pl.col("level"))
+        levelled = join(frame, levels, on="score", how="left")
+        frame = levelled.with_columns(score=pl.col("level"))
     rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())
     carried = rows.carried(squares=squares)
     ranked = frame.select(rank_key, *carried)
     ranked = ranked if bins is not None else rows.guard(ranked)
     if bins is not None and levels is not None:
         empty = _empty_bins(segments, levels, key).with_columns(_nothing(carried))
-        ranked = pl.union([ranked, empty], how="vertical_relaxed")
+        ranked = concat([ranked, empty])
     return Ranking(ranked, segments, key, rows, levels, squares)
 
 
 def _empty_bins(segments: Segments, levels: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:
     """Return a row for each bin of each segment."""
-    grid = segments.table.select("segment").join(levels.select("level"), how="cross")
+    grid = join(segments.table.select("segment"), levels.select("level"), how="cross")
     return grid.select(key.pack(pl.col("segment"), key.scale.slot(pl.col("level")), pl.lit(0)))
 
 
@@ -175,7 +176,7 @@ def _sorted(ranking: Ranking) -> pl.LazyFrame:
     key = ranking.key
     extra = [ranking.segments.table.select(key.opening(pl.col("segment"))), key.ending()]
     extra = [frame.with_columns(_nothing(ranking.carried)) for frame in extra]
-    return pl.union([ranking.frame, *extra], how="vertical_relaxed").sort("rank_key")
+    return concat([ranking.frame, *extra]).sort("rank_key")
 
 
 def _count_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 import polars as pl
 
 from frame_prc._class_values import plain
+from frame_prc._hints import column_hint
 from frame_prc.exceptions import OptionError, shown, type_name
+
+OptionT = TypeVar("OptionT")
 
 IntoColumn: TypeAlias = str | pl.Expr
 IntoKeys: TypeAlias = IntoColumn | Sequence[IntoColumn]
@@ -32,7 +34,8 @@ class Request:
     ``classes`` are the columns that say how much of each class a row holds, by role: ``truth``,
     maybe with ``weight``, or ``pos`` and ``neg``, maybe with ``pos_squares`` and ``neg_squares``.
     ``models`` maps each model's name to its score; where a single score was given, its only name is
-    ``None``. ``cluster`` says which rows hang together.
+    ``None``. ``cluster`` says which rows hang together. ``side_by_side`` says that models are
+    compared row by row, so that the result has no key for them.
     """
 
     classes: dict[str, IntoColumn]
@@ -41,11 +44,19 @@ class Request:
     pos_label: Any
     missing: Missing
     cluster: IntoColumn | None = None
+    side_by_side: bool = False
 
     @property
     def of_counts(self) -> bool:
         """Whether this asks for counts by their own names, which may be those of bins."""
-        return "pos" in self.classes and [*self.models.values()] == [THRESHOLD]
+        scores = [_plain_name(score) for score in self.models.values()]
+        named_so = "pos" in self.classes and scores == [THRESHOLD]
+        return named_so and BIN_END not in self.amount_names()
+
+    @property
+    def several_models(self) -> bool:
+        """Whether the result says of which model it is, in a column ``model``."""
+        return None not in self.models and not self.side_by_side
 
     def amount_names(self) -> set[str]:
         """Return the columns that weights and counts are made from."""
@@ -53,11 +64,14 @@ class Request:
         return set().union(*map(_names_in, amounts))
 
     def column_names(self) -> set[str] | None:
-        """Return the columns that are named, or ``None`` where only the schema can tell."""
+        """Return the columns that are named, or ``None`` where only the schema can tell.
+
+        Constants name none, but are as many as the rows of whatever columns there are.
+        """
         cluster = [] if self.cluster is None else [self.cluster]
         bin_end = [BIN_END] if self.of_counts else []
         roles = [*self.classes.values(), *self.models.values()]
-        return names_of([*roles, *self.keys, *cluster, *bin_end])
+        return names_of([*roles, *self.keys, *cluster, *bin_end]) or None
 
 
 def names_of(items: Sequence[IntoColumn]) -> set[str] | None:
@@ -71,6 +85,13 @@ def _names_in(item: object) -> set[str]:
     if isinstance(item, pl.Expr):
         return set(item.meta.root_names())
     return {item} if isinstance(item, str) else set()
+
+
+def _plain_name(item: object) -> str | None:
+    """Return the name of an item that is one column as it stands."""
+    if isinstance(item, pl.Expr):
+        return item.meta.output_name() if item.meta.is_column() else None
+    return item if isinstance(item, str) else None
 
 
 def request(
@@ -87,7 +108,7 @@ def request(
     cluster: IntoColumn | None = None,
 ) -> Request:
     """Put parameters in order, or say which of them contradict each other."""
-    check_option("missing", missing, get_args(Missing))
+    missing = check_option("missing", missing, get_args(Missing))
     given = {
         "truth": truth,
         "weight": weight,
@@ -116,20 +137,23 @@ def _label(pos_label: Any) -> Any:
     return plain(pos_label)
 
 
-def check_option(name: str, value: object, options: Iterable[object]) -> None:
-    """Refuse a value that is not among a parameter's options."""
-    # Types count as well: 1 == True, but it is no flag.
-    if not any(type(value) is type(option) and value == option for option in options):
-        allowed = ", ".join(repr(option) for option in options)
-        raise OptionError(f"{name}={shown(value)} is not an option", allowed)
+def check_option(name: str, value: object, options: Iterable[OptionT]) -> OptionT:
+    """Return the option that a value stands for, or refuse it."""
+    given = plain_option(value)
+    for option in options:
+        # Types count as well: 1 == True, but it is no flag.
+        if type(given) is type(option) and given == option:
+            return option
+    allowed = ", ".join(repr(option) for option in options)
+    raise OptionError(f"{name}={shown(given)} is not an option", allowed)
 
 
-def check_installed(module: str, name: str, need: str, hint: str) -> None:
-    """Refuse what an optional package is needed for and not there, before anything is read."""
-    if find_spec(module) is None:
-        raise OptionError(
-            f"{need} needs {name}, which is not installed", hint=f"pip install {hint}"
-        )
+def plain_option(value: Any) -> Any:
+    """Return a text of an enumeration, or a scalar of NumPy, as Python's own."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    is_scalar = getattr(value, "shape", None) == () and hasattr(value, "item")
+    return value.item() if is_scalar else value
 
 
 def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:
@@ -172,18 +196,8 @@ def check_column(role: str, item: object) -> None:
     raise OptionError(
         f"{role}= takes columns, got {shown(item)} of type {type_name(item)}",
         "a column name or a Polars expression",
-        _column_hint(item),
+        column_hint(plain_option(item)),
     )
-
-
-def _column_hint(item: object) -> str:
-    name = getattr(item, "name", None)
-    if not isinstance(name, str):
-        return "pl.lit(value) makes a constant"
-    hint = f"give its name, {name!r}"
-    if str(getattr(item, "dtype", "")).lower() in {"bool", "boolean"}:
-        hint += f" or, of what is computed, an expression such as pl.col({name!r}) == 'yes'"
-    return hint
 
 
 def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
@@ -191,12 +205,12 @@ def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
         raise OptionError("score= is not given", _SCORES)
     if isinstance(score, Mapping):
         models = [(name, column) for name, column in score.items()]
-    elif isinstance(score, Sequence) and not isinstance(score, str):
-        for column in score:
+    elif (listed := column_list(score)) is not None:
+        for column in listed:
             check_column("score", column)
-        models = [(_name(column), column) for column in score]
+        models = [(_name(column), column) for column in listed]
     else:
-        return {None: score}
+        return {None: cast("IntoColumn", score)}
     if not models:
         raise OptionError("score= names no column", _SCORES)
     _check_model_names([name for name, _ in models])
@@ -213,7 +227,7 @@ def _name(column: IntoColumn) -> str:
 def _check_model_names(names: list[Any]) -> None:
     for name in names:
         if not isinstance(name, str):
-            raise OptionError(f"score= names a model {name!r}", "names that are strings")
+            raise OptionError(f"score= names a model {shown(name)}", "names that are strings")
         if names.count(name) > 1:
             raise OptionError(
                 f"score= names {name!r} twice",
@@ -226,12 +240,26 @@ def key_items(by: IntoKeys | None) -> list[IntoColumn]:
     """Return the items of ``by``, none where it is left out."""
     if by is None:
         return []
-    if isinstance(by, (str, pl.Expr)) or not isinstance(by, Sequence):
-        return [by]
-    if not by:
+    items = column_list(by)
+    if items is None:
+        return [cast("IntoColumn", by)]
+    if not items:
         raise OptionError(
             "by= is an empty list",
             "a column, an expression, a selector, or a list of them",
             "leave by= out to evaluate all rows as one segment",
         )
-    return list(by)
+    return items
+
+
+def column_list(value: object) -> list[Any] | None:
+    """Return the items of a list of columns, or ``None`` where a value is no such list.
+
+    The ``columns`` of a pandas frame are one, where they are texts.
+    """
+    if isinstance(value, (str, pl.Expr)):
+        return None
+    if isinstance(value, Sequence):
+        return list(value)
+    names = list(cast("Iterable[Any]", value)) if type_name(value) == "pandas.Index" else []
+    return names if names and all(isinstance(name, str) for name in names) else None

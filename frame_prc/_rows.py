@@ -26,7 +26,7 @@ from frame_prc._columns import (
     project,
 )
 from frame_prc._expressions import unsigned_zero, without_nan
-from frame_prc._plan import once
+from frame_prc._plan import concat, once
 from frame_prc._request import Missing
 from frame_prc.exceptions import ColumnError
 
@@ -51,8 +51,9 @@ class Rows:
 
     ``source`` is the projection they come from, which the gate checks; ``counted`` says that rows
     have ``pos`` and ``neg``; ``usable`` says which rows count under ``missing="drop"``, and
-    ``n_dropped`` how many of a row do not, both ``None`` otherwise; ``values`` is the source
-    itself where it is in memory, so that a look at its values is free.
+    ``n_dropped`` how many of a row do not, both ``None`` otherwise; ``in_memory`` says that the
+    source is in memory and was checked when it was read; ``values`` is the source itself where it
+    is, so that a look at its values is free.
     """
 
     frame: pl.LazyFrame
@@ -63,6 +64,7 @@ class Rows:
     usable: pl.Expr | None
     n_dropped: pl.Expr | None
     values: pl.DataFrame | None
+    in_memory: bool
 
     @property
     def keys(self) -> list[str]:
@@ -104,20 +106,26 @@ class Rows:
         return amounts
 
     def guard(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Return what became of the rows, in any order, behind the gate."""
-        return self.guard_bins(_gate.guard(frame, self.source, _checks(self.columns)))
+        """Return what became of the rows, which raises where the rows are invalid."""
+        if not self.in_memory:
+            frame = _gate.guard(frame, self.source, _checks(self.columns), in_memory=False)
+        return self.guard_bins(frame)
 
-    def guard_bins(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.LazyFrame:
-        """Return it behind a gate that no counts in bins pass that overlap within a segment."""
+    def guard_bins(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return it so that it raises where bins overlap within a segment."""
         if self.columns.bin_end is None:
             return frame
         counts = self.frame.with_columns(threshold="score")
-        return _gate.guard_bins(frame, counts, self.keys, in_order=in_order)
+        bins, checks = _gate.bins_of_counts(counts, self.keys)
+        return _gate.guard(frame, bins, checks, in_memory=self.in_memory)
 
     def guard_small(
         self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[_gate.Check]
     ) -> pl.LazyFrame:
-        """Return a small table of the rows, behind the gate where it is suspicious."""
+        """Return a small table of the rows, which raises if it is suspicious, and rightly so."""
+        if self.in_memory:
+            _gate.check(self.source, [*checks])
+            return table
         every = [*_checks(self.columns), *checks]
         return _gate.guard_small(table, suspicious, self.source, every)
 
@@ -142,11 +150,16 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     # In memory this costs nothing for plain columns, and computes an expression once.
     values = computed(projected) if in_memory else None
     source = once(projected) if values is None else values.lazy()
+    if in_memory:
+        _gate.check(source, _checks(columns))
     dtype = common_score_dtype(columns.scores)
-    models = [_model_rows(source, columns, index, dtype) for index in range(len(columns.scores))]
+    # Rows in memory were checked just now.
+    suspect = pl.lit(value=False) if in_memory else _gate.suspects(_checks(columns))
+    indices = range(len(columns.scores))
+    models = [_model_rows(source, columns, index, dtype, suspect) for index in indices]
     usable = _usable(columns) if columns.request.missing == "drop" else None
     return Rows(
-        frame=pl.concat(models),
+        frame=concat(models),
         source=source,
         columns=columns,
         score_dtype=dtype,
@@ -154,6 +167,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
         usable=usable,
         n_dropped=None if usable is None else (~usable).cast(pl.Int64),
         values=values,
+        in_memory=in_memory,
     )
 
 
@@ -163,7 +177,7 @@ def computed(projected: pl.LazyFrame) -> pl.DataFrame:
         return projected.collect(engine="in-memory")
     except pl.exceptions.PolarsError as error:
         # A column goes by the name of its role, such as "\0score_0".
-        reason = re.sub(r"\0([a-z_]+?)(_\d+)?\b", r"\1=", str(error).splitlines()[0])
+        reason = re.sub(r"\0+([a-z_]+?)(_\d+)?\b", r"\1=", str(error).splitlines()[0])
         raise ColumnError(
             f"an expression fails on this frame: {reason}", WORKING_EXPRESSION
         ) from error
@@ -171,16 +185,11 @@ def computed(projected: pl.LazyFrame) -> pl.DataFrame:
 
 def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     """Select every role's column: ``by_0, ...``, the classes by role, ``score_0, ...``."""
-    roles = {**columns.classes, **{f"score_{i}": c for i, c in enumerate(columns.scores)}}
-    if columns.cluster is not None:
-        roles["cluster"] = columns.cluster
-    if columns.bin_end is not None:
-        roles["below"] = columns.bin_end
     keys = [
         unsigned_zero(named(name), dtype).alias(f"by_{i}")
         for i, (name, dtype) in enumerate(columns.key_dtypes.items())
     ]
-    source = project(lf, columns.keys, keys, roles)
+    source = project(lf, columns.keys, keys, columns.roles)
     amounts = [role for role in columns.classes if role != "truth"]
     if amounts:
         # Weight zero is as good as absent: such a row adds no threshold and no error.
@@ -189,7 +198,11 @@ def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
 
 
 def _model_rows(
-    source: pl.LazyFrame, columns: Columns, index: int, score_dtype: pl.DataType
+    source: pl.LazyFrame,
+    columns: Columns,
+    index: int,
+    score_dtype: pl.DataType,
+    suspect: pl.Expr,
 ) -> pl.LazyFrame:
     keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
     if columns.several_models:
@@ -200,7 +213,7 @@ def _model_rows(
         *_classes(columns),
         *(["cluster"] if columns.cluster is not None else []),
         *(["below"] if columns.bin_end is not None else []),
-        _gate.suspects(_checks(columns)).alias("suspect"),
+        suspect.alias("suspect"),
     )
 
 

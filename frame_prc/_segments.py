@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._plan import matched, once
+from frame_prc._plan import join, matched, once
 from frame_prc._rows import Rows
 from frame_prc._scale import integer, integer_bounds
 
@@ -80,7 +80,8 @@ class Segments:
         if self.key_range is not None:
             return frame.with_columns(self.key_range.key()).drop("segment")
         keys = self.table.select("segment", *self.keys)
-        return frame.join(keys, on="segment", how="left", maintain_order="left").drop("segment")
+        keyed = join(frame, keys, on="segment", how="left", maintain_order="left")
+        return keyed.drop("segment")
 
 
 def find_segments(rows: Rows, limit: int) -> Segments:

@@ -19,7 +19,7 @@ from frame_prc._intervals import COLUMNS as INTERVAL
 from frame_prc._intervals import Interval, check_method, with_interval
 from frame_prc._normalised import with_normalised
 from frame_prc._operating import f_score, first_best
-from frame_prc._plan import aggregated, matched, once
+from frame_prc._plan import aggregated, join, matched, once
 from frame_prc._ranking import Ranking, rank
 from frame_prc._rows import DROPPED, Rows
 
@@ -55,7 +55,8 @@ def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
     pooled = _scorecards(rows.pooled(), interval).with_columns(NONE_UNDEFINED)
     levels = {"segment": segments, "pooled": pooled, "macro": _macro(segments, rows, interval)}
     named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
-    tidy = rows.finish(pl.concat(named, how="diagonal"), outputs(overall=True))
+    every = pl.concat(named, how="diagonal", parallel=False)
+    tidy = rows.finish(every, outputs(overall=True))
     return tidy.select(LEVEL, pl.exclude(LEVEL))
 
 
@@ -68,7 +69,7 @@ def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
     steps = once(_areas.steps(ranking, _METHODS))
     spread = spreads_of(steps, ranking).select("segment", "lack", "variance", "effective")
     areas = _areas_of(_with_reference(steps, ranking), ranking)
-    table = areas.join(spread, on="segment", how="left", maintain_order="left").with_columns(
+    table = join(areas, spread, on="segment", how="left", maintain_order="left").with_columns(
         *_areas.sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)
     )
     both = (_POSITIVES > 0) & (_NEGATIVES > 0)
@@ -107,13 +108,14 @@ def _with_reference(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Add the prevalence of all rows of the model, at which each segment is calibrated."""
     model = ["key_0"] if ranking.rows.columns.several_models else []
     totals = steps.filter("opens").select("segment", "positives", "negatives")
-    models = totals.join(ranking.segments.table.select("segment", *model), on="segment", how="left")
+    keys = ranking.segments.table.select("segment", *model)
+    models = join(totals, keys, on="segment", how="left")
     sums = [pl.col(name).sum() for name in ("positives", "negatives")]
     pooled = aggregated(models, model, *sums)
     share = _POSITIVES / (_POSITIVES + _NEGATIVES)
     reference = pooled.select(*model, reference=share)
     of_segment = matched(models, reference, model, in_order=False).select("segment", "reference")
-    return steps.join(of_segment, on="segment", how="left", maintain_order="left")
+    return join(steps, of_segment, on="segment", how="left", maintain_order="left")
 
 
 def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:

@@ -34,6 +34,6 @@ def average_precision(
     else:
         table = _intervals.sized_intervals(ranking, rows, bins, interval)
     if bounds:
-        bounded = _tie_bounds.tie_bounds(ranking, binned=bins is not None)
+        bounded = _tie_bounds.tie_bounds(ranking)
         table = matched(table, ranking.segments.with_keys(bounded), rows.keys)
     return rows.finish(table, columns(rows.columns.request.missing, interval, bounds=bounds))

@@ -14,21 +14,17 @@ _TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_
 _POSITIVES = pl.col("positives")
 
 
-def tie_bounds(ranking: Ranking, *, binned: bool) -> pl.LazyFrame:
+def tie_bounds(ranking: Ranking) -> pl.LazyFrame:
     """Return ``segment`` and the bounds of its average precision over all orders within ties.
 
-    Rows that no threshold reaches were never found, and add nothing; but in bins they may be rows
-    below the lowest threshold, which add something unknown.
+    Rows that no threshold reaches are never retrieved, and add nothing, as in the area.
     """
-    found = ranking.key.retrieved()
-    surely_below = binned and ranking.rows.columns.request.missing != "unretrieved"
     bounds = {
         "ap_lowest": _lowest(weighted=ranking.rows.columns.weighted),
         "ap_highest": step_area(_TP - _TP_A, _TP, _FP_A, _POSITIVES),
     }
-    counts = {"ap_lowest": found | pl.lit(surely_below), "ap_highest": found | pl.lit(binned)}
-    grows = ~pl.col("opens") & (_TP > _TP_A)
-    terms = {name: pl.when(grows & counts[name]).then(bounds[name]) for name in COLUMNS}
+    adds = ranking.key.retrieved() & ~pl.col("opens") & (_TP > _TP_A)
+    terms = {name: pl.when(adds).then(bound) for name, bound in bounds.items()}
     ties = running(ranking, "ties").with_columns(tp_a=_TP.shift(1), fp_a=_FP.shift(1))
     sums = (
         ties.with_columns(**terms)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,8 +31,8 @@ from frame_prc import (
 from frame_prc._areas import Method
 from frame_prc._averages import Average
 from frame_prc._chart_options import Facet, OperatingPoints, check_altair, drawing, look
-from frame_prc._columns import resolve
-from frame_prc._compare import Adjust, Against
+from frame_prc._columns import MODEL, collected, named, resolve, with_common_rows
+from frame_prc._compare import Adjust, Against, Comparison
 from frame_prc._curve import STARTS, Keep, Start
 from frame_prc._engines import Engine, check_request, engine_of
 from frame_prc._frames import FrameT, check_frame
@@ -57,6 +58,8 @@ from frame_prc._options import (
     targets,
     threshold_number,
 )
+from frame_prc._packages import install_hint
+from frame_prc._parameters import verb
 from frame_prc._request import (
     IntoColumn,
     IntoKeys,
@@ -84,6 +87,7 @@ if TYPE_CHECKING:
     ]  # fmt: skip
 
 
+@verb
 def counts(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -120,8 +124,8 @@ def counts(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -133,9 +137,11 @@ def counts(
         aggregated; rows with the same score are added up.
     thresholds
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1; :func:`frame_prc.quantile_thresholds` finds thresholds that share out the rows. A
-        score is in the bin of the highest threshold it reaches, and one that reaches none is an
-        error. This takes one pass over the rows, and memory for the counts alone.
+        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
+        are equal in the score's dtype are one. :func:`frame_prc.quantile_thresholds` finds a list
+        that shares out the rows. A score is in the bin of the highest threshold it reaches, and one
+        that reaches none is an error. This takes one pass over the rows, and memory for the counts
+        alone.
     pos_squares, neg_squares
         Columns of the sums of squared weights that go with ``pos`` and ``neg``, if those are sums
         of weights; they are added up likewise.
@@ -184,7 +190,7 @@ def counts(
     └───────────┴─────┴─────┘
     """
     check_frame(frame, engines=True)
-    check_option("squares", squares, (True, False))
+    squares = check_option("squares", squares, (True, False))
     bins = bins_of(thresholds)
     asked = request(
         truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares
@@ -200,6 +206,7 @@ def counts(
     )
 
 
+@verb
 def merge_counts(*frames: FrameT) -> FrameT:
     """Add up counts of parts into the counts of the whole.
 
@@ -250,10 +257,11 @@ def merge_counts(*frames: FrameT) -> FrameT:
                 "each frame as an argument",
                 "merge_counts(*frames)",
             )
-        check_frame(frame)
-    return _frames.apply_all(frames, _counts.merge)
+        check_frame(frame, takes_counts=False)
+    return _frames.apply_all(frames, _counts.merge, _counts.RESERVED)
 
 
+@verb
 def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list[float]:
     """Find thresholds between which about equally many rows lie, in one pass over the scores.
 
@@ -289,11 +297,15 @@ def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list
     >>> frame_prc.quantile_thresholds(df, "score", 4)
     [0.125, 0.375, 0.625, 0.875]
     """
-    check_frame(frame)
-    lf, in_memory = _frames.scan(frame, names_of([score])), not isinstance(frame, pl.LazyFrame)
+    check_frame(frame, takes_counts=False)
+    lf, in_memory = (
+        _frames.scan(frame, names_of([score]) or None),
+        not isinstance(frame, pl.LazyFrame),
+    )
     return _bins.quantile_thresholds(lf, score, threshold_number(number), in_memory=in_memory)
 
 
+@verb
 def curve(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -331,8 +343,8 @@ def curve(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -364,8 +376,10 @@ def curve(
         arXiv 1909.02827).
     thresholds
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1. A score counts at the highest threshold it reaches; one that reaches none is never
-        retrieved. The curve then has these thresholds in every segment.
+        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
+        are equal in the score's dtype are one. A score counts at the highest threshold it reaches;
+        rows below the lowest of a list are never retrieved, unless it begins with
+        ``float("-inf")``. The curve then has these thresholds in every segment.
     ci
         Add ``precision_low, precision_high``: at each threshold by itself, an interval with this
         probability of covering the precision of the population (Wilson 1927, JASA 22:209), for
@@ -415,10 +429,10 @@ def curve(
     └───────────┴─────┴─────┴─────┴─────┴───────────┴────────┘
     """
     check_frame(frame, engines=True)
-    check_option("start", start, STARTS)
+    start = check_option("start", start, STARTS)
     kept = points_to_keep(keep)
-    check_option("envelope", envelope, (True, False))
-    check_option("gain", gain, (True, False))
+    envelope = check_option("envelope", envelope, (True, False))
+    gain = check_option("gain", gain, (True, False))
     z = None if ci is None else normal_quantile(confidence(ci))
     extras = _curve.Extras(envelope, gain, prevalence(calibrate), z)
     bins = bins_of(thresholds)
@@ -437,6 +451,7 @@ def curve(
     )
 
 
+@verb
 def average_precision(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -480,8 +495,8 @@ def average_precision(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -504,16 +519,17 @@ def average_precision(
         undefined are left out and counted in ``n_undefined``.
     thresholds
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1. A score counts at the highest threshold it reaches; one that reaches none is never
-        retrieved. Results are then those of the binned scores.
+        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
+        are equal in the score's dtype are one. A score counts at the highest threshold it reaches;
+        rows below the lowest of a list are never retrieved, unless it begins with
+        ``float("-inf")``. Results are then those of the binned scores.
     bounds
         Add ``ap_lowest`` and ``ap_highest``, between which the average precision lies in whatever
         order the rows within a tie, or within a bin, really come; for counts of bins, that is how
-        far off it can be. What orders attain may lie a little inside; with ``thresholds`` and
-        ``missing="unretrieved"`` also further, as rows without a score are then one with those
-        below the lowest threshold. These rows are one more bin here: the average precision of the
-        bins above, where they are never retrieved, may be less than ``ap_lowest``. Always there
-        with ``thresholds``; not for averages.
+        far off it can be. What orders attain may lie a little inside. Rows below the lowest of the
+        ``thresholds`` are never retrieved here either; where there are none, the average precision
+        of the exact scores lies between the bounds too. Always there with ``thresholds``; not for
+        averages.
     ci
         Add an interval with this probability of covering the average precision of the population
         that the rows are a sample of, for example ``0.95``.
@@ -613,7 +629,7 @@ def average_precision(
     asked = request(
         truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares, cluster
     )
-    check_option("bounds", bounds, (True, False))
+    bounds = check_option("bounds", bounds, (True, False))
     bins = bins_of(thresholds)
     interval = interval_of(
         ci, ci_method, cluster, resampling(replicates, seed, stratified, cluster)
@@ -641,6 +657,7 @@ def average_precision(
     )
 
 
+@verb
 def auc(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -677,8 +694,8 @@ def auc(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -702,8 +719,10 @@ def auc(
         Divide by the width of ``recall_range``, so that a perfect curve has 1.
     thresholds
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1. A score counts at the highest threshold it reaches; one that reaches none is never
-        retrieved. Results are then those of the binned scores.
+        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
+        are equal in the score's dtype are one. A score counts at the highest threshold it reaches;
+        rows below the lowest of a list are never retrieved, unless it begins with
+        ``float("-inf")``. Results are then those of the binned scores.
 
     Returns
     -------
@@ -762,8 +781,8 @@ def auc(
     """
     check_frame(frame)
     methods = method_list(method)
-    check_option("start", start, STARTS)
-    check_option("standardised", standardised, (True, False))
+    start = check_option("start", start, STARTS)
+    standardised = check_option("standardised", standardised, (True, False))
     bounds, bins = recall_bounds(recall_range, methods), bins_of(thresholds)
     return _run(
         frame,
@@ -773,6 +792,7 @@ def auc(
     )
 
 
+@verb
 def operating_points(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -808,8 +828,8 @@ def operating_points(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -883,6 +903,7 @@ def operating_points(
     )
 
 
+@verb
 def compare(
     frame: FrameT,
     truth: IntoColumn,
@@ -913,8 +934,8 @@ def compare(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -932,13 +953,14 @@ def compare(
     baseline
         The name of a model, to compare each of the others with it and not with each other.
     against
-        ``"rest"``: compare each segment with all rows outside of it, which takes as many times
-        the rows as there are segments. ``"overall"``: with all rows, of which it is a part. Each
-        model is then compared with itself.
+        ``"rest"``: compare each segment with all rows outside of it. The work is rows times
+        segments: 400,000 rows in 2,000 segments take a minute or two, and more than 4 billion is an
+        error. ``"overall"``: with all rows, of which it is a part. Each model is then compared with
+        itself.
     adjust
         Add ``p_adjusted``, for as many tests as the result has rows with a p-value: ``"holm"``
         bounds the probability of any false difference, ``"bh"`` (Benjamini & Hochberg 1995) the
-        share of false ones. By statsmodels: ``pip install 'frame-prc[stats]'``.
+        share of false ones.
 
     Returns
     -------
@@ -970,9 +992,10 @@ def compare(
     degrees of freedom as effective positives ``m``, less one, and by a standard error that is
     ``sqrt(m / (m - 1))`` times as large, as that of Student's t.
 
-    Where all rows move both areas alike, as for two models that rank alike, there is no spread to
-    judge by: standard error, interval and p-value are null, as with a single positive. An area of 1
-    or 0 shows no spread of its own, and then the standard error is too small.
+    Standard error, interval and p-value are null where there is no spread to judge by: where all
+    rows move both areas alike, as for two models that rank alike; with a single positive; and where
+    one of the areas is 1 or 0 and there are fewer than 20 positives (with weights or clusters,
+    effectively), since such an area shows no spread of its own.
 
     Examples
     --------
@@ -997,13 +1020,15 @@ def compare(
     │ new     ┆ old     ┆ 0.805556 ┆ 0.533333 ┆ 0.272222   ┆ 0.179627  ┆ 0.35314 │
     └─────────┴─────────┴──────────┴──────────┴────────────┴───────────┴─────────┘
     """
-    check_frame(frame)
+    check_frame(frame, takes_counts=False)
     asked = request(truth, score, by, weight, pos_label, missing, None, None, cluster=cluster)
     what = comparison(asked, ci, baseline, against, adjust)
+    asked = replace(asked, side_by_side=what.against is None)
     outputs = [*what.outputs(), *_rows.dropped(missing)]
     return _run(frame, asked, outputs, lambda rows: _compare.compare(rows, what))
 
 
+@verb
 def band(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -1042,8 +1067,8 @@ def band(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1130,6 +1155,7 @@ def band(
     )
 
 
+@verb
 def summary(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -1162,8 +1188,8 @@ def summary(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1260,7 +1286,7 @@ def summary(
     └─────────┴────────┴─────┴───────┴───────────────────┴──────────┴──────────┘
     """
     check_frame(frame)
-    check_option("overall", overall, (True, False))
+    overall = check_option("overall", overall, (True, False))
     interval = Interval(confidence(ci))
     return _run(
         frame,
@@ -1270,6 +1296,7 @@ def summary(
     )
 
 
+@verb
 def plot(
     frame: AnyFrame,
     truth: IntoColumn | None = None,
@@ -1299,7 +1326,7 @@ def plot(
     Steps whose area is the average precision, the prevalence as a dashed baseline, and the average
     precision in the legend, or above each panel, with its interval where there is one. The point
     nearest the mouse shows its threshold, precision, recall, ``tp`` and ``fp``. Needs Altair:
-    ``pip install 'frame-prc[plot]'``.
+    ``pip install altair``.
 
     Parameters
     ----------
@@ -1307,7 +1334,7 @@ def plot(
         Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
         or, without ``truth``, ``score``, ``pos`` and ``neg``, a curve as :func:`curve` returned it
         or as it was read back from a file: its keys are the columns before ``threshold``. A lazy
-        frame is read here.
+        frame is read here, once.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
@@ -1318,8 +1345,8 @@ def plot(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1400,16 +1427,17 @@ def plot(
     """
     check_frame(frame)
     check_altair("plot")
-    check_option("start", start, STARTS)
+    start = check_option("start", start, STARTS)
     drawn = drawing(
         ci, band, iso_f1, points, roc, threshold, facet, look(dark, title, width, height)
     )
     from frame_prc import _chart  # noqa: PLC0415 - Altair takes its time
 
     given = (truth, score, by, weight, pos_label, missing, pos, neg)
-    return _chart.plot(_segments(frame, given, drawn.level, start), drawn)
+    return _chart.plot(_lines(frame, given, start), drawn)
 
 
+@verb
 def plot_summary(
     frame: AnyFrame,
     truth: IntoColumn | None = None,
@@ -1430,7 +1458,7 @@ def plot_summary(
     """Draw the average precision of each segment as a dot with its interval, as an Altair chart.
 
     Of two models, or of several and a ``baseline``, the differences are beside it, with the
-    intervals of :func:`compare`. Needs Altair: ``pip install 'frame-prc[plot]'``.
+    intervals of :func:`compare`. Needs Altair: ``pip install altair``.
 
     Parameters
     ----------
@@ -1438,7 +1466,7 @@ def plot_summary(
         Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
         or, without ``truth``, ``score``, ``pos`` and ``neg``, a curve as :func:`curve` returned it
         or as it was read back from a file: its keys are the columns before ``threshold``. A lazy
-        frame is read here.
+        frame is read here, once.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
@@ -1449,14 +1477,15 @@ def plot_summary(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
         What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
-        a score stay in the totals as never found, at no threshold; a missing truth raises.
+        ``"drop"``: a row that lacks the score of any model is left out for all of them, as
+        :func:`compare` does it, and the chart says so. ``"unretrieved"``: rows without a score stay
+        in the totals as never found, at no threshold; a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
         aggregated; rows with the same score are added up.
@@ -1487,7 +1516,7 @@ def plot_summary(
     ColumnError, OptionError, FrameError
         Where the schema shows that a role cannot be filled, or Altair is not installed.
     DataError
-        For values that must not be swallowed, or more segments than one can read.
+        For values that must not be swallowed, or more than 200 segments or 7 models.
 
     Examples
     --------
@@ -1510,13 +1539,12 @@ def plot_summary(
     from frame_prc import _chart_summary  # noqa: PLC0415 - Altair takes its time
 
     given = (truth, score, by, weight, pos_label, missing, pos, neg)
-    differences = _compared(frame, given, level, baseline)
-    segments = _segments(frame, given, level, "one")
-    if differences is None:
-        differences = _chart_rows.differences(segments, baseline)
-    return _chart_summary.plot_summary(segments, differences, level, looks)
+    pairs = _pairs(given, level, baseline)
+    lines = _lines(frame, given, "one", common_rows=True)
+    return _chart_summary.plot_summary(lines, pairs, baseline, level, looks)
 
 
+@verb
 def one_vs_rest(
     frame: FrameT,
     truth: IntoColumn | Sequence[IntoColumn],
@@ -1530,6 +1558,10 @@ def one_vs_rest(
 
     The result goes into every verb with ``by="label"``: one curve per class, and averages over the
     classes with ``over="label"``.
+
+    A row without a score for one class is incomplete for that class alone: a verb with
+    ``missing="drop"`` leaves it out there, and keeps it for the other classes. yardstick leaves it
+    out for all classes; to do the same, drop such rows before the call.
 
     Parameters
     ----------
@@ -1583,15 +1615,16 @@ def one_vs_rest(
     │ dog   ┆ 3   ┆ 1     ┆ 0.333333   ┆ 0.5               ┆ ok     │
     └───────┴─────┴───────┴────────────┴───────────────────┴────────┘
     """
-    check_frame(frame)
+    check_frame(frame, takes_counts=False)
     asked = label_request(truth, score, by, weight, row)
 
     def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
         return _labels.one_vs_rest(lf, asked, in_memory=in_memory)
 
-    return _frames.apply(frame, plan, asked.column_names(), frozenset())
+    return _frames.apply(frame, plan, asked.column_names(), frozenset(), _labels.COLUMNS)
 
 
+@verb
 def iso_f1(f_scores: Sequence[float] = (0.2, 0.4, 0.6, 0.8), points: int = 101) -> pl.DataFrame:
     """Lines of equal F1 score, to draw behind precision-recall curves.
 
@@ -1632,6 +1665,7 @@ def iso_f1(f_scores: Sequence[float] = (0.2, 0.4, 0.6, 0.8), points: int = 101) 
     return _operating.iso_f1(scores, steps)
 
 
+@verb
 def write_ggplot(
     frame: AnyFrame,
     path: str | os.PathLike[str],
@@ -1657,7 +1691,7 @@ def write_ggplot(
         Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
         or a curve, as :func:`curve` returned it or as read back from a file: then ``truth``,
         ``score``, ``pos`` and ``neg`` are left out, and its keys are the columns before
-        ``threshold``. A lazy frame is read here.
+        ``threshold``. A lazy frame is read here, once.
     path
         Where the table goes; what lies there is replaced. ``.tsv`` or ``.csv`` is text, which R
         reads by itself; ``.parquet`` and ``.arrow`` or ``.feather`` need R's package arrow. The
@@ -1672,8 +1706,8 @@ def write_ggplot(
         Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
         are one segment.
     weight
-        Column of sample weights: 0, which is as good as no row where nothing is missing, or from
-        1e-150 on; their sum stays below 1e150.
+        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
+        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; every other value is negative.
     missing
@@ -1759,21 +1793,14 @@ def write_ggplot(
         points, areas = curve_frame.points.lazy(), _areas_of_curve(curve_frame)
     else:
         asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
-        lf, in_memory = _opened(frame, asked)
-        rows = lf.collect() if in_memory else lf
-        roles: dict[str, Any] = {
-            "truth": truth,
-            "score": score,
-            "by": by,
-            "weight": weight,
-            "pos_label": pos_label,
-            "missing": missing,
-            "pos": pos,
-            "neg": neg,
-            "ci": ci,
-        }
-        points = curve(rows, **roles, start=start, keep=keep).lazy()
-        areas = average_precision(rows, **roles).lazy()
+        check_option("start", start, STARTS)
+        kept, level = points_to_keep(keep), None if ci is None else confidence(ci)
+        extras = _curve.Extras(z=None if level is None else normal_quantile(level))
+        interval = None if level is None else Interval(level)
+        outputs = [*_curve.columns(extras, kept), *_tables.columns(missing, interval, bounds=False)]
+        rows = _in_memory(frame, asked, outputs)
+        points = _curve.curve(rows, start, kept, None, extras)
+        areas = _tables.average_precision(rows, None, interval, bounds=False)
     drawn, known = pl.collect_all([points, areas])
     return _ggplot.write(drawn, known, table, title, ci)
 
@@ -1788,6 +1815,7 @@ def _areas_of_curve(curve_frame: _curve_frame.CurveFrame) -> pl.LazyFrame:
     return table.select(*(pl.col(key).alias(name) for key, name in names.items()), known)
 
 
+@verb
 def average_precision_expr(
     truth: str | pl.Expr, score: str | pl.Expr, weight: str | pl.Expr | None = None
 ) -> pl.Expr:
@@ -1858,7 +1886,7 @@ def average_precision_expr(
 
 def _column(role: str, column: str | pl.Expr) -> pl.Expr:
     check_column(role, column)
-    return pl.col(column) if isinstance(column, str) else column
+    return named(column) if isinstance(column, str) else column
 
 
 def _per_row(column: pl.Expr, truth: pl.Expr) -> pl.Expr:
@@ -1869,13 +1897,14 @@ def _per_row(column: pl.Expr, truth: pl.Expr) -> pl.Expr:
 def _run(
     frame: FrameT,
     request: Request,
-    outputs: Iterable[str],
+    outputs: Collection[str],
     verb: Callable[[_rows.Rows], pl.LazyFrame],
 ) -> FrameT:
     def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
         return verb(_rows.read(lf, resolve(lf, request, outputs), in_memory=in_memory))
 
-    return _frames.apply(frame, plan, request.column_names(), request.amount_names())
+    made = [*outputs, *([MODEL] if request.several_models else [])]
+    return _frames.apply(frame, plan, request.column_names(), request.amount_names(), made)
 
 
 def _inside(engine: Engine, asked: Request, **refused: bool) -> Any:
@@ -1886,7 +1915,7 @@ def _inside(engine: Engine, asked: Request, **refused: bool) -> Any:
     except ImportError as error:
         raise FrameError(
             f"{engine.kind} needs a package that is not installed: {error}",
-            hint=f"pip install 'frame-prc[{engine.extra}]'",
+            hint=install_hint(engine.extra),
         ) from error
     return _engine_plan
 
@@ -1894,8 +1923,10 @@ def _inside(engine: Engine, asked: Request, **refused: bool) -> Any:
 # --- charts --------------------------------------------------------------------------------------
 
 
-def _segments(frame: AnyFrame, given: _Given, level: float, start: Start) -> _chart_rows.Segments:
-    """Evaluate the segments of rows, of counts, or of a curve frame."""
+def _lines(
+    frame: AnyFrame, given: _Given, start: Start, *, common_rows: bool = False
+) -> _chart_rows.Lines:
+    """Return the lines that a chart of rows, of counts, or of a curve frame has."""
     truth, score, by, weight, pos_label, missing, pos, neg = given
     if _curve_frame.is_curve(truth, score, pos, neg):
         _curve_frame.check_unused(
@@ -1905,17 +1936,13 @@ def _segments(frame: AnyFrame, given: _Given, level: float, start: Start) -> _ch
             missing=(missing, "raise"),
             start=(start, "one"),
         )
-        curve_frame = _curve_frame.read_curve(_frames.scan(frame, None))
-        return _chart_rows.of_curve(curve_frame, level)
-    asked = request(*given)
-    lf, in_memory = _opened(frame, asked)
-    return _chart_rows.of_rows(lf, asked, level, start, in_memory=in_memory)
+        return _chart_rows.lines_of_curve(_frames.scan(frame, None).collect())
+    rows = _in_memory(frame, request(*given), _curve.COLUMNS, common_rows=common_rows)
+    return _chart_rows.lines_of_rows(rows, start)
 
 
-def _compared(
-    frame: AnyFrame, given: _Given, level: float, baseline: str | None
-) -> pl.DataFrame | None:
-    """Compare models on the same rows, where there are single rows and a pair is meant."""
+def _pairs(given: _Given, level: float, baseline: str | None) -> Comparison | None:
+    """Return which models to compare on the same rows, where there are single rows of several."""
     truth, score, *_ = given
     if truth is None or score is None:
         return None
@@ -1923,12 +1950,21 @@ def _compared(
     pair = 2
     if baseline is None and len(asked.models) != pair:
         return None
-    lf, in_memory = _opened(frame, asked)
-    what = comparison(asked, level, baseline, None, None)
-    return _chart_rows.compared(lf, asked, what, in_memory=in_memory)
+    return comparison(asked, level, baseline, None, None)
 
 
-def _opened(frame: AnyFrame, asked: Request) -> tuple[pl.LazyFrame, bool]:
-    """Return a frame as a lazy one, and whether a look at it is free."""
+def _in_memory(
+    frame: AnyFrame, asked: Request, outputs: Collection[str], *, common_rows: bool = False
+) -> _rows.Rows:
+    """Return rows in memory, for what looks at them more than once: a lazy frame is read here.
+
+    With ``common_rows``, ``missing="drop"`` drops the same rows for all models.
+    """
     lf = _frames.scan(frame, asked.column_names(), asked.amount_names())
-    return lf, not isinstance(frame, pl.LazyFrame)
+    columns = resolve(lf, asked, outputs)
+    if common_rows and asked.missing == "drop":
+        columns = with_common_rows(columns)
+    if isinstance(frame, pl.LazyFrame):
+        read, columns = collected(lf, columns)
+        lf = read.lazy()
+    return _rows.read(lf, columns, in_memory=True)

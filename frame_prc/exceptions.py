@@ -46,6 +46,10 @@ class OptionError(PrcError):
     """A parameter has a value that is not allowed, or contradicts another parameter."""
 
 
+class ParameterError(PrcError, TypeError):
+    """A function is given a parameter that it does not have."""
+
+
 class DataError(PrcError):
     """The rows hold values that the computation must not swallow, such as a missing score."""
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import wraps
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from itertools import dropwhile, islice
 from types import ModuleType
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar, cast
 
 import polars as pl
 
 from frame_prc import api
+from frame_prc._engines import class_of
+from frame_prc._parameters import verb
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -85,6 +90,7 @@ class PrcExpr:
     def __init__(self, score: pl.Expr) -> None:
         self._score = score
 
+    @verb
     def average_precision(
         self, truth: str | pl.Expr, weight: str | pl.Expr | None = None
     ) -> pl.Expr:
@@ -94,42 +100,72 @@ class PrcExpr:
 
 def register() -> None:
     """Put ``prc`` on Polars frames and expressions, and on pandas frames when pandas is there."""
-    pl.api.register_dataframe_namespace("prc")(PrcFrame)
-    pl.api.register_lazyframe_namespace("prc")(PrcFrame)
-    pl.api.register_expr_namespace("prc")(PrcExpr)
-    if sys.modules.get("pandas") is not None:
-        _register_pandas(sys.modules["pandas"])
-    else:
+    for kind, name, methods in (
+        (pl.DataFrame, "dataframe", PrcFrame),
+        (pl.LazyFrame, "lazyframe", PrcFrame),
+        (pl.Expr, "expr", PrcExpr),
+    ):
+        if getattr(kind, "prc", None) is not methods:  # which it is after a reload
+            getattr(pl.api, f"register_{name}_namespace")("prc")(methods)
+    if not any(type(finder) is _AfterPandas for finder in sys.meta_path):
         sys.meta_path.insert(0, _AfterPandas())
+    if sys.modules.get("pandas") is not None:
+        with suppress(Exception):  # of another thread's import of pandas, for which this waits
+            import_module("pandas")
+        _register_pandas()
 
 
-def _register_pandas(pandas: ModuleType) -> None:
-    pandas.api.extensions.register_dataframe_accessor("prc")(PrcFrame)
+def _register_pandas() -> None:
+    """Put ``prc`` on pandas frames, if pandas is imported that far."""
+    extensions = getattr(getattr(sys.modules.get("pandas"), "api", None), "extensions", None)
+    if extensions is not None and not _pandas_has_verbs():
+        extensions.register_dataframe_accessor("prc")(PrcFrame)
+
+
+def _pandas_has_verbs() -> bool:
+    return getattr(class_of("pandas", "DataFrame"), "prc", None) is PrcFrame
 
 
 class _AfterPandas(MetaPathFinder):
-    """Registers the pandas accessor right after somebody imports pandas, and never imports it."""
+    """Registers the pandas accessor when somebody imports pandas, and never imports it.
+
+    It follows all modules of pandas, since another thread may be past finding pandas itself. And it
+    stays: a thread that goes through the finders while one of them is removed skips another.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != "pandas":
+        if fullname.partition(".")[0] != "pandas" or _pandas_has_verbs():
             return None
-        for finder in sys.meta_path:
-            spec = None if finder is self else finder.find_spec(fullname, path, target)
+        later = islice(dropwhile(lambda finder: finder is not self, [*sys.meta_path]), 1, None)
+        for finder in later:
+            spec = finder.find_spec(fullname, path, target)
             if spec is not None:
-                if spec.loader is not None:
-                    self._register_after(spec.loader)
+                if spec.loader is not None and hasattr(spec.loader, "exec_module"):
+                    spec.loader = _Registering(spec.loader)
                 return spec
         return None
 
-    def _register_after(self, loader: Loader) -> None:
-        load = loader.exec_module
 
-        def exec_module(module: ModuleType) -> None:
-            load(module)
-            _register_pandas(module)
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
+class _Registering(Loader):
+    """The loader of a module of pandas that registers the accessor behind it.
 
-        loader.exec_module = exec_module  # type: ignore[method-assign]
+    It stands before the other, which is left as it is: one loader may be that of many modules.
+    """
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        _register_pandas()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import zlib
 from pathlib import Path
 
 import pytest
+from kinds import Kind, looking
 
-from frame_prc import PrcError, _ranking
+from frame_prc import PrcError
 
 # What no error may show: names of ours, and what other libraries or Python say of objects.
 FOREIGN = re.compile(
@@ -17,14 +19,18 @@ FOREIGN = re.compile(
 )
 
 
-@pytest.fixture(autouse=True, scope="session")
-def look_at_values():
-    """Narrow the rank key of frames in memory, as is worth it from some thousand rows on.
+@pytest.fixture(autouse=True)
+def look_at_values(request):
+    """Look at the values of small frames as a test's kind says; without one, in half of the tests.
 
-    Lazy frames show the plan that does not look, on the same rows.
+    Which half depends on nothing but a test's name.
     """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_ranking, "_WORTH_A_LOOK", 0)
+    given = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    if isinstance(kind := given.get("kind"), Kind):
+        looks = kind.looks
+    else:
+        looks = zlib.crc32(request.node.name.encode()) % 2 == 0
+    with looking(looks=looks):
         yield
 
 
@@ -50,6 +56,20 @@ def every_error_reads_well():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PrcError, "__init__", make_and_read)
         yield
+
+
+REMARKS = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture(scope="session")
+def remarks(pytestconfig):
+    """Return a list of what tests have to say at the end of a run."""
+    return pytestconfig.stash.setdefault(REMARKS, [])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for remark in terminalreporter.config.stash.get(REMARKS, []):
+        terminalreporter.write_line(remark)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,17 +13,34 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from frame_prc import _ranking
+
+_ROWS_WORTH_A_LOOK = _ranking._WORTH_A_LOOK  # noqa: SLF001
+
 
 @dataclass(frozen=True)
 class Kind:
-    """How to make a frame of this kind, and how to get the rows of a result."""
+    """How to make a frame of this kind, and how to get the rows of a result.
+
+    ``looks`` says that the values of a frame in memory are looked at to narrow the rank key, which
+    is otherwise done from some thousand rows on.
+    """
 
     name: str
     make: Callable[[pl.DataFrame], Any]
     rows: Callable[[Any], pl.DataFrame]
+    looks: bool = False
 
     def __str__(self) -> str:
         return self.name
+
+
+@contextmanager
+def looking(*, looks: bool) -> Iterator[None]:
+    """Look at the values of small frames as well as of large ones, or of large ones alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_ranking, "_WORTH_A_LOOK", 0 if looks else _ROWS_WORTH_A_LOOK)
+        yield
 
 
 def _streaming(result: pl.LazyFrame) -> pl.DataFrame:
@@ -39,14 +57,17 @@ KINDS = [
         Kind("DataFrame", lambda df: df, lambda result: result),
         Kind("LazyFrame", pl.DataFrame.lazy, _in_memory),
         Kind("streaming", pl.DataFrame.lazy, _streaming),
-        Kind("pandas", pl.DataFrame.to_pandas, pl.from_pandas),
+        # Computed as a DataFrame is: a look at one of the two, and none at the other, shows both.
+        Kind("pandas", pl.DataFrame.to_pandas, pl.from_pandas, looks=True),
     )
     if not optional.is_left_out(kind.name)
 ]
+NARROWED = Kind("narrowed", lambda df: df, lambda result: result, looks=True)
 EAGER_KINDS = [kind for kind in KINDS if kind.name in ("DataFrame", "pandas")]
-POLARS_KINDS = [kind for kind in KINDS if kind.name != "pandas"]
+POLARS_KINDS = [*(kind for kind in KINDS if kind.name != "pandas"), NARROWED]
 TYPES = {
     "DataFrame": pl.DataFrame,
+    "narrowed": pl.DataFrame,
     "LazyFrame": pl.LazyFrame,
     "streaming": pl.LazyFrame,
     "pandas": pd.DataFrame,

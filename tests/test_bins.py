@@ -7,14 +7,16 @@ from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from itertools import product
 
+import optional
 import oracle
 import polars as pl
 import pytest
+from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import TYPES, every_kind, every_polars_kind
 from polars.testing import assert_frame_equal
-from strategies import DYADIC_WEIGHTS, FLOAT_WEIGHTS, INFINITY, frames
+from strategies import DYADIC_WEIGHTS, FLOAT_WEIGHTS, INFINITY, SCORES, frames
 
 import frame_prc
 from frame_prc import ColumnError, DataError, FrameError, OptionError
@@ -138,6 +140,186 @@ def test_several_models_are_binned_each_by_its_score(kind):
         ("score", 0.5, 1, 0),
         ("score", 0.0, 1, 1),
     ]
+
+
+# --- a number of thresholds is for probabilities -----------------------------------------------
+
+
+LOGITS = pl.DataFrame({"truth": [True, False, True, False], "score": [-2.5, 0.5, 3.0, -2.5]})
+BINNING = {
+    "counts": {},
+    "curve": {},
+    "average_precision": {},
+    "interval": {"ci": 0.9},
+    "clusters": {"ci": 0.9, "cluster": "user"},
+    "bootstrap": {"ci": 0.9, "ci_method": "bootstrap", "replicates": 3, "seed": 1},
+    "macro": {"by": "user", "over": "user", "average": "macro"},
+    "micro": {"by": "user", "over": "user", "average": "micro"},
+    "auc": {"method": ["step", "interpolated"]},
+}
+every_binning_verb = pytest.mark.parametrize("verb", BINNING)
+
+
+def ask(kind, verb, df, truth="truth", **options):
+    """Ask a verb that bins; what is not named like one is an average precision."""
+    frame = kind.make(df.with_columns(user=pl.int_range(pl.len()) % 2))
+    verb_of = getattr(frame_prc, verb if hasattr(frame_prc, verb) else "average_precision")
+    columns = {"truth": truth, "score": "score"} if "pos" not in options else {"score": "score"}
+    return verb_of(frame, **columns | BINNING[verb] | options)
+
+
+@every_kind
+@every_binning_verb
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Decimal(9, 2)], ids=str)
+def test_scores_that_are_no_probabilities_are_an_error_at_collect(kind, verb, dtype):
+    says = (
+        r"score= column 'score' has 3 rows outside 0 to 1: -2.5, 3.0. Allowed: probabilities "
+        r".*quantile_thresholds .*float\('-inf'\)"
+    )
+    df = LOGITS.cast({"score": dtype})
+    if TYPES[kind.name] is pl.LazyFrame:
+        result = ask(kind, verb, df, thresholds=200)
+        with pytest.raises(DataError, match=says):
+            kind.rows(result)
+    else:
+        with pytest.raises(DataError, match=says):
+            ask(kind, verb, df, thresholds=200)
+    # A list may be of anything.
+    assert kind.rows(ask(kind, verb, df, thresholds=[-INFINITY, 0.0, 1.0])).height
+
+
+@every_kind
+@pytest.mark.parametrize("verb", ["counts", "curve", "average_precision", "auc"])
+def test_counts_at_scores_that_are_no_probabilities_are_an_error(kind, verb):
+    df = pl.DataFrame({"score": [-2.5, 0.5, 3.0], "pos": [0, 1, 1], "neg": [1, 1, 0]})
+    columns = {"pos": "pos", "neg": "neg", "thresholds": 5}
+    with pytest.raises(DataError, match=r"'score' has 2 rows outside 0 to 1: -2.5, 3.0"):
+        kind.rows(ask(kind, verb, df, **columns))
+    empty = df.with_columns(pos=pl.Series([0, 1, 0]), neg=pl.Series([0, 1, 0]))
+    assert kind.rows(ask(kind, verb, empty, **columns)).height
+
+
+@every_kind
+@every_binning_verb
+@pytest.mark.parametrize("missing", ["drop", "unretrieved"])
+def test_only_rows_that_count_need_be_probabilities(kind, verb, missing):
+    df = pl.DataFrame(
+        {
+            "truth": [True, False, True, False, None if missing == "drop" else True],
+            "score": [0.9, 0.3, None, 0.1, 7.0],
+            "weight": [1.0, 1.0, 1.0, 1.0, 1.0 if missing == "drop" else 0.0],
+        }
+    )
+    options = {"weight": "weight", "missing": missing, "thresholds": 5}
+    found = kind.rows(ask(kind, verb, df, **options))
+    alone = kind.rows(ask(kind, verb, df.head(4), **options))
+    left_out = {"n_dropped"} & set(found.columns)
+    assert_frame_equal(found.drop(left_out), alone.drop(left_out))
+    every = df.with_columns(truth=pl.lit(value=True), weight=1.0)
+    with pytest.raises(DataError, match=r"'score' has 1 row outside 0 to 1: 7.0"):
+        kind.rows(ask(kind, verb, every, **options))
+
+
+@every_kind
+def test_each_model_is_held_to_probabilities_by_the_rows_it_keeps(kind):
+    df = LOGITS.with_columns(other=pl.Series([None, 0.2, 0.8, 0.4]))
+    asked = {"missing": "drop", "thresholds": 3}
+    with pytest.raises(DataError, match="'score' has 3 rows outside"):
+        kind.rows(frame_prc.curve(kind.make(df), "truth", ["other", "score"], **asked))
+    fine = df.with_columns(
+        truth=pl.Series([True, False, True, None]), other=pl.Series([None, 0.2, 0.8, 9])
+    )
+    curve = kind.rows(frame_prc.curve(kind.make(fine), "truth", "other", **asked, start=None))
+    assert curve.select("threshold", "tp", "fp").rows() == [(1, 0, 0), (0.5, 1, 0), (0, 1, 1)]
+
+
+@every_kind
+@pytest.mark.parametrize("verb", ["counts", "curve"])
+@pytest.mark.parametrize(
+    ("score", "dtype"),
+    [
+        (1 + 2**-52, pl.Float64),
+        (1 + 2**-23, pl.Float32),
+        (1 + 2**-10, pl.Float16),
+        (1.001, pl.Float64),
+        (-0.0, pl.Float64),
+    ],
+    ids=str,
+)
+def test_what_is_beyond_by_rounding_is_a_probability(kind, verb, score, dtype):
+    if kind.name == "pandas" and dtype == pl.Float16:
+        pytest.skip("pandas has no Float16 of Polars")
+    df = pl.DataFrame({"truth": [True, False, True], "score": [score, 0.4, 0.6]})
+    at = {"thresholds": 5}
+    found = kind.rows(ask(kind, verb, df.cast({"score": dtype}), **at))
+    inside = df.with_columns(pl.col("score").clip(0, 1))
+    assert_frame_equal(found, kind.rows(ask(kind, verb, inside.cast({"score": dtype}), **at)))
+
+
+@every_kind
+@pytest.mark.parametrize("verb", ["counts", "curve"])
+@pytest.mark.parametrize("score", [1.0011, -5e-324, INFINITY, -INFINITY])
+def test_what_is_beyond_by_more_is_none(kind, verb, score):
+    df = pl.DataFrame({"truth": [True, False, True], "score": [score, 0.4, 0.6]})
+    with pytest.raises(DataError, match="'score' has 1 row outside 0 to 1"):
+        kind.rows(ask(kind, verb, df, thresholds=5))
+
+
+# --- thresholds that are one -------------------------------------------------------------------
+
+
+ONE = {
+    "Float32": (pl.Float32, [0.0, 0.1, 0.1 + 1e-10], [0.0, 0.1]),
+    "Float16": (pl.Float16, [0.0, 0.1, 0.1 + 1e-6], [0.0, 0.1]),
+    "zeros": (pl.Float32, [-0.0, 1e-310, 0.1], [0.0, 0.1]),
+    "below zero": (pl.Float32, [-1e-310, 0.0, 0.1], [0.0, 0.1]),
+    "beyond": (pl.Float32, [0.0, 0.1, 1e300, 1e301], [0.0, 0.1, INFINITY]),
+}
+ONE_BY_VERB = [(verb, *ONE["Float32"]) for verb in BINNING] + [
+    ("curve", *one) for name, one in ONE.items() if name != "Float32"
+]
+
+
+@every_kind
+@pytest.mark.parametrize(("verb", "dtype", "thresholds", "merged"), ONE_BY_VERB)
+def test_thresholds_that_are_one_in_the_dtype_of_the_score_are_merged(
+    kind, verb, dtype, thresholds, merged
+):
+    if kind.name == "pandas" and dtype == pl.Float16:
+        pytest.skip("pandas has no Float16 of Polars")
+    df = ROWS.cast({"score": dtype})
+    found, expected = (kind.rows(ask(kind, verb, df, thresholds=at)) for at in (thresholds, merged))
+    assert_frame_equal(found, expected)
+    if verb == "curve":
+        reported = found["threshold"].to_list()[1:]
+        held = pl.Series(merged, dtype=found.schema["threshold"])
+        assert list(map(str, reported)) == list(map(str, reversed(held.to_list())))
+
+
+@every_polars_kind
+def test_more_thresholds_than_float16_has_numbers_are_as_many_as_it_has(kind):
+    df = ROWS.cast({"score": pl.Float16})
+    curve = kind.rows(frame_prc.curve(kind.make(df), "truth", "score", thresholds=10_001))
+    held = pl.Series([place / 10_000 for place in range(10_001)]).cast(pl.Float16).n_unique()
+    assert curve.height == curve["threshold"].n_unique() == held + 1 < 10_001
+
+
+@every_kind
+def test_a_curve_of_merged_thresholds_can_be_drawn(kind):
+    df = ROWS.cast({"score": pl.Float32})
+    curve = frame_prc.curve(kind.make(df), "truth", "score", thresholds=[0.1, 0.1 + 1e-10])
+    optional.require_module("altair")
+    assert frame_prc.plot(curve).to_dict()
+
+
+@every_kind
+def test_operating_points_have_a_row_for_each_threshold_asked_for(kind):
+    df = ROWS.cast({"score": pl.Float32})
+    asked = [0.1, 0.1 + 1e-10, -0.0, 1e-310]
+    points = kind.rows(frame_prc.operating_points(kind.make(df), "truth", "score", threshold=asked))
+    assert points["target"].to_list() == asked
+    held = pl.Series([0.1, 0.1, 0.0, 0.0], dtype=points.schema["threshold"]).to_list()
+    assert list(map(str, points["threshold"])) == list(map(str, held))
 
 
 # --- adding up -------------------------------------------------------------------------------
@@ -312,6 +494,30 @@ def test_scores_below_all_bins_are_an_error_at_collect(kind):
 
 
 @every_kind
+def test_what_is_dropped_need_not_be_in_a_bin(kind):
+    df = pl.DataFrame(
+        {
+            "truth": [True, None, False, True],
+            "score": [5.0, -1.0, 4.0, 3.0],
+            "other": [4.0, 9.0, 3.0, None],
+            "weight": [1.0, 2.0, 1.0, 1.0],
+        }
+    )
+    models, asked = ["score", "other"], {"missing": "drop", "thresholds": [3.0]}
+    for weight in (None, "weight"):
+        counts = frame_prc.counts(kind.make(df), "truth", models, weight=weight, **asked)
+        assert kind.rows(counts).rows() == [
+            ("other", 3.0, INFINITY, 1, 1),
+            ("score", 3.0, INFINITY, 2, 1),
+        ]
+    # A row that one model drops is held against the thresholds of the other.
+    low = df.with_columns(score=pl.Series([5.0, -1.0, 4.0, 2.0]))
+    for order in (models, models[::-1]):
+        with pytest.raises(DataError, match=r"'score' has 1 row down to 2.0, below the lowest"):
+            kind.rows(frame_prc.counts(kind.make(low), "truth", order, **asked))
+
+
+@every_kind
 def test_too_many_thresholds_are_an_error_at_the_call(kind):
     for thresholds in (1_000_001, range(1_000_001)):
         with pytest.raises(OptionError, match=r"1000001 thresholds. Allowed: up to 1000000"):
@@ -323,15 +529,19 @@ def test_too_many_thresholds_are_an_error_at_the_call(kind):
 
 def areas_of_all_orders(bins, unreached):
     """Return every average precision that rows can have within their bins, ties included."""
-    sizes = [pos + neg for pos, neg in [*bins, unreached]]
-    truths = [[True] * pos + [False] * neg for pos, neg in [*bins, unreached]]
-    for places in product(*(product(range(size), repeat=size) for size in sizes)):
+    truths = [[True] * pos + [False] * neg for pos, neg in bins]
+    never = [
+        oracle.Row(truth, None)
+        for truth, n in zip((True, False), unreached, strict=True)
+        for _ in range(n)
+    ]
+    for places in product(*(product(range(pos + neg), repeat=pos + neg) for pos, neg in bins)):
         rows = [
             oracle.Row(truth, -10 * level - place)
             for level, (row_truths, within) in enumerate(zip(truths, places, strict=True))
             for truth, place in zip(row_truths, within, strict=True)
         ]
-        yield oracle.average_precision(rows)
+        yield oracle.average_precision([*rows, *never])
 
 
 @every_kind
@@ -342,6 +552,7 @@ def areas_of_all_orders(bins, unreached):
 )
 @pytest.mark.parametrize("unreached", [(0, 0), (1, 1)], ids=str)
 def test_bounds_hold_for_every_order_within_bins(kind, bins, unreached):
+    """Rows that no threshold reaches are never retrieved, in the bounds as in the area."""
     counted = [
         {"truth": truth, "score": 1.0 - level}
         for level, amounts in enumerate([*bins, unreached])
@@ -357,8 +568,7 @@ def test_bounds_hold_for_every_order_within_bins(kind, bins, unreached):
     assert row["ap_highest"] == pytest.approx(float(areas[-1]), rel=1e-12)
     # The integral stands for a sum; at so few rows they differ most.
     assert float(areas[0]) - 0.02 < row["ap_lowest"] <= float(areas[0]) + 1e-12
-    if unreached == (0, 0):  # else they count as never found here
-        assert row["ap_lowest"] <= row["average_precision"] <= row["ap_highest"]
+    assert row["ap_lowest"] <= row["average_precision"] <= row["ap_highest"]
 
 
 @every_kind
@@ -377,6 +587,49 @@ def test_exact_average_precision_lies_within_the_bounds_of_its_bins(kind, df, nu
     within = (pl.col("ap_lowest") <= area + 1e-12) & (area <= pl.col("ap_highest") + 1e-12)
     assert both.height == exact.height
     assert both.select(within.fill_null(area.is_null()).all()).item()
+
+
+# Two that cover no score below them, one that covers all, and two numbers.
+SOME_THRESHOLDS = st.sampled_from([[0.25, 0.5], [2.0], [-INFINITY, 0.3], 2, 5])
+
+
+@every_kind
+@pytest.mark.parametrize("weights", [None, DYADIC_WEIGHTS], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("counted", [False, True], ids=["rows", "counts"])
+@given(
+    data=st.data(), thresholds=SOME_THRESHOLDS, missing=st.sampled_from(["raise", "unretrieved"])
+)
+def test_bounds_hold_for_the_average_precision_beside_them(
+    kind, weights, counted, data, thresholds, missing
+):
+    places = range(thresholds) if isinstance(thresholds, int) else None
+    scores = SCORES if places is None else st.floats(0, 1)
+    df = data.draw(frames(scores if missing == "raise" else scores | st.none(), weights))
+    frame, asked = kind.make(df), {"by": "segment", "missing": missing}
+    columns = {"truth": "truth", "score": "score", "weight": None if weights is None else "weight"}
+    if counted:
+        frame = frame_prc.counts(frame, **columns, **asked)
+        columns = {"score": "threshold", "pos": "pos", "neg": "neg"}
+    found = kind.rows(
+        frame_prc.average_precision(frame, **columns, **asked, thresholds=thresholds, bounds=True)
+    )
+    at = thresholds if places is None else [place / places[-1] for place in places]
+    for (segment,), rows in segments(df, "segment").items():
+        row = found.row(by_predicate=pl.col("segment").eq_missing(segment), named=True)
+        lowest, area, highest = (
+            row[name] for name in ("ap_lowest", "average_precision", "ap_highest")
+        )
+        if (in_bins := oracle.average_precision(oracle.binned(rows, at))) is None:
+            assert lowest is area is highest is None
+            continue
+        assert area == pytest.approx(float(in_bins), rel=1e-12)
+        assert lowest <= area <= highest
+        # So they do for the exact scores, where none below the lowest threshold is retrieved.
+        missed = [r._replace(score=None) for r in rows]
+        reached = [r.score is not None and r.score >= at[0] for r in rows]
+        kept = [r if reaches else m for r, m, reaches in zip(rows, missed, reached, strict=True)]
+        exact = float(oracle.average_precision(kept))
+        assert lowest - 1e-12 <= exact <= highest + 1e-12
 
 
 @every_kind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import errno
 import gzip
 import inspect
 import io
@@ -680,13 +681,19 @@ DATA = [
         "ap rows.csv -t user -s score",
         "--truth column 'user' has 4 rows outside 0 and 1: 2, 3. "
         "Allowed: Boolean, or 0/1 numbers, or any dtype with --pos-label. Hint: name the positive "
-        "class, for example --pos-label 2.",
+        "class, for example --pos-label 3.",
     ),
     (
         "counts rows.csv -t late -s score --thresholds .5,.9",
         "--score column 'score' has 1 row down to 0.1, below "
         "the lowest threshold 0.5. Allowed: thresholds that cover the scores. Hint: "
         "begin them with -inf, as in --thresholds -inf,.1,.5.",
+    ),
+    (
+        "ap rows.csv -t late -s user --thresholds 200",
+        "--score column 'user' has 4 rows outside 0 to 1: 2.0, 3.0. Allowed: probabilities where "
+        "--thresholds is a number, equally spaced from 0 to 1. Hint: list them, beginning with "
+        "-inf, as in --thresholds -inf,-1,0,1.",
     ),
     (
         "ap rows.csv -t late -s score -w debt",
@@ -930,6 +937,32 @@ def test_progress_says_which_file_is_counted(monkeypatch):
     assert said_of[1:] == ["counting 1 of 2: 'rows.parquet'", "counting 2 of 2: 'rows.parquet'"]
 
 
+def test_work_that_timed_out_is_done(monkeypatch):
+    looks = []
+
+    def show(_: _work.Progress) -> None:
+        looks.append(None)
+        assert len(looks) < 100, "waiting for work that is done"
+
+    def time_out() -> None:
+        raise TimeoutError(errno.ETIMEDOUT, "the share does not answer")
+
+    monkeypatch.setattr(_work.Progress, "show", show)
+    with pytest.raises(TimeoutError, match="does not answer"):
+        _work.done(time_out, _work.Progress(""))
+
+
+def test_a_command_that_timed_out_ends(monkeypatch):
+    def time_out(*_: object, **__: object) -> None:
+        raise TimeoutError(errno.ETIMEDOUT, "the share does not answer")
+
+    monkeypatch.setattr(_input, "read_by", time_out)
+    code, _, err = run("ap", "rows.csv", *ASKED)
+    assert code == 1
+    assert "the share does not answer" in err
+    assert err.count("\n") == 1
+
+
 def test_work_raises_what_it_raises():
     with pytest.raises(ZeroDivisionError):
         _work.done(lambda: 1 / 0, _work.Progress(""))
@@ -956,7 +989,8 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(package):
     code = f"import sys; sys.modules['{package}'] = None; import frame_prc.cli as c; c.main([])"
     command = [sys.executable, "-c", code.replace("c.main([])", "sys.exit(c.main([]))")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    told = f"frame-prc: {package} is not installed. Hint: pip install 'frame-prc[cli]'\n"
+    packages = "altair rich typer vl-convert-python"
+    told = f"frame-prc: {package} is not installed. Hint: pip install {packages}.\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
@@ -1181,7 +1215,7 @@ def test_a_picture_names_the_package_it_lacks():
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     told = "a picture needs vl-convert-python, which is not installed. Hint: pip install"
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"frame-prc: {told} 'frame-prc[cli]'.\n"
+    assert done.stderr == f"frame-prc: {told} vl-convert-python.\n"
 
 
 @pytest.mark.parametrize(

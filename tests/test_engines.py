@@ -132,7 +132,7 @@ def test_no_rows_are_no_rows(kind, verb):
         {"start": None, "envelope": True},
         {"envelope": True, "keep": "corners"},
         {"thresholds": [0.1, 0.3], "keep": "corners", "envelope": True},
-        {"thresholds": 200, "start": None},
+        {"thresholds": [n / 199 for n in range(200)], "start": None},
         {"thresholds": [0.1, 0.3, 7.0, 8.0], "start": "first", "keep": "corners"},
     ],
     ids=str,
@@ -165,6 +165,30 @@ def test_narrow_scores_are_held_to_thresholds_as_narrow(kind):
     df = pl.DataFrame({"truth": [True, False] * 5 + [True], "score": scores})
     assert_same(kind, frame_prc.counts, df, "truth", "score", thresholds=11)
     assert_same(kind, frame_prc.curve, df, "truth", "score", thresholds=11)
+
+
+@every_verb
+@pytest.mark.parametrize("thresholds", [[0.0, 0.1, 0.1 + 1e-10], [-0.0, 1e-310, 0.1]], ids=str)
+def test_thresholds_that_are_one_in_the_dtype_of_the_score_are_merged(kind, verb, thresholds):
+    scores = pl.Series([0.1, 0.0, 0.4, -0.0, 0.1], dtype=pl.Float32)
+    df = pl.DataFrame({"truth": [True, False, True, True, False], "score": scores})
+    found, expected = (
+        kind.rows(verb(kind.make(df), "truth", "score", thresholds=at))
+        for at in (thresholds, [0.0, 0.1])
+    )
+    assert_frame_equal(found, expected)
+    if "threshold" in found.columns:
+        assert found["threshold"].is_duplicated().sum() == 0
+        assert "-0.0" not in map(str, found["threshold"])
+
+
+def test_what_is_dropped_need_not_be_in_a_bin(kind):
+    df = pl.DataFrame({"truth": [True, None, False], "score": [5.0, -1.0, 4.0]})
+    asked = {"missing": "drop", "thresholds": [3.0]}
+    assert_same(kind, frame_prc.counts, df, "truth", "score", **asked)
+    counts = frame_prc.counts(kind.make(df.fill_null(value=True)), "truth", "score", **asked)
+    with pytest.raises(Exception, match=r"'score' has a row with -1.0, below the .* 3.0. Allowed"):
+        kind.rows(counts)
 
 
 def test_a_score_in_no_bin_raises_when_the_engine_meets_it(kind):
@@ -477,9 +501,17 @@ def test_what_only_polars_has_is_refused_with_a_way_out(kind, verb, options, say
         getattr(frame_prc, verb)(kind.make(ROWS), "truth", "score", **options)
 
 
-@pytest.mark.parametrize("verb", ["auc", "operating_points", "one_vs_rest"])
-def test_other_verbs_are_refused_with_a_way_out(kind, verb):
-    with pytest.raises(FrameError, match=r"counts, curve and average_precision do.*score='thre"):
+@pytest.mark.parametrize(
+    ("verb", "says"),
+    [
+        ("auc", "collect its result, and give it to the verb with score='threshold'"),
+        ("operating_points", "collect its result, and give it to the verb with score='threshold'"),
+        ("one_vs_rest", r"select the columns that it needs, and collect them with .*\(.*\)\.$"),
+        ("compare", r"select the columns that it needs, and collect them with .*\(.*\)\.$"),
+    ],
+)
+def test_other_verbs_are_refused_with_a_way_out(kind, verb, says):
+    with pytest.raises(FrameError, match=f"counts, curve and average_precision also run.*{says}"):
         getattr(frame_prc, verb)(kind.make(ROWS), "truth", "score")
 
 
@@ -488,7 +520,7 @@ def test_frames_of_other_engines_are_refused():
         frame_prc.counts(ROWS.to_arrow(), "truth", "score")
 
 
-def test_a_missing_package_is_named_with_the_extra_that_brings_it():
+def test_a_missing_package_is_named_with_all_that_are_needed():
     optional.require_module("duckdb")
     code = """
 import sys, duckdb, frame_prc
@@ -500,7 +532,7 @@ except frame_prc.FrameError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert "narwhals" in done.stdout
-    assert "pip install 'frame-prc[duckdb]'" in done.stdout
+    assert "Hint: pip install duckdb narwhals pyarrow." in done.stdout
 
 
 def test_engines_are_not_imported_for_the_user():

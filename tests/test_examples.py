@@ -82,7 +82,6 @@ def test_grouped_evaluation_has_a_row_per_carrier(tmp_path):
 
 def test_two_models_are_compared_for_every_carrier(tmp_path):
     optional.require_module("altair")
-    optional.require_module("statsmodels")
     printed = run(sys.executable, EXAMPLES / "two_models.py", cwd=tmp_path)
     _, _, _, *rows = table_rows(printed)
     assert sorted(row[0] for row in rows) == CARRIERS

@@ -148,6 +148,47 @@ def test_weights_of_samples_cannot_be_told_from_sums_of_weights(kind):
 
 
 @every_kind
+def test_rows_that_are_left_out_are_no_part_of_the_weight_of_a_sample(kind):
+    # Sample a has an average precision of 1 and b of 1/2; of weight 1 each, their mean is 3/4.
+    df = pl.DataFrame(
+        {
+            "id": list("aabbbbc"),
+            "truth": [True, False, True, False, True, None, True],
+            "score": [0.9, 0.5, 0.2, 0.8, None, 0.7, None],
+            "other": [0.9, 0.5, 0.2, 0.8, None, 0.1, None],
+            "weight": [1.0, 1.0, 1.0, 1.0, 100.0, 50.0, 10.0],
+        }
+    )
+    asked = {"weight": "weight", "by": "id", "over": "id", "average": "samples"}
+    for thresholds in (None, [0.2, 0.5, 0.8, 0.9]):
+        options = asked | {"missing": "drop", "thresholds": thresholds}
+        found = kind.rows(frame_prc.average_precision(kind.make(df), "truth", "score", **options))
+        assert area(found) == 0.75
+        assert (found["n_dropped"].item(), found["n_undefined"].item()) == (3, 1)
+    # Each model leaves out its own rows: with its last, b has the mean weight 102/3.
+    models = df.with_columns(other=pl.Series([0.9, 0.5, 0.2, 0.8, 0.2, 0.1, None]))
+    both = frame_prc.average_precision(
+        kind.make(models), "truth", ["score", "other"], **asked, missing="drop"
+    )
+    averages = dict(kind.rows(both).select("model", "average_precision").iter_rows())
+    # Of b, 101 of 102 are positive at .2, after one negative at .8: 101/102.
+    assert averages["score"] == 0.75
+    assert averages["other"] == pytest.approx((1 + 34 * 101 / 102) / 35, rel=1e-12)
+    # Never retrieved is not left out: the row carries the weight of its sample, and is a miss.
+    kept = df.drop_nulls("truth").filter(pl.col("id") != "c")
+    missed = frame_prc.average_precision(
+        kind.make(kept), "truth", "score", **asked, missing="unretrieved"
+    )
+    assert area(kind.rows(missed)) == pytest.approx((1 + 34 * (1 / 101) / 2) / 35, rel=1e-12)
+    # Of weight 0 is no row.
+    none = kept.with_columns(weight=pl.col("weight").replace(100.0, 0.0))
+    without = frame_prc.average_precision(
+        kind.make(none), "truth", "score", **asked, missing="unretrieved"
+    )
+    assert area(kind.rows(without)) == 0.75
+
+
+@every_kind
 @every_weight
 @pytest.mark.filterwarnings("ignore:No positive class")
 def test_rows_without_labels_count_as_zero_in_scikit_learn_and_are_left_out_here(kind, weight):
@@ -426,6 +467,28 @@ def test_several_labels_may_be_true_of_one_row(kind, scores, labels):
         }
     )
     assert_rows(kind, result, expected)
+
+
+@every_kind
+def test_a_row_without_the_score_of_one_class_is_dropped_for_that_class_alone(kind):
+    # Dropped for both classes, as yardstick does, the first row would leave an area of 1 to b.
+    wide = pl.DataFrame(
+        {
+            "kind": ["a", "b", "a", "b"],
+            "p_a": [None, 0.2, 0.9, 0.6],
+            "p_b": [0.9, 0.8, 0.1, 0.3],
+        }
+    )
+    long = frame_prc.one_vs_rest(kind.make(wide), "kind", {"a": "p_a", "b": "p_b"})
+    table = frame_prc.average_precision(long, "truth", "score", by="label", missing="drop")
+    found = kind.rows(table).select("label", "n", "n_dropped", "average_precision")
+    (a, b) = found.rows()
+    assert a == ("a", 3, 1, 1.0)
+    assert b == ("b", 4, 0, pytest.approx(7 / 12, rel=1e-12, abs=0))
+    complete = wide.drop_nulls("p_a")
+    long = frame_prc.one_vs_rest(kind.make(complete), "kind", {"a": "p_a", "b": "p_b"})
+    table = frame_prc.average_precision(long, "truth", "score", by="label")
+    assert kind.rows(table)["average_precision"].to_list() == [1.0, 1.0]
 
 
 @every_kind

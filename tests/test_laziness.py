@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 import pytest
 from polars.io.plugins import register_io_source
 from polars.testing import assert_frame_equal
 
+import frame_prc
 from frame_prc import DataError, OptionError
 
 ROWS = pl.DataFrame(
@@ -118,6 +121,11 @@ def test_named_columns_are_read_once_and_only_at_collect(asked, columns, verb, e
         ("average_precision", {"thresholds": 5}),
         ("average_precision", {"over": "region", "average": "macro"}),
         ("average_precision", {"over": "region", "average": "micro"}),
+        ("average_precision", {"over": "region", "average": "weighted"}),
+        ("average_precision", {"over": "region", "average": "samples"}),
+        ("average_precision", {"bounds": True}),
+        ("counts", {"thresholds": 3, "squares": True}),
+        ("curve", {"keep": 5}),
         ("average_precision", {"ci": 0.9, "ci_method": "bootstrap", "replicates": 5, "seed": 1}),
         ("curve", {"ci": 0.9}),
         ("summary", {"overall": True}),
@@ -172,6 +180,129 @@ def test_one_vs_rest_reads_the_named_columns_once_and_only_at_collect(by, engine
     assert result.collect(engine=engine).schema == schema
     assert set.union(*reads) == {"late", "other", "score", "weight of it", by or "late"}
     assert len(reads) == 1 or not READS_ONCE
+
+
+def mapped_source(rows: pl.DataFrame) -> tuple[pl.LazyFrame, list[int]]:
+    """Return a lazy frame that is computed in Python, and the heights it has had so far."""
+    reads: list[int] = []
+
+    def compute(found: pl.DataFrame) -> pl.DataFrame:
+        reads.append(found.height)
+        return found
+
+    return rows.lazy().map_batches(compute, schema=rows.schema), reads
+
+
+@every_engine
+@every_verb
+@pytest.mark.parametrize("by", [None, "region", ["region", "day"]], ids=str)
+def test_what_python_computes_is_computed_once(verb, by, engine):
+    source, reads = mapped_source(ROWS)
+    ask(source, verb, {**TRUTH, "by": by}).collect(engine=engine)
+    assert reads == [ROWS.height] or not READS_ONCE
+
+
+@every_engine
+def test_counts_are_merged_from_one_reading_of_each(engine):
+    day = ROWS.prc.counts("late", "other", by="region")
+    sources, reads = zip(*[counting_source(day) for _ in range(3)], strict=True)
+    merged = frame_prc.merge_counts(*sources)
+    assert list(map(len, reads)) == [0, 0, 0]
+    assert merged.collect(engine=engine)["pos"].sum() == 9
+    assert list(map(len, reads)) == [1, 1, 1] or not READS_ONCE
+
+
+def test_quantile_thresholds_read_one_column_once():
+    source, reads = counting_source(ROWS)
+    assert source.prc.quantile_thresholds("other", 3) == ROWS.prc.quantile_thresholds("other", 3)
+    assert reads == [{"other"}]
+
+
+def varying_source(rows: pl.DataFrame) -> tuple[pl.LazyFrame, list[set[str]]]:
+    """Return a source that has these rows when it is first read, and others from then on."""
+    reads: list[set[str]] = []
+
+    def read(
+        columns: list[str] | None, predicate: pl.Expr | None, height: int | None, _: int | None
+    ) -> Iterator[pl.DataFrame]:
+        found = rows.reverse().with_columns(rows["other"]) if reads else rows
+        reads.append(set(rows.columns if columns is None else columns))
+        found = found.head(rows.height if height is None else height)
+        found = found if predicate is None else found.filter(predicate)
+        yield found if columns is None else found.select(columns)
+
+    return register_io_source(read, schema=rows.schema), reads
+
+
+def spec(chart: Any) -> dict[str, Any]:
+    return chart.to_dict(validate=False)
+
+
+def files(paths: tuple[Path, Path]) -> list[bytes]:
+    return [path.read_bytes() for path in paths]
+
+
+TWO = {"truth": "late", "score": ["other", "score"], "missing": "drop"}
+MARKED = {"band": True, "roc": True, "threshold": 0.3, "points": {"recall": 0.5}}
+POWERS = {"a": "other", "b": pl.col("other") ** 2, "c": pl.col("other") ** 3}
+PICTURES = {
+    "plot": ("plot", TRUTH, "late|other"),
+    "plot of counts": ("plot", COUNTS, "other|hits|misses"),
+    "plot with intervals": ("plot", {**TRUTH, "ci": 0.9}, "late|other"),
+    "plot with a band": (
+        "plot",
+        {**TRUTH, **MARKED, "weight": "weight of it"},
+        "late|other|weight of it",
+    ),
+    "plot of two": ("plot", TWO, "late|other|score"),
+    "summary": ("plot_summary", TRUTH, "late|other"),
+    "summary of counts": ("plot_summary", COUNTS, "other|hits|misses"),
+    "summary of two": ("plot_summary", TWO, "late|other|score"),
+    "summary and a baseline": (
+        "plot_summary",
+        {"truth": "late", "score": POWERS, "baseline": "c"},
+        "late|other",
+    ),
+    "ggplot": ("write_ggplot", TRUTH, "late|other"),
+    "ggplot of counts": ("write_ggplot", COUNTS, "other|hits|misses"),
+    "ggplot with intervals": ("write_ggplot", {**TRUTH, "ci": 0.9, "keep": "all"}, "late|other"),
+    "ggplot of two": ("write_ggplot", TWO, "late|other|score"),
+}
+
+
+@pytest.mark.parametrize(("verb", "asked", "columns"), PICTURES.values(), ids=PICTURES)
+@pytest.mark.parametrize(
+    ("by", "keys"),
+    [
+        pytest.param(None, "", id="no keys"),
+        pytest.param("region", "|region", id="a key"),
+        pytest.param(
+            [cs.string() - cs.by_name("notes"), pl.col("day").dt.day()],
+            "|region|day",
+            id="selector and expression",
+        ),
+    ],
+)
+def test_pictures_read_the_named_columns_once_and_show_what_was_read(
+    verb, asked, columns, by, keys, tmp_path
+):
+    source, reads = varying_source(ROWS)
+    (tmp_path / "eager").mkdir()
+    paths = [tmp_path / "rows.tsv", tmp_path / "eager" / "rows.tsv"]
+    lazy, eager = (
+        getattr(frame.prc, verb)(*([path] if verb == "write_ggplot" else []), **asked, by=by)
+        for frame, path in zip((source, ROWS), paths, strict=True)
+    )
+    assert reads == [{*(columns + keys).split("|")}]
+    shown = files if verb == "write_ggplot" else spec
+    assert shown(lazy) == shown(eager)
+
+
+@pytest.mark.parametrize("verb", ["plot", "plot_summary", "write_ggplot"])
+def test_pictures_read_a_curve_once(verb, tmp_path):
+    source, reads = counting_source(ROWS.prc.curve("late", "other", by="region"))
+    getattr(source.prc, verb)(*([tmp_path / "curve.tsv"] if verb == "write_ggplot" else []))
+    assert len(reads) == 1
 
 
 @every_verb

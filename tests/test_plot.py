@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import re
+import time
 from datetime import UTC, date, datetime
 from importlib import util
 
@@ -532,8 +533,8 @@ def test_a_thinned_curve_says_how_far_off_it_is_already():
 @pytest.mark.parametrize(
     ("count", "options", "says"),
     [
-        (61, {}, "61 lines in 61 panels"),
-        (31, {"score": ["old", "new"]}, "62 lines in 31 panels"),
+        (61, {}, "have 61 lines"),
+        (31, {"score": ["old", "new"]}, "have 62 lines"),
         (22, {"facet": False}, "22 lines would share a panel"),
     ],
 )
@@ -814,6 +815,48 @@ def test_two_models_are_paired_and_sorted_by_difference(kind, given):
     assert len(drawn(chart, "rule", "difference", "ci_low")) == (given == "rows")
 
 
+# By hand: of all its rows a has (1 + 1 + 3/4) / 3 and b has 1/2; of the rows of both, 1/2 and 1.
+# In south no row has both scores.
+SOME_LACK = pl.DataFrame(
+    {
+        "region": ["north"] * 5 + ["south"] * 2,
+        "late": [1, 1, 0, 1, 0, 1, 0],
+        "a": [0.9, 0.8, 0.7, 0.2, None, 0.9, float("nan")],
+        "b": [None, float("nan"), 0.4, 0.5, 0.95, None, 0.3],
+    }
+)
+
+
+@every_kind
+@pytest.mark.parametrize("models", [["a", "b"], {"a": "a", "b": "b", "c": pl.col("a") * 2}])
+@pytest.mark.parametrize("given", ["rows", "pos and neg"])
+def test_models_are_summarised_on_the_rows_they_are_compared_on(kind, models, given):
+    frame = kind.make(SOME_LACK.with_columns(early=1 - pl.col("late")))
+    roles = {"truth": "late"} if given == "rows" else {"pos": "late", "neg": "early"}
+    baseline = "b" if "c" in models else None
+    chart = frame.prc.plot_summary(
+        score=models, **roles, by="region", missing="drop", baseline=baseline
+    )
+    dots = [dot for _, some in drawn(chart, "circle", "average_precision") for dot in some]
+    areas = {dot["model"]: dot["average_precision"] for dot in dots}
+    differences = [row for _, some in drawn(chart, "circle", "difference") for row in some]
+    assert areas == {"a": 0.5, "b": 1.0} | ({"c": 0.5} if "c" in models else {})
+    assert {row["model_a"]: row["difference"] for row in differences} == {
+        name: area - 1.0 for name, area in areas.items() if name != "b"
+    }
+    [(_, sizes)] = drawn(chart, "text", "sizes")
+    assert of(sizes, "name", "sizes") == [
+        {"name": "north", "sizes": "1 / 2 (few)"}, {"name": "south", "sizes": "0 / 0"},
+    ]  # fmt: skip
+    assert "Rows that lack a value are left out for all models." in " ".join(words(chart))
+
+
+def test_what_one_model_lacks_is_not_said_to_be_lacking_for_all():
+    for frame, score in ((SOME_LACK, "a"), (SOME_LACK.drop_nulls().fill_nan(0), ["a", "b"])):
+        chart = frame.prc.plot_summary("late", score, by="region", missing="drop")
+        assert "left out" not in " ".join(words(chart))
+
+
 def test_several_models_are_compared_with_a_baseline():
     rows = THREE.with_columns(new=-pl.col("old"), same=pl.col("old"))
     models = ["old", "new", "same"]
@@ -842,14 +885,60 @@ def test_summary_without_keys_has_one_row():
     assert row["difference"] == pytest.approx(5 / 6 - 5 / 12)
 
 
-def test_summary_of_too_many_segments_is_an_error():
+def test_summary_of_too_many_segments_or_models_is_an_error():
     models = {str(place): pl.col("old").alias(str(place)) for place in range(8)}
-    with pytest.raises(DataError, match=r"8 models\. .* of 7 models\. .* filter the models"):
+    with pytest.raises(DataError, match=r"have 8 models\. Allowed: up to 7 models\. Hint: choose"):
         segments(2).prc.plot_summary("late", models, by="segment")
-    with pytest.raises(DataError, match="would have 201 segments"):
-        segments(201).prc.plot_summary("late", "old", by="segment")
+    for score in ("old", ["old", "new"]):
+        with pytest.raises(
+            DataError, match=r"have 201 segments\. Allowed: up to 200 segments\. Hint: filter"
+        ):
+            segments(201).prc.plot_summary("late", score, by="segment")
     chart = segments(200).prc.plot_summary("late", "old", by="segment")
     assert row_count(chart) < 5000
+
+
+@pytest.fixture(scope="module")
+def of_users() -> pl.DataFrame:
+    """Return many rows of many more segments than any chart has, so that time can be told."""
+    numbers = pl.Series(range(200_000)).shuffle(seed=1)
+    return pl.DataFrame({"score": numbers, "user": numbers * 31 % 50_000}).with_columns(
+        late=pl.col("score") % 3 == 0, day=pl.col("user") % 7
+    )
+
+
+def shortest(do, times=3):
+    """Return the shortest time that something takes: what else runs only makes it longer."""
+    taken = []
+    for _ in range(times):
+        begun = time.process_time()
+        do()
+        taken.append(time.process_time() - begun)
+    return min(taken)
+
+
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+@pytest.mark.parametrize("given", ["rows", "two keys", "lazy", "pandas", "counts", "curve"])
+def test_too_many_segments_are_refused_before_anything_is_sorted(verb, given, of_users):
+    by = ["user", "day"] if given == "two keys" else "user"
+    counted = {"score": "threshold", "pos": "pos", "neg": "neg"}
+    asked = {"curve": {}, "counts": {**counted, "by": by}}.get(
+        given, {"truth": "late", "score": "score", "by": by}
+    )
+    make = {
+        "lazy": pl.DataFrame.lazy,
+        "pandas": pl.DataFrame.to_pandas,
+        "counts": lambda rows: rows.prc.counts("late", "score", by="user"),
+        "curve": lambda rows: rows.prc.curve("late", "score", by="user"),
+    }
+    frame = make.get(given, pl.DataFrame.clone)(of_users)
+
+    def refuse():
+        with pytest.raises(DataError, match=r"50,000 (lines|segments)\."):
+            getattr(frame.prc, verb)(**asked)
+
+    # Evaluating the segments takes more than ten sorts.
+    assert shortest(refuse) < 4 * shortest(lambda: of_users.sort("user", "score"))
 
 
 # --- errors ------------------------------------------------------------------------------------
@@ -952,9 +1041,9 @@ def test_a_baseline_that_is_no_model_is_refused(kind):
 def test_without_altair_the_error_says_how_to_install_it(verb, monkeypatch):
     find = util.find_spec
     monkeypatch.setattr(
-        "frame_prc._request.find_spec", lambda name: None if name == "altair" else find(name)
+        "frame_prc._packages.find_spec", lambda name: None if name == "altair" else find(name)
     )
-    with pytest.raises(OptionError, match=r"needs Altair.*pip install 'frame-prc\[plot\]'"):
+    with pytest.raises(OptionError, match=r"needs Altair.*pip install altair"):
         getattr(ROWS.prc, verb)("late", "score")
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from frame_prc._files import discard_unfinished
+from frame_prc._packages import install_hint
 from frame_prc.cli._errors import BAD_USAGE, INTERRUPTED
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -51,7 +52,7 @@ def _run(arguments: Sequence[str]) -> int:
     for package in ("typer", "rich"):
         if find_spec(package) is None:
             print(
-                f"frame-prc: {package} is not installed. Hint: pip install 'frame-prc[cli]'",
+                f"frame-prc: {package} is not installed. Hint: {install_hint('cli')}.",
                 file=sys.stderr,
             )
             return BAD_USAGE

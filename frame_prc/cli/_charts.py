@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from frame_prc._files import whole
-from frame_prc._request import check_installed
+from frame_prc._packages import check_installed
 from frame_prc.cli._output import check_file, check_given
 
 SUFFIXES = (".html", ".svg", ".png")
@@ -17,7 +17,7 @@ def check(output: str | None) -> None:
     """Refuse a place where no picture can be, before anything is read."""
     allowed = f"a file that ends with {', '.join(SUFFIXES)}"
     check_file(check_given(output, allowed, "-o plot.html"), SUFFIXES)
-    check_installed("vl_convert", "vl-convert-python", "a picture", "'frame-prc[cli]'")
+    check_installed("vl_convert", "vl-convert-python", "a picture")
 
 
 def save(chart: Any, output: str) -> None:

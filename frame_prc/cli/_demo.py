@@ -67,7 +67,8 @@ def bundled_flights() -> Path:
         if (folder / "flights.parquet").is_file():
             return folder / "flights.parquet"
     raise FileError(
-        f"the bundled flights are not in {str(package)!r}", hint="pip install --force-reinstall"
+        f"the bundled flights are not in {str(package)!r}",
+        hint="install frame-prc again, from its checkout or wheel",
     )
 
 

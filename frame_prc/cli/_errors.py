@@ -29,6 +29,9 @@ _SAID = {
     r"begin the thresholds with float\('-inf'\), or let quantile_thresholds find them": (
         "begin them with -inf, as in --thresholds -inf,.1,.5"
     ),
+    r"quantile_thresholds finds a list of thresholds, or begin one with float\('-inf'\)": (
+        "list them, beginning with -inf, as in --thresholds -inf,-1,0,1"
+    ),
     r"a number of thresholds from 2 on, or a list of ascending numbers": (
         "a number of thresholds from 2 on, or ascending numbers such as .1,.5,.9"
     ),

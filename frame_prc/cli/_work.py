@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as Unfinished
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
@@ -59,8 +58,7 @@ def done(work: Callable[[], T], progress: Progress) -> T:
 
 
 def _wait(future: Future[T], progress: Progress) -> T:
-    while True:
-        try:
-            return future.result(timeout=_LOOK_EVERY)
-        except Unfinished:
-            progress.show()
+    # Not by what result() raises for "not yet": that is TimeoutError, which the work may raise too.
+    while not wait([future], timeout=_LOOK_EVERY).done:
+        progress.show()
+    return future.result()
