@@ -197,6 +197,27 @@ def test_a_score_in_no_bin_raises_when_the_engine_meets_it(kind):
         kind.rows(counts)
 
 
+@every_verb
+def test_scores_that_are_no_probabilities_raise_for_a_number_of_thresholds(kind, verb):
+    df = pl.DataFrame({"truth": [True, False, None], "score": [0.5, -2.5, 7.0]})
+    result = verb(kind.make(df), "truth", "score", thresholds=5, missing="drop")
+    says = r"'score' has a row outside 0 to 1: -2.5. Allowed: probabilities where thresholds= is"
+    with pytest.raises(Exception, match=says):
+        kind.rows(result)
+
+
+@every_verb
+def test_a_probability_may_be_above_one_by_rounding(kind, verb):
+    df = pl.DataFrame({"truth": [True, False, True], "score": [0.0, 1.0000001, 0.5]})
+
+    def without_bounds(frame, **options):
+        table = verb(frame, "truth", "score", **options)
+        return table.drop("ap_lowest", "ap_highest") if "ap_lowest" in table.columns else table
+
+    result = kind.rows(without_bounds(kind.make(df), thresholds=5))
+    assert_frame_equal(result, without_bounds(df, thresholds=5), rel_tol=1e-12)
+
+
 def test_average_precision_may_be_binned(kind):
     options = {"by": "segment", "thresholds": [0.1, 0.25], "missing": "drop"}
 
