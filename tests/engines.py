@@ -59,4 +59,6 @@ def spark_session() -> Any:
 
 # DuckDB is imported, or its absence noted, when it is its turn.
 DUCKDB = Kind("DuckDB", lambda df: duckdb_kind().make(df), lambda result: result.pl())
-every_kind_and_duckdb = pytest.mark.parametrize("kind", [*KINDS, DUCKDB], ids=str)
+every_kind_and_duckdb = pytest.mark.parametrize(
+    "kind", [*KINDS, *([] if optional.is_left_out("DuckDB") else [DUCKDB])], ids=str
+)
