@@ -78,12 +78,15 @@ def average_precision(
     counted = count(engine, frame, request, outputs, bins)
     pos, tp, fp, positives = (nw.col(name) for name in ("pos", "tp", "fp", "positives"))
     hit = (pos > 0) & _RETRIEVED
-    steps = _running(counted).with_columns(
+    steps = _running(counted, monotone=False).with_columns(
         area=nw.when(hit).then(step_area(pos, tp, fp, positives)).otherwise(0.0)
     )
-    names = {"positives": "pos", "negatives": "neg", "n_dropped": "dropped"}
-    sums = [nw.col(name).sum().alias(of) for of, name in names.items()]
-    sums.append(total(nw.col("area")).alias("area"))
+    sums = [
+        # As in the curve, to the last digit; without rows there is no largest.
+        *(nw.col(name).max().fill_null(0) for name in ("positives", "negatives")),
+        nw.col("dropped").sum().alias("n_dropped"),
+        total(nw.col("area")).alias("area"),
+    ]
     # Without keys there is one row, also for no rows at all.
     keyed = counted.columns.result_keys
     totals = steps.group_by(*counted.keys).agg(*sums) if keyed else steps.select(*sums)
@@ -99,8 +102,11 @@ def average_precision(
 # --- running sums ------------------------------------------------------------------------------
 
 
-def _running(counted: Counted) -> Frame:
+def _running(counted: Counted, *, monotone: bool) -> Frame:
     """Add running sums and totals to the counts.
+
+    DuckDB adds up the floats of each row's sum in another order. From row to row a sum of weights
+    may fall, or rise where nothing is added, by its last digit, unless it has to be ``monotone``.
 
     Returns
     -------
@@ -112,12 +118,24 @@ def _running(counted: Counted) -> Frame:
     if counted.in_ranges:
         return _running_in_ranges(counted)
     sums = _summed(counted.frame, counted.keys, counted)
+    tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
+    rising = {"tp": tp, "fp": fp} if monotone and counted.columns.weighted else {}
+    highest = {
+        name: grown.cum_max(reverse=True).over(*counted.keys, order_by="score")
+        for name, grown in rising.items()
+    }
     # The largest running sum, not another sum: floats would differ in the last digit.
     return sums.with_columns(
-        positives=nw.col("tp").max().over(*counted.keys),
-        negatives=nw.col("fp").max().over(*counted.keys),
+        **highest,
+        positives=tp.max().over(*counted.keys),
+        negatives=fp.max().over(*counted.keys),
         first=nw.col("place") == 1,
     )
+
+
+def _where_it_grows(running_sum: str, amount: str) -> nw.Expr:
+    """Return a running sum where something is added to it, else 0."""
+    return nw.when(nw.col(amount) > 0).then(nw.col(running_sum)).otherwise(0)
 
 
 def _summed(frame: Frame, within: Sequence[str], counted: Counted) -> Frame:
@@ -133,7 +151,6 @@ def _summed(frame: Frame, within: Sequence[str], counted: Counted) -> Frame:
         tp=sum_down("pos", counted.amount),
         fp=sum_down("neg", counted.amount),
         place=sum_down("one", nw.Int64),
-        after=nw.col("one").shift(1).over(*within, order_by="score"),
         next_hits=nw.col("hits").shift(1).over(*within, order_by="score"),
     )
 
@@ -145,13 +162,11 @@ def _running_in_ranges(counted: Counted) -> Frame:
     totals = _totals(with_range(rows, cuts), within)
     sums = _summed(spread(with_range(counts, cuts)), within, counted)
     joined = sums.join(_above(totals), on=within, how="left").with_columns(
-        tp=(nw.col("tp") + nw.col("tp_above")).cast(counted.amount),
-        fp=(nw.col("fp") + nw.col("fp_above")).cast(counted.amount),
+        tp=_through_ranges("tp", within, counted),
+        fp=_through_ranges("fp", within, counted),
         first=(nw.col("place") == 1) & (nw.col("range") == nw.col("highest")),
         next_hits=nw.coalesce("next_hits", "hits_below"),
     )
-    if counted.columns.weighted:
-        joined = joined.with_columns(_settled("tp", "positives"), _settled("fp", "negatives"))
     return counted.engine.project(joined, "*", "segment.*")
 
 
@@ -161,11 +176,18 @@ def _packed(counted: Counted, frame: Frame) -> Frame:
     return counted.engine.project(frame, segment, "score", "pos", "neg", "dropped")
 
 
-def _settled(running_sum: str, total: str) -> nw.Expr:
-    """Let floats that were added in another order end at the total, and stay below it before."""
-    at_end = nw.col("after").is_null() & (nw.col("range") == nw.col("lowest"))
-    bounded = nw.min_horizontal(running_sum, total)
-    return nw.when(at_end).then(nw.col(total)).otherwise(bounded).alias(running_sum)
+def _through_ranges(name: str, within: Sequence[str], counted: Counted) -> nw.Expr:
+    """Add what lies in the ranges above to a running sum, which the next range goes on from.
+
+    Floats that were added in another order stay below that, and reach it where the range has no
+    more to add.
+    """
+    running_sum, reached = nw.col(name), nw.col(f"{name}_reached")
+    added = (running_sum + nw.col(f"{name}_above")).cast(counted.amount)
+    if not counted.columns.weighted:
+        return added
+    complete = running_sum == running_sum.max().over(*within)
+    return nw.when(complete).then(reached).otherwise(nw.min_horizontal(added, reached))
 
 
 def _totals(ranged: Frame, within: Sequence[str]) -> Frame:
@@ -191,22 +213,22 @@ def _above(totals: Frame) -> Frame:
         return column.over("segment")
 
     downward = totals.with_columns(
-        pos_down=over(nw.col("pos").cum_sum(reverse=True)),
-        neg_down=over(nw.col("neg").cum_sum(reverse=True)),
+        tp_reached=over(nw.col("pos").cum_sum(reverse=True)),
+        fp_reached=over(nw.col("neg").cum_sum(reverse=True)),
         hits_below=over(nw.col("hits").shift(1)),
         highest=whole(nw.col("range").max()),
-        lowest=whole(nw.col("range").min()),
     )
     return downward.select(
         "segment",
         "range",
         "hits_below",
         "highest",
-        "lowest",
-        tp_above=over(nw.col("pos_down").shift(-1)).fill_null(0),
-        fp_above=over(nw.col("neg_down").shift(-1)).fill_null(0),
-        positives=whole(nw.col("pos_down").max()),
-        negatives=whole(nw.col("neg_down").max()),
+        "tp_reached",
+        "fp_reached",
+        tp_above=over(nw.col("tp_reached").shift(-1)).fill_null(0),
+        fp_above=over(nw.col("fp_reached").shift(-1)).fill_null(0),
+        positives=whole(nw.col("tp_reached").max()),
+        negatives=whole(nw.col("fp_reached").max()),
     )
 
 
@@ -216,7 +238,7 @@ def _above(totals: Frame) -> Frame:
 def _points(counted: Counted) -> Frame:
     """Return a point per score and one to open each segment, which ``opens`` at place 0."""
     held = nw.col("positives") + nw.col("negatives") > 0
-    twice = counted.engine.repeat(_running(counted), "copy", 2, where="first")
+    twice = counted.engine.repeat(_running(counted, monotone=True), "copy", 2, where="first")
     opens = nw.col("copy") == 1
     marked = twice.with_columns(opens=opens).filter(held & (opens | _RETRIEVED))
     zero = nw.lit(0, counted.amount)

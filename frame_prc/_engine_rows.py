@@ -10,7 +10,7 @@ call, and nothing comes to the driver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -28,13 +28,20 @@ from frame_prc._columns import (
 )
 from frame_prc._engines import Engine
 from frame_prc._expressions import unsigned_zero, without_nan
-from frame_prc._gate import COUNT_LIMIT, LARGEST_WEIGHT, SMALLEST_WEIGHT, uncovered
+from frame_prc._gate import (
+    COUNT_LIMIT,
+    LARGEST_WEIGHT,
+    SMALLEST_WEIGHT,
+    improbable,
+    is_improbable,
+    uncovered,
+)
 from frame_prc._request import Request
 from frame_prc._rows import DROP_HINT, UNRETRIEVED_HINT
 from frame_prc.exceptions import DataError, OptionError, shown
 
 Frame: TypeAlias = "nw.LazyFrame[Any]"
-Conditions: TypeAlias = Iterator[tuple[nw.Expr, nw.Expr]]
+Condition: TypeAlias = tuple[nw.Expr, nw.Expr]
 
 # Stands in the text of an error for a value that is known when it is raised.
 _VALUE = "\0"
@@ -120,8 +127,10 @@ def count(
     frame = nw.from_native(native)
     columns = resolve(pl.LazyFrame(schema=_schema(frame)), request, outputs)
     score_dtype = common_score_dtype(columns.scores)
-    thresholds = None if bins is None else bins.of(score_dtype).thresholds
-    source = _project(engine, frame, columns, thresholds[0] if thresholds and covering else None)
+    bins = None if bins is None else bins.of(score_dtype)
+    thresholds = None if bins is None else bins.thresholds
+    misplaced = [] if bins is None else _misplaced(columns, bins, covering=covering)
+    source = _project(engine, frame, columns, misplaced)
     keys = key_names(len(columns.result_keys)) or ["whole"]
     rows = _models(engine, source, columns, keys)
     if thresholds is not None:
@@ -147,7 +156,9 @@ def _schema(frame: Frame) -> dict[str, Any]:
 # --- roles -----------------------------------------------------------------------------------
 
 
-def _project(engine: Engine, frame: Frame, columns: Columns, lowest: float | None) -> Frame:
+def _project(
+    engine: Engine, frame: Frame, columns: Columns, misplaced: Iterable[Condition]
+) -> Frame:
     """Select every role's column, checked, and leave out rows of weight zero."""
     dtypes = {score.dtype for score in columns.scores}
     scores = {f"score_{i}": nw.col(c.name) for i, c in enumerate(columns.scores)}
@@ -167,8 +178,7 @@ def _project(engine: Engine, frame: Frame, columns: Columns, lowest: float | Non
             )
         )
     problem = nw.lit(None, nw.String)
-    uncovered = [] if lowest is None else _uncovered(columns, lowest)
-    for wrong, text in reversed([*_problems(columns), *uncovered]):
+    for wrong, text in reversed([*_problems(columns), *misplaced]):
         problem = nw.when(wrong).then(text).otherwise(problem)
     # Scores are what rows are grouped by: no result can be had without computing them.
     return engine.failing(source.with_columns(problem=problem), [*scores])
@@ -296,7 +306,7 @@ def _with_grid(engine: Engine, counted: Frame, keys: list[str], thresholds: list
 # --- what must not be swallowed ----------------------------------------------------------------
 
 
-def _problems(columns: Columns) -> Conditions:
+def _problems(columns: Columns) -> Iterator[Condition]:
     """Yield what is wrong with a row, and the text that says so."""
     for role, column in columns.classes.items():
         if role != "truth":
@@ -314,11 +324,15 @@ def _problems(columns: Columns) -> Conditions:
             yield _missing(f"score_{i}", column, f"{DROP_HINT}; {UNRETRIEVED_HINT}")
 
 
-def _uncovered(columns: Columns, lowest: float) -> Conditions:
-    """Yield what is wrong with a row whose score is in no bin."""
+def _misplaced(columns: Columns, bins: Bins, *, covering: bool) -> Iterator[Condition]:
+    """Yield what is wrong with a row whose score has no place in the bins."""
+    lowest = bins.thresholds[0]
     for column, score in _scores_of_classes(columns):
-        error = uncovered(column, f"a row with {_VALUE}", lowest)
-        yield score < lowest, _text(error, score)
+        if bins.of_probabilities:
+            yield is_improbable(score), _text(improbable(column, "a row", _VALUE), score)
+        elif covering:
+            error = uncovered(column, f"a row with {_VALUE}", lowest)
+            yield score < lowest, _text(error, score)
 
 
 def _scores_of_classes(columns: Columns) -> Iterator[tuple[Column, nw.Expr]]:
@@ -330,7 +344,7 @@ def _scores_of_classes(columns: Columns) -> Iterator[tuple[Column, nw.Expr]]:
         yield column, nw.when(present).then(score)
 
 
-def _bad_amount(role: str, column: Column) -> tuple[nw.Expr, nw.Expr]:
+def _bad_amount(role: str, column: Column) -> Condition:
     amount = nw.col(role)
     wrong = amount < 0
     allowed = "numbers that are zero or more"
@@ -349,7 +363,7 @@ def _bad_amount(role: str, column: Column) -> tuple[nw.Expr, nw.Expr]:
     return wrong, _text(error, amount)
 
 
-def _not_binary(column: Column) -> tuple[nw.Expr, nw.Expr]:
+def _not_binary(column: Column) -> Condition:
     truth = without_nan(nw.col("truth"), column.dtype)
     error = DataError(
         f"truth= column {column.name!r} has a row outside 0 and 1: {_VALUE}",
@@ -360,7 +374,7 @@ def _not_binary(column: Column) -> tuple[nw.Expr, nw.Expr]:
     return (truth != 0) & (truth != 1), _text(error, truth)
 
 
-def _missing(role: str, column: Column, hint: str) -> tuple[nw.Expr, nw.Expr]:
+def _missing(role: str, column: Column, hint: str) -> Condition:
     is_class = role in ("weight", "pos", "neg")
     value = nw.col(role) if is_class else without_nan(nw.col(role), column.dtype)
     kinds = "null or NaN" if column.dtype.is_float() and not is_class else "null"

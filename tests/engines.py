@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 from functools import cache
 from typing import Any
 
 import optional
 import polars as pl
-from kinds import Kind
+import pytest
+from kinds import KINDS, Kind
 
 KEYS = ["model", "segment", "week"]
 
@@ -26,11 +28,13 @@ def in_order(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+@cache  # a connection takes as long as a small query
 def duckdb_kind() -> Kind:
     duckdb = optional.require_module("duckdb")
     optional.require_module("narwhals")
     # A connection of its own: what runs on the default one alone would not be noticed.
     connection = duckdb.connect()
+    atexit.register(duckdb_kind.cache_clear)  # DuckDB counts what is left at the end
     return Kind("DuckDB", lambda df: connection.from_arrow(df.to_arrow()), lambda r: r.pl())
 
 
@@ -51,3 +55,10 @@ def spark_session() -> Any:
     optional.require_program("java")
     sql = optional.require_module("pyspark.sql")
     return sql.SparkSession.builder.master("local[2]").appName("frame_prc").getOrCreate()
+
+
+# DuckDB is imported, or its absence noted, when it is its turn.
+DUCKDB = Kind("DuckDB", lambda df: duckdb_kind().make(df), lambda result: result.pl())
+every_kind_and_duckdb = pytest.mark.parametrize(
+    "kind", [*KINDS, *([] if optional.is_left_out("DuckDB") else [DUCKDB])], ids=str
+)

@@ -9,12 +9,13 @@ from decimal import Decimal
 from pathlib import Path
 
 import engines
+import numpy as np
 import optional
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kinds import Kind
+from kinds import KINDS, Kind
 from polars.testing import assert_frame_equal
 from strategies import BY, FLOAT_WEIGHTS, SCORES_OR_NONE, frames
 
@@ -196,6 +197,27 @@ def test_a_score_in_no_bin_raises_when_the_engine_meets_it(kind):
         kind.rows(counts)
 
 
+@every_verb
+def test_scores_that_are_no_probabilities_raise_for_a_number_of_thresholds(kind, verb):
+    df = pl.DataFrame({"truth": [True, False, None], "score": [0.5, -2.5, 7.0]})
+    result = verb(kind.make(df), "truth", "score", thresholds=5, missing="drop")
+    says = r"'score' has a row outside 0 to 1: -2.5. Allowed: probabilities where thresholds= is"
+    with pytest.raises(Exception, match=says):
+        kind.rows(result)
+
+
+@every_verb
+def test_a_probability_may_be_above_one_by_rounding(kind, verb):
+    df = pl.DataFrame({"truth": [True, False, True], "score": [0.0, 1.0000001, 0.5]})
+
+    def without_bounds(frame, **options):
+        table = verb(frame, "truth", "score", **options)
+        return table.drop("ap_lowest", "ap_highest") if "ap_lowest" in table.columns else table
+
+    result = kind.rows(without_bounds(kind.make(df), thresholds=5))
+    assert_frame_equal(result, without_bounds(df, thresholds=5), rel_tol=1e-12)
+
+
 def test_average_precision_may_be_binned(kind):
     options = {"by": "segment", "thresholds": [0.1, 0.25], "missing": "drop"}
 
@@ -244,6 +266,72 @@ def test_duckdb_equals_polars_on_any_frame(df, by, options):
     result = frame_prc.curve(kind.make(df), "truth", "score", start=options, **common)
     # What is left of floats that nearly cancel is rounded, as large as the last digit of the sum.
     assert_frame_equal(kind.rows(result), expected, rel_tol=1e-12, abs_tol=1e-12)
+
+
+# --- sums of weights ------------------------------------------------------------------------------
+
+
+def weighted_rows(height: int) -> pl.DataFrame:
+    """Return rows of two segments, of which the second has rows that no threshold retrieves."""
+    random = np.random.default_rng(16)
+    missing = pl.col("segment") & (pl.int_range(pl.len()) % 10 == 0)
+    return pl.DataFrame(
+        {
+            "segment": random.random(height) < 0.2,
+            "truth": random.random(height) < 0.3,
+            "score": random.random(height),
+            "weight": random.gamma(0.5, size=height),
+        }
+    ).with_columns(score=pl.when(~missing).then("score"))
+
+
+def assert_sums_rise_to_their_totals(df: pl.DataFrame, curve, table) -> None:
+    """Show what a curve of ``weighted_rows`` without a start keeps to, to the last digit."""
+    for segment in (False, True):
+        points = curve.filter(segment=segment)
+        rows = df.filter(pl.col("segment") == segment, pl.col("score").is_not_null())
+        ranked = rows.sort("score", descending=True)
+        assert points["threshold"].to_list() == ranked["score"].to_list()
+        for name, other, grows in (("tp", "fn", ranked["truth"]), ("fp", "tn", ~ranked["truth"])):
+            before = points[name].shift(1, fill_value=0.0)
+            assert (points[name] >= before).all()
+            assert (points[name] == before).filter(~grows).all()
+            assert points[other].is_sorted(descending=True)
+            assert points[other][-1] >= 0
+        assert points["recall"].is_sorted()
+        assert points["precision"].is_between(0, 1).all()
+        assert points["envelope"].is_sorted(descending=True)
+        assert (points["envelope"] >= points["precision"]).all()
+        area = table.filter(segment=segment).row(0, named=True)
+        assert 0 <= area["average_precision"] <= 1
+        last = points.row(-1, named=True)
+        n = sum(last[name] for name in ("tp", "fp", "fn", "tn"))
+        if segment:
+            lost = df.filter("segment", "truth", pl.col("score").is_null())["weight"].sum()
+            assert last["fn"] == pytest.approx(lost, rel=1e-9)
+            assert area["n"] == pytest.approx(n, rel=1e-15)
+        else:
+            assert (last["recall"], last["fn"], last["tn"]) == (1, 0, 0)
+            at_the_last_positive = ranked["truth"].arg_true()[-1]
+            assert (points["recall"][at_the_last_positive:] == 1).all()
+            assert area["n"] == n
+
+
+def show_that_sums_rise(kind: Kind, df: pl.DataFrame) -> None:
+    common = {"by": "segment", "weight": "weight", "missing": "unretrieved"}
+    curve = frame_prc.curve(kind.make(df), "truth", "score", start=None, envelope=True, **common)
+    table = frame_prc.average_precision(kind.make(df), "truth", "score", **common)
+    assert_sums_rise_to_their_totals(df, kind.rows(curve), kind.rows(table))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_sums_of_weights_never_fall_and_end_at_their_totals(kind):
+    show_that_sums_rise(kind, weighted_rows(100_000))
+
+
+def test_sums_of_weights_never_fall_inside_an_engine(kind):
+    # In DuckDB they fell at one step in a hundred; on Spark where one range gives way to the next.
+    show_that_sums_rise(kind, weighted_rows(100_000 if kind.name == "DuckDB" else 3_000))
 
 
 # --- large segments on Spark ---------------------------------------------------------------------
@@ -301,9 +389,11 @@ def test_cuts_change_nothing(monkeypatch):
 
 CONNECT = """
 import engines, frame_prc, polars as pl
+from frame_prc import _engine_ranges
+from kinds import Kind
 from polars.testing import assert_frame_equal
 from pyspark.sql import SparkSession
-from test_engines import ROWS
+from test_engines import ROWS, show_that_sums_rise, weighted_rows
 
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
 common = {"by": "segment", "weight": "weight"}
@@ -315,6 +405,13 @@ for verb in (frame_prc.counts, frame_prc.curve, frame_prc.average_precision):
     expected = verb(ROWS, "truth", ["score", "other"], **common)
     assert_frame_equal(rows, expected, rel_tol=1e-12, abs_tol=0)
     print(type(result).__module__, verb.__name__)
+_engine_ranges._RANGES, _engine_ranges._SAMPLED, _engine_ranges._FEWEST_SAMPLED = 4, 1, 1
+kind = Kind(
+    "Spark Connect",
+    lambda df: spark.createDataFrame(df.to_arrow()),
+    lambda result: engines.in_order(pl.from_arrow(result.toArrow())),
+)
+show_that_sums_rise(kind, weighted_rows(3_000))
 spark.stop()
 """
 
