@@ -15,13 +15,10 @@ import polars as pl
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
-# Before 1.41 a cached scan reads every column; there each branch of the plan scans its own.
-_CACHE_KEEPS_PROJECTION = tuple(int(part) for part in pl.__version__.split(".")[:2]) >= (1, 41)
-
 
 def once(lf: pl.LazyFrame) -> pl.LazyFrame:
     """Return a frame that is computed once, however many branches of a plan use it."""
-    return lf.cache() if _CACHE_KEEPS_PROJECTION else lf
+    return lf.cache()
 
 
 def join(left: FrameT, right: FrameT, **how: Any) -> FrameT:
@@ -47,7 +44,7 @@ def matched(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool 
     order: Literal["left", "none"] = "left" if in_order else "none"
     if not keys:
         return join(left, right, how="cross", maintain_order=order)
-    # Before 1.41 a join takes names only, and a name written like a pattern is one.
+    # A join takes a name that is written like a pattern for one.
     plain: dict[str, str] = {key: f"\0key_{number}" for number, key in enumerate(keys)}
     left, right = left.rename(plain), right.rename(plain)
     is_nan: list[pl.Expr] = []

@@ -42,7 +42,6 @@ VERBS = {
 }
 # Sums of weights do not tell how their rows spread.
 NEED_ROWS = {"band"}
-READS_ONCE = tuple(map(int, pl.__version__.split(".")[:2])) >= (1, 41)
 
 every_verb = pytest.mark.parametrize("verb", VERBS)
 every_engine = pytest.mark.parametrize("engine", ["streaming", "in-memory"])
@@ -107,7 +106,7 @@ def test_named_columns_are_read_once_and_only_at_collect(asked, columns, verb, e
     assert reads == []
     rows = result.collect(engine=engine)
     assert set.union(*reads) == set(columns.split("|"))
-    assert len(reads) == 1 or not READS_ONCE
+    assert len(reads) == 1
     assert_frame_equal(rows, ask(ROWS, verb, asked))
 
 
@@ -141,7 +140,7 @@ def test_options_read_nothing_more(verb, options, engine):
     assert reads == []
     rows = result.collect(engine=engine)
     assert set.union(*reads) <= {"late", "other", "region"}
-    assert len(reads) == 1 or not READS_ONCE
+    assert len(reads) == 1
     assert rows.schema == result.collect_schema()
 
 
@@ -166,7 +165,7 @@ def test_weights_and_clusters_are_read_once(verb, options, engine):
     assert reads == []
     assert result.collect(engine=engine).schema == schema
     assert set.union(*reads) == named
-    assert len(reads) == 1 or not READS_ONCE
+    assert len(reads) == 1
 
 
 @every_engine
@@ -179,7 +178,7 @@ def test_one_vs_rest_reads_the_named_columns_once_and_only_at_collect(by, engine
     assert reads == []
     assert result.collect(engine=engine).schema == schema
     assert set.union(*reads) == {"late", "other", "score", "weight of it", by or "late"}
-    assert len(reads) == 1 or not READS_ONCE
+    assert len(reads) == 1
 
 
 def mapped_source(rows: pl.DataFrame) -> tuple[pl.LazyFrame, list[int]]:
@@ -199,7 +198,7 @@ def mapped_source(rows: pl.DataFrame) -> tuple[pl.LazyFrame, list[int]]:
 def test_what_python_computes_is_computed_once(verb, by, engine):
     source, reads = mapped_source(ROWS)
     ask(source, verb, {**TRUTH, "by": by}).collect(engine=engine)
-    assert reads == [ROWS.height] or not READS_ONCE
+    assert reads == [ROWS.height]
 
 
 @every_engine
@@ -209,7 +208,7 @@ def test_counts_are_merged_from_one_reading_of_each(engine):
     merged = frame_prc.merge_counts(*sources)
     assert list(map(len, reads)) == [0, 0, 0]
     assert merged.collect(engine=engine)["pos"].sum() == 9
-    assert list(map(len, reads)) == [1, 1, 1] or not READS_ONCE
+    assert list(map(len, reads)) == [1, 1, 1]
 
 
 def test_quantile_thresholds_read_one_column_once():

@@ -400,10 +400,7 @@ def _with_rows(source: Source) -> Source:
 
 
 def _has_no_rows(lf: pl.LazyFrame) -> bool:
-    try:
-        return lf.head(1).collect().is_empty()
-    except pl.exceptions.ComputeError:  # Polars 1.40 reads on, and meets what the verb will meet
-        return False
+    return lf.head(1).collect().is_empty()
 
 
 def read_by(
