@@ -81,8 +81,8 @@ def apply_all(
     rows = plan(sources).collect()
     if isinstance(first, pl.DataFrame):
         return cast("FrameT", rows)
-    schema = sources[0].collect_schema()
-    return cast("FrameT", back_to_pandas(rows, chosen_columns(first, None), schema, outputs))
+    source = sources[0].collect()
+    return cast("FrameT", back_to_pandas(rows, chosen_columns(first, None), source, outputs))
 
 
 def scan(
@@ -126,4 +126,4 @@ def _apply_pandas(
 ) -> pd.DataFrame:
     chosen = chosen_columns(frame, columns)
     source = read_pandas(chosen, amounts)
-    return back_to_pandas(_run(source, plan), chosen, source.schema, outputs)
+    return back_to_pandas(_run(source, plan), chosen, source, outputs)
