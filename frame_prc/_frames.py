@@ -83,8 +83,8 @@ def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection
     rows = plan(sources, in_memory=True).collect()
     if isinstance(first, pl.DataFrame):
         return cast("FrameT", rows)
-    schema = sources[0].collect_schema()
-    return cast("FrameT", back_to_pandas(rows, chosen_columns(first, None), schema, outputs))
+    source = sources[0].collect()
+    return cast("FrameT", back_to_pandas(rows, chosen_columns(first, None), source, outputs))
 
 
 def scan(
@@ -128,4 +128,4 @@ def _apply_pandas(
 ) -> pd.DataFrame:
     chosen = chosen_columns(frame, columns)
     source = read_pandas(chosen, amounts)
-    return back_to_pandas(_run(source, plan), chosen, source.schema, outputs)
+    return back_to_pandas(_run(source, plan), chosen, source, outputs)

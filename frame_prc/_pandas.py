@@ -37,7 +37,7 @@ def read_pandas(chosen: pd.DataFrame, amounts: Collection[str]) -> pl.DataFrame:
 
 
 def back_to_pandas(
-    rows: pl.DataFrame, chosen: pd.DataFrame, schema: pl.Schema, outputs: Collection[str]
+    rows: pl.DataFrame, chosen: pd.DataFrame, source: pl.DataFrame, outputs: Collection[str]
 ) -> pd.DataFrame:
     """Return a result as pandas, its keys with the dtypes that they came with.
 
@@ -45,15 +45,17 @@ def back_to_pandas(
     ----------
     rows
         The result.
-    chosen, schema
-        What it was made of, and its schema in Polars.
+    chosen, source
+        What it was made of, as it came and as Polars has it.
     outputs
         The columns that the plan makes; what else the result has are keys.
     """
     keys = {name for name in rows.columns if name not in outputs}
-    same = {name for name in keys if schema.get(name) == rows.schema[name]}
+    same = {name for name in keys if source.schema.get(name) == rows.schema[name]}
     columns = {
-        column.name: _to_pandas(column, chosen[column.name] if column.name in same else None)
+        column.name: _to_pandas(column, chosen[column.name], source[column.name])
+        if column.name in same
+        else _plain(column)
         for column in rows
     }
     result: pd.DataFrame = sys.modules["pandas"].DataFrame(columns)
@@ -76,63 +78,70 @@ def _needs_labels(dtype: Any) -> bool:
     return kind.startswith(("interval", "period"))
 
 
-def _to_pandas(column: pl.Series, source: pd.Series[Any] | None) -> Any:
-    """Return a column with the dtype of its source, or else with one that has all its values."""
-    nameless = column.alias("")  # Arrow would panic on a name with NUL
+def _to_pandas(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
+    """Return a key as it was given, or say that it cannot be."""
     try:
-        return _plain(nameless) if source is None else _key(nameless, source)
+        return _key(_nameless(key), given, source)
     except Exception as error:  # whatever Arrow or pandas says of it
-        dtype = column.dtype if source is None else source.dtype
         raise FrameError(
-            f"key {column.name!r} of dtype {dtype} does not come back to pandas as it was: "
+            f"key {key.name!r} of dtype {given.dtype} does not come back to pandas as it was: "
             f"{str(error).splitlines()[0]}",
             hint="cast it, for example with .astype(str)",
         ) from error
 
 
+def _nameless(column: pl.Series) -> pl.Series:
+    return column.alias("")  # Arrow would panic on a name with NUL
+
+
 def _plain(column: pl.Series) -> Any:
     if _is_lost(column):
         return _with_nulls(column, "boolean" if column.dtype == pl.Boolean else str(column.dtype))
-    return _objects(column) if column.dtype.is_nested() else column.to_pandas()
+    if not column.dtype.is_nested():
+        return _nameless(column).to_pandas()
+    # Of integers in lists and structs with nulls pandas would make floats.
+    return sys.modules["pandas"].Series(_objects(column), dtype=object)
 
 
-def _key(key: pl.Series, source: pd.Series[Any]) -> Any:
+def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
     """Return a key with its pandas dtype: category, nullable, with a time zone, str or object."""
-    if _needs_labels(source.dtype):
-        categories = source.astype("category").dtype
+    dtype = given.dtype
+    if _needs_labels(dtype):
+        categories = given.astype("category").dtype
         codes = key.to_physical().cast(pl.Int64).fill_null(-1).to_list()
         pandas = sys.modules["pandas"]
-        return pandas.Categorical.from_codes(codes, dtype=categories).astype(source.dtype)
-    arrow = getattr(source.dtype, "pyarrow_dtype", None)
+        return pandas.Categorical.from_codes(codes, dtype=categories).astype(dtype)
+    arrow = getattr(dtype, "pyarrow_dtype", None)
     if arrow is not None and not hasattr(arrow, "index_type"):  # Arrow casts to no dictionary
         return sys.modules["pandas"].arrays.ArrowExtensionArray(key.to_arrow().cast(arrow))
     if key.dtype.is_nested():
-        return _same_objects(key, source)
+        return _same_objects(key, given, source).astype(dtype)
     if _is_lost(key):
-        return _with_nulls(key, _nullable(source.dtype))
+        return _with_nulls(key, _nullable(dtype))
     if key.dtype == pl.Date:
-        return _with_nulls(key, source.dtype)  # of days pandas itself would make moments
+        return _with_nulls(key, dtype)  # of days pandas itself would make moments
     is_category = isinstance(key.dtype, (pl.Categorical, pl.Enum))
-    if is_category and not hasattr(source.dtype, "categories"):
+    if is_category and not hasattr(dtype, "categories"):
         key = key.cast(pl.String)  # Arrow's dictionaries take texts, and no categories in order
-    return key.to_pandas().astype(source.dtype)
+    return key.to_pandas().astype(dtype)
 
 
-def _same_objects(key: pl.Series, source: pd.Series[Any]) -> pd.Series[Any]:
-    """Return Python's lists and dictionaries, if Polars has not made them of tuples, say."""
-    values = _objects(key)
-    known = {repr(value) for value in source}
-    changed = [value for value in values.dropna() if repr(value) not in known]
-    if changed:
-        raise ValueError(f"a value became {shown(changed[0])}")
-    return values
-
-
-def _objects(column: pl.Series) -> pd.Series[Any]:
-    """Return lists and structs as such: pandas would make floats of their integers with nulls."""
-    values = column.to_arrow().to_pylist()
+def _same_objects(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> pd.Series[Any]:
+    """Return the lists, tuples, arrays or dictionaries of which Polars has made a key."""
+    known: dict[str, Any] = {"None": None}
+    for value, text in zip(given, map(repr, _objects(source)), strict=True):
+        if isinstance(value, set):
+            raise TypeError("sets have no order")
+        if text != "None" and repr(value) != repr(known.setdefault(text, value)):
+            raise ValueError(f"{shown(value)} and {shown(known[text])} become one value")
+    values = [known.get(repr(value), value) for value in _objects(key)]
     result: pd.Series[Any] = sys.modules["pandas"].Series(values, dtype=object)
     return result
+
+
+def _objects(column: pl.Series) -> list[Any]:
+    objects: list[Any] = _nameless(column).to_arrow().to_pylist()
+    return objects
 
 
 def _is_lost(column: pl.Series) -> bool:

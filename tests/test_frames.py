@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import polars.selectors as cs
@@ -143,6 +144,13 @@ NESTED = {
     ),
     "dictionaries": pd.Series([{"a": BIG + 1}, {"a": BIG}, {"a": None}, None], dtype=object),
     "lists": pd.Series([[BIG + 1, None], [BIG, None], [], None], dtype=object),
+    "tuples": pd.Series([(BIG + 1, None), (BIG, None), (), None], dtype=object),
+    "categories": pd.Series(pd.Categorical([(BIG, 2), (BIG + 1, 3), None, ()])),
+    "different dictionaries": pd.Series([{"a": 1}, {"b": 1}, {"b": 2, "a": 1}, None], dtype=object),
+    "NumPy's arrays": pd.Series(
+        [np.array([BIG + 1, 2]), np.array([BIG, 2]), np.array([], dtype="int64"), None],
+        dtype=object,
+    ),
 }
 
 
@@ -175,11 +183,9 @@ def test_nested_key_made_by_an_expression_keeps_its_integers(kind):
 
 
 NOT_THE_SAME = {
-    "tuples": pd.Series([(1, 2), (2, 3), None, (1, 2)], dtype=object),
     "sets": pd.Series([{1, 2}, {3}, None, {1, 2}], dtype=object),
-    "dictionaries": pd.Series([{"a": 1}, {"b": 2}, None, {"a": 1}], dtype=object),
+    "dictionaries": pd.Series([{"a": 1}, {"b": 2}, None, {"a": 1, "b": None}], dtype=object),
     "nanoseconds": pd.Series([[pd.Timestamp(1)], [pd.Timestamp(2)]] * 2, dtype=object),
-    "categories": pd.Series(pd.Categorical([(1, 2), (2, 3), None, (1, 2)])),
     "moments in a dictionary": pd.Series(
         pd.arrays.ArrowExtensionArray(
             pa.array([1, 2, None, 1], pa.timestamp("s")).dictionary_encode()
