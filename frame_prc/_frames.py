@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ca
 import polars as pl
 
 from frame_prc._engines import VERBS, engine_of, refuse_engine
-from frame_prc._pandas import back_to_pandas, chosen_columns, is_pandas, read_pandas
+from frame_prc._pandas import (
+    back_to_pandas,
+    chosen_columns,
+    is_pandas,
+    read_pandas,
+    with_levels,
+)
 from frame_prc.exceptions import FrameError, type_name
 
 if TYPE_CHECKING:
@@ -79,12 +85,12 @@ def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection
     first: Any = frames[0]
     if isinstance(first, pl.LazyFrame):
         return cast("FrameT", plan(cast("list[pl.LazyFrame]", [*frames]), in_memory=False))
-    sources = [scan(frame, None) for frame in frames]
+    sources = [scan_all(frame) for frame in frames]
     rows = plan(sources, in_memory=True).collect()
     if isinstance(first, pl.DataFrame):
         return cast("FrameT", rows)
-    source = sources[0].collect()
-    return cast("FrameT", back_to_pandas(rows, chosen_columns(first, None), source, outputs))
+    chosen = chosen_columns(with_levels(first), None)
+    return cast("FrameT", back_to_pandas(rows, chosen, sources[0].collect(), outputs))
 
 
 def scan(
@@ -97,6 +103,13 @@ def scan(
     if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
         return frame.lazy()
     return read_pandas(chosen_columns(cast("pd.DataFrame", frame), columns), amounts).lazy()
+
+
+def scan_all(frame: AnyFrame) -> pl.LazyFrame:
+    """Return the whole frame as a lazy one; of pandas also what its index names."""
+    if is_pandas(frame):
+        frame = with_levels(cast("pd.DataFrame", frame))
+    return scan(frame, None)
 
 
 def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:

@@ -184,6 +184,20 @@ def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.D
     return chosen.assign(**_levels(frame.index, wanted - first.keys()))
 
 
+def with_levels(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with the named levels of its index as its first columns, as keys come first.
+
+    For frames that are taken whole: counts and curves of which the keys were made an index.
+    """
+    names = [str(name) for name in frame.columns]
+    levels = [
+        place
+        for place, name in enumerate(frame.index.names)
+        if name is not None and str(name) not in names
+    ]
+    return frame.reset_index(level=levels) if levels else frame
+
+
 def _check_name(name: str, names: list[str], of: str) -> None:
     if names.count(name) > 1:
         raise ColumnError(

@@ -1815,7 +1815,7 @@ def write_ggplot(
             start=(start, "one"),
             keep=(keep, "corners"),
         )
-        curve_frame = _curve_frame.read_curve(_frames.scan(frame, None))
+        curve_frame = _curve_frame.read_curve(_frames.scan_all(frame))
         _ggplot.check_keys(curve_frame.keys)
         points, areas = curve_frame.points.lazy(), _areas_of_curve(curve_frame)
     else:
@@ -1963,7 +1963,7 @@ def _lines(
             missing=(missing, "raise"),
             start=(start, "one"),
         )
-        return _chart_rows.lines_of_curve(_frames.scan(frame, None).collect())
+        return _chart_rows.lines_of_curve(_frames.scan_all(frame).collect())
     rows = _in_memory(frame, request(*given), _curve.COLUMNS, common_rows=common_rows)
     return _chart_rows.lines_of_rows(rows, start)
 

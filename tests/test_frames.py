@@ -637,3 +637,17 @@ def test_pandas_objects_that_would_come_back_as_bytes_are_refused():
     of_bytes = df.assign(key=[key.bytes for key in keys])
     result = of_bytes.prc.average_precision("truth", "score", by="key")
     assert result["key"].tolist() == [key.bytes for key in keys[:2]]
+
+
+def test_counts_and_curves_with_their_keys_in_the_index_keep_them():
+    rows = pd.DataFrame(
+        {"g": list("aabb"), "day": [1, 1, 2, 2], "t": [1, 0, 1, 0], "s": [4, 3, 2, 1]}
+    )
+    counts = rows.prc.counts("t", "s", by=["g", "day"])
+    indexed = counts.set_index(["g", "day"])
+    pd.testing.assert_frame_equal(
+        frame_prc.merge_counts(indexed, indexed), frame_prc.merge_counts(counts, counts)
+    )
+    curve = rows.prc.curve("t", "s", by=["g", "day"])
+    whole = curve.prc.plot().to_dict()
+    assert curve.set_index(["g", "day"]).prc.plot().to_dict() == whole
