@@ -94,6 +94,7 @@ def _in_order(rows: Rows, frame: pl.DataFrame) -> Rows:
         n_dropped=None,
         values=None,
         in_memory=True,
+        check=lambda: None,  # of rows that have been checked
     )
 
 

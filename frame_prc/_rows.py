@@ -10,8 +10,9 @@ get their own names back in the last step, :meth:`Rows.finish`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import polars as pl
 
@@ -52,8 +53,8 @@ class Rows:
     ``source`` is the projection they come from, which the gate checks; ``counted`` says that rows
     have ``pos`` and ``neg``; ``usable`` says which rows count under ``missing="drop"``, and
     ``n_dropped`` how many of a row do not, both ``None`` otherwise; ``in_memory`` says that the
-    source is in memory and was checked when it was read; ``values`` is the source itself where it
-    is, so that a look at its values is free.
+    source is in memory, where ``check`` raises if it is invalid, and ``values`` is the source
+    itself, so that a look at its values is free.
     """
 
     frame: pl.LazyFrame
@@ -65,6 +66,7 @@ class Rows:
     n_dropped: pl.Expr | None
     values: pl.DataFrame | None
     in_memory: bool
+    check: Callable[[], None]
 
     @property
     def keys(self) -> list[str]:
@@ -107,7 +109,9 @@ class Rows:
 
     def guard(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Return what became of the rows, which raises where the rows are invalid."""
-        if not self.in_memory:
+        if self.in_memory:
+            self.check()
+        else:
             frame = _gate.guard(frame, self.source, _checks(self.columns), in_memory=False)
         return self.guard_bins(frame)
 
@@ -124,6 +128,7 @@ class Rows:
     ) -> pl.LazyFrame:
         """Return a small table of the rows, which raises if it is suspicious, and rightly so."""
         if self.in_memory:
+            self.check()
             _gate.check(self.source, [*checks])
             return table
         every = [*_checks(self.columns), *checks]
@@ -150,10 +155,8 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     # In memory this costs nothing for plain columns, and computes an expression once.
     values = computed(projected) if in_memory else None
     source = once(projected) if values is None else values.lazy()
-    if in_memory:
-        _gate.check(source, _checks(columns))
     dtype = common_score_dtype(columns.scores)
-    # Rows in memory were checked just now.
+    # Rows in memory are checked as a whole, before they are binned.
     suspect = pl.lit(value=False) if in_memory else _gate.suspects(_checks(columns))
     indices = range(len(columns.scores))
     models = [_model_rows(source, columns, index, dtype, suspect) for index in indices]
@@ -168,6 +171,8 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
         n_dropped=None if usable is None else (~usable).cast(pl.Int64),
         values=values,
         in_memory=in_memory,
+        # Once, however many branches of a plan ask for it.
+        check=cache(partial(_gate.check, source, _checks(columns))),
     )
 
 

@@ -256,10 +256,13 @@ def test_models_that_rank_alike_do_not_differ(kind, weight):
 
 @every_kind
 def test_interval_stays_within_what_a_difference_can_be(kind):
-    df = pl.DataFrame({"truth": [1, 1, 0, 0], "a": [4, 3, 2, 1], "b": [1, 2, 3, 4]})
-    row = compared(kind, df, ("a", "b"), ci=0.999999).row(0, named=True)
-    assert row["ci_low"] >= -1
-    assert row["ci_high"] <= 1
+    truth = [1] * 20 + [0] * 60
+    df = pl.DataFrame({"truth": truth, "a": range(80, 0, -1), "b": range(80)})
+    row = compared(kind, df, ("a", "b"), ci=1 - 1e-15).row(0, named=True)
+    assert row["difference"] > 0.8
+    assert row["ci_low"] < row["difference"] < row["ci_high"] <= 1
+    row = compared(kind, df, ("b", "a"), ci=1 - 1e-15).row(0, named=True)
+    assert -1 <= row["ci_low"] < row["difference"] < row["ci_high"]
 
 
 @every_kind
