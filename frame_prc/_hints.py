@@ -81,6 +81,6 @@ def number_hint(role: str, name: str, dtype: pl.DataType) -> str | None:
             f"{role}={second} takes the second of its values, that of the positive class in "
             "predict_proba; one_vs_rest takes a column for each of several classes"
         )
-    if dtype == pl.Boolean or dtype.is_temporal():
+    if dtype == pl.Boolean:
         return f"cast it first: {role}={column}.cast(pl.Float64)"
     return None

@@ -18,14 +18,14 @@ _ALSO_CALLED = {
     "truth": "y_true true target actual observed outcome truth_col",
     "score": "y_score y_scores y_pred y_prob y_proba y_hat probas_pred pred preds prediction "
     "predictions prob probs proba probability probabilities scores score_col model models",
-    "by": "group_by groupby group groups segment segments sensitive_features",
+    "by": "group_by groupby group groups key keys segment segments sensitive_features",
     "weight": "sample_weight sample_weights weights case_weights",
-    "pos_label": "labels positive_label pos_class positive_class event_level",
-    "missing": "na_rm dropna drop_nulls nan_policy",
+    "pos_label": "labels positive positive_label pos_class positive_class event_level",
+    "missing": "na na_rm dropna drop_nulls nan_policy",
     "average": "average_method",
     "thresholds": "bins n_bins num_thresholds n_thresholds",
     "keep": "drop_intermediate",
-    "f_beta": "beta",
+    "f_beta": "beta f1",
     "ci": "confidence confidence_level level",
     "replicates": "n_boot n_bootstrap n_bootstraps n_resamples",
     "seed": "random_state rng",
@@ -69,8 +69,10 @@ def _unknown(called: str, name: str, own: Sequence[str]) -> ParameterError:
 
 def _hint(name: str, own: Sequence[str]) -> str | None:
     meant = _MEANT.get(name, name)
-    if meant in own:
-        return f"did you mean {meant}=?"
+    # An s more or less is a slip also where another verb has a parameter of that name.
+    for ours in (meant, meant.removesuffix("s"), f"{meant}s"):
+        if ours in own:
+            return f"did you mean {ours}=?"
     verbs = _verbs.get(meant, [])
     if verbs:
         some = ", ".join(verbs) if len(verbs) <= _MOST_VERBS else "other verbs"

@@ -134,7 +134,8 @@ def counts(
         a score stay in the totals as never found, at no threshold; a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up.
+        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
+        sums of weights, also where all of them are whole.
     thresholds
         Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
         to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
@@ -353,7 +354,8 @@ def curve(
         a score stay in the totals as never found, at no threshold; a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up.
+        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
+        sums of weights, also where all of them are whole.
     start
         The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``: precision 1,
         as scikit-learn and yardstick. ``"first"``: the precision of the first real point, as
@@ -506,7 +508,8 @@ def average_precision(
         a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up.
+        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
+        sums of weights, also where all of them are whole.
     pos_squares, neg_squares
         Columns of the sums of squared weights that go with ``pos`` and ``neg``, for an interval if
         those are sums of weights; ``counts(..., squares=True)`` makes them.
@@ -604,7 +607,7 @@ def average_precision(
     Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
     same, not yet computed: the engine does all the work, and reports what must not be swallowed as
     an error of its own when it meets it. DuckDB's result is sorted, Spark's is not. There are no
-    averages ``over`` a key, no ``ci`` and no ``bounds``.
+    averages ``over`` a key, no ``ci`` and no bounds, also with ``thresholds``.
 
     Examples
     --------
@@ -708,7 +711,8 @@ def auc(
         a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up.
+        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
+        sums of weights, also where all of them are whole.
     method
         One method, or a list for one row per segment and method, in this order. See the notes.
     start
@@ -843,7 +847,8 @@ def operating_points(
         a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up.
+        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
+        sums of weights, also where all of them are whole.
     recall
         The most precise point with at least this recall, above 0 and up to 1; of equally precise
         points the one of most recall.
@@ -963,7 +968,8 @@ def compare(
         ``"rest"``: compare each segment with all rows outside of it. The work is rows times
         segments: 400,000 rows in 2,000 segments take a minute or two, and more than 4 billion is an
         error. ``"overall"``: with all rows, of which it is a part. Each model is then compared with
-        itself.
+        itself. The average precision grows with the prevalence, so a segment of another prevalence
+        differs for that alone.
     adjust
         Add ``p_adjusted``, for as many tests as the result has rows with a p-value: ``"holm"``
         bounds the probability of any false difference, ``"bh"`` (Benjamini & Hochberg 1995) the
@@ -1084,7 +1090,8 @@ def band(
         a score stay in the totals as never found, at no threshold; a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up.
+        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
+        sums of weights, also where all of them are whole.
     recalls
         The recalls, the same for every segment: a list of ascending numbers, or a number of them,
         equally spaced from 0 to 1.
@@ -1179,7 +1186,10 @@ def summary(
     ci: float = 0.95,
     overall: bool = False,
 ) -> FrameT:
-    """Scorecard of each segment in one row, with measures that compare across prevalences.
+    """Scorecard of each segment in one row: its size, average precision, interval, chance level.
+
+    Of the measures only ``calibrated_average_precision`` is meant to be equal for classifiers that
+    are equally good in segments of different prevalence.
 
     Parameters
     ----------
@@ -1206,7 +1216,8 @@ def summary(
         a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up.
+        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
+        sums of weights, also where all of them are whole.
     pos_squares, neg_squares
         Columns of the sums of squared weights that go with ``pos`` and ``neg``, for an interval if
         those are sums of weights; ``counts(..., squares=True)`` makes them.
@@ -1380,7 +1391,8 @@ def plot(
         a score stay in the totals as never found, at no threshold; a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up.
+        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
+        sums of weights, also where all of them are whole.
     start
         The point at recall 0 that opens each segment: ``"one"`` (precision 1), ``"first"`` (the
         precision of the first real point), or ``None`` (no such point). A curve frame opens as it
@@ -1513,7 +1525,8 @@ def plot_summary(
         in the totals as never found, at no threshold; a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up.
+        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
+        sums of weights, also where all of them are whole.
     ci
         The level of the intervals, which are those of independent rows; :func:`compare` and
         :func:`average_precision` take a ``cluster``.
@@ -1743,7 +1756,8 @@ def write_ggplot(
         a score stay in the totals as never found, at no threshold; a missing truth raises.
     pos, neg
         Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up.
+        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
+        sums of weights, also where all of them are whole.
     start
         The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``: precision 1,
         as scikit-learn and yardstick. ``"first"``: the precision of the first real point, as

@@ -403,3 +403,9 @@ sys.exit(cli.main(["counts"]))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 2
     assert "Hint: pip install altair rich typer vl-convert-python." in done.stderr
+
+
+@pytest.mark.parametrize("name", ["thresholds", "recalls", "precisions"])
+def test_one_letter_more_is_a_slip_even_where_another_verb_has_such_a_parameter(name):
+    with pytest.raises(ParameterError, match=rf"did you mean {name.removesuffix('s')}=\?$"):
+        frame_prc.operating_points(ROWS, "late", "score", **{name: 0.5})

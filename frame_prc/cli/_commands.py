@@ -120,7 +120,7 @@ COMMANDS = [
     Command(
         "summary",
         "summary",
-        "Scorecard of each segment, with measures that compare across segments.",
+        "Scorecard of each segment: its size, average precision, interval, chance level.",
         "frame-prc summary rows.csv -t outcome -s score -b region --pos-label yes --overall",
     ),
     Command(
