@@ -15,7 +15,7 @@ from frame_prc._areas import AVERAGE_PRECISION
 from frame_prc._expressions import unsigned_zero
 from frame_prc._influence import with_moves
 from frame_prc._intervals import cluster_sums, estimates, positive_weight
-from frame_prc._plan import in_python
+from frame_prc._plan import in_python, matched
 from frame_prc._ranking import rank
 from frame_prc._rows import Rows
 from frame_prc.exceptions import OptionError
@@ -51,7 +51,7 @@ def _evaluated(rows: Rows, frame: pl.DataFrame) -> pl.DataFrame:
     segments = frame.select(rows.keys).unique().sort(rows.keys).with_row_index("segment")
     segments = segments.with_columns(pool=pools)
     used = frame if rows.usable is None else frame.filter(rows.usable)
-    numbered = used.join(segments, on=rows.keys, nulls_equal=True).drop(rows.keys)
+    numbered = matched(used, segments, rows.keys, in_order=False).drop(rows.keys)
     _check_work(segments, numbered)
     every = _in_order(rows, numbered)
     moves = None if rows.columns.cluster is None else _cluster_moves(every).collect()
