@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import re
-import time
 from datetime import UTC, date, datetime
 from importlib import util
 
@@ -15,7 +14,7 @@ import pytest
 from kinds import every_kind
 
 import frame_prc
-from frame_prc import ColumnError, DataError, FrameError, OptionError
+from frame_prc import ColumnError, DataError, FrameError, OptionError, _counts, _tables
 
 # Ranked 0.9 + | 0.4 + - | 0.2 -: average precision (1 + 2/3) / 2.
 ROWS = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
@@ -939,47 +938,32 @@ def test_summary_of_too_many_segments_or_models_is_an_error():
     assert row_count(chart) < 5000
 
 
-@pytest.fixture(scope="module")
-def of_users() -> pl.DataFrame:
-    """Return many rows of many more segments than any chart has, so that time can be told."""
-    numbers = pl.Series(range(200_000)).shuffle(seed=1)
-    return pl.DataFrame({"score": numbers, "user": numbers * 31 % 50_000}).with_columns(
-        late=pl.col("score") % 3 == 0, day=pl.col("user") % 7
-    )
-
-
-def shortest(do, times=3):
-    """Return the shortest time that something takes: what else runs only makes it longer."""
-    taken = []
-    for _ in range(times):
-        begun = time.process_time()
-        do()
-        taken.append(time.process_time() - begun)
-    return min(taken)
-
-
 @pytest.mark.parametrize("verb", ["plot", "plot_summary"])
 @pytest.mark.parametrize("given", ["rows", "two keys", "lazy", "pandas", "counts", "curve"])
-def test_too_many_segments_are_refused_before_anything_is_sorted(verb, given, of_users):
-    by = ["user", "day"] if given == "two keys" else "user"
+def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, monkeypatch):
+    rows = segments(500).with_columns(day=1)
+    by = ["segment", "day"] if given == "two keys" else "segment"
     counted = {"score": "threshold", "pos": "pos", "neg": "neg"}
     asked = {"curve": {}, "counts": {**counted, "by": by}}.get(
-        given, {"truth": "late", "score": "score", "by": by}
+        given, {"truth": "late", "score": "old", "by": by}
     )
     make = {
         "lazy": pl.DataFrame.lazy,
         "pandas": pl.DataFrame.to_pandas,
-        "counts": lambda rows: rows.prc.counts("late", "score", by="user"),
-        "curve": lambda rows: rows.prc.curve("late", "score", by="user"),
+        "counts": lambda rows: rows.prc.counts("late", "old", by="segment"),
+        "curve": lambda rows: rows.prc.curve("late", "old", by="segment"),
     }
-    frame = make.get(given, pl.DataFrame.clone)(of_users)
+    frame = make.get(given, pl.DataFrame.clone)(rows)
 
-    def refuse():
-        with pytest.raises(DataError, match=r"50,000 (lines|segments)\."):
-            getattr(frame.prc, verb)(**asked)
+    def evaluate(*_: object, **__: object) -> None:
+        raise AssertionError("evaluated")
 
-    # Evaluating the segments takes more than ten sorts.
-    assert shortest(refuse) < 4 * shortest(lambda: of_users.sort("user", "score"))
+    monkeypatch.setattr(_tables, "average_precision", evaluate)
+    monkeypatch.setattr(_counts, "counts", evaluate)
+    with pytest.raises(DataError, match=r"500 (lines|segments)\."):
+        getattr(frame.prc, verb)(**asked)
+    with pytest.raises(AssertionError, match="evaluated"):
+        segments(3).prc.plot("late", "old", by="segment")
 
 
 # --- errors ------------------------------------------------------------------------------------

@@ -1,0 +1,55 @@
+"""How long a chart of too many segments takes to refuse: run with ``pytest -m benchmark``."""
+
+from __future__ import annotations
+
+import time
+
+import polars as pl
+import pytest
+
+from frame_prc import DataError
+
+pytestmark = pytest.mark.benchmark
+
+
+@pytest.fixture(scope="module")
+def of_users() -> pl.DataFrame:
+    """Return many rows of many more segments than any chart has, so that time can be told."""
+    numbers = pl.Series(range(200_000)).shuffle(seed=1)
+    return pl.DataFrame({"score": numbers, "user": numbers * 31 % 50_000}).with_columns(
+        late=pl.col("score") % 3 == 0, day=pl.col("user") % 7
+    )
+
+
+def shortest(do, times=3):
+    """Return the shortest time that something takes: what else runs only makes it longer."""
+    taken = []
+    for _ in range(times):
+        begun = time.process_time()
+        do()
+        taken.append(time.process_time() - begun)
+    return min(taken)
+
+
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+@pytest.mark.parametrize("given", ["rows", "two keys", "lazy", "pandas", "counts", "curve"])
+def test_too_many_segments_are_refused_before_anything_is_sorted(verb, given, of_users):
+    by = ["user", "day"] if given == "two keys" else "user"
+    counted = {"score": "threshold", "pos": "pos", "neg": "neg"}
+    asked = {"curve": {}, "counts": {**counted, "by": by}}.get(
+        given, {"truth": "late", "score": "score", "by": by}
+    )
+    make = {
+        "lazy": pl.DataFrame.lazy,
+        "pandas": pl.DataFrame.to_pandas,
+        "counts": lambda rows: rows.prc.counts("late", "score", by="user"),
+        "curve": lambda rows: rows.prc.curve("late", "score", by="user"),
+    }
+    frame = make.get(given, pl.DataFrame.clone)(of_users)
+
+    def refuse():
+        with pytest.raises(DataError, match=r"50,000 (lines|segments)\."):
+            getattr(frame.prc, verb)(**asked)
+
+    # Evaluating the segments takes more than ten sorts.
+    assert shortest(refuse) < 4 * shortest(lambda: of_users.sort("user", "score"))
