@@ -11,6 +11,7 @@ from importlib import util
 
 import polars as pl
 import pytest
+from chart_inputs import CHART_INPUTS, chart_input
 from kinds import every_kind
 
 import frame_prc
@@ -939,21 +940,10 @@ def test_summary_of_too_many_segments_or_models_is_an_error():
 
 
 @pytest.mark.parametrize("verb", ["plot", "plot_summary"])
-@pytest.mark.parametrize("given", ["rows", "two keys", "lazy", "pandas", "counts", "curve"])
+@pytest.mark.parametrize("given", CHART_INPUTS)
 def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, monkeypatch):
     rows = segments(500).with_columns(day=1)
-    by = ["segment", "day"] if given == "two keys" else "segment"
-    counted = {"score": "threshold", "pos": "pos", "neg": "neg"}
-    asked = {"curve": {}, "counts": {**counted, "by": by}}.get(
-        given, {"truth": "late", "score": "old", "by": by}
-    )
-    make = {
-        "lazy": pl.DataFrame.lazy,
-        "pandas": pl.DataFrame.to_pandas,
-        "counts": lambda rows: rows.prc.counts("late", "old", by="segment"),
-        "curve": lambda rows: rows.prc.curve("late", "old", by="segment"),
-    }
-    frame = make.get(given, pl.DataFrame.clone)(rows)
+    frame, asked = chart_input(given, rows, "old", ("segment", "day"))
 
     def evaluate(*_: object, **__: object) -> None:
         raise AssertionError("evaluated")

@@ -6,6 +6,7 @@ import time
 
 import polars as pl
 import pytest
+from chart_inputs import CHART_INPUTS, chart_input
 
 from frame_prc import DataError
 
@@ -32,20 +33,9 @@ def shortest(do, times=3):
 
 
 @pytest.mark.parametrize("verb", ["plot", "plot_summary"])
-@pytest.mark.parametrize("given", ["rows", "two keys", "lazy", "pandas", "counts", "curve"])
+@pytest.mark.parametrize("given", CHART_INPUTS)
 def test_too_many_segments_are_refused_before_anything_is_sorted(verb, given, of_users):
-    by = ["user", "day"] if given == "two keys" else "user"
-    counted = {"score": "threshold", "pos": "pos", "neg": "neg"}
-    asked = {"curve": {}, "counts": {**counted, "by": by}}.get(
-        given, {"truth": "late", "score": "score", "by": by}
-    )
-    make = {
-        "lazy": pl.DataFrame.lazy,
-        "pandas": pl.DataFrame.to_pandas,
-        "counts": lambda rows: rows.prc.counts("late", "score", by="user"),
-        "curve": lambda rows: rows.prc.curve("late", "score", by="user"),
-    }
-    frame = make.get(given, pl.DataFrame.clone)(of_users)
+    frame, asked = chart_input(given, of_users, "score", ("user", "day"))
 
     def refuse():
         with pytest.raises(DataError, match=r"50,000 (lines|segments)\."):
