@@ -8,7 +8,16 @@ Every verb is also a typed function: ``frame_prc.average_precision(df, "late", "
 """
 
 from frame_prc import namespace
-from frame_prc.api import (
+from frame_prc.exceptions import (
+    ColumnError,
+    DataError,
+    FileError,
+    FrameError,
+    OptionError,
+    ParameterError,
+    PrcError,
+)
+from frame_prc.verbs import (
     auc,
     average_precision,
     average_precision_expr,
@@ -25,15 +34,6 @@ from frame_prc.api import (
     quantile_thresholds,
     summary,
     write_ggplot,
-)
-from frame_prc.exceptions import (
-    ColumnError,
-    DataError,
-    FileError,
-    FrameError,
-    OptionError,
-    ParameterError,
-    PrcError,
 )
 
 __all__ = [

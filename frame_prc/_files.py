@@ -15,7 +15,7 @@ _UNFINISHED: set[Path] = set()
 
 
 @contextmanager
-def whole(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
+def atomic_write(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
     """Yield paths to write to, and put what was written there in its place at the end.
 
     Until then, and for ever if the block raises, whatever lay at ``paths`` stays as it was. The

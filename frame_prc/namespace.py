@@ -16,9 +16,9 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar, cast
 
 import polars as pl
 
-from frame_prc import api
-from frame_prc._engines import class_of
-from frame_prc._parameters import verb
+from frame_prc import verbs
+from frame_prc._engines.engine import class_of
+from frame_prc._request.parameters import verb
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -65,19 +65,19 @@ class PrcFrame:
             f"prc has no verb {name!r}. Allowed: {', '.join(_verbs())}.{hint}", name=name, obj=self
         )
 
-    counts = _method(api.counts)
-    curve = _method(api.curve)
-    average_precision = _method(api.average_precision)
-    auc = _method(api.auc)
-    compare = _method(api.compare)
-    operating_points = _method(api.operating_points)
-    band = _method(api.band)
-    summary = _method(api.summary)
-    plot = _method(api.plot)
-    plot_summary = _method(api.plot_summary)
-    one_vs_rest = _method(api.one_vs_rest)
-    quantile_thresholds = _method(api.quantile_thresholds)
-    write_ggplot = _method(api.write_ggplot)
+    counts = _method(verbs.counts)
+    curve = _method(verbs.curve)
+    average_precision = _method(verbs.average_precision)
+    auc = _method(verbs.auc)
+    compare = _method(verbs.compare)
+    operating_points = _method(verbs.operating_points)
+    band = _method(verbs.band)
+    summary = _method(verbs.summary)
+    plot = _method(verbs.plot)
+    plot_summary = _method(verbs.plot_summary)
+    one_vs_rest = _method(verbs.one_vs_rest)
+    quantile_thresholds = _method(verbs.quantile_thresholds)
+    write_ggplot = _method(verbs.write_ggplot)
 
 
 def _verbs() -> list[str]:
@@ -95,7 +95,7 @@ class PrcExpr:
         self, truth: str | pl.Expr, weight: str | pl.Expr | None = None
     ) -> pl.Expr:
         """Average precision of this score; see :func:`frame_prc.average_precision_expr`."""
-        return api.average_precision_expr(truth, self._score, weight)
+        return verbs.average_precision_expr(truth, self._score, weight)
 
 
 def register() -> None:

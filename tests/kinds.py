@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from frame_prc import _ranking
+from frame_prc._ranking import ranking as _ranking
 
 _ROWS_WORTH_A_LOOK = _ranking._WORTH_A_LOOK  # noqa: SLF001
 

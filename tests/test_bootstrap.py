@@ -342,7 +342,7 @@ def test_a_long_run_shows_its_progress_on_a_terminal_and_only_there(monkeypatch,
     require_module("tqdm")
     average_precision(ROWS)
     assert capfd.readouterr().err == ""
-    monkeypatch.setattr("frame_prc._bootstrap._PATIENCE", 0)
+    monkeypatch.setattr("frame_prc._inference.bootstrap._PATIENCE", 0)
     leader, follower = os.openpty()
     termios.tcsetwinsize(follower, (24, 100))
     with os.fdopen(follower, "w") as terminal:

@@ -27,7 +27,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc.cli import _app, _commands, _input, _parameters, _work
+from frame_prc.cli import app as _app
+from frame_prc.cli import commands as _commands
+from frame_prc.cli import input as _input
+from frame_prc.cli import parameters as _parameters
+from frame_prc.cli import work as _work
 
 PROGRAM = [sys.executable, "-W", "error", "-m", "frame_prc"]
 README = Path(__file__).parents[1] / "README.md"

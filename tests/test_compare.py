@@ -18,7 +18,9 @@ from polars.testing import assert_frame_equal
 from strategies import FLOAT_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import ColumnError, DataError, OptionError, _compare, _rest
+from frame_prc import ColumnError, DataError, OptionError
+from frame_prc._tables import compare as _compare
+from frame_prc._tables import rest as _rest
 
 TEST = ["ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value"]
 COLUMNS = ["model_a", "model_b", "n", "n_pos", *TEST, "status"]

@@ -12,7 +12,7 @@ import pytest
 
 import frame_prc
 from frame_prc import FileError
-from frame_prc.cli import _demo
+from frame_prc.cli import demo as _demo
 
 CHECKOUT = Path(__file__).parents[1]
 FLIGHTS = CHECKOUT / "examples" / "data" / "flights.parquet"

@@ -62,7 +62,7 @@ def kind(request, monkeypatch) -> Kind:
     if request.param == "DuckDB":
         return engines.duckdb_kind()
     if request.param == "Spark in ranges":
-        ranges = optional.require_module("frame_prc._engine_ranges")
+        ranges = optional.require_module("frame_prc._engines.spark_ranges")
         for name, value in {"_RANGES": 4, "_SAMPLED": 1, "_FEWEST_SAMPLED": 1}.items():
             monkeypatch.setattr(ranges, name, value)
     return engines.spark_kind()
@@ -339,7 +339,7 @@ def test_sums_of_weights_never_fall_inside_an_engine(kind):
 
 def test_ranges_of_a_large_segment_hold_about_as_many_scores_each(monkeypatch):
     kind = engines.spark_kind()
-    ranges = optional.require_module("frame_prc._engine_ranges")
+    ranges = optional.require_module("frame_prc._engines.spark_ranges")
     monkeypatch.setattr(ranges, "_SAMPLED", 8)
     monkeypatch.setattr(ranges, "_RANGES", 16)
     monkeypatch.setattr(ranges, "_FEWEST_SAMPLED", 64)
@@ -364,7 +364,7 @@ def test_ranges_of_a_large_segment_hold_about_as_many_scores_each(monkeypatch):
 
 def test_cuts_change_nothing(monkeypatch):
     kind = engines.spark_kind()
-    ranges = optional.require_module("frame_prc._engine_ranges")
+    ranges = optional.require_module("frame_prc._engines.spark_ranges")
     monkeypatch.setattr(ranges, "_SAMPLED", 4)
     monkeypatch.setattr(ranges, "_FEWEST_SAMPLED", 100)
     places = pl.int_range(3_000)
@@ -389,7 +389,7 @@ def test_cuts_change_nothing(monkeypatch):
 
 CONNECT = """
 import engines, frame_prc, polars as pl
-from frame_prc import _engine_ranges
+from frame_prc._engines import spark_ranges
 from kinds import Kind
 from polars.testing import assert_frame_equal
 from pyspark.sql import SparkSession
@@ -405,7 +405,7 @@ for verb in (frame_prc.counts, frame_prc.curve, frame_prc.average_precision):
     expected = verb(ROWS, "truth", ["score", "other"], **common)
     assert_frame_equal(rows, expected, rel_tol=1e-12, abs_tol=0)
     print(type(result).__module__, verb.__name__)
-_engine_ranges._RANGES, _engine_ranges._SAMPLED, _engine_ranges._FEWEST_SAMPLED = 4, 1, 1
+spark_ranges._RANGES, spark_ranges._SAMPLED, spark_ranges._FEWEST_SAMPLED = 4, 1, 1
 kind = Kind(
     "Spark Connect",
     lambda df: spark.createDataFrame(df.to_arrow()),

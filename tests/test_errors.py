@@ -19,7 +19,8 @@ import pytest
 from kinds import KINDS, VERBS, Kind, every_eager_kind, every_kind, every_polars_kind
 
 import frame_prc
-from frame_prc import ColumnError, DataError, FrameError, OptionError, PrcError, _gate
+from frame_prc import ColumnError, DataError, FrameError, OptionError, PrcError
+from frame_prc._rows import checks as _gate
 
 ROWS = pl.DataFrame(
     {

@@ -35,7 +35,8 @@ from kinds import KINDS, NARROWED, POLARS_KINDS, Kind, looking
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc import PrcError, _gate
+from frame_prc import PrcError
+from frame_prc._rows import checks as _gate
 
 EXAMPLES = int(os.environ.get("FUZZ", "25"))
 # What takes so many times as long, or is asked again of a verb, gets so many times fewer examples.

@@ -18,15 +18,8 @@ import pytest
 from kinds import VERBS, every_kind, every_polars_kind
 
 import frame_prc
-from frame_prc import (
-    ColumnError,
-    DataError,
-    FrameError,
-    OptionError,
-    ParameterError,
-    PrcError,
-    _packages,
-)
+from frame_prc import ColumnError, DataError, FrameError, OptionError, ParameterError, PrcError
+from frame_prc._request import packages as _packages
 
 ROWS = pl.DataFrame(
     {
@@ -281,7 +274,7 @@ def test_a_parameter_of_another_library_is_told_by_our_name(kind, verb, foreign,
         (
             "curve",
             {"cluster": "w"},
-            "cluster= is a parameter of average_precision, compare, band",
+            "cluster= is a parameter of average_precision, band, compare",
         ),
         ("average_precision_expr", {"sample_weight": "w"}, r"did you mean weight=\?$"),
         ("one_vs_rest", {"labels": ["a"]}, "pos_label= is a parameter of other verbs"),

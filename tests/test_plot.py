@@ -15,7 +15,9 @@ from chart_inputs import CHART_INPUTS, chart_input
 from kinds import every_kind
 
 import frame_prc
-from frame_prc import ColumnError, DataError, FrameError, OptionError, _counts, _tables
+from frame_prc import ColumnError, DataError, FrameError, OptionError
+from frame_prc._curves import counts as _counts
+from frame_prc._tables import average_precision as _tables
 
 # Ranked 0.9 + | 0.4 + - | 0.2 -: average precision (1 + 2/3) / 2.
 ROWS = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
@@ -1056,7 +1058,8 @@ def test_a_baseline_that_is_no_model_is_refused(kind):
 def test_without_altair_the_error_says_how_to_install_it(verb, monkeypatch):
     find = util.find_spec
     monkeypatch.setattr(
-        "frame_prc._packages.find_spec", lambda name: None if name == "altair" else find(name)
+        "frame_prc._request.packages.find_spec",
+        lambda name: None if name == "altair" else find(name),
     )
     with pytest.raises(OptionError, match=r"needs Altair.*pip install altair"):
         getattr(ROWS.prc, verb)("late", "score")

@@ -349,7 +349,7 @@ import pandas
     assert run(f"halted = {halted!r}\n{MEANWHILE}{code}") == "[1, 0]"
 
 
-@pytest.mark.parametrize("halted", ["frame_prc.api", "frame_prc._frames", "frame_prc.namespace"])
+@pytest.mark.parametrize("halted", ["frame_prc.verbs", "frame_prc._frames", "frame_prc.namespace"])
 def test_pandas_may_be_imported_while_a_thread_imports_the_package(halted):
     code = f"""
 thread = begin("frame_prc")

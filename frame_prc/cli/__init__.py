@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from frame_prc._files import discard_unfinished
-from frame_prc._packages import install_hint
-from frame_prc.cli._errors import BAD_USAGE, INTERRUPTED
+from frame_prc._request.packages import install_hint
+from frame_prc.cli.errors import BAD_USAGE, INTERRUPTED
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -56,6 +56,6 @@ def _run(arguments: Sequence[str]) -> int:
                 file=sys.stderr,
             )
             return BAD_USAGE
-    from frame_prc.cli._app import run  # noqa: PLC0415
+    from frame_prc.cli.app import run  # noqa: PLC0415
 
     return run(arguments)

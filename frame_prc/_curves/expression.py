@@ -1,0 +1,32 @@
+"""Average precision as one Polars expression, for any context that aggregates."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from frame_prc._formulas import step_area
+
+
+def rank_expression(positive: pl.Expr, score: pl.Expr) -> pl.Expr:
+    """Return the average precision of a group: the mean, over its positives, of two ranks' ratio.
+
+    In an aggregation each use of a sorted column sorts again; two ranks are the fewest.
+    """
+    found = score.filter(positive).rank("max", descending=True)
+    retrieved = score.rank("max", descending=True).filter(positive)
+    return (found / retrieved).mean()
+
+
+def weighted_expression(positive: pl.Expr, score: pl.Expr, weight: pl.Expr) -> pl.Expr:
+    """Return the weighted average precision of a group, from sums over its sorted scores."""
+    ranked = score.sort(descending=True)
+    ends_tie = (ranked != ranked.shift(-1)).fill_null(value=True)
+
+    def running_sum(amount: pl.Expr) -> pl.Expr:
+        return amount.sort_by(score, descending=True).cum_sum().filter(ends_tie)
+
+    hits = pl.when(positive).then(weight).otherwise(0.0)
+    tp, fp, positives = running_sum(hits), running_sum(weight - hits), hits.sum()
+    gain = tp - tp.shift(1, fill_value=0.0)
+    steps = pl.when(gain > 0).then(step_area(gain, tp, fp, positives)).sum()
+    return pl.when(positives > 0).then(steps)

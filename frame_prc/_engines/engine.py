@@ -1,0 +1,187 @@
+"""Engines beside Polars: how to know their frames, and the little SQL that they say differently.
+
+Nothing is imported for the user: who has a DuckDB relation or a PySpark DataFrame has imported its
+package already. What happens inside an engine is planned in :mod:`frame_prc._engines.verbs`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_prc._request.packages import Extra
+from frame_prc._request.roles import OF_COUNTS, Request
+from frame_prc.exceptions import FrameError, OptionError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+VERBS = "counts, curve and average_precision"
+_COUNTS_FIRST = (
+    "frame_prc.counts(...) runs there; collect its result, and give it to the verb with "
+    f"{OF_COUNTS}"
+)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What one engine calls things.
+
+    Parameters
+    ----------
+    kind
+        Its frames, in words.
+    extra
+        The extra of this package that installs what it needs.
+    collected
+        How to make a Polars frame of one of its own.
+    error
+        The SQL function that fails with a text.
+    array, each
+        SQL of a list, and the function that makes one row per element of it.
+    in_ranges
+        Whether a segment is cut into ranges of scores, so that no task sorts a large one alone.
+    ordered
+        Whether a frame keeps the order it was given.
+    """
+
+    kind: str
+    extra: Extra
+    collected: str
+    error: str
+    array: str
+    each: str
+    in_ranges: bool
+    ordered: bool
+
+    def project(self, frame: nw.LazyFrame[Any], *columns: str) -> nw.LazyFrame[Any]:
+        """Select columns written in SQL."""
+        import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
+
+        native = frame.to_native()
+        if hasattr(native, "selectExpr"):
+            chosen = native.selectExpr(*columns)
+        else:
+            chosen = native.project(", ".join(columns))
+        result: nw.LazyFrame[Any] = nw.from_native(chosen)
+        return result
+
+    def failing(self, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> nw.LazyFrame[Any]:
+        """Fail, once these columns are computed, with the text in ``problem`` where it has one."""
+        others = [name for name in frame.columns if name not in (*columns, "problem")]
+        checked = [
+            f"CASE WHEN problem IS NULL THEN {name} ELSE {self.error}(problem) END AS {name}"
+            for name in columns
+        ]
+        return self.project(frame, *others, *checked)
+
+    def repeat(
+        self, frame: nw.LazyFrame[Any], name: str, times: int, where: str = "true"
+    ) -> nw.LazyFrame[Any]:
+        """Repeat rows for which a condition holds, numbered from 0; others stay alone, as 0."""
+        numbers = self.array.format(", ".join(map(str, range(times))))
+        alone = self.array.format("0")
+        repeated = f"{self.each}(CASE WHEN {where} THEN {numbers} ELSE {alone} END) AS {name}"
+        return self.project(frame, "*", repeated)
+
+
+DUCKDB = Engine(
+    "a DuckDB relation",
+    "duckdb",
+    "relation.pl()",
+    "error",
+    "[{}]",
+    "unnest",
+    in_ranges=False,
+    ordered=True,
+)
+SPARK = Engine(
+    "a PySpark DataFrame",
+    "spark",
+    "pl.from_arrow(frame.toArrow())",
+    "raise_error",
+    "array({})",
+    "explode",
+    in_ranges=True,
+    ordered=False,
+)
+
+_CLASSES = (
+    ("duckdb", "DuckDBPyRelation", DUCKDB),
+    ("pyspark.sql", "DataFrame", SPARK),  # of Spark Connect too
+)
+
+
+def engine_of(frame: object) -> Engine | None:
+    """Return the engine that a frame belongs to, if any."""
+    for module, name, engine in _CLASSES:
+        if isinstance(frame, class_of(module, name)):
+            return engine
+    return None
+
+
+def class_of(module: str, name: str) -> Any:
+    """Return a class of a package, or no class while nobody has imported the package.
+
+    Nothing is imported: who has a frame of the package has imported it already. While another
+    thread imports it, the class may not be there yet.
+    """
+    return getattr(sys.modules.get(module), name, ())
+
+
+def check_request(engine: Engine, request: Request, **refused: bool) -> None:
+    """Refuse a request that cannot run inside an engine.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    request
+        The parameters that every verb shares.
+    refused
+        Parameters that only Polars frames have, and whether they are given.
+    """
+    for name, given in refused.items():
+        if given:
+            needs_rows = name == "squares" or (name == "ci" and _is_of_rows(request))
+            raise OptionError(
+                f"{name}= does not run inside {engine.kind}",
+                "to leave it out",
+                _rows_first(engine) if needs_rows else _COUNTS_FIRST,
+            )
+    for role, item in _items(request):
+        if isinstance(item, pl.Expr):
+            raise OptionError(
+                f"{role}= is a Polars expression, beside {engine.kind}",
+                "column names",
+                "compute the column in the engine first",
+            )
+
+
+def _is_of_rows(request: Request) -> bool:
+    """Return whether an interval needs more than the counts that an engine makes."""
+    return request.cluster is not None or not {"weight", "pos_squares"}.isdisjoint(request.classes)
+
+
+def _rows_first(engine: Engine) -> str:
+    return f"select the columns that it needs, and collect them with {engine.collected}"
+
+
+def _items(request: Request) -> Iterator[tuple[str, object]]:
+    yield from request.classes.items()
+    yield from (("score", item) for item in request.models.values())
+    yield from (("by", item) for item in request.keys)
+
+
+def refuse_engine(frame: object, *, takes_counts: bool) -> None:
+    """Refuse an engine's frame for a verb that only Polars and pandas frames have."""
+    if engine := engine_of(frame):
+        raise FrameError(
+            f"this verb does not run inside {engine.kind}",
+            f"a Polars or pandas frame; {VERBS} also run inside {engine.kind}",
+            _COUNTS_FIRST if takes_counts else _rows_first(engine),
+        )

@@ -1,0 +1,144 @@
+"""The border: any frame comes in, becomes lazy once, and goes out as the kind it was."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, cast
+
+import polars as pl
+
+from frame_prc._engines.engine import VERBS, engine_of, refuse_engine
+from frame_prc._frames.pandas_frames import (
+    back_to_pandas,
+    chosen_columns,
+    is_pandas,
+    read_pandas,
+    with_levels,
+)
+from frame_prc.exceptions import FrameError, type_name
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+    import pyspark.sql
+
+    AnyFrame: TypeAlias = (
+        pl.DataFrame | pl.LazyFrame | pd.DataFrame | duckdb.DuckDBPyRelation | pyspark.sql.DataFrame
+    )
+
+_SMALL = 200_000  # rows
+
+FrameT = TypeVar("FrameT", bound="AnyFrame")
+
+
+class Plan(Protocol):
+    """From the lazy input to the lazy result; ``in_memory`` says that a look at it is free."""
+
+    def __call__(self, lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame: ...
+
+
+class PlanOfSeveral(Protocol):
+    """The same of several inputs."""
+
+    def __call__(self, frames: list[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame: ...
+
+
+def apply(
+    frame: FrameT,
+    plan: Plan,
+    columns: Collection[str] | None,
+    amounts: Collection[str],
+    outputs: Collection[str],
+) -> FrameT:
+    """Run a lazy plan on a frame of any known kind and return the result as the same kind.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``.
+    plan
+        What to do.
+    columns
+        The columns the plan can read, where that is known without the schema; only these are
+        converted from pandas. ``None`` converts all.
+    amounts
+        The columns in which NaN is an error; in all others pandas uses it for a missing value.
+    outputs
+        The columns that the plan makes; what else its result has are keys.
+    """
+    if isinstance(frame, pl.LazyFrame):
+        return cast("FrameT", plan(frame, in_memory=False))
+    if isinstance(frame, pl.DataFrame):
+        return cast("FrameT", _run(frame, plan))
+    return cast(
+        "FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts, outputs)
+    )
+
+
+def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection[str]) -> FrameT:
+    """Run a lazy plan on several frames of one kind and return the result as the same kind."""
+    kinds = sorted({type_name(frame) for frame in frames})
+    if len(kinds) > 1:
+        raise FrameError(
+            f"the frames are of different kinds: {' and '.join(kinds)}", "frames of one kind"
+        )
+    first: Any = frames[0]
+    if isinstance(first, pl.LazyFrame):
+        return cast("FrameT", plan(cast("list[pl.LazyFrame]", [*frames]), in_memory=False))
+    sources = [scan_all(frame) for frame in frames]
+    rows = plan(sources, in_memory=True).collect()
+    if isinstance(first, pl.DataFrame):
+        return cast("FrameT", rows)
+    chosen = chosen_columns(with_levels(first), None)
+    return cast("FrameT", back_to_pandas(rows, chosen, sources[0].collect(), outputs))
+
+
+def scan(
+    frame: AnyFrame, columns: Collection[str] | None, amounts: Collection[str] = ()
+) -> pl.LazyFrame:
+    """Return a frame of any known kind as a lazy one; of pandas only these columns, if named.
+
+    As in :func:`apply`, NaN is no missing value in the ``amounts``.
+    """
+    if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
+        return frame.lazy()
+    return read_pandas(chosen_columns(cast("pd.DataFrame", frame), columns), amounts).lazy()
+
+
+def scan_all(frame: AnyFrame) -> pl.LazyFrame:
+    """Return the whole frame as a lazy one; of pandas also what its index names."""
+    if is_pandas(frame):
+        frame = with_levels(cast("pd.DataFrame", frame))
+    return scan(frame, None)
+
+
+def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    # The streaming engine takes longer to start than a small frame takes to compute.
+    engine: Literal["auto", "in-memory"] = "in-memory" if frame.height < _SMALL else "auto"
+    return plan(frame.lazy(), in_memory=True).collect(engine=engine)
+
+
+def check_frame(frame: object, *, engines: bool = False, takes_counts: bool = True) -> None:
+    """Refuse what is no frame of a known kind; ``engines`` says that theirs are welcome."""
+    if engines and engine_of(frame):
+        return
+    refuse_engine(frame, takes_counts=takes_counts)
+    if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)) and not is_pandas(frame):
+        raise FrameError(
+            f"cannot evaluate a frame of type {type_name(frame)}",
+            "a Polars DataFrame or LazyFrame, or a pandas DataFrame, as the first argument; for "
+            f"{VERBS} also a DuckDB relation or a PySpark DataFrame",
+            "pl.DataFrame({'truth': y, 'score': s}) makes one from lists or arrays",
+        )
+
+
+def _apply_pandas(
+    frame: pd.DataFrame,
+    plan: Plan,
+    columns: Collection[str] | None,
+    amounts: Collection[str],
+    outputs: Collection[str],
+) -> pd.DataFrame:
+    chosen = chosen_columns(frame, columns)
+    source = read_pandas(chosen, amounts)
+    return back_to_pandas(_run(source, plan), chosen, source, outputs)

@@ -1,0 +1,330 @@
+"""pandas at the border: what Polars can hold comes in, and keys go out with the dtype they had."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection
+from datetime import datetime, time
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import polars.selectors as cs
+
+from frame_prc._engines.engine import class_of
+from frame_prc._lazy import named
+from frame_prc._request.packages import install_hint
+from frame_prc._request.roles import BIN_END
+from frame_prc.exceptions import ColumnError, FrameError, shown, type_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FIRST, _SOME = 1000, 4  # values that an error looks at, and types that it lists
+
+_BITS = (8, 16, 32, 64)
+
+
+def is_pandas(frame: object) -> bool:
+    """Return whether this is a pandas ``DataFrame``."""
+    return isinstance(frame, class_of("pandas", "DataFrame"))
+
+
+def read_pandas(chosen: pd.DataFrame, amounts: Collection[str]) -> pl.DataFrame:
+    """Return chosen columns as Polars has them, missing values as nulls but for the ``amounts``."""
+    source = _from_pandas(_with_labels(chosen))
+    missing_as_nan = cs.float() - cs.by_name(*amounts, require_all=False)
+    return source.with_columns(missing_as_nan.fill_nan(None))
+
+
+def back_to_pandas(
+    rows: pl.DataFrame, chosen: pd.DataFrame, source: pl.DataFrame, outputs: Collection[str]
+) -> pd.DataFrame:
+    """Return a result as pandas, its keys with the dtypes that they came with.
+
+    Parameters
+    ----------
+    rows
+        The result.
+    chosen, source
+        What it was made of, as it came and as Polars has it.
+    outputs
+        The columns that the plan makes; what else the result has are keys.
+    """
+    keys = {name for name in rows.columns if name not in outputs}
+    same = {name for name in keys if source.schema.get(name) == rows.schema[name]}
+    columns = {
+        column.name: _to_pandas(column, chosen[column.name], source[column.name])
+        if column.name in same
+        else _plain(column)
+        for column in rows
+    }
+    result: pd.DataFrame = sys.modules["pandas"].DataFrame(columns)
+    return result
+
+
+def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
+    """Name the categories that Arrow does not know, such as intervals and periods."""
+    labels = {}
+    for name, column in frame.items():
+        if _needs_labels(column.dtype):
+            categories = column.astype("category").cat
+            labels[str(name)] = categories.rename_categories(list(map(str, categories.categories)))
+    return frame.assign(**labels)
+
+
+def _needs_labels(dtype: Any) -> bool:
+    categories = getattr(dtype, "categories", None)
+    kind = str(dtype if categories is None else categories.dtype)
+    return kind.startswith(("interval", "period"))
+
+
+def _to_pandas(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
+    """Return a key as it was given, or say that it cannot be."""
+    try:
+        return _key(_nameless(key), given, source)
+    except Exception as error:  # whatever Arrow or pandas says of it
+        raise FrameError(
+            f"key {key.name!r} of dtype {given.dtype} does not come back to pandas as it was: "
+            f"{str(error).splitlines()[0]}",
+            hint="cast it, for example with .astype(str)",
+        ) from error
+
+
+def _nameless(column: pl.Series) -> pl.Series:
+    return column.alias("")  # Arrow would panic on a name with NUL
+
+
+def _plain(column: pl.Series) -> Any:
+    if _is_lost(column):
+        return _with_nulls(column, "boolean" if column.dtype == pl.Boolean else str(column.dtype))
+    if not column.dtype.is_nested():
+        return _nameless(column).to_pandas()
+    # Of integers in lists and structs with nulls pandas would make floats.
+    return sys.modules["pandas"].Series(_objects(column), dtype=object)
+
+
+def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
+    """Return a key with its pandas dtype: category, nullable, with a time zone, str or object."""
+    dtype = given.dtype
+    if _needs_labels(dtype):
+        categories = given.astype("category").dtype
+        codes = key.to_physical().cast(pl.Int64).fill_null(-1).to_list()
+        pandas = sys.modules["pandas"]
+        return pandas.Categorical.from_codes(codes, dtype=categories).astype(dtype)
+    arrow = getattr(dtype, "pyarrow_dtype", None)
+    if arrow is not None and not hasattr(arrow, "index_type"):  # Arrow casts to no dictionary
+        return sys.modules["pandas"].arrays.ArrowExtensionArray(key.to_arrow().cast(arrow))
+    if key.dtype.is_nested():
+        return _same_objects(key, given, source).astype(dtype)
+    if _is_lost(key):
+        return _with_nulls(key, _nullable(dtype))
+    if key.dtype == pl.Date:
+        return _with_nulls(key, dtype)  # of days pandas itself would make moments
+    is_category = isinstance(key.dtype, (pl.Categorical, pl.Enum))
+    if is_category and not hasattr(dtype, "categories"):
+        key = key.cast(pl.String)  # Arrow's dictionaries take texts, and no categories in order
+    return key.to_pandas().astype(dtype)
+
+
+def _same_objects(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> pd.Series[Any]:
+    """Return the lists, tuples, arrays or dictionaries of which Polars has made a key."""
+    known: dict[str, Any] = {"None": None}
+    for value, text in zip(given, map(repr, _objects(source)), strict=True):
+        if isinstance(value, set):
+            raise TypeError("sets have no order")
+        if text != "None" and repr(value) != repr(known.setdefault(text, value)):
+            raise ValueError(f"{shown(value)} and {shown(known[text])} become one value")
+    values = [known.get(repr(value), value) for value in _objects(key)]
+    result: pd.Series[Any] = sys.modules["pandas"].Series(values, dtype=object)
+    return result
+
+
+def _objects(column: pl.Series) -> list[Any]:
+    objects: list[Any] = _nameless(column).to_arrow().to_pylist()
+    return objects
+
+
+def _is_lost(column: pl.Series) -> bool:
+    """Say whether pandas casts a column through floats, as it does with integers and nulls."""
+    whole = column.dtype.is_integer() or column.dtype == pl.Boolean
+    return whole and column.null_count() > 0
+
+
+def _with_nulls(column: pl.Series, dtype: Any) -> Any:
+    return sys.modules["pandas"].array(column.to_list(), dtype=dtype)
+
+
+def _nullable(dtype: Any) -> Any:
+    """Return the pandas dtype that holds nulls beside the values of a NumPy dtype."""
+    names = {
+        "bool": "boolean",
+        **{f"{u}int{n}": f"{u.upper()}Int{n}" for u in ("", "u") for n in _BITS},
+    }
+    return names.get(str(dtype), dtype)
+
+
+def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFrame:
+    """Return the columns that will be read; converting the others could be slow, or fail.
+
+    A level of the index is a column too, by its name, where no column is called so.
+    """
+    names = [str(name) for name in frame.columns]
+    levels = [str(name) for name in frame.index.names if name is not None]
+    known = {*names, *levels}
+    wanted = set(names) if columns is None else {*columns} - ({BIN_END} - known)
+    for name in wanted:
+        _check_name(name, names, "columns")
+        _check_name(name, [] if name in names else levels, "levels of the index")
+    if not wanted <= known:
+        # The schema alone is enough to say which name is wrong, and what is near it.
+        frame, wanted = frame.iloc[:0], known
+    first = {name: place for place, name in reversed([*enumerate(names)])}
+    places = sorted(first[name] for name in wanted & first.keys())
+    chosen = frame.iloc[:, places].set_axis([names[place] for place in places], axis=1)
+    return chosen.assign(**_levels(frame.index, wanted - first.keys()))
+
+
+def with_levels(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with the named levels of its index as its first columns, as keys come first.
+
+    For frames that are taken whole: counts and curves of which the keys were made an index.
+    """
+    names = [str(name) for name in frame.columns]
+    levels = [
+        place
+        for place, name in enumerate(frame.index.names)
+        if name is not None and str(name) not in names
+    ]
+    return frame.reset_index(level=levels) if levels else frame
+
+
+def _check_name(name: str, names: list[str], of: str) -> None:
+    if names.count(name) > 1:
+        raise ColumnError(
+            f"the pandas frame has {names.count(name)} {of} named {name!r}",
+            "one column of each name",
+            "rename them",
+        )
+
+
+def _levels(index: pd.Index[Any], wanted: Collection[str]) -> dict[str, Any]:
+    """Return levels of the index, by their names as texts."""
+    by_place = index.set_names([None] * index.nlevels)  # a name may be a number
+    return {
+        str(name): by_place.get_level_values(place)
+        for place, name in enumerate(index.names)
+        if name is not None and str(name) in wanted
+    }
+
+
+def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
+    # In a column of Python objects None, NaN and NA all say missing; Arrow takes only None.
+    objects = {str(n): frame[n] for n, dtype in frame.dtypes.items() if str(dtype) == "object"}
+    none = {name: _moments(column.where(column.notna(), None)) for name, column in objects.items()}
+    clean = frame.assign(**none)
+    try:
+        _check_objects(clean)
+        numbered = clean.set_axis([*map(str, range(clean.shape[1]))], axis=1)
+        source = pl.from_pandas(numbered, nan_to_null=False)
+    except ImportError as error:
+        raise FrameError(
+            f"a pandas frame needs a package that is not installed: {error}",
+            hint=install_hint("pandas"),
+        ) from error
+    except FrameError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        raise _conversion_error(_unconverted(clean)) from error
+    source.columns = [str(name) for name in frame.columns]  # Arrow knows no NUL and no empty name
+    for name, column in none.items():
+        if source[name].dtype == pl.Binary and not _holds(column, "bytes", "empty"):
+            raise _conversion_error(_described(name, column))  # a UUID would come back as bytes
+    return source.with_columns(_category_orders(frame))
+
+
+def _unconverted(frame: pd.DataFrame) -> str:
+    """Name the first column that does not convert to Polars, and what is in it."""
+    for name, column in frame.items():
+        try:
+            pl.from_pandas(column.to_frame("0"))
+        except (Exception, pl.exceptions.PanicException):  # whatever Arrow says of it
+            return _described(str(name), column)
+    return "its columns do, but not together"
+
+
+def _described(name: str, column: pd.Series[Any]) -> str:
+    kinds = sorted({type_name(value) for value in column.head(_FIRST)})
+    of = f" with values of type {', '.join(kinds[:_SOME])}" if kinds else ""
+    return f"column {name!r} has dtype {column.dtype}{of}"
+
+
+def _conversion_error(what: str) -> FrameError:
+    return FrameError(
+        f"the pandas frame does not convert to Polars: {what}",
+        hint="cast it, for example with .astype(str), or .astype(float) if it holds numbers",
+    )
+
+
+def _holds(column: pd.Series[Any], *kinds: str) -> bool:
+    """Return whether pandas infers one of these kinds of values."""
+    kind: str = sys.modules["pandas"].api.types.infer_dtype(column, skipna=True)
+    return kind.startswith(kinds)
+
+
+def _check_objects(frame: pd.DataFrame) -> None:
+    """Refuse values of Python that would come to Polars as others, or end in a panic."""
+    for name, column in frame.items():
+        if _is_mixed(column):
+            reason = "days among moments, or some of them in a time zone"
+        elif _is_too_long(column):
+            reason = "more than 38 digits"
+        elif _is_unknown_inside(column):
+            reason = "of such decimals Polars has no lists or structs"
+        else:
+            continue
+        raise _conversion_error(f"{_described(str(name), column)}: {reason}")
+
+
+def _is_mixed(column: pd.Series[Any]) -> bool:
+    """Return whether Arrow would take some moments for others, as a datetime for its day."""
+    if str(column.dtype) != "object" or not _holds(column, "date", "time"):
+        return False
+    values = [value for value in column if value is not None]
+    kinds = {(isinstance(v, datetime), getattr(v, "tzinfo", None) is not None) for v in values}
+    return len(kinds) > 1 or any(isinstance(v, time) and v.tzinfo is not None for v in values)
+
+
+def _is_too_long(column: pd.Series[Any]) -> bool:
+    """Return whether a column holds decimals with more digits than those of Polars have."""
+    if str(column.dtype) != "object":
+        return str(column.dtype).startswith("decimal256")
+    if not _holds(column, "decimal"):
+        return False
+    import pyarrow as pa  # noqa: PLC0415 - comes with the extra for pandas
+
+    return bool(pa.types.is_decimal256(pa.array(column).type))
+
+
+def _is_unknown_inside(column: pd.Series[Any]) -> bool:
+    """Return whether lists or structs of Arrow hold decimals on which Polars panics."""
+    kind = str(column.dtype)
+    return "<" in kind and any(f"decimal{bits}(" in kind for bits in (32, 64, 256))
+
+
+def _moments(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of moments as such: as Python objects Arrow would cut off nanoseconds."""
+    return column.infer_objects() if _holds(column, "datetime", "timedelta") else column
+
+
+def _category_orders(frame: pd.DataFrame) -> list[pl.Expr]:
+    """Cast pandas categories of strings to an Enum, which sorts in their order."""
+    orders = {
+        str(name): list(dtype.categories)
+        for name, dtype in frame.dtypes.items()
+        if hasattr(dtype, "categories")
+    }
+    return [
+        named(name).cast(pl.Enum(order))
+        for name, order in orders.items()
+        if all(isinstance(category, str) for category in order)
+    ]

@@ -1,0 +1,146 @@
+"""The R script: how to read the table back in the types it had, then what draws any table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from frame_prc._ggplot.columns import AS_NUMBER, NULL, RColumn, literal, vector, wrapped
+from frame_prc._request.specs import MODEL
+
+SEPARATORS = {".tsv": "\t", ".csv": ","}
+
+_DRAWING = Path(__file__).with_name("curves.R")
+_TITLE = "Precision and recall"
+
+# By which a script is known to be one of ours.
+FIRST_LINE = "# Draw precision-recall curves: a panel per segment, a colour per model.\n"
+_HEAD = """\
+#
+#   Rscript {script} [TABLE [PICTURE]]
+#
+# Without arguments it reads the table {table} beside this script and saves the picture
+# {picture} there. It needs R 4.0 or newer with {packages}.
+#
+# The table has a row per segment and threshold, in drawing order: segment by segment, thresholds
+# descending, so recall ascends. What has at least this score is called positive. A row without
+# any such, tp and fp 0, opens a segment at the threshold Inf. Columns, with their types:
+#
+{columns}
+#
+{notes}
+
+library(ggplot2)
+
+title <- {title}
+table_file <- {table}
+picture_file <- {picture}
+
+# The keys of a segment, what each is called in the picture, and the one that has a colour.
+keys <- {keys}
+key_titles <- {key_titles}
+model <- {model}
+level <- {level} # of the intervals
+
+{reader}
+
+# Give the columns their types, whichever package has read them.
+restore <- function(curves) {{
+  curves <- as.data.frame(curves)
+{restore}
+  curves
+}}
+
+"""
+
+_TEXT_NOTES = """\
+# Missing is {nulls}, infinity Inf. Texts stand in double quotes, which are doubled inside.
+#
+# Numbers have 17 digits. R's read.table() and data.table's fread() read them bit for bit; readr
+# takes one in five for its neighbour (a relative error of 2e-16) and loses those below 1e-290.
+# So below every package reads nothing but text, and R makes the numbers of it, in restore()."""
+
+_ARROW_NOTES = "# Missing is null. The package arrow reads numbers bit for bit."
+
+_READ_TEXT = """\
+read_curves <- function(path) {{
+  read.table(
+    path, sep = {separator}, header = TRUE, quote = "\\"", comment.char = "",
+    colClasses = "character", na.strings = character(), check.names = FALSE, encoding = "UTF-8"
+  )
+}}
+
+# To read the table in other scripts: these do the same by other packages.
+read_with_readr <- function(path) {{
+  text <- readr::cols(.default = "c")
+  readr::read_delim(path, {separator}, col_types = text, na = character(), trim_ws = FALSE)
+}}
+
+read_with_data_table <- function(path) {{
+  curves <- data.table::fread(
+    path, sep = {separator}, header = TRUE, quote = "\\"", colClasses = "character",
+    na.strings = NULL, strip.white = FALSE, encoding = "UTF-8"
+  )
+  # It leaves doubled quotes doubled.
+  as.data.frame(lapply(curves, gsub, pattern = '""', replacement = '"', fixed = TRUE))
+}}"""
+
+_READ_ARROW = "read_curves <- function(path) arrow::{function}(path)"
+
+
+def script_text(
+    table: Path, columns: list[RColumn], keys: list[str], title: str | None, level: float | None
+) -> str:
+    """Return the script that draws a table, in ASCII."""
+    suffix = table.suffix.lower()
+    of_keys = [column for column in columns if column.name in keys]
+    models = [literal(column.r_name) for column in of_keys if column.name == MODEL]
+    head = FIRST_LINE + _HEAD.format(
+        script=literal(table.with_suffix(".R").name),
+        table=literal(table.name),
+        picture=literal(table.with_suffix(".png").name),
+        packages="ggplot2" if suffix in SEPARATORS else "ggplot2 and arrow",
+        columns="\n".join(map(_described, columns)),
+        notes=_notes(columns, suffix),
+        title=literal(_TITLE if title is None else title),
+        keys=vector(column.r_name for column in of_keys),
+        key_titles=wrapped(f"{c.r_name} = {literal(c.name)}" for c in of_keys) or "character()",
+        model="".join(models) or "NULL",
+        level="NULL" if level is None else level,
+        reader=_reader(suffix),
+        restore=_restore(columns),
+    )
+    return head + _DRAWING.read_text(encoding="ascii")
+
+
+def _described(column: RColumn) -> str:
+    renamed = "" if column.name == column.r_name else f", {literal(column.name)} in the frame"
+    return f"#   {column.r_name}: {column.kind}{renamed}"
+
+
+def _notes(columns: list[RColumn], suffix: str) -> str:
+    if suffix not in SEPARATORS:
+        return _ARROW_NOTES
+    others = [f", {c.null} in {c.r_name}" for c in columns if c.null != NULL]
+    return _TEXT_NOTES.format(nulls=NULL + "".join(others), separator=_separator(suffix))
+
+
+def _reader(suffix: str) -> str:
+    if suffix in SEPARATORS:
+        return _READ_TEXT.format(separator=_separator(suffix))
+    function = "read_parquet" if suffix == ".parquet" else "read_feather"
+    return _READ_ARROW.format(function=function)
+
+
+def _separator(suffix: str) -> str:
+    return {"\t": r'"\t"', ",": '","'}[SEPARATORS[suffix]]
+
+
+def _restore(columns: list[RColumn]) -> str:
+    numbers = [column.r_name for column in columns if column.restore == AS_NUMBER]
+    code = [f"numbers <- {vector(numbers)}"]
+    code += [f"curves[numbers] <- lapply(curves[numbers], {AS_NUMBER})"]
+    for column in columns:
+        if column.restore != AS_NUMBER:
+            arguments = ", ".join([f"curves${column.r_name}", *column.arguments])
+            code += [f"curves${column.r_name} <- {column.restore}({arguments})"]
+    return "\n".join(f"  {line}" for line in code)

@@ -1,0 +1,104 @@
+"""Handing on to R: a table of curves that R reads without surprises, and a script that draws it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import polars.selectors as cs
+
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.curve_frame import curve_keys
+from frame_prc._files import atomic_write, check_writable
+from frame_prc._ggplot.columns import RColumn, r_columns
+from frame_prc._ggplot.script import FIRST_LINE, SEPARATORS, script_text
+from frame_prc._lazy import left_join
+from frame_prc.exceptions import ColumnError, FileError, OptionError, type_name
+
+_SUFFIXES = (*SEPARATORS, ".parquet", ".arrow", ".feather")
+_AREA = (AVERAGE_PRECISION, "ci_low", "ci_high")
+
+
+def table_path(path: Any) -> Path:
+    """Return where the table goes, or say why it cannot, before anything is computed."""
+    is_path = isinstance(path, (str, os.PathLike))
+    if not is_path or isinstance(os.fspath(path), bytes):
+        raise OptionError(f"path= is of type {type_name(path)}", "the path of a file, as text")
+    table = Path(os.fspath(path))
+    if table.suffix.lower() not in _SUFFIXES:
+        found = f"the suffix {table.suffix!r}" if table.suffix else "no suffix"
+        raise FileError(
+            f"path= {os.fspath(path)!r} has {found}",
+            ", ".join(_SUFFIXES),
+            "the path comes before the columns: write_ggplot('curves.tsv', 'truth', 'score')",
+        )
+    for file in (table, _script_path(table)):
+        check_writable(file)
+    _check_ours(_script_path(table))
+    return table
+
+
+def _check_ours(script: Path) -> None:
+    """Refuse to take the place of a script that somebody else wrote."""
+    if script.is_file() and not script.read_bytes().startswith(FIRST_LINE.encode()):
+        raise FileError(
+            f"{os.fspath(script)!r} is there, and is no script that was written here",
+            "a table beside which there is none",
+            "another name for the table gives the script another one as well",
+        )
+
+
+def write(
+    points: pl.DataFrame,
+    areas: pl.DataFrame,
+    table: Path,
+    title: str | None,
+    level: float | None,
+) -> tuple[Path, Path]:
+    """Write curves and the script that draws them: both files whole, or neither."""
+    keys = curve_keys(points.schema)
+    columns = r_columns(_with_areas(points, areas, keys), keys)
+    script = _script_path(table)
+    text = script_text(table, columns, keys, title, level)
+    with atomic_write(table, script) as (table_part, script_part):
+        _write_table(columns, table_part)
+        script_part.write_text(text, encoding="ascii", newline="\n")
+    return table, script
+
+
+def check_keys(keys: list[str]) -> None:
+    """Refuse a curve whose keys are named like what is added to it."""
+    for name in keys:
+        if name in _AREA:
+            raise ColumnError(
+                f"key {name!r} of the curve is named like a column that is added to it",
+                f"names other than {', '.join(map(repr, _AREA))}",
+                "rename it",
+            )
+
+
+def _with_areas(points: pl.DataFrame, areas: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Add the average precision of its segment to each point, and its interval if there is one."""
+    measures = [name for name in _AREA if name in areas.columns and name not in points.columns]
+    found = areas.select(cs.by_name(*keys, *measures))
+    return left_join(points, found, keys)
+
+
+def _script_path(table: Path) -> Path:
+    return table.with_suffix(".R")
+
+
+def _write_table(columns: list[RColumn], path: Path) -> None:
+    suffix = path.suffix.lower()
+    if suffix in SEPARATORS:
+        texts = pl.DataFrame([column.texts() for column in columns])
+        texts.write_csv(path, separator=SEPARATORS[suffix], quote_style="never")
+        return
+    values = pl.DataFrame({column.r_name: column.values for column in columns})
+    if suffix == ".parquet":
+        values.write_parquet(path)
+    else:
+        # R's arrow has no string views.
+        values.write_ipc(path, compat_level=pl.CompatLevel.oldest())

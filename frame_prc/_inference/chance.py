@@ -1,0 +1,66 @@
+"""What a score that knows nothing attains: the average precision of a random order of the labels.
+
+P of N rows are positive, and each order of the labels is as likely as any other, while the scores
+stay as they are. A tie of n_g rows, N_g of them retrieved with it, then adds on average
+``n_g / N_g * (1 / N + (N_g - 1) (P - 1) / (N (N - 1)))``: a positive in it is retrieved with itself
+and a share ``(P - 1) / (N - 1)`` of the others. With S the sum of ``n_g / N_g`` over the ties and R
+the number of rows that are retrieved at all, the expectation is
+
+    (S (N - P) + R (P - 1)) / (N (N - 1))
+
+in which nothing cancels. Without ties it is that of Bestgen 2015 ("Exact expected average precision
+of the random baseline for system evaluation").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from frame_prc._formulas import exact_sum
+from frame_prc._lazy import left_join
+from frame_prc._ranking.ranking import Ranking
+from frame_prc._ranking.running_sums import retrieved_at_ties
+
+RANDOM = "random_average_precision"
+RANDOM_SHORTFALL = "random_shortfall"
+
+_POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
+_SHARES, _RETRIEVED = pl.col("tie_shares"), pl.col("retrieved")
+
+
+def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.LazyFrame:
+    """Add the average precision of a random order of the labels, and what it lacks of 1.
+
+    ``table`` has ``positives`` and ``negatives``, and ``on`` names its column ``segment`` or its
+    keys. For weighted rows no such formula is known to us: the prevalence stands for it.
+    """
+    n = _POSITIVES + _NEGATIVES
+    if ranking.rows.columns.weighted:
+        return table.with_columns(_defined(_POSITIVES / n, _NEGATIVES / n))
+    shares = _tie_shares(ranking)
+    keyed = shares if "segment" in on else ranking.segments.with_keys(shares)
+    # Without negatives every order of the labels is the same, whatever the ties.
+    mixed = _NEGATIVES > 0
+    negatives = pl.when(mixed).then(_NEGATIVES / (n - 1)).otherwise(0.0)
+    positives = pl.when(mixed).then((_POSITIVES - 1) / (n - 1)).otherwise(1.0)
+    area = _SHARES / n * negatives + _RETRIEVED / n * positives
+    shortfall = (_RETRIEVED - _SHARES) / n * negatives + (n - _RETRIEVED) / n
+    added = left_join(table, keyed, on).with_columns(_defined(area, shortfall))
+    return added.drop("tie_shares", "retrieved")
+
+
+def _defined(area: pl.Expr, shortfall: pl.Expr) -> list[pl.Expr]:
+    named = {RANDOM: area, RANDOM_SHORTFALL: shortfall}
+    return [pl.when(_POSITIVES > 0).then(value).alias(name) for name, value in named.items()]
+
+
+def _tie_shares(ranking: Ranking) -> pl.LazyFrame:
+    """Return ``segment, tie_shares, retrieved``: of each tie its share of the rows down to it."""
+    # Nothing is retrieved yet where a segment opens, nor at bins without rows.
+    share = pl.when(_RETRIEVED > 0).then(_RETRIEVED.diff() / _RETRIEVED)
+    shares = retrieved_at_ties(ranking).with_columns(share=share)
+    return shares.group_by("segment").agg(
+        tie_shares=exact_sum(pl.col("share")), retrieved=_RETRIEVED.max()
+    )

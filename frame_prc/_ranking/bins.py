@@ -1,0 +1,128 @@
+"""Bins: scores between two thresholds taken as one, counted in a single pass over the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from frame_prc._lazy import cached
+from frame_prc._ranking.scale import Scale, integer
+from frame_prc._request.specs import IntoColumn
+from frame_prc._request.thresholds import Bins
+from frame_prc._rows.checks import COUNT_LIMIT, cover_check, is_improbable, probability_check
+from frame_prc._rows.columns import check_numeric, find_column, project
+from frame_prc._rows.rows import Rows, computed
+from frame_prc.exceptions import DataError
+
+_SCORE, _PLACE = pl.col("score"), pl.col("place")
+
+_PLACES = 2**20  # more than there are thresholds
+_SUSPECT = _PLACES - 1
+_NARROW_KEYS = (
+    pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.Date,
+)  # fmt: skip
+_WIDE_KEYS = (pl.Int64, pl.UInt64, pl.Datetime, pl.Duration, pl.Time)
+_NO_KEY = {pl.Int64: -(2**40), pl.Int128: -(2**70)}  # below every key of 32, of 64 bits
+
+
+def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool = False) -> Rows:
+    """Return rows that each hold the counts of a bin, with its level in place of the score.
+
+    They come by key, the highest bin first, behind the gate. Rows that are left out as missing are
+    in ``n_dropped``; those in no bin have no level, which is an error if bins must be ``covering``.
+    So is a score that is no probability in bins that are of these.
+    """
+    bins = bins.of(rows.score_dtype)
+    last = len(bins.thresholds) - 1
+    below, unscored = last + 1, last + 2
+    reached = (last - pl.col("level")).fill_null(below)
+    improbable = is_improbable(_SCORE.cast(pl.Float64)) & pl.lit(bins.of_probabilities)
+    place = (
+        pl.when("suspect")
+        .then(_SUSPECT)
+        .when(_SCORE.is_null() if rows.usable is None else ~rows.usable)
+        .then(unscored)
+        .when(improbable)
+        .then(_SUSPECT)
+        .otherwise(reached)
+    )
+    levelled = bins.with_level(rows.frame, in_memory=rows.in_memory)
+    placed = levelled.with_columns(place=place.cast(pl.Int64))
+    amounts = _amounts(rows, squares=squares)
+    counted = _grouped(rows, placed, amounts)
+    checked = _checked(rows, counted, bins, covering=covering)
+    level = pl.when(last >= _PLACE).then(last - _PLACE).cast(pl.UInt32).alias("score")
+    return replace(
+        rows,
+        frame=cached(checked.select(*rows.keys, level, *amounts)),
+        counted=True,
+        usable=None,
+        n_dropped=pl.col("n_dropped") if "n_dropped" in amounts else None,
+        values=None,
+    )
+
+
+def _grouped(rows: Rows, placed: pl.LazyFrame, sums: dict[str, pl.Expr]) -> pl.LazyFrame:
+    """Add up by key and place; one integer of both groups faster than two columns."""
+    key_dtype = rows.only_key_dtype
+    if key_dtype is None or key_dtype not in (*_NARROW_KEYS, *_WIDE_KEYS):
+        return placed.group_by(*rows.keys, "place").agg(**sums).sort(*rows.keys, "place")
+    dtype = pl.Int64 if key_dtype in _NARROW_KEYS else pl.Int128
+    no_key, places = integer(_NO_KEY[dtype], dtype), integer(_PLACES, dtype)
+    number = pl.col("key_0").to_physical().cast(dtype).fill_null(no_key)
+    both = pl.col("both")
+    counted = placed.group_by(both=number * places + _PLACE.cast(dtype)).agg(**sums).sort("both")
+    number = pl.when(both // places != no_key).then(both // places)
+    key = number.cast(pl.Int64 if key_dtype.is_temporal() else key_dtype).cast(key_dtype)
+    return counted.select(key.alias("key_0"), (both % places).cast(pl.Int64).alias("place"), *sums)
+
+
+def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:
+    """Return what is added up in each bin, by name."""
+    amounts = rows.amounts(pl.col("truth"), squares=squares)
+    if rows.usable is not None:
+        amounts = {name: pl.when(rows.usable).then(amount) for name, amount in amounts.items()}
+    dtype = pl.Float64 if rows.columns.weighted else pl.Int64
+    sums = {name: amount.sum().cast(dtype) for name, amount in amounts.items()}
+    return sums if rows.n_dropped is None else sums | {"n_dropped": rows.n_dropped.sum()}
+
+
+def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -> pl.LazyFrame:
+    """Return the counts of bins behind the gate, which looks into the rows where need be."""
+    below, scores, classes = len(bins.thresholds), rows.columns.scores, rows.columns.classes
+    checks = [cover_check(scores, classes, bins.thresholds[0])] if covering else []
+    if bins.of_probabilities:
+        checks = [probability_check(scores, classes)]
+    pos, neg = pl.col("pos").cast(pl.Float64), pl.col("neg").cast(pl.Float64)
+    suspicious = (
+        (_PLACE == _SUSPECT)
+        | (pl.lit(covering) & (below == _PLACE))
+        | ~((pos.sum() + neg.sum()).is_between(0, COUNT_LIMIT))
+        | (pos.sum() == 0)
+    )
+    return rows.guard_bins(rows.guard_small(counted, suspicious, checks))
+
+
+def quantile_thresholds(
+    lf: pl.LazyFrame, score: IntoColumn, number: int, *, in_memory: bool
+) -> list[float]:
+    """Return thresholds between which about equally many scores lie.
+
+    Scores are counted by the first ten bits of their mantissa, so one pass and a small table do.
+    """
+    column = find_column(lf, "score", score)
+    check_numeric("score", column)
+    scale, grain = Scale.of(pl.Float32()), 2**13
+    found = project(lf, [], [], {"score": column})
+    given = computed(found).lazy() if in_memory else found
+    scores = given.select(_SCORE.cast(pl.Float64)).drop_nans().drop_nulls()
+    grains = scale.slot(_SCORE.cast(pl.Float32)) // grain
+    table = scores.group_by(grain=grains).agg(pl.len(), least=_SCORE.min()).sort("grain")
+    # From the highest score down; what begins in one share of the rows has one threshold.
+    rows = pl.col("len").cast(pl.Int64)
+    share = (rows.cum_sum() - rows) * number // rows.sum()
+    least = table.group_by(share=share).agg(pl.col("least").min()).collect()["least"].sort()
+    if least.is_empty():
+        raise DataError(f"score= column {column.name!r} has no values", "at least one score")
+    return least.to_list()

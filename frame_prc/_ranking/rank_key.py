@@ -1,0 +1,114 @@
+"""Segment, score and class of a row packed into one integer, so that one narrow sort ranks all.
+
+::
+
+    segment | slot of the score, the highest score first | 1 for a positive row, else 0
+
+Ascending, it puts segments in the order of their keys, scores descending, and positives last
+within a tie. Sorting 5 million such keys costs as much as a bare sort of as many Float64 scores,
+and less in Int64; sorting two columns costs about 12 times as much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_prc._ranking.scale import Scale, integer
+
+_KEY = pl.col("rank_key")
+_FEW_BITS = 33
+_INT64, _INT128 = 63, 126  # bits that a key may have; the sign is left alone
+
+
+def most_segments(scale: Scale) -> int:
+    """Return how many segments fit beside scores of a scale, in Int64 if that leaves many."""
+    width = _INT64 if scale.bits <= _FEW_BITS else _INT128
+    # A number is an Int64 itself, whatever the width of the key.
+    return (1 << min(width - 1 - scale.bits, _INT64 - 1)) - 1
+
+
+@dataclass(frozen=True)
+class RankKey:
+    """What a column ``rank_key`` says, as expressions.
+
+    The first slot opens each segment with a row of its own, called positive so that it stays where
+    only positives do: running sums start there. The last slot takes rows that no threshold
+    retrieves. No segment has the number ``last_segment``, but the row that ends all has it.
+    """
+
+    scale: Scale
+    last_segment: int
+
+    @property
+    def dtype(self) -> type[pl.DataType]:
+        """The narrowest dtype that holds segment, slot and class."""
+        bits = self.last_segment.bit_length() + self.scale.bits + 1
+        return pl.Int64 if bits <= _INT64 else pl.Int128
+
+    def pack(self, segment: pl.Expr, slot: pl.Expr, positive: pl.Expr) -> pl.Expr:
+        """Return the rank key of each row."""
+        by_segment = segment.cast(self.dtype) * self._int(self._segment_size)
+        # Not strict: a score that the gate refuses, such as NaN, may be beyond the scale.
+        by_slot = slot.cast(self.dtype, strict=False) * self._int(2)
+        return (by_segment + by_slot + positive.cast(self.dtype)).alias("rank_key")
+
+    def opening(self, segment: pl.Expr) -> pl.Expr:
+        """Return the rank key of the row that opens each segment."""
+        return self.pack(segment, pl.lit(0), pl.lit(1))
+
+    def ending(self) -> pl.LazyFrame:
+        """Return the row after all segments, which opens one that holds no row."""
+        last = pl.LazyFrame({"segment": [self.last_segment]})
+        return last.select(self.opening(pl.col("segment")))
+
+    def segment(self) -> pl.Expr:
+        """Return the number of the segment."""
+        return (_KEY // self._int(self._segment_size)).cast(pl.Int64).alias("segment")
+
+    def slot(self) -> pl.Expr:
+        """Return the slot of the score."""
+        return (self._within_segment() // self._int(2)).alias("slot")
+
+    def retrieved(self) -> pl.Expr:
+        """Return whether some threshold reaches a row, from its column ``slot``."""
+        return pl.col("slot") != self._int(self.scale.last)
+
+    def unretrieved(self) -> pl.Expr:
+        """Return whether no threshold reaches a row, from its rank key."""
+        return self._within_segment() >= self._int(2 * self.scale.last)
+
+    def tie(self) -> pl.Expr:
+        """Return the rank key without the class: one value per segment and score."""
+        return (_KEY - (_KEY & self._int(1))).alias("rank_key")
+
+    def positive(self) -> pl.Expr:
+        """Return whether a row is positive; one that opens a segment is."""
+        return (_KEY & self._int(1)) == self._int(1)
+
+    def opens(self) -> pl.Expr:
+        """Return whether a row is the one that opens its segment."""
+        return (self._within_segment() == self._int(1)).alias("opens")
+
+    def closes(self) -> pl.Expr:
+        """Return whether a row is the last of its segment; rows must be sorted."""
+        return (self._step() >= self._int(self._segment_size)).alias("closes")
+
+    def ends_tie(self) -> pl.Expr:
+        """Return whether a row is the last of its score; rows must be sorted."""
+        return self._step() > self._int(1)
+
+    @property
+    def _segment_size(self) -> int:
+        return int(2 ** (self.scale.bits + 1))
+
+    def _within_segment(self) -> pl.Expr:
+        return _KEY & self._int(self._segment_size - 1)
+
+    def _step(self) -> pl.Expr:
+        """Return the bits in which a key and the next one differ; all of them after the last."""
+        return _KEY ^ _KEY.shift(-1, fill_value=self._int(0))
+
+    def _int(self, value: int) -> pl.Expr:
+        return integer(value, self.dtype)

@@ -1,0 +1,191 @@
+"""Running sums over rows in ranking order, at the points that a verb needs."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from frame_prc._ranking.rank_key import RankKey
+from frame_prc._ranking.ranking import Ranking
+
+Which: TypeAlias = Literal["ties", "corners", "steps", "hits"]
+
+
+# Rows that are sums of weights do not tell of how many; rounding seldom is worse than of so many.
+_TERMS_OF_COUNTS = 2**17
+
+
+def class_totals(ranking: Ranking) -> list[pl.Expr]:
+    """Return the sums ``pos`` and ``neg`` of a group of ranked rows, and maybe of their squares."""
+    dtype = pl.Float64 if ranking.rows.columns.weighted else pl.Int64
+    return [a.cast(dtype).sum().alias(name) for name, a in ranking.amounts().items()]
+
+
+def running(ranking: Ranking, which: Which) -> pl.LazyFrame:
+    """Sort, and return running sums at the rows asked for.
+
+    Parameters
+    ----------
+    ranking
+        Ranked rows.
+    which
+        ``"ties"``: the last row of every score. ``"corners"``: of these, only the first and the
+        last of each number of true positives. ``"steps"``: only the scores that have positives, and
+        maybe the last; no other changes the average precision. ``"hits"``: the same, without the
+        point before each, which takes a look at all ties.
+
+    Returns
+    -------
+    LazyFrame
+        ``segment``, ``slot``, ``tp``, ``fp``, ``positives``, ``negatives``, ``opens``, in ranking
+        order; each segment begins with the row that opens it. The totals are those of the segment.
+        With squares also ``tp_squares``, ``fp_squares`` and ``positives_squares``. Steps also have
+        ``tp_a`` and ``fp_a``, the running sums at the score before. With weights ``n_terms`` is how
+        many terms the sums of a segment have, each of which may round them.
+    """
+    sums = _weight_sums if ranking.rows.columns.weighted else _count_sums
+    squares = ("tp_squares", "fp_squares", "positives_squares") if ranking.squares else ()
+    before = ("tp_a", "fp_a") if which == "steps" else ()
+    sizes = ("n_terms",) if ranking.rows.columns.weighted else ()
+    columns = ("tp", "fp", "positives", "negatives", "opens", *before, *squares, *sizes)
+    summed = sums(ranking, which).select(ranking.key.segment(), ranking.key.slot(), *columns)
+    return summed.filter(pl.col("segment") != ranking.key.last_segment)
+
+
+def retrieved_at_ties(ranking: Ranking) -> pl.LazyFrame:
+    """Return ``segment, retrieved`` where each segment opens and at the last row of every score.
+
+    ``retrieved`` is null at rows that no threshold reaches. It is for rows that are counted, not
+    weighted, and what :func:`running` returns costs more.
+    """
+    key, seen = ranking.key, pl.col("seen").cast(pl.Int64)
+    ties = _counts_at(ranking, "ties").with_columns(key.opens())
+    retrieved = pl.when(~key.unretrieved()).then(_since_opening(seen, seen))
+    found = ties.select(key.segment().set_sorted(), retrieved.alias("retrieved"))
+    return found.filter(pl.col("segment") != key.last_segment)
+
+
+def _count_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
+    """Sum over all segments, and take off what there was when a segment opened.
+
+    Integers are exact, so this gives what a window per segment would, at a fifth of its cost.
+    """
+    # The row that opens a segment is a row and a hit itself, unless rows have sums: its are 0.
+    itself = 0 if ranking.carried else 1
+    found, seen = pl.col("found").cast(pl.Int64), pl.col("seen").cast(pl.Int64)
+    counts = _counts_at(ranking, which).with_columns(ranking.key.opens())
+    if which == "steps":
+        tp_a = _since_opening(pl.col("found_a").cast(pl.Int64), found)
+        retrieved_a = _since_opening(pl.col("seen_a").cast(pl.Int64), seen)
+        counts = counts.with_columns(tp_a=tp_a, fp_a=retrieved_a - tp_a)
+    if ranking.squares:
+        counts = counts.with_columns(
+            positives_squares=_until_next(pl.col("tp_squares")),
+            tp_squares=_since_opening(pl.col("tp_squares"), pl.col("tp_squares")),
+            fp_squares=_since_opening(pl.col("fp_squares"), pl.col("fp_squares")),
+        )
+    return counts.with_columns(
+        tp=_since_opening(found, found),
+        retrieved=_since_opening(seen, seen),
+        positives=_until_next(found) - itself,
+        n=_until_next(seen) - itself,
+    ).with_columns(
+        fp=pl.col("retrieved") - pl.col("tp"), negatives=pl.col("n") - pl.col("positives")
+    )
+
+
+def _counts_at(ranking: Ranking, which: Which) -> pl.LazyFrame:
+    """Return how many positives were ``found`` and rows ``seen``, at the rows asked for."""
+    key, ranked = ranking.key, ranking.in_order
+    if ranking.carried:
+        sums = {"found": pl.col("pos"), "seen": pl.col("pos") + pl.col("neg")}
+        if ranking.squares:
+            sums |= {"tp_squares": pl.col("pos_squares"), "fp_squares": pl.col("neg_squares")}
+        ranked = ranked.with_columns(**{name: amount.cum_sum() for name, amount in sums.items()})
+        return _picked(ranked, key, which, ("found", "seen"))
+    ranked = ranked.with_row_index("seen")
+    if which == "hits":
+        # Within a tie positives come last, so hits alone say all that is asked of them.
+        return ranked.filter(key.positive()).with_row_index("found").filter(key.ends_tie())
+    found = key.positive().cast(pl.Int64).cum_sum()
+    return _picked(ranked.with_columns(found=found), key, which, ("found", "seen"))
+
+
+def _since_opening(amount: pl.Expr, running_sum: pl.Expr) -> pl.Expr:
+    return amount - pl.when("opens").then(running_sum).forward_fill()
+
+
+def _until_next(running_sum: pl.Expr) -> pl.Expr:
+    """Return what a running sum grows by from one row that opens a segment to the next."""
+    at_opening = pl.when("opens").then(running_sum)
+    return at_opening.shift(-1).backward_fill() - at_opening.forward_fill()
+
+
+def _weight_sums(ranking: Ranking, which: Which) -> pl.LazyFrame:
+    """Sum within each segment, since floats would lose a small segment behind a large one."""
+    key, amounts = ranking.key, ranking.amounts()
+    gains = {"tp": "pos", "tp_squares": "pos_squares"}
+    losses = {"fp": "neg", "fp_squares": "neg_squares"}
+    ranked = ranking.in_order.with_columns(key.segment()).set_sorted("segment")
+    ranked = ranked.with_row_index("row")
+    if which == "hits":
+        # Only positive rows add true positives: there are fewer of them to sum up.
+        ranked = ranked.with_columns(_sums_within(losses, amounts))
+        ranked = ranked.filter(key.positive() | key.closes())
+        ranked = ranked.with_columns(_sums_within(gains, amounts))
+    else:
+        ranked = ranked.with_columns(_sums_within(gains | losses, amounts))
+    sums = {"positives": "tp", "negatives": "fp"}
+    sums |= {"positives_squares": "tp_squares"} if ranking.squares else {}
+    totals = {
+        total: pl.when("closes").then(pl.col(of)).backward_fill() for total, of in sums.items()
+    }
+    picked = _picked(ranked, key, which, ("tp", "fp"))
+    hidden = _TERMS_OF_COUNTS if ranking.rows.counted else 0
+    return picked.with_columns(key.opens(), key.closes()).with_columns(
+        n_terms=_until_next(pl.col("row").cast(pl.Int64)) + hidden, **totals
+    )
+
+
+def _sums_within(sums: dict[str, str], amounts: dict[str, pl.Expr]) -> list[pl.Expr]:
+    """Return running sums, by name, of amounts within each segment of sorted rows."""
+    # Rows come by segment: the groups one after the other, as "explode" gives them, are in place.
+    return [
+        amounts[of].cum_sum().over("segment", mapping_strategy="explode").alias(name)
+        for name, of in sums.items()
+        if of in amounts
+    ]
+
+
+def _picked(
+    ranked: pl.LazyFrame, key: RankKey, which: Which, sums: tuple[str, str]
+) -> pl.LazyFrame:
+    """Return the rows asked for, and the last row of each segment.
+
+    ``sums`` names two running sums, the first of positives.
+    """
+    if which == "hits":
+        return ranked.filter((key.ends_tie() & key.positive()) | key.closes())
+    ties, found = ranked.filter(key.ends_tie()), pl.col(sums[0])
+    match which:
+        case "ties":
+            return ties
+        case "corners":
+            return ties.filter(_is_corner(key, found))
+        case "steps":
+            before = ties.with_columns(pl.col(name).shift(1).alias(f"{name}_a") for name in sums)
+            grows = found > pl.col(f"{sums[0]}_a")
+            return before.filter(grows | key.opens() | key.closes())
+
+
+def _is_corner(key: RankKey, found: pl.Expr) -> pl.Expr:
+    """Keep the first and the last point of each number of true positives.
+
+    Between them only false positives are added: the points lie on a vertical line, below the
+    first and above the last, where they carry no area and no maximum.
+    """
+    opens = key.opens()
+    begins = opens | opens.shift(1) | (found != found.shift(1))
+    ends = opens.shift(-1, fill_value=True) | (found != found.shift(-1))
+    return begins | ends | key.unretrieved().shift(-1)

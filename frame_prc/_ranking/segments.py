@@ -1,0 +1,135 @@
+"""Segments: every combination of keys in the input, numbered in the order of the keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from frame_prc._lazy import cached, join, left_join
+from frame_prc._ranking.scale import integer, integer_bounds
+from frame_prc._rows.rows import Rows
+
+_KEY = pl.col("key_0")
+_NUMBER = pl.col("segment")
+# Differences of these may not fit Int64.
+_WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
+
+
+@dataclass(frozen=True)
+class KeyRange:
+    """The range of one key of integers, whose own value then numbers the segments from null on.
+
+    It spares looking up the number of every row, and the key of every point.
+    """
+
+    dtype: pl.DataType
+    lowest: int
+    highest: int
+
+    @property
+    def size(self) -> int:
+        """How many values there can be, with null."""
+        return self.highest - self.lowest + 2
+
+    def number(self) -> pl.Expr:
+        """Return the number of each row's segment."""
+        above_lowest = _KEY.to_physical().cast(self._integer) - self._lowest()
+        return (above_lowest.cast(pl.Int64) + 1).fill_null(0)
+
+    def key(self) -> pl.Expr:
+        """Return the key of each segment's number."""
+        above_lowest = pl.when(_NUMBER > 0).then(_NUMBER - 1).cast(self._integer, strict=False)
+        return (above_lowest + self._lowest()).cast(self.dtype, strict=False).alias("key_0")
+
+    @property
+    def _integer(self) -> pl.DataType:
+        return self.dtype if self.dtype in _WIDE_INTEGERS else pl.Int64()
+
+    def _lowest(self) -> pl.Expr:
+        return integer(self.lowest, self._integer)
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The segments of some rows, numbered from 0 to at most ``count - 1``.
+
+    ``table`` has ``segment``, the number; the key columns; and ``n_dropped`` where missing values
+    were dropped. Without a ``key_range``, numbers are places in the table.
+    """
+
+    table: pl.LazyFrame
+    count: int
+    keys: list[str]
+    key_range: KeyRange | None = None
+
+    def numbered(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Add the number of its segment to each row."""
+        if not self.keys:
+            return frame.with_columns(segment=pl.lit(0, dtype=pl.Int64))
+        if self.key_range is not None:
+            return frame.with_columns(segment=self.key_range.number())
+        numbers = self.table.select("segment", *self.keys)
+        return left_join(frame, numbers, self.keys, in_order=False)
+
+    def with_keys(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Turn the column ``segment`` into the key columns."""
+        if not self.keys:
+            return frame.drop("segment")
+        if self.key_range is not None:
+            return frame.with_columns(self.key_range.key()).drop("segment")
+        keys = self.table.select("segment", *self.keys)
+        keyed = join(frame, keys, on="segment", how="left", maintain_order="left")
+        return keyed.drop("segment")
+
+
+def find_segments(rows: Rows, limit: int) -> Segments:
+    """Return the segments of the input, numbered below the limit."""
+    counts = [] if rows.n_dropped is None else [rows.n_dropped.sum().alias("n_dropped")]
+    if not rows.keys:
+        whole = rows.frame.select(counts) if counts else pl.LazyFrame({"all": [None]})
+        return Segments(cached(whole.with_columns(segment=pl.lit(0, dtype=pl.Int64))), 1, [])
+    distinct = rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
+    key_range = _key_range(rows)
+    if key_range is not None and key_range.size <= limit:
+        table = cached(distinct.with_columns(segment=key_range.number()))
+        return Segments(table, key_range.size, rows.keys, key_range)
+    table = distinct.with_row_index("segment").with_columns(_below(limit))
+    if rows.values is None:
+        return Segments(cached(table), limit, rows.keys)
+    # A left join with structs in several chunks gives rows whose nulls Polars takes for none.
+    found = table.collect().rechunk()
+    return Segments(found.lazy(), found.height, rows.keys)
+
+
+def _below(limit: int) -> pl.Expr:
+    # A number from the limit on must fail here, in a cast, and not wrap into another segment.
+    room = max(2**31 // (limit + 1), 1)
+    number = _NUMBER.cast(pl.Int64)
+    return ((number + 1) * room).cast(pl.Int32 if room > 1 else pl.Int64) // room - 1
+
+
+def _key_range(rows: Rows) -> KeyRange | None:
+    """Return the range of the key, if there is just one and it is integers by another name."""
+    dtype = rows.only_key_dtype
+    if dtype is None or not (dtype.is_integer() or dtype.is_temporal() or dtype == pl.Boolean):
+        return None
+    return KeyRange(
+        dtype, *(_bounds(dtype) if rows.values is None else _found(rows.values["by_0"]))
+    )
+
+
+def _bounds(dtype: pl.DataType) -> tuple[int, int]:
+    """Return the lowest and the highest integer that a key can be."""
+    if dtype == pl.Boolean:
+        return 0, 1
+    if dtype.is_temporal():
+        return integer_bounds(pl.Int32() if dtype == pl.Date else pl.Int64())
+    return integer_bounds(dtype)
+
+
+def _found(key: pl.Series) -> tuple[int, int]:
+    """Return the lowest and the highest integer that a key is."""
+    integers: Any = key.to_physical()
+    return int(integers.min() or 0), int(integers.max() or 0)

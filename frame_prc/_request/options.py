@@ -1,0 +1,354 @@
+"""Options of single verbs: each checked, and put into the one form the verb computes with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any, TypeAlias, TypeGuard, cast, get_args
+
+from frame_prc._request.packages import check_numpy
+from frame_prc._request.roles import Request, check_option, plain_option
+from frame_prc._request.specs import (
+    CI_METHODS,
+    LEAST_POINTS,
+    METHODS,
+    PARTIAL_METHODS,
+    Adjust,
+    Against,
+    Average,
+    Comparison,
+    Criterion,
+    Interval,
+    Keep,
+    Method,
+    Resampling,
+    Target,
+    pairs_of,
+)
+from frame_prc._request.thresholds import MOST_THRESHOLDS, Bins
+from frame_prc.exceptions import OptionError, shown, type_name
+
+Numbers: TypeAlias = float | Iterable[float] | None
+
+_LARGEST_BETA = 1e100  # beyond, its square is no float
+_THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
+_MOST_RECALLS = 10_001
+_MOST_REPLICATES = 1_000_000
+_HIGHEST_LEVEL = 1 - 1e-15  # beyond, half the rest is lost beside 1
+_MOST_POINTS = 2**62  # more than any curve has
+_RECALLS = f"a number of recalls from 2 to {_MOST_RECALLS}, or a list of ascending ones from 0 to 1"
+_PAIR = 2
+_RANGE = "(low, high) with 0 <= low < high <= 1"
+
+
+def check_title(title: object) -> None:
+    """Refuse a title that is no text."""
+    if title is not None and not isinstance(title, str):
+        raise OptionError(f"title={shown(title)} is of type {type_name(title)}", "a text, or None")
+
+
+def method_list(method: Any) -> list[Method]:
+    """Return the methods asked for."""
+    methods = list(map(plain_option, method if _is_list(method) else [method]))
+    known = ", ".join(map(repr, METHODS))
+    if not methods:
+        raise OptionError("method= is an empty list", known)
+    for name in methods:
+        if not isinstance(name, str) or name not in METHODS:
+            raise OptionError(f"method={shown(name)} is not known", known)
+        if methods.count(name) > 1:
+            raise OptionError(f"method= names {name!r} twice", "each method once")
+    return methods
+
+
+def points_to_keep(keep: Any) -> Keep:
+    """Return which points of a curve to keep."""
+    keep = plain_option(keep)
+    if isinstance(keep, str) and keep in ("all", "corners"):
+        return cast("Keep", keep)
+    if not _is_integer(keep) or keep < LEAST_POINTS:
+        raise OptionError(
+            f"keep={shown(keep)} is not an option",
+            f"'all', 'corners', or a number of points from {LEAST_POINTS} on",
+        )
+    return min(int(keep), _MOST_POINTS)
+
+
+def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, float] | None:
+    """Return the recalls between which an area is taken."""
+    if recall_range is None:
+        return None
+    bounds = list(recall_range) if _is_list(recall_range) else []
+    fits = len(bounds) == _PAIR and all(map(_is_number, bounds))
+    low, high = map(float, bounds) if fits else (math.nan, math.nan)
+    if not 0 <= low < high <= 1:
+        raise OptionError(f"recall_range={shown(recall_range)} is not a range of recalls", _RANGE)
+    for name in methods:
+        if name not in PARTIAL_METHODS:
+            raise OptionError(
+                f"method={name!r} has no area over a range of recalls",
+                ", ".join(map(repr, PARTIAL_METHODS)),
+                "ask for it apart, without recall_range=",
+            )
+    return low, high
+
+
+def bins_of(thresholds: Any) -> Bins | None:
+    """Return the bins between thresholds."""
+    if thresholds is None:
+        return None
+    if _is_integer(thresholds) and (count := int(thresholds)) > 1:
+        _check_number("thresholds", count)
+        return Bins(
+            [place / (count - 1) for place in range(count)], evenly=True, of_probabilities=True
+        )
+    values = list(thresholds) if _is_list(thresholds) else []
+    if not values:
+        raise OptionError(f"thresholds={shown(thresholds)} gives no thresholds", _THRESHOLDS)
+    for value in values:
+        if not _is_number(value):
+            raise OptionError(f"thresholds= holds {shown(value)}", _THRESHOLDS)
+    _check_number("thresholds", len(values))
+    _check_ascending("thresholds", values, _THRESHOLDS)
+    return Bins([float(value) for value in values])
+
+
+def threshold_number(number: Any) -> int:
+    """Return how many thresholds to find."""
+    if not _is_integer(number) or number <= 1:
+        raise OptionError(f"number={shown(number)} is no number of thresholds", "2 or more")
+    _check_number("number", int(number))
+    return int(number)
+
+
+def _check_ascending(name: str, values: Sequence[float], allowed: str) -> None:
+    for before, after in pairwise(values):
+        if before >= after:
+            raise OptionError(
+                f"{name}= are not ascending: {after!r} comes after {before!r}",
+                allowed,
+                f"sorted(set({name})) puts them in order",
+            )
+
+
+def _check_number(name: str, count: int) -> None:
+    if count > MOST_THRESHOLDS:
+        raise OptionError(f"{name}= asks for {count} thresholds", f"up to {MOST_THRESHOLDS}")
+
+
+def prevalence(calibrate: float | None) -> float | None:
+    """Return the prevalence to calibrate to."""
+    if calibrate is not None and not (_is_number(calibrate) and 0 < calibrate < 1):
+        raise OptionError(
+            f"calibrate={shown(calibrate)} is not a prevalence", "a number between 0 and 1"
+        )
+    return None if calibrate is None else float(calibrate)
+
+
+def targets(numbers: dict[Criterion, Numbers]) -> list[Target]:
+    """Return the targets of operating points, in the order of the parameters."""
+    found = [
+        Target(criterion, _target(criterion, value))
+        for criterion, given in numbers.items()
+        if given is not None
+        for value in (list(given) if _is_list(given) else [given])
+    ]
+    if not found:
+        raise OptionError(
+            "no target is given", f"one or more of {', '.join(f'{n}=' for n in numbers)}"
+        )
+    return found
+
+
+_SHARES = ("recall", "precision", "predicted_rate")
+
+
+def _target(criterion: Criterion, value: Any) -> float:
+    allowed: tuple[Callable[[float], bool], str] = {
+        "threshold": (lambda _: True, "numbers"),
+        "f_beta": (
+            lambda beta: 0 < beta <= _LARGEST_BETA,
+            f"numbers above 0 and up to {_LARGEST_BETA}",
+        ),
+    }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
+    is_allowed, said = allowed
+    if not _has_number_type(value):
+        raise OptionError(f"{criterion}={shown(value)} is not a number", said)
+    if not _is_number(value) or not is_allowed(float(value)):
+        hint = _percent_hint(criterion, value) if criterion in _SHARES else None
+        raise OptionError(f"{criterion}={shown(value)} is out of range", said, hint)
+    return float(value)
+
+
+def _percent_hint(name: str, value: Any) -> str | None:
+    is_percent = _is_number(value) and 2 <= value <= 100  # noqa: PLR2004
+    return f"{value} % is {name}={value / 100}" if is_percent else None
+
+
+def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
+    # An array without dimensions has a way to be iterated over, which fails.
+    is_one = isinstance(value, (str, bytes)) or getattr(value, "shape", None) == ()
+    has_no_order = isinstance(value, (set, frozenset, dict))
+    return isinstance(value, Iterable) and not is_one and not has_no_order
+
+
+def _is_integer(value: object) -> TypeGuard[int]:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _has_number_type(value: object) -> bool:
+    return isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    if not _has_number_type(value):
+        return False
+    try:
+        return not math.isnan(value)
+    except (OverflowError, ValueError):  # larger than any float, or Decimal("sNaN")
+        return False
+
+
+def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> Interval | None:
+    """Return the interval asked for."""
+    ci_method = check_option("ci_method", ci_method, CI_METHODS)
+    if ci_method != "bootstrap" and drawn != Resampling():
+        raise OptionError(
+            f"replicates=, seed= or stratified= is given with ci_method={ci_method!r}",
+            "these with ci_method='bootstrap'",
+        )
+    if ci is None:
+        for name, asked in (("ci_method", ci_method != CI_METHODS[0]), ("cluster", cluster)):
+            if asked is not None and asked is not False:
+                raise OptionError(f"{name}= is given without ci=", "both, for example ci=0.95")
+        return None
+    if ci_method != "bootstrap":
+        return Interval(confidence(ci), ci_method)
+    check_numpy()
+    return Interval(confidence(ci), ci_method, drawn)
+
+
+def resampling(replicates: Any, seed: Any, stratified: Any, cluster: object) -> Resampling:
+    """Return how a bootstrap draws."""
+    stratified = check_option("stratified", stratified, (True, False))
+    if stratified and cluster is not None:
+        raise OptionError(
+            "stratified=True is given with cluster=",
+            "one of them",
+            "whole clusters are drawn, and bring the rows of both classes that they have",
+        )
+    if not _is_integer(replicates) or not 1 <= replicates <= _MOST_REPLICATES:
+        raise OptionError(
+            f"replicates={shown(replicates)} is no number of replicates",
+            f"an integer from 1 to {_MOST_REPLICATES:,}",
+        )
+    if seed is not None and (not _is_integer(seed) or seed < 0):
+        raise OptionError(
+            f"seed={shown(seed)} is not a seed",
+            "an integer from 0 on, for the same numbers every time, or None for new ones",
+        )
+    return Resampling(int(replicates), None if seed is None else int(seed), stratified)
+
+
+def recall_list(recalls: Any) -> list[float]:
+    """Return the recalls of a band, ascending."""
+    if _is_integer(recalls) and 1 < recalls <= _MOST_RECALLS:
+        return [place / (int(recalls) - 1) for place in range(int(recalls))]
+    values = list(recalls) if _is_list(recalls) else []
+    if not values:
+        raise OptionError(f"recalls={shown(recalls)} gives no recalls", _RECALLS)
+    for value in values:
+        if not _is_number(value) or not 0 <= value <= 1:
+            raise OptionError(f"recalls= holds {shown(value)}", _RECALLS)
+    _check_ascending("recalls", values, _RECALLS)
+    return [float(value) for value in values]
+
+
+def confidence(ci: Any) -> float:
+    """Return the level of an interval."""
+    if not _is_number(ci) or not 0 < ci < 1:
+        allowed = "a number between 0 and 1"
+        raise OptionError(f"ci={shown(ci)} is not a level", allowed, _percent_hint("ci", ci))
+    if ci > _HIGHEST_LEVEL:
+        raise OptionError(f"ci={shown(ci)} is too near 1", f"at most {_HIGHEST_LEVEL!r}")
+    return float(ci)
+
+
+def comparison(
+    asked: Request, ci: Any, baseline: str | None, against: Any, adjust: Any
+) -> Comparison:
+    """Return what to compare."""
+    against = check_option("against", against, (None, *get_args(Against)))
+    adjust = check_option("adjust", adjust, (None, *get_args(Adjust)))
+    if against is not None:
+        _check_against(asked, against, baseline)
+        return Comparison(confidence(ci), (), against, adjust)
+    models = [name for name in asked.models if name is not None]
+    if len(models) < 2:  # noqa: PLR2004
+        raise OptionError(
+            "score= names one model",
+            "two or more, as a list of columns or {name: column}",
+            "against='rest' compares the segments of one model",
+        )
+    check_baseline(baseline, models)
+    return Comparison(confidence(ci), pairs_of(models, baseline), None, adjust)
+
+
+def check_baseline(baseline: object, models: Sequence[str]) -> None:
+    """Refuse what is no name of a model."""
+    if baseline is not None and not (isinstance(baseline, str) and baseline in models):
+        raise OptionError(
+            f"baseline={shown(baseline)} is no model",
+            ", ".join(map(repr, models)) or "a model of several, by score= or a key 'model'",
+        )
+
+
+def _check_against(asked: Request, against: Against, baseline: str | None) -> None:
+    if baseline is not None:
+        raise OptionError(
+            "baseline= is given beside against=",
+            "baseline= to compare models, or against= to compare segments",
+        )
+    if not asked.keys:
+        raise OptionError(
+            f"against={against!r} is given without by=", "by= to make the segments to compare"
+        )
+
+
+def average_over(
+    over: str | None, average: Any, interval: Interval | None, *, bounds: bool
+) -> tuple[str, Average]:
+    """Return the key to average over and the kind of average, which go together."""
+    if bounds:
+        raise OptionError(
+            "bounds=True is given with over= and average=",
+            "bounds= for the average precision of segments",
+        )
+    if interval is not None:
+        raise OptionError(
+            "ci= is given with over= and average=",
+            "ci= for the average precision of segments",
+            "without the key in by= all rows are pooled, as for average='micro'",
+        )
+    if over is None or average is None:
+        given, lacking = ("average", "over") if over is None else ("over", "average")
+        raise OptionError(f"{given}= is given without {lacking}=", "over= and average= together")
+    average = check_option("average", average, get_args(Average))
+    if not isinstance(over, str):
+        raise OptionError(f"over= takes a key, got a value of type {type_name(over)}", "its name")
+    return over, average
+
+
+def f_scores_and_steps(f_scores: Any, points: int) -> tuple[list[float], int]:
+    """Return the F1 scores of iso lines, and how many steps a line has."""
+    scores = list(f_scores) if _is_list(f_scores) else [f_scores]
+    for score in scores:
+        if not _is_number(score) or not 0 < score < 1:
+            raise OptionError(f"f_scores= holds {shown(score)}", "numbers between 0 and 1")
+    if not _is_integer(points) or not 1 < points <= _MOST_RECALLS:
+        allowed = f"an integer from 2 to {_MOST_RECALLS}"
+        raise OptionError(f"points={shown(points)} do not make a line", allowed)
+    return scores, int(points) - 1

@@ -1,0 +1,89 @@
+"""Parameters that a verb does not have: what they are called here, or which verb has them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from functools import wraps
+from inspect import CO_VARARGS
+from typing import Any, TypeVar, cast
+
+from frame_prc.exceptions import ParameterError, shown
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+# What our parameters are called in other libraries.
+_ALSO_CALLED = {
+    "truth": "y_true true target actual observed outcome truth_col",
+    "score": "y_score y_scores y_pred y_prob y_proba y_hat probas_pred pred preds prediction "
+    "predictions prob probs proba probability probabilities scores score_col model models",
+    "by": "group_by groupby group groups key keys segment segments sensitive_features",
+    "weight": "sample_weight sample_weights weights case_weights",
+    "pos_label": "labels positive positive_label pos_class positive_class event_level",
+    "missing": "na na_rm dropna drop_nulls nan_policy",
+    "average": "average_method",
+    "thresholds": "bins n_bins num_thresholds n_thresholds",
+    "keep": "drop_intermediate",
+    "f_beta": "beta f1",
+    "ci": "confidence confidence_level level",
+    "replicates": "n_boot n_bootstrap n_bootstraps n_resamples",
+    "seed": "random_state rng",
+    "cluster": "clusters cluster_by",
+    "standardised": "standardized",
+    "adjust": "p_adjust correction",
+}
+_MEANT = {other: ours for ours, others in _ALSO_CALLED.items() for other in others.split()}
+_MOST_VERBS = 3  # that a hint lists
+# The verbs that have a parameter, by its name.
+_verbs: defaultdict[str, list[str]] = defaultdict(list)
+
+
+def verb(function: FunctionT) -> FunctionT:
+    """Return a function that refuses a parameter which it does not have with the name of ours."""
+    code = function.__code__
+    most = code.co_argcount
+    names = code.co_varnames[: most + code.co_kwonlyargcount]
+    subject = {"frame", "self"} & {*names[:1]}  # of a method it is not passed in parentheses
+    own = [name for name in names if name not in subject]
+    for name in own:
+        _verbs[name].append(function.__name__)
+    takes_any = bool(code.co_flags & CO_VARARGS)
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for name in kwargs:
+            if name not in names:
+                raise _unknown(function.__name__, name, own)
+        if len(args) > most and not takes_any:
+            raise _too_many(function.__name__, args[most], own[: most - len(subject)])
+        return function(*args, **kwargs)
+
+    return cast("FunctionT", checked)
+
+
+def _unknown(called: str, name: str, own: Sequence[str]) -> ParameterError:
+    allowed = ", ".join(f"{parameter}=" for parameter in own)
+    return ParameterError(f"{called}() has no parameter {name}=", allowed or None, _hint(name, own))
+
+
+def _hint(name: str, own: Sequence[str]) -> str | None:
+    meant = _MEANT.get(name, name)
+    # An s more or less is a slip also where another verb has a parameter of that name.
+    for ours in (meant, meant.removesuffix("s"), f"{meant}s"):
+        if ours in own:
+            return f"did you mean {ours}=?"
+    verbs = _verbs.get(meant, [])
+    if verbs:
+        some = ", ".join(sorted(verbs)) if len(verbs) <= _MOST_VERBS else "other verbs"
+        return f"{meant}= is a parameter of {some}"
+    close = [f"{parameter}=" for parameter in get_close_matches(name, own)]
+    return f"did you mean {' or '.join(close)}?" if close else None
+
+
+def _too_many(called: str, value: object, places: Sequence[str]) -> ParameterError:
+    return ParameterError(
+        f"{called}() got {shown(value)} without the name of a parameter",
+        f"{', '.join(places)} in this order, and all others by name",
+        "segment keys go into by=" if "score" in places else None,
+    )

@@ -1,0 +1,262 @@
+"""What a verb is asked for: its parameters, checked against each other, before any schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast, get_args
+
+import polars as pl
+
+from frame_prc._request.class_values import plain
+from frame_prc._request.hints import column_hint
+from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores, Missing
+from frame_prc.exceptions import OptionError, shown, type_name
+
+OptionT = TypeVar("OptionT")
+
+
+_ROWS_OR_COUNTS = "truth= for single rows, or pos= and neg= for aggregated rows"
+# What counts() calls the score of a row, and where the bin ends that begins there.
+THRESHOLD, BIN_END = "threshold", "below"
+# How a verb is asked of what it returned.
+OF_COUNTS = "score='threshold', pos='pos', neg='neg'"
+_SCORES = "a column, a list of columns, or {name: column}"
+
+
+@dataclass(frozen=True)
+class Request:
+    """The parameters that every verb shares.
+
+    ``classes`` are the columns that say how much of each class a row holds, by role: ``truth``,
+    maybe with ``weight``, or ``pos`` and ``neg``, maybe with ``pos_squares`` and ``neg_squares``.
+    ``models`` maps each model's name to its score; where a single score was given, its only name is
+    ``None``. ``cluster`` says which rows hang together. ``side_by_side`` says that models are
+    compared row by row, so that the result has no key for them.
+    """
+
+    classes: dict[str, IntoColumn]
+    models: dict[str | None, IntoColumn]
+    keys: list[IntoColumn]
+    pos_label: Any
+    missing: Missing
+    cluster: IntoColumn | None = None
+    side_by_side: bool = False
+
+    @property
+    def of_counts(self) -> bool:
+        """Whether this asks for counts by their own names, which may be those of bins."""
+        scores = [_plain_name(score) for score in self.models.values()]
+        named_so = "pos" in self.classes and scores == [THRESHOLD]
+        return named_so and BIN_END not in self.amount_names()
+
+    @property
+    def several_models(self) -> bool:
+        """Whether the result says of which model it is, in a column ``model``."""
+        return None not in self.models and not self.side_by_side
+
+    def amount_names(self) -> set[str]:
+        """Return the columns that weights and counts are made from."""
+        amounts = [column for role, column in self.classes.items() if role != "truth"]
+        return set().union(*map(_names_in, amounts))
+
+    def column_names(self) -> set[str] | None:
+        """Return the columns that are named, or ``None`` where only the schema can tell.
+
+        Constants name none, but are as many as the rows of whatever columns there are.
+        """
+        cluster = [] if self.cluster is None else [self.cluster]
+        bin_end = [BIN_END] if self.of_counts else []
+        roles = [*self.classes.values(), *self.models.values()]
+        return names_of([*roles, *self.keys, *cluster, *bin_end]) or None
+
+
+def names_of(items: Sequence[IntoColumn]) -> set[str] | None:
+    """Return the columns that items name, or ``None`` where only the schema can tell."""
+    if any(isinstance(i, pl.Expr) and i.meta.has_multiple_outputs() for i in items):
+        return None
+    return set().union(*map(_names_in, items))
+
+
+def _names_in(item: object) -> set[str]:
+    if isinstance(item, pl.Expr):
+        return set(item.meta.root_names())
+    return {item} if isinstance(item, str) else set()
+
+
+def _plain_name(item: object) -> str | None:
+    """Return the name of an item that is one column as it stands."""
+    if isinstance(item, pl.Expr):
+        return item.meta.output_name() if item.meta.is_column() else None
+    return item if isinstance(item, str) else None
+
+
+def request(
+    truth: IntoColumn | None,
+    score: IntoScores | None,
+    by: IntoKeys | None,
+    weight: IntoColumn | None,
+    pos_label: object,
+    missing: Missing,
+    pos: IntoColumn | None,
+    neg: IntoColumn | None,
+    pos_squares: IntoColumn | None = None,
+    neg_squares: IntoColumn | None = None,
+    cluster: IntoColumn | None = None,
+) -> Request:
+    """Put parameters in order, or say which of them contradict each other."""
+    missing = check_option("missing", missing, get_args(Missing))
+    given = {
+        "truth": truth,
+        "weight": weight,
+        "pos": pos,
+        "neg": neg,
+        "pos_squares": pos_squares,
+        "neg_squares": neg_squares,
+    }
+    classes = {role: column for role, column in given.items() if column is not None}
+    _check_classes(classes, pos_label)
+    _check_cluster(cluster, classes)
+    if isinstance(pos_label, pl.Expr):
+        raise OptionError(
+            "pos_label= is an expression",
+            "a value of the truth",
+            "truth= may be an expression, for example pl.col('class') == 'yes'",
+        )
+    return Request(classes, _models(score), key_items(by), _label(pos_label), missing, cluster)
+
+
+def _label(pos_label: Any) -> Any:
+    if getattr(pos_label, "shape", ()) != ():
+        raise OptionError(
+            f"pos_label= is of type {type_name(pos_label)}", "a single value of the truth"
+        )
+    return plain(pos_label)
+
+
+def check_option(name: str, value: object, options: Iterable[OptionT]) -> OptionT:
+    """Return the option that a value stands for, or refuse it."""
+    given = plain_option(value)
+    for option in options:
+        # Types count as well: 1 == True, but it is no flag.
+        if type(given) is type(option) and given == option:
+            return option
+    allowed = ", ".join(repr(option) for option in options)
+    raise OptionError(f"{name}={shown(given)} is not an option", allowed)
+
+
+def plain_option(value: Any) -> Any:
+    """Return a text of an enumeration, or a scalar of NumPy, as Python's own."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    is_scalar = getattr(value, "shape", None) == () and hasattr(value, "item")
+    return value.item() if is_scalar else value
+
+
+def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:
+    squares = [role for role in ("pos_squares", "neg_squares") if role in classes]
+    if len(squares) == 1:
+        raise OptionError(f"{squares[0]}= is given alone", "pos_squares= and neg_squares= together")
+    if "pos" not in classes and "neg" not in classes:
+        if squares:
+            raise OptionError(
+                "pos_squares= and neg_squares= are given without pos= and neg=",
+                "the sums of squared weights beside the sums of weights",
+                "with truth= and weight= they are computed",
+            )
+        if "truth" not in classes:
+            raise OptionError("truth= is not given", _ROWS_OR_COUNTS)
+        return
+    for role in ("pos", "neg"):
+        if role not in classes:
+            raise OptionError(f"{role}= is not given", "pos= and neg= together")
+    for role in ("truth", "weight"):
+        if role in classes:
+            raise OptionError(f"{role}= is given beside pos= and neg=", _ROWS_OR_COUNTS)
+    if pos_label is not None:
+        raise OptionError("pos_label= is given beside pos= and neg=", _ROWS_OR_COUNTS)
+
+
+def _check_cluster(cluster: IntoColumn | None, classes: dict[str, IntoColumn]) -> None:
+    if cluster is not None and "pos" in classes:
+        raise OptionError(
+            "cluster= is given beside pos= and neg=",
+            "cluster= for single rows",
+            "once rows are added up, nothing says which of them hang together",
+        )
+
+
+def check_column(role: str, item: object) -> None:
+    """Refuse what is neither a column name nor an expression."""
+    if isinstance(item, (str, pl.Expr)):
+        return
+    raise OptionError(
+        f"{role}= takes columns, got {shown(item)} of type {type_name(item)}",
+        "a column name or a Polars expression",
+        column_hint(plain_option(item)),
+    )
+
+
+def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
+    if score is None:
+        raise OptionError("score= is not given", _SCORES)
+    if isinstance(score, Mapping):
+        models = [(name, column) for name, column in score.items()]
+    elif (listed := column_list(score)) is not None:
+        for column in listed:
+            check_column("score", column)
+        models = [(_name(column), column) for column in listed]
+    else:
+        return {None: cast("IntoColumn", score)}
+    if not models:
+        raise OptionError("score= names no column", _SCORES)
+    _check_model_names([name for name, _ in models])
+    return dict(models)
+
+
+def _name(column: IntoColumn) -> str:
+    if isinstance(column, pl.Expr):
+        # Several columns have no one name; resolving them against the schema says so.
+        return column.meta.output_name(raise_if_undetermined=False) or str(column)
+    return column
+
+
+def _check_model_names(names: list[Any]) -> None:
+    for name in names:
+        if not isinstance(name, str):
+            raise OptionError(f"score= names a model {shown(name)}", "names that are strings")
+        if names.count(name) > 1:
+            raise OptionError(
+                f"score= names {name!r} twice",
+                "each model once",
+                "give names, for example score={'first': ..., 'second': ...}",
+            )
+
+
+def key_items(by: IntoKeys | None) -> list[IntoColumn]:
+    """Return the items of ``by``, none where it is left out."""
+    if by is None:
+        return []
+    items = column_list(by)
+    if items is None:
+        return [cast("IntoColumn", by)]
+    if not items:
+        raise OptionError(
+            "by= is an empty list",
+            "a column, an expression, a selector, or a list of them",
+            "leave by= out to evaluate all rows as one segment",
+        )
+    return items
+
+
+def column_list(value: object) -> list[Any] | None:
+    """Return the items of a list of columns, or ``None`` where a value is no such list.
+
+    The ``columns`` of a pandas frame are one, where they are texts.
+    """
+    if isinstance(value, (str, pl.Expr)):
+        return None
+    if isinstance(value, Sequence):
+        return list(value)
+    names = list(cast("Iterable[Any]", value)) if type_name(value) == "pandas.Index" else []
+    return names if names and all(isinstance(name, str) for name in names) else None

@@ -1,0 +1,102 @@
+"""What can be asked of the verbs: their options, and a frozen class for what belongs together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import polars as pl
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# --- roles -------------------------------------------------------------------------------------
+
+IntoColumn: TypeAlias = str | pl.Expr
+IntoKeys: TypeAlias = IntoColumn | Sequence[IntoColumn]
+IntoScores: TypeAlias = IntoColumn | Sequence[IntoColumn] | Mapping[str, IntoColumn]
+Missing: TypeAlias = Literal["raise", "drop", "unretrieved"]
+
+MODEL = "model"  # the key of several models
+
+# --- curves ------------------------------------------------------------------------------------
+
+Start: TypeAlias = Literal["one", "first"] | None
+STARTS: tuple[Start, ...] = ("one", "first", None)
+Keep: TypeAlias = Literal["all", "corners"] | int
+LEAST_POINTS = 5  # that a thinned curve keeps
+Criterion: TypeAlias = Literal["recall", "precision", "threshold", "f_beta", "predicted_rate"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is asked of an operating point, such as a recall of at least 0.9."""
+
+    criterion: Criterion
+    value: float
+
+
+# --- areas -------------------------------------------------------------------------------------
+
+Method: TypeAlias = Literal[
+    "step", "trapezoid", "interpolated", "envelope", "11-point", "101-point", "gain"
+]
+METHODS: tuple[Method, ...] = get_args(Method)
+PARTIAL_METHODS: tuple[Method, ...] = ("step", "trapezoid", "interpolated", "envelope")
+Average: TypeAlias = Literal["macro", "weighted", "micro", "samples"]
+
+# --- intervals and comparisons -----------------------------------------------------------------
+
+CiMethod: TypeAlias = Literal["influence", "boyd", "bootstrap"]
+CI_METHODS: tuple[CiMethod, ...] = get_args(CiMethod)
+Adjust: TypeAlias = Literal["holm", "bh"]
+Against: TypeAlias = Literal["rest", "overall"]
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How many replicates, the seed they are drawn with, and whether classes keep their sizes."""
+
+    replicates: int = 1000
+    seed: int | None = None
+    stratified: bool = False
+
+    def generator(self) -> np.random.Generator:
+        """Return the source of random numbers of a segment, the same for each."""
+        import numpy as np  # noqa: PLC0415
+
+        return np.random.default_rng(self.seed)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval asked for: its level, such as 0.95, and its method."""
+
+    level: float
+    method: CiMethod = "influence"
+    resampling: Resampling | None = None
+
+    @property
+    def tail(self) -> float:
+        """The probability beyond each end."""
+        return (1 - self.level) / 2
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared: pairs of models by their places, or each segment ``against`` others."""
+
+    level: float
+    pairs: tuple[tuple[int, int], ...]
+    against: Against | None
+    adjust: Adjust | None
+
+
+def pairs_of(models: Sequence[str], baseline: str | None) -> tuple[tuple[int, int], ...]:
+    """Return which models to compare, by their places: each with each, or with the baseline."""
+    if baseline is None:
+        return tuple(combinations(range(len(models)), 2))
+    base = models.index(baseline)
+    return tuple((place, base) for place in range(len(models)) if place != base)

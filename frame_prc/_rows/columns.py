@@ -1,0 +1,408 @@
+"""Columns by role: what a request names, found in a frame's schema and checked; nothing is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from frame_prc._formulas import without_nan
+from frame_prc._lazy import named
+from frame_prc._request.class_values import class_value, other_spelling
+from frame_prc._request.hints import number_hint
+from frame_prc._request.roles import BIN_END, OF_COUNTS, THRESHOLD, Request, check_column, names_of
+from frame_prc._request.specs import MODEL
+from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
+
+WORKING_EXPRESSION = "expressions that select() of this frame takes"
+
+_CLASSES = ("pos", "neg")  # as counts have them
+# Float64 holds every other integer exactly.
+_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One role's column: its expression, and the name and dtype it gives."""
+
+    expression: pl.Expr
+    name: str
+    dtype: pl.DataType
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a request; the expressions in ``keys`` give the columns in ``key_dtypes``."""
+
+    request: Request
+    keys: list[pl.Expr]
+    key_dtypes: dict[str, pl.DataType]
+    classes: dict[str, Column]
+    scores: list[Column]
+    cluster: Column | None = None
+    bin_end: Column | None = None
+
+    @property
+    def roles(self) -> dict[str, Column]:
+        """Every role's column, under the name that it has among the rows."""
+        roles = self.classes | {f"score_{i}": score for i, score in enumerate(self.scores)}
+        others = {"cluster": self.cluster, BIN_END: self.bin_end}
+        return roles | {role: column for role, column in others.items() if column is not None}
+
+    @property
+    def counted(self) -> bool:
+        """Whether rows are already aggregated into ``pos`` and ``neg``."""
+        return "pos" in self.classes
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows are summed as floats, not as integers."""
+        amounts = [column.dtype for role, column in self.classes.items() if role != "truth"]
+        return "weight" in self.classes or not all(dtype.is_integer() for dtype in amounts)
+
+    @property
+    def with_squares(self) -> bool:
+        """Whether the sums of squared weights are given beside the sums of weights."""
+        return "pos_squares" in self.classes
+
+    @property
+    def lacks_squares(self) -> bool:
+        """Whether sums of weights come without those of their squares: nothing tells the spread."""
+        return self.counted and self.weighted and not self.with_squares
+
+    @property
+    def positive_class(self) -> pl.Series | None:
+        """The value of the truth that is positive, if one is named."""
+        label = self.request.pos_label
+        return None if label is None else class_value(label, self.classes["truth"].dtype)
+
+    @property
+    def needs_squares(self) -> bool:
+        """Whether a row's weight and its square may differ."""
+        return self.weighted or self.with_squares
+
+    @property
+    def several_models(self) -> bool:
+        """Whether the result has a key column ``model``."""
+        return self.request.several_models
+
+    @property
+    def result_keys(self) -> list[str]:
+        """The key columns of the result, in order."""
+        return [*([MODEL] if self.several_models else []), *self.key_dtypes]
+
+
+def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Columns:
+    """Find every column of a request in the frame's schema, or say which one is wrong and why.
+
+    Parameters
+    ----------
+    lf
+        The caller's frame.
+    request
+        What to find.
+    outputs
+        Columns that the verb adds to the keys; no key may be named like one.
+    """
+    keys = [find_keys(lf, "by", item) for item in request.keys]
+    classes = {role: find_column(lf, role, item) for role, item in request.classes.items()}
+    scores = [find_column(lf, "score", item) for item in request.models.values()]
+
+    plain = [("by", name) for key, outs in keys if is_plain(key) for name in outs]
+    plain += [(role, c.name) for role, c in classes.items() if is_plain(c.expression)]
+    plain += [("score", c.name) for c in scores if is_plain(c.expression)]
+    cluster = None
+    if request.cluster is not None:
+        cluster = find_column(lf, "cluster", request.cluster)
+        plain += [("cluster", cluster.name)] if is_plain(cluster.expression) else []
+    check_repeats(plain)
+    check_repeats([("by", name) for _, outs in keys for name in outs])
+
+    key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
+    bin_end = _bin_end(lf, request, key_dtypes)
+    by = [key for key, _ in keys]
+    columns = Columns(request, by, key_dtypes, classes, scores, cluster, bin_end)
+    _check_key_names(columns, outputs)
+    _check_no_counts(columns)
+    _check_dtypes(columns)
+    return columns
+
+
+def _bin_end(lf: pl.LazyFrame, request: Request, keys: Iterable[str]) -> Column | None:
+    """Return the column that says where the bins of counts end, if there is one."""
+    dtype = lf.collect_schema().get(BIN_END)
+    # A key of that name, or an amount (see of_counts), is what the caller says it is.
+    if not request.of_counts or dtype is None or not dtype.is_numeric() or BIN_END in keys:
+        return None
+    return Column(pl.col(BIN_END), BIN_END, dtype)
+
+
+# --- finding --------------------------------------------------------------------------
+
+
+def find_keys(lf: pl.LazyFrame, role: str, item: object) -> tuple[pl.Expr, dict[str, pl.DataType]]:
+    """Return the expression of an item that may give several columns, and what it gives."""
+    schema = lf.collect_schema()
+    expression = _expression(schema, role, item)
+    return expression, _outputs(lf, schema, role, expression)
+
+
+def find_column(lf: pl.LazyFrame, role: str, item: object) -> Column:
+    """Return the one column of a role."""
+    expression, outputs = find_keys(lf, role, item)
+    if len(outputs) > 1:
+        raise ColumnError(
+            f"{role}= gives {len(outputs)} columns: {', '.join(map(repr, outputs))}",
+            "one column",
+            "several models go into score= as a list of columns" if role == "score" else None,
+        )
+    [(name, dtype)] = outputs.items()
+    return Column(expression, name, dtype)
+
+
+def project(
+    lf: pl.LazyFrame,
+    keys: Sequence[pl.Expr],
+    named_keys: Sequence[pl.Expr],
+    roles: dict[str, Column],
+) -> pl.LazyFrame:
+    """Select what ``keys`` give, as ``named_keys`` says, and every role's column under its role."""
+    # In two steps, because a key may be called like a role.
+    names = [name for key in named_keys for name in key.meta.root_names()]
+    marked = _marked(keys, names, roles)
+    renamed = [pl.col(one.meta.output_name()).alias(role) for role, one in marked.items()]
+    return lf.select(*keys, *marked.values()).select(*named_keys, *renamed)
+
+
+def _marked(
+    keys: Sequence[pl.Expr], key_names: Sequence[str], roles: dict[str, Column]
+) -> dict[str, pl.Expr]:
+    """Return the expression of each role, with a name that no key has."""
+    mark = "\0"
+    while any(name.startswith(mark) for name in key_names):
+        mark += "\0"
+    expressions = {role: column.expression for role, column in roles.items()}
+    if names_of([*keys, *expressions.values()]) == set():
+        expressions = {role: _in_every_row(one) for role, one in expressions.items()}
+    return {role: one.alias(f"{mark}{role}") for role, one in expressions.items()}
+
+
+def _in_every_row(constant: pl.Expr) -> pl.Expr:
+    """Return a constant for each row of a frame; where all columns are constants it is one row."""
+    return pl.when(pl.int_range(pl.len()) >= 0).then(constant)
+
+
+def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns]:
+    """Read the columns of a request from a lazy frame, and return where they are found from now on.
+
+    For what looks at its rows more than once: the source may be slow, or vary.
+    """
+    marked = _marked(columns.keys, [*columns.key_dtypes], columns.roles)
+    frame = lf.select(*columns.keys, *marked.values()).collect()
+
+    def moved(role: str, column: Column) -> Column:
+        return replace(column, expression=pl.col(marked[role].meta.output_name()))
+
+    return frame, replace(
+        columns,
+        keys=list(map(named, columns.key_dtypes)),
+        classes={role: moved(role, column) for role, column in columns.classes.items()},
+        scores=[moved(f"score_{i}", score) for i, score in enumerate(columns.scores)],
+        cluster=columns.cluster and moved("cluster", columns.cluster),
+        bin_end=columns.bin_end and moved(BIN_END, columns.bin_end),
+    )
+
+
+def with_common_rows(columns: Columns) -> Columns:
+    """Return columns in which a row that lacks the score of one model lacks those of all."""
+    known = [without_nan(c.expression, c.dtype).is_not_null() for c in columns.scores]
+    scores = [replace(c, expression=pl.when(*known).then(c.expression)) for c in columns.scores]
+    return replace(columns, scores=scores)
+
+
+def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
+    """Return the dtype in which all these scores rank exactly."""
+    dtypes = [score.dtype for score in scores]
+    if len(set(dtypes)) == 1:
+        return dtypes[0]
+    if any(dtype in _WIDE_INTEGERS or dtype.is_decimal() for dtype in dtypes):
+        raise ColumnError(
+            "no common dtype holds the scores exactly: "
+            + ", ".join(f"{score.name!r} is {score.dtype}" for score in scores),
+            "scores of one dtype, or floats mixed with integers of at most 32 bits",
+            "cast them, for example pl.col(...).cast(pl.Float64)",
+        )
+    return pl.Float64()
+
+
+def _expression(schema: pl.Schema, role: str, item: Any) -> pl.Expr:
+    check_column(role, item)
+    if isinstance(item, str):
+        if item == "*":
+            raise ColumnError(
+                f"{role}= names '*', which Polars takes for all columns at once",
+                "the names of columns",
+                "rename a column that is called so",
+            )
+        _check_exists(schema, role, item)
+        return named(item)
+    expression: pl.Expr = item
+    for name in expression.meta.root_names():
+        if not name.startswith("^"):
+            _check_exists(schema, role, name)
+    return expression
+
+
+def _check_exists(schema: pl.Schema, role: str, name: str) -> None:
+    if name not in schema:
+        raise ColumnError(f"{role}= names {name!r}, which is no column", hint=nearest(name, schema))
+
+
+def _outputs(
+    lf: pl.LazyFrame, schema: pl.Schema, role: str, column: pl.Expr
+) -> dict[str, pl.DataType]:
+    if column.meta.is_column():
+        name = column.meta.output_name()
+        return {name: schema[name]}
+    try:
+        outputs = dict(lf.select(column).collect_schema())
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0]
+        raise ColumnError(
+            f"{role}= is an expression that fails on this frame: {reason}", WORKING_EXPRESSION
+        ) from error
+    if not outputs:
+        raise ColumnError(f"{role}= selects no column", hint=nearest("", schema))
+    return outputs
+
+
+# --- checking --------------------------------------------------------------------------
+
+
+def is_plain(column: pl.Expr) -> bool:
+    """Return whether an expression is columns as they are."""
+    return column.meta.is_column_selection()
+
+
+def check_repeats(uses: list[tuple[str, str]]) -> None:
+    """Refuse one column in two roles: a slip that would give a plausible number."""
+    seen: dict[str, str] = {}
+    for role, name in uses:
+        if name in seen:
+            both = [role] if seen[name] == role else [seen[name], role]
+            told = [word if " " in word else f"{word}=" for word in both]
+            where = f"twice in {told[0]}" if len(told) == 1 else f"in {' and '.join(told)}"
+            raise ColumnError(
+                f"column {name!r} is named {where}",
+                "each column once",
+                "an expression with .alias(...) makes a second column on purpose",
+            )
+        seen[name] = role
+
+
+def _check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
+    taken = [MODEL, *outputs] if columns.several_models else [*outputs]
+    for name in columns.key_dtypes:
+        if name in taken:
+            raise ColumnError(
+                f"key {name!r} in by= is named like a column of the result",
+                f"names other than {', '.join(map(repr, taken))}",
+                "give the key another name with .alias(...)",
+            )
+
+
+def _check_no_counts(columns: Columns) -> None:
+    """Refuse counts as a truth: where each is 0 or 1 that would give a plausible number."""
+    truth = columns.classes.get("truth")
+    if truth is None or truth.name not in _CLASSES:
+        return
+    if any(score.name == THRESHOLD for score in columns.scores):
+        raise ColumnError(
+            f"truth= names {truth.name!r} and score= {THRESHOLD!r}, as counts have them",
+            "the column of a truth, or pos= and neg= for counts",
+            OF_COUNTS,
+        )
+
+
+def _check_dtypes(columns: Columns) -> None:
+    groups = [("by", name, dtype) for name, dtype in columns.key_dtypes.items()]
+    if columns.cluster is not None:
+        groups.append(("cluster", columns.cluster.name, columns.cluster.dtype))
+    for role, name, dtype in groups:
+        if dtype == pl.Object:
+            raise ColumnError(
+                f"{role}= column {name!r} has dtype {dtype}",
+                "a dtype that can be sorted",
+                "cast it to String first",
+            )
+    pos_label = columns.request.pos_label
+    if truth := columns.classes.get("truth"):
+        for score in columns.scores:
+            check_not_swapped(truth, score, pos_label)
+    for role, column in [*columns.classes.items(), *(("score", score) for score in columns.scores)]:
+        if role == "truth":
+            _check_truth(column, pos_label)
+        else:
+            check_numeric(role, column)
+
+
+def check_not_swapped(truth: Column, score: Column, pos_label: Any) -> None:
+    """Refuse a truth of numbers beside a score of classes."""
+    if not truth.dtype.is_numeric() or score.dtype.is_numeric():
+        return
+    if pos_label is None:
+        swapped = score.dtype == pl.Boolean and not truth.dtype.is_integer()
+    else:
+        held = (class_value(pos_label, column.dtype) is not None for column in (truth, score))
+        swapped = [*held] == [False, True]
+    if swapped:
+        raise ColumnError(
+            f"truth= column {truth.name!r} has dtype {truth.dtype}, and "
+            f"score= column {score.name!r} has dtype {score.dtype}",
+            "a truth of two classes, and a numeric score",
+            "are truth= and score= swapped?",
+        )
+
+
+def check_numeric(role: str, column: Column) -> None:
+    """Refuse a column that is not made of numbers."""
+    if not column.dtype.is_numeric():
+        raise ColumnError(
+            f"{role}= column {column.name!r} has dtype {column.dtype}",
+            "a numeric column",
+            number_hint(role, column.name, column.dtype),
+        )
+
+
+def _check_truth(truth: Column, pos_label: Any) -> None:
+    if pos_label is not None:
+        _check_label(truth, pos_label)
+    elif truth.dtype != pl.Boolean and not truth.dtype.is_numeric():
+        raise ColumnError(
+            f"truth= column {truth.name!r} has dtype {truth.dtype}",
+            "Boolean, or 0/1 numbers, or any dtype with pos_label=",
+            "an expression can say whether a row is positive"
+            if truth.dtype.is_nested()
+            else "name the positive class, for example pos_label='yes'",
+        )
+
+
+def _check_label(truth: Column, label: Any) -> None:
+    """Refuse a label that the truth's dtype cannot hold."""
+    if class_value(label, truth.dtype) is not None:
+        return
+    hint = None
+    if truth.dtype == pl.Boolean:
+        hint = "without it true is the positive class"
+    elif isinstance(label, (list, tuple, set, frozenset)):
+        hint = f"several classes are positive with truth=pl.col({truth.name!r}).is_in([...])"
+    elif other := other_spelling(label, truth.dtype):
+        hint = f"did you mean pos_label={other}?"
+    raise OptionError(
+        f"pos_label={shown(label)} cannot be a value of truth= column {truth.name!r} "
+        f"of dtype {truth.dtype}",
+        f"a value of dtype {truth.dtype}",
+        hint,
+    )

@@ -1,0 +1,290 @@
+"""Rows by role: the caller's columns under internal names, with missing values decided.
+
+The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether the gate is to
+look into a row) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and
+``neg`` (with ``pos_squares`` and ``neg_squares``, and with ``below`` if these are counts of bins),
+and ``cluster`` where one was given: no name of the caller's can clash with one of ours. The keys
+get their own names back in the last step, :meth:`Rows.finish`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+import polars as pl
+
+from frame_prc._formulas import unsigned_zero, without_nan
+from frame_prc._lazy import cached, concat, key_names, named
+from frame_prc._request.class_values import literal
+from frame_prc._request.specs import Missing
+from frame_prc._rows import checks as _gate
+from frame_prc._rows.columns import WORKING_EXPRESSION, Columns, common_score_dtype, project
+from frame_prc.exceptions import ColumnError
+
+SUMS = ("pos", "neg")
+SQUARES = ("pos_squares", "neg_squares")
+DROPPED = ("n_dropped",)
+
+DROP_HINT = "missing='drop' leaves such rows out"
+UNRETRIEVED_HINT = (
+    "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
+)
+
+
+def dropped(missing: Missing) -> tuple[str, ...]:
+    """Return the columns that count missing rows, where a verb drops them."""
+    return DROPPED if missing == "drop" else ()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows ready to be counted, one per row and model.
+
+    ``source`` is the projection they come from, which the gate checks; ``counted`` says that rows
+    have ``pos`` and ``neg``; ``usable`` says which rows count under ``missing="drop"``, and
+    ``n_dropped`` how many of a row do not, both ``None`` otherwise; ``in_memory`` says that the
+    source is in memory, where ``check`` raises if it is invalid, and ``values`` is the source
+    itself, so that a look at its values is free.
+    """
+
+    frame: pl.LazyFrame
+    source: pl.LazyFrame
+    columns: Columns
+    score_dtype: pl.DataType
+    counted: bool
+    usable: pl.Expr | None
+    n_dropped: pl.Expr | None
+    values: pl.DataFrame | None
+    in_memory: bool
+    check: Callable[[], None]
+
+    @property
+    def keys(self) -> list[str]:
+        """Internal names of the key columns, in order."""
+        return key_names(len(self.columns.result_keys))
+
+    @property
+    def only_key_dtype(self) -> pl.DataType | None:
+        """The dtype of the key, where there is just one and its values are the caller's."""
+        if self.columns.several_models or len(self.columns.key_dtypes) != 1:
+            return None
+        return next(iter(self.columns.key_dtypes.values()))
+
+    def is_positive(self) -> pl.Expr:
+        """Return whether a row holds any of the positive class."""
+        return pl.col("pos") > 0 if self.counted else pl.col("truth")
+
+    def carried(self, *, squares: bool) -> list[str]:
+        """Return the columns that say how much a row counts; none where each counts as one."""
+        if self.counted:
+            return [*SUMS, *(SQUARES if squares else ())]
+        return ["weight"] if self.columns.weighted else []
+
+    def amounts(self, positive: pl.Expr, *, squares: bool) -> dict[str, pl.Expr]:
+        """Return how much of a row is ``pos`` and ``neg``, and maybe their squares, by name.
+
+        ``positive`` says whether it is positive. Where each row counts as one, so does its square.
+        """
+        if self.counted:
+            return {name: pl.col(name) for name in self.carried(squares=squares)}
+        classes = dict(zip(SUMS, (positive, ~positive), strict=True))
+        if not self.columns.weighted:
+            return classes
+        weight = pl.col("weight")
+        amounts = {name: pl.when(c).then(weight).otherwise(0.0) for name, c in classes.items()}
+        if squares:
+            squared = (amount**2 for amount in amounts.values())
+            amounts |= dict(zip(SQUARES, squared, strict=True))
+        return amounts
+
+    def guard(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return what became of the rows, which raises where the rows are invalid."""
+        if self.in_memory:
+            self.check()
+        else:
+            frame = _gate.guard(frame, self.source, _checks(self.columns), in_memory=False)
+        return self.guard_bins(frame)
+
+    def guard_bins(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return it so that it raises where bins overlap within a segment."""
+        if self.columns.bin_end is None:
+            return frame
+        counts = self.frame.with_columns(threshold="score")
+        bins, checks = _gate.bins_of_counts(counts, self.keys)
+        return _gate.guard(frame, bins, checks, in_memory=self.in_memory)
+
+    def guard_small(
+        self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[_gate.Check]
+    ) -> pl.LazyFrame:
+        """Return a small table of the rows, which raises if it is suspicious, and rightly so."""
+        if self.in_memory:
+            self.check()
+            _gate.check(self.source, [*checks])
+            return table
+        every = [*_checks(self.columns), *checks]
+        return _gate.guard_small(table, suspicious, self.source, every)
+
+    def used(self) -> pl.LazyFrame:
+        """Return the rows that count."""
+        return self.frame if self.usable is None else self.frame.filter(self.usable)
+
+    def pooled(self) -> Rows:
+        """Return rows of one segment, or one per model."""
+        pooled = replace(self, columns=replace(self.columns, key_dtypes={}))
+        return replace(pooled, frame=self.frame.drop(set(self.keys) - set(pooled.keys)))
+
+    def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
+        """Return a result with the caller's keys first."""
+        names = zip(self.keys, self.columns.result_keys, strict=True)
+        return result.select(*(pl.col(key).alias(name) for key, name in names), *outputs)
+
+
+def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
+    """Project a frame to its roles."""
+    projected = _project(lf, columns)
+    # In memory this costs nothing for plain columns, and computes an expression once.
+    values = computed(projected) if in_memory else None
+    source = cached(projected) if values is None else values.lazy()
+    dtype = common_score_dtype(columns.scores)
+    # Rows in memory are checked as a whole, before they are binned.
+    suspect = pl.lit(value=False) if in_memory else _gate.suspects(_checks(columns))
+    indices = range(len(columns.scores))
+    models = [_model_rows(source, columns, index, dtype, suspect) for index in indices]
+    usable = _usable(columns) if columns.request.missing == "drop" else None
+    return Rows(
+        frame=concat(models),
+        source=source,
+        columns=columns,
+        score_dtype=dtype,
+        counted=columns.counted,
+        usable=usable,
+        n_dropped=None if usable is None else (~usable).cast(pl.Int64),
+        values=values,
+        in_memory=in_memory,
+        # Once, however many branches of a plan ask for it.
+        check=cache(partial(_gate.check, source, _checks(columns))),
+    )
+
+
+def computed(projected: pl.LazyFrame) -> pl.DataFrame:
+    """Return the columns of roles of a frame in memory, or say which expression fails on it."""
+    try:
+        return projected.collect(engine="in-memory")
+    except pl.exceptions.PolarsError as error:
+        # A column goes by the name of its role, such as "\0score_0".
+        reason = re.sub(r"\0+([a-z_]+?)(_\d+)?\b", r"\1=", str(error).splitlines()[0])
+        raise ColumnError(
+            f"an expression fails on this frame: {reason}", WORKING_EXPRESSION
+        ) from error
+
+
+def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
+    """Select every role's column: ``by_0, ...``, the classes by role, ``score_0, ...``."""
+    keys = [
+        unsigned_zero(named(name), dtype).alias(f"by_{i}")
+        for i, (name, dtype) in enumerate(columns.key_dtypes.items())
+    ]
+    source = project(lf, columns.keys, keys, columns.roles)
+    amounts = [role for role in columns.classes if role != "truth"]
+    if amounts:
+        # Weight zero is as good as absent: such a row adds no threshold and no error.
+        source = source.filter(pl.any_horizontal(pl.col(role).ne_missing(0) for role in amounts))
+    return source
+
+
+def _model_rows(
+    source: pl.LazyFrame,
+    columns: Columns,
+    index: int,
+    score_dtype: pl.DataType,
+    suspect: pl.Expr,
+) -> pl.LazyFrame:
+    keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
+    if columns.several_models:
+        keys.insert(0, pl.lit(list(columns.request.models)[index]))
+    return source.select(
+        *(key.alias(name) for key, name in zip(keys, key_names(len(keys)), strict=True)),
+        _score(columns, index, score_dtype).alias("score"),
+        *_classes(columns),
+        *(["cluster"] if columns.cluster is not None else []),
+        *(["below"] if columns.bin_end is not None else []),
+        suspect.alias("suspect"),
+    )
+
+
+def side_by_side(rows: Rows) -> Rows:
+    """Return the rows of several models as one row each, with ``score_0, score_1, ...``.
+
+    A row counts for all models or for none. The keys are those of ``by``: no model is among them.
+    """
+    columns, source = rows.columns, rows.source
+    keys = key_names(len(columns.key_dtypes))
+    by = [pl.col(f"by_{i}").alias(key) for i, key in enumerate(keys)]
+    names = [f"score_{i}" for i in range(len(columns.scores))]
+    frame = source.select(
+        *by,
+        *(_score(columns, i, rows.score_dtype).alias(name) for i, name in enumerate(names)),
+        *_classes(columns),
+        *(["cluster"] if columns.cluster is not None else []),
+    )
+    complete = pl.all_horizontal(pl.col(*names, *columns.classes).is_not_null())
+    one = replace(columns, request=replace(columns.request, models={None: names[0]}))
+    if rows.usable is None:
+        return replace(rows, frame=frame, columns=one)
+    left_out = (~complete).cast(pl.Int64)
+    return replace(rows, frame=frame, columns=one, usable=complete, n_dropped=left_out)
+
+
+def _score(columns: Columns, index: int, dtype: pl.DataType) -> pl.Expr:
+    score = pl.col(f"score_{index}").cast(dtype)
+    if dtype.is_float() and columns.request.missing != "raise":
+        score = score.fill_nan(None)
+    return score
+
+
+def _classes(columns: Columns) -> list[pl.Expr]:
+    """Return the columns that say how much of each class a row holds."""
+    if columns.counted:
+        # Not strict: a count beyond Int64 is for the gate to name.
+        dtype = pl.Float64 if columns.weighted else pl.Int64
+        return [pl.col(*columns.classes).cast(dtype, strict=False)]
+    weight = [pl.col("weight").cast(pl.Float64)] if columns.weighted else []
+    return [_positive(columns).alias("truth"), *weight]
+
+
+def _positive(columns: Columns) -> pl.Expr:
+    column = columns.classes["truth"]
+    truth = without_nan(pl.col("truth"), column.dtype)
+    if (label := columns.positive_class) is not None:
+        return truth.eq(literal(label))
+    return truth if column.dtype == pl.Boolean else truth.eq(1)
+
+
+def _usable(columns: Columns) -> pl.Expr:
+    return pl.all_horizontal(pl.col("score", *columns.classes).is_not_null())
+
+
+def _checks(columns: Columns) -> list[_gate.Check]:
+    classes, label = columns.classes, columns.request.pos_label
+    checks = [_gate.amount_check(r, c) for r, c in classes.items() if r != "truth"]
+    if not columns.counted:
+        truth = classes["truth"]
+        if label is not None:
+            checks.append(_gate.label_check(truth, label, _positive(columns)))
+        elif truth.dtype != pl.Boolean:
+            checks.append(_gate.binary_check(truth))
+    if columns.request.missing == "raise":
+        scores = {f"score_{i}": score for i, score in enumerate(columns.scores)}
+        checks.append(
+            _gate.missing_check({**classes, **scores}, f"{DROP_HINT}; {UNRETRIEVED_HINT}")
+        )
+    elif columns.request.missing == "unretrieved":
+        checks.append(_gate.missing_check(classes, DROP_HINT))
+    if columns.with_squares:
+        checks += [_gate.squares_check(role, classes) for role in ("pos", "neg")]
+    if columns.cluster is not None:
+        checks.append(_gate.cluster_check(columns.cluster))
+    return checks

@@ -1,0 +1,96 @@
+"""Averages over a key: scikit-learn's macro, weighted, micro and samples, over any segments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from frame_prc._curves.areas import (
+    AVERAGE_PRECISION,
+    N_UNDEFINED,
+    NONE_UNDEFINED,
+    SIZES,
+    UNDEFINED,
+    sized_areas,
+)
+from frame_prc._lazy import aggregated, key_names, left_join
+from frame_prc._ranking.ranking import rank
+from frame_prc._request.specs import Average
+from frame_prc._request.thresholds import Bins
+from frame_prc._rows.rows import Rows, dropped
+from frame_prc.exceptions import ColumnError, OptionError, nearest
+
+COLUMNS = (*SIZES, AVERAGE_PRECISION, UNDEFINED)
+
+
+def averaged(rows: Rows, over: str, average: Average, bins: Bins | None) -> pl.LazyFrame:
+    """Return the average over one key inside the others."""
+    if over not in rows.columns.key_dtypes:
+        raise ColumnError(
+            f"over={over!r} is not a key in by=",
+            "a key, by its name",
+            nearest(over, rows.columns.key_dtypes)
+            if rows.columns.key_dtypes
+            else f"by={over!r} makes it one",
+        )
+    if average == "samples" and rows.columns.counted and rows.columns.weighted:
+        raise OptionError(
+            "average='samples' is by the mean weight of a segment's rows, which sums of weights in "
+            "pos= and neg= do not tell",
+            "rows with weight=, or integer counts",
+            "average='macro' counts each segment alike",
+        )
+    pooled = _pooled(rows, over)
+    if average == "micro":
+        table = sized_areas(rank(pooled, bins)).with_columns(NONE_UNDEFINED)
+    else:
+        table = _mean(sized_areas(rank(rows, bins)), rows, over, average)
+    return pooled.finish(table, [*COLUMNS, *dropped(rows.columns.request.missing)])
+
+
+def _kept_keys(rows: Rows, over: str) -> dict[str, str]:
+    """Return the keys beside the one averaged over: their names now, and without it."""
+    names = zip(rows.keys, rows.columns.result_keys, strict=True)
+    kept = [key for key, name in names if name != over]
+    return dict(zip(kept, key_names(len(kept)), strict=True))
+
+
+def _pooled(rows: Rows, over: str) -> Rows:
+    """Return rows without one of their keys."""
+    kept = _kept_keys(rows, over)
+    gone = [key for key in rows.keys if key not in kept]
+    dtypes = {name: dtype for name, dtype in rows.columns.key_dtypes.items() if name != over}
+    frame = rows.frame.drop(gone).rename(kept)
+    # Without values: what is known of the first key there would be taken for that of the one left.
+    return replace(rows, frame=frame, columns=replace(rows.columns, key_dtypes=dtypes), values=None)
+
+
+def _mean(table: pl.LazyFrame, rows: Rows, over: str, average: Average) -> pl.LazyFrame:
+    """Return the mean of the segments; those without an average precision are only counted."""
+    area, n, n_pos = pl.col(AVERAGE_PRECISION), pl.col("n"), pl.col("n_pos")
+    share = pl.when(area.is_not_null()).then(pl.col("share"))
+    totals = {name: pl.col(name).sum() for name in dropped(rows.columns.request.missing)}
+    aggregates = {
+        **totals,
+        "n": n.sum(),
+        "n_pos": n_pos.sum(),
+        AVERAGE_PRECISION: pl.when(share.sum() > 0).then((share * area).sum() / share.sum()),
+        UNDEFINED: N_UNDEFINED,
+    }
+    kept = _kept_keys(rows, over)
+    shared = _with_share(table, rows, average)
+    means = aggregated(shared, list(kept), **aggregates)
+    prevalence = pl.when(n > 0).then(n_pos / n).alias("prevalence")
+    return means.with_columns(prevalence).rename(kept).sort(list(kept.values()))
+
+
+def _with_share(table: pl.LazyFrame, rows: Rows, average: Average) -> pl.LazyFrame:
+    """Add how much each segment counts."""
+    if average == "weighted":
+        return table.with_columns(share=pl.col("n_pos").cast(pl.Float64))
+    if average == "samples" and "weight" in rows.columns.classes:
+        # Here a segment is a sample, and its rows carry the weight of the sample.
+        weights = rows.used().group_by(rows.keys).agg(share=pl.col("weight").mean())
+        return left_join(table, weights, rows.keys)
+    return table.with_columns(share=pl.lit(1.0))

@@ -1,0 +1,107 @@
+"""Areas on scales where 1 is perfect, and 0 the worst there can be or what a random order has.
+
+Long expressions that are used several times are columns of their own: Polars plans each use.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._formulas import minus_log1p
+from frame_prc._inference.chance import RANDOM, RANDOM_SHORTFALL
+
+# From so many negatives on, five terms give a harmonic number to 1e-16.
+_ASYMPTOTIC = 16
+# B_2k / 2k of the Bernoulli numbers.
+_BERNOULLI = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
+
+_POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
+
+
+def with_lift(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the average precision over that of a random order, and on a scale where this is 0.
+
+    Where nothing is retrieved a random order has 0, and no multiple of it says anything.
+    """
+    corrected = _rescaled(AVERAGE_PRECISION, "shortfall", RANDOM, RANDOM_SHORTFALL)
+    return table.with_columns(
+        pl.when(pl.col(RANDOM) > 0).then(pl.col(AVERAGE_PRECISION) / pl.col(RANDOM)).alias("lift"),
+        pl.when(pl.col(RANDOM_SHORTFALL) > 0)
+        .then(corrected)
+        .alias(f"chance_corrected_{AVERAGE_PRECISION}"),
+    )
+
+
+def with_normalised(table: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
+    """Add the normalised areas of segments, null where one of the classes is missing."""
+    worst = _with_worst_curve(table, _NEGATIVES, "curve")
+    # The worst order of weighted rows has no closed form; below the worst area nothing can fall.
+    order = "curve" if weighted else "order"
+    if not weighted:
+        worst = _with_worst_order(worst)
+    return worst.with_columns(
+        _normalised(AVERAGE_PRECISION, "shortfall", order),
+        _normalised("interpolated", "interpolated_shortfall", "curve"),
+    )
+
+
+def _normalised(area: str, shortfall: str, worst: str) -> pl.Expr:
+    value = _rescaled(area, shortfall, f"{worst}_area", f"{worst}_shortfall")
+    return pl.when((_POSITIVES > 0) & (_NEGATIVES > 0)).then(value).alias(f"normalised_{area}")
+
+
+def _rescaled(area: str, shortfall: str, zero: str, zero_shortfall: str) -> pl.Expr:
+    """Return an area on the scale where another is 0, and 1 stays 1.
+
+    It comes from the area or from what this lacks of 1, by the smaller of the two. Where nearly all
+    rows are positive the area that is to be 0 is nearly 1.
+    """
+    from_area = (pl.col(area) - pl.col(zero)) / pl.col(zero_shortfall)
+    from_shortfall = 1 - pl.col(shortfall) / pl.col(zero_shortfall)
+    return pl.when(pl.col(area) < 0.5).then(from_area).otherwise(from_shortfall)  # noqa: PLR2004
+
+
+def _with_worst_curve(table: pl.LazyFrame, negatives: pl.Expr, name: str) -> pl.LazyFrame:
+    """Add the area of the worst curve beside so many negatives, and what it lacks of 1.
+
+    Every curve of prevalence pi has at least the area ``1 + (1 - pi) / pi * log(1 - pi)`` below it
+    (Boyd et al. 2012, arXiv 1206.4667). Arranged so that nothing cancels where positives are rare.
+    """
+    odds = pl.col(f"{name}_odds")
+    area, shortfall = minus_log1p(odds) / odds, odds.log1p() / odds
+    return table.with_columns((_POSITIVES / negatives).alias(f"{name}_odds")).with_columns(
+        area.alias(f"{name}_area"), shortfall.alias(f"{name}_shortfall")
+    )
+
+
+def _with_worst_order(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the average precision of all negatives above all positives, one per score.
+
+    That is ``sum(i / (i + N) for i in 1..P) / P`` (Boyd et al. 2012), a difference of two harmonic
+    numbers: their asymptotic series to 1e-14 from 16 negatives on, and with fewer the sum that 16
+    more would have, less what they add.
+    """
+    p, n, many = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64), pl.col("many")
+    total, is_many = many + p, n >= _ASYMPTOTIC
+    terms = (
+        coefficient * (total ** (-2 * k) - many ** (-2 * k))
+        for k, coefficient in enumerate(_BERNOULLI, start=1)
+    )
+    steps = 0.5 / total + many / p * sum(terms, pl.lit(0.0))
+    added = sum((1 / ((n + j) * (n + p + j)) for j in range(1, _ASYMPTOTIC + 1)), pl.lit(0.0))
+    area, shortfall = pl.col("order_area"), pl.col("order_shortfall")
+    counted = table.with_columns(many=pl.when(is_many).then(n).otherwise(n + _ASYMPTOTIC))
+    return (
+        _with_worst_curve(counted, many, "order")
+        .with_columns(steps=steps)
+        .with_columns(
+            order_area=area + pl.col("steps"), order_shortfall=shortfall - pl.col("steps")
+        )
+        .with_columns(
+            order_shortfall=pl.when(is_many)
+            .then(shortfall)
+            .otherwise(n / many * shortfall + n * added)
+        )
+        .with_columns(order_area=pl.when(is_many).then(area).otherwise(1 - shortfall))
+    )

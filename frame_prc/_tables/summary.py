@@ -1,0 +1,172 @@
+"""Scorecards: all that is said of a segment in one row, from one sort; pooled and macro rows."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from frame_prc._curves import areas as _areas
+from frame_prc._curves.areas import AVERAGE_PRECISION, N_UNDEFINED, NONE_UNDEFINED, SIZES, UNDEFINED
+from frame_prc._curves.operating_points import best, with_order
+from frame_prc._formulas import f_score, precision, sizes, total
+from frame_prc._inference import chance as _chance
+from frame_prc._inference.influence import spreads_of
+from frame_prc._inference.intervals import COLUMNS as INTERVAL
+from frame_prc._inference.intervals import with_interval
+from frame_prc._lazy import aggregated, cached, join, left_join
+from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._request.specs import Interval, Method
+from frame_prc._rows.rows import DROPPED, Rows
+from frame_prc._tables.normalised import with_lift, with_normalised
+
+LEVEL = "level"
+
+_METHODS: tuple[Method, ...] = ("step", "interpolated", "gain")
+_CALIBRATED = "calibrated_average_precision"
+_MEASURES = (
+    _chance.RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
+    _CALIBRATED, "interpolated", "normalised_interpolated", "gain", "best_f1",
+)  # fmt: skip
+COLUMNS = (
+    *SIZES, *DROPPED, "status", AVERAGE_PRECISION, *INTERVAL, *_MEASURES, "best_f1_threshold",
+)  # fmt: skip
+
+_TP, _FP = pl.col("tp"), pl.col("fp")
+_POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
+_AREA, _N_EFFECTIVE = pl.col(AVERAGE_PRECISION), pl.col("n_effective")
+
+
+def outputs(*, overall: bool) -> tuple[str, ...]:
+    """Return the columns of a summary beside its keys."""
+    return (LEVEL, *COLUMNS, UNDEFINED) if overall else COLUMNS
+
+
+def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
+    """Return one row per segment, and with ``overall`` one for all rows and one for the mean."""
+    segments = _scorecards(rows, interval)
+    if not overall:
+        return rows.finish(segments, COLUMNS)
+    segments = cached(segments)
+    pooled = _scorecards(rows.pooled(), interval).with_columns(NONE_UNDEFINED)
+    levels = {"segment": segments, "pooled": pooled, "macro": _macro(segments, rows, interval)}
+    named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
+    every = pl.concat(named, how="diagonal", parallel=False)
+    tidy = rows.finish(every, outputs(overall=True))
+    return tidy.select(LEVEL, pl.exclude(LEVEL))
+
+
+# --- segments ------------------------------------------------------------------------------
+
+
+def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
+    """Return keys and scorecard of every segment."""
+    ranking = rank(rows, squares=not rows.columns.lacks_squares)
+    steps = cached(_areas.steps(ranking, _METHODS))
+    spread = _spread(steps, ranking)
+    areas = _areas_of(_with_reference(steps, ranking), ranking)
+    table = join(areas, spread, on="segment", how="left", maintain_order="left").with_columns(
+        *sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)
+    )
+    both = (_POSITIVES > 0) & (_NEGATIVES > 0)
+    best = _with_best(table, ranking).with_columns(pl.when(both).then(pl.col(_CALIBRATED)))
+    beside = with_lift(_chance.with_random(best, ranking, ["segment"]))
+    measured = with_normalised(beside, weighted=rows.columns.weighted)
+    table = with_interval(_with_every_dropped(measured, ranking), interval)
+    # Of the columns on the way, some have a dtype of this ranking, and not of the next.
+    return ranking.segments.with_keys(table).select(
+        *rows.keys, *COLUMNS, "shortfall", "n_effective"
+    )
+
+
+def _spread(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Return how sure each average precision is; only its lack where nothing tells the spread."""
+    names = ["variance", "n_effective"]
+    spread = spreads_of(steps, ranking).select("segment", "shortfall", *names)
+    if not ranking.rows.columns.lacks_squares:
+        return spread
+    return spread.with_columns(pl.lit(None, pl.Float64).alias(name) for name in names)
+
+
+def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Return the areas of each segment, and its step of the best F1."""
+    rated = steps.with_columns(
+        _where_grown(_areas.calibrated_step_area(pl.col("reference_odds")), _CALIBRATED),
+        _where_grown(f_score(_TP, _FP, _POSITIVES - _TP, 1), "f1"),
+        _where_grown(precision(_TP, _FP), "precision"),
+        _where_grown(_areas.interpolated_shortfall(), "interpolated_shortfall"),
+    )
+    never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
+    return _areas.areas_of(
+        with_order(rated),
+        _METHODS,
+        weighted=ranking.rows.columns.weighted,
+        best=best(pl.col("f1"), "slot", "f1"),
+        **{_CALIBRATED: total(pl.col(_CALIBRATED))},
+        interpolated_shortfall=total(pl.col("interpolated_shortfall")) + never,
+    )
+
+
+def _where_grown(value: pl.Expr, name: str) -> pl.Expr:
+    return pl.when(~pl.col("opens")).then(value).alias(name)
+
+
+def _with_reference(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Add the odds of a negative among all rows of the model, at which segments are calibrated."""
+    model = ["key_0"] if ranking.rows.columns.several_models else []
+    totals = steps.filter("opens").select("segment", "positives", "negatives")
+    keys = ranking.segments.table.select("segment", *model)
+    models = join(totals, keys, on="segment", how="left")
+    sums = [pl.col(name).sum() for name in ("positives", "negatives")]
+    pooled = aggregated(models, model, *sums)
+    reference = pooled.select(*model, reference_odds=_NEGATIVES / _POSITIVES)
+    odds = left_join(models, reference, model, in_order=False).select("segment", "reference_odds")
+    return join(steps, odds, on="segment", how="left", maintain_order="left")
+
+
+def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Turn the best step into its F1 and its threshold."""
+    threshold = pl.when(pl.col("best").is_not_null()).then(pl.col("score"))
+    return ranking.with_score(
+        table.with_columns(
+            # Where no positive is ever retrieved there is no step, and the best is 0.
+            pl.when(_POSITIVES > 0)
+            .then(pl.col("best").struct.field("f1").fill_null(0.0))
+            .alias("best_f1"),
+            pl.col("best").struct.field("slot").alias("slot"),
+        )
+    ).with_columns(threshold.cast(ranking.threshold_dtype).alias("best_f1_threshold"))
+
+
+def _with_every_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    if ranking.rows.n_dropped is None:
+        return table.with_columns(pl.lit(0, pl.Int64).alias(name) for name in DROPPED)
+    return ranking.with_dropped(table)
+
+
+# --- all segments --------------------------------------------------------------------------
+
+
+def _macro(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFrame:
+    """Return the mean of the segments of each model; those without a measure are left out.
+
+    Segments share no row, so the variance of the mean is that of the sum of independent areas.
+    """
+    model = rows.pooled().keys
+    n_defined, error = _AREA.count(), pl.col("std_error")
+    aggregates = [
+        pl.col("n", "n_pos", *DROPPED).sum(),
+        pl.when(_N_EFFECTIVE.count() > 0).then(_N_EFFECTIVE.sum()).alias("n_effective"),
+        pl.col(AVERAGE_PRECISION, "shortfall", *_MEASURES).mean(),
+        (error**2).sum().alias("variance"),
+        error.count().alias("n_errors"),
+        n_defined.alias("n_defined"),
+        N_UNDEFINED,
+    ]
+    means = aggregated(segments, model, *aggregates)
+    totals = means.with_columns(
+        variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(
+            pl.col("variance") / pl.col("n_defined") ** 2
+        ),
+        positives="n_pos",
+        negatives=pl.col("n") - pl.col("n_pos"),
+    ).with_columns(sizes(_POSITIVES, _NEGATIVES))
+    return with_interval(totals.sort(model) if model else totals, interval)

@@ -1,0 +1,145 @@
+"""The demonstration: flights that come with the package, from the scorecard to a picture."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import polars as pl
+import typer
+
+import frame_prc
+from frame_prc.cli import charts as _charts
+from frame_prc.cli import output as _output
+from frame_prc.cli.work import Progress, done
+from frame_prc.exceptions import FileError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_TRUTH, _MODELS, _KEY = "late", ["logistic", "boosting"], "carrier"
+_SHOWN = (
+    *(_KEY, "n", "n_pos", "prevalence", "average_precision", "ci_low", "ci_high", "lift"),
+    "status",
+)
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write.")] = Path(
+        "frame-prc-demo"
+    ),
+    *,
+    debug: Annotated[  # noqa: ARG001 - the program looks for it
+        bool, typer.Option("--debug", help="Show where in the program an error arose.")
+    ] = False,
+) -> None:
+    """See a scorecard, a table for R, and a picture, of flights that come along.
+
+    \b
+    Example:
+      frame-prc demo
+    """  # noqa: D301 - what Typer reads as "keep these lines"
+    _make(folder)
+    flights = pl.scan_parquet(bundled_flights())
+    scores = done(lambda: scorecards(flights), Progress("computing the scorecards"))
+    _output.tell(lambda console: _show(scores, console))
+    html, tsv, script = done(lambda: write(flights, folder), Progress("drawing the curves"))
+    written = _WRITTEN.format(
+        html=html, tsv=tsv, script=script, command=_command(script), program=_program()
+    )
+    _output.tell(lambda console: console.print(written, soft_wrap=True))
+
+
+def _show(scores: pl.DataFrame, console: Console) -> None:
+    from frame_prc.cli import table as _table  # noqa: PLC0415 - Rich takes its time
+
+    console.print(_introduction(scores), soft_wrap=True)
+    _table.show(scorecard(scores), [_KEY], console)
+
+
+def bundled_flights() -> Path:
+    """Return where the flights are: in the installed package, or else in the checkout."""
+    package = Path(frame_prc.__file__).parent
+    for folder in (package / "data", package.parent / "examples" / "data"):
+        if (folder / "flights.parquet").is_file():
+            return folder / "flights.parquet"
+    raise FileError(
+        f"the bundled flights are not in {str(package)!r}",
+        hint="install frame-prc again, from its checkout or wheel",
+    )
+
+
+def scorecards(flights: pl.LazyFrame) -> pl.DataFrame:
+    """Return the scorecard of both models, per carrier and overall."""
+    return frame_prc.summary(flights, _TRUTH, _MODELS, by=_KEY, overall=True).collect()
+
+
+def scorecard(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return what to show of the model with the highest pooled average precision."""
+    best = scores.filter(pl.col("model") == _pooled(scores)[0]["model"])
+    overall = pl.when(pl.col("level") == "segment").then(_KEY).otherwise("level")
+    return best.with_columns(overall.alias(_KEY)).select(_SHOWN)
+
+
+def write(flights: pl.LazyFrame, folder: Path) -> tuple[Path, Path, Path]:
+    """Write the picture, the table for R, and the script that draws it; return where they are."""
+    html = folder / "flights.html"
+    tsv, script = frame_prc.write_ggplot(flights, folder / "flights.tsv", _TRUTH, _MODELS, by=_KEY)
+    _charts.save(frame_prc.plot(flights, _TRUTH, _MODELS, by=_KEY), str(html))
+    return html, tsv, script
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"the folder {str(folder)!r} cannot be made: {error.strerror}",
+            hint="frame-prc demo FOLDER writes to another one",
+        ) from error
+
+
+def _pooled(scores: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the pooled rows, the best model first."""
+    pooled = scores.filter(pl.col("level") == "pooled")
+    return pooled.sort("average_precision", descending=True).to_dicts()
+
+
+def _introduction(scores: pl.DataFrame) -> str:
+    best, other = _pooled(scores)
+    return (
+        f"{best['n']:,} flights from New York, July to December 2013; {best['prevalence']:.0%} "
+        "arrived 30 minutes late or more.\n"
+        f"Of two models, {best['model']} has the better average precision: "
+        f"{best['average_precision']:.3f}, and {other['model']} {other['average_precision']:.3f}.\n"
+        f"Scorecard of {best['model']} by {_KEY}; pooled is all rows, macro the mean of the "
+        "carriers:\n"
+    )
+
+
+def _program() -> str:
+    """Return how to call this program again."""
+    if shutil.which("frame-prc"):
+        return "frame-prc"
+    path = Path(sys.argv[0])
+    return os.path.relpath(path) if path.name == "frame-prc" else f"{sys.executable} -m frame_prc"
+
+
+def _command(script: Path) -> str:
+    return f"Rscript {shlex.quote(str(script))}"
+
+
+_WRITTEN = """
+Written:
+  {html}  the curves of both models, for a browser
+  {tsv}   the same as a table
+  {script}     the R script that draws it: {command}
+
+The same on a file of yours, for example a CSV whose column outcome is yes or no:
+  {program} summary mine.csv --truth outcome --pos-label yes --score model --by region
+  {program} plot mine.csv --truth outcome --pos-label yes --score model --by region -o curves.html
+"""

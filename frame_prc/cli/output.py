@@ -1,0 +1,202 @@
+"""Results into a file, by its suffix, or to standard output, for people or for programs."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import polars as pl
+import polars.selectors as cs
+
+from frame_prc._files import atomic_write, check_writable
+from frame_prc.exceptions import FileError, OptionError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FORMATS = ("table", "json", "ndjson", "csv", "tsv")
+_ROWS_AT_ONCE = 50_000
+_OS_ERROR = re.compile(r"([^:]*) \(os error (\d+)\)")
+# What the system says of a place that takes no more, and never of one that is read.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+
+
+# --- what is asked for ------------------------------------------------------------------------
+
+
+def check(output: str | None, form: str | None) -> None:
+    """Refuse a file or a format that cannot be written, before anything is read."""
+    if form is not None and form not in FORMATS:
+        raise OptionError(f"--format {form} is not known", ", ".join(FORMATS))
+    if output is None:
+        return
+    if form is not None:
+        raise OptionError(
+            "--format is given with --output", "one of them", "the suffix of the file says how"
+        )
+    check_file(output, tuple(_WRITERS))
+
+
+def check_other(output: str | None, sources: Sequence[Path]) -> None:
+    """Refuse to put a result in the place of its source."""
+    if output is not None and Path(output).resolve() in {path.resolve() for path in sources}:
+        raise FileError(f"{output!r} is what is read", "another file to write")
+
+
+def check_given(output: str | None, allowed: str, hint: str) -> str:
+    """Return the file to write, which there has to be."""
+    if output is None:
+        raise OptionError("--output is not given", allowed, hint)
+    return output
+
+
+def check_file(output: str, suffixes: Sequence[str]) -> None:
+    """Refuse a file that cannot be written, or whose suffix does not say how."""
+    check_writable(output)
+    if Path(output).suffix.lower() not in suffixes:
+        raise FileError(
+            f"the suffix of {output!r} does not say how to write it", ", ".join(suffixes)
+        )
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def save(result: pl.LazyFrame, output: str) -> None:
+    """Write a result as the suffix says, whole or not at all."""
+    with atomic_write(output) as (part,), _told_from_reading(output):
+        _WRITERS[Path(output).suffix.lower()](result, part)
+
+
+@contextmanager
+def _told_from_reading(output: str) -> Iterator[None]:
+    """Tell a place that cannot be written from a source that cannot be read.
+
+    Polars reads and writes in one go, and gives its own errors no number.
+    """
+    try:
+        yield
+    except (OSError, pl.exceptions.PolarsError) as error:
+        found = _OS_ERROR.search(str(error))
+        if found is None:
+            raise
+        if int(found[2]) in _FULL:
+            raise FileError(
+                f"{output!r} cannot be written: {found[1].strip()}", hint="nothing was changed"
+            ) from error
+        raise pl.exceptions.ComputeError(str(error)) from error
+
+
+def _write_json(result: pl.LazyFrame, part: Path) -> None:
+    with part.open("wb") as file:
+        file.writelines(_json(result.collect()))
+
+
+def _write_ndjson(result: pl.LazyFrame, part: Path) -> None:
+    with part.open("wb") as file:
+        file.writelines(_ndjson(result.collect()))
+
+
+_WRITERS: dict[str, Callable[[pl.LazyFrame, Path], None]] = {
+    ".parquet": lambda result, part: result.sink_parquet(part),
+    ".csv": lambda result, part: result.sink_csv(part),
+    ".tsv": lambda result, part: result.sink_csv(part, separator="\t"),
+    ".arrow": lambda result, part: result.sink_ipc(part),
+    ".feather": lambda result, part: result.sink_ipc(part),
+    ".ndjson": _write_ndjson,
+    ".jsonl": _write_ndjson,
+    ".json": _write_json,
+}
+
+
+# --- standard output --------------------------------------------------------------------------
+
+
+def show(frame: pl.DataFrame, form: str | None, keys: Sequence[str]) -> None:
+    """Print a result: a table to a terminal, else lines with tabs, unless a format is given."""
+    form = form or ("table" if sys.stdout is not None and sys.stdout.isatty() else "tsv")
+    if form == "table":
+        from frame_prc.cli import table as _table  # noqa: PLC0415 - Rich takes its time
+
+        tell(lambda console: _table.show(frame, keys, console))
+    else:
+        with _standard_output() as out:
+            out.writelines(_PRINTERS[form](frame))
+
+
+def tell(speak: Callable[[Console], None]) -> None:
+    """Print what is for people."""
+    from rich.console import Console  # noqa: PLC0415
+
+    # Not to standard output itself: Rich ends the program where nobody reads on.
+    text = io.StringIO()
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    speak(Console(file=text, force_terminal=is_terminal, highlight=False, markup=False))
+    with _standard_output() as out:
+        out.write(text.getvalue().encode())
+
+
+@contextmanager
+def _standard_output() -> Iterator[BinaryIO]:
+    if sys.stdout is None:
+        raise FileError("standard output is closed", hint="-o FILE writes a file")
+    try:
+        yield sys.stdout.buffer
+        sys.stdout.flush()
+    except OSError as error:
+        # Python flushes once more as it ends, and would say what is known.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # else who reads has seen enough
+            raise FileError(
+                f"standard output cannot be written: {error.strerror}", hint="-o FILE writes a file"
+            ) from error
+
+
+def _csv(separator: str) -> Callable[[pl.DataFrame], Iterator[bytes]]:
+    def lines(frame: pl.DataFrame) -> Iterator[bytes]:
+        yield frame.clear().write_csv(separator=separator).encode()
+        for part in frame.iter_slices(_ROWS_AT_ONCE):
+            yield part.write_csv(separator=separator, include_header=False).encode()
+
+    return lines
+
+
+def _json(frame: pl.DataFrame) -> Iterator[bytes]:
+    between = b"[\n"
+    for line in _ndjson(frame):
+        yield between + line.rstrip()
+        between = b",\n"
+    yield b"\n]\n" if frame.height else b"[]\n"
+
+
+def _ndjson(frame: pl.DataFrame) -> Iterator[bytes]:
+    for row in frame.with_columns(cs.temporal().cast(pl.String)).iter_rows(named=True):
+        valid = {name: _in_json(value) for name, value in row.items()}
+        yield json.dumps(valid, ensure_ascii=False, default=str).encode() + b"\n"
+
+
+def _in_json(value: Any) -> Any:
+    # JSON has no infinity, and null says undefined: the words are those of Protocol Buffers' JSON,
+    # https://protobuf.dev/programming-guides/json, which Python, R and DuckDB read as numbers.
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
+
+
+_PRINTERS: dict[str, Callable[[pl.DataFrame], Iterator[bytes]]] = {
+    "csv": _csv(","),
+    "tsv": _csv("\t"),
+    "json": _json,
+    "ndjson": _ndjson,
+}
