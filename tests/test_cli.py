@@ -31,6 +31,7 @@ from frame_prc.cli import app as _app
 from frame_prc.cli import commands as _commands
 from frame_prc.cli import input as _input
 from frame_prc.cli import parameters as _parameters
+from frame_prc.cli import source as _source
 from frame_prc.cli import work as _work
 
 PROGRAM = [sys.executable, "-W", "error", "-m", "frame_prc"]
@@ -288,7 +289,7 @@ def test_files_counted_one_by_one_are_counted_as_one(here, monkeypatch, kind, th
     parts = [ROWS.filter(~pl.col("late")), ROWS, ROWS.filter("late")]
     for place, part in enumerate(parts):
         WRITERS[kind](part, here / f"part-{place}.{kind}")
-    monkeypatch.setattr(_input, "PART", 2)  # rows at once, where files can be read in parts
+    monkeypatch.setattr(_source, "PART", 2)  # rows at once, where files can be read in parts
     asked = ["-t", "said", "-s", "score", "-b", "region", "--pos-label", "yes", *thresholds]
     counted = result("counts", f"part-*.{kind}", *asked)
     bins = 3 if thresholds else None
@@ -523,13 +524,14 @@ USAGE = [
     (
         "curve rows.csv -t late -s score --thresholds .5,.1",
         "--thresholds are not ascending: 0.1 "
-        "comes after 0.5. Allowed: a number of thresholds from 2 on, or ascending numbers such as "
-        ".1,.5,.9.",
+        "comes after 0.5. Allowed: a number of thresholds from 2 on, or a list of ascending "
+        "numbers. Hint: for example --thresholds 0.1,0.5,0.9.",
     ),
     (
         "curve rows.csv -t late -s score --thresholds 1",
         "--thresholds 1 gives no thresholds. "
-        "Allowed: a number of thresholds from 2 on, or ascending numbers such as .1,.5,.9.",
+        "Allowed: a number of thresholds from 2 on, or a list of ascending numbers. Hint: for "
+        "example --thresholds 0.1,0.5,0.9.",
     ),
     (
         "curve rows.csv -t late -s score --thresholds 3.0",
@@ -546,7 +548,7 @@ USAGE = [
     ),
     (
         "curve rows.csv -t late -s score --thresholds x",
-        "'x' is not a number. Allowed: numbers, such as .9 or .5,.9.",
+        "'x' is not a number. Allowed: numbers, such as 0.9 or 0.5,0.9.",
     ),
     (
         "curve rows.csv -t late -s score -w w --ci .9",
@@ -555,8 +557,8 @@ USAGE = [
     ),
     (
         "compare rows.csv -t late -s score",
-        "--score names one model. Allowed: two or more, as in "
-        "-s one -s two. Hint: --against rest compares the segments of one model.",
+        "--score names one model. Allowed: two or more. Hint: -s one -s two compares two models; "
+        "--against rest the segments of one.",
     ),
     (
         "compare rows.csv -t late -s score,other --baseline x",
@@ -691,7 +693,7 @@ DATA = [
         "counts rows.csv -t late -s score --thresholds .5,.9",
         "--score column 'score' has 1 row down to 0.1, below "
         "the lowest threshold 0.5. Allowed: thresholds that cover the scores. Hint: "
-        "begin them with -inf, as in --thresholds -inf,.1,.5.",
+        "begin them with -inf, as in --thresholds -inf,0.1,0.5.",
     ),
     (
         "ap rows.csv -t late -s user --thresholds 200",
@@ -1197,12 +1199,13 @@ def test_a_picture_is_drawn_from_rows_and_from_a_curve(here, suffix):
         ),
         (
             "plot rows.csv -t late -s score -o p.svg --points .9",
-            "--points .9 is no operating point. Allowed: 'recall=.9' and the like.",
+            "--points .9 is not an operating point. Allowed: a criterion and numbers, such as "
+            "'recall=0.9'.",
         ),
         (
             "plot rows.csv -t late -s score -o p.svg --points rec=.9",
             "--points names 'rec', which is no criterion. Allowed: 'recall', 'precision', "
-            "'threshold', 'f_beta', 'predicted_rate'. Hint: for example --points 'recall=.9'.",
+            "'threshold', 'f_beta', 'predicted_rate'. Hint: for example --points 'recall=0.9'.",
         ),
     ],
 )
@@ -1226,6 +1229,35 @@ def test_a_picture_names_the_package_it_lacks():
     ("arguments", "told"),
     [
         (["--debug", "ap", "rows.csv"], "no such option: --debug. Hint: frame-prc --help"),
+        (
+            ["average_precision", "rows.csv"],
+            "no such command 'average_precision'. Hint: did you mean 'ap'?\n",
+        ),
+        (
+            ["operating-points", "rows.csv"],
+            "no such command 'operating-points'. Hint: did you mean 'points'?\n",
+        ),
+        (
+            ["ap", "rows.csv", "--group", "region"],
+            "no such option: --group. Hint: did you mean --by?\n",
+        ),
+        (
+            ["curve", "rows.csv", "--sample-weight", "w"],
+            "no such option: --sample-weight. Hint: did you mean --weight?\n",
+        ),
+        (
+            ["curve", "rows.csv", "--cluster", "user"],
+            "no such option: --cluster. Hint: --cluster is an option of ap, compare.\n",
+        ),
+        (
+            ["ap", "rows.csv", "--threshold", "3"],
+            "no such option: --threshold. Hint: did you mean --thresholds?\n",
+        ),
+        (["ap", "rows.csv", "--by"], "option '--by' requires an argument. Hint: frame-prc"),
+        (
+            ["ap", "rows.csv", "late", "score"],
+            "there is no file 'late'. Hint: options name columns, as in -t late or -s late.\n",
+        ),
         (
             ["merge-counts", "rows.csv"],
             "no such command 'merge-counts'. Did you mean 'counts'? Hint: ",

@@ -71,9 +71,9 @@ def test_the_scorecard_is_readable_at_100_columns(scores):
     lines = text.getvalue().splitlines()
     assert max(map(len, lines)) <= 100
     assert lines[:2] == [
-        "166,668 flights from New York, July to December 2013; 15% arrived 30 minutes late or "
-        "more.",
-        "Of two models, boosting has the better average precision: 0.374, and logistic 0.336.",
+        "166,668 flights from New York, July to December 2013; 15% arrived at least 30 minutes "
+        "late.",
+        "Of two models, boosting has the higher average precision: 0.374; logistic has 0.336.",
     ]
     table = lines[4:]
     assert len([line for line in table if line.startswith("─")]) == 1, "one block of columns"

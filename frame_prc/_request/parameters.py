@@ -62,17 +62,23 @@ def verb(function: FunctionT) -> FunctionT:
     return cast("FunctionT", checked)
 
 
+def parameter_name(name: str, own: Sequence[str]) -> str:
+    """Return what is meant by an unknown parameter: one of ``own``, or of another verb."""
+    meant = _MEANT.get(name, name)
+    # An s more or less is a slip also where another verb has a parameter of that name.
+    slips = (meant, meant.removesuffix("s"), f"{meant}s")
+    return next((ours for ours in slips if ours in own), meant)
+
+
 def _unknown(called: str, name: str, own: Sequence[str]) -> ParameterError:
     allowed = ", ".join(f"{parameter}=" for parameter in own)
     return ParameterError(f"{called}() has no parameter {name}=", allowed or None, _hint(name, own))
 
 
 def _hint(name: str, own: Sequence[str]) -> str | None:
-    meant = _MEANT.get(name, name)
-    # An s more or less is a slip also where another verb has a parameter of that name.
-    for ours in (meant, meant.removesuffix("s"), f"{meant}s"):
-        if ours in own:
-            return f"did you mean {ours}=?"
+    meant = parameter_name(name, own)
+    if meant in own:
+        return f"did you mean {meant}=?"
     verbs = _verbs.get(meant, [])
     if verbs:
         some = ", ".join(sorted(verbs)) if len(verbs) <= _MOST_VERBS else "other verbs"
