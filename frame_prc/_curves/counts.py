@@ -140,4 +140,5 @@ def _check_alike(schema: pl.Schema, first: pl.Schema, place: int) -> None:
                 f"and {dtype} in frame 1",
                 "one dtype",
                 f"cast it, for example with pl.col({name!r}).cast({cast}){in_pandas}",
+                shell_hint=None,
             )

@@ -82,6 +82,7 @@ def curve(rows: Rows, start: Start, keep: Keep, bins: Bins | None, extras: Extra
             "ci= of a curve is for counts of rows, and these are sums of weights",
             "rows without weight=, or integer counts",
             "band(...) resamples weighted rows",
+            shell_hint=None,
         )
     ranking = rank(rows, bins)
     frame = _with_rates(points(ranking, keep), start).with_columns(extras.columns())

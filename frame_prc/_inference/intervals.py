@@ -65,6 +65,7 @@ def check_method(rows: Rows, interval: Interval) -> None:
             "sums of weights in pos= and neg= do not tell how their rows spread",
             "integer counts, or sums of weights with pos_squares= and neg_squares= for ci=",
             "counts(..., squares=True) adds the sums of squared weights",
+            shell_hint="frame-prc counts --squares adds the sums of squared weights",
         )
 
 

@@ -107,7 +107,11 @@ def bins_of(thresholds: Any) -> Bins | None:
         )
     values = list(thresholds) if _is_list(thresholds) else []
     if not values:
-        raise OptionError(f"thresholds={shown(thresholds)} gives no thresholds", _THRESHOLDS)
+        raise OptionError(
+            f"thresholds={shown(thresholds)} gives no thresholds",
+            _THRESHOLDS,
+            shell_hint="for example --thresholds 0.1,0.5,0.9",
+        )
     for value in values:
         if not _is_number(value):
             raise OptionError(f"thresholds= holds {shown(value)}", _THRESHOLDS)
@@ -131,6 +135,7 @@ def _check_ascending(name: str, values: Sequence[float], allowed: str) -> None:
                 f"{name}= are not ascending: {after!r} comes after {before!r}",
                 allowed,
                 f"sorted(set({name})) puts them in order",
+                shell_hint=f"for example --{name} 0.1,0.5,0.9",
             )
 
 
@@ -290,8 +295,10 @@ def comparison(
     if len(models) < 2:  # noqa: PLR2004
         raise OptionError(
             "score= names one model",
-            "two or more, as a list of columns or {name: column}",
-            "against='rest' compares the segments of one model",
+            "two or more",
+            "several are a list of columns, or {name: column}; against='rest' compares the "
+            "segments of one model",
+            shell_hint="-s one -s two compares two models; --against rest the segments of one",
         )
     check_baseline(baseline, models)
     return Comparison(confidence(ci), pairs_of(models, baseline), None, adjust)

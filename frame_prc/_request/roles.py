@@ -21,7 +21,8 @@ _ROWS_OR_COUNTS = "truth= for single rows, or pos= and neg= for aggregated rows"
 THRESHOLD, BIN_END = "threshold", "below"
 # How a verb is asked of what it returned.
 OF_COUNTS = "score='threshold', pos='pos', neg='neg'"
-_SCORES = "a column, a list of columns, or {name: column}"
+_SCORES = "one column, or several"
+_SEVERAL = "several are a list of columns, or {name: column}"
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ def check_column(role: str, item: object) -> None:
 
 def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
     if score is None:
-        raise OptionError("score= is not given", _SCORES)
+        raise OptionError("score= is not given", _SCORES, _SEVERAL, shell_hint=None)
     if isinstance(score, Mapping):
         models = [(name, column) for name, column in score.items()]
     elif (listed := column_list(score)) is not None:
@@ -209,7 +210,7 @@ def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
     else:
         return {None: cast("IntoColumn", score)}
     if not models:
-        raise OptionError("score= names no column", _SCORES)
+        raise OptionError("score= names no column", _SCORES, _SEVERAL, shell_hint=None)
     _check_model_names([name for name, _ in models])
     return dict(models)
 
@@ -230,6 +231,7 @@ def _check_model_names(names: list[Any]) -> None:
                 f"score= names {name!r} twice",
                 "each model once",
                 "give names, for example score={'first': ..., 'second': ...}",
+                shell_hint="name them, as in -s first=COLUMN -s second=COLUMN",
             )
 
 

@@ -185,6 +185,7 @@ def squares_check(role: str, columns: dict[str, Column]) -> Check:
             f"of squared weights where {role}= column {columns[role].name!r} has their sums",
             "above 0 where the sum is, and at most its square",
             "counts(..., squares=True) makes both",
+            shell_hint="frame-prc counts --squares makes both",
         )
 
     return Check({f"{squares} unlike": wrong.sum()}, {}, problem, wrong)
@@ -218,10 +219,14 @@ def binary_check(column: Column, role: str = "truth", score: str = "score_0") ->
         problem = f"truth= column {column.name!r} has {_rows(count)} outside 0 and 1: "
         if role != "truth":
             return DataError(problem + _listed(values), "Boolean, or 0/1 numbers")
+        hint, shell_hint = _class_hints(
+            column, values, sums[f"{role} largest"], swapped=sums[f"{role} swapped"]
+        )
         return DataError(
             problem + _listed(values),
             "Boolean, or 0/1 numbers, or any dtype with pos_label=",
-            _class_hint(column, values, sums[f"{role} largest"], swapped=sums[f"{role} swapped"]),
+            hint,
+            shell_hint=shell_hint,
         )
 
     counts, details = _count_and_values(role, truth, wrong)
@@ -232,17 +237,22 @@ def binary_check(column: Column, role: str = "truth", score: str = "score_0") ->
     return Check(counts, details, problem, wrong)
 
 
-def _class_hint(column: Column, values: Sequence[Any], largest: Any, *, swapped: bool) -> str:
-    """Return what to do about a truth with values other than 0 and 1.
+def _class_hints(
+    column: Column, values: Sequence[Any], largest: Any, *, swapped: bool
+) -> tuple[str, str | None]:
+    """Return the hints, in Python and in a shell, for a truth with values other than 0 and 1.
 
     ``swapped`` says that the scores of these rows are 0 or 1.
     """
     is_score = any(value % 1 != 0 for value in values)
     if swapped and (is_score or len(values) > len(_BINARY)):
-        return "are truth= and score= swapped? Those rows have scores of 0 and 1"
+        hint = "are truth= and score= swapped? Those rows have scores of 0 and 1"
+        return hint, hint
     if is_score:
-        return f"an expression makes a truth of it, for example truth=pl.col({column.name!r}) > 0.5"
-    return f"name the positive class, for example pos_label={_unsigned(largest)!r}"
+        example = f"truth=pl.col({column.name!r}) > 0.5"
+        return f"an expression makes a truth of it, for example {example}", None
+    hint = f"name the positive class, for example pos_label={_unsigned(largest)!r}"
+    return hint, hint
 
 
 def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
@@ -259,6 +269,7 @@ def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
             f"which holds {_listed(sums['truth values'])}",
             "a value that occurs",
             f"an expression, truth=pl.col({column.name!r}) == ..., may be false in all rows",
+            shell_hint=None,
         )
 
     return Check(*_count_and_values("truth", truth, absent), problem)
@@ -304,6 +315,7 @@ def uncovered(column: Column, rows: str, lowest: float) -> DataError:
         f"score= column {column.name!r} has {rows}, below the lowest threshold {lowest!r}",
         "thresholds that cover the scores",
         "begin the thresholds with float('-inf'), or let quantile_thresholds find them",
+        shell_hint="begin them with -inf, as in --thresholds -inf,0.1,0.5",
     )
 
 
@@ -334,6 +346,7 @@ def improbable(column: Column, rows: str, values: str) -> DataError:
         f"score= column {column.name!r} has {rows} outside 0 to 1: {values}",
         "probabilities where thresholds= is a number, equally spaced from 0 to 1",
         "quantile_thresholds finds a list of thresholds, or begin one with float('-inf')",
+        shell_hint="list them, beginning with -inf, as in --thresholds -inf,-1,0,1",
     )
 
 
@@ -358,6 +371,7 @@ def threshold_check() -> Check:
             f"column 'threshold' has {_rows(count)} with NaN",
             "numbers, or null for rows without a score",
             "pl.col('threshold').fill_nan(None)",
+            shell_hint=None,
         )
 
     return Check({"threshold nan": pl.col("threshold").is_nan().sum()}, {}, problem)

@@ -233,6 +233,7 @@ def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
             + ", ".join(f"{score.name!r} is {score.dtype}" for score in scores),
             "scores of one dtype, or floats mixed with integers of at most 32 bits",
             "cast them, for example pl.col(...).cast(pl.Float64)",
+            shell_hint=None,
         )
     return pl.Float64()
 
@@ -298,6 +299,7 @@ def check_repeats(uses: list[tuple[str, str]]) -> None:
                 f"column {name!r} is named {where}",
                 "each column once",
                 "an expression with .alias(...) makes a second column on purpose",
+                shell_hint=None,
             )
         seen[name] = role
 
@@ -310,6 +312,7 @@ def _check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
                 f"key {name!r} in by= is named like a column of the result",
                 f"names other than {', '.join(map(repr, taken))}",
                 "give the key another name with .alias(...)",
+                shell_hint=None,
             )
 
 
@@ -373,6 +376,7 @@ def check_numeric(role: str, column: Column) -> None:
             f"{role}= column {column.name!r} has dtype {column.dtype}",
             "a numeric column",
             number_hint(role, column.name, column.dtype),
+            shell_hint=None,
         )
 
 
