@@ -464,8 +464,8 @@ USAGE = [
     ),
     (
         "ap rows.csv -t late -s region",
-        "--score column 'region' holds text: 'north', 'south'. Allowed: numbers. Hint: is it "
-        "the column that was meant?",
+        "--score column 'region' holds text: 'north', 'south'. Allowed: numbers. Hint: is "
+        "this the right column?",
     ),
     (
         "ap rows.csv -t late -s score --pos-label yes",
@@ -535,8 +535,8 @@ USAGE = [
     ),
     (
         "curve rows.csv -t late -s score --thresholds 3.0",
-        "--thresholds 3.0 is a single threshold beyond 1, or a number of thresholds. Allowed: an "
-        "integer for so many thresholds, or a list of them. Hint: --thresholds 3.",
+        "--thresholds 3.0 is ambiguous: one threshold, or a number of thresholds. Allowed: an "
+        "integer for a number of thresholds, or a list of thresholds. Hint: --thresholds 3.",
     ),
     (
         "ap rows.csv -t late -s score --text Region",
@@ -619,13 +619,13 @@ USAGE = [
     (
         "ap semicolons.csv -t late -s score",
         "'semicolons.csv' has a single column, named "
-        "'late;score'. Allowed: columns with the separator between them. Hint: --separator ';'.",
+        "'late;score'. Allowed: several columns. Hint: --separator ';'.",
     ),
     (
         "ap rows.tsv -t late -s score --separator ,",
         "'rows.tsv' has a single column, named "
-        "'late\\tsaid\\tnumber\\tscore\\tother\\tregion\\tw\\tuser'. Allowed: columns with the "
-        "separator between them. Hint: --separator tab.",
+        "'late\\tsaid\\tnumber\\tscore\\tother\\tregion\\tw\\tuser'. Allowed: several "
+        "columns. Hint: --separator tab.",
     ),
     (
         "ap rows.csv -t late -s score --separator ab",
@@ -651,7 +651,7 @@ USAGE = [
     (
         "ap rows.csv -t late -s score -o t.csv -f csv",
         "--format is given with --output. Allowed: one "
-        "of them. Hint: the suffix of the file says how.",
+        "of them. Hint: the suffix of the file sets the format.",
     ),
     (
         "ap rows.csv -t late -s score -f xml",
@@ -719,7 +719,7 @@ DATA = [
         "ap mixed.csv -t late -s score",
         "'mixed.csv' cannot be read as CSV: could not parse `0;0.4` "
         "as dtype `i64` at column 'late' (column number 1). Hint: --null-value '0;0.4' if that "
-        "stands for a missing value, --separator if it is several.",
+        "stands for a missing value, --separator if it is several values.",
     ),
     (
         "ap latin.csv -t late -s score",
@@ -729,12 +729,12 @@ DATA = [
     (
         "ap binary.csv -t late -s score",
         "'binary.csv' is not text, as CSV is. Hint: --input-format "
-        "says what it is, if its name does not.",
+        "sets the format, if the suffix is wrong.",
     ),
     (
         "ap narrow.csv rows.csv -t late -s score",
         "'narrow.csv', 'rows.csv' cannot be read as CSV: "
-        "schema lengths differ. Hint: files of one frame have the same columns of the same dtypes.",
+        "schema lengths differ. Hint: all files need the same columns, with the same dtypes.",
     ),
 ]
 
@@ -778,7 +778,7 @@ def test_bad_data_is_one_line_in_the_words_of_the_options(line, text):
 @pytest.mark.parametrize("kind", WRITERS)
 def test_an_empty_file_is_named(here, kind):
     (here / f"none.{kind}").touch()
-    told = "is empty. Allowed: a file that holds rows. Hint: was it written to its end?"
+    told = "is empty. Allowed: a file that holds rows. Hint: was it written completely?"
     assert said("ap", f"none.{kind}", *ASKED) == (1, f"'none.{kind}' {told}")
     assert said("ap", f"rows.{kind}", f"none.{kind}", *ASKED) == (1, f"'none.{kind}' {told}")
     code, out, err = process("ap", "-", *ASKED)
@@ -798,7 +798,7 @@ def test_a_corrupt_file_is_named(here, kind, damage):
     name = {"parquet": "Parquet", "arrow": "Arrow"}[kind]
     assert code == 1
     assert text.startswith(f"'bad.{kind}' cannot be read as {name}: ")
-    assert text.endswith("Hint: --input-format says what it is, if its name does not.")
+    assert text.endswith("Hint: --input-format sets the format, if the suffix is wrong.")
     assert (here / "old.csv").read_text() == "old"
     assert leftovers(here) == []
 
@@ -1038,8 +1038,8 @@ def test_a_shell_completes(words, offered):
         (["0.1", "nan", "0.3"], "'nan'", "--null-value nan if that stands for a missing value"),
         (["0.1", "", "0.3"], "''", "--null-value '' if that stands for a missing value"),
         (["0,1", "1.000,5", "-,3"], "'-,3', '0,1', '1.000,5'", "--decimal-comma reads 0,93"),
-        (["10%", "20 %", "0.5%"], "'0.5%', '10%', '20 %'", "tr -d % takes the signs away"),
-        (["a", "b", "c", "d"], "'a', 'b', 'c' and others", "is it the column that was meant?"),
+        (["10%", "20 %", "0.5%"], "'0.5%', '10%', '20 %'", "tr -d % removes the percent signs"),
+        (["a", "b", "c", "d"], "'a', 'b', 'c' and others", "is this the right column?"),
     ],
     ids=str,
 )
@@ -1059,14 +1059,14 @@ def test_numbers_with_a_point_are_told_that_a_comma_was_asked_for():
     assert code == 2
     assert line == (
         "--weight column 'eur' holds text: numbers that were read as text. Allowed: numbers. "
-        "Hint: with --decimal-comma numbers have a comma, as 0,93, and no point."
+        "Hint: --decimal-comma expects 0,93, not 0.93."
     )
 
 
 def test_a_source_is_not_written_over():
     code, line = said("curve", "rows.csv", *ASKED, "-o", "./rows.csv")
     assert (code, line) == (
-        2, "'./rows.csv' is what is read. Allowed: another file to write."
+        2, "'./rows.csv' is also an input file. Allowed: another file to write."
     )  # fmt: skip
     assert pl.read_csv("rows.csv").height == ROWS.height
 
@@ -1274,4 +1274,4 @@ def test_a_command_line_that_cannot_be_read_is_one_line(arguments, told):
 def test_numbers_that_were_read_as_text_are_named():
     _, line = said("ap", "rows.csv", *ASKED, "--text", "score")
     assert "holds text: numbers that were read as text" in line
-    assert line.endswith("Hint: --text makes text of numbers.")
+    assert line.endswith("Hint: --text reads numbers as text.")

@@ -87,8 +87,8 @@ def test_a_folder_that_cannot_be_made_is_one_error(tmp_path):
         command, cwd=tmp_path, capture_output=True, text=True, check=False
     )
     told = (
-        "frame-prc: the folder 'taken' cannot be made: File exists. "
-        "Hint: frame-prc demo FOLDER writes to another one.\n"
+        "frame-prc: the folder 'taken' cannot be created: File exists. "
+        "Hint: frame-prc demo FOLDER writes to another folder.\n"
     )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 

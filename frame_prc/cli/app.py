@@ -10,18 +10,9 @@ from typing import Annotated
 import typer
 
 import frame_prc
+from frame_prc.cli import errors
 from frame_prc.cli.commands import COMMANDS
 from frame_prc.cli.demo import demo
-from frame_prc.cli.errors import (
-    BAD_DATA,
-    BAD_USAGE,
-    INTERRUPTED,
-    SUCCESS,
-    exit_code,
-    line,
-    unexpected_line,
-    usage_line,
-)
 from frame_prc.cli.near_misses import near_miss
 from frame_prc.exceptions import PrcError
 
@@ -42,13 +33,13 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = _app()(arguments, prog_name=_NAME, standalone_mode=False)
     except typer.Abort:  # raised by some versions of Typer on Ctrl-C
-        return INTERRUPTED
+        return errors.INTERRUPTED
     except Exception as error:  # every error is reported in one line
         if "--debug" in arguments and not _is_usage(error):
             traceback.print_exc()
         code, text = _report(error, arguments)
         print(f"{_NAME}: {text}", file=sys.stderr)
-    return code or SUCCESS
+    return code or errors.SUCCESS
 
 
 def _is_usage(error: Exception) -> bool:
@@ -60,10 +51,11 @@ def _report(error: Exception, arguments: Sequence[str]) -> tuple[int, str]:
     """Return the exit code and the message of an error."""
     if _is_usage(error):
         clearer = near_miss(error, arguments)
-        return BAD_USAGE, usage_line(error) if clearer is None else line(clearer)
+        text = errors.usage_line(error) if clearer is None else errors.line(clearer)
+        return errors.BAD_USAGE, text
     if isinstance(error, PrcError):
-        return exit_code(error), line(error)
-    return BAD_DATA, unexpected_line(error)
+        return errors.exit_code(error), errors.line(error)
+    return errors.BAD_DATA, errors.unexpected_line(error)
 
 
 def _app() -> typer.Typer:

@@ -37,7 +37,7 @@ def demo(
         bool, typer.Option("--debug", help="Show the traceback of an error.")
     ] = False,
 ) -> None:
-    """Print a scorecard of bundled flight data, and write a chart and a table for R.
+    """Print a scorecard of flights; write a chart and a table for R.
 
     \b
     Example:
@@ -69,7 +69,7 @@ def bundled_flights() -> Path:
             return folder / "flights.parquet"
     raise FileError(
         f"the bundled flights are not in {str(package)!r}",
-        hint="install frame-prc again, from its checkout or wheel",
+        hint="reinstall frame-prc from its checkout or wheel",
     )
 
 
@@ -98,8 +98,8 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(
-            f"the folder {str(folder)!r} cannot be made: {error.strerror}",
-            hint="frame-prc demo FOLDER writes to another one",
+            f"the folder {str(folder)!r} cannot be created: {error.strerror}",
+            hint="frame-prc demo FOLDER writes to another folder",
         ) from error
 
 

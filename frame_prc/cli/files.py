@@ -91,7 +91,7 @@ def _kind(path: Path) -> str:
         return SUFFIXES[suffix]
     hint = "--input-format csv reads it as CSV"
     if suffix == ".json":
-        hint = "jq -c '.[]' makes NDJSON of it, a row per line; --input-format ndjson reads that"
+        hint = "jq -c '.[]' converts it to NDJSON, which --input-format ndjson reads"
     raise FileError(
         f"the suffix of {str(path)!r} does not say what kind of file it is",
         ", ".join(SUFFIXES),

@@ -41,7 +41,9 @@ def check(output: str | None, form: str | None) -> None:
         return
     if form is not None:
         raise OptionError(
-            "--format is given with --output", "one of them", "the suffix of the file says how"
+            "--format is given with --output",
+            "one of them",
+            "the suffix of the file sets the format",
         )
     check_file(output, tuple(_WRITERS))
 
@@ -49,7 +51,7 @@ def check(output: str | None, form: str | None) -> None:
 def check_not_source(output: str | None, sources: Sequence[Path]) -> None:
     """Refuse to write a result over the files it is computed from."""
     if output is not None and Path(output).resolve() in {path.resolve() for path in sources}:
-        raise FileError(f"{output!r} is what is read", "another file to write")
+        raise FileError(f"{output!r} is also an input file", "another file to write")
 
 
 def check_given(output: str | None, allowed: str, hint: str) -> str:
@@ -96,26 +98,21 @@ def _naming(output: str) -> Iterator[None]:
         raise pl.exceptions.ComputeError(str(error)) from error
 
 
-def _write_json(result: pl.LazyFrame, part: Path) -> None:
-    with part.open("wb") as file:
-        file.writelines(_json(result.collect()))
-
-
-def _write_ndjson(result: pl.LazyFrame, part: Path) -> None:
-    with part.open("wb") as file:
-        file.writelines(_ndjson(result.collect()))
-
-
 _WRITERS: dict[str, Callable[[pl.LazyFrame, Path], None]] = {
     ".parquet": lambda result, part: result.sink_parquet(part),
     ".csv": lambda result, part: result.sink_csv(part),
     ".tsv": lambda result, part: result.sink_csv(part, separator="\t"),
     ".arrow": lambda result, part: result.sink_ipc(part),
     ".feather": lambda result, part: result.sink_ipc(part),
-    ".ndjson": _write_ndjson,
-    ".jsonl": _write_ndjson,
-    ".json": _write_json,
+    ".ndjson": lambda result, part: _write_lines(_ndjson(result.collect()), part),
+    ".jsonl": lambda result, part: _write_lines(_ndjson(result.collect()), part),
+    ".json": lambda result, part: _write_lines(_json(result.collect()), part),
 }
+
+
+def _write_lines(lines: Iterator[bytes], part: Path) -> None:
+    with part.open("wb") as file:
+        file.writelines(lines)
 
 
 # --- standard output --------------------------------------------------------------------------

@@ -55,8 +55,8 @@ def thresholds(texts: Sequence[str]) -> int | list[float]:
     found = numbers(texts)
     if len(found) == 1 and found[0] >= 2 and found[0].is_integer():  # noqa: PLR2004
         raise OptionError(
-            f"thresholds={pieces[0]!r} is a single threshold beyond 1, or a number of thresholds",
-            "an integer for so many thresholds, or a list of them",
+            f"thresholds={pieces[0]!r} is ambiguous: one threshold, or a number of thresholds",
+            "an integer for a number of thresholds, or a list of thresholds",
             f"thresholds={found[0]:.0f}",
         )
     return found
@@ -87,27 +87,26 @@ def targets(texts: Sequence[str]) -> dict[str, list[float]]:
     return found
 
 
+_READERS: dict[Any, Callable[[str], Any]] = {
+    bool: lambda text: {"true": True, "false": False}[text.lower()],
+    int: int,
+    float: float,
+    Decimal: Decimal,
+    date: date.fromisoformat,
+    datetime: datetime.fromisoformat,
+    time: time.fromisoformat,
+}
+
+
 def label(text: str, dtype: pl.DataType) -> Any:
     """Return a text as a value of a dtype, or unchanged where that is impossible.
 
     The verb raises an error for a label that its truth cannot hold.
     """
-    readers: list[tuple[bool, Callable[[str], Any]]] = [
-        (dtype == pl.Boolean, lambda word: {"true": True, "false": False}[word.lower()]),
-        (dtype.is_integer(), int),
-        (dtype.is_float(), float),
-        (dtype.is_decimal(), Decimal),
-        (dtype == pl.Date, date.fromisoformat),
-        (dtype == pl.Datetime, datetime.fromisoformat),
-        (dtype == pl.Time, time.fromisoformat),
-    ]
-    for fits, read in readers:
-        if fits:
-            try:
-                return read(text)
-            except (ValueError, KeyError, ArithmeticError):
-                return text
-    return text
+    try:
+        return _READERS.get(dtype.to_python(), str)(text)
+    except (ValueError, KeyError, ArithmeticError):
+        return text
 
 
 def columns(texts: Sequence[str], schema: Mapping[str, object]) -> list[str]:
@@ -178,6 +177,11 @@ class Option:
 COLUMN, NUMBER, INTEGER = "COLUMN", "NUMBER", "INTEGER"
 _SEVERAL = "repeat it, or separate them by commas"
 
+
+def _target(text: str) -> Option:
+    return Option(list[str], f"{text} For several {_SEVERAL}.", NUMBER, parse=numbers)
+
+
 # By the name that a parameter has in every verb.
 OPTIONS: dict[str, Option] = {
     "truth": Option(
@@ -234,27 +238,11 @@ OPTIONS: dict[str, Option] = {
     "envelope": Option(bool, "Add the highest precision at this recall or above."),
     "gain": Option(bool, "Add precision gain and recall gain."),
     "calibrate": Option(float, "Add the precision at this prevalence.", "SHARE"),
-    "recall": Option(
-        list[str], f"At least this recall. For several {_SEVERAL}.", NUMBER, parse=numbers
-    ),
-    "precision": Option(
-        list[str], f"At least this precision. For several {_SEVERAL}.", NUMBER, parse=numbers
-    ),
-    "threshold": Option(
-        list[str], f"This threshold. For several {_SEVERAL}.", NUMBER, parse=numbers
-    ),
-    "f_beta": Option(
-        list[str],
-        f"The highest F score: 1 for F1, 2 for F2. For several {_SEVERAL}.",
-        NUMBER,
-        parse=numbers,
-    ),
-    "predicted_rate": Option(
-        list[str],
-        f"At most this share of rows predicted positive. For several {_SEVERAL}.",
-        NUMBER,
-        parse=numbers,
-    ),
+    "recall": _target("At least this recall."),
+    "precision": _target("At least this precision."),
+    "threshold": _target("This threshold."),
+    "f_beta": _target("The highest F score: 1 for F1, 2 for F2."),
+    "predicted_rate": _target("At most this share of rows predicted positive."),
     "squares": Option(bool, "Add the sums of squared weights."),
     "overall": Option(bool, "Add a row for all rows pooled, and one for the mean of the segments."),
     "baseline": Option(str, "Compare all other models with this one.", "MODEL"),

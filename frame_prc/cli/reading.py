@@ -22,7 +22,7 @@ _POLARS_HINT = re.compile(r",? (?:hint:|Hint:|consider )")
 _DECIMAL_COMMA = re.compile(r"\s*-?[\d.]*,\d+\s*")
 _FEW_WORDS = 3
 _VALUES_TO_CHECK = 1000
-_KIND_HINT = "--input-format says what it is, if its name does not"
+_KIND_HINT = "--input-format sets the format, if the suffix is wrong"
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def _unreadable(source: Source, error: Exception) -> DataError:
 
 def _reading_hint(source: Source, reason: str) -> str:
     if source.paths[1:]:  # each of them can be read on its own
-        return "files of one frame have the same columns of the same dtypes"
+        return "all files need the same columns, with the same dtypes"
     if not source.is_delimited:
         return _KIND_HINT
     if "utf-8" in reason.lower():
@@ -55,7 +55,7 @@ def _reading_hint(source: Source, reason: str) -> str:
     if found := re.search("could not parse `(.*?)`", reason):
         return (
             f"--null-value {shlex.quote(found[1])} if that stands for a missing value, --separator "
-            "if it is several"
+            "if it is several values"
         )
     return "--separator says what separates the columns"
 
@@ -71,7 +71,7 @@ def check_bytes(file: Source) -> None:
             f"{file} cannot be read: {error.strerror or error}", hint="ls -l shows who may read it"
         ) from error
     if not start:
-        raise DataError(f"{file} is empty", "a file that holds rows", "was it written to its end?")
+        raise DataError(f"{file} is empty", "a file that holds rows", "was it written completely?")
     if file.kind in TEXT and start.startswith(_UTF_16):
         hint = "iconv -f utf16 -t utf8 FILE | frame-prc ... - reads it"
         raise DataError(f"{file} is text in UTF-16", "UTF-8", hint)
@@ -100,7 +100,7 @@ def _check_separator(source: Source, name: str) -> None:
             shown = "tab" if separator == "\t" else f"'{separator}'"
             raise OptionError(
                 f"{source} has a single column, named {name!r}",
-                "columns with the separator between them",
+                "several columns",
                 f"--separator {shown}",
             )
 
@@ -149,14 +149,14 @@ def _not_numeric(role: str, name: str, lf: pl.LazyFrame, dialect: Dialect) -> Co
 
 def _text_hint(name: str, found: Sequence[str], dialect: Dialect, *, has_numbers: bool) -> str:
     if not found and name in dialect.text:
-        return "--text makes text of numbers"
+        return "--text reads numbers as text"
     if not found:
-        return "with --decimal-comma numbers have a comma, as 0,93, and no point"
+        return "--decimal-comma expects 0,93, not 0.93"
     if all(map(_DECIMAL_COMMA.fullmatch, found)):
         return "--decimal-comma reads 0,93 as a number"
     if all(text.rstrip().endswith("%") for text in found):
-        return "tr -d % takes the signs away"
+        return "tr -d % removes the percent signs"
     if len(found) <= _FEW_WORDS and has_numbers:
         words = " ".join(f"--null-value {shlex.quote(text)}" for text in found)
         return f"{words} if that stands for a missing value"
-    return "is it the column that was meant?"
+    return "is this the right column?"
