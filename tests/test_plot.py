@@ -16,8 +16,8 @@ from kinds import every_kind
 
 import frame_prc
 from frame_prc import ColumnError, DataError, FrameError, OptionError
-from frame_prc._curves import counts as _counts
-from frame_prc._tables import average_precision as _tables
+from frame_prc._curves.counts import Counts
+from frame_prc._tables.average_precision import AveragePrecision
 
 # Ranked 0.9 + | 0.4 + - | 0.2 -: average precision (1 + 2/3) / 2.
 ROWS = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
@@ -950,8 +950,8 @@ def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, mo
     def evaluate(*_: object, **__: object) -> None:
         raise AssertionError("evaluated")
 
-    monkeypatch.setattr(_tables, "average_precision", evaluate)
-    monkeypatch.setattr(_counts, "counts", evaluate)
+    monkeypatch.setattr(AveragePrecision, "of", evaluate)
+    monkeypatch.setattr(Counts, "of", evaluate)
     with pytest.raises(DataError, match=r"500 (lines|segments)\."):
         getattr(frame.prc, verb)(**asked)
     with pytest.raises(AssertionError, match="evaluated"):
