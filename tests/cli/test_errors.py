@@ -21,11 +21,11 @@ USAGE = [
     ("ap rows.csv -t late", "--score is not given. Allowed: one column, or several."),
     (
         "ap rows.csv -t lat -s score",
-        "--truth names 'lat', which is no column. Hint: did you mean 'late'?",
+        "--truth names 'lat', which is not a column. Hint: did you mean 'late'?",
     ),
     (
         "ap rows.csv -t late -s score -b region,usr",
-        "--by names 'usr', which is no column. Hint: did you mean 'user'?",
+        "--by names 'usr', which is not a column. Hint: did you mean 'user'?",
     ),
     (
         "ap rows.csv -t said -s score",
@@ -77,12 +77,12 @@ USAGE = [
     (
         "ap rows.csv -t late -s score --seed 1",
         "--replicates, --seed or --stratified is given with "
-        "--ci-method influence. Allowed: these with --ci-method bootstrap.",
+        "--ci-method influence. Allowed: these only with --ci-method bootstrap.",
     ),
     (
         "ap rows.csv -t late -s score --stratified --cluster user --ci .9 --ci-method bootstrap",
-        "--stratified is given with --cluster. Allowed: one of them. Hint: whole clusters are "
-        "drawn, and bring the rows of both classes that they have.",
+        "--stratified is given with --cluster. Allowed: one of them. Hint: clusters are drawn "
+        "whole, with their rows of both classes.",
     ),
     (
         "curve rows.csv -t late -s score --start two",
@@ -90,18 +90,18 @@ USAGE = [
     ),
     (
         "curve rows.csv -t late -s score --keep some",
-        "--keep some is not an option. Allowed: 'all', 'corners', or a number of points from 5 on.",
+        "--keep some is not an option. Allowed: 'all', 'corners', or a number of points, 5 or more.",
     ),
     (
         "curve rows.csv -t late -s score --thresholds .5,.1",
         "--thresholds are not ascending: 0.1 "
-        "comes after 0.5. Allowed: a number of thresholds from 2 on, or ascending numbers such as "
+        "comes after 0.5. Allowed: a number of thresholds, 2 or more, or ascending numbers such as "
         ".1,.5,.9.",
     ),
     (
         "curve rows.csv -t late -s score --thresholds 1",
         "--thresholds 1 gives no thresholds. "
-        "Allowed: a number of thresholds from 2 on, or ascending numbers such as .1,.5,.9.",
+        "Allowed: a number of thresholds, 2 or more, or ascending numbers such as .1,.5,.9.",
     ),
     (
         "curve rows.csv -t late -s score --thresholds 3.0",
@@ -132,7 +132,7 @@ USAGE = [
     ),
     (
         "compare rows.csv -t late -s score,other --baseline x",
-        "--baseline x is no model. Allowed: 'score', 'other'.",
+        "--baseline x is not a model. Allowed: 'score', 'other'.",
     ),
     (
         "compare rows.csv -t late -s score,other --adjust x",

@@ -144,7 +144,7 @@ NO_COLUMNS = {
     "Grouper of a level": ({"by": pd.Grouper(level=0)}, r"pl\.col\('date'\)\.dt\.truncate\('1w'\)"),
     "function": ({"by": len}, r"give an expression, such as pl\.col"),
     "list of one": ({"truth": ["late"]}, "give one column, without a list: 'late'"),
-    "set": ({"by": {"region"}}, "a list has an order"),
+    "set": ({"by": {"region"}}, "a set has no order"),
     "number": ({"weight": 2.5}, r"pl\.lit\(2\.5\) makes a constant"),
     "number as name": ({"by": 0}, "column names are strings"),
     "NumPy's number": ({"by": np.int64(3)}, r"pl\.lit\(3\) makes a constant"),

@@ -87,7 +87,7 @@ def missing_names(shows: str, into: Callable[[str], Any]) -> list[Case]:
             f"{shows} in {where}",
             asked,
             ColumnError,
-            [f"{role_of(where)}= names", "which is no column", f"did you mean '{nearest}'"],
+            [f"{role_of(where)}= names", "which is not a column", f"did you mean '{nearest}'"],
         )
         for where, (asked, nearest) in named.items()
     ]
