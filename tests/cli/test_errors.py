@@ -90,7 +90,8 @@ USAGE = [
     ),
     (
         "curve rows.csv -t late -s score --keep some",
-        "--keep some is not an option. Allowed: 'all', 'corners', or a number of points, 5 or more.",
+        "--keep some is not an option. "
+        "Allowed: 'all', 'corners', or a number of points, 5 or more.",
     ),
     (
         "curve rows.csv -t late -s score --thresholds .5,.1",

@@ -121,11 +121,11 @@ WEEKS = pd.Series(pd.to_datetime(["2024-01-01"] * 4), name="date").dt.to_period(
 NO_COLUMNS = {
     "computed pandas Series": (
         {"by": WEEKS},
-        r"'date', if it is a column .* if it is computed, put",
+        r"'date', if it is an unchanged column .* if it is computed, put",
     ),
     "computed Series": (
         {"by": ROWS["score"].round()},
-        "'score', if it is a column .* computed, put",
+        "'score', if it is an unchanged column .* computed, put",
     ),
     "condition": ({"truth": ROWS["score"] > 0.5}, r"computed, give an expression such as pl\.col"),
     "Series without a name": ({"weight": pl.Series([1, 2])}, "as a column, and give that column"),
