@@ -296,9 +296,9 @@ def comparison(
         raise OptionError(
             "score= names one model",
             "two or more",
-            "several are a list of columns, or {name: column}; against='rest' compares the "
+            "pass them as a list of columns, or as {name: column}; against='rest' compares the "
             "segments of one model",
-            shell_hint="-s one -s two compares two models; --against rest the segments of one",
+            shell_hint="-s one -s two compares two models; --against rest, the segments of one",
         )
     check_baseline(baseline, models)
     return Comparison(confidence(ci), pairs_of(models, baseline), None, adjust)

@@ -22,7 +22,7 @@ THRESHOLD, BIN_END = "threshold", "below"
 # How to pass the result of counts() to a verb.
 OF_COUNTS = "score='threshold', pos='pos', neg='neg'"
 _SCORES = "one column, or several"
-_SEVERAL = "several are a list of columns, or {name: column}"
+_SEVERAL = "pass several as a list of columns, or as {name: column}"
 
 
 class Given(TypedDict):

@@ -220,7 +220,7 @@ AT_THE_CALL = [
     not_given(
         "score",
         {"score": None},
-        "one column, or several. Hint: several are a list of columns, or {name: column}",
+        "one column, or several. Hint: pass several as a list of columns, or as {name: column}",
     ),
     Case(
         "no score in a list",
