@@ -187,13 +187,13 @@ def test_what_is_dropped_need_not_be_in_a_bin(kind):
     asked = {"missing": "drop", "thresholds": [3.0]}
     assert_same(kind, frame_prc.counts, df, "truth", "score", **asked)
     counts = frame_prc.counts(kind.make(df.fill_null(value=True)), "truth", "score", **asked)
-    with pytest.raises(Exception, match=r"'score' has a row with -1.0, below the .* 3.0. Allowed"):
+    with pytest.raises(Exception, match=r"'score' has a row below the .* 3.0: -1.0. Allowed"):
         kind.rows(counts)
 
 
 def test_a_score_in_no_bin_raises_when_the_engine_meets_it(kind):
     counts = frame_prc.counts(kind.make(ROWS), "truth", "other", thresholds=[0.2, 0.5])
-    with pytest.raises(Exception, match=r"'other' has a row with 0.1, below the .* 0.2. Allowed"):
+    with pytest.raises(Exception, match=r"'other' has a row below the .* 0.2: 0.1. Allowed"):
         kind.rows(counts)
 
 
@@ -469,7 +469,7 @@ def test_duckdb_relations_come_in_order():
         (
             {"weight": pl.lit(-1.5)},
             {"weight": "weight"},
-            "'weight' has a row with -1.5.*Allowed: 0, or numbers from 1e-150 to",
+            "'weight' has a row with -1.5.*Allowed: finite numbers that are zero or more",
         ),
         ({"weight": pl.lit(NAN)}, {"weight": "weight"}, "'weight' has a row with .*[nN]a"),
         ({"truth": pl.lit(2)}, {}, "'truth' has a row outside 0 and 1: 2.*pos_label="),
@@ -487,7 +487,7 @@ def test_bad_values_raise_when_the_engine_meets_them(kind, columns, options, say
 def test_a_count_beyond_what_adds_up_raises_when_the_engine_meets_it(kind):
     bad = kind.make(pl.DataFrame({"score": [1.0, 1.0], "pos": [2**62, 2**62], "neg": [1, 0]}))
     result = frame_prc.average_precision(bad, score="score", pos="pos", neg="neg")
-    says = "pos= column 'pos' has a row with 4611686018427387904. Allowed: counts below 7.2"
+    says = "'pos' has a row with 4611686018427387904. Allowed: a total below 72,057,594,037,927,936"
     with pytest.raises(Exception, match=says):
         kind.rows(result)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
@@ -19,6 +19,8 @@ from frame_prc.exceptions import FrameError, OptionError
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+Frame: TypeAlias = "nw.LazyFrame[Any]"
 
 VERBS = "counts, curve and average_precision"
 _COUNTS_FIRST = (
@@ -58,7 +60,7 @@ class Engine:
     in_ranges: bool
     ordered: bool
 
-    def project(self, frame: nw.LazyFrame[Any], *columns: str) -> nw.LazyFrame[Any]:
+    def project(self, frame: Frame, *columns: str) -> Frame:
         """Select columns written in SQL."""
         import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
 
@@ -67,21 +69,27 @@ class Engine:
             chosen = native.selectExpr(*columns)
         else:
             chosen = native.project(", ".join(columns))
-        result: nw.LazyFrame[Any] = nw.from_native(chosen)
+        result: Frame = nw.from_native(chosen)
         return result
 
-    def failing(self, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> nw.LazyFrame[Any]:
-        """Fail, once these columns are computed, with the text in ``problem`` where it has one."""
+    def fail_in(self, frame: Frame, columns: Sequence[str]) -> Frame:
+        """Fail where ``problem`` has a text, once these columns are computed."""
         others = [name for name in frame.columns if name not in (*columns, "problem")]
-        checked = [
-            f"CASE WHEN problem IS NULL THEN {name} ELSE {self.error}(problem) END AS {name}"
-            for name in columns
-        ]
+        checked = [f"{self._unless_problem(name)} AS {name}" for name in columns]
         return self.project(frame, *others, *checked)
 
-    def repeat(
-        self, frame: nw.LazyFrame[Any], name: str, times: int, where: str = "true"
-    ) -> nw.LazyFrame[Any]:
+    def fail_if(self, frame: Frame, problem: Frame) -> Frame:
+        """Fail if the only row of another frame has a text in ``problem``."""
+        import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
+
+        joined = frame.join(problem, how="cross").to_native()
+        checked: Frame = nw.from_native(joined.filter(self._unless_problem("true")))
+        return checked
+
+    def _unless_problem(self, value: str) -> str:
+        return f"CASE WHEN problem IS NULL THEN {value} ELSE {self.error}(problem) END"
+
+    def repeat(self, frame: Frame, name: str, times: int, where: str = "true") -> Frame:
         """Repeat rows for which a condition holds, numbered from 0; others stay alone, as 0."""
         numbers = self.array.format(", ".join(map(str, range(times))))
         alone = self.array.format("0")
@@ -90,22 +98,22 @@ class Engine:
 
 
 DUCKDB = Engine(
-    "a DuckDB relation",
-    "duckdb",
-    "relation.pl()",
-    "error",
-    "[{}]",
-    "unnest",
+    kind="a DuckDB relation",
+    extra="duckdb",
+    collected="relation.pl()",
+    error="error",
+    array="[{}]",
+    each="unnest",
     in_ranges=False,
     ordered=True,
 )
 SPARK = Engine(
-    "a PySpark DataFrame",
-    "spark",
-    "pl.from_arrow(frame.toArrow())",
-    "raise_error",
-    "array({})",
-    "explode",
+    kind="a PySpark DataFrame",
+    extra="spark",
+    collected="pl.from_arrow(frame.toArrow())",
+    error="raise_error",
+    array="array({})",
+    each="explode",
     in_ranges=True,
     ordered=False,
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 import narwhals as nw
 
-from frame_prc._engines.rows import Frame
+from frame_prc._engines.engine import Frame
 
 _RANGES = 256
 # One distinct score in so many is looked at to find the cuts. A range has four of them at the

@@ -16,8 +16,8 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.counts import RESERVED
 from frame_prc._curves.counts import columns as count_columns
 from frame_prc._curves.curve import COLUMNS as CURVE_COLUMNS
-from frame_prc._engines.engine import Engine
-from frame_prc._engines.rows import Counted, Frame, bin_end, count, level_dtype
+from frame_prc._engines.engine import Engine, Frame
+from frame_prc._engines.rows import Counted, bin_end, count, level_dtype
 from frame_prc._engines.spark_ranges import score_cuts, spread, with_range
 from frame_prc._formulas import precision, recall, sizes, step_area, total
 from frame_prc._request.roles import Request

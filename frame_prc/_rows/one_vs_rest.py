@@ -12,7 +12,7 @@ from frame_prc._lazy import cached, concat, key_names, named
 from frame_prc._request.class_values import class_value, literal, other_spelling, plain
 from frame_prc._request.roles import check_column, column_list, key_items, names_of
 from frame_prc._request.specs import IntoColumn, IntoKeys
-from frame_prc._rows import checks as _gate
+from frame_prc._rows.checks import Check, check_of, class_check, with_checks
 from frame_prc._rows.columns import (
     Column,
     check_not_swapped,
@@ -24,6 +24,7 @@ from frame_prc._rows.columns import (
     project,
 )
 from frame_prc._rows.rows import computed
+from frame_prc._rows.rules import binary_rule
 from frame_prc.exceptions import OptionError, shown
 
 COLUMNS = ("label", "truth", "score")
@@ -114,12 +115,10 @@ def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest, *, in_memory: bool) -> pl
         )
         for i in range(len(scores))
     ]
-    return _gate.guard(concat(parts), source, checks, in_memory=in_memory)
+    return with_checks(concat(parts), source, checks, in_memory=in_memory)
 
 
-def _classes(
-    truth: Column, classes: list[Any]
-) -> tuple[list[pl.Expr], list[pl.Expr], list[_gate.Check]]:
+def _classes(truth: Column, classes: list[Any]) -> tuple[list[pl.Expr], list[pl.Expr], list[Check]]:
     found = [(label, class_value(plain(label), truth.dtype)) for label in classes]
     values = [value for _, value in found if value is not None]
     if len(values) < len(classes):
@@ -138,16 +137,16 @@ def _classes(
     labels = [literal(value) for value in values]
     indicators = [pl.col("truth_0").eq(label) for label in labels]
     typed = [label.cast(truth.dtype) for label in labels]
-    return typed, indicators, [_gate.class_check(truth, classes, indicators)]
+    return typed, indicators, [class_check(truth, classes, indicators)]
 
 
-def _indicators(truths: list[Column]) -> tuple[list[pl.Expr], list[_gate.Check]]:
+def _indicators(truths: list[Column]) -> tuple[list[pl.Expr], list[Check]]:
     """Return the truth of each label, in one dtype."""
     checks = []
     for i, column in enumerate(truths):
         if column.dtype != pl.Boolean:
             check_numeric("truth", column)
-            checks.append(_gate.binary_check(column, f"truth_{i}"))
+            checks.append(check_of(binary_rule(column, pl.col(f"truth_{i}"))))
     alike = len({column.dtype for column in truths}) == 1
     indicators = [pl.col(f"truth_{i}") for i in range(len(truths))]
     return [one if alike else one.cast(pl.Float64) for one in indicators], checks

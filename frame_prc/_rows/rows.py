@@ -1,7 +1,7 @@
 """Rows by role: the caller's columns under internal names, with missing values decided.
 
-The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether the gate is to
-look into a row) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and
+The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether a row may be
+invalid) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and
 ``neg`` (with ``pos_squares`` and ``neg_squares``, and with ``below`` if these are counts of bins),
 and ``cluster`` where one was given: no name of the caller's can clash with one of ours. The keys
 get their own names back in the last step, :meth:`Rows.finish`.
@@ -16,22 +16,31 @@ from functools import cache, partial
 
 import polars as pl
 
-from frame_prc._formulas import unsigned_zero, without_nan
+from frame_prc._formulas import ExprT, unsigned_zero, without_nan
 from frame_prc._lazy import cached, concat, key_names, named
 from frame_prc._request.class_values import literal
 from frame_prc._request.specs import Missing
-from frame_prc._rows import checks as _gate
+from frame_prc._rows.checks import (
+    Check,
+    amount_checks,
+    binary_check,
+    check,
+    check_of,
+    cluster_check,
+    label_check,
+    missing_check,
+    suspects,
+    with_bin_checks,
+    with_checks,
+    with_checks_if,
+)
 from frame_prc._rows.columns import WORKING_EXPRESSION, Columns, common_score_dtype, project
+from frame_prc._rows.rules import required_columns, squares_rule
 from frame_prc.exceptions import ColumnError
 
 SUMS = ("pos", "neg")
 SQUARES = ("pos_squares", "neg_squares")
 DROPPED = ("n_dropped",)
-
-DROP_HINT = "missing='drop' leaves such rows out"
-UNRETRIEVED_HINT = (
-    "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
-)
 
 
 def dropped(missing: Missing) -> tuple[str, ...]:
@@ -43,7 +52,7 @@ def dropped(missing: Missing) -> tuple[str, ...]:
 class Rows:
     """Rows ready to be counted, one per row and model.
 
-    ``source`` is the projection they come from, which the gate checks; ``counted`` says that rows
+    ``source`` is the projection they come from, which is checked; ``counted`` says that rows
     have ``pos`` and ``neg``; ``usable`` says which rows count under ``missing="drop"``, and
     ``n_dropped`` how many of a row do not, both ``None`` otherwise; ``in_memory`` says that the
     source is in memory, where ``check`` raises if it is invalid, and ``values`` is the source
@@ -100,32 +109,33 @@ class Rows:
             amounts |= dict(zip(SQUARES, squared, strict=True))
         return amounts
 
-    def guard(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Return what became of the rows, which raises where the rows are invalid."""
+    def with_checks(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a frame made from the rows that raises if these are invalid."""
         if self.in_memory:
             self.check()
         else:
-            frame = _gate.guard(frame, self.source, _checks(self.columns), in_memory=False)
-        return self.guard_bins(frame)
+            frame = with_checks(frame, self.source, _checks(self.columns), in_memory=False)
+        return self.with_bin_checks(frame)
 
-    def guard_bins(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Return it so that it raises where bins overlap within a segment."""
+    def with_bin_checks(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a frame made from the rows that raises if bins overlap within a segment."""
         if self.columns.bin_end is None:
             return frame
         counts = self.frame.with_columns(threshold="score")
-        bins, checks = _gate.bins_of_counts(counts, self.keys)
-        return _gate.guard(frame, bins, checks, in_memory=self.in_memory)
+        return with_bin_checks(frame, counts, self.keys, in_memory=self.in_memory)
 
-    def guard_small(
-        self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[_gate.Check]
+    def with_checks_if(
+        self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[Check]
     ) -> pl.LazyFrame:
-        """Return a small table of the rows, which raises if it is suspicious, and rightly so."""
+        """Return a small table made from the rows that raises if these are invalid.
+
+        Lazy rows are checked only where the table is suspicious. ``checks`` are further ones.
+        """
         if self.in_memory:
             self.check()
-            _gate.check(self.source, [*checks])
+            check(self.source, [*checks])
             return table
-        every = [*_checks(self.columns), *checks]
-        return _gate.guard_small(table, suspicious, self.source, every)
+        return with_checks_if(table, suspicious, self.source, [*_checks(self.columns), *checks])
 
     def used(self) -> pl.LazyFrame:
         """Return the rows that count."""
@@ -150,7 +160,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     source = cached(projected) if values is None else values.lazy()
     dtype = common_score_dtype(columns.scores)
     # Rows in memory are checked as a whole, before they are binned.
-    suspect = pl.lit(value=False) if in_memory else _gate.suspects(_checks(columns))
+    suspect = pl.lit(value=False) if in_memory else suspects(_checks(columns))
     indices = range(len(columns.scores))
     models = [_model_rows(source, columns, index, dtype, suspect) for index in indices]
     usable = _usable(columns) if columns.request.missing == "drop" else None
@@ -165,7 +175,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
         values=values,
         in_memory=in_memory,
         # Once, however many branches of a plan ask for it.
-        check=cache(partial(_gate.check, source, _checks(columns))),
+        check=cache(partial(check, source, _checks(columns))),
     )
 
 
@@ -248,43 +258,50 @@ def _score(columns: Columns, index: int, dtype: pl.DataType) -> pl.Expr:
 def _classes(columns: Columns) -> list[pl.Expr]:
     """Return the columns that say how much of each class a row holds."""
     if columns.counted:
-        # Not strict: a count beyond Int64 is for the gate to name.
+        # Not strict: a count beyond Int64 is an error of the checks.
         dtype = pl.Float64 if columns.weighted else pl.Int64
         return [pl.col(*columns.classes).cast(dtype, strict=False)]
     weight = [pl.col("weight").cast(pl.Float64)] if columns.weighted else []
-    return [_positive(columns).alias("truth"), *weight]
+    return [is_positive(columns, pl.col("truth")).alias("truth"), *weight]
 
 
-def _positive(columns: Columns) -> pl.Expr:
-    column = columns.classes["truth"]
-    truth = without_nan(pl.col("truth"), column.dtype)
-    if (label := columns.positive_class) is not None:
-        return truth.eq(literal(label))
-    return truth if column.dtype == pl.Boolean else truth.eq(1)
+def is_positive(columns: Columns, truth: ExprT) -> ExprT:
+    """Return whether a truth is the positive class."""
+    column, label = columns.classes["truth"], columns.positive_class
+    known = without_nan(truth, column.dtype)
+    if label is not None:
+        is_label: ExprT = known == (literal(label) if isinstance(known, pl.Expr) else label.item())
+        return is_label
+    return known if column.dtype == pl.Boolean else known == 1
 
 
 def _usable(columns: Columns) -> pl.Expr:
     return pl.all_horizontal(pl.col("score", *columns.classes).is_not_null())
 
 
-def _checks(columns: Columns) -> list[_gate.Check]:
-    classes, label = columns.classes, columns.request.pos_label
-    checks = [_gate.amount_check(r, c) for r, c in classes.items() if r != "truth"]
-    if not columns.counted:
-        truth = classes["truth"]
-        if label is not None:
-            checks.append(_gate.label_check(truth, label, _positive(columns)))
-        elif truth.dtype != pl.Boolean:
-            checks.append(_gate.binary_check(truth))
-    if columns.request.missing == "raise":
-        scores = {f"score_{i}": score for i, score in enumerate(columns.scores)}
-        checks.append(
-            _gate.missing_check({**classes, **scores}, f"{DROP_HINT}; {UNRETRIEVED_HINT}")
-        )
-    elif columns.request.missing == "unretrieved":
-        checks.append(_gate.missing_check(classes, DROP_HINT))
+def _checks(columns: Columns) -> list[Check]:
+    """Return the checks of a request's rows; the first that fails is the error."""
+    checks = [
+        check
+        for role, column in columns.classes.items()
+        if role != "truth"
+        for check in amount_checks(role, column)
+    ]
+    checks += _truth_checks(columns)
+    required, hint = required_columns(columns)
+    if required:
+        checks.append(missing_check(required, hint))
     if columns.with_squares:
-        checks += [_gate.squares_check(role, classes) for role in ("pos", "neg")]
+        checks += [check_of(squares_rule(role, columns.classes, pl.col)) for role in SUMS]
     if columns.cluster is not None:
-        checks.append(_gate.cluster_check(columns.cluster))
+        checks.append(cluster_check(columns.cluster))
     return checks
+
+
+def _truth_checks(columns: Columns) -> list[Check]:
+    truth, label = columns.classes.get("truth"), columns.request.pos_label
+    if truth is None:
+        return []
+    if label is not None:
+        return [label_check(truth, label, is_positive(columns, pl.col("truth")))]
+    return [] if truth.dtype == pl.Boolean else [binary_check(truth)]

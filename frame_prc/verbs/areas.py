@@ -34,7 +34,7 @@ from frame_prc._request.specs import (
     Start,
 )
 from frame_prc._rows import rows as _rows
-from frame_prc._rows.checks import LARGEST_WEIGHT, SMALLEST_WEIGHT
+from frame_prc._rows.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from frame_prc._tables import average_precision as _tables
 from frame_prc._tables import averages as _averages
 from frame_prc.verbs.run import engine_verbs, run
