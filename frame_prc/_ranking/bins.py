@@ -103,7 +103,7 @@ def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -
     return rows.with_bin_checks(rows.with_checks_if(counted, suspicious, checks))
 
 
-def quantile_thresholds(
+def find_thresholds(
     lf: pl.LazyFrame, score: IntoColumn, number: int, *, in_memory: bool
 ) -> list[float]:
     """Return thresholds between which about equally many scores lie.

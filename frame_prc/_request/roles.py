@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypedDict, TypeVar, cast, get_args
 
 import polars as pl
 
@@ -22,6 +22,19 @@ THRESHOLD, BIN_END = "threshold", "below"
 # How a verb is asked of what it returned.
 OF_COUNTS = "score='threshold', pos='pos', neg='neg'"
 _SCORES = "a column, a list of columns, or {name: column}"
+
+
+class Given(TypedDict):
+    """What the verbs that draw are given beside their frame."""
+
+    truth: IntoColumn | None
+    score: IntoScores | None
+    by: IntoKeys | None
+    weight: IntoColumn | None
+    pos_label: object
+    missing: Missing
+    pos: IntoColumn | None
+    neg: IntoColumn | None
 
 
 @dataclass(frozen=True)
@@ -92,14 +105,15 @@ def _plain_name(item: object) -> str | None:
 
 
 def request(
-    truth: IntoColumn | None,
-    score: IntoScores | None,
-    by: IntoKeys | None,
-    weight: IntoColumn | None,
-    pos_label: object,
-    missing: Missing,
-    pos: IntoColumn | None,
-    neg: IntoColumn | None,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    by: IntoKeys | None = None,
+    weight: IntoColumn | None = None,
+    pos_label: object = None,
+    missing: Missing = "raise",
+    pos: IntoColumn | None = None,
+    neg: IntoColumn | None = None,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
     cluster: IntoColumn | None = None,
