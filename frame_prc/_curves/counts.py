@@ -22,7 +22,8 @@ from frame_prc._rows.checks import (
     with_checks,
 )
 from frame_prc._rows.columns import Column, Columns
-from frame_prc._rows.rows import SQUARES, SUMS, Rows
+from frame_prc._rows.rows import SQUARES, Rows
+from frame_prc._rows.rules import SUMS, required_rule
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import ColumnError, OptionError
 
@@ -122,7 +123,9 @@ def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> pl.LazyFrame:
 def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[Check]:
     columns = {name: Column(pl.col(name), name, schema[name]) for name in amounts}
     checks = [check for name, column in columns.items() for check in amount_checks(name, column)]
-    checks.append(missing_check(columns, "counts(...) never leaves them null"))
+    hint = "counts(...) never leaves them null"
+    known = [required_rule(name, c, pl.col(name), hint) for name, c in columns.items()]
+    checks.append(missing_check(known))
     return [*checks, *([threshold_check()] if schema["threshold"].is_float() else [])]
 
 

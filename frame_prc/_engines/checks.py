@@ -11,15 +11,15 @@ from frame_prc._engines.engine import Frame
 from frame_prc._formulas import without_nan
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import Columns
-from frame_prc._rows.rows import SUMS, is_positive
 from frame_prc._rows.rules import (
+    SUMS,
     Rule,
     absent_label,
     amount_rules,
     bin_rules,
     binary_rule,
-    required_columns,
-    required_rule,
+    is_positive,
+    required_rules,
     squares_rule,
 )
 from frame_prc.exceptions import DataError, message
@@ -32,8 +32,8 @@ def row_problem(columns: Columns, bins: Bins | None, *, covering: bool) -> nw.Ex
         rules += bin_rules(columns, bins, nw.col, covering=covering)
     problem = nw.lit(None, nw.String)
     for rule in reversed(rules):
-        error = rule.error("a row", "")
-        problem = nw.when(rule.broken).then(_text(error, rule.value)).otherwise(problem)
+        text = _text(rule.error("a row"), rule.value)
+        problem = nw.when(rule.broken).then(text).otherwise(problem)
     return problem
 
 
@@ -66,9 +66,7 @@ def _rules(columns: Columns) -> Iterator[Rule[nw.Expr]]:
         swapped = "; or are truth= and score= swapped?" if truth.dtype.is_float() else ""
         hint = f"name the positive class with pos_label={swapped}"
         yield binary_rule(truth, nw.col("truth"), hint)
-    required, hint = required_columns(columns)
-    for role, column in required.items():
-        yield required_rule(role, column, nw.col(role), hint)
+    yield from required_rules(columns, nw.col)
     if columns.with_squares:
         for role in SUMS:
             yield squares_rule(role, columns.classes, nw.col)

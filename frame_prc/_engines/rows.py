@@ -23,8 +23,7 @@ from frame_prc._lazy import key_names
 from frame_prc._request.roles import Request
 from frame_prc._request.thresholds import Bins, threshold_dtype
 from frame_prc._rows.columns import Columns, common_score_dtype, resolve
-from frame_prc._rows.rows import is_positive
-from frame_prc._rows.rules import is_missing
+from frame_prc._rows.rules import is_missing, is_positive
 from frame_prc.exceptions import OptionError
 
 # Each is a branch in the text of the plan.
@@ -36,9 +35,9 @@ class Counted:
     """Counts inside an engine: one row per segment and distinct score.
 
     ``frame`` has the key columns ``keys``, ``score`` (null: never retrieved), ``pos``, ``neg`` and
-    ``dropped``, the rows that were left out; ``rows`` has the same columns, and is what was added
-    up. ``in_ranges`` says whether a segment may be too large for one task. ``problem`` has one row:
-    an error of all rows together, as text, or null.
+    ``dropped``, the number of rows left out; it adds up ``rows``, which has the same columns.
+    ``in_ranges`` says whether a segment may be too large for one task. ``problem``, if any, has one
+    row: the error of all rows together, as text, or null.
     """
 
     frame: Frame
@@ -55,10 +54,7 @@ class Counted:
         return _amount_dtype(self.columns)
 
     def finish(self, result: Frame, outputs: Sequence[str], order: Sequence[str]) -> Any:
-        """Return the engine's own frame, with the caller's keys first, in order if that is cheap.
-
-        Spark sorts nothing here: its frames have no order that would survive the next step.
-        """
+        """Return the engine's own frame, the caller's keys first, sorted if it keeps its order."""
         if self.problem is not None:
             result = self.engine.fail_if(result, self.problem)
         names = dict(zip(self.keys, self.columns.result_keys, strict=False))
@@ -93,13 +89,13 @@ def count(
     bins
         Thresholds to bin the scores at, ascending; every segment then has all of them.
     covering
-        Whether a score below all thresholds is an error, and bins without rows are of no use.
+        Whether a score below all thresholds is an error, and bins without rows are left out.
     """
     if bins is not None and len(bins.thresholds) > _MOST_THRESHOLDS:
         raise OptionError(
             f"thresholds= are {len(bins.thresholds)}, too many inside {engine.kind}",
             f"up to {_MOST_THRESHOLDS}",
-            "without thresholds every distinct score is one",
+            "without thresholds= every distinct score is a threshold",
         )
     frame = nw.from_native(native)
     columns = resolve(pl.LazyFrame(schema=_schema(frame)), request, outputs)
@@ -118,7 +114,7 @@ def count(
 
 
 def _schema(frame: Frame) -> dict[str, Any]:
-    """Return the schema in the dtypes of Polars; what has none there is an object."""
+    """Return the schema in Polars dtypes; a dtype without an equivalent is Object."""
     dtypes: dict[str, Any] = {}
     for name, dtype in frame.collect_schema().items():
         try:
@@ -146,7 +142,7 @@ def _project(engine: Engine, frame: Frame, columns: Columns, problem: nw.Expr) -
     if amounts:
         used = ((nw.col(role) != 0) | nw.col(role).is_null() for role in amounts)
         source = source.filter(nw.any_horizontal(*used, ignore_nulls=True))
-    # Rows are grouped by their scores: every result has to compute them, and so the problem.
+    # Every result groups rows by their scores, and so has to compute these, and the problem.
     return engine.fail_in(source.with_columns(problem=problem), [*scores])
 
 
@@ -177,7 +173,7 @@ def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) ->
 
 
 def _of_model(values: list[nw.Expr]) -> nw.Expr:
-    """Return the value of the model that a row is of, by its ``place``."""
+    """Return the value of a row's model, whose number is in ``place``."""
     chosen, *others = values
     for i, value in enumerate(others, 1):
         chosen = nw.when(nw.col("place") == i).then(value).otherwise(chosen)
@@ -226,7 +222,7 @@ def _level_reached(thresholds: list[float], dtype: Any) -> nw.Expr:
 
 
 def bin_end(counts: Frame, bins: Bins) -> nw.Expr:
-    """Return where the bin ends that begins at ``score``; null where rows are in none."""
+    """Return the end of the bin that begins at ``score``; null for rows in no bin."""
     dtype = counts.collect_schema()["score"]
     thresholds = bins.of(nw.Schema({"score": dtype}).to_polars()["score"]).thresholds
     bounds = [nw.lit(bound, dtype) for bound in (*thresholds, float("inf"))]
@@ -235,7 +231,7 @@ def bin_end(counts: Frame, bins: Bins) -> nw.Expr:
 
 
 def _chosen(values: list[nw.Expr], reaches: Callable[[int], nw.Expr]) -> nw.Expr:
-    """Return the value of the last place that is reached, by bisection."""
+    """Return the last value whose place is reached, by bisection."""
 
     def between(low: int, high: int) -> nw.Expr:
         if high - low == 1:

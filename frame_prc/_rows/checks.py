@@ -11,7 +11,7 @@ no Python runs inside the plan.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -19,19 +19,20 @@ import polars as pl
 
 from frame_prc._formulas import without_nan
 from frame_prc._lazy import cached, concat
-from frame_prc._rows.columns import Column
+from frame_prc._rows.columns import Column, Columns
 from frame_prc._rows.rules import (
+    MISSING,
+    SUMS,
     Rule,
     absent_label,
     amount_limit,
     amount_rules,
     binary_rule,
-    is_missing,
-    may_be_nan,
-    missing_rows,
-    missing_values,
-    not_binary,
-    over_limit,
+    is_positive,
+    required_rule,
+    required_rules,
+    role_name,
+    squares_rule,
 )
 from frame_prc.exceptions import DataError, shown
 
@@ -148,6 +149,29 @@ def _inspected(
 # --- checks ------------------------------------------------------------------------------------
 
 
+def checks_of(columns: Columns) -> list[Check]:
+    """Return the checks of a request's rows; the first that fails is the error."""
+    amounts = ((role, column) for role, column in columns.classes.items() if role != "truth")
+    checks = [check for item in amounts for check in amount_checks(*item)]
+    checks += _truth_checks(columns)
+    if required := required_rules(columns, pl.col):
+        checks.append(missing_check(required))
+    if columns.with_squares:
+        checks += [check_of(squares_rule(role, columns.classes, pl.col)) for role in SUMS]
+    if columns.cluster is not None:
+        checks.append(_cluster_check(columns.cluster))
+    return checks
+
+
+def _truth_checks(columns: Columns) -> list[Check]:
+    truth, label = columns.classes.get("truth"), columns.request.pos_label
+    if truth is None:
+        return []
+    if label is not None:
+        return [_label_check(truth, label, is_positive(columns, pl.col("truth")))]
+    return [] if truth.dtype == pl.Boolean else [_binary_check(truth)]
+
+
 def check_of(rule: Rule[pl.Expr]) -> Check:
     """Return the check that no row breaks a rule."""
     details = [] if rule.value is None else [_first_values(rule.value, rule.broken)]
@@ -160,50 +184,43 @@ def check_of(rule: Rule[pl.Expr]) -> Check:
 
 def amount_checks(role: str, column: Column) -> list[Check]:
     """Return the checks of weights or counts: of each, and of their total."""
-    valid, limited, *not_tiny = amount_rules(role, column, pl.col(role))
-    total = _total_check(role, column, limited.broken)
-    return [check_of(valid), total, *map(check_of, not_tiny)]
-
-
-def _total_check(role: str, column: Column, suspect: pl.Expr) -> Check:
+    valid, below_limit, *not_tiny = amount_rules(role, column, pl.col(role))
     total = pl.col(role).cast(pl.Float64).sum()
     limit, digits = amount_limit(role, column)
 
     def error(_: int, found: float) -> DataError:
-        return over_limit(role, column, f"adds up to {found:{digits}}")
+        what = f"{below_limit.subject} adds up to {found:{digits}}"
+        return DataError(what, below_limit.allowed, below_limit.hint)
 
-    return Check((total >= limit).cast(pl.UInt32), error, [total], suspect)
+    of_total = Check((total >= limit).cast(pl.UInt32), error, [total], below_limit.broken)
+    return [check_of(valid), of_total, *map(check_of, not_tiny)]
 
 
-def cluster_check(column: Column) -> Check:
+def _cluster_check(column: Column) -> Check:
     """Return the check that every row is in a cluster."""
-
-    def error(count: int) -> DataError:
-        return DataError(
-            f"cluster= column {missing_rows('cluster', column, _rows(count))}",
-            "a cluster for each row",
-            "a value that no other row has makes a row a cluster by itself",
-        )
-
-    return Check(_missing_count("cluster", column), error)
+    hint = "a value that no other row has makes a row a cluster by itself"
+    rule = required_rule("cluster", column, pl.col("cluster"), hint)
+    subject = role_name("cluster", column)
+    return check_of(replace(rule, subject=subject, allowed="a cluster for each row"))
 
 
-def binary_check(column: Column) -> Check:
+def _binary_check(column: Column) -> Check:
     """Return the check that numeric truth without ``pos_label=`` is 0 or 1."""
-    rule = binary_rule(column, pl.col("truth"))
-    truth, score = without_nan(pl.col("truth"), column.dtype), pl.col("score_0").filter(rule.broken)
+    truth = without_nan(pl.col("truth"), column.dtype)
+    broken = binary_rule(column, pl.col("truth")).broken
+    score = pl.col("score_0").filter(broken)
     swapped = ((score == 0) | (score == 1)).all()
 
-    def error(count: int, values: list[Any], largest: Any, swapped: bool) -> DataError:  # noqa: FBT001 - by position
-        hints = _class_hints(column, values, largest, swapped=swapped)
-        return not_binary(column, _rows(count), _listed(values), *hints)
+    def error(count: int, values: list[Any], *others: Any) -> DataError:
+        hint, shell_hint = _class_hints(column, values, *others)
+        rule = replace(binary_rule(column, pl.col("truth"), hint), shell_hint=shell_hint)
+        return rule.error(_rows(count), _listed(values))
 
-    details = [_first_values(truth, rule.broken), truth.max(), swapped]
-    return Check(rule.broken.sum(), error, details, rule.broken)
+    return Check(broken.sum(), error, [_first_values(truth, broken), truth.max(), swapped], broken)
 
 
 def _class_hints(
-    column: Column, values: Sequence[Any], largest: Any, *, swapped: bool
+    column: Column, values: Sequence[Any], largest: Any, swapped: Any
 ) -> tuple[str, str | None]:
     """Return the hints, in Python and in a shell, for a truth with values other than 0 and 1.
 
@@ -218,7 +235,7 @@ def _class_hints(
     return hint, hint
 
 
-def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
+def _label_check(column: Column, label: object, positive: pl.Expr) -> Check:
     """Return the check that ``pos_label=`` occurs, unless no truth is known."""
     truth = without_nan(pl.col("truth"), column.dtype)
     # Values are only gathered where the label is absent: the common case stays cheap.
@@ -234,29 +251,28 @@ def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
 def class_check(column: Column, labels: list[object], scored: Sequence[pl.Expr]) -> Check:
     """Return the check that every class that occurs, in ``truth_0``, has a score column."""
     truth = pl.col("truth_0")
-
-    def error(rows: str, values: str) -> DataError:
-        return DataError(
-            f"truth= column {column.name!r} has {rows} of a class without a score column: {values}",
-            f"the classes of score=, {_listed(labels)}",
-            "add a score column for each class, or filter the rows",
-        )
-
-    return check_of(Rule(truth.is_not_null() & ~pl.any_horizontal(scored), error, truth))
+    rule = Rule(
+        broken=truth.is_not_null() & ~pl.any_horizontal(scored),
+        value=truth,
+        subject=role_name("truth", column),
+        complaint="of a class without a score column: ",
+        allowed=f"the classes of score=, {_listed(labels)}",
+        hint="add a score column for each class, or filter the rows",
+    )
+    return check_of(rule)
 
 
 def threshold_check() -> Check:
     """Return the check that no threshold is NaN; null is that of rows without a score."""
-
-    def error(rows: str, _: str) -> DataError:
-        return DataError(
-            f"column 'threshold' has {rows} with NaN",
-            "numbers, or null for rows without a score",
-            "pl.col('threshold').fill_nan(None)",
-            shell_hint=None,
-        )
-
-    return check_of(Rule(pl.col("threshold").is_nan(), error))
+    rule = Rule(
+        broken=pl.col("threshold").is_nan(),
+        subject="column 'threshold'",
+        complaint="with NaN",
+        allowed="numbers, or null for rows without a score",
+        hint="pl.col('threshold').fill_nan(None)",
+        shell_hint=None,
+    )
+    return check_of(rule)
 
 
 def _overlap_check(keys: Sequence[str]) -> Check:
@@ -277,23 +293,17 @@ def _overlap_check(keys: Sequence[str]) -> Check:
     return Check(overlapping.sum(), error, details)
 
 
-def missing_check(columns: dict[str, Column], hint: str) -> Check:
-    """Return the check that columns, by role, have no missing values."""
-    counts = [_missing_count(role, column) for role, column in columns.items()]
-    missing = [is_missing(role, column, pl.col(role)) for role, column in columns.items()]
+def missing_check(rules: Sequence[Rule[pl.Expr]]) -> Check:
+    """Return the check that no column has missing values; its error names all that do."""
+    counts = [rule.broken.sum() for rule in rules]
 
     def error(_: int, *found: int) -> DataError:
-        by_column = zip(columns.items(), found, strict=True)
-        described = [missing_rows(*item, _rows(count)) for item, count in by_column if count]
-        return missing_values(described, hint)
+        errors = [r.error(_rows(count)) for r, count in zip(rules, found, strict=True) if count]
+        columns = [error.what.removeprefix(MISSING) for error in errors]
+        return DataError(MISSING + ", ".join(columns), errors[0].allowed, errors[0].hint)
 
-    return Check(pl.sum_horizontal(counts), error, counts, pl.any_horizontal(missing))
-
-
-def _missing_count(role: str, column: Column) -> pl.Expr:
-    # Polars knows how many nulls a column has.
-    nulls = pl.col(role).null_count()
-    return nulls + pl.col(role).is_nan().sum() if may_be_nan(role, column) else nulls
+    suspect = pl.any_horizontal(rule.broken for rule in rules)
+    return Check(pl.sum_horizontal(counts), error, counts, suspect)
 
 
 def _first_values(column: pl.Expr, broken: pl.Expr) -> pl.Expr:

@@ -2,9 +2,8 @@
 
 A rule is about one row: whether it is broken there, and the error that says so. On Polars
 :mod:`frame_prc._rows.checks` counts the rows that break a rule, and lists their values; inside
-another engine the first such row fails. Both make the error from the same function, which takes the
-rows and the values as text. The values stand at the end of ``what``, so that an engine can add
-its value to the text when it meets the row.
+another engine the first such row fails. The values stand at the end of ``what`` in the error, so
+that an engine can add its value to the text when it meets the row.
 """
 
 from __future__ import annotations
@@ -13,12 +12,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
+from types import EllipsisType
 from typing import Generic
 
+import polars as pl
+
 from frame_prc._formulas import ExprT, library, without_nan
+from frame_prc._request.class_values import literal
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import Column, Columns
 from frame_prc.exceptions import DataError, shown
+
+SUMS = ("pos", "neg")
 
 # A hundred times a total must fit Int64: the 101 recalls of an area are compared exactly.
 COUNT_LIMIT = 2.0**56
@@ -27,12 +32,13 @@ SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-150, 1e150
 # Sums of many Float32 may exceed 1 by rounding, and the next Float16 after 1 is 1.001.
 HIGHEST_PROBABILITY = 1.001
 
+MISSING = "values are missing: "
 _DROP = "missing='drop' leaves such rows out"
 _UNRETRIEVED = "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
 _COMMON_FACTOR = "divide all by a common factor; no ratio changes"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rule(Generic[ExprT]):
     """A rule that every row must keep.
 
@@ -40,15 +46,35 @@ class Rule(Generic[ExprT]):
     ----------
     broken
         Whether a row breaks it.
-    error
-        From the rows that break it and their values, both as text, to the error.
     value
         The value of a row that the error shows, if any.
+    subject, complaint
+        The words of the error before and after the number of rows; values follow the latter.
+    allowed, hint, shell_hint
+        The other parts of the error.
     """
 
     broken: ExprT
-    error: Callable[[str, str], DataError]
     value: ExprT | None = None
+    subject: str
+    complaint: str
+    allowed: str
+    hint: str | None = None
+    shell_hint: str | EllipsisType | None = ...
+
+    def error(self, rows: str, values: str = "") -> DataError:
+        """Return the error of so many rows, such as "2 rows", with these values."""
+        return DataError(
+            f"{self.subject} has {rows} {self.complaint}{values}",
+            self.allowed,
+            self.hint,
+            shell_hint=self.shell_hint,
+        )
+
+
+def role_name(role: str, column: Column) -> str:
+    """Return how errors name a column."""
+    return f"{role}= column {column.name!r}"
 
 
 # --- weights and counts ------------------------------------------------------------------------
@@ -61,50 +87,38 @@ def amount_rules(role: str, column: Column, amount: ExprT) -> list[Rule[ExprT]]:
 
 
 def _valid(role: str, column: Column, amount: ExprT) -> Rule[ExprT]:
-    broken = amount < 0
-    if column.dtype.is_float():
-        broken = broken | ~amount.is_finite()
-
-    def error(rows: str, values: str) -> DataError:
-        return DataError(
-            f"{role}= column {column.name!r} has {rows} with {values}",
-            "finite numbers that are zero or more",
-            "a weight of 0 leaves a row out" if role == "weight" else None,
-        )
-
-    return Rule(broken, error, amount)
+    negative = amount < 0
+    return Rule(
+        broken=negative | ~amount.is_finite() if column.dtype.is_float() else negative,
+        value=amount,
+        subject=role_name(role, column),
+        complaint="with ",
+        allowed="finite numbers that are zero or more",
+        hint="a weight of 0 leaves a row out" if role == "weight" else None,
+    )
 
 
 def _below_limit(role: str, column: Column, amount: ExprT) -> Rule[ExprT]:
-    limit, _ = amount_limit(role, column)
-
-    def error(rows: str, values: str) -> DataError:
-        return over_limit(role, column, f"has {rows} with {values}")
-
-    return Rule(_as_float(amount) >= limit, error, amount)
+    limit, digits = amount_limit(role, column)
+    return Rule(
+        broken=_as_float(amount) >= limit,
+        value=amount,
+        subject=role_name(role, column),
+        complaint="with ",
+        allowed=f"a total below {limit:{digits}}",
+        hint=_COMMON_FACTOR,
+    )
 
 
 def _not_tiny(role: str, column: Column, amount: ExprT) -> Rule[ExprT]:
-    smallest = SMALLEST_WEIGHT ** _power(role)
-    as_float = _as_float(amount)
-
-    def error(rows: str, values: str) -> DataError:
-        return DataError(
-            f"{role}= column {column.name!r} has {rows} with {values}",
-            f"0, or numbers of at least {smallest:g}",
-            _COMMON_FACTOR,
-        )
-
-    return Rule((as_float > 0) & (as_float < smallest), error, amount)
-
-
-def over_limit(role: str, column: Column, what: str) -> DataError:
-    """Return the error of amounts whose total reaches its limit."""
-    limit, digits = amount_limit(role, column)
-    return DataError(
-        f"{role}= column {column.name!r} {what}",
-        f"a total below {limit:{digits}}",
-        _COMMON_FACTOR,
+    as_float, smallest = _as_float(amount), SMALLEST_WEIGHT ** _power(role)
+    return Rule(
+        broken=(as_float > 0) & (as_float < smallest),
+        value=amount,
+        subject=role_name(role, column),
+        complaint="with ",
+        allowed=f"0, or numbers of at least {smallest:g}",
+        hint=_COMMON_FACTOR,
     )
 
 
@@ -116,21 +130,17 @@ def amount_limit(role: str, column: Column) -> tuple[float, str]:
 
 def squares_rule(role: str, columns: dict[str, Column], col: Callable[[str], ExprT]) -> Rule[ExprT]:
     """Return the rule that sums of weights and of their squares are possible together."""
-    squares = f"{role}_squares"
+    squares, sums = f"{role}_squares", role_name(role, columns[role])
     amount, square = _as_float(col(role)), _as_float(col(squares))
     # Sums of squares are rounded, as the square of a single weight is.
-    broken = ((amount > 0) != (square > 0)) | (square > amount * amount * (1 + 1e-9))
-
-    def error(rows: str, _: str) -> DataError:
-        return DataError(
-            f"{squares}= column {columns[squares].name!r} has {rows} that cannot be sums of "
-            f"squares of the weights in {role}= column {columns[role].name!r}",
-            "above 0 where the sum is, and at most its square",
-            "counts(..., squares=True) makes both",
-            shell_hint="frame-prc counts --squares makes both",
-        )
-
-    return Rule(broken, error)
+    return Rule(
+        broken=((amount > 0) != (square > 0)) | (square > amount * amount * (1 + 1e-9)),
+        subject=role_name(squares, columns[squares]),
+        complaint=f"that cannot be sums of squares of the weights in {sums}",
+        allowed="above 0 where the sum is, and at most its square",
+        hint="counts(..., squares=True) makes both",
+        shell_hint="frame-prc counts --squares makes both",
+    )
 
 
 def _power(role: str) -> int:
@@ -145,37 +155,33 @@ def _as_float(amount: ExprT) -> ExprT:
 # --- truths ------------------------------------------------------------------------------------
 
 
-def binary_rule(column: Column, truth: ExprT, hint: str | None = None) -> Rule[ExprT]:
-    """Return the rule that numeric truth without ``pos_label=`` is 0 or 1."""
+def is_positive(columns: Columns, truth: ExprT) -> ExprT:
+    """Return whether a truth is the positive class."""
+    column, label = columns.classes["truth"], columns.positive_class
     known = without_nan(truth, column.dtype)
+    if label is not None:
+        is_label: ExprT = known == (literal(label) if isinstance(known, pl.Expr) else label.item())
+        return is_label
+    return known if column.dtype == pl.Boolean else known == 1
 
-    def error(rows: str, values: str) -> DataError:
-        return not_binary(column, rows, values, hint, hint)
 
-    return Rule((known != 0) & (known != 1), error, known)
-
-
-def not_binary(
-    column: Column, rows: str, values: str, hint: str | None, shell_hint: str | None
-) -> DataError:
-    """Return the error of numeric truth other than 0 and 1, with hints where a label can help."""
-    return DataError(
-        f"truth= column {column.name!r} has {rows} outside 0 and 1: {values}",
-        "Boolean, or 0/1 numbers" + (", or any dtype with pos_label=" if hint else ""),
-        hint,
-        shell_hint=shell_hint,
+def binary_rule(column: Column, truth: ExprT, hint: str | None = None) -> Rule[ExprT]:
+    """Return the rule that numeric truth is 0 or 1; the hint is about ``pos_label=``."""
+    known = without_nan(truth, column.dtype)
+    return Rule(
+        broken=(known != 0) & (known != 1),
+        value=known,
+        subject=role_name("truth", column),
+        complaint="outside 0 and 1: ",
+        allowed="Boolean, or 0/1 numbers" + (", or any dtype with pos_label=" if hint else ""),
+        hint=hint,
     )
 
 
 def absent_label(column: Column, label: object, values: str, hint: str | None = None) -> DataError:
     """Return the error of a ``pos_label=`` that does not occur."""
-    return DataError(
-        f"pos_label={shown(label)} is nowhere in truth= column {column.name!r}, "
-        f"which holds {values}",
-        "a value that occurs",
-        hint,
-        shell_hint=None,
-    )
+    what = f"pos_label={shown(label)} is nowhere in {role_name('truth', column)}"
+    return DataError(f"{what}, which holds {values}", "a value that occurs", hint, shell_hint=None)
 
 
 # --- scores in bins ----------------------------------------------------------------------------
@@ -193,15 +199,15 @@ def bin_rules(
 
 
 def _probability_rule(column: Column, score: ExprT) -> Rule[ExprT]:
-    def error(rows: str, values: str) -> DataError:
-        return DataError(
-            f"score= column {column.name!r} has {rows} outside 0 to 1: {values}",
-            "probabilities where thresholds= is a number, equally spaced from 0 to 1",
-            "quantile_thresholds finds a list of thresholds, or begin one with float('-inf')",
-            shell_hint="list them, beginning with -inf, as in --thresholds -inf,-1,0,1",
-        )
-
-    return Rule(is_improbable(score), error, score)
+    return Rule(
+        broken=is_improbable(score),
+        value=score,
+        subject=role_name("score", column),
+        complaint="outside 0 to 1: ",
+        allowed="probabilities where thresholds= is a number, equally spaced from 0 to 1",
+        hint="quantile_thresholds finds a list of thresholds, or begin one with float('-inf')",
+        shell_hint="list them, beginning with -inf, as in --thresholds -inf,-1,0,1",
+    )
 
 
 def is_improbable(score: ExprT) -> ExprT:
@@ -210,16 +216,15 @@ def is_improbable(score: ExprT) -> ExprT:
 
 
 def _covering_rule(column: Column, score: ExprT, lowest: float) -> Rule[ExprT]:
-    def error(rows: str, values: str) -> DataError:
-        return DataError(
-            f"score= column {column.name!r} has {rows} below the lowest threshold {lowest!r}: "
-            f"{values}",
-            "thresholds that cover the scores",
-            "begin the thresholds with float('-inf'), or let quantile_thresholds find them",
-            shell_hint="begin them with -inf, as in --thresholds -inf,0.1,0.5",
-        )
-
-    return Rule(score < lowest, error, score)
+    return Rule(
+        broken=score < lowest,
+        value=score,
+        subject=role_name("score", column),
+        complaint=f"below the lowest threshold {lowest!r}: ",
+        allowed="thresholds that cover the scores",
+        hint="begin the thresholds with float('-inf'), or let quantile_thresholds find them",
+        shell_hint="begin them with -inf, as in --thresholds -inf,0.1,0.5",
+    )
 
 
 def _scores_in_use(columns: Columns, col: Callable[[str], ExprT]) -> list[ExprT]:
@@ -235,37 +240,25 @@ def _scores_in_use(columns: Columns, col: Callable[[str], ExprT]) -> list[ExprT]
 # --- missing values ----------------------------------------------------------------------------
 
 
-def required_columns(columns: Columns) -> tuple[dict[str, Column], str]:
-    """Return the columns in which a missing value is an error, and the hint of that error."""
-    scores = {f"score_{i}": score for i, score in enumerate(columns.scores)}
-    required: dict[str, tuple[dict[str, Column], str]] = {
-        "raise": ({**columns.classes, **scores}, f"{_DROP}; {_UNRETRIEVED}"),
-        "unretrieved": (columns.classes, _DROP),
-        "drop": ({}, ""),
-    }
-    return required[columns.request.missing]
+def required_rules(columns: Columns, col: Callable[[str], ExprT]) -> list[Rule[ExprT]]:
+    """Return the rules that columns have no missing values."""
+    missing = columns.request.missing
+    required = {} if missing == "drop" else columns.classes
+    hint = _DROP
+    if missing == "raise":
+        required = required | {f"score_{i}": score for i, score in enumerate(columns.scores)}
+        hint = f"{_DROP}; {_UNRETRIEVED}"
+    return [required_rule(role, column, col(role), hint) for role, column in required.items()]
 
 
 def required_rule(role: str, column: Column, value: ExprT, hint: str) -> Rule[ExprT]:
-    """Return the rule that a column has no missing value."""
-
-    def error(rows: str, _: str) -> DataError:
-        return missing_values([missing_rows(role, column, rows)], hint)
-
-    return Rule(is_missing(role, column, value), error)
-
-
-def missing_values(columns: list[str], hint: str) -> DataError:
-    """Return the error of columns with missing values, each described by ``missing_rows``."""
-    return DataError(
-        f"values are missing: {', '.join(columns)}", "no null, and no NaN in truth or score", hint
-    )
-
-
-def missing_rows(role: str, column: Column, rows: str) -> str:
-    """Return how an error says that rows of a column are missing."""
-    return (
-        f"{column.name!r} has {rows} with {'null or NaN' if may_be_nan(role, column) else 'null'}"
+    """Return the rule that a column has no missing values."""
+    return Rule(
+        broken=is_missing(role, column, value),
+        subject=f"{MISSING}{column.name!r}",
+        complaint="with null or NaN" if may_be_nan(role, column) else "with null",
+        allowed="no null, and no NaN in truth or score",
+        hint=hint,
     )
 
 

@@ -67,6 +67,16 @@ def test_bad_values_raise_when_the_engine_meets_them(kind, columns, options, say
         kind.rows(result)
 
 
+def test_squares_that_no_weights_have_raise_when_the_engine_meets_them(kind):
+    sums = {"score": [2.0, 1.0], "pos": [2.0, 3.0], "neg": [1.0, 1.0]}
+    bad = kind.make(pl.DataFrame({**sums, "pos_squares": [2.0, 9.5], "neg_squares": [1.0, 1.0]}))
+    squares = {"pos_squares": "pos_squares", "neg_squares": "neg_squares"}
+    result = frame_prc.average_precision(bad, score="score", pos="pos", neg="neg", **squares)
+    says = "pos_squares= column 'pos_squares' has a row that cannot be sums .*at most its square"
+    with pytest.raises(Exception, match=says):
+        kind.rows(result)
+
+
 def test_a_count_beyond_what_adds_up_raises_when_the_engine_meets_it(kind):
     bad = kind.make(pl.DataFrame({"score": [1.0, 1.0], "pos": [2**62, 2**62], "neg": [1, 0]}))
     result = frame_prc.average_precision(bad, score="score", pos="pos", neg="neg")
