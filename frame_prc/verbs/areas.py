@@ -33,7 +33,7 @@ from frame_prc._request.specs import (
     Missing,
     Start,
 )
-from frame_prc._rows.checks import LARGEST_WEIGHT, SMALLEST_WEIGHT
+from frame_prc._rows.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc._tables.averages import Averages
 from frame_prc.verbs.run import engine_verbs, run
