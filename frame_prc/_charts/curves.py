@@ -29,8 +29,8 @@ from frame_prc._charts.text import (
 )
 from frame_prc._charts.theme import MOST_OVERLAID, MOST_SEGMENTS, Piece
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.operating_points import iso_f1
-from frame_prc._curves.thinning import COLUMNS as THINNED
+from frame_prc._curves.operating_points import iso_lines
+from frame_prc._curves.thinning import THINNED
 from frame_prc._formulas import normal_quantile
 from frame_prc._lazy import key_names
 from frame_prc._request.specs import LEAST_POINTS, Target
@@ -333,7 +333,7 @@ def _pen(segments: Segments, lines: pl.DataFrame, drawing: Drawing) -> Pen:
 
 
 def _iso_lines(f_scores: Sequence[float]) -> pl.DataFrame:
-    lines = iso_f1(f_scores, _ISO_STEPS)
+    lines = iso_lines(f_scores, _ISO_STEPS)
     words = pl.Series("label", [f"F1 {share(f)}".rstrip("0") for f in lines["f_score"]], pl.String)
     return lines.with_columns(label=pl.when(pl.col("recall") == 1).then(words))
 

@@ -7,20 +7,19 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from frame_prc._curves import counts as _counts
-from frame_prc._curves import curve as _curve
-from frame_prc._curves import operating_points as _operating
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.curve import Extras
+from frame_prc._curves.counts import Counts
+from frame_prc._curves.curve import Curve, Extras
 from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
-from frame_prc._inference import bootstrap as _bootstrap
+from frame_prc._curves.operating_points import OperatingPoints
+from frame_prc._inference.bootstrap import Band
 from frame_prc._lazy import key_names, left_join, named
 from frame_prc._request.roles import request
 from frame_prc._request.specs import MODEL, Comparison, Interval, Keep, Resampling, Start, Target
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
-from frame_prc._tables import average_precision as _tables
-from frame_prc._tables.compare import compare
+from frame_prc._tables.average_precision import AveragePrecision
+from frame_prc._tables.compare import Differences
 
 # One picture is the same every time it is drawn.
 _SEED = 0
@@ -66,17 +65,17 @@ class Segments:
 
     def curves(self, keep: Keep, z: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of a curve, with recall."""
-        plan = _curve.curve(self.rows, self.start, keep, None, Extras(z=z))
-        return self.numbered(plan.collect()).drop_nulls("recall")
+        curve = Curve(self.start, keep, extras=Extras(z=z))
+        return self.numbered(curve.finished(self.rows).collect()).drop_nulls("recall")
 
     def operating_points(self, targets: Sequence[Target]) -> pl.DataFrame:
         """Return ``line`` and the columns of operating points."""
-        return self.numbered(_operating.operating_points(self.rows, targets).collect())
+        return self.numbered(OperatingPoints(targets).finished(self.rows).collect())
 
     def bands(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
         """Return ``line`` and the columns of a band, the same every time."""
-        drawn = Resampling(seed=_SEED)
-        bands = _bootstrap.bands(self.given, recalls, level, drawn).collect()
+        band = Band(recalls, level, Resampling(seed=_SEED))
+        bands = band.finished(self.given).collect()
         return self.numbered(_by_place(bands, len(self.keys)))
 
     def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
@@ -120,7 +119,7 @@ def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:
 
 def _of_rows(keys: list[str], rows: Rows, level: float, start: Start) -> Segments:
     plans = [
-        _counts.counts(rows, None, squares=False),
+        Counts().finished(rows),
         _areas(rows, level),
     ]
     counts, table = (_by_place(frame, len(keys)) for frame in pl.collect_all(plans))
@@ -136,7 +135,7 @@ def _of_curve(curve: CurveFrame, level: float) -> Segments:
 
 def compared(segments: Segments, comparison: Comparison) -> pl.DataFrame:
     """Return a row per segment and pair of models, with ``key_0, ...`` for the keys in ``by``."""
-    return compare(segments.given, comparison).collect()
+    return Differences(comparison).finished(segments.given).collect()
 
 
 def _by_place(frame: pl.DataFrame, keys: int) -> pl.DataFrame:
@@ -151,7 +150,7 @@ def recounted(curve: CurveFrame) -> Rows:
 
 def _read_counts(counts: pl.DataFrame, keys: int) -> Rows:
     asked = request(
-        None, "threshold", key_names(keys) or None, None, None, "unretrieved", "pos", "neg"
+        score="threshold", pos="pos", neg="neg", by=key_names(keys) or None, missing="unretrieved"
     )
     lf = counts.lazy()
     return read(lf, resolve(lf, asked, ()), in_memory=True)
@@ -160,7 +159,7 @@ def _read_counts(counts: pl.DataFrame, keys: int) -> Rows:
 def _areas(rows: Rows, level: float) -> pl.LazyFrame:
     """Return the table of average precision, with an interval unless sums of weights tell none."""
     interval = None if rows.columns.lacks_squares else Interval(level)
-    return _tables.average_precision(rows, None, interval, bounds=False, chance=True)
+    return AveragePrecision(interval=interval, chance=True).finished(rows)
 
 
 def differences(segments: Segments, baseline: str | None) -> pl.DataFrame | None:

@@ -13,9 +13,8 @@ from typing import Any
 import narwhals as nw
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.counts import RESERVED
-from frame_prc._curves.counts import columns as count_columns
-from frame_prc._curves.curve import COLUMNS as CURVE_COLUMNS
+from frame_prc._curves.counts import Counts
+from frame_prc._curves.curve import CURVE
 from frame_prc._engines.engine import Engine
 from frame_prc._engines.rows import Counted, Frame, bin_end, count, level_dtype
 from frame_prc._engines.spark_ranges import score_cuts, spread, with_range
@@ -31,13 +30,13 @@ _HIGHEST_FIRST = "threshold DESC NULLS LAST"
 
 def counts(engine: Engine, frame: Any, request: Request, bins: Bins | None) -> Any:
     """Return positives and negatives at each distinct score, or in each bin that holds rows."""
-    outputs = count_columns(binned=bins is not None, squares=False)
-    counted = count(engine, frame, request, RESERVED, bins, covering=True)
+    table = Counts(bins)
+    counted = count(engine, frame, request, table.reserved, bins, covering=True)
     held = counted.frame.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
     tidy = held.with_columns(threshold=nw.col("score"))
     if bins is not None:
         tidy = tidy.with_columns(below=bin_end(tidy, bins))
-    return counted.finish(tidy, outputs, [_HIGHEST_FIRST])
+    return counted.finish(tidy, table.outputs, [_HIGHEST_FIRST])
 
 
 def curve(
@@ -51,7 +50,7 @@ def curve(
     envelope: bool,
 ) -> Any:
     """Return the curve of every segment."""
-    outputs = [*CURVE_COLUMNS, *(["envelope"] if envelope else [])]
+    outputs = [*CURVE, *(["envelope"] if envelope else [])]
     counted = count(engine, frame, request, outputs, bins)
     points = _points(counted)
     if start == "first" and bins is not None:

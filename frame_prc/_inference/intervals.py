@@ -19,7 +19,7 @@ from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 
-COLUMNS = ("std_error", "ci_low", "ci_high")
+INTERVAL = ("std_error", "ci_low", "ci_high")
 
 # With fewer, a nominal 95 % interval covers visibly less: see tests/benchmarks/coverage.py.
 FEW_POSITIVES = 20

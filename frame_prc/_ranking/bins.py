@@ -104,7 +104,7 @@ def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -
     return rows.guard_bins(rows.guard_small(counted, suspicious, checks))
 
 
-def quantile_thresholds(
+def find_thresholds(
     lf: pl.LazyFrame, score: IntoColumn, number: int, *, in_memory: bool
 ) -> list[float]:
     """Return thresholds between which about equally many scores lie.

@@ -32,8 +32,8 @@ _SAID = {
     r"quantile_thresholds finds a list of thresholds, or begin one with float\('-inf'\)": (
         "list them, beginning with -inf, as in --thresholds -inf,-1,0,1"
     ),
-    r"a number of thresholds from 2 on, or a list of ascending numbers": (
-        "a number of thresholds from 2 on, or ascending numbers such as .1,.5,.9"
+    r"a number of thresholds, 2 or more, or a list of ascending numbers": (
+        "a number of thresholds, 2 or more, or ascending numbers such as .1,.5,.9"
     ),
     r"counts\(\.\.\., squares=True\) makes both": "frame-prc counts --squares makes both",
     r"\bNone\b": "none",

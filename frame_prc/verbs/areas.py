@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from frame_prc._curves import areas as _areas
+from frame_prc._curves.areas import AVERAGE_PRECISION, Areas
 from frame_prc._curves.expression import rank_expression, weighted_expression
 from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, check_frame
@@ -33,10 +33,9 @@ from frame_prc._request.specs import (
     Missing,
     Start,
 )
-from frame_prc._rows import rows as _rows
 from frame_prc._rows.checks import LARGEST_WEIGHT, SMALLEST_WEIGHT
-from frame_prc._tables import average_precision as _tables
-from frame_prc._tables import averages as _averages
+from frame_prc._tables.average_precision import AveragePrecision
+from frame_prc._tables.averages import Averages
 from frame_prc.verbs.run import engine_verbs, run
 
 if TYPE_CHECKING:
@@ -218,7 +217,17 @@ def average_precision(
     """
     check_frame(frame, engines=True)
     asked = request(
-        truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares, cluster
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        pos_squares=pos_squares,
+        neg_squares=neg_squares,
+        cluster=cluster,
     )
     bounds = check_option("bounds", bounds, (True, False))
     bins = bins_of(thresholds)
@@ -228,24 +237,13 @@ def average_precision(
     if engine := engine_of(frame):
         refused = {"over": over is not None, "average": average is not None, "bounds": bounds}
         verbs = engine_verbs(engine, asked, **refused, ci=interval is not None)
-        outputs = _tables.columns(missing, None, bounds=False)
+        outputs = AveragePrecision().columns(missing)
         table = verbs.average_precision(engine, frame, asked, outputs, bins)
         return cast("FrameT", table)
     if over is None and average is None:
-        bounded = bounds or bins is not None
-        return run(
-            frame,
-            asked,
-            _tables.columns(missing, interval, bounds=bounded),
-            lambda rows: _tables.average_precision(rows, bins, interval, bounds=bounded),
-        )
+        return run(frame, asked, AveragePrecision(bins, interval, bounds or bins is not None))
     key, kind = average_over(over, average, interval, bounds=bounds)
-    return run(
-        frame,
-        asked,
-        [*_averages.COLUMNS, *_rows.dropped(missing)],
-        lambda rows: _averages.averaged(rows, key, kind, bins),
-    )
+    return run(frame, asked, Averages(key, kind, bins))
 
 
 @verb
@@ -377,12 +375,10 @@ def auc(
     start = check_option("start", start, STARTS)
     standardised = check_option("standardised", standardised, (True, False))
     bounds, bins = recall_bounds(recall_range, methods), bins_of(thresholds)
-    return run(
-        frame,
-        request(truth, score, by, weight, pos_label, missing, pos, neg),
-        [*_areas.METHOD_COLUMNS, *_rows.dropped(missing)],
-        lambda rows: _areas.auc(rows, methods, start, bounds, standardised, bins),
+    asked = request(
+        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, pos=pos, neg=neg
     )
+    return run(frame, asked, Areas(methods, start, bounds, standardised, bins))
 
 
 @verb
@@ -451,7 +447,7 @@ def average_precision_expr(
         is_weight = ((weight == 0) | in_range).fill_null(value=False)
         undefined = (undefined & (weight != 0)) | ~is_weight
         area = weighted_expression(truth == 1, score, weight)
-    return pl.when(~undefined.any()).then(area).alias(_areas.AVERAGE_PRECISION)
+    return pl.when(~undefined.any()).then(area).alias(AVERAGE_PRECISION)
 
 
 def _column(role: str, column: str | pl.Expr) -> pl.Expr:

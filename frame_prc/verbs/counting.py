@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from frame_prc._curves import counts as _counts
+from frame_prc._curves.counts import Counts, merge
 from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, apply, apply_all, check_frame, scan
-from frame_prc._ranking import bins as _bins
+from frame_prc._ranking.bins import find_thresholds
 from frame_prc._request.options import (
     bins_of,
     threshold_number,
@@ -144,17 +144,21 @@ def counts(
     squares = check_option("squares", squares, (True, False))
     bins = bins_of(thresholds)
     asked = request(
-        truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        pos_squares=pos_squares,
+        neg_squares=neg_squares,
     )
     if engine := engine_of(frame):
         verbs = engine_verbs(engine, asked, squares=squares)
         return cast("FrameT", verbs.counts(engine, frame, asked, bins))
-    return run(
-        frame,
-        asked,
-        _counts.RESERVED,
-        lambda rows: _counts.counts(rows, bins, squares=squares),
-    )
+    return run(frame, asked, Counts(bins, squares))
 
 
 @verb
@@ -209,7 +213,7 @@ def merge_counts(*frames: FrameT) -> FrameT:
                 "merge_counts(*frames)",
             )
         check_frame(frame, takes_counts=False)
-    return apply_all(frames, _counts.merge, _counts.RESERVED)
+    return apply_all(frames, merge, Counts().reserved)
 
 
 @verb
@@ -249,11 +253,9 @@ def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list
     [0.125, 0.375, 0.625, 0.875]
     """
     check_frame(frame, takes_counts=False)
-    lf, in_memory = (
-        scan(frame, names_of([score]) or None),
-        not isinstance(frame, pl.LazyFrame),
-    )
-    return _bins.quantile_thresholds(lf, score, threshold_number(number), in_memory=in_memory)
+    in_memory = not isinstance(frame, pl.LazyFrame)
+    scores = scan(frame, names_of([score]) or None)
+    return find_thresholds(scores, score, threshold_number(number), in_memory=in_memory)
 
 
 @verb

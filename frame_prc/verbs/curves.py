@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from frame_prc._curves import curve as _curve
-from frame_prc._curves import operating_points as _operating
+from frame_prc._curves.curve import Curve, Extras
+from frame_prc._curves.operating_points import OperatingPoints, iso_lines
 from frame_prc._engines.engine import engine_of
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT, check_frame
-from frame_prc._inference import bootstrap as _bootstrap
+from frame_prc._inference.bootstrap import Band
 from frame_prc._request.options import (
     Numbers,
     bins_of,
@@ -37,7 +37,6 @@ from frame_prc._request.specs import (
     Missing,
     Start,
 )
-from frame_prc._rows import rows as _rows
 from frame_prc.verbs.run import engine_verbs, run
 
 if TYPE_CHECKING:
@@ -179,21 +178,18 @@ def curve(
     envelope = check_option("envelope", envelope, (True, False))
     gain = check_option("gain", gain, (True, False))
     z = None if ci is None else normal_quantile(confidence(ci))
-    extras = _curve.Extras(envelope, gain, prevalence(calibrate), z)
+    extras = Extras(envelope, gain, prevalence(calibrate), z)
     bins = bins_of(thresholds)
-    asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
+    asked = request(
+        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, pos=pos, neg=neg
+    )
     if engine := engine_of(frame):
         thinned = isinstance(kept, int)
         refused = {"gain": gain, "calibrate": calibrate is not None, "ci": ci is not None}
         verbs = engine_verbs(engine, asked, **refused, keep=thinned)
         points = verbs.curve(engine, frame, asked, start, keep, bins, envelope=envelope)
         return cast("FrameT", points)
-    return run(
-        frame,
-        asked,
-        _curve.columns(extras, kept),
-        lambda rows: _curve.curve(rows, start, kept, bins, extras),
-    )
+    return run(frame, asked, Curve(start, kept, bins, extras))
 
 
 @verb
@@ -307,13 +303,11 @@ def operating_points(
         "f_beta": f_beta,
         "predicted_rate": predicted_rate,
     }
-    wanted = targets(asked)
-    return run(
-        frame,
-        request(truth, score, by, weight, pos_label, missing, pos, neg),
-        [*_operating.COLUMNS, *_rows.dropped(missing)],
-        lambda rows: _operating.operating_points(rows, wanted),
+    wanted = OperatingPoints(targets(asked))
+    roles = request(
+        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, pos=pos, neg=neg
     )
+    return run(frame, roles, wanted)
 
 
 @verb
@@ -432,18 +426,21 @@ def band(
     └────────┴───────────┴───────────────┴────────────────┘
     """
     check_frame(frame)
-    grid, level, drawn = (
-        recall_list(recalls),
-        confidence(ci),
-        resampling(replicates, seed, stratified, cluster),
-    )
+    grid, level = recall_list(recalls), confidence(ci)
+    drawn = resampling(replicates, seed, stratified, cluster)
     check_numpy()
-    return run(
-        frame,
-        request(truth, score, by, weight, pos_label, missing, pos, neg, cluster=cluster),
-        _bootstrap.BAND_COLUMNS,
-        lambda rows: _bootstrap.bands(rows, grid, level, drawn),
+    asked = request(
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        cluster=cluster,
     )
+    return run(frame, asked, Band(grid, level, drawn))
 
 
 @verb
@@ -484,4 +481,4 @@ def iso_f1(f_scores: Sequence[float] = (0.2, 0.4, 0.6, 0.8), points: int = 101) 
     └─────────┴──────────┴───────────┘
     """
     scores, steps = f_scores_and_steps(f_scores, points)
-    return _operating.iso_f1(scores, steps)
+    return iso_lines(scores, steps)

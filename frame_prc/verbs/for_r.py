@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from frame_prc._charts import data as _chart_rows
-from frame_prc._curves import areas as _areas
-from frame_prc._curves import curve as _curve
-from frame_prc._curves import curve_frame as _curve_frame
+from frame_prc._charts.data import recounted
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.curve import Curve, Extras
+from frame_prc._curves.curve_frame import CurveFrame, check_unused, is_curve, read_curve
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import check_frame, scan_all
-from frame_prc._ggplot import write as _ggplot
+from frame_prc._ggplot.write import check_keys, table_path, write
 from frame_prc._request.options import (
     check_title,
     confidence,
     points_to_keep,
 )
 from frame_prc._request.parameters import verb
-from frame_prc._request.roles import check_option, request
+from frame_prc._request.roles import Given, Request, check_option, request
 from frame_prc._request.specs import (
     STARTS,
     Interval,
@@ -32,7 +32,7 @@ from frame_prc._request.specs import (
     Missing,
     Start,
 )
-from frame_prc._tables import average_precision as _tables
+from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc.verbs.run import rows_in_memory
 
 if TYPE_CHECKING:
@@ -157,41 +157,48 @@ def write_ggplot(
     ...     print(table.name, script.name)
     late.tsv late.R
     """
-    table = _ggplot.table_path(path)
+    table = table_path(path)
     check_title(title)
     check_frame(frame)
-    if _curve_frame.is_curve(truth, score, pos, neg):
-        _curve_frame.check_unused(
-            by=(by, None),
-            weight=(weight, None),
-            pos_label=(pos_label, None),
-            ci=(ci, None),
-            missing=(missing, "raise"),
-            start=(start, "one"),
-            keep=(keep, "corners"),
-        )
-        curve_frame = _curve_frame.read_curve(scan_all(frame))
-        _ggplot.check_keys(curve_frame.keys)
-        points, areas = curve_frame.points.lazy(), _areas_of_curve(curve_frame)
+    given = Given(
+        truth=truth,
+        score=score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+    )
+    if is_curve(given):
+        check_unused(**given, start=start, keep=keep, ci=ci)
+        curve = read_curve(scan_all(frame))
+        check_keys(curve.keys)
+        points, areas = curve.points.lazy(), _areas_of_curve(curve)
     else:
-        asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
-        check_option("start", start, STARTS)
-        kept, level = points_to_keep(keep), None if ci is None else confidence(ci)
-        extras = _curve.Extras(z=None if level is None else normal_quantile(level))
-        interval = None if level is None else Interval(level)
-        outputs = [*_curve.columns(extras, kept), *_tables.columns(missing, interval, bounds=False)]
-        rows = rows_in_memory(frame, asked, outputs)
-        points = _curve.curve(rows, start, kept, None, extras)
-        areas = _tables.average_precision(rows, None, interval, bounds=False)
+        asked = request(**given)
+        start, kept = check_option("start", start, STARTS), points_to_keep(keep)
+        points, areas = _tables(frame, asked, start, kept, None if ci is None else confidence(ci))
     drawn, known = pl.collect_all([points, areas])
-    return _ggplot.write(drawn, known, table, title, ci)
+    return write(drawn, known, table, title, ci)
 
 
-def _areas_of_curve(curve_frame: _curve_frame.CurveFrame) -> pl.LazyFrame:
+def _tables(
+    frame: AnyFrame, asked: Request, start: Start, keep: Keep, level: float | None
+) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Return the curves of rows, and their average precisions."""
+    z = None if level is None else normal_quantile(level)
+    curve = Curve(start, keep, extras=Extras(z=z))
+    areas = AveragePrecision(interval=None if level is None else Interval(level))
+    rows = rows_in_memory(frame, asked, [*curve.outputs, *areas.columns(asked.missing)])
+    return curve.finished(rows), areas.finished(rows)
+
+
+def _areas_of_curve(curve_frame: CurveFrame) -> pl.LazyFrame:
     """Return keys and average precision of a curve; null where it lacks points that count."""
-    rows = _chart_rows.recounted(curve_frame)
-    table = _tables.average_precision(rows, None, None, bounds=False)
+    rows = recounted(curve_frame)
+    table = AveragePrecision().finished(rows)
     names = dict(zip(rows.columns.result_keys, curve_frame.keys, strict=True))
-    area = pl.col(_areas.AVERAGE_PRECISION)
+    area = pl.col(AVERAGE_PRECISION)
     known = pl.when(pl.lit(curve_frame.error is None)).then(area)
     return table.select(*(pl.col(key).alias(name) for key, name in names.items()), known)

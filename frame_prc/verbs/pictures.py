@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from frame_prc._charts import data as _chart_rows
+from frame_prc._charts import data
 from frame_prc._charts.options import Facet, OperatingPoints, check_altair, drawing, look
-from frame_prc._curves import curve as _curve
-from frame_prc._curves import curve_frame as _curve_frame
+from frame_prc._curves.curve import CURVE
+from frame_prc._curves.curve_frame import check_unused, is_curve
 from frame_prc._frames.border import check_frame, scan_all
 from frame_prc._request.options import (
     comparison,
     confidence,
 )
 from frame_prc._request.parameters import verb
-from frame_prc._request.roles import check_option, request
+from frame_prc._request.roles import Given, check_option, request
 from frame_prc._request.specs import (
     STARTS,
     Comparison,
@@ -28,17 +28,9 @@ from frame_prc._request.specs import (
 from frame_prc.verbs.run import rows_in_memory
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from altair.typing import ChartType
 
     from frame_prc._frames.border import AnyFrame
-
-    # What a verb is given beside its frame, in the order of :func:`request`.
-    _Given: TypeAlias = tuple[
-        IntoColumn | None, IntoScores | None, IntoKeys | None, IntoColumn | None, object, Missing,
-        IntoColumn | None, IntoColumn | None,
-    ]  # fmt: skip
 
 
 @verb
@@ -181,10 +173,19 @@ def plot(
     drawn = drawing(
         ci, band, iso_f1, points, roc, threshold, facet, look(dark, title, width, height)
     )
-    from frame_prc._charts import curves as _chart  # noqa: PLC0415 - Altair takes its time
+    from frame_prc._charts import curves  # noqa: PLC0415 - Altair takes its time
 
-    given = (truth, score, by, weight, pos_label, missing, pos, neg)
-    return _chart.plot(_lines(frame, given, start), drawn)
+    given = Given(
+        truth=truth,
+        score=score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+    )
+    return curves.plot(_lines(frame, given, start), drawn)
 
 
 @verb
@@ -292,38 +293,37 @@ def plot_summary(
     check_frame(frame)
     check_altair("plot_summary")
     level, looks = confidence(ci), look(dark, title, width, None)
-    from frame_prc._charts import summary as _chart_summary  # noqa: PLC0415 - Altair takes its time
+    from frame_prc._charts import summary  # noqa: PLC0415 - Altair takes its time
 
-    given = (truth, score, by, weight, pos_label, missing, pos, neg)
+    given = Given(
+        truth=truth,
+        score=score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+    )
     pairs = _pairs(given, level, baseline)
     lines = _lines(frame, given, "one", common_rows=True)
-    return _chart_summary.plot_summary(lines, pairs, baseline, level, looks)
+    return summary.plot_summary(lines, pairs, baseline, level, looks)
 
 
-def _lines(
-    frame: AnyFrame, given: _Given, start: Start, *, common_rows: bool = False
-) -> _chart_rows.Lines:
+def _lines(frame: AnyFrame, given: Given, start: Start, *, common_rows: bool = False) -> data.Lines:
     """Return the lines that a chart of rows, of counts, or of a curve frame has."""
-    truth, score, by, weight, pos_label, missing, pos, neg = given
-    if _curve_frame.is_curve(truth, score, pos, neg):
-        _curve_frame.check_unused(
-            by=(by, None),
-            weight=(weight, None),
-            pos_label=(pos_label, None),
-            missing=(missing, "raise"),
-            start=(start, "one"),
-        )
-        return _chart_rows.lines_of_curve(scan_all(frame).collect())
-    rows = rows_in_memory(frame, request(*given), _curve.COLUMNS, common_rows=common_rows)
-    return _chart_rows.lines_of_rows(rows, start)
+    if is_curve(given):
+        check_unused(**given, start=start)
+        return data.lines_of_curve(scan_all(frame).collect())
+    rows = rows_in_memory(frame, request(**given), CURVE, common_rows=common_rows)
+    return data.lines_of_rows(rows, start)
 
 
-def _pairs(given: _Given, level: float, baseline: str | None) -> Comparison | None:
+def _pairs(given: Given, level: float, baseline: str | None) -> Comparison | None:
     """Return which models to compare on the same rows, where there are single rows of several."""
-    truth, score, *_ = given
-    if truth is None or score is None:
+    if given["truth"] is None or given["score"] is None:
         return None
-    asked = request(*given)
+    asked = request(**given)
     pair = 2
     if baseline is None and len(asked.models) != pair:
         return None

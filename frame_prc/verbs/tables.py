@@ -21,9 +21,8 @@ from frame_prc._request.specs import (
     IntoScores,
     Missing,
 )
-from frame_prc._rows import rows as _rows
-from frame_prc._tables import compare as _compare
-from frame_prc._tables import summary as _summary
+from frame_prc._tables.compare import Differences
+from frame_prc._tables.summary import Summary
 from frame_prc.verbs.run import run
 
 if TYPE_CHECKING:
@@ -146,11 +145,12 @@ def compare(
     └─────────┴─────────┴──────────┴──────────┴────────────┴───────────┴─────────┘
     """
     check_frame(frame, takes_counts=False)
-    asked = request(truth, score, by, weight, pos_label, missing, None, None, cluster=cluster)
-    what = comparison(asked, ci, baseline, against, adjust)
-    asked = replace(asked, side_by_side=what.against is None)
-    outputs = [*_compare.outputs(what), *_rows.dropped(missing)]
-    return run(frame, asked, outputs, lambda rows: _compare.compare(rows, what))
+    asked = request(
+        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, cluster=cluster
+    )
+    compared = comparison(asked, ci, baseline, against, adjust)
+    asked = replace(asked, side_by_side=compared.against is None)
+    return run(frame, asked, Differences(compared))
 
 
 @verb
@@ -295,9 +295,16 @@ def summary(
     check_frame(frame)
     overall = check_option("overall", overall, (True, False))
     interval = Interval(confidence(ci))
-    return run(
-        frame,
-        request(truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares),
-        _summary.outputs(overall=overall),
-        lambda rows: _summary.summary(rows, interval, overall=overall),
+    asked = request(
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        pos_squares=pos_squares,
+        neg_squares=neg_squares,
     )
+    return run(frame, asked, Summary(interval, overall))
