@@ -236,9 +236,9 @@ def plot_summary(
         error if the value never occurs.
     missing
         How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
-        ``"drop"``: leave a row without the score of any one model out for all models, as in
-        :func:`compare`; the chart says how many. ``"unretrieved"``: count a row without a score in
-        the totals, as one that no threshold retrieves; a missing truth still raises.
+        ``"drop"``: if a row lacks the score of any model, leave it out for all models, as in
+        :func:`compare`; the chart says so. ``"unretrieved"``: count a row without a score in the
+        totals, as one that no threshold retrieves; a missing truth still raises.
     pos, neg
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts

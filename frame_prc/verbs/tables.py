@@ -68,10 +68,11 @@ def compare(
         error if the value never occurs.
     missing
         How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
-        ``"drop"``: leave a row without the score of any one model out for all models, and report
+        ``"drop"``: if a row lacks the score of any model, leave it out for all models, and report
         the number of such rows in ``n_dropped``; with ``against``, where models are evaluated
-        separately, leave it out for that model only. ``"unretrieved"``: count a row without a score
-        in the totals, as one that no threshold retrieves; a missing truth still raises.
+        separately, leave it out only for the models whose score it lacks. ``"unretrieved"``: count
+        a row without a score in the totals, as one that no threshold retrieves; a missing truth
+        still raises.
     ci
         The level of the confidence interval for the difference in the population from which the
         rows were sampled.
