@@ -166,7 +166,7 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     order = ["segment", "score", "positive", "weight", "cluster"]
     descending = [name == "score" for name in order]
     tie, retrieved = pl.struct("segment", "score").rle_id(), pl.col("score").is_not_null()
-    ordered = rows.guard(cells).sort(order, descending=descending, nulls_last=True)
+    ordered = rows.with_checks(cells).sort(order, descending=descending, nulls_last=True)
     return ordered.select(
         "segment", "positive", "weight", "cluster", "size", tie=tie, retrieved=retrieved
     )

@@ -263,8 +263,8 @@ DATA = [
     ),
     (
         "counts rows.csv -t late -s score --thresholds .5,.9",
-        "--score column 'score' has 1 row down to 0.1, below "
-        "the lowest threshold 0.5. Allowed: thresholds that cover the scores. Hint: "
+        "--score column 'score' has 1 row below "
+        "the lowest threshold 0.5: 0.1. Allowed: thresholds that cover the scores. Hint: "
         "begin them with -inf, as in --thresholds -inf,0.1,0.5.",
     ),
     (
