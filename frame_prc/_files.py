@@ -29,7 +29,8 @@ def atomic_write(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
             part.touch()
         yield [parts.get(target, target) for target in targets]
         for part in parts.values():
-            _flush(part)
+            with part.open("rb") as written:
+                os.fsync(written.fileno())
         for target, part in parts.items():
             part.replace(target)
     except FileError:
@@ -100,8 +101,3 @@ def _part(target: Path) -> Path:
 def _discard(part: Path) -> None:
     part.unlink(missing_ok=True)
     _UNFINISHED.discard(part)
-
-
-def _flush(part: Path) -> None:
-    with part.open("rb") as written:
-        os.fsync(written.fileno())

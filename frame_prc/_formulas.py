@@ -133,8 +133,7 @@ def exact_sum(terms: ExprT) -> ExprT:
     In a plain sum, a million equal terms would all round the same way and lose five digits.
     """
     coarse = (terms * _COARSE).floor() / _COARSE
-    added: ExprT = coarse.sum() + (terms - coarse).sum()
-    return added
+    return coarse.sum() + (terms - coarse).sum()
 
 
 def total(terms: ExprT) -> ExprT:

@@ -133,14 +133,12 @@ def _gain_area() -> pl.Expr:
     from those of both ends of the step, so that nothing cancels.
     """
     positives, negatives = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
-    recall_b, recall_a = (
-        gain_over(tp, positives - tp, positives, negatives) for tp in (_TP, _TP_A)
-    )
+    recall_a = gain_over(_TP_A, positives - _TP_A, positives, negatives)
+    recall_b = gain_over(_TP, positives - _TP, positives, negatives)
+    over_a = gain_over(_TP_A, _FP_A, positives, negatives)
+    over_b = gain_over(_TP, _FP, positives, negatives)
     passes = recall_a < 0
     before, after = -recall_a / (recall_b - recall_a), recall_b / (recall_b - recall_a)
-    over_a, over_b = (
-        gain_over(tp, fp, positives, negatives) for tp, fp in ((_TP_A, _FP_A), (_TP, _FP))
-    )
     at_zero = positives * (positives * (negatives / (positives + negatives)))
     over_zero = (over_a * after + over_b * before) / at_zero
     across = positives / negatives * (positives / _TP_A) * ((_TP - _TP_A) / _TP)
@@ -229,10 +227,9 @@ def _sum(method: Method) -> pl.Expr:
 
 def _defined(methods: Sequence[Method]) -> list[pl.Expr]:
     """Set areas to null where there are no positives, or for the gain no negatives."""
-    needs = dict.fromkeys(methods, _POSITIVES > 0)
-    if "gain" in needs:
-        needs["gain"] = (_POSITIVES > 0) & (_NEGATIVES > 0)
-    return [pl.when(need).then(pl.col(method)).alias(method) for method, need in needs.items()]
+    both = (_POSITIVES > 0) & (_NEGATIVES > 0)
+    needed = {method: both if method == "gain" else _POSITIVES > 0 for method in methods}
+    return [pl.when(need).then(method).alias(method) for method, need in needed.items()]
 
 
 def steps(

@@ -39,7 +39,7 @@ class Counts(Table):
 
     @property
     def reserved(self) -> Sequence[str]:
-        """Names that no key may have, as merge() would not take it for a key."""
+        """Names that no key may have, as merge() would not read them as keys."""
         return (*BOUNDS, *ADDABLE)
 
     def of(self, rows: Rows) -> pl.LazyFrame:

@@ -32,7 +32,7 @@ _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 
 @dataclass(frozen=True)
 class Extras:
-    """Optional columns of a curve; intervals of precision are ``z`` standard errors wide."""
+    """Optional columns of a curve; ``z`` is the normal quantile for intervals of precision."""
 
     envelope: bool = False
     gain: bool = False
@@ -41,12 +41,16 @@ class Extras:
 
     def columns(self) -> dict[str, pl.Expr]:
         """Return the columns by name, in order, for points that have precision and recall."""
-        columns = {"envelope": _envelope()} if self.envelope else {}
+        columns: dict[str, pl.Expr] = {}
+        if self.envelope:
+            columns["envelope"] = _envelope()
         if self.gain:
             columns |= _gains()
         if self.calibrate is not None:
             columns["precision_calibrated"] = _calibrated(self.calibrate)
-        return columns | ({} if self.z is None else _wilson(self.z))
+        if self.z is not None:
+            columns |= _wilson(self.z)
+        return columns
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ def points(ranking: Ranking, keep: Keep = "all") -> pl.LazyFrame:
 
 
 def _with_rates(points: pl.LazyFrame, start: Start) -> pl.LazyFrame:
-    # At a threshold of the caller's that no row reaches, precision is 0/0: null.
+    # Precision is 0/0, so null, at a given threshold that no row reaches.
     rate = pl.when(_TP + _FP > 0).then(precision(_TP, _FP))
     at_start = pl.lit(1.0) if start == "one" else rate.backward_fill().over("segment")
     return points.with_columns(
@@ -135,7 +139,7 @@ def _calibrated(prevalence: float) -> pl.Expr:
 
 
 def _wilson(z: float) -> dict[str, pl.Expr]:
-    """Return the interval of precision; null where no row is retrieved, so at the start point."""
+    """Return the interval of precision; null where no row is retrieved, as at the start."""
     retrieves = pl.when(_TP + _FP > 0)
     return {
         "precision_low": retrieves.then(wilson_low(_TP, _FP, z)),

@@ -13,7 +13,7 @@ from frame_prc._request.roles import Given
 from frame_prc._request.specs import Start
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
-# The defaults of parameters that a curve has no use for; that of all others is None.
+# The defaults of parameters that a curve has no use for; all others default to None.
 _DEFAULTS = {"missing": "raise", "start": "one", "keep": "corners"}
 _AMOUNTS = ("tp", "fp", "fn", "tn")
 _INFINITY = float("inf")

@@ -26,7 +26,8 @@ def thin(points: pl.LazyFrame, most: int) -> pl.LazyFrame:
     """
     hit = ~_OPENS & (_TP.shift(1) < _TP)
     enough = pl.len().over("segment") <= most
-    marked = points.with_columns(hit=hit, kept=_OPENS | _ends() | _is_extreme() | enough)
+    ends = _OPENS.shift(-1, fill_value=True)
+    marked = points.with_columns(hit=hit, kept=_OPENS | ends | _is_extreme() | enough)
     steps = marked.filter(_HIT | _KEPT).with_columns(_length())
     stretches = most - 3  # besides the start and the two extremes
     along = pl.col("length").cum_sum().over("segment")
@@ -34,10 +35,6 @@ def thin(points: pl.LazyFrame, most: int) -> pl.LazyFrame:
     numbered = steps.with_columns(stretch=stretch.ceil().clip(1, stretches))
     kept = numbered.with_columns(kept=_KEPT | (pl.col("stretch") != pl.col("stretch").shift(-1)))
     return kept.with_columns(_error()).filter(_KEPT)
-
-
-def _ends() -> pl.Expr:
-    return _OPENS.shift(-1, fill_value=True)
 
 
 def _is_extreme() -> pl.Expr:

@@ -8,6 +8,7 @@ import polars as pl
 
 from frame_prc._lazy import cached
 from frame_prc._ranking.scale import Scale, integer
+from frame_prc._ranking.segments import key_bounds
 from frame_prc._request.specs import IntoColumn
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.checks import COUNT_LIMIT, cover_check, is_improbable, probability_check
@@ -19,11 +20,6 @@ _SCORE, _PLACE = pl.col("score"), pl.col("place")
 
 _PLACES = 2**20  # more than the most thresholds
 _SUSPECT = _PLACES - 1
-_NARROW_KEYS = (
-    pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.Date,
-)  # fmt: skip
-_WIDE_KEYS = (pl.Int64, pl.UInt64, pl.Datetime, pl.Duration, pl.Time)
-_NO_KEY = {pl.Int64: -(2**40), pl.Int128: -(2**70)}  # below every key of 32 or 64 bits
 
 
 def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool = False) -> Rows:
@@ -65,10 +61,11 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
 def _grouped(rows: Rows, placed: pl.LazyFrame, sums: dict[str, pl.Expr]) -> pl.LazyFrame:
     """Add up by key and place, packed in one integer, which groups faster than two columns."""
     key_dtype = rows.only_key_dtype
-    if key_dtype is None or key_dtype not in (*_NARROW_KEYS, *_WIDE_KEYS):
+    if key_dtype is None or (bounds := key_bounds(key_dtype)) is None or bounds[1] >= 2**64:
         return placed.group_by(*rows.keys, "place").agg(**sums).sort(*rows.keys, "place")
-    dtype = pl.Int64 if key_dtype in _NARROW_KEYS else pl.Int128
-    no_key, places = integer(_NO_KEY[dtype], dtype), integer(_PLACES, dtype)
+    # A null key becomes a number below every key of 32 or 64 bits.
+    dtype, lowest = (pl.Int64, -(2**40)) if bounds[1] < 2**32 else (pl.Int128, -(2**70))
+    no_key, places = integer(lowest, dtype), integer(_PLACES, dtype)
     number = pl.col("key_0").to_physical().cast(dtype).fill_null(no_key)
     both = pl.col("both")
     counted = placed.group_by(both=number * places + _PLACE.cast(dtype)).agg(**sums).sort("both")

@@ -9,12 +9,12 @@ import polars as pl
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
 
-# Nobody knows how many terms given sums of weights have, but more than this are rare.
+# Given sums of weights have an unknown number of terms, but rarely more than this.
 _TERMS_OF_COUNTS = 2**17
 
 
 class Points(Enum):
-    """The rows at which running sums are wanted."""
+    """The rows at which running sums are wanted, besides the row that opens each segment."""
 
     TIES = "the last row of each score"
     CORNERS = "the last row of the first and the last score for each number of true positives"

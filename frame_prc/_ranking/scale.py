@@ -83,6 +83,7 @@ def integer(value: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
     return pl.lit(value, dtype=dtype)
 
 
+@lru_cache(maxsize=16)
 def integer_bounds(dtype: pl.DataType) -> tuple[int, int]:
     """Return the lowest and the highest number of an integer dtype."""
     empty = pl.Series(dtype=dtype)

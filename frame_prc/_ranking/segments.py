@@ -113,18 +113,18 @@ def _below(limit: int) -> pl.Expr:
 def _key_range(rows: Rows) -> KeyRange | None:
     """Return the range of the key, if there is just one and its values are integers underneath."""
     dtype = rows.only_key_dtype
-    if dtype is None or not (dtype.is_integer() or dtype.is_temporal() or dtype == pl.Boolean):
+    if dtype is None or (bounds := key_bounds(dtype)) is None:
         return None
-    if rows.values is None:
-        return KeyRange(dtype, *_bounds(dtype))
-    integers: Any = rows.values["by_0"].to_physical()
-    return KeyRange(dtype, int(integers.min() or 0), int(integers.max() or 0))
+    if rows.values is not None:
+        integers: Any = rows.values["by_0"].to_physical()
+        bounds = int(integers.min() or 0), int(integers.max() or 0)
+    return KeyRange(dtype, *bounds)
 
 
-def _bounds(dtype: pl.DataType) -> tuple[int, int]:
-    """Return the lowest and the highest integer that a key of a dtype can be."""
+def key_bounds(dtype: pl.DataType) -> tuple[int, int] | None:
+    """Return the lowest and the highest integer of a key, if its values are integers underneath."""
     if dtype == pl.Boolean:
         return 0, 1
     if dtype.is_temporal():
         return integer_bounds(pl.Int32() if dtype == pl.Date else pl.Int64())
-    return integer_bounds(dtype)
+    return integer_bounds(dtype) if dtype.is_integer() else None
