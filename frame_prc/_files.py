@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files written atomically."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ _UNFINISHED: set[Path] = set()
 
 @contextmanager
 def atomic_write(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
-    """Yield paths to write to, and put what was written there in its place at the end.
+    """Yield temporary paths to write to, and move the files to ``paths`` at the end.
 
-    Until then, and for ever if the block raises, whatever lay at ``paths`` stays as it was. The
-    names to write to keep the suffix, by which writers choose a format. What is no regular file,
-    as a pipe or ``/dev/stdout``, is written to directly.
+    Existing files are replaced only on success. The temporary paths have the same suffix, by which
+    writers choose a format. A pipe or a device, such as ``/dev/stdout``, is written to directly.
     """
     targets = [_target(path) for path in paths]
     parts = {target: _part(target) for target in targets if _is_regular(target)}
@@ -30,7 +29,8 @@ def atomic_write(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
             part.touch()
         yield [parts.get(target, target) for target in targets]
         for part in parts.values():
-            _flush(part)
+            with part.open("rb") as written:
+                os.fsync(written.fileno())
         for target, part in parts.items():
             part.replace(target)
     except FileError:
@@ -46,25 +46,25 @@ def atomic_write(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
 
 
 def discard_unfinished() -> None:
-    """Remove what was begun by threads that are not waited for."""
+    """Remove unfinished files of threads that nobody waits for."""
     for part in list(_UNFINISHED):
         _discard(part)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that cannot be written to, before anything is computed."""
+    """Raise if a path cannot be written to, before anything is computed."""
     try:
         os.fspath(path).encode()
         target = _target(path)
         target.exists()
     except FileError:
         raise
-    except (OSError, RuntimeError, ValueError) as error:  # links in a circle, before Python 3.13
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a loop of links
         raise FileError(
             f"{os.fspath(path)!r} cannot be a file: {getattr(error, 'strerror', None) or error}",
             hint="another name",
         ) from error
-    # A regular file is written beside its place, and one of another kind in it.
+    # A regular file is replaced by one written to its folder; a pipe or device is opened itself.
     needed = [target] if target.exists() else []
     needed += [target.parent] if _is_regular(target) else []
     if not all(os.access(place, os.W_OK) for place in needed):
@@ -84,8 +84,8 @@ def _target(path: str | os.PathLike[str]) -> Path:
         raise FileError(f"{os.fspath(path)!r} is a folder", "the path of a file")
     if not target.parent.is_dir():
         raise FileError(
-            f"{os.fspath(path)!r} cannot be written: the folder {os.fspath(target.parent)!r} is "
-            "not there",
+            f"{os.fspath(path)!r} cannot be written: the folder {os.fspath(target.parent)!r} does "
+            "not exist",
             "a file in a folder that exists",
             f"mkdir -p {os.fspath(target.parent)}",
         )
@@ -93,7 +93,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _part(target: Path) -> Path:
-    """Return a name that no other process, and no other thread, writes to, and not a long one."""
+    """Return a name beside the target that no other process or thread uses, and a short one."""
     number = f"{os.getpid()}-{next(_NUMBERS)}"
     return target.with_name(f".frame-prc-{number}.part{target.suffix}")
 
@@ -101,8 +101,3 @@ def _part(target: Path) -> Path:
 def _discard(part: Path) -> None:
     part.unlink(missing_ok=True)
     _UNFINISHED.discard(part)
-
-
-def _flush(part: Path) -> None:
-    with part.open("rb") as written:
-        os.fsync(written.fileno())

@@ -1,6 +1,6 @@
-"""The formulas, each once: for expressions of Polars and Narwhals, and for arrays where it can be.
+"""The formulas, each written once, as expressions of Polars and of Narwhals.
 
-Narwhals has the names of Polars, so a formula stands once for both.
+Narwhals uses the names of Polars, so one function serves both, and arrays too if it only computes.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ExprT = TypeVar("ExprT", pl.Expr, "nw.Expr")
-# Plain arithmetic also serves arrays: blocks of replicates.
+# The bootstrap applies plain arithmetic to arrays of replicates.
 Amounts = TypeVar("Amounts", pl.Expr, "nw.Expr", "NDArray[np.float64]")
 
-# Below this the series of x - log(1 + x) beats the difference, with 15 terms to 1e-17.
+# Below this the series of x - log(1 + x), with 15 terms exact to 1e-17, beats the difference.
 _SERIES_BELOW = 0.1
-# Multiples of its inverse add up exactly, in any order, as long as they stay below 2**13.
+# Multiples of 1 / _COARSE add up exactly, in any order, as long as their sum is below 2**13.
 _COARSE = 2.0**40
 
 
@@ -30,18 +30,18 @@ _COARSE = 2.0**40
 
 
 def precision(tp: Amounts, fp: Amounts) -> Amounts:
-    """Return the share of positives among the rows predicted positive."""
+    """Return the share of true positives among the rows predicted positive."""
     return tp / (tp + fp)
 
 
 def recall(tp: ExprT, positives: ExprT) -> ExprT:
-    """Return the share of the positives that is found; null where there are none."""
+    """Return the share of the positives that is predicted positive; null without positives."""
     found: ExprT = library(tp).when(positives > 0).then(tp / positives)
     return found
 
 
 def f_score(tp: pl.Expr, fp: pl.Expr, fn: pl.Expr, beta: pl.Expr | float) -> pl.Expr:
-    """Return the F-beta score, the harmonic mean that weighs recall beta times precision."""
+    """Return the F-beta score: the harmonic mean in which recall weighs beta times precision."""
     weighted_tp = (1 + beta * beta) * tp
     return weighted_tp / (weighted_tp + beta * beta * fn + fp)
 
@@ -49,27 +49,27 @@ def f_score(tp: pl.Expr, fp: pl.Expr, fn: pl.Expr, beta: pl.Expr | float) -> pl.
 def calibrated_precision(
     tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr, odds: pl.Expr | float
 ) -> pl.Expr:
-    """Return the precision the same ranking has at another prevalence (Siblini et al. 2020).
+    """Return the precision that the ranking would have at another prevalence (Siblini et al. 2020).
 
-    It is given as the odds of a negative: next to 1 a prevalence has no digits left for them.
+    ``odds`` are those of a negative: computed from a prevalence close to 1 they would lose digits.
     """
     return tp / (tp + positives / negatives * odds * fp)
 
 
 def precision_gain(tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
-    """Return precision on the gain scale: 1 is perfect, 0 is as good as calling all positive."""
+    """Return precision on the gain scale: 1 is precision 1, 0 is precision at the prevalence."""
     return gain_over(tp, fp, positives, negatives) / (negatives.cast(pl.Float64) * tp)
 
 
 def recall_gain(tp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
-    """Return recall on the gain scale: 1 is full recall, 0 a recall equal to the prevalence."""
+    """Return recall on the gain scale: 1 is full recall, 0 is a recall equal to the prevalence."""
     return precision_gain(tp, positives - tp, positives, negatives)
 
 
 def gain_over(tp: pl.Expr, wrong: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
-    """Return ``negatives * tp - positives * wrong``, a gain before it is divided.
+    """Return ``negatives * tp - positives * wrong``, the numerator of a gain.
 
-    It is linear along a step, and exact for counts whose product a float holds.
+    It is linear along a step, and exact for counts whose products fit a float.
     """
     return negatives.cast(pl.Float64) * tp - positives.cast(pl.Float64) * wrong
 
@@ -79,15 +79,16 @@ def gain_over(tp: pl.Expr, wrong: pl.Expr, positives: pl.Expr, negatives: pl.Exp
 
 def step_area(gain: Amounts, tp: Amounts, fp: Amounts, positives: Amounts) -> Amounts:
     """Return what one step adds to the average precision: ``(R_n - R_(n-1)) * P_n``."""
-    # Divided first: the product of a tiny weight and a tiny precision would be zero.
+    # Divide first: a tiny weight times a tiny precision would underflow to zero.
     return gain / positives * precision(tp, fp)
 
 
 def wilson_low(hits: pl.Expr, misses: pl.Expr, z: float) -> pl.Expr:
     """Return the lower end of Wilson's interval for a share of hits (1927, JASA 22:209).
 
-    The upper end is 1 less the lower end for the misses. As the smaller root of a quadratic over
-    its larger one, it loses nothing where hits are few. Without hits it is 0, also where ``z`` is.
+    The upper end is 1 minus the lower end for the misses. The smaller root is computed as the
+    product of both over the larger one, which keeps every digit when hits are few. Without hits
+    the result is 0, even if ``z`` is 0.
     """
     n = hits + misses
     root = (hits * (misses / n) + z * z / 4).sqrt()
@@ -96,7 +97,7 @@ def wilson_low(hits: pl.Expr, misses: pl.Expr, z: float) -> pl.Expr:
 
 
 def normal_quantile(level: float) -> float:
-    """Return how many standard errors hold so much of a normal distribution."""
+    """Return ``z`` such that the share ``level`` of a normal lies within ``z`` standard errors."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
@@ -105,20 +106,20 @@ def normal_quantile(level: float) -> float:
 
 def sizes(positives: ExprT, negatives: ExprT) -> list[ExprT]:
     """Return the size columns of a segment, and its status."""
-    n, of = positives + negatives, library(positives)
+    n, lib = positives + negatives, library(positives)
     status = (
-        of.when(n == 0)
-        .then(of.lit("empty"))
+        lib.when(n == 0)
+        .then(lib.lit("empty"))
         .when(positives == 0)
-        .then(of.lit("no_positives"))
+        .then(lib.lit("no_positives"))
         .when(negatives == 0)
-        .then(of.lit("no_negatives"))
-        .otherwise(of.lit("ok"))
+        .then(lib.lit("no_negatives"))
+        .otherwise(lib.lit("ok"))
     )
     return [
         n.alias("n"),
         positives.alias("n_pos"),
-        of.when(n > 0).then(positives / n).alias("prevalence"),
+        lib.when(n > 0).then(positives / n).alias("prevalence"),
         status.alias("status"),
     ]
 
@@ -127,41 +128,40 @@ def sizes(positives: ExprT, negatives: ExprT) -> list[ExprT]:
 
 
 def exact_sum(terms: ExprT) -> ExprT:
-    """Return the sum of terms from 0 to 1: the same in any order, to the last digit.
+    """Return the sum of terms from 0 to 1, identical to the last digit in any order.
 
-    Added one by one, a million equal terms would each round the same way, and lose five digits.
+    In a plain sum, a million equal terms would all round the same way and lose five digits.
     """
     coarse = (terms * _COARSE).floor() / _COARSE
-    added: ExprT = coarse.sum() + (terms - coarse).sum()
-    return added
+    return coarse.sum() + (terms - coarse).sum()
 
 
 def total(terms: ExprT) -> ExprT:
-    """Return the exact sum of terms that make at most 1.
+    """Return the exact sum of terms whose true sum is at most 1.
 
-    Where the terms themselves are rounded, as shares of weights are, they may make a little more.
+    Rounded terms, such as shares of weights, may add up to slightly more: hence the limit.
     """
     return exact_sum(terms).clip(upper_bound=1.0)
 
 
 def addable(lengths: pl.Expr) -> pl.Expr:
-    """Round lengths so that they add up exactly, in any order, as long as they make below 2**13."""
+    """Round lengths so that they add up exactly, in any order, up to a sum of 2**13."""
     return (lengths * _COARSE).round() / _COARSE
 
 
 def minus_log1p(x: pl.Expr) -> pl.Expr:
-    """Return ``x - log(1 + x)`` to full precision, by its series where the two nearly cancel."""
+    """Return ``x - log(1 + x)`` to full precision, by its series where the terms nearly cancel."""
     series = pl.lit(0.0)
     for k in range(16, 1, -1):
         series = (1 / k if k % 2 == 0 else -1 / k) + x * series
     return pl.when(x < _SERIES_BELOW).then(x * x * series).otherwise(x - x.log1p())
 
 
-# --- expressions of any library ------------------------------------------------------------------
+# --- expressions of either library ---------------------------------------------------------------
 
 
 def unsigned_zero(value: ExprT, dtype: pl.DataType) -> ExprT:
-    """Return floats with one zero: of -0.0 and 0.0 a group would keep that of some row."""
+    """Return 0.0 for -0.0, as a group of both would show the one that some row happens to have."""
     if not dtype.is_float():
         return value
     one: ExprT = library(value).when(value != 0).then(value).otherwise(value.abs())
@@ -169,10 +169,10 @@ def unsigned_zero(value: ExprT, dtype: pl.DataType) -> ExprT:
 
 
 def without_nan(value: ExprT, dtype: pl.DataType) -> ExprT:
-    """Return a column with null for NaN, where there can be any."""
+    """Return a column with null for NaN."""
     return value.fill_nan(None) if dtype.is_float() else value
 
 
 def library(expression: object) -> Any:
-    """Return the library an expression is of, for its ``when`` and ``lit``."""
+    """Return the library of an expression, for its ``when`` and ``lit``."""
     return sys.modules[type(expression).__module__.partition(".")[0]]

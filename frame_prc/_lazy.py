@@ -1,9 +1,9 @@
-"""What the plans of all verbs are built with: frames computed once, joins, and steps in Python.
+"""Building blocks of query plans: frames computed once, joins, and steps in Python.
 
-A step in Python needs the interpreter's lock. On a thread of the engine's pool it would wait there
-for a thread that holds the lock and waits for the pool, as ``to_pandas`` does: for good, where all
-threads of the pool wait so. Hence eager frames have no such step in their plans, and in those of
-lazy frames joins and concatenations take one input after the other, on the caller's own thread.
+A step in Python needs the interpreter's lock. On a thread of the Polars pool it may wait for a
+thread that holds the lock and waits for the pool, as ``to_pandas`` does, and once every thread of
+the pool waits like this they deadlock. So plans of eager frames have no step in Python, and in
+those of lazy frames joins and concatenations compute their inputs in turn, on the caller's thread.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ def cached(lf: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def join(left: FrameT, right: FrameT, **how: Any) -> FrameT:
-    """Join two frames, of which lazy ones are computed one after the other."""
+    """Join two frames; lazy ones are computed one after the other."""
     if isinstance(left, pl.LazyFrame):
         return left.join(right, **how, allow_parallel=False)
     return left.join(right, **how)
 
 
 def concat(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
-    """Put frames below each other, in their common dtypes, computed one after the other.
+    """Stack frames in their common dtypes, computed one after the other.
 
-    Where no order is asked for after, such as before a sort, Polars takes the rows as they come.
+    If the plan needs no order afterwards, for instance before a sort, Polars keeps none.
     """
     return pl.concat(frames, how="vertical_relaxed", parallel=False)
 
 
 def left_join(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool = True) -> FrameT:
-    """Return rows with what another frame has for their keys, where null is null and NaN is NaN.
+    """Add the columns of another frame by key; null matches null, and NaN matches NaN.
 
-    Without keys the other frame has a single row, which is for all.
+    Without keys the other frame has a single row, which every row gets.
     """
     order: Literal["left", "none"] = "left" if in_order else "none"
     if not keys:
         return join(left, right, how="cross", maintain_order=order)
-    # A join takes a name that is written like a pattern for one.
+    # A join would read a name such as "^a.*$" as a pattern.
     plain: dict[str, str] = {key: f"\0key_{number}" for number, key in enumerate(keys)}
     left, right = left.rename(plain), right.rename(plain)
     is_nan: list[pl.Expr] = []
     if len(keys) == 1 and right.collect_schema()["\0key_0"].is_float():
-        # Two sorted columns are merged by ==, for which NaN is not itself: not so two at once.
+        # Polars merges on one sorted key by ==, and NaN != NaN. A second key prevents the merge.
         is_nan = [pl.col("\0key_0").is_nan().alias("\0nan")]
     joined = join(
         left.with_columns(is_nan),
@@ -66,7 +66,7 @@ def left_join(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: boo
 def aggregated(
     lf: pl.LazyFrame, keys: Sequence[str], *aggregates: pl.Expr, **named: pl.Expr
 ) -> pl.LazyFrame:
-    """Return a row for each value of the keys; without keys one for all rows, or for none."""
+    """Return a row for each value of the keys; without keys one row, even if there are no rows."""
     if keys:
         return lf.group_by(keys).agg(*aggregates, **named)
     return lf.select(*aggregates, **named)
@@ -75,9 +75,9 @@ def aggregated(
 def in_batches(
     lf: pl.LazyFrame, step: Callable[[pl.DataFrame], pl.DataFrame], schema: pl.Schema
 ) -> pl.LazyFrame:
-    """Return what a function makes of each batch of rows, at collect.
+    """Apply a function to each batch of rows, at collect.
 
-    As a step of its own: Python inside an expression runs on a thread of the engine's pool.
+    It is a step of the plan, since Python inside an expression runs on a thread of the pool.
     """
     return lf.map_batches(step, schema=schema, streamable=True)
 
@@ -89,18 +89,18 @@ def in_python(
     *,
     in_memory: bool,
 ) -> pl.LazyFrame:
-    """Return what a function makes of a whole frame: now if it is in memory, else at collect."""
+    """Apply a function to a whole frame: now if it is in memory, else at collect."""
     if in_memory:
         return step(lf.collect(engine="in-memory")).lazy()
     return lf.map_batches(step, schema=schema)
 
 
 def key_names(count: int) -> list[str]:
-    """Return the internal names of so many keys."""
+    """Return the internal names of the keys, given their number."""
     return [f"key_{i}" for i in range(count)]
 
 
 def named(name: str) -> pl.Expr:
-    """Return the column of a name, also of one that ``pl.col`` would read as a pattern."""
+    """Return the column of a name, even if ``pl.col`` would read it as a pattern."""
     is_pattern = name.startswith("^") or name == "*"
     return cs.by_name(name).as_expr() if is_pattern else pl.col(name)

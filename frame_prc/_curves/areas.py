@@ -1,4 +1,4 @@
-"""Areas under the curve: each convention one formula over the steps at which recall grows."""
+"""Areas under the curve: one formula per method, over the steps at which recall grows."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 
-# Up to this a float holds every whole number, so that sums of them are exact.
+# A float holds every whole number up to this, so sums of whole numbers are exact.
 _LARGEST_EXACT = 2**sys.float_info.mant_dig
-# Steps of a gain below this are too far from 1 to add up with the others in any order.
+# Negative areas of the gain beyond this are too large to add up exactly in any order.
 _FAR_BELOW = -(2.0**12)
 
-# These look only at the end of a step, so they need no point between two hits.
+# These need only the end of each step, not the point before it.
 _END_METHODS = {"step", "envelope", "11-point", "101-point"}
 
 SIZES = ("n", "n_pos", "prevalence")
 AVERAGE_PRECISION = "average_precision"
-# How many segments a mean leaves out; of a pool none.
+# How many segments a mean leaves out as undefined; a pool leaves out none.
 UNDEFINED = "n_undefined"
 N_UNDEFINED = pl.col(AVERAGE_PRECISION).null_count().cast(pl.Int64).alias(UNDEFINED)
 NONE_UNDEFINED = pl.lit(0, pl.Int64).alias(UNDEFINED)
 
-# A step leads from the point before, where tp was tp_a, to a point with more true positives; its
-# area is taken between the counts low and high, which are tp_a and tp unless recall is cut.
+# A step leads from a point with tp_a true positives to the next one with more, tp. Its area is that
+# between the counts low and high, which are tp_a and tp unless recall_range= cuts them.
 _TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_a")
 _LOW, _HIGH = pl.col("low"), pl.col("high")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
@@ -64,7 +64,7 @@ def _interpolated_area() -> pl.Expr:
 
 
 def interpolated_shortfall() -> pl.Expr:
-    """Return what a step of the interpolated curve lacks of the area of precision 1."""
+    """Return how much a step of the interpolated curve falls short of precision 1."""
     fp_low = _FP_A + (_FP - _FP_A) * ((_LOW - _TP_A) / (_TP - _TP_A))
     return _along_step(fp_low, _FP - _FP_A)
 
@@ -72,23 +72,24 @@ def interpolated_shortfall() -> pl.Expr:
 def _along_step(low: pl.Expr, grown: pl.Expr) -> pl.Expr:
     """Integrate the share of one class while TP and FP grow linearly.
 
-    It is precision where TP is followed, from ``low`` on (Davis & Goadrich 2006, Keilwagen 2014),
-    and 1 less precision where FP is. With Q = TP + FP and s = dTP/dQ the area below precision is
-    ``s (TP ln(1 + x) + s Q (x - ln(1 + x)))`` from (TP, Q) on, with x = dQ/Q: the published form,
-    arranged so that nothing cancels when a step is small beside what was retrieved before.
+    For TP this is precision (Davis & Goadrich 2006, Keilwagen 2014), for FP 1 minus precision;
+    ``low`` is the count of the class where the step starts. With Q = TP + FP and s = dTP/dQ the
+    area below precision is ``s (TP ln(1 + x) + s Q (x - ln(1 + x)))`` from the point (TP, Q), with
+    x = dQ/Q. This is the published form, arranged so that nothing cancels in a step that is small
+    relative to Q.
     """
     share = grown / pl.col("added")
     area = _SLOPE * (low * _GROWTH.log1p() + share * _RETRIEVED * minus_log1p(_GROWTH))
-    first = share * (_HIGH - _LOW)  # nothing retrieved before: the share is constant
+    first = share * (_HIGH - _LOW)  # before the first rows are retrieved, the share is constant
     return pl.when(_RETRIEVED > 0).then(area).otherwise(first) / _POSITIVES
 
 
 def _with_growth(steps: pl.LazyFrame) -> pl.LazyFrame:
-    """Add by what share the retrieved rows grow along a step.
+    """Add the relative growth of the retrieved rows along a step, and what it is computed from.
 
-    As columns: Polars plans an expression anew wherever it is used.
+    These are columns because Polars plans an expression again wherever it is used.
     """
-    added = _TP - _TP_A + (_FP - _FP_A)  # not of two sums, which may hide it
+    added = _TP - _TP_A + (_FP - _FP_A)  # in the difference of two large sums it could vanish
     sloped = steps.with_columns(added=added, slope=(_TP - _TP_A) / added)
     from_low = sloped.with_columns(retrieved=_TP_A + _FP_A + (_LOW - _TP_A) / _SLOPE)
     return from_low.with_columns(growth=(_HIGH - _LOW) / _SLOPE / _RETRIEVED)
@@ -101,15 +102,16 @@ def _envelope_area() -> pl.Expr:
 def _grid_area(steps: int, *, weighted: bool) -> pl.Expr:
     """Average the envelope over the recalls 0, 1/steps, ..., 1.
 
-    Counts compare with the grid exactly, ``steps * TP >= k * positives``, where a grid of floats
-    misses recalls that lie on it. Sums of weights reach it within what they may be rounded by.
+    Counts are compared with the grid exactly, as ``steps * TP >= k * positives``; with a grid of
+    floats some recalls that lie on it would be missed. Sums of weights are compared with a
+    tolerance for their rounding.
     """
 
     def reached(tp: pl.Expr) -> pl.Expr:
         of_counts = steps * _whole(tp) // _whole(_POSITIVES)
         if not weighted:
             return of_counts
-        # Each addition rounds by at most half the last digit, in either of two sums.
+        # Each addition, in either of the two sums, rounds by at most half the last digit.
         rounded = (pl.col("n_terms") + 1) * sys.float_info.epsilon
         of_weights = (steps * recall(tp, _POSITIVES) * (1 + rounded)).floor()
         is_whole = (_whole(amount) == amount for amount in (tp, _POSITIVES))
@@ -125,20 +127,18 @@ def _whole(amount: pl.Expr) -> pl.Expr:
 
 
 def _gain_area() -> pl.Expr:
-    """Trapezoid of precision gain over recall gain from 0 to 1 (Flach & Kull 2015).
+    """Return the trapezoid of precision gain over recall gain from 0 to 1 (Flach & Kull 2015).
 
-    Where recall gain grows past 0 inside a step, the two gains are, before they are divided,
-    those of both its ends by their distances: no difference is taken of what nearly cancels.
+    Where recall gain passes 0 inside a step, the numerator of precision gain is interpolated there
+    from those of both ends of the step, so that nothing cancels.
     """
     positives, negatives = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
-    recall_b, recall_a = (
-        gain_over(tp, positives - tp, positives, negatives) for tp in (_TP, _TP_A)
-    )
+    recall_a = gain_over(_TP_A, positives - _TP_A, positives, negatives)
+    recall_b = gain_over(_TP, positives - _TP, positives, negatives)
+    over_a = gain_over(_TP_A, _FP_A, positives, negatives)
+    over_b = gain_over(_TP, _FP, positives, negatives)
     passes = recall_a < 0
     before, after = -recall_a / (recall_b - recall_a), recall_b / (recall_b - recall_a)
-    over_a, over_b = (
-        gain_over(tp, fp, positives, negatives) for tp, fp in ((_TP_A, _FP_A), (_TP, _FP))
-    )
     at_zero = positives * (positives * (negatives / (positives + negatives)))
     over_zero = (over_a * after + over_b * before) / at_zero
     across = positives / negatives * (positives / _TP_A) * ((_TP - _TP_A) / _TP)
@@ -172,9 +172,9 @@ def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
 
 def sized_areas(ranking: Ranking) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
-    areas = _areas(ranking, ["step"], "one", None)
-    own = sizes(_POSITIVES, _NEGATIVES)
-    table = areas.select("segment", *own, pl.col("step").alias(AVERAGE_PRECISION))
+    areas = areas_of(steps(ranking, ["step"]), ["step"], weighted=ranking.rows.columns.weighted)
+    columns = [*sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)]
+    table = areas.select("segment", *columns)
     return ranking.segments.with_keys(ranking.with_dropped(table))
 
 
@@ -192,26 +192,16 @@ class Areas(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the areas of rows."""
         ranking = rank(rows, self.bins)
+        grown = steps(ranking, self.methods, self.start, self.recall_range)
         low, high = self.recall_range or (0.0, 1.0)
         width = high - low if self.standardised else 1.0
-        long = _areas(ranking, self.methods, self.start, self.recall_range).select(
+        long = areas_of(grown, self.methods, weighted=rows.columns.weighted).select(
             "segment",
             pl.lit(list(self.methods), dtype=pl.List(pl.String)).alias("method"),
             pl.concat_list((pl.col(self.methods) / width).clip(upper_bound=1.0)).alias("auc"),
         )
         table = ranking.with_dropped(long.explode("method", "auc"))
         return ranking.segments.with_keys(table)
-
-
-def _areas(
-    ranking: Ranking,
-    methods: Sequence[Method],
-    start: Start,
-    recall_range: tuple[float, float] | None,
-) -> pl.LazyFrame:
-    """Return ``segment, positives, negatives`` and one column per method."""
-    found = steps(ranking, methods, start, recall_range)
-    return areas_of(found, methods, weighted=ranking.rows.columns.weighted)
 
 
 def areas_of(
@@ -227,7 +217,7 @@ def areas_of(
 
 
 def _sum(method: Method) -> pl.Expr:
-    """Return the area from its steps, of which only those of the gain may be below 0, and far."""
+    """Return the sum of the areas of the steps, which only for the gain may be far below 0."""
     area = pl.col(method)
     if method != "gain":
         return total(area)
@@ -236,11 +226,10 @@ def _sum(method: Method) -> pl.Expr:
 
 
 def _defined(methods: Sequence[Method]) -> list[pl.Expr]:
-    """Leave an area null where it is not defined: no positives, for the gain no negatives."""
-    needs = dict.fromkeys(methods, _POSITIVES > 0)
-    if "gain" in needs:
-        needs["gain"] = (_POSITIVES > 0) & (_NEGATIVES > 0)
-    return [pl.when(need).then(pl.col(method)).alias(method) for method, need in needs.items()]
+    """Set areas to null where there are no positives, or for the gain no negatives."""
+    both = (_POSITIVES > 0) & (_NEGATIVES > 0)
+    needed = {method: both if method == "gain" else _POSITIVES > 0 for method in methods}
+    return [pl.when(need).then(method).alias(method) for method, need in needed.items()]
 
 
 def steps(
@@ -283,6 +272,3 @@ def _precision_before(start: Start) -> pl.Expr:
     nothing_before = _TP_A + _FP_A == 0
     before = pl.when(nothing_before).then(at_start).otherwise(precision(_TP_A, _FP_A))
     return before.alias("precision_a")
-
-
-# --- as an expression ----------------------------------------------------------------------

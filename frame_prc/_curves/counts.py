@@ -1,4 +1,4 @@
-"""Counts: positives and negatives at each distinct score, or in each bin, which add up."""
+"""Counts: positives and negatives at each distinct score, or in each bin; they can be added."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from frame_prc._rows.checks import (
     with_bin_checks,
     with_checks,
 )
-from frame_prc._rows.columns import Column, Columns
+from frame_prc._rows.columns import Column
 from frame_prc._rows.rows import SQUARES, Rows
 from frame_prc._rows.rules import SUMS, required_rule
 from frame_prc._rows.table import Table
@@ -33,7 +33,7 @@ BOUNDS = (THRESHOLD, BIN_END)  # of a bin; an exact count has a threshold alone
 
 @dataclass(frozen=True)
 class Counts(Table):
-    """One row per segment and distinct score, or bin that holds rows; scores descend."""
+    """One row per segment and distinct score, or bin that is not empty; scores descend."""
 
     bins: Bins | None = None
     squares: bool = False
@@ -47,61 +47,52 @@ class Counts(Table):
 
     @property
     def reserved(self) -> Sequence[str]:
-        """Names that no key may have, or merge() would not know it as a key."""
+        """Names that no key may have, as merge() would not read them as keys."""
         return (*BOUNDS, *ADDABLE)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the counts of rows."""
-        if self.squares:
-            _check_squares(rows.columns)
+        if self.squares and rows.columns.lacks_squares:
+            raise OptionError(
+                "squares=True cannot be computed from sums of weights in pos= and neg=",
+                "rows with weight=, or pos_squares= and neg_squares= beside the sums",
+            )
+        squares = self.squares and rows.columns.needs_squares
         if self.bins is None:
-            return _exact(rows, squares=self.squares)
-        return _binned(rows, self.bins, squares=self.squares)
+            counts = _exact(rows, squares=squares)
+        else:
+            counts = _binned(rows, self.bins, squares=squares)
+        if self.squares and not squares:
+            # Each row counts as one, so the counts are also the sums of squares.
+            counts = counts.with_columns(pos_squares="pos", neg_squares="neg")
+        return counts
 
 
 def _exact(rows: Rows, *, squares: bool) -> pl.LazyFrame:
     ranking = rank(rows, squares=squares)
-    ties = ranking.frame.group_by(ranking.key.tie()).agg(class_totals(ranking)).sort("rank_key")
-    ties = _with_squares(ties, rows) if squares else ties
-    amounts = [*SUMS, *(SQUARES if squares else ())]
-    scored = ranking.with_score(ties.select(ranking.key.segment(), ranking.key.slot(), *amounts))
+    key = ranking.key
+    ties = ranking.frame.group_by(key.tie()).agg(class_totals(ranking)).sort("rank_key")
+    scored = ranking.with_score(ties.select(key.segment(), key.slot(), pl.exclude("rank_key")))
     return ranking.segments.with_keys(scored.with_columns(threshold="score"))
 
 
 def _binned(rows: Rows, bins: Bins, *, squares: bool) -> pl.LazyFrame:
-    """Return only the bins that hold any rows."""
-    apart = squares and rows.columns.needs_squares
-    counted = count_bins(rows, bins, squares=apart, covering=True).frame
-    counted = _with_squares(counted, rows) if squares else counted
-    held = counted.filter(pl.col("pos") + pl.col("neg") > 0)
+    """Return only the bins that are not empty."""
+    counted = count_bins(rows, bins, squares=squares, covering=True).frame
+    filled = counted.filter(pl.col("pos") + pl.col("neg") > 0)
     bounds = bins.table(rows.score_dtype).rename({"score": "threshold", "level": "score"})
-    return join(held, bounds, on="score", how="left", maintain_order="left")
-
-
-def _with_squares(counts: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    """Add the sums of squared weights where they are not there: counts are their own squares."""
-    if rows.columns.needs_squares:
-        return counts
-    return counts.with_columns(pos_squares="pos", neg_squares="neg")
-
-
-def _check_squares(columns: Columns) -> None:
-    if columns.lacks_squares:
-        raise OptionError(
-            "squares=True cannot be told from sums of weights in pos= and neg=",
-            "rows with weight=, or pos_squares= and neg_squares= beside the sums",
-        )
+    return join(filled, bounds, on="score", how="left", maintain_order="left")
 
 
 def merge(frames: Sequence[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
     """Add up frames of counts."""
     schemas = [frame.collect_schema() for frame in frames]
-    for place, schema in enumerate(schemas):
-        _check_counts(schema, place)
-        _check_alike(schema, schemas[0], place)
+    for number, schema in enumerate(schemas, start=1):
+        _check_counts(schema, number)
+        _check_alike(schema, schemas[0], number)
     names = schemas[0].names()
     amounts = [name for name in names if name in ADDABLE]
-    # Sums of Float32 would lose ones among millions.
+    # A sum of Float32 would lose counts of one beside millions.
     exact = [pl.col(name).cast(pl.Float64) for name in amounts if schemas[0][name] == pl.Float32]
     groups = [name for name in names if name not in ADDABLE]
     columns = list(map(named, names))
@@ -115,7 +106,7 @@ def merge(frames: Sequence[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
 
 
 def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> pl.LazyFrame:
-    """Return counts by key, thresholds descending; rows never retrieved, of none, come last."""
+    """Return counts by key, thresholds descending; those never retrieved, without one, are last."""
     descends = [*(False for _ in keys), True]
     return table.sort(*keys, "threshold", descending=descends, nulls_last=descends)
 
@@ -129,30 +120,30 @@ def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[Check]:
     return [*checks, *([threshold_check()] if schema["threshold"].is_float() else [])]
 
 
-def _check_counts(schema: pl.Schema, place: int) -> None:
+def _check_counts(schema: pl.Schema, number: int) -> None:
     counts = Counts().outputs
     lacking = [name for name in counts if name not in schema]
     if lacking:
         raise ColumnError(
-            f"frame {place + 1} has no column {lacking[0]!r}",
+            f"frame {number} has no column {lacking[0]!r}",
             f"counts, with columns {', '.join(map(repr, counts))} after the keys",
             "counts(...) makes such a frame from rows",
         )
     for name in (*BOUNDS, *ADDABLE):
         if name in schema and not schema[name].is_numeric():
             raise ColumnError(
-                f"column {name!r} of frame {place + 1} has dtype {schema[name]}",
+                f"column {name!r} of frame {number} has dtype {schema[name]}",
                 "a numeric column",
                 f"cast it, for example with pl.col({name!r}).cast(...)",
             )
 
 
-def _check_alike(schema: pl.Schema, first: pl.Schema, place: int) -> None:
-    """Refuse to add up what was counted by other keys, in other bins, or in another dtype."""
+def _check_alike(schema: pl.Schema, first: pl.Schema, number: int) -> None:
+    """Raise if counts have other keys, other bins or other dtypes than the first ones."""
     if set(schema) != set(first):
         other = sorted(set(schema) ^ set(first))
         raise ColumnError(
-            f"frame {place + 1} and frame 1 differ in columns {', '.join(map(repr, other))}",
+            f"frame {number} and frame 1 differ in columns {', '.join(map(repr, other))}",
             "counts by the same keys, all of them binned or none",
         )
     for name, dtype in first.items():
@@ -160,7 +151,7 @@ def _check_alike(schema: pl.Schema, first: pl.Schema, place: int) -> None:
             cast = "..." if pl.Enum not in (dtype, schema[name]) else "pl.String"
             in_pandas = "" if cast == "..." else ", or in pandas with .astype(str)"
             raise ColumnError(
-                f"column {name!r} has dtype {schema[name]} in frame {place + 1} "
+                f"column {name!r} has dtype {schema[name]} in frame {number} "
                 f"and {dtype} in frame 1",
                 "one dtype",
                 f"cast it, for example with pl.col({name!r}).cast({cast}){in_pandas}",

@@ -1,4 +1,4 @@
-"""The curve: a point per segment and distinct score, from running sums to precision and recall."""
+"""The curve: one point per segment and distinct score, with its precision and recall."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 
 @dataclass(frozen=True)
 class Extras:
-    """Columns that a curve gets on request; ``z`` bounds the intervals of precision."""
+    """Optional columns of a curve; ``z`` is the normal quantile for intervals of precision."""
 
     envelope: bool = False
     gain: bool = False
@@ -40,13 +40,17 @@ class Extras:
     z: float | None = None
 
     def columns(self) -> dict[str, pl.Expr]:
-        """Return the columns by name, in order, for points that have their rates."""
-        columns = {"envelope": _envelope()} if self.envelope else {}
+        """Return the columns by name, in order, for points that have precision and recall."""
+        columns: dict[str, pl.Expr] = {}
+        if self.envelope:
+            columns["envelope"] = _envelope()
         if self.gain:
             columns |= _gains()
         if self.calibrate is not None:
             columns["precision_calibrated"] = _calibrated(self.calibrate)
-        return columns | ({} if self.z is None else _wilson(self.z))
+        if self.z is not None:
+            columns |= _wilson(self.z)
+        return columns
 
 
 @dataclass(frozen=True)
@@ -67,22 +71,22 @@ class Curve(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the curve of rows."""
         _check_interval(rows, self.extras)
-        ranking, keep, opened = rank(rows, self.bins), self.keep, self.start is not None
-        frame = _with_rates(points(ranking, keep), self.start)
+        ranking, has_start = rank(rows, self.bins), self.start is not None
+        frame = _with_rates(points(ranking, self.keep), self.start)
         frame = frame.with_columns(**self.extras.columns())
-        if isinstance(keep, int):
-            # The row that opens a segment does not count where it is not shown.
-            frame = thin(frame, keep + (not opened))
-        if not opened:
+        if isinstance(self.keep, int):
+            # A start point that is not shown does not count.
+            frame = thin(frame, self.keep + (not has_start))
+        if not has_start:
             frame = frame.filter(~pl.col("opens"))
         return ranking.segments.with_keys(_with_threshold(ranking, frame))
 
 
 def _check_interval(rows: Rows, extras: Extras) -> None:
-    """Refuse an interval of precision for sums of weights."""
+    """Raise if an interval of precision is wanted for sums of weights."""
     if extras.z is not None and rows.columns.weighted:
         raise OptionError(
-            "ci= of a curve is for counts of rows, and these are sums of weights",
+            "ci= of a curve needs counts of rows, and these are sums of weights",
             "rows without weight=, or integer counts",
             "band(...) resamples weighted rows",
             shell_hint=None,
@@ -90,14 +94,14 @@ def _check_interval(rows: Rows, extras: Extras) -> None:
 
 
 def points(ranking: Ranking, keep: Keep = "all") -> pl.LazyFrame:
-    """Return a point per score and one to open each segment, beside the segment's totals."""
+    """Return one point per score and one that opens each segment, with the segment's totals."""
     holds_rows = _POSITIVES + _NEGATIVES > 0
     kept = running(ranking, TIES if keep == "all" else CORNERS)
     return kept.filter(ranking.key.retrieved() & holds_rows)
 
 
 def _with_rates(points: pl.LazyFrame, start: Start) -> pl.LazyFrame:
-    # At a given threshold that no row reaches there is no precision: 0/0.
+    # Precision is 0/0, so null, at a given threshold that no row reaches.
     rate = pl.when(_TP + _FP > 0).then(precision(_TP, _FP))
     at_start = pl.lit(1.0) if start == "one" else rate.backward_fill().over("segment")
     return points.with_columns(
@@ -112,12 +116,12 @@ def _with_rates(points: pl.LazyFrame, start: Start) -> pl.LazyFrame:
 
 
 def _envelope() -> pl.Expr:
-    """Return the largest precision from each point on (PASCAL VOC 2010, Detectron ``voc_ap``)."""
+    """Return the largest precision at a point or later (PASCAL VOC 2010, Detectron ``voc_ap``)."""
     return pl.col("precision").cum_max(reverse=True).backward_fill().over("segment")
 
 
 def _gains() -> dict[str, pl.Expr]:
-    """Return the gains: minus infinity before the first hit, without a scale if no negatives."""
+    """Return the gains; null before the first hit, where they are -inf, and without negatives."""
     defined = pl.when((_TP > 0) & (_NEGATIVES > 0))
     return {
         "precision_gain": defined.then(precision_gain(_TP, _FP, _POSITIVES, _NEGATIVES)),
@@ -136,11 +140,11 @@ def _calibrated(prevalence: float) -> pl.Expr:
 
 
 def _wilson(z: float) -> dict[str, pl.Expr]:
-    """Return the interval of precision, null where no row is retrieved, whatever ``start=``."""
-    some = pl.when(_TP + _FP > 0)
+    """Return the interval of precision; null where no row is retrieved, as at the start."""
+    retrieves = pl.when(_TP + _FP > 0)
     return {
-        "precision_low": some.then(wilson_low(_TP, _FP, z)),
-        "precision_high": some.then(1 - wilson_low(_FP, _TP, z)),
+        "precision_low": retrieves.then(wilson_low(_TP, _FP, z)),
+        "precision_high": retrieves.then(1 - wilson_low(_FP, _TP, z)),
     }
 
 

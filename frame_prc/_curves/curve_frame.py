@@ -1,4 +1,4 @@
-"""Frames that are curves already, as ``curve`` returned them or as read back from a file."""
+"""Frames that are curves already: results of ``curve``, perhaps read back from a file."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from frame_prc._request.roles import Given
 from frame_prc._request.specs import Start
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
-# Of the parameters that change nothing for a frame that is a curve; of all others None.
+# The defaults of parameters that a curve has no use for; all others default to None.
 _DEFAULTS = {"missing": "raise", "start": "one", "keep": "corners"}
 _AMOUNTS = ("tp", "fp", "fn", "tn")
+_INFINITY = float("inf")
+_ROUNDING = 1e-9  # relative, as a file may not keep all digits of sums of weights
 _HINT = "give truth= and score= to draw rows, or pos=, neg= and score= to draw counts"
 
 
 @dataclass(frozen=True)
 class CurveFrame:
-    """A curve, and the counts it was made of: ``key_0, key_1, ...``, ``threshold, pos, neg``.
+    """A curve, and the counts it was made from: ``key_0, key_1, ...``, ``threshold, pos, neg``.
 
-    ``points`` have all columns as they came, in drawing order; ``keys`` are the caller's names of
-    the keys, ``start`` is how the segments open, and ``error`` is how far off the steps are where
-    the curve was thinned, ``None`` where it was not.
+    ``points`` has the caller's columns, in drawing order; ``keys`` are the caller's names of the
+    keys, ``start`` is the start point of the segments, and ``error`` is the largest error of a
+    thinned curve, otherwise ``None``.
     """
 
     points: pl.DataFrame
@@ -36,35 +38,36 @@ class CurveFrame:
 
 
 def read_curve(lf: pl.LazyFrame) -> CurveFrame:
-    """Return the counts that a curve was made of; those between two points are at the lower one."""
+    """Return a curve with its counts; those between two points are put at the lower threshold."""
     schema = lf.collect_schema()
     keys = curve_keys(schema)
     by = key_names(len(keys))
     points = _in_drawing_order(lf, keys).collect()
     renamed = [named(name).alias(key) for name, key in zip(keys, by, strict=True)]
-    # In a text an amount that is whole everywhere may look like an integer beside the others.
+    # Read from a text, a column of floats that are all whole may look like integers.
     whole = all(schema[name].is_integer() for name in _AMOUNTS)
     amounts = pl.col(_AMOUNTS).cast(pl.Int64 if whole else pl.Float64)
     counted = points.select(*renamed, *CURVE).with_columns(amounts)
     _check_values(counted, by)
     error = points[THINNED[0]].max() if THINNED[0] in points.columns else None
-    return CurveFrame(points, _counts(counted, by), keys, _start(counted), _float(error))
+    largest = error if isinstance(error, float) else None
+    return CurveFrame(points, _counts(counted, by), keys, _start(counted), largest)
 
 
 def _in_drawing_order(points: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    # Where a score is infinite too, the start point is the one that retrieves nothing.
+    # A score may be infinite too; the start point is the one that retrieves no row.
     order = [*map(named, keys), pl.col("threshold"), pl.col("tp") + pl.col("fp")]
     descending = [*(False for _ in keys), True, False]
     return points.sort(order, descending=descending, maintain_order=True)
 
 
 def is_curve(given: Given) -> bool:
-    """Return whether a frame has to be a curve already: no role of its rows is named."""
+    """Return whether a frame must be a curve already, since no column of rows is named."""
     return all(given[role] is None for role in ("truth", "score", "pos", "neg"))
 
 
 def check_unused(**given: object) -> None:
-    """Refuse parameters for which a frame that is a curve has no use."""
+    """Raise if a parameter is given that a curve has no use for."""
     for name, value in given.items():
         default = _DEFAULTS.get(name)
         if type(value) is not type(default) or value != default:
@@ -75,17 +78,13 @@ def check_unused(**given: object) -> None:
             )
 
 
-def _float(value: object) -> float | None:
-    return value if isinstance(value, float) else None
-
-
 def curve_keys(schema: pl.Schema) -> list[str]:
-    """Return the columns before ``threshold``, if all that make a curve are there."""
+    """Return the columns before ``threshold``, if the frame has all columns of a curve."""
     for name in CURVE:
         if name not in schema:
             raise ColumnError(
-                f"truth= is not given, and the frame is no curve: it has no column {name!r}",
-                f"a frame as curve() returns it, with {', '.join(CURVE)} after its keys",
+                f"truth= is not given, and the frame is not a curve: it has no column {name!r}",
+                f"a result of curve(), with {', '.join(CURVE)} after its keys",
                 f"{_HINT}; {nearest(name, schema)}",
             )
     for name in CURVE:
@@ -93,7 +92,7 @@ def curve_keys(schema: pl.Schema) -> list[str]:
             raise ColumnError(
                 f"column {name!r} of the curve has dtype {schema[name]}",
                 "a numeric column",
-                "of a text with NA and Inf: pl.read_csv(..., null_values='NA', "
+                "for a text file with NA and Inf: pl.read_csv(..., null_values='NA', "
                 f"schema_overrides={{{name!r}: pl.Float64}})",
                 shell_hint=None,
             )
@@ -101,7 +100,7 @@ def curve_keys(schema: pl.Schema) -> list[str]:
     for name in keys:
         if name in CURVE:
             raise ColumnError(
-                f"column {name!r} of the curve comes before 'threshold', where its keys are",
+                f"column {name!r} of the curve comes before 'threshold', among the keys",
                 f"the order of curve(): the keys, and then {', '.join(CURVE)}",
                 "select the columns in this order",
             )
@@ -109,31 +108,25 @@ def curve_keys(schema: pl.Schema) -> list[str]:
 
 
 def _check_values(points: pl.DataFrame, by: list[str]) -> None:
-    """Refuse counts that no curve has: the rows of several segments under one key, say."""
+    """Raise if the points cannot be a curve, for instance if a key column is missing."""
     grows = [pl.col(name) >= _before(name, by) for name in ("tp", "fp")]
     falls = pl.col("threshold") <= _over(pl.col("threshold").shift(1, fill_value=_INFINITY), by)
-    totals = [
-        (pl.col(a) + pl.col(b) - _over((pl.col(a) + pl.col(b)).first(), by)).abs()
-        <= _ROUNDING * (pl.col(a) + pl.col(b))
-        for a, b in (("tp", "fn"), ("fp", "tn"))
-    ]
-    amounts = [pl.col(name) >= 0 for name in _AMOUNTS]
+    totals = (pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn"))
+    constant = [(total - _over(total.first(), by)).abs() <= _ROUNDING * total for total in totals]
+    positive = [pl.col(name) >= 0 for name in _AMOUNTS]
     point = pl.struct("threshold", "tp", "fp")
     is_new = (point != _over(point.shift(1), by)) | (pl.col("tp") + pl.col("fp") == 0)
-    new = is_new.fill_null(value=True)  # before the first point is none
-    fits = pl.all_horizontal(*grows, falls, new, *totals, *amounts).fill_null(value=False)
+    new = is_new.fill_null(value=True)  # the first point has none before it
+    fits = pl.all_horizontal(*grows, falls, new, *constant, *positive).fill_null(value=False)
     wrong = points.filter(~fits)
     if wrong.height:
         raise DataError(
-            f"the frame is no curve: {wrong.height} of {points.height} rows do not go on from the "
-            f"one before, the first of them at threshold {wrong['threshold'][0]}",
-            "segments of falling threshold, growing tp and fp, and constant tp + fn and fp + tn",
+            f"not a valid curve: in {wrong.height} of {points.height} rows tp or fp falls, the "
+            "threshold rises, totals change, a count is negative, or a point repeats; the first is "
+            f"at threshold {wrong['threshold'][0]}",
+            "in each segment falling thresholds, growing tp and fp, constant tp + fn and fp + tn",
             "the keys are the columns before threshold; are all of them there?",
         )
-
-
-_INFINITY = float("inf")
-_ROUNDING = 1e-9  # sums of weights, in a file that keeps some of their digits
 
 
 def _over(value: pl.Expr, by: list[str]) -> pl.Expr:
@@ -145,7 +138,7 @@ def _before(name: str, by: list[str]) -> pl.Expr:
 
 
 def _counts(points: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Return what each point adds, and what no threshold reaches at the threshold null."""
+    """Return the counts each point adds, and those that no threshold reaches, at threshold null."""
     retrieved = points.select(
         *by,
         "threshold",
@@ -160,7 +153,7 @@ def _counts(points: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 
 
 def _start(points: pl.DataFrame) -> Start:
-    """Return how the segments open: at precision 1, at that of their first real point, or not."""
+    """Return the start point: at precision 1, at that of the first real point, or none."""
     opening = points.filter(pl.col("tp") + pl.col("fp") == 0, pl.col("threshold") == _INFINITY)
     if opening.is_empty():
         return None

@@ -1,4 +1,4 @@
-"""Average precision as one Polars expression, for any context that aggregates."""
+"""Average precision as one Polars expression, for any aggregation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from frame_prc._formulas import step_area
 
 
 def rank_expression(positive: pl.Expr, score: pl.Expr) -> pl.Expr:
-    """Return the average precision of a group: the mean, over its positives, of two ranks' ratio.
+    """Return the average precision of a group, the mean ratio of two ranks over its positives.
 
-    In an aggregation each use of a sorted column sorts again; two ranks are the fewest.
+    In an aggregation every use of a sorted column sorts again, and this needs only two ranks.
     """
     found = score.filter(positive).rank("max", descending=True)
     retrieved = score.rank("max", descending=True).filter(positive)

@@ -1,4 +1,4 @@
-"""Operating points: one threshold per segment and target, read off the exact curve."""
+"""Operating points: one threshold per segment and target, from the exact curve."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class OperatingPoints(Table):
 
 
 def _points(ranking: Ranking, targets: Sequence[Target]) -> pl.LazyFrame:
-    # Computed per row: inside an aggregation Polars divides by a scalar inexactly, and a recall of
-    # 49/49 is then below 1.
+    # Merits are columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
+    # 49/49 would be below 1.
     dtype = ranking.threshold_dtype
     merits = {f"merit_{i}": _merit(target, dtype) for i, target in enumerate(targets)}
     columns = ("score", "fp", "positives", "negatives")
@@ -42,7 +42,7 @@ def _points(ranking: Ranking, targets: Sequence[Target]) -> pl.LazyFrame:
     ranked = with_order(ranking.with_score(points(ranking)))
     rated = ranked.with_columns(precision(_TP, _FP).alias("precision"), **merits)
     found = rated.group_by("segment").agg(**chosen)
-    # A segment that lost all its rows has no points, and still has its rows of nulls.
+    # A segment whose rows are all dropped has no points, but gets its rows, with nulls.
     every = ranking.segments.table.drop(ranking.rows.keys)
     joined = join(every, found, on="segment", how="left", maintain_order="left")
     long = joined.with_columns(
@@ -55,32 +55,31 @@ def _points(ranking: Ranking, targets: Sequence[Target]) -> pl.LazyFrame:
 
 
 def with_order(points: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the place of each point in the ranking, which a group need not keep; 0 is the largest."""
+    """Add the place of each point in the ranking, which a group may lose: 0, then -1, and so on."""
     return points.with_row_index("place").with_columns(place=-pl.col("place").cast(pl.Int64))
 
 
 def best(merit: pl.Expr, *columns: str) -> pl.Expr:
-    """Return columns of the point of most merit that no other of as much merit dominates.
+    """Return columns of the point with the most merit.
 
-    Of equally good points it is the most precise, then the one of most recall, then the one of the
-    highest threshold: the largest struct of these.
+    Among equally good points it is the one with the highest precision, then recall, then threshold:
+    no other point of the same merit dominates it.
     """
     point = pl.struct("precision", "tp", "place", *columns)
     return point.filter(merit == merit.max()).sort(descending=True).first()
 
 
 def _merit(target: Target, threshold_dtype: pl.DataType) -> pl.Expr:
-    """Return how well a point serves a target; null where it does not meet it."""
-    real, value = ~pl.col("opens"), target.value
-    predicted = _TP + _FP
+    """Return how well a point meets a target; null if it does not."""
+    real, value, predicted = ~pl.col("opens"), target.value, _TP + _FP
     match target.criterion:
         case "recall":
             return pl.when(real & (recall(_TP, _POSITIVES) >= value)).then(precision(_TP, _FP))
         case "precision":
             return pl.when(real & (precision(_TP, _FP) >= value)).then(_TP)
         case "threshold":
-            # The last point that it reaches, or the opening one.
-            # As the score's dtype has it: the Float32 next to .7 is less than .7.
+            # The last point at or above the threshold, or the start point. The threshold is
+            # rounded to the score's dtype: 0.7 as a Float32 is slightly below 0.7.
             held = pl.lit(value, pl.Float64).cast(threshold_dtype).cast(pl.Float64)
             return pl.when(~real | (_SCORE.cast(pl.Float64) >= held)).then(-pl.col("place"))
         case "f_beta":
@@ -109,12 +108,11 @@ def iso_lines(f_scores: Sequence[float], steps: int) -> pl.DataFrame:
     """Return lines of equal F1 score, each from precision 1 to recall 1."""
     lines = pl.LazyFrame({"f_score": f_scores}, schema={"f_score": pl.Float64})
     places = pl.LazyFrame({"place": range(steps + 1)})
-    f, first = pl.col("f_score"), pl.col("f_score") / (2 - pl.col("f_score"))
-    recall = first + (1 - first) * (pl.col("place") / steps)
-    points = lines.join(places, how="cross", maintain_order="left_right").with_columns(
-        recall=recall
-    )
-    precision = f * pl.col("recall") / (2 * pl.col("recall") - f)
-    # Rounded, the first point would be off 1, and the next may be above.
-    within = pl.when(pl.col("place") == 0).then(1.0).otherwise(precision.clip(upper_bound=1))
+    grid = lines.join(places, how="cross", maintain_order="left_right")
+    f, place, recall = pl.col("f_score"), pl.col("place"), pl.col("recall")
+    first = f / (2 - f)
+    points = grid.with_columns(recall=first + (1 - first) * (place / steps))
+    precision = f * recall / (2 * recall - f)
+    # Rounding would put the first point beside 1, and the next may be above 1.
+    within = pl.when(place == 0).then(1.0).otherwise(precision.clip(upper_bound=1))
     return points.select("f_score", "recall", precision=within).collect()

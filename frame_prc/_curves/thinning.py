@@ -1,4 +1,4 @@
-"""Thinning: few points that draw nearly the same curve, and how far off they are at most."""
+"""Thinning: fewer points that draw nearly the same curve, and their largest error."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _HIT, _KEPT = pl.col("hit"), pl.col("kept")
 
 
 def thin(points: pl.LazyFrame, most: int) -> pl.LazyFrame:
-    """Keep at most so many points of each segment, about evenly spaced along its curve.
+    """Keep at most ``most`` points of each segment, about evenly spaced along its curve.
 
-    Each segment opens with a row that counts as one of them.
+    The row that opens a segment counts as one of them.
 
-    The steps that grow recall are cut into stretches of equal length, the change of precision and
-    of recall added up, and the last step of each is kept: within a stretch no two precisions are
-    further apart than its length. The start, the end, and the first highest and lowest precision
-    stay as well. ``precision_error`` is the largest vertical distance between the steps drawn
-    through all points and those through the points kept.
+    The steps at which recall grows are cut into stretches of equal length, measured as the change
+    of precision plus that of recall, and the last step of each stretch is kept: within a stretch
+    precision varies by no more than its length. The start, the end, and the first highest and
+    lowest precision are kept too. ``precision_error`` is the largest vertical distance between the
+    steps drawn through all points and those drawn through the points kept.
     """
     hit = ~_OPENS & (_TP.shift(1) < _TP)
     enough = pl.len().over("segment") <= most
-    marked = points.with_columns(hit=hit, kept=_OPENS | _ends() | _is_extreme() | enough)
+    ends = _OPENS.shift(-1, fill_value=True)
+    marked = points.with_columns(hit=hit, kept=_OPENS | ends | _is_extreme() | enough)
     steps = marked.filter(_HIT | _KEPT).with_columns(_length())
-    # The start, and the two extremes.
-    stretches = most - 3
+    stretches = most - 3  # besides the start and the two extremes
     along = pl.col("length").cum_sum().over("segment")
     stretch = (along / pl.col("length").sum().over("segment") * stretches).fill_nan(0.0)
     numbered = steps.with_columns(stretch=stretch.ceil().clip(1, stretches))
@@ -37,12 +37,8 @@ def thin(points: pl.LazyFrame, most: int) -> pl.LazyFrame:
     return kept.with_columns(_error()).filter(_KEPT)
 
 
-def _ends() -> pl.Expr:
-    return _OPENS.shift(-1, fill_value=True)
-
-
 def _is_extreme() -> pl.Expr:
-    """Return whether a point is the first of its segment's highest or lowest precision."""
+    """Return whether a point is the first with the highest or lowest precision of its segment."""
     precision = pl.when(~_OPENS).then(_PRECISION)
     place = pl.int_range(pl.len())
     extreme = (place == precision.arg_max()) | (place == precision.arg_min())
@@ -50,16 +46,16 @@ def _is_extreme() -> pl.Expr:
 
 
 def _length() -> pl.Expr:
-    """Return how far a point is from the one before, up or down and to the right."""
+    """Return the distance from the point before, vertical plus horizontal."""
     across = (_RECALL - _RECALL.shift(1)).fill_null(0.0)
-    # Where the curve starts is a convention: no distance to that.
+    # The precision of the start is a convention, so the distance from it does not count.
     down = pl.when(~_OPENS.shift(1)).then((_PRECISION - _PRECISION.shift(1)).abs()).fill_null(0.0)
-    # Added up in whichever order, they are the same: one that ends a stretch ends it on any engine.
+    # Lengths add up alike in any order, so stretches end at the same points on every engine.
     return pl.when(_OPENS).then(0.0).otherwise(addable(across + down)).alias("length")
 
 
 def _error() -> pl.Expr:
-    """Return the largest distance of a step to the one that is drawn in its place."""
+    """Return the largest distance between a step and the one drawn in its place."""
     drawn = pl.when(_KEPT & ~_OPENS).then(_PRECISION).backward_fill()
     error = pl.when(_HIT).then((_PRECISION - drawn).abs())
     return error.max().over("segment").fill_null(0.0).alias("precision_error")

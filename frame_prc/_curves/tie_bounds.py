@@ -1,4 +1,4 @@
-"""How far off an average precision can be where the order within a tie or a bin is not known."""
+"""Bounds of an average precision where the order within a tie or a bin is unknown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POSITIVES = pl.col("positives")
 def tie_bounds(ranking: Ranking) -> pl.LazyFrame:
     """Return ``segment`` and the bounds of its average precision over all orders within ties.
 
-    Rows that no threshold reaches are never retrieved, and add nothing, as in the area.
+    As in the area, rows that no threshold reaches are never retrieved and add nothing.
     """
     bounds = {
         "ap_lowest": _lowest(weighted=ranking.rows.columns.weighted),
@@ -26,24 +26,19 @@ def tie_bounds(ranking: Ranking) -> pl.LazyFrame:
     adds = ranking.key.retrieved() & ~pl.col("opens") & (_TP > _TP_A)
     terms = {name: pl.when(adds).then(bound) for name, bound in bounds.items()}
     ties = running(ranking, TIES).with_columns(tp_a=_TP.shift(1), fp_a=_FP.shift(1))
-    sums = (
-        ties.with_columns(**terms)
-        .group_by("segment")
-        .agg(
-            *(total(pl.col(name)) for name in TIE_BOUNDS),
-            has_positives=(_POSITIVES > 0).any(),
-        )
-    )
+    totals = (total(pl.col(name)) for name in TIE_BOUNDS)
+    by_segment = ties.with_columns(**terms).group_by("segment")
+    sums = by_segment.agg(*totals, has_positives=(_POSITIVES > 0).any())
     defined = [pl.when("has_positives").then(pl.col(name)).alias(name) for name in TIE_BOUNDS]
     return sums.select("segment", *defined)
 
 
 def _lowest(*, weighted: bool) -> pl.Expr:
-    """Return the least a tie can add: its negatives all come first, its positives one by one.
+    """Return the least a tie can add: all its negatives first, then its positives one by one.
 
     The j-th positive then adds ``(T + j) / (T + j + F)``, with T true positives before the tie and
-    F false ones at its end. The sum over j is bounded from below by an integral, from T + 1/2 for
-    rows, since 1/x is convex; of weights, which may be split at will, from T.
+    F false positives at its end. An integral bounds the sum over j from below: from T + 1/2 for
+    rows, as 1/x is convex, and from T for weights, which can be divided without limit.
     """
     half = 0.0 if weighted else 0.5
     gain, start = _TP - _TP_A, _TP_A + half

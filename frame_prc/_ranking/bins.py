@@ -1,4 +1,4 @@
-"""Bins: scores between two thresholds taken as one, counted in a single pass over the rows."""
+"""Bins: counts of the scores between two thresholds, in a single pass over the rows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import polars as pl
 
 from frame_prc._lazy import cached
 from frame_prc._ranking.scale import Scale, integer
+from frame_prc._ranking.segments import key_bounds
 from frame_prc._request.specs import IntoColumn
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.checks import check_of
@@ -18,21 +19,16 @@ from frame_prc.exceptions import DataError
 
 _SCORE, _PLACE = pl.col("score"), pl.col("place")
 
-_PLACES = 2**20  # more than there are thresholds
+_PLACES = 2**20  # more than the most thresholds
 _SUSPECT = _PLACES - 1
-_NARROW_KEYS = (
-    pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.Date,
-)  # fmt: skip
-_WIDE_KEYS = (pl.Int64, pl.UInt64, pl.Datetime, pl.Duration, pl.Time)
-_NO_KEY = {pl.Int64: -(2**40), pl.Int128: -(2**70)}  # below every key of 32, of 64 bits
 
 
 def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool = False) -> Rows:
     """Return rows that each hold the counts of a bin, with its level in place of the score.
 
-    They come by key, the highest bin first, checked. Rows that are left out as missing are
-    in ``n_dropped``; those in no bin have no level, which is an error if bins must be ``covering``.
-    So is a score that is no probability in bins that are of these.
+    They are sorted by key, the highest bin first, and checked. ``n_dropped`` counts the rows that
+    are dropped as missing. Rows below all bins have no level, which is an error if bins must be
+    ``covering``. So is a score outside 0 to 1 in bins of probabilities.
     """
     bins = bins.of(rows.score_dtype)
     last = len(bins.thresholds) - 1
@@ -49,9 +45,8 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
         .otherwise(reached)
     )
     levelled = bins.with_level(rows.frame, in_memory=rows.in_memory)
-    placed = levelled.with_columns(place=place.cast(pl.Int64))
     amounts = _amounts(rows, squares=squares)
-    counted = _grouped(rows, placed, amounts)
+    counted = _grouped(rows, levelled.with_columns(place=place.cast(pl.Int64)), amounts)
     checked = _checked(rows, counted, bins, covering=covering)
     level = pl.when(last >= _PLACE).then(last - _PLACE).cast(pl.UInt32).alias("score")
     return replace(
@@ -65,12 +60,13 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
 
 
 def _grouped(rows: Rows, placed: pl.LazyFrame, sums: dict[str, pl.Expr]) -> pl.LazyFrame:
-    """Add up by key and place; one integer of both groups faster than two columns."""
+    """Add up by key and place, packed in one integer, which groups faster than two columns."""
     key_dtype = rows.only_key_dtype
-    if key_dtype is None or key_dtype not in (*_NARROW_KEYS, *_WIDE_KEYS):
+    if key_dtype is None or (bounds := key_bounds(key_dtype)) is None or bounds[1] >= 2**64:
         return placed.group_by(*rows.keys, "place").agg(**sums).sort(*rows.keys, "place")
-    dtype = pl.Int64 if key_dtype in _NARROW_KEYS else pl.Int128
-    no_key, places = integer(_NO_KEY[dtype], dtype), integer(_PLACES, dtype)
+    # A null key becomes a number below every key of 32 or 64 bits.
+    dtype, lowest = (pl.Int64, -(2**40)) if bounds[1] < 2**32 else (pl.Int128, -(2**70))
+    no_key, places = integer(lowest, dtype), integer(_PLACES, dtype)
     number = pl.col("key_0").to_physical().cast(dtype).fill_null(no_key)
     both = pl.col("both")
     counted = placed.group_by(both=number * places + _PLACE.cast(dtype)).agg(**sums).sort("both")
@@ -80,7 +76,7 @@ def _grouped(rows: Rows, placed: pl.LazyFrame, sums: dict[str, pl.Expr]) -> pl.L
 
 
 def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:
-    """Return what is added up in each bin, by name."""
+    """Return the sums of each bin, by name."""
     amounts = rows.amounts(pl.col("truth"), squares=squares)
     if rows.usable is not None:
         amounts = {name: pl.when(rows.usable).then(amount) for name, amount in amounts.items()}
@@ -106,22 +102,21 @@ def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -
 def find_thresholds(
     lf: pl.LazyFrame, score: IntoColumn, number: int, *, in_memory: bool
 ) -> list[float]:
-    """Return thresholds between which about equally many scores lie.
+    """Return thresholds with about the same number of scores between any two.
 
-    Scores are counted by the first ten bits of their mantissa, so one pass and a small table do.
+    Scores are counted by the first ten bits of their mantissa, in one pass and a small table.
     """
     column = find_column(lf, "score", score)
     check_numeric("score", column)
-    scale, grain = Scale.of(pl.Float32()), 2**13
-    found = project(lf, [], [], {"score": column})
-    given = computed(found).lazy() if in_memory else found
+    projected = project(lf, [], [], {"score": column})
+    given = computed(projected).lazy() if in_memory else projected
     scores = given.select(_SCORE.cast(pl.Float64)).drop_nans().drop_nulls()
-    grains = scale.slot(_SCORE.cast(pl.Float32)) // grain
-    table = scores.group_by(grain=grains).agg(pl.len(), least=_SCORE.min()).sort("grain")
-    # From the highest score down; what begins in one share of the rows has one threshold.
+    grain = Scale.of(pl.Float32()).slot(_SCORE.cast(pl.Float32)) // 2**13
+    table = scores.group_by(grain=grain).agg(pl.len(), lowest=_SCORE.min()).sort("grain")
+    # From the highest score down; the scores that start in one share of the rows get one threshold.
     rows = pl.col("len").cast(pl.Int64)
     share = (rows.cum_sum() - rows) * number // rows.sum()
-    least = table.group_by(share=share).agg(pl.col("least").min()).collect()["least"].sort()
-    if least.is_empty():
+    lowest = table.group_by(share=share).agg(pl.col("lowest").min()).collect()["lowest"].sort()
+    if lowest.is_empty():
         raise DataError(f"score= column {column.name!r} has no values", "at least one score")
-    return least.to_list()
+    return lowest.to_list()

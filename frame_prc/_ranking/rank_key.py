@@ -1,12 +1,12 @@
-"""Segment, score and class of a row packed into one integer, so that one narrow sort ranks all.
+"""Rank keys: segment, score and class of a row in one integer, so that one sort ranks all rows.
 
 ::
 
     segment | slot of the score, the highest score first | 1 for a positive row, else 0
 
-Ascending, it puts segments in the order of their keys, scores descending, and positives last
-within a tie. Sorting 5 million such keys costs as much as a bare sort of as many Float64 scores,
-and less in Int64; sorting two columns costs about 12 times as much.
+In ascending order segments are in the order of their keys, scores descend, and positives are last
+within a tie. Sorting 5 million Int128 keys takes as long as sorting as many Float64 scores, and
+Int64 keys take less; sorting by two columns takes about 12 times as long.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from frame_prc._ranking.scale import Scale, integer
 
 _KEY = pl.col("rank_key")
 _FEW_BITS = 33
-_INT64, _INT128 = 63, 126  # bits that a key may have; the sign is left alone
+_INT64, _INT128 = 63, 126  # how many bits a key may have, without the sign
 
 
 def most_segments(scale: Scale) -> int:
-    """Return how many segments fit beside scores of a scale, in Int64 if that leaves many."""
+    """Return how many segments a key has room for: in Int64 if scores are narrow, else Int128."""
     width = _INT64 if scale.bits <= _FEW_BITS else _INT128
-    # A number is an Int64 itself, whatever the width of the key.
+    # The number of a segment is an Int64, whatever the width of the key.
     return (1 << min(width - 1 - scale.bits, _INT64 - 1)) - 1
 
 
 @dataclass(frozen=True)
 class RankKey:
-    """What a column ``rank_key`` says, as expressions.
+    """The layout of a column ``rank_key``, and the expressions that pack and read it.
 
-    The first slot opens each segment with a row of its own, called positive so that it stays where
-    only positives do: running sums start there. The last slot takes rows that no threshold
-    retrieves. No segment has the number ``last_segment``, but the row that ends all has it.
+    Each segment opens with an extra row in the first slot, where its running sums start; it is
+    marked positive, so that it stays where only positives are kept. The last slot holds rows that
+    no threshold retrieves. Only the row after all segments has the number ``last_segment``.
     """
 
     scale: Scale
@@ -50,7 +50,7 @@ class RankKey:
     def pack(self, segment: pl.Expr, slot: pl.Expr, positive: pl.Expr) -> pl.Expr:
         """Return the rank key of each row."""
         by_segment = segment.cast(self.dtype) * self._int(self._segment_size)
-        # Not strict: a score that the gate refuses, such as NaN, may be beyond the scale.
+        # Not strict: an invalid score, such as NaN, may be beyond the scale. The checks raise.
         by_slot = slot.cast(self.dtype, strict=False) * self._int(2)
         return (by_segment + by_slot + positive.cast(self.dtype)).alias("rank_key")
 
@@ -59,7 +59,7 @@ class RankKey:
         return self.pack(segment, pl.lit(0), pl.lit(1))
 
     def ending(self) -> pl.LazyFrame:
-        """Return the row after all segments, which opens one that holds no row."""
+        """Return the row after all segments, which opens an empty one."""
         last = pl.LazyFrame({"segment": [self.last_segment]})
         return last.select(self.opening(pl.col("segment")))
 
@@ -72,7 +72,7 @@ class RankKey:
         return (self._within_segment() // self._int(2)).alias("slot")
 
     def retrieved(self) -> pl.Expr:
-        """Return whether some threshold reaches a row, from its column ``slot``."""
+        """Return whether a threshold reaches a row, from its column ``slot``."""
         return pl.col("slot") != self._int(self.scale.last)
 
     def unretrieved(self) -> pl.Expr:
@@ -80,15 +80,15 @@ class RankKey:
         return self._within_segment() >= self._int(2 * self.scale.last)
 
     def tie(self) -> pl.Expr:
-        """Return the rank key without the class: one value per segment and score."""
+        """Return the rank key without the class, equal for all rows of a segment and score."""
         return (_KEY - (_KEY & self._int(1))).alias("rank_key")
 
     def positive(self) -> pl.Expr:
-        """Return whether a row is positive; one that opens a segment is."""
+        """Return whether a row is positive, as the row that opens a segment is too."""
         return (_KEY & self._int(1)) == self._int(1)
 
     def opens(self) -> pl.Expr:
-        """Return whether a row is the one that opens its segment."""
+        """Return whether a row opens its segment."""
         return (self._within_segment() == self._int(1)).alias("opens")
 
     def closes(self) -> pl.Expr:
@@ -107,7 +107,7 @@ class RankKey:
         return _KEY & self._int(self._segment_size - 1)
 
     def _step(self) -> pl.Expr:
-        """Return the bits in which a key and the next one differ; all of them after the last."""
+        """Return the bits in which a key and the next one differ; 0 follows the last key."""
         return _KEY ^ _KEY.shift(-1, fill_value=self._int(0))
 
     def _int(self, value: int) -> pl.Expr:

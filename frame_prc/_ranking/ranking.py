@@ -1,8 +1,8 @@
-"""Rows in ranking order with their running sums: the one sort that every exact verb stands on."""
+"""Ranked rows: their rank keys and segments, and the one sort that every exact verb relies on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,20 +16,20 @@ from frame_prc._ranking.segments import Segments, find_segments
 from frame_prc._request.thresholds import Bins, threshold_dtype
 from frame_prc._rows.rows import DROPPED, Rows
 
-# Scores that no slot holds are ranked by their level: their place among the distinct scores.
+# Scores too wide for a slot are ranked by their level: their place among the distinct scores.
 _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
 
-# Below this many rows the narrower key gains less than the look costs.
+# With fewer rows a narrower key saves less time than looking at the scores takes.
 _WORTH_A_LOOK = 20_000
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Rows of every segment with a rank key, not yet sorted.
+    """The rows of all segments with their rank keys, not yet sorted.
 
     ``frame`` has ``rank_key`` and the columns ``carried``; without these each row counts as one.
-    ``levels`` has the score of each ``level`` where levels are ranked in its place. ``squares``
-    says that squares of weights are summed up as well.
+    ``levels`` maps ``level`` to ``score`` where rows are ranked by levels, not scores. ``squares``
+    is whether squares of weights are summed too.
     """
 
     frame: pl.LazyFrame
@@ -41,22 +41,22 @@ class Ranking:
 
     @cached_property
     def in_order(self) -> pl.LazyFrame:
-        """The ranked rows in order, with one to open each segment and one after the last."""
-        extra = [self.segments.table.select(self.key.opening(pl.col("segment"))), self.key.ending()]
-        extra = [frame.with_columns(_nothing(self.carried)) for frame in extra]
+        """The sorted rows, with one that opens each segment and one after the last."""
+        openings = self.segments.table.select(self.key.opening(pl.col("segment")))
+        extra = [_empty(rows, self.carried) for rows in (openings, self.key.ending())]
         return cached(concat([self.frame, *extra]).sort("rank_key"))
 
     @property
     def carried(self) -> list[str]:
-        """The columns that say how much a row counts."""
+        """The columns with the counts or the weight of a row."""
         return self.rows.carried(squares=self.squares)
 
     def amounts(self) -> dict[str, pl.Expr]:
-        """Return how much of a ranked row is positive and negative, by name."""
+        """Return the positive and the negative amount of a ranked row, by name."""
         return self.rows.amounts(self.key.positive(), squares=self.squares)
 
     def with_dropped(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Add to a table of segments the counts of dropped rows, where there are any to count."""
+        """Add the counts of dropped rows to a table of segments, where rows may be dropped."""
         if self.rows.n_dropped is None:
             return table
         counts = self.segments.table.select("segment", *DROPPED)
@@ -68,21 +68,19 @@ class Ranking:
         return threshold_dtype(self.rows.score_dtype)
 
     def with_score(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Turn the column ``slot`` into ``score``; rows never retrieved have none."""
+        """Add ``score`` from the column ``slot``; null for rows that are never retrieved."""
         score = pl.when(self.key.retrieved()).then(self.key.scale.score(pl.col("slot")))
         if self.levels is None:
             return frame.with_columns(score=score)
-        level = score.cast(pl.UInt32).alias("level")
-        levelled = frame.with_columns(level)
+        levelled = frame.with_columns(level=score.cast(pl.UInt32))
         return join(levelled, self.levels, on="level", how="left", maintain_order="left")
 
 
 def rank(rows: Rows, bins: Bins | None = None, *, squares: bool = False) -> Ranking:
-    """Return rows with their rank keys, and the segments they are in.
+    """Return rows with their rank keys, and their segments.
 
-    Given bins, a row ranks at the highest threshold that its score reaches, and every threshold
-    has a row in every segment. ``squares`` asks for sums of squared weights as well; rows that
-    count as one have none apart.
+    With bins, a row ranks at the highest threshold that its score reaches, and every threshold has
+    a row in every segment. ``squares`` also sums squared weights, unless each row counts as one.
     """
     squares = squares and rows.columns.needs_squares
     levels = _levels(rows, bins)
@@ -92,33 +90,32 @@ def rank(rows: Rows, bins: Bins | None = None, *, squares: bool = False) -> Rank
     key = RankKey(scale, segments.count)
     frame = segments.numbered(rows.used())
     if bins is None and levels is not None:
-        levelled = join(frame, levels, on="score", how="left")
-        frame = levelled.with_columns(score=pl.col("level"))
-    rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())
+        frame = join(frame, levels, on="score", how="left").with_columns(score="level")
+    rank_key = key.pack(pl.col("segment"), scale.slot(pl.col("score")), rows.is_positive())
     carried = rows.carried(squares=squares)
     ranked = frame.select(rank_key, *carried)
     ranked = ranked if bins is not None else rows.with_checks(ranked)
     if bins is not None and levels is not None:
-        empty = _empty_bins(segments, levels, key).with_columns(_nothing(carried))
-        ranked = concat([ranked, empty])
+        ranked = concat([ranked, _empty(_every_bin(segments, levels, key), carried)])
     return Ranking(ranked, segments, key, rows, levels, squares)
 
 
-def _empty_bins(segments: Segments, levels: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:
-    """Return a row for each bin of each segment."""
+def _every_bin(segments: Segments, levels: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:
+    """Return the rank key of each bin of each segment."""
     grid = join(segments.table.select("segment"), levels.select("level"), how="cross")
     return grid.select(key.pack(pl.col("segment"), key.scale.slot(pl.col("level")), pl.lit(0)))
 
 
-def _nothing(carried: Iterable[str]) -> list[pl.Expr]:
-    return [pl.lit(0).alias(name) for name in carried]
+def _empty(rows: pl.LazyFrame, carried: Sequence[str]) -> pl.LazyFrame:
+    """Return extra rows, whose counts or weights are 0."""
+    return rows.with_columns(pl.lit(0).alias(name) for name in carried)
 
 
 def _scale(rows: Rows) -> Scale:
-    """Return the scale of the scores, narrowed to those there are where a look at them is free.
+    """Return the scale of the scores, narrowed to their range where the values are in memory.
 
     Scores from 0 to 1 mostly leave room for the segments in an Int64 key: the sort is a quarter
-    faster and all that follows moves half the bytes.
+    faster, and every later step moves half the bytes.
     """
     if rows.values is None or rows.values.height < _WORTH_A_LOOK:
         return Scale.of(rows.score_dtype)
@@ -129,13 +126,10 @@ def _scale(rows: Rows) -> Scale:
 
 
 def _levels(rows: Rows, bins: Bins | None) -> pl.LazyFrame | None:
-    """Return the levels to rank scores by, if not by themselves."""
+    """Return the levels to rank by; ``None`` where scores rank by themselves."""
     if bins is not None:
         return bins.table(rows.score_dtype).select("level", "score")
     if rows.score_dtype not in _LEVELLED:
         return None
     distinct = rows.frame.select("score").unique().drop_nulls().sort("score")
     return distinct.with_row_index("level")
-
-
-# --- running sums --------------------------------------------------------------------------

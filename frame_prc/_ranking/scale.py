@@ -1,7 +1,8 @@
-"""Scores as integers that sort the other way round: exact, in the score's own type.
+"""Slots: scores as integers in descending order, exact in the score's own dtype.
 
-A float's bits, read as an integer, order positive floats; negative ones are mirrored at zero,
-which makes -0.0 and 0.0 one score. What is left is subtraction, so a slot gives its score back.
+Read as integers, the bits of positive floats are in the order of the floats; those of negative
+floats are mirrored at zero, which makes -0.0 and 0.0 one score. A slot is the difference of such an
+integer from the highest, so it gives its score back.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ from functools import lru_cache
 
 import polars as pl
 
-# The bits of infinity, above which there is only NaN.
-_INFINITY = {4: 0x7F800000, 8: 0x7FF0000000000000}
 _WIDTH_IN_INT64 = 62
 
 
@@ -20,9 +19,9 @@ _WIDTH_IN_INT64 = 62
 class Scale:
     """Scores of one dtype as slots: integers that ascend while the score descends.
 
-    Slots are numbered from 0 to ``last``, and no score has either of these two. ``dtype`` is a
-    float, or an integer of at most 64 bits; ``lowest`` and ``highest`` are the integers of the
-    lowest and the highest score there can be.
+    Slots run from 0 to ``last``; no score has the first or the last slot. ``dtype`` is a float, or
+    an integer of at most 64 bits; ``lowest`` and ``highest`` are the integers of the lowest and the
+    highest possible score.
     """
 
     dtype: pl.DataType
@@ -31,22 +30,23 @@ class Scale:
 
     @classmethod
     def of(cls, dtype: pl.DataType) -> Scale:
-        """Return the scale of every score that a dtype can hold, short of NaN."""
+        """Return the scale of every score that a dtype can hold, except NaN."""
         if dtype.is_float():
-            infinity = _INFINITY[8 if dtype == pl.Float64 else 4]
+            # The bits of infinity: only those of NaN are higher.
+            infinity = 0x7FF0000000000000 if dtype == pl.Float64 else 0x7F800000
             return cls(dtype, -infinity, infinity)
         return cls(dtype, *integer_bounds(dtype))
 
     @classmethod
     def over(cls, scores: pl.Series) -> Scale:
-        """Return the scale of some scores and all between them."""
+        """Return the scale of every score from the lowest to the highest of these."""
         ascending = _ascending(pl.col("score"), scores.dtype)
         integers = scores.to_frame("score").select(ascending).to_series().to_list()
         return cls(scores.dtype, min(integers), max(integers))
 
     @property
     def bits(self) -> int:
-        """The width of a slot."""
+        """The number of bits of a slot."""
         return (self.highest - self.lowest + 2).bit_length()
 
     @property
@@ -55,12 +55,12 @@ class Scale:
         return int(2**self.bits) - 1
 
     def slot(self, score: pl.Expr) -> pl.Expr:
-        """Return the slot of each score, as Int64 or Int128; a null score has the last."""
+        """Return the slot of each score, as Int64 or Int128; a null score gets the last."""
         ascending = _ascending(score, self.dtype).cast(self._signed)
         return (self._int(self.highest + 1) - ascending).fill_null(self._int(self.last))
 
     def score(self, slot: pl.Expr) -> pl.Expr:
-        """Return the score of each slot; the last slot has no score to give back."""
+        """Return the score of each slot but the last, which has none."""
         ascending = self._int(self.highest + 1) - slot.cast(self._signed)
         raw = _raw(self.dtype)
         if raw is None:
@@ -79,18 +79,19 @@ class Scale:
 
 @lru_cache(maxsize=256)
 def integer(value: int, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
-    """Return a literal; made once, as making it takes longer than a small frame's arithmetic."""
+    """Return a literal, cached because making it takes longer than computing on a small frame."""
     return pl.lit(value, dtype=dtype)
 
 
+@lru_cache(maxsize=16)
 def integer_bounds(dtype: pl.DataType) -> tuple[int, int]:
     """Return the lowest and the highest number of an integer dtype."""
-    anything = pl.Series(dtype=dtype)
-    return anything.lower_bound().item(), anything.upper_bound().item()
+    empty = pl.Series(dtype=dtype)
+    return empty.lower_bound().item(), empty.upper_bound().item()
 
 
 def _ascending(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Return the integer of each score: its bits if it is a float, so that integers order it."""
+    """Return integers in the order of the scores: of floats their bits, mirrored if negative."""
     raw = _raw(dtype)
     if raw is None:
         return score
@@ -98,7 +99,7 @@ def _ascending(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 def _mirrored(bits: pl.Expr, raw: type[pl.DataType]) -> pl.Expr:
-    """Mirror the bits of negative floats so that integers ascend as floats do; its own inverse."""
+    """Mirror the bits of negative floats, so that they ascend like the floats; its own inverse."""
     lowest = integer(-(2**31) if raw == pl.Int32 else -(2**63), raw)
     return pl.when(bits < 0).then(lowest - bits).otherwise(bits)
 

@@ -1,4 +1,4 @@
-"""Segments: every combination of keys in the input, numbered in the order of the keys."""
+"""Segments: every combination of keys in the input, numbered in key order."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from frame_prc._rows.rows import Rows
 
 _KEY = pl.col("key_0")
 _NUMBER = pl.col("segment")
-# Differences of these may not fit Int64.
+# Their differences may not fit Int64.
 _WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
 
 
 @dataclass(frozen=True)
 class KeyRange:
-    """The range of one key of integers, whose own value then numbers the segments from null on.
+    """The range of a single integer key, from which segments are numbered: null is 0.
 
-    It spares looking up the number of every row, and the key of every point.
+    So neither the numbers of rows nor the keys of points need a join.
     """
 
     dtype: pl.DataType
@@ -30,16 +30,16 @@ class KeyRange:
 
     @property
     def size(self) -> int:
-        """How many values there can be, with null."""
+        """How many values the key can have, null included."""
         return self.highest - self.lowest + 2
 
     def number(self) -> pl.Expr:
-        """Return the number of each row's segment."""
+        """Return the number of a row's segment."""
         above_lowest = _KEY.to_physical().cast(self._integer) - self._lowest()
         return (above_lowest.cast(pl.Int64) + 1).fill_null(0)
 
     def key(self) -> pl.Expr:
-        """Return the key of each segment's number."""
+        """Return the key of a segment from its number."""
         above_lowest = pl.when(_NUMBER > 0).then(_NUMBER - 1).cast(self._integer, strict=False)
         return (above_lowest + self._lowest()).cast(self.dtype, strict=False).alias("key_0")
 
@@ -53,10 +53,10 @@ class KeyRange:
 
 @dataclass(frozen=True)
 class Segments:
-    """The segments of some rows, numbered from 0 to at most ``count - 1``.
+    """The segments of some rows, with numbers below ``count``.
 
     ``table`` has ``segment``, the number; the key columns; and ``n_dropped`` where missing values
-    were dropped. Without a ``key_range``, numbers are places in the table.
+    were dropped. Without a ``key_range`` a segment's number is its row in the table.
     """
 
     table: pl.LazyFrame
@@ -65,7 +65,7 @@ class Segments:
     key_range: KeyRange | None = None
 
     def numbered(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Add the number of its segment to each row."""
+        """Add to each row the number of its segment."""
         if not self.keys:
             return frame.with_columns(segment=pl.lit(0, dtype=pl.Int64))
         if self.key_range is not None:
@@ -74,7 +74,7 @@ class Segments:
         return left_join(frame, numbers, self.keys, in_order=False)
 
     def with_keys(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Turn the column ``segment`` into the key columns."""
+        """Replace the column ``segment`` by the key columns."""
         if not self.keys:
             return frame.drop("segment")
         if self.key_range is not None:
@@ -85,7 +85,7 @@ class Segments:
 
 
 def find_segments(rows: Rows, limit: int) -> Segments:
-    """Return the segments of the input, numbered below the limit."""
+    """Return the segments of the rows, with numbers below the limit."""
     counts = [] if rows.n_dropped is None else [rows.n_dropped.sum().alias("n_dropped")]
     if not rows.keys:
         whole = rows.frame.select(counts) if counts else pl.LazyFrame({"all": [None]})
@@ -98,38 +98,33 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     table = distinct.with_row_index("segment").with_columns(_below(limit))
     if rows.values is None:
         return Segments(cached(table), limit, rows.keys)
-    # A left join with structs in several chunks gives rows whose nulls Polars takes for none.
+    # Polars loses nulls in a left join with structs of several chunks.
     found = table.collect().rechunk()
     return Segments(found.lazy(), found.height, rows.keys)
 
 
 def _below(limit: int) -> pl.Expr:
-    # A number from the limit on must fail here, in a cast, and not wrap into another segment.
+    # A number at the limit or above must fail in this cast, not wrap into another segment.
     room = max(2**31 // (limit + 1), 1)
     number = _NUMBER.cast(pl.Int64)
     return ((number + 1) * room).cast(pl.Int32 if room > 1 else pl.Int64) // room - 1
 
 
 def _key_range(rows: Rows) -> KeyRange | None:
-    """Return the range of the key, if there is just one and it is integers by another name."""
+    """Return the range of the key, if there is just one and its values are integers underneath."""
     dtype = rows.only_key_dtype
-    if dtype is None or not (dtype.is_integer() or dtype.is_temporal() or dtype == pl.Boolean):
+    if dtype is None or (bounds := key_bounds(dtype)) is None:
         return None
-    return KeyRange(
-        dtype, *(_bounds(dtype) if rows.values is None else _found(rows.values["by_0"]))
-    )
+    if rows.values is not None:
+        integers: Any = rows.values["by_0"].to_physical()
+        bounds = int(integers.min() or 0), int(integers.max() or 0)
+    return KeyRange(dtype, *bounds)
 
 
-def _bounds(dtype: pl.DataType) -> tuple[int, int]:
-    """Return the lowest and the highest integer that a key can be."""
+def key_bounds(dtype: pl.DataType) -> tuple[int, int] | None:
+    """Return the lowest and the highest integer of a key, if its values are integers underneath."""
     if dtype == pl.Boolean:
         return 0, 1
     if dtype.is_temporal():
         return integer_bounds(pl.Int32() if dtype == pl.Date else pl.Int64())
-    return integer_bounds(dtype)
-
-
-def _found(key: pl.Series) -> tuple[int, int]:
-    """Return the lowest and the highest integer that a key is."""
-    integers: Any = key.to_physical()
-    return int(integers.min() or 0), int(integers.max() or 0)
+    return integer_bounds(dtype) if dtype.is_integer() else None

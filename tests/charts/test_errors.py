@@ -87,7 +87,7 @@ def test_bad_values_are_refused_as_by_every_verb(kind):
 
 @every_kind
 def test_intervals_of_weighted_thresholds_are_refused(kind):
-    with pytest.raises(OptionError, match=r"ci= of a curve is for counts of rows.*band"):
+    with pytest.raises(OptionError, match=r"ci= of a curve needs counts of rows.*band"):
         kind.make(ROWS.with_columns(w=1.5)).prc.plot("late", "score", weight="w", ci=0.9)
 
 
@@ -95,7 +95,7 @@ def test_intervals_of_weighted_thresholds_are_refused(kind):
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
-        (lambda c: c.drop("tp"), ColumnError, "the frame is no curve: it has no column 'tp'"),
+        (lambda c: c.drop("tp"), ColumnError, "the frame is not a curve: it has no column 'tp'"),
         (lambda c: c.rename({"recall": "recal"}), ColumnError, "no column 'recall'.*'recal'"),
         (
             lambda c: c.with_columns(threshold=pl.lit("high")),
@@ -105,11 +105,11 @@ def test_intervals_of_weighted_thresholds_are_refused(kind):
         (
             lambda c: c.drop("region"),
             DataError,
-            "the frame is no curve: .*the keys are the columns",
+            "not a valid curve: .*the keys are the columns",
         ),
-        (lambda c: c.with_columns(tp=pl.col("tp") * -1), DataError, "the frame is no curve"),
-        (lambda c: c.with_columns(fn=pl.lit(1)), DataError, "the frame is no curve"),
-        (lambda c: pl.concat([c, c]), DataError, "the frame is no curve"),
+        (lambda c: c.with_columns(tp=pl.col("tp") * -1), DataError, "not a valid curve: in"),
+        (lambda c: c.with_columns(fn=pl.lit(1)), DataError, "not a valid curve: in"),
+        (lambda c: pl.concat([c, c]), DataError, "not a valid curve: in"),
     ],
     ids=["column", "near", "dtype", "key", "negative", "totals", "twice"],
 )

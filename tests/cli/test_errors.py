@@ -124,7 +124,7 @@ USAGE = [
     ),
     (
         "curve rows.csv -t late -s score -w w --ci .9",
-        "--ci of a curve is for counts of rows, and "
+        "--ci of a curve needs counts of rows, and "
         "these are sums of weights. Allowed: rows without --weight, or integer counts.",
     ),
     (

@@ -126,6 +126,6 @@ def test_columns_asked_for_are_those_of_the_whole_curve(kind):
 @every_kind
 @pytest.mark.parametrize("keep", [4, 0, -1, True, 2.5, "some", None])
 def test_what_is_no_number_of_points_is_an_error_at_the_call(kind, keep):
-    allowed = "is not an option. Allowed: 'all', 'corners', or a number of points from 5 on"
+    allowed = "is not an option. Allowed: 'all', 'corners', or a number of points, 5 or more"
     with pytest.raises(OptionError, match=allowed):
         frame_prc.curve(kind.make(LONG), "truth", "score", keep=keep)

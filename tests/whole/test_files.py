@@ -91,7 +91,7 @@ def test_what_is_no_regular_file_is_written_directly():
 def test_a_place_that_cannot_be_written_is_refused_first(tmp_path, check):
     for path, said in (
         (tmp_path, "is a folder. Allowed: the path of a file."),
-        (tmp_path / "no" / "x.tsv", f"the folder '{tmp_path}/no' is not there."),
+        (tmp_path / "no" / "x.tsv", f"the folder '{tmp_path}/no' does not exist."),
     ):
         with pytest.raises(FileError, match=re.escape(said)):
             check(path)
