@@ -90,11 +90,11 @@ def _nameless(column: pl.Series) -> pl.Series:
 
 
 def _plain(column: pl.Series) -> Any:
-    if _is_lost(column):
+    if _loses_dtype(column):
         return _with_nulls(column, "boolean" if column.dtype == pl.Boolean else str(column.dtype))
     if not column.dtype.is_nested():
         return _nameless(column).to_pandas()
-    # pandas would turn integers into floats if their list or struct has nulls.
+    # pandas would turn integers in lists and structs with nulls into floats.
     return sys.modules["pandas"].Series(_objects(column), dtype=object)
 
 
@@ -111,7 +111,7 @@ def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
         return sys.modules["pandas"].arrays.ArrowExtensionArray(key.to_arrow().cast(arrow))
     if key.dtype.is_nested():
         return _same_objects(key, given, source).astype(dtype)
-    if _is_lost(key):
+    if _loses_dtype(key):
         return _with_nulls(key, _nullable(dtype))
     if key.dtype == pl.Date:
         return _with_nulls(key, dtype)  # pandas itself would turn dates into datetimes
@@ -139,7 +139,7 @@ def _objects(column: pl.Series) -> list[Any]:
     return objects
 
 
-def _is_lost(column: pl.Series) -> bool:
+def _loses_dtype(column: pl.Series) -> bool:
     """Return whether pandas would change the dtype: of integers and Booleans with nulls."""
     without_nulls = column.dtype.is_integer() or column.dtype == pl.Boolean
     return without_nulls and column.null_count() > 0
@@ -211,11 +211,12 @@ def _levels(index: pd.Index[Any], wanted: Collection[str]) -> dict[str, Any]:
 
 def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     # In a column of Python objects None, NaN and NA are all missing; Arrow accepts only None.
-    objects = {str(n): frame[n] for n, dtype in frame.dtypes.items() if str(dtype) == "object"}
-    none = {
-        name: _with_dtype(column.where(column.notna(), None)) for name, column in objects.items()
+    objects = {
+        str(name): _with_dtype(column.where(column.notna(), None))
+        for name, column in frame.items()
+        if str(column.dtype) == "object"
     }
-    clean = frame.assign(**none)
+    clean = frame.assign(**objects)
     try:
         _check_objects(clean)
         numbered = clean.set_axis([*map(str, range(clean.shape[1]))], axis=1)
@@ -230,7 +231,7 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     except (Exception, pl.exceptions.PanicException) as error:
         raise _conversion_error(_unconverted(clean)) from error
     source.columns = [str(name) for name in frame.columns]  # Arrow fails on NUL and empty names
-    for name, column in none.items():
+    for name, column in objects.items():
         if source[name].dtype == pl.Binary and not _holds(column, "bytes", "empty"):
             raise _conversion_error(_described(name, column))  # a UUID would come back as bytes
     return source.with_columns(_category_orders(frame))
@@ -312,13 +313,8 @@ def _with_dtype(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def _category_orders(frame: pd.DataFrame) -> list[pl.Expr]:
     """Cast categories of strings to an Enum, which sorts in their order."""
-    orders = {
-        str(name): list(dtype.categories)
-        for name, dtype in frame.dtypes.items()
-        if hasattr(dtype, "categories")
-    }
     return [
-        named(name).cast(pl.Enum(order))
-        for name, order in orders.items()
-        if all(isinstance(category, str) for category in order)
+        named(str(name)).cast(pl.Enum(list(dtype.categories)))
+        for name, dtype in frame.dtypes.items()
+        if hasattr(dtype, "categories") and all(isinstance(c, str) for c in dtype.categories)
     ]

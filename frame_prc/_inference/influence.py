@@ -114,7 +114,7 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _added(running_sum: str, total: pl.Expr | None = None) -> pl.Expr:
-    """Return what each step adds to a running sum; the opening row has what no step retrieves."""
+    """Return what each step adds to a running sum; the opening row has the rest of the total."""
     unretrieved = 0 if total is None else total - pl.col(running_sum).max().over("segment")
     return pl.when(_OPENS).then(unretrieved).otherwise(pl.col(running_sum).diff())
 

@@ -25,12 +25,9 @@ INTERVAL = ("std_error", "ci_low", "ci_high")
 # With fewer, the coverage of a 95 % interval is visibly lower: see tests/benchmarks/coverage.py.
 FEW_POSITIVES = 20
 
-_DEGREES = pl.col("n_effective") - 1
-_AREA, _SHORTFALL, _N_EFFECTIVE = (
-    pl.col(AVERAGE_PRECISION),
-    pl.col("shortfall"),
-    pl.col("n_effective"),
-)
+_AREA, _SHORTFALL = pl.col(AVERAGE_PRECISION), pl.col("shortfall")
+_N_EFFECTIVE = pl.col("n_effective")
+_DEGREES = _N_EFFECTIVE - 1  # of freedom
 
 
 def check_method(rows: Rows, interval: Interval) -> None:
@@ -189,7 +186,7 @@ def student_quantile(level: float) -> pl.Expr:
 
 
 def student_as_normal(errors: pl.Expr) -> pl.Expr:
-    """Return the normal deviate with the p-value of a difference of so many standard errors."""
+    """Return the normal deviate with the p-value of a difference of ``errors`` standard errors."""
     return _wallace() * (_DEGREES * (errors**2 / _N_EFFECTIVE).log1p()).sqrt()
 
 
@@ -215,15 +212,9 @@ def _at_edges(interval: Interval) -> list[pl.Expr]:
     known = _N_EFFECTIVE.is_not_null()
     best = known & (pl.col("status") == "ok") & (_SHORTFALL == 0)
     worst = known & (pl.col("n_pos") > 0) & (_AREA == 0)
-    return [
-        pl.when(best).then(all_succeed).when(worst).then(0.0).otherwise("ci_low").alias("ci_low"),
-        pl.when(best)
-        .then(1.0)
-        .when(worst)
-        .then(1 - all_succeed)
-        .otherwise("ci_high")
-        .alias("ci_high"),
-    ]
+    low = pl.when(best).then(all_succeed).when(worst).then(0.0).otherwise("ci_low")
+    high = pl.when(best).then(1.0).when(worst).then(1 - all_succeed).otherwise("ci_high")
+    return [low.alias("ci_low"), high.alias("ci_high")]
 
 
 def _below_chance() -> pl.Expr:

@@ -30,6 +30,10 @@ from frame_prc._rows.table import Table
 from frame_prc._tables.rest import ESTIMATES, rest_of_each_segment
 
 _TEST = ("ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value")
+_NAMES_A = {AVERAGE_PRECISION: "ap_a", "shortfall": "shortfall_a", "variance": "variance_a"}
+_NAMES_B = dict(
+    zip(ESTIMATES, ("ap_b", "shortfall_b", "variance_b", "n_effective_b", "status_b"), strict=True)
+)
 
 # The variance of a difference is a rounding error up to this fraction of the sum of both variances,
 _ROUNDING = 1e-24
@@ -129,8 +133,8 @@ def _by_pair(
         name: pl.concat_list([f"{name}_{k}" for k in range(len(pairs))])
         for name in ("variance", "covariance")
     }
+    text = pl.List(pl.String)
     for side, models in zip("ab", zip(*pairs, strict=True), strict=True):
-        text = pl.List(pl.String)
         lists[f"model_{side}"] = pl.lit([names[i] for i in models], dtype=text)
         lists[f"ap_{side}"] = pl.concat_list([f"ap_{i}" for i in models])
         lists[f"shortfall_{side}"] = pl.concat_list([f"shortfall_{i}" for i in models])
@@ -189,14 +193,8 @@ def _rest(rows: Rows) -> pl.LazyFrame:
     return table.with_columns(_of_both_sides(), variance=variance)
 
 
-_NAMES_B = dict(
-    zip(ESTIMATES, ("ap_b", "shortfall_b", "variance_b", "n_effective_b", "status_b"), strict=True)
-)
-
-
 def _segments(rows: Rows) -> pl.LazyFrame:
-    names_a = {AVERAGE_PRECISION: "ap_a", "shortfall": "shortfall_a", "variance": "variance_a"}
-    return estimates(rank(rows, squares=True), rows).rename(names_a)
+    return estimates(rank(rows, squares=True), rows).rename(_NAMES_A)
 
 
 def _of_both_sides() -> list[pl.Expr]:

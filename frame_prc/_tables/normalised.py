@@ -1,4 +1,4 @@
-"""Areas on scales from 0 to 1, where 0 is the worst possible area or that of a random order.
+"""Areas on scales where 1 is perfect, and 0 is the worst possible area or that of a random order.
 
 Long expressions that are used several times get a column, since Polars plans each use anew.
 """
@@ -61,7 +61,7 @@ def _rescaled(area: str, shortfall: str, zero: str, zero_shortfall: str) -> pl.E
 
 
 def _with_worst_curve(table: pl.LazyFrame, negatives: pl.Expr, name: str) -> pl.LazyFrame:
-    """Add the area under the worst curve for so many ``negatives``, and its shortfall.
+    """Add the area under the worst curve with ``negatives``, and its shortfall.
 
     At prevalence pi, the area under a curve is at least ``1 + (1 - pi) / pi * log(1 - pi)`` (Boyd
     et al. 2012, arXiv 1206.4667). It is written so that nothing cancels if positives are rare.
