@@ -138,6 +138,7 @@ def _check_readable(lines: Lines, facet: Any) -> None:
             f"the chart would have {lines.table.height:,} lines",
             f"up to {_MOST_LINES} lines",
             f"filter the segments; plot_summary() shows up to {MOST_SEGMENTS}, and summary() all",
+            shell_hint="filter the segments; frame-prc summary shows all",
         )
     panel_keys = _panel_keys(lines.keys, lines.table, facet)
     series_keys = [key for key in key_names(len(lines.keys)) if key not in panel_keys]

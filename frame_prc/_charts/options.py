@@ -120,7 +120,12 @@ def _targets(points: Any) -> tuple[Target, ...]:
     for name in points:
         if name not in criteria:
             known = ", ".join(map(repr, criteria))
-            raise OptionError(f"points= names {shown(name)}, which is no criterion", known, example)
+            raise OptionError(
+                f"points= names {shown(name)}, which is no criterion",
+                known,
+                example,
+                shell_hint="for example --points 'recall=0.9'",
+            )
     numbers: dict[Criterion, Numbers] = {name: points.get(name) for name in criteria}
     found = tuple(dict.fromkeys(targets(numbers)))
     if len(found) > _MOST_TARGETS:

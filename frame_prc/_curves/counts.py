@@ -13,9 +13,17 @@ from frame_prc._ranking.ranking import rank
 from frame_prc._ranking.running_sums import class_totals
 from frame_prc._request.roles import BIN_END, THRESHOLD
 from frame_prc._request.thresholds import Bins
-from frame_prc._rows import checks as _gate
+from frame_prc._rows.checks import (
+    Check,
+    amount_checks,
+    missing_check,
+    threshold_check,
+    with_bin_checks,
+    with_checks,
+)
 from frame_prc._rows.columns import Column, Columns
-from frame_prc._rows.rows import SQUARES, SUMS, Rows
+from frame_prc._rows.rows import SQUARES, Rows
+from frame_prc._rows.rules import SUMS, required_rule
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import ColumnError, OptionError
 
@@ -100,10 +108,9 @@ def merge(frames: Sequence[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
     rows = cached(concat([frame.select(columns) for frame in frames]).with_columns(exact))
     added = rows.group_by(map(named, groups)).agg(pl.col(amounts).sum())
     keys = [name for name in groups if name not in BOUNDS]
-    added = _gate.guard(added, rows, _checks(schemas[0], amounts), in_memory=in_memory)
+    added = with_checks(added, rows, _checks(schemas[0], amounts), in_memory=in_memory)
     if "below" in names:
-        bins, checks = _gate.bins_of_counts(rows, [])
-        added = _gate.guard(added, bins, checks, in_memory=in_memory)
+        added = with_bin_checks(added, rows, [], in_memory=in_memory)
     return _ordered(added, list(map(named, keys))).select(columns)
 
 
@@ -113,11 +120,13 @@ def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> pl.LazyFrame:
     return table.sort(*keys, "threshold", descending=descends, nulls_last=descends)
 
 
-def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[_gate.Check]:
+def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[Check]:
     columns = {name: Column(pl.col(name), name, schema[name]) for name in amounts}
-    checks = [_gate.amount_check(name, column) for name, column in columns.items()]
-    checks.append(_gate.missing_check(columns, "counts(...) always says how many"))
-    return [*checks, *([_gate.threshold_check()] if schema["threshold"].is_float() else [])]
+    checks = [check for name, column in columns.items() for check in amount_checks(name, column)]
+    hint = "counts(...) never leaves them null"
+    known = [required_rule(name, c, pl.col(name), hint) for name, c in columns.items()]
+    checks.append(missing_check(known))
+    return [*checks, *([threshold_check()] if schema["threshold"].is_float() else [])]
 
 
 def _check_counts(schema: pl.Schema, place: int) -> None:
@@ -155,4 +164,5 @@ def _check_alike(schema: pl.Schema, first: pl.Schema, place: int) -> None:
                 f"and {dtype} in frame 1",
                 "one dtype",
                 f"cast it, for example with pl.col({name!r}).cast({cast}){in_pandas}",
+                shell_hint=None,
             )

@@ -85,6 +85,7 @@ def _check_interval(rows: Rows, extras: Extras) -> None:
             "ci= of a curve is for counts of rows, and these are sums of weights",
             "rows without weight=, or integer counts",
             "band(...) resamples weighted rows",
+            shell_hint=None,
         )
 
 

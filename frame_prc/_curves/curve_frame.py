@@ -95,6 +95,7 @@ def curve_keys(schema: pl.Schema) -> list[str]:
                 "a numeric column",
                 "of a text with NA and Inf: pl.read_csv(..., null_values='NA', "
                 f"schema_overrides={{{name!r}: pl.Float64}})",
+                shell_hint=None,
             )
     keys = schema.names()[: schema.names().index("threshold")]
     for name in keys:

@@ -97,7 +97,7 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     cells = (_counted_cells if rows.columns.counted else _row_cells)(used, rows)
     order = ["segment", "score", "positive", "weight", "cluster"]
     descending = [name == "score" for name in order]
-    numbered = rows.guard(ranking.segments.numbered(cells))
+    numbered = rows.with_checks(ranking.segments.numbered(cells))
     return numbered.sort(order, descending=descending, nulls_last=True).select(
         "segment",
         "positive",

@@ -41,6 +41,7 @@ def check_method(rows: Rows, interval: Interval) -> None:
             "ci= needs the sums of squared weights as well as the sums of weights in pos= and neg=",
             "integer counts, or sums of weights with pos_squares= and neg_squares=",
             "counts(..., squares=True) adds the sums of squared weights",
+            shell_hint="frame-prc counts --squares adds the sums of squared weights",
         )
 
 

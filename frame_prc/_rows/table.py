@@ -31,6 +31,11 @@ class Table(ABC):
         """Names that no key may have."""
         return self.outputs
 
+    @property
+    def leading(self) -> Sequence[str]:
+        """Those of the outputs that come before the keys."""
+        return ()
+
     @abstractmethod
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the internal keys and the columns of the table, maybe among others."""
@@ -46,4 +51,5 @@ class Table(ABC):
     def finished(self, rows: Rows) -> pl.LazyFrame:
         """Return the table under the caller's names of the keys."""
         columns = self.columns(rows.columns.request.missing)
-        return self.keyed(rows).finish(self.of(rows), columns)
+        table = self.keyed(rows).finish(self.of(rows), columns)
+        return table.select(*self.leading, pl.exclude(self.leading)) if self.leading else table

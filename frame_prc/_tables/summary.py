@@ -59,15 +59,15 @@ class Summary(Table):
         """The columns other than keys."""
         return (LEVEL, *_SCORECARD, UNDEFINED) if self.overall else _SCORECARD
 
+    @property
+    def leading(self) -> Sequence[str]:
+        """The column that comes before the keys."""
+        return (LEVEL,) if self.overall else ()
+
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the scorecards."""
         segments = _scorecards(rows, self.interval)
         return _with_overall(cached(segments), rows, self.interval) if self.overall else segments
-
-    def finished(self, rows: Rows) -> pl.LazyFrame:
-        """Return the table with ``level``, if it has one, before the keys."""
-        table = super().finished(rows)
-        return table.select(LEVEL, pl.exclude(LEVEL)) if self.overall else table
 
 
 def _with_overall(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFrame:

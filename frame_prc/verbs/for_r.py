@@ -57,87 +57,94 @@ def write_ggplot(
     ci: float | None = None,
     title: str | None = None,
 ) -> tuple[Path, Path]:
-    """Curves for R: a table that it reads without surprises, and a script that draws it.
+    """Write curves for R: a table that R reads exactly, and a script that draws it.
 
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item;
-        or a curve, as :func:`curve` returned it or as read back from a file: then ``truth``,
-        ``score``, ``pos`` and ``neg`` are left out, and its keys are the columns before
-        ``threshold``. A lazy frame is read here, once.
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Without ``truth``, ``score``, ``pos`` and ``neg``, it is a curve as :func:`curve` returned
+        it, or as read back from a file; its keys are then the columns before ``threshold``. A lazy
+        frame is read here, once.
     path
-        Where the table goes; what lies there is replaced. ``.tsv`` or ``.csv`` is text, which R
-        reads by itself; ``.parquet`` and ``.arrow`` or ``.feather`` need R's package arrow. The
-        script goes beside it, with the suffix ``.R``.
+        Where to write the table; an existing file is replaced. ``.tsv`` and ``.csv`` are text,
+        which R reads by itself; ``.parquet``, ``.arrow`` and ``.feather`` need R's package arrow.
+        The script is written beside it, with the suffix ``.R``.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
-        Column of scores, any numeric dtype, higher means more likely positive. A list of columns,
-        or ``{name: column}``, evaluates several models; the result then begins with a key column
-        ``model``.
+        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
+        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
+        key column ``model``.
     by
-        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
         are one segment.
     weight
-        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
-        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
+        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
+        another of their values is missing. Other weights must be at least 1e-150, and their sum
+        below 1e150.
     pos_label
-        The value of ``truth`` that is the positive class; every other value is negative.
+        The value of ``truth`` that is the positive class; all other values are negative. It is an
+        error if the value never occurs.
     missing
-        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
-        a score stay in the totals as never found, at no threshold; a missing truth raises.
+        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+        ``"drop"``: leave such rows out, separately for each model. ``"unretrieved"``: count a row
+        without a score in the totals, as one that no threshold retrieves; a missing truth still
+        raises.
     pos, neg
-        Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
-        sums of weights, also where all of them are whole.
+        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
+        data that are already aggregated. Rows with the same score are added up. Integers are counts
+        of rows; floats are sums of weights, even if all of them are whole numbers.
     start
         The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``: precision 1,
-        as scikit-learn and yardstick. ``"first"``: the precision of the first real point, as
+        as in scikit-learn and yardstick. ``"first"``: the precision of the first real point, as in
         precrec, PRROC and Spark. ``None``: no such row.
     keep
-        The points of each segment, as in :func:`curve`; the corners draw the same line as all.
+        The points of each segment, as in :func:`curve`. The corners draw the same line as all
+        points.
     ci
-        Add an interval with this probability of covering, for example ``0.95``: that of the average
-        precision, as :func:`average_precision` has it, and at each threshold that of the precision,
-        as :func:`curve` has it, which is drawn as a ribbon. Both are those of independent rows. Not
-        with weights, nor for a curve.
+        Add confidence intervals of this level, for example ``0.95``: for the average precision, as
+        in :func:`average_precision`, and for the precision at each threshold, as in :func:`curve`,
+        which is drawn as a ribbon. Rows are taken as independent. Not with weights, and not for a
+        curve.
     title
         The title of the picture.
 
     Returns
     -------
     tuple of Path
-        The table and the script. Either both are written, or an error leaves both as they were.
+        The paths of the table and of the script. If an error is raised, existing files are
+        unchanged.
 
     Raises
     ------
     ColumnError, OptionError, FrameError, FileError
-        Before anything is read: a role that the schema cannot fill, an unknown suffix, a path that
-        cannot be written, or a script of somebody else where this one would go.
+        Before anything is read: for invalid parameters, for columns that do not exist or have the
+        wrong dtype, for an unknown suffix, for a path that cannot be written, and if the script
+        would replace one that this function did not write.
     DataError
-        For values that must not be swallowed.
+        If the data contain invalid values.
 
     Notes
     -----
-    The table is :func:`curve`, with the ``average_precision`` of its segment in every row, and with
-    ``ci`` also ``ci_low, ci_high``. For a curve that was thinned before, which no longer tells, it
-    is null. ``Rscript`` draws the table into a ``.png`` beside it: a panel per segment, a colour
-    per ``model``.
+    The table holds the points of :func:`curve`, with the ``average_precision`` of the segment in
+    every row, and with ``ci`` also ``ci_low, ci_high``. The average precision is null for a curve
+    that was thinned before, because the points left do not determine it. ``Rscript`` draws the
+    table into a ``.png`` beside it, with a panel per segment and a colour per ``model``.
 
-    A null is ``NA`` (``<NA>`` in a column where ``NA`` is a text), infinity ``Inf``; texts are
-    quoted, numbers have 17 digits, and a Float32 is written with the value it has as a double.
-    Names become ASCII that R takes as it stands, and the script says which. Its ``restore`` makes
-    factors of strings, categories, decimals, times, durations and integers beyond ``2**53``, with
-    levels in the order of their dtype, and of Booleans, integers, floats, dates and datetimes what
-    R has for them. Counts become doubles, exact up to ``2**53``. No string of R holds a NUL; U+2400
-    stands in its place.
+    A null is ``NA`` (``<NA>`` in a column that holds the text ``NA``), and infinity is ``Inf``.
+    Strings are quoted, numbers have 17 digits, and a Float32 is written with its value as a double.
+    Column names become ASCII names that R accepts unchanged, and the script lists the changes. The
+    function ``restore`` of the script turns strings, categories, decimals, times, durations and
+    integers beyond ``2**53`` into factors, with levels in the order of their dtype, and Booleans,
+    integers, floats, dates and datetimes into the matching types of R. Counts become doubles, exact
+    up to ``2**53``. Strings in R cannot hold a NUL; U+2400 is written instead.
 
-    Of 106,015 doubles, most of them random bit patterns, subnormals and quotients of counts, R
-    4.2.2 on x86-64 read all from this text bit for bit, by ``read.table`` and by ``fread`` of
-    data.table 1.14.8; from the shortest texts that stand for them it misread 6 and 3. By itself
-    readr 2.1.4 misread 37 % of this text and 32 % of the shortest; as the script calls it, none.
+    We checked 106,015 doubles, most of them random bit patterns, subnormals and quotients of
+    counts, with R 4.2.2 on x86-64. ``read.table``, and ``fread`` of data.table 1.14.8, read all of
+    them bit for bit from this text; from the shortest text of each number they misread 6 and 3.
+    readr 2.1.4 on its own misread 37 % of this text and 32 % of the shortest; as the script calls
+    it, none.
 
     Examples
     --------

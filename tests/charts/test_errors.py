@@ -122,12 +122,12 @@ def test_a_frame_that_is_no_curve_is_refused(kind, change, error, says):
 @every_kind
 def test_a_baseline_that_is_no_model_is_refused(kind):
     frame = kind.make(REGIONS)
-    with pytest.raises(OptionError, match=r"baseline='odl' is no model.*'old', 'new'"):
+    with pytest.raises(OptionError, match=r"baseline='odl' is not a model.*'old', 'new'"):
         frame.prc.plot_summary("late", ["old", "new"], baseline="odl")
     with pytest.raises(OptionError, match="names one model"):
         frame.prc.plot_summary("late", "old", baseline="old")
     counts = REGIONS.prc.counts("late", ["old", "new"])
-    with pytest.raises(OptionError, match=r"baseline='odl' is no model.*'new', 'old'"):
+    with pytest.raises(OptionError, match=r"baseline='odl' is not a model.*'new', 'old'"):
         counts.prc.plot_summary(score="threshold", by="model", pos="pos", neg="neg", baseline="odl")
 
 

@@ -65,9 +65,9 @@ def test_the_scorecard_is_readable_at_100_columns(scores):
     lines = text.getvalue().splitlines()
     assert max(map(len, lines)) <= 100
     assert lines[:2] == [
-        "166,668 flights from New York, July to December 2013; 15% arrived 30 minutes late or "
-        "more.",
-        "Of two models, boosting has the better average precision: 0.374, and logistic 0.336.",
+        "166,668 flights from New York, July to December 2013; 15% arrived at least 30 minutes "
+        "late.",
+        "Of two models, boosting has the higher average precision: 0.374; logistic has 0.336.",
     ]
     table = lines[4:]
     assert len([line for line in table if line.startswith("─")]) == 1, "one block of columns"
@@ -81,8 +81,8 @@ def test_a_folder_that_cannot_be_made_is_one_error(tmp_path):
         command, cwd=tmp_path, capture_output=True, text=True, check=False
     )
     told = (
-        "frame-prc: the folder 'taken' cannot be made: File exists. "
-        "Hint: frame-prc demo FOLDER writes to another one.\n"
+        "frame-prc: the folder 'taken' cannot be created: File exists. "
+        "Hint: frame-prc demo FOLDER writes to another folder.\n"
     )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 

@@ -21,11 +21,11 @@ USAGE = [
     ("ap rows.csv -t late", "--score is not given. Allowed: one column, or several."),
     (
         "ap rows.csv -t lat -s score",
-        "--truth names 'lat', which is no column. Hint: did you mean 'late'?",
+        "--truth names 'lat', which is not a column. Hint: did you mean 'late'?",
     ),
     (
         "ap rows.csv -t late -s score -b region,usr",
-        "--by names 'usr', which is no column. Hint: did you mean 'user'?",
+        "--by names 'usr', which is not a column. Hint: did you mean 'user'?",
     ),
     (
         "ap rows.csv -t said -s score",
@@ -35,8 +35,8 @@ USAGE = [
     ),
     (
         "ap rows.csv -t late -s region",
-        "--score column 'region' holds text: 'north', 'south'. Allowed: numbers. Hint: is it "
-        "the column that was meant?",
+        "--score column 'region' holds text: 'north', 'south'. Allowed: numbers. Hint: is "
+        "this the right column?",
     ),
     (
         "ap rows.csv -t late -s score --pos-label yes",
@@ -77,12 +77,12 @@ USAGE = [
     (
         "ap rows.csv -t late -s score --seed 1",
         "--replicates, --seed or --stratified is given with "
-        "--ci-method influence. Allowed: these with --ci-method bootstrap.",
+        "--ci-method influence. Allowed: these only with --ci-method bootstrap.",
     ),
     (
         "ap rows.csv -t late -s score --stratified --cluster user --ci .9 --ci-method bootstrap",
-        "--stratified is given with --cluster. Allowed: one of them. Hint: whole clusters are "
-        "drawn, and bring the rows of both classes that they have.",
+        "--stratified is given with --cluster. Allowed: one of them. Hint: clusters are drawn "
+        "whole, with their rows of both classes.",
     ),
     (
         "curve rows.csv -t late -s score --start two",
@@ -90,23 +90,25 @@ USAGE = [
     ),
     (
         "curve rows.csv -t late -s score --keep some",
-        "--keep some is not an option. Allowed: 'all', 'corners', or a number of points from 5 on.",
+        "--keep some is not an option. "
+        "Allowed: 'all', 'corners', or a number of points, 5 or more.",
     ),
     (
         "curve rows.csv -t late -s score --thresholds .5,.1",
         "--thresholds are not ascending: 0.1 "
-        "comes after 0.5. Allowed: a number of thresholds from 2 on, or ascending numbers such as "
-        ".1,.5,.9.",
+        "comes after 0.5. Allowed: a number of thresholds, 2 or more, or a list of ascending "
+        "numbers. Hint: for example --thresholds 0.1,0.5,0.9.",
     ),
     (
         "curve rows.csv -t late -s score --thresholds 1",
         "--thresholds 1 gives no thresholds. "
-        "Allowed: a number of thresholds from 2 on, or ascending numbers such as .1,.5,.9.",
+        "Allowed: a number of thresholds, 2 or more, or a list of ascending numbers. Hint: for "
+        "example --thresholds 0.1,0.5,0.9.",
     ),
     (
         "curve rows.csv -t late -s score --thresholds 3.0",
-        "--thresholds 3.0 is a single threshold beyond 1, or a number of thresholds. Allowed: an "
-        "integer for so many thresholds, or a list of them. Hint: --thresholds 3.",
+        "--thresholds 3.0 is ambiguous: one threshold, or a number of thresholds. Allowed: an "
+        "integer for a number of thresholds, or a list of thresholds. Hint: --thresholds 3.",
     ),
     (
         "ap rows.csv -t late -s score --text Region",
@@ -118,7 +120,7 @@ USAGE = [
     ),
     (
         "curve rows.csv -t late -s score --thresholds x",
-        "'x' is not a number. Allowed: numbers, such as .9 or .5,.9.",
+        "'x' is not a number. Allowed: numbers, such as 0.9 or 0.5,0.9.",
     ),
     (
         "curve rows.csv -t late -s score -w w --ci .9",
@@ -127,12 +129,12 @@ USAGE = [
     ),
     (
         "compare rows.csv -t late -s score",
-        "--score names one model. Allowed: two or more, as in "
-        "-s one -s two. Hint: --against rest compares the segments of one model.",
+        "--score names one model. Allowed: two or more. Hint: -s one -s two compares two models; "
+        "--against rest the segments of one.",
     ),
     (
         "compare rows.csv -t late -s score,other --baseline x",
-        "--baseline x is no model. Allowed: 'score', 'other'.",
+        "--baseline x is not a model. Allowed: 'score', 'other'.",
     ),
     (
         "compare rows.csv -t late -s score,other --adjust x",
@@ -189,13 +191,13 @@ USAGE = [
     (
         "ap semicolons.csv -t late -s score",
         "'semicolons.csv' has a single column, named "
-        "'late;score'. Allowed: columns with the separator between them. Hint: --separator ';'.",
+        "'late;score'. Allowed: several columns. Hint: --separator ';'.",
     ),
     (
         "ap rows.tsv -t late -s score --separator ,",
         "'rows.tsv' has a single column, named "
-        "'late\\tsaid\\tnumber\\tscore\\tother\\tregion\\tw\\tuser'. Allowed: columns with the "
-        "separator between them. Hint: --separator tab.",
+        "'late\\tsaid\\tnumber\\tscore\\tother\\tregion\\tw\\tuser'. Allowed: several "
+        "columns. Hint: --separator tab.",
     ),
     (
         "ap rows.csv -t late -s score --separator ab",
@@ -221,7 +223,7 @@ USAGE = [
     (
         "ap rows.csv -t late -s score -o t.csv -f csv",
         "--format is given with --output. Allowed: one "
-        "of them. Hint: the suffix of the file says how.",
+        "of them. Hint: the suffix of the file sets the format.",
     ),
     (
         "ap rows.csv -t late -s score -f xml",
@@ -261,9 +263,9 @@ DATA = [
     ),
     (
         "counts rows.csv -t late -s score --thresholds .5,.9",
-        "--score column 'score' has 1 row down to 0.1, below "
-        "the lowest threshold 0.5. Allowed: thresholds that cover the scores. Hint: "
-        "begin them with -inf, as in --thresholds -inf,.1,.5.",
+        "--score column 'score' has 1 row below "
+        "the lowest threshold 0.5: 0.1. Allowed: thresholds that cover the scores. Hint: "
+        "begin them with -inf, as in --thresholds -inf,0.1,0.5.",
     ),
     (
         "ap rows.csv -t late -s user --thresholds 200",
@@ -289,7 +291,7 @@ DATA = [
         "ap mixed.csv -t late -s score",
         "'mixed.csv' cannot be read as CSV: could not parse `0;0.4` "
         "as dtype `i64` at column 'late' (column number 1). Hint: --null-value '0;0.4' if that "
-        "stands for a missing value, --separator if it is several.",
+        "stands for a missing value, --separator if it is several values.",
     ),
     (
         "ap latin.csv -t late -s score",
@@ -299,12 +301,12 @@ DATA = [
     (
         "ap binary.csv -t late -s score",
         "'binary.csv' is not text, as CSV is. Hint: --input-format "
-        "says what it is, if its name does not.",
+        "sets the format, if the suffix is wrong.",
     ),
     (
         "ap narrow.csv rows.csv -t late -s score",
         "'narrow.csv', 'rows.csv' cannot be read as CSV: "
-        "schema lengths differ. Hint: files of one frame have the same columns of the same dtypes.",
+        "schema lengths differ. Hint: all files need the same columns, with the same dtypes.",
     ),
 ]
 
@@ -348,7 +350,7 @@ def test_bad_data_is_one_line_in_the_words_of_the_options(line, text):
 @pytest.mark.parametrize("kind", WRITERS)
 def test_an_empty_file_is_named(here, kind):
     (here / f"none.{kind}").touch()
-    told = "is empty. Allowed: a file that holds rows. Hint: was it written to its end?"
+    told = "is empty. Allowed: a file that holds rows. Hint: was it written completely?"
     assert said("ap", f"none.{kind}", *ASKED) == (1, f"'none.{kind}' {told}")
     assert said("ap", f"rows.{kind}", f"none.{kind}", *ASKED) == (1, f"'none.{kind}' {told}")
     code, out, err = process("ap", "-", *ASKED)
@@ -368,7 +370,7 @@ def test_a_corrupt_file_is_named(here, kind, damage):
     name = {"parquet": "Parquet", "arrow": "Arrow"}[kind]
     assert code == 1
     assert text.startswith(f"'bad.{kind}' cannot be read as {name}: ")
-    assert text.endswith("Hint: --input-format says what it is, if its name does not.")
+    assert text.endswith("Hint: --input-format sets the format, if the suffix is wrong.")
     assert (here / "old.csv").read_text() == "old"
     assert leftovers(here) == []
 
@@ -399,6 +401,35 @@ def test_what_a_user_wrote_stays_as_it_was(written):
     ("arguments", "told"),
     [
         (["--debug", "ap", "rows.csv"], "no such option: --debug. Hint: frame-prc --help"),
+        (
+            ["average_precision", "rows.csv"],
+            "no such command 'average_precision'. Hint: did you mean 'ap'?\n",
+        ),
+        (
+            ["operating-points", "rows.csv"],
+            "no such command 'operating-points'. Hint: did you mean 'points'?\n",
+        ),
+        (
+            ["ap", "rows.csv", "--group", "region"],
+            "no such option: --group. Hint: did you mean --by?\n",
+        ),
+        (
+            ["curve", "rows.csv", "--sample-weight", "w"],
+            "no such option: --sample-weight. Hint: did you mean --weight?\n",
+        ),
+        (
+            ["curve", "rows.csv", "--cluster", "user"],
+            "no such option: --cluster. Hint: --cluster is an option of ap, compare.\n",
+        ),
+        (
+            ["ap", "rows.csv", "--threshold", "3"],
+            "no such option: --threshold. Hint: did you mean --thresholds?\n",
+        ),
+        (["ap", "rows.csv", "--by"], "option '--by' requires an argument. Hint: frame-prc"),
+        (
+            ["ap", "rows.csv", "late", "score"],
+            "there is no file 'late'. Hint: options name columns, as in -t late or -s late.\n",
+        ),
         (
             ["merge-counts", "rows.csv"],
             "no such command 'merge-counts'. Did you mean 'counts'? Hint: ",

@@ -12,7 +12,7 @@ from command_line import ASKED, ROWS, WRITERS, result, run, said
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc.cli import input as _input
+from frame_prc.cli import source as _source
 
 # --- what comes in -----------------------------------------------------------------------------
 
@@ -73,7 +73,7 @@ def test_files_counted_one_by_one_are_counted_as_one(here, monkeypatch, kind, th
     parts = [ROWS.filter(~pl.col("late")), ROWS, ROWS.filter("late")]
     for place, part in enumerate(parts):
         WRITERS[kind](part, here / f"part-{place}.{kind}")
-    monkeypatch.setattr(_input, "PART", 2)  # rows at once, where files can be read in parts
+    monkeypatch.setattr(_source, "PART", 2)  # rows at once, where files can be read in parts
     asked = ["-t", "said", "-s", "score", "-b", "region", "--pos-label", "yes", *thresholds]
     counted = result("counts", f"part-*.{kind}", *asked)
     bins = 3 if thresholds else None
@@ -101,8 +101,8 @@ def test_counts_add_up_in_any_command():
         (["0.1", "nan", "0.3"], "'nan'", "--null-value nan if that stands for a missing value"),
         (["0.1", "", "0.3"], "''", "--null-value '' if that stands for a missing value"),
         (["0,1", "1.000,5", "-,3"], "'-,3', '0,1', '1.000,5'", "--decimal-comma reads 0,93"),
-        (["10%", "20 %", "0.5%"], "'0.5%', '10%', '20 %'", "tr -d % takes the signs away"),
-        (["a", "b", "c", "d"], "'a', 'b', 'c' and others", "is it the column that was meant?"),
+        (["10%", "20 %", "0.5%"], "'0.5%', '10%', '20 %'", "tr -d % removes the percent signs"),
+        (["a", "b", "c", "d"], "'a', 'b', 'c' and others", "is this the right column?"),
     ],
     ids=str,
 )
@@ -122,7 +122,7 @@ def test_numbers_with_a_point_are_told_that_a_comma_was_asked_for():
     assert code == 2
     assert line == (
         "--weight column 'eur' holds text: numbers that were read as text. Allowed: numbers. "
-        "Hint: with --decimal-comma numbers have a comma, as 0,93, and no point."
+        "Hint: --decimal-comma expects 0,93, not 0.93."
     )
 
 
@@ -162,4 +162,4 @@ def test_text_in_utf_16_is_named():
 def test_numbers_that_were_read_as_text_are_named():
     _, line = said("ap", "rows.csv", *ASKED, "--text", "score")
     assert "holds text: numbers that were read as text" in line
-    assert line.endswith("Hint: --text makes text of numbers.")
+    assert line.endswith("Hint: --text reads numbers as text.")

@@ -168,7 +168,7 @@ def test_a_long_table_says_how_many_rows_more_there_are():
 def test_a_source_is_not_written_over():
     code, line = said("curve", "rows.csv", *ASKED, "-o", "./rows.csv")
     assert (code, line) == (
-        2, "'./rows.csv' is what is read. Allowed: another file to write."
+        2, "'./rows.csv' is also an input file. Allowed: another file to write."
     )  # fmt: skip
     assert pl.read_csv("rows.csv").height == ROWS.height
 
@@ -232,12 +232,13 @@ def test_a_picture_is_drawn_from_rows_and_from_a_curve(here, suffix):
         ),
         (
             "plot rows.csv -t late -s score -o p.svg --points .9",
-            "--points .9 is no operating point. Allowed: 'recall=.9' and the like.",
+            "--points .9 is not an operating point. Allowed: a criterion and numbers, such as "
+            "'recall=0.9'.",
         ),
         (
             "plot rows.csv -t late -s score -o p.svg --points rec=.9",
             "--points names 'rec', which is no criterion. Allowed: 'recall', 'precision', "
-            "'threshold', 'f_beta', 'predicted_rate'. Hint: for example --points 'recall=.9'.",
+            "'threshold', 'f_beta', 'predicted_rate'. Hint: for example --points 'recall=0.9'.",
         ),
     ],
 )

@@ -129,13 +129,13 @@ def test_what_is_dropped_need_not_be_in_a_bin(kind):
     asked = {"missing": "drop", "thresholds": [3.0]}
     assert_same(kind, frame_prc.counts, df, "truth", "score", **asked)
     counts = frame_prc.counts(kind.make(df.fill_null(value=True)), "truth", "score", **asked)
-    with pytest.raises(Exception, match=r"'score' has a row with -1.0, below the .* 3.0. Allowed"):
+    with pytest.raises(Exception, match=r"'score' has a row below the .* 3.0: -1.0. Allowed"):
         kind.rows(counts)
 
 
 def test_a_score_in_no_bin_raises_when_the_engine_meets_it(kind):
     counts = frame_prc.counts(kind.make(ROWS), "truth", "other", thresholds=[0.2, 0.5])
-    with pytest.raises(Exception, match=r"'other' has a row with 0.1, below the .* 0.2. Allowed"):
+    with pytest.raises(Exception, match=r"'other' has a row below the .* 0.2: 0.1. Allowed"):
         kind.rows(counts)
 
 

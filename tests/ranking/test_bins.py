@@ -142,7 +142,7 @@ def test_several_models_are_binned_each_by_its_score(kind):
 
 @every_kind
 def test_scores_below_all_bins_are_an_error_at_collect(kind):
-    says = "'score' has 2 rows down to 0.1, below the lowest threshold 0.5. Allowed: thresholds"
+    says = "'score' has 2 rows below the lowest threshold 0.5: 0.1, 0.4. Allowed: thresholds"
     with pytest.raises(DataError, match=says):
         kind.rows(frame_prc.counts(kind.make(ROWS), "truth", "score", thresholds=[0.5, 0.7]))
 
@@ -167,7 +167,7 @@ def test_what_is_dropped_need_not_be_in_a_bin(kind):
     # A row that one model drops is held against the thresholds of the other.
     low = df.with_columns(score=pl.Series([5.0, -1.0, 4.0, 2.0]))
     for order in (models, models[::-1]):
-        with pytest.raises(DataError, match=r"'score' has 1 row down to 2.0, below the lowest"):
+        with pytest.raises(DataError, match=r"'score' has 1 row below the lowest .* 3.0: 2.0"):
             kind.rows(frame_prc.counts(kind.make(low), "truth", order, **asked))
 
 

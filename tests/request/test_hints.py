@@ -121,11 +121,11 @@ WEEKS = pd.Series(pd.to_datetime(["2024-01-01"] * 4), name="date").dt.to_period(
 NO_COLUMNS = {
     "computed pandas Series": (
         {"by": WEEKS},
-        r"'date', if it is a column .* if it is computed, put",
+        r"'date', if it is an unchanged column .* if it is computed, put",
     ),
     "computed Series": (
         {"by": ROWS["score"].round()},
-        "'score', if it is a column .* computed, put",
+        "'score', if it is an unchanged column .* computed, put",
     ),
     "condition": ({"truth": ROWS["score"] > 0.5}, r"computed, give an expression such as pl\.col"),
     "Series without a name": ({"weight": pl.Series([1, 2])}, "as a column, and give that column"),
@@ -144,7 +144,7 @@ NO_COLUMNS = {
     "Grouper of a level": ({"by": pd.Grouper(level=0)}, r"pl\.col\('date'\)\.dt\.truncate\('1w'\)"),
     "function": ({"by": len}, r"give an expression, such as pl\.col"),
     "list of one": ({"truth": ["late"]}, "give one column, without a list: 'late'"),
-    "set": ({"by": {"region"}}, "a list has an order"),
+    "set": ({"by": {"region"}}, "a set has no order"),
     "number": ({"weight": 2.5}, r"pl\.lit\(2\.5\) makes a constant"),
     "number as name": ({"by": 0}, "column names are strings"),
     "NumPy's number": ({"by": np.int64(3)}, r"pl\.lit\(3\) makes a constant"),

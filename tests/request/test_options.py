@@ -37,7 +37,7 @@ CLASSES = {"n": "score", "s": "other"}
             OptionError,
             "'gain' has no area over",
         ),
-        ("curve", {"thresholds": 0}, OptionError, "thresholds=0 .*from 2 on, or a list"),
+        ("curve", {"thresholds": 0}, OptionError, "thresholds=0 .*2 or more, or a list"),
         (
             "curve",
             {"thresholds": [0.5, 0.1]},
@@ -150,7 +150,7 @@ ODD = {
     "expression as baseline": (
         "compare",
         {"score": ["score", "other"], "baseline": pl.col("score")},
-        "baseline=polars.Expr is no model. Allowed: 'score', 'other'",
+        "baseline=polars.Expr is not a model. Allowed: 'score', 'other'",
     ),
     "integer beyond floats": ("curve", {"ci": 10**400}, "ci=a value is not a level"),
     "target beyond floats": (

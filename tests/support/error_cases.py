@@ -87,7 +87,7 @@ def missing_names(shows: str, into: Callable[[str], Any]) -> list[Case]:
             f"{shows} in {where}",
             asked,
             ColumnError,
-            [f"{role_of(where)}= names", "which is no column", f"did you mean '{nearest}'"],
+            [f"{role_of(where)}= names", "which is not a column", f"did you mean '{nearest}'"],
         )
         for where, (asked, nearest) in named.items()
     ]
@@ -217,8 +217,17 @@ AT_THE_CALL = [
     not_given("neg", {"truth": None, "pos": "hits"}, "pos= and neg= together"),
     not_given("pos", {"truth": None, "neg": "hits"}, "pos= and neg= together"),
     not_given("truth", {"truth": None}, "truth= for single rows, or pos= and neg="),
-    not_given("score", {"score": None}, "a column, a list of columns, or {name: column}"),
-    Case("no score in a list", {"score": []}, OptionError, ["score= names no column", "a column"]),
+    not_given(
+        "score",
+        {"score": None},
+        "one column, or several. Hint: several are a list of columns, or {name: column}",
+    ),
+    Case(
+        "no score in a list",
+        {"score": []},
+        OptionError,
+        ["score= names no column", "one column, or several", "a list of columns"],
+    ),
     Case(
         "model twice",
         {"score": ["score", pl.col("other").alias("score")]},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import pickle
 from importlib import resources
 from pathlib import Path
@@ -99,8 +100,33 @@ def test_errors_are_one_family_of_value_errors(error):
 @every_case([AT_THE_CALL[0], AT_THE_CALL[-1], AT_COLLECT[0], AT_COLLECT[2]])
 def test_pickled_error_comes_back_as_it_was(case):
     error = error_on(KINDS[0], case)
-    copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - pickled one line ago
-    assert (type(copy), str(copy)) == (type(error), str(error))
+    assert (type(unpickled(error)), str(unpickled(error))) == (type(error), str(error))
+
+
+def unpickled(error: PrcError) -> PrcError:
+    return pickle.loads(pickle.dumps(error))  # noqa: S301 - pickled in the same line
+
+
+def parts(error: PrcError) -> tuple[object, ...]:
+    return type(error), str(error), repr(error), *vars(error).items()
+
+
+@pytest.mark.parametrize("kind", [PrcError, *PrcError.__subclasses__()])
+@pytest.mark.parametrize("hints", [{}, {"hint": "h"}, {"hint": "h", "shell_hint": None}], ids=str)
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, unpickled])
+def test_errors_keep_their_parts(kind, hints, copied):
+    error = kind("a is b", "c", **hints)
+    error.__cause__ = KeyError("a")
+    assert parts(copied(error)) == parts(error)
+    assert (error.what, error.allowed, error.hint) == ("a is b", "c", hints.get("hint"))
+    assert error.shell_hint == (None if "shell_hint" in hints else error.hint)
+    text = "a is b. Allowed: c." + (" Hint: h." if hints else "")
+    assert (str(error), repr(error)) == (text, f"{kind.__name__}({text!r})")
+
+
+def test_a_part_that_ends_with_a_mark_gets_no_other():
+    assert str(PrcError("a is b.", hint="is it c?")) == "a is b. Hint: is it c?"
+    assert str(PrcError("a is b")) == "a is b."
 
 
 # --- every error -------------------------------------------------------------------------------
