@@ -1,4 +1,4 @@
-"""``frame.prc`` on Polars and pandas frames, and ``pl.col(...).prc``: the verbs as methods."""
+"""The verbs as methods: ``frame.prc`` on Polars and pandas frames, and ``pl.col(...).prc``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from frame_prc._request.parameters import verb
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# What else the verbs are called, in other libraries and on the command line.
+# Other names of the verbs, from other libraries and the command line.
 _ALSO_CALLED = {
     "ap": "average_precision",
     "average_precision_score": "average_precision",
@@ -85,7 +85,7 @@ def _verbs() -> list[str]:
 
 
 class PrcExpr:
-    """Aggregates of a score: ``pl.col("score").prc.average_precision("truth")``."""
+    """Aggregates of a score expression: ``pl.col("score").prc.average_precision("truth")``."""
 
     def __init__(self, score: pl.Expr) -> None:
         self._score = score
@@ -99,24 +99,24 @@ class PrcExpr:
 
 
 def register() -> None:
-    """Put ``prc`` on Polars frames and expressions, and on pandas frames when pandas is there."""
+    """Add ``prc`` to Polars frames and expressions, and to pandas frames once these exist."""
     for kind, name, methods in (
         (pl.DataFrame, "dataframe", PrcFrame),
         (pl.LazyFrame, "lazyframe", PrcFrame),
         (pl.Expr, "expr", PrcExpr),
     ):
-        if getattr(kind, "prc", None) is not methods:  # which it is after a reload
+        if getattr(kind, "prc", None) is not methods:  # a reload finds it there
             getattr(pl.api, f"register_{name}_namespace")("prc")(methods)
     if not any(type(finder) is _AfterPandas for finder in sys.meta_path):
         sys.meta_path.insert(0, _AfterPandas())
     if sys.modules.get("pandas") is not None:
-        with suppress(Exception):  # of another thread's import of pandas, for which this waits
+        with suppress(Exception):  # waits for another thread's import of pandas, which may fail
             import_module("pandas")
         _register_pandas()
 
 
 def _register_pandas() -> None:
-    """Put ``prc`` on pandas frames, if pandas is imported that far."""
+    """Add ``prc`` to pandas frames, if the import of pandas is far enough for that."""
     extensions = getattr(getattr(sys.modules.get("pandas"), "api", None), "extensions", None)
     if extensions is not None and not _pandas_has_verbs():
         extensions.register_dataframe_accessor("prc")(PrcFrame)
@@ -127,10 +127,10 @@ def _pandas_has_verbs() -> bool:
 
 
 class _AfterPandas(MetaPathFinder):
-    """Registers the pandas accessor when somebody imports pandas, and never imports it.
+    """Registers the pandas accessor when pandas is imported, without importing it.
 
-    It follows all modules of pandas, since another thread may be past finding pandas itself. And it
-    stays: a thread that goes through the finders while one of them is removed skips another.
+    It handles all modules of pandas, since another thread may have found pandas itself already. It
+    is never removed: a thread that is iterating over the finders would skip one.
     """
 
     def find_spec(
@@ -149,9 +149,9 @@ class _AfterPandas(MetaPathFinder):
 
 
 class _Registering(Loader):
-    """The loader of a module of pandas that registers the accessor behind it.
+    """Loads a module of pandas with another loader, and then registers the accessor.
 
-    It stands before the other, which is left as it is: one loader may be that of many modules.
+    It wraps the other loader without changing it, since many modules may share one loader.
     """
 
     def __init__(self, loader: Loader) -> None:

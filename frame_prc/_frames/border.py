@@ -1,4 +1,4 @@
-"""The border: any frame comes in, becomes lazy once, and goes out as the kind it was."""
+"""The border: frames of any kind become lazy here, and results become that kind again."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ FrameT = TypeVar("FrameT", bound="AnyFrame")
 
 
 class Plan(Protocol):
-    """From the lazy input to the lazy result; ``in_memory`` says that a look at it is free."""
+    """Makes the lazy result from the lazy input, which ``in_memory`` is free to look at."""
 
     def __call__(self, lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame: ...
 
 
 class PlanOfSeveral(Protocol):
-    """The same of several inputs."""
+    """The same with several inputs."""
 
     def __call__(self, frames: list[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame: ...
 
@@ -59,20 +59,20 @@ def apply(
     plan
         What to do.
     columns
-        The columns the plan can read, where that is known without the schema; only these are
-        converted from pandas. ``None`` converts all.
+        The columns that the plan may read; only these are converted from pandas. ``None``, if they
+        are not known without the schema, converts all.
     amounts
-        The columns in which NaN is an error; in all others pandas uses it for a missing value.
+        The columns in which NaN is an error; in all others of pandas it is a missing value.
     outputs
-        The columns that the plan makes; what else its result has are keys.
+        The columns that the plan makes; all others of the result are keys.
     """
     if isinstance(frame, pl.LazyFrame):
         return cast("FrameT", plan(frame, in_memory=False))
     if isinstance(frame, pl.DataFrame):
         return cast("FrameT", _run(frame, plan))
-    return cast(
-        "FrameT", _apply_pandas(cast("pd.DataFrame", frame), plan, columns, amounts, outputs)
-    )
+    chosen = chosen_columns(cast("pd.DataFrame", frame), columns)
+    source = read_pandas(chosen, amounts)
+    return cast("FrameT", back_to_pandas(_run(source, plan), chosen, source, outputs))
 
 
 def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection[str]) -> FrameT:
@@ -96,17 +96,14 @@ def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection
 def scan(
     frame: AnyFrame, columns: Collection[str] | None, amounts: Collection[str] = ()
 ) -> pl.LazyFrame:
-    """Return a frame of any known kind as a lazy one; of pandas only these columns, if named.
-
-    As in :func:`apply`, NaN is no missing value in the ``amounts``.
-    """
+    """Return a frame of any known kind as a lazy one; ``columns`` and ``amounts`` as in `apply`."""
     if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
         return frame.lazy()
     return read_pandas(chosen_columns(cast("pd.DataFrame", frame), columns), amounts).lazy()
 
 
 def scan_all(frame: AnyFrame) -> pl.LazyFrame:
-    """Return the whole frame as a lazy one; of pandas also what its index names."""
+    """Return the whole frame as a lazy one; of pandas also the named levels of its index."""
     if is_pandas(frame):
         frame = with_levels(cast("pd.DataFrame", frame))
     return scan(frame, None)
@@ -119,7 +116,7 @@ def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
 
 
 def check_frame(frame: object, *, engines: bool = False, takes_counts: bool = True) -> None:
-    """Refuse what is no frame of a known kind; ``engines`` says that theirs are welcome."""
+    """Raise an error if this is not a frame of a known kind; ``engines`` allows theirs too."""
     if engines and engine_of(frame):
         return
     refuse_engine(frame, takes_counts=takes_counts)
@@ -130,15 +127,3 @@ def check_frame(frame: object, *, engines: bool = False, takes_counts: bool = Tr
             f"{VERBS} also a DuckDB relation or a PySpark DataFrame",
             "pl.DataFrame({'truth': y, 'score': s}) makes one from lists or arrays",
         )
-
-
-def _apply_pandas(
-    frame: pd.DataFrame,
-    plan: Plan,
-    columns: Collection[str] | None,
-    amounts: Collection[str],
-    outputs: Collection[str],
-) -> pd.DataFrame:
-    chosen = chosen_columns(frame, columns)
-    source = read_pandas(chosen, amounts)
-    return back_to_pandas(_run(source, plan), chosen, source, outputs)

@@ -1,4 +1,4 @@
-"""pandas at the border: what Polars can hold comes in, and keys go out with the dtype they had."""
+"""pandas frames: conversion to Polars and back; keys keep their dtype."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from frame_prc.exceptions import ColumnError, FrameError, shown, type_name
 if TYPE_CHECKING:
     import pandas as pd
 
-_FIRST, _SOME = 1000, 4  # values that an error looks at, and types that it lists
-
-_BITS = (8, 16, 32, 64)
+_VALUES_IN_ERROR, _TYPES_IN_ERROR = 1000, 4  # values to look at, and types to list
 
 
 def is_pandas(frame: object) -> bool:
@@ -30,31 +28,28 @@ def is_pandas(frame: object) -> bool:
 
 
 def read_pandas(chosen: pd.DataFrame, amounts: Collection[str]) -> pl.DataFrame:
-    """Return chosen columns as Polars has them, missing values as nulls but for the ``amounts``."""
-    source = _from_pandas(_with_labels(chosen))
-    missing_as_nan = cs.float() - cs.by_name(*amounts, require_all=False)
-    return source.with_columns(missing_as_nan.fill_nan(None))
+    """Return a frame as Polars; NaN is a missing value, except in the ``amounts``."""
+    nan_is_missing = cs.float() - cs.by_name(*amounts, require_all=False)
+    return _from_pandas(_with_labels(chosen)).with_columns(nan_is_missing.fill_nan(None))
 
 
 def back_to_pandas(
     rows: pl.DataFrame, chosen: pd.DataFrame, source: pl.DataFrame, outputs: Collection[str]
 ) -> pd.DataFrame:
-    """Return a result as pandas, its keys with the dtypes that they came with.
+    """Return a result as pandas; its keys have the dtypes that they had in the input.
 
     Parameters
     ----------
     rows
         The result.
     chosen, source
-        What it was made of, as it came and as Polars has it.
+        The input, as pandas and as Polars.
     outputs
-        The columns that the plan makes; what else the result has are keys.
+        The columns that the plan makes; all others of the result are keys.
     """
-    keys = {name for name in rows.columns if name not in outputs}
-    same = {name for name in keys if source.schema.get(name) == rows.schema[name]}
     columns = {
         column.name: _to_pandas(column, chosen[column.name], source[column.name])
-        if column.name in same
+        if column.name not in outputs and source.schema.get(column.name) == column.dtype
         else _plain(column)
         for column in rows
     }
@@ -63,7 +58,7 @@ def back_to_pandas(
 
 
 def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
-    """Name the categories that Arrow does not know, such as intervals and periods."""
+    """Replace intervals and periods, which Arrow does not know, by categories of text."""
     labels = {}
     for name, column in frame.items():
         if _needs_labels(column.dtype):
@@ -79,27 +74,27 @@ def _needs_labels(dtype: Any) -> bool:
 
 
 def _to_pandas(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
-    """Return a key as it was given, or say that it cannot be."""
+    """Return a key as pandas, or raise an error that names it."""
     try:
         return _key(_nameless(key), given, source)
-    except Exception as error:  # whatever Arrow or pandas says of it
+    except Exception as error:  # Arrow and pandas raise many kinds
         raise FrameError(
-            f"key {key.name!r} of dtype {given.dtype} does not come back to pandas as it was: "
+            f"key {key.name!r} of dtype {given.dtype} cannot be converted back to pandas: "
             f"{str(error).splitlines()[0]}",
             hint="cast it, for example with .astype(str)",
         ) from error
 
 
 def _nameless(column: pl.Series) -> pl.Series:
-    return column.alias("")  # Arrow would panic on a name with NUL
+    return column.alias("")  # Arrow panics on a name with NUL
 
 
 def _plain(column: pl.Series) -> Any:
-    if _is_lost(column):
+    if _loses_dtype(column):
         return _with_nulls(column, "boolean" if column.dtype == pl.Boolean else str(column.dtype))
     if not column.dtype.is_nested():
         return _nameless(column).to_pandas()
-    # Of integers in lists and structs with nulls pandas would make floats.
+    # pandas would turn integers in lists and structs with nulls into floats.
     return sys.modules["pandas"].Series(_objects(column), dtype=object)
 
 
@@ -112,28 +107,28 @@ def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
         pandas = sys.modules["pandas"]
         return pandas.Categorical.from_codes(codes, dtype=categories).astype(dtype)
     arrow = getattr(dtype, "pyarrow_dtype", None)
-    if arrow is not None and not hasattr(arrow, "index_type"):  # Arrow casts to no dictionary
+    if arrow is not None and not hasattr(arrow, "index_type"):  # Arrow cannot cast to dictionaries
         return sys.modules["pandas"].arrays.ArrowExtensionArray(key.to_arrow().cast(arrow))
     if key.dtype.is_nested():
         return _same_objects(key, given, source).astype(dtype)
-    if _is_lost(key):
+    if _loses_dtype(key):
         return _with_nulls(key, _nullable(dtype))
     if key.dtype == pl.Date:
-        return _with_nulls(key, dtype)  # of days pandas itself would make moments
+        return _with_nulls(key, dtype)  # pandas itself would turn dates into datetimes
     is_category = isinstance(key.dtype, (pl.Categorical, pl.Enum))
     if is_category and not hasattr(dtype, "categories"):
-        key = key.cast(pl.String)  # Arrow's dictionaries take texts, and no categories in order
+        key = key.cast(pl.String)  # ordered categories do not fit an Arrow dictionary
     return key.to_pandas().astype(dtype)
 
 
 def _same_objects(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> pd.Series[Any]:
-    """Return the lists, tuples, arrays or dictionaries of which Polars has made a key."""
+    """Return the lists, tuples, arrays or dictionaries from which Polars made a key."""
     known: dict[str, Any] = {"None": None}
     for value, text in zip(given, map(repr, _objects(source)), strict=True):
         if isinstance(value, set):
             raise TypeError("sets have no order")
         if text != "None" and repr(value) != repr(known.setdefault(text, value)):
-            raise ValueError(f"{shown(value)} and {shown(known[text])} become one value")
+            raise ValueError(f"{shown(value)} and {shown(known[text])} become the same value")
     values = [known.get(repr(value), value) for value in _objects(key)]
     result: pd.Series[Any] = sys.modules["pandas"].Series(values, dtype=object)
     return result
@@ -144,10 +139,10 @@ def _objects(column: pl.Series) -> list[Any]:
     return objects
 
 
-def _is_lost(column: pl.Series) -> bool:
-    """Say whether pandas casts a column through floats, as it does with integers and nulls."""
-    whole = column.dtype.is_integer() or column.dtype == pl.Boolean
-    return whole and column.null_count() > 0
+def _loses_dtype(column: pl.Series) -> bool:
+    """Return whether pandas would change the dtype: of integers and Booleans with nulls."""
+    without_nulls = column.dtype.is_integer() or column.dtype == pl.Boolean
+    return without_nulls and column.null_count() > 0
 
 
 def _with_nulls(column: pl.Series, dtype: Any) -> Any:
@@ -155,18 +150,15 @@ def _with_nulls(column: pl.Series, dtype: Any) -> Any:
 
 
 def _nullable(dtype: Any) -> Any:
-    """Return the pandas dtype that holds nulls beside the values of a NumPy dtype."""
-    names = {
-        "bool": "boolean",
-        **{f"{u}int{n}": f"{u.upper()}Int{n}" for u in ("", "u") for n in _BITS},
-    }
-    return names.get(str(dtype), dtype)
+    """Return the pandas dtype with nulls for a NumPy dtype of integers or Booleans."""
+    names = {f"{u}int{n}": f"{u.upper()}Int{n}" for u in ("", "u") for n in (8, 16, 32, 64)}
+    return (names | {"bool": "boolean"}).get(str(dtype), dtype)
 
 
 def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.DataFrame:
     """Return the columns that will be read; converting the others could be slow, or fail.
 
-    A level of the index is a column too, by its name, where no column is called so.
+    A named level of the index is a column too, unless a column has its name.
     """
     names = [str(name) for name in frame.columns]
     levels = [str(name) for name in frame.index.names if name is not None]
@@ -176,7 +168,7 @@ def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.D
         _check_name(name, names, "columns")
         _check_name(name, [] if name in names else levels, "levels of the index")
     if not wanted <= known:
-        # The schema alone is enough to say which name is wrong, and what is near it.
+        # An error about the missing column follows, for which the schema is enough.
         frame, wanted = frame.iloc[:0], known
     first = {name: place for place, name in reversed([*enumerate(names)])}
     places = sorted(first[name] for name in wanted & first.keys())
@@ -185,9 +177,9 @@ def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.D
 
 
 def with_levels(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with the named levels of its index as its first columns, as keys come first.
+    """Return a frame with the named levels of its index as its first columns.
 
-    For frames that are taken whole: counts and curves of which the keys were made an index.
+    It restores counts and curves whose keys were made the index.
     """
     names = [str(name) for name in frame.columns]
     levels = [
@@ -208,7 +200,7 @@ def _check_name(name: str, names: list[str], of: str) -> None:
 
 
 def _levels(index: pd.Index[Any], wanted: Collection[str]) -> dict[str, Any]:
-    """Return levels of the index, by their names as texts."""
+    """Return the wanted levels of the index, by name."""
     by_place = index.set_names([None] * index.nlevels)  # a name may be a number
     return {
         str(name): by_place.get_level_values(place)
@@ -218,10 +210,13 @@ def _levels(index: pd.Index[Any], wanted: Collection[str]) -> dict[str, Any]:
 
 
 def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
-    # In a column of Python objects None, NaN and NA all say missing; Arrow takes only None.
-    objects = {str(n): frame[n] for n, dtype in frame.dtypes.items() if str(dtype) == "object"}
-    none = {name: _moments(column.where(column.notna(), None)) for name, column in objects.items()}
-    clean = frame.assign(**none)
+    # In a column of Python objects None, NaN and NA are all missing; Arrow accepts only None.
+    objects = {
+        str(name): _with_dtype(column.where(column.notna(), None))
+        for name, column in frame.items()
+        if str(column.dtype) == "object"
+    }
+    clean = frame.assign(**objects)
     try:
         _check_objects(clean)
         numbered = clean.set_axis([*map(str, range(clean.shape[1]))], axis=1)
@@ -235,26 +230,26 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
         raise _conversion_error(_unconverted(clean)) from error
-    source.columns = [str(name) for name in frame.columns]  # Arrow knows no NUL and no empty name
-    for name, column in none.items():
+    source.columns = [str(name) for name in frame.columns]  # Arrow fails on NUL and empty names
+    for name, column in objects.items():
         if source[name].dtype == pl.Binary and not _holds(column, "bytes", "empty"):
             raise _conversion_error(_described(name, column))  # a UUID would come back as bytes
     return source.with_columns(_category_orders(frame))
 
 
 def _unconverted(frame: pd.DataFrame) -> str:
-    """Name the first column that does not convert to Polars, and what is in it."""
+    """Describe the first column that does not convert to Polars."""
     for name, column in frame.items():
         try:
             pl.from_pandas(column.to_frame("0"))
-        except (Exception, pl.exceptions.PanicException):  # whatever Arrow says of it
+        except (Exception, pl.exceptions.PanicException):  # Arrow raises many kinds
             return _described(str(name), column)
-    return "its columns do, but not together"
+    return "each column converts, but not all of them together"
 
 
 def _described(name: str, column: pd.Series[Any]) -> str:
-    kinds = sorted({type_name(value) for value in column.head(_FIRST)})
-    of = f" with values of type {', '.join(kinds[:_SOME])}" if kinds else ""
+    kinds = sorted({type_name(value) for value in column.head(_VALUES_IN_ERROR)})
+    of = f" with values of type {', '.join(kinds[:_TYPES_IN_ERROR])}" if kinds else ""
     return f"column {name!r} has dtype {column.dtype}{of}"
 
 
@@ -272,21 +267,21 @@ def _holds(column: pd.Series[Any], *kinds: str) -> bool:
 
 
 def _check_objects(frame: pd.DataFrame) -> None:
-    """Refuse values of Python that would come to Polars as others, or end in a panic."""
+    """Raise an error for values that Arrow or Polars would change, or panic on."""
     for name, column in frame.items():
         if _is_mixed(column):
-            reason = "days among moments, or some of them in a time zone"
+            reason = "dates among datetimes, time zones on only some values, or on times of day"
         elif _is_too_long(column):
             reason = "more than 38 digits"
         elif _is_unknown_inside(column):
-            reason = "of such decimals Polars has no lists or structs"
+            reason = "Polars has no lists or structs of such decimals"
         else:
             continue
         raise _conversion_error(f"{_described(str(name), column)}: {reason}")
 
 
 def _is_mixed(column: pd.Series[Any]) -> bool:
-    """Return whether Arrow would take some moments for others, as a datetime for its day."""
+    """Return whether Arrow would change dates or times, for example a datetime into its date."""
     if str(column.dtype) != "object" or not _holds(column, "date", "time"):
         return False
     values = [value for value in column if value is not None]
@@ -295,7 +290,7 @@ def _is_mixed(column: pd.Series[Any]) -> bool:
 
 
 def _is_too_long(column: pd.Series[Any]) -> bool:
-    """Return whether a column holds decimals with more digits than those of Polars have."""
+    """Return whether a column has decimals with more digits than Polars supports."""
     if str(column.dtype) != "object":
         return str(column.dtype).startswith("decimal256")
     if not _holds(column, "decimal"):
@@ -306,25 +301,20 @@ def _is_too_long(column: pd.Series[Any]) -> bool:
 
 
 def _is_unknown_inside(column: pd.Series[Any]) -> bool:
-    """Return whether lists or structs of Arrow hold decimals on which Polars panics."""
+    """Return whether Arrow lists or structs have decimals on which Polars panics."""
     kind = str(column.dtype)
     return "<" in kind and any(f"decimal{bits}(" in kind for bits in (32, 64, 256))
 
 
-def _moments(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column of moments as such: as Python objects Arrow would cut off nanoseconds."""
+def _with_dtype(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return datetimes with a dtype: as Python objects they would lose their nanoseconds."""
     return column.infer_objects() if _holds(column, "datetime", "timedelta") else column
 
 
 def _category_orders(frame: pd.DataFrame) -> list[pl.Expr]:
-    """Cast pandas categories of strings to an Enum, which sorts in their order."""
-    orders = {
-        str(name): list(dtype.categories)
-        for name, dtype in frame.dtypes.items()
-        if hasattr(dtype, "categories")
-    }
+    """Cast categories of strings to an Enum, which sorts in their order."""
     return [
-        named(name).cast(pl.Enum(order))
-        for name, order in orders.items()
-        if all(isinstance(category, str) for category in order)
+        named(str(name)).cast(pl.Enum(list(dtype.categories)))
+        for name, dtype in frame.dtypes.items()
+        if hasattr(dtype, "categories") and all(isinstance(c, str) for c in dtype.categories)
     ]

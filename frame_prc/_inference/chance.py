@@ -1,15 +1,15 @@
-"""What a score that knows nothing attains: the average precision of a random order of the labels.
+"""The average precision that a random order of the labels is expected to have.
 
-P of N rows are positive, and each order of the labels is as likely as any other, while the scores
-stay as they are. A tie of n_g rows, N_g of them retrieved with it, then adds on average
+P of N rows are positive. Every order of the labels is equally likely, and the scores stay as they
+are. On average, a tie of n_g rows at a score that N_g rows reach adds
 ``n_g / N_g * (1 / N + (N_g - 1) (P - 1) / (N (N - 1)))``: a positive in it is retrieved with itself
 and a share ``(P - 1) / (N - 1)`` of the others. With S the sum of ``n_g / N_g`` over the ties and R
-the number of rows that are retrieved at all, the expectation is
+the number of rows that are ever retrieved, the expectation is
 
     (S (N - P) + R (P - 1)) / (N (N - 1))
 
-in which nothing cancels. Without ties it is that of Bestgen 2015 ("Exact expected average precision
-of the random baseline for system evaluation").
+where nothing cancels. Without ties it is the formula of Bestgen 2015 ("Exact expected average
+precision of the random baseline for system evaluation").
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _SHARES, _RETRIEVED = pl.col("tie_shares"), pl.col("retrieved")
 
 
 def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.LazyFrame:
-    """Add the average precision of a random order of the labels, and what it lacks of 1.
+    """Add the average precision of a random order of the labels, and 1 minus it.
 
     ``table`` has ``positives`` and ``negatives``, and ``on`` names its column ``segment`` or its
-    keys. For weighted rows no such formula is known to us: the prevalence stands for it.
+    keys. We know no such formula for weighted rows: they get the prevalence.
     """
     n = _POSITIVES + _NEGATIVES
     if ranking.rows.columns.weighted:
         return table.with_columns(_defined(_POSITIVES / n, _NEGATIVES / n))
     shares = _tie_shares(ranking)
     keyed = shares if "segment" in on else ranking.segments.with_keys(shares)
-    # Without negatives every order of the labels is the same, whatever the ties.
+    # Without negatives there is only one order of the labels.
     mixed = _NEGATIVES > 0
     negatives = pl.when(mixed).then(_NEGATIVES / (n - 1)).otherwise(0.0)
     positives = pl.when(mixed).then((_POSITIVES - 1) / (n - 1)).otherwise(1.0)
@@ -57,8 +57,8 @@ def _defined(area: pl.Expr, shortfall: pl.Expr) -> list[pl.Expr]:
 
 
 def _tie_shares(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment, tie_shares, retrieved``: of each tie its share of the rows down to it."""
-    # Nothing is retrieved yet where a segment opens, nor at bins without rows.
+    """Return ``segment, tie_shares, retrieved``: S and R of the formula above."""
+    # No row is retrieved yet where a segment opens, or at the highest bins if they are empty.
     share = pl.when(_RETRIEVED > 0).then(_RETRIEVED.diff() / _RETRIEVED)
     shares = retrieved_at_ties(ranking).with_columns(share=share)
     return shares.group_by("segment").agg(

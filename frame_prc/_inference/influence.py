@@ -1,15 +1,16 @@
-"""How far each row moves the average precision: the derivative by the row's weight.
+"""The influence of each row on the average precision: the derivative by the row's weight.
 
-With P the weight of the positives, Q_n = TP_n + FP_n and m running over the scores at or below that
-of the row, a unit of weight more on the n-th highest score moves the average precision (AP) by
+With P the weight of the positives, Q_n = TP_n + FP_n, and m running over the scores at or below
+that of the row, one more unit of weight at the n-th highest score changes the average precision
+(AP) by
 
 - on a positive row ``(TP_n / Q_n - AP + sum((TP_m - TP_(m-1)) * FP_m / Q_m^2)) / P``,
 - on a negative row ``-sum((TP_m - TP_(m-1)) * TP_m / Q_m^2) / P``.
 
-This is the influence function of ``E[truth * precision(score)] / prevalence``, over the total
-weight. Times the rows' weights it adds up to 0, and its squares add up to the variance of AP (the
-infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). All rows of one score and class have the
-same, so it needs only counts and the sums of squared weights.
+This is the influence function of ``E[truth * precision(score)] / prevalence``, divided by the
+total weight. Multiplied by the rows' weights it adds up to 0, and the squares of these products add
+up to the variance of AP (the infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). Rows of the
+same score and class have the same influence, so counts and sums of squared weights are enough.
 """
 
 from __future__ import annotations
@@ -32,50 +33,43 @@ _GAIN, _ERROR = pl.col("gain"), pl.col("error")
 
 
 def spreads(ranking: Ranking) -> pl.LazyFrame:
-    """Return the average precision of each segment, and the variance of it.
+    """Return the average precision of each segment, and its variance.
 
-    The ranking must have been asked for squares.
+    The ranking must be one with squares.
 
     Returns
     -------
     LazyFrame
-        ``segment, positives, negatives, step``; ``shortfall``, which is 1 less the average
-        precision and exactly 0 where no negative ranks above a positive; ``variance``;
-        ``n_effective``, the number
-        of positives of equal weight that say as much: the square of the sum of their weights over
-        the sum of the squares.
+        ``segment, positives, negatives``; ``step``, the average precision; ``shortfall``, which is
+        1 minus it, and exactly 0 if no negative ranks above a positive; ``variance``;
+        ``n_effective``, the effective number of positives: the square of the sum of their weights
+        over the sum of the squares.
     """
     hits = running(ranking, HITS)
     return spreads_of(hits.filter(ranking.key.retrieved() & (_OPENS | (_RETRIEVED > 0))), ranking)
 
 
 def spreads_of(hits: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return the same from the scores at which true positives grow.
-
-    Between them no influence changes.
-    """
+    """Return the same from the scores that have positives: influence changes nowhere else."""
     steps = _with_influence(hits).with_columns(_squares(ranking))
     squares = (
         pl.col("pos") * pl.col("on_positive") ** 2 + pl.col("neg") * pl.col("on_negative") ** 2
     )
-    totals = [pl.col(name).first() for name in ("positives", "negatives", "step", "shortfall")]
-    table = (
-        steps.with_columns(variance=squares)
-        .group_by("segment")
-        .agg(*totals, pl.col("variance", "pos").sum())
-    )
-    n_effective = _POSITIVES * (_POSITIVES / pl.col("pos"))
+    first, added = ("positives", "negatives", "step", "shortfall"), ("variance", "pos")
     defined = pl.when(_POSITIVES > 0).then(pl.col("step", "shortfall", "variance", "n_effective"))
     return (
-        table.sort("segment")
-        .with_columns(n_effective=n_effective)
+        steps.with_columns(variance=squares)
+        .group_by("segment")
+        .agg(pl.col(first).first(), pl.col(added).sum())
+        .sort("segment")
+        .with_columns(n_effective=_POSITIVES * (_POSITIVES / pl.col("pos")))
         .with_columns(defined)
         .drop("pos")
     )
 
 
 def _squares(ranking: Ranking) -> list[pl.Expr]:
-    """Return the sums of squared weights that a step adds."""
+    """Return the sums of squared weights at each step, of positives and of negatives."""
     if not ranking.squares:
         return [_GAIN.alias("pos"), pl.col("losses").alias("neg")]
     pos = _added("tp_squares", pl.col("positives_squares"))
@@ -85,8 +79,8 @@ def _squares(ranking: Ranking) -> list[pl.Expr]:
 def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
     """Add the area of each step, and the influence of its rows: ``on_positive, on_negative``.
 
-    The row that opens a segment stands for its rows that are never retrieved: no precision is won
-    with a positive one, and nothing is lost by a negative one.
+    The row that opens a segment stands for its rows that are never retrieved. A positive among them
+    has no precision to add, and a negative does not lower the precision of any step.
     """
     rate = pl.when(~_OPENS).then(_GAIN / _RETRIEVED)
     wins, costs = rate * _ERROR, rate * (_TP / _RETRIEVED)
@@ -94,11 +88,11 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
     step, shortfall, raised, lowered = (
         pl.col(name) for name in ("step", "shortfall", "raised", "lowered")
     )
-    # Precision less the average precision, or what each lacks of 1: by the smaller of the two, of
-    # which no digit is lost. It is exactly 0 where none lacks any.
+    # Precision minus average precision. If they are near 1 it is the difference of their distances
+    # from 1, which keeps all digits and is exactly 0 if both are 1.
     precision = pl.when(_OPENS).then(0.0).otherwise(_TP / _RETRIEVED)
     above = pl.when(step < 0.5).then(precision - step).otherwise(shortfall - _ERROR)  # noqa: PLR2004
-    # Steps come in ranking order: a window over sorted segments need not look for them.
+    # Steps come in ranking order, and windows over a sorted column are faster.
     return (
         steps.with_columns(pl.col("segment").set_sorted())
         .with_columns(
@@ -120,25 +114,25 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _added(running_sum: str, total: pl.Expr | None = None) -> pl.Expr:
-    """Return what each step adds to a running sum, and first what is missing to the total."""
-    never = 0 if total is None else total - pl.col(running_sum).max().over("segment")
-    return pl.when(_OPENS).then(never).otherwise(pl.col(running_sum).diff())
+    """Return what each step adds to a running sum; the opening row has the rest of the total."""
+    unretrieved = 0 if total is None else total - pl.col(running_sum).max().over("segment")
+    return pl.when(_OPENS).then(unretrieved).otherwise(pl.col(running_sum).diff())
 
 
 # --- single rows ---------------------------------------------------------------------------
 
 
 def with_row_influence(frame: pl.LazyFrame, rows: Rows, score: str, name: str) -> pl.LazyFrame:
-    """Add how far each row, by its weight, moves the average precision of ``rows``.
+    """Add the influence of each row, times its weight, on the average precision of ``rows``.
 
     Parameters
     ----------
     frame
         Rows to add the column to, with the keys of ``rows``, ``truth`` and maybe ``weight``.
     rows
-        The rows whose average precision is moved.
+        The rows whose average precision it is.
     score
-        The column in which ``frame`` has the score of ``rows``.
+        The column of ``frame`` with the score of ``rows``.
     name
         The name of the new column.
     """
@@ -146,14 +140,14 @@ def with_row_influence(frame: pl.LazyFrame, rows: Rows, score: str, name: str) -
     table = _by_score(rows).rename({"score": score})
     weight = pl.col("weight") if rows.columns.weighted else 1
     influence = pl.when("truth").then("on_positive").otherwise("on_negative")
-    # The ranking knows no -0.0, and a join may tell it from 0.0.
+    # The ranking turns -0.0 into 0.0, and a join may not treat them as equal.
     scored = frame.with_columns(unsigned_zero(pl.col(score), rows.score_dtype))
     joined = join(scored, table, on=on, how="left", nulls_equal=True)
     return joined.with_columns((weight * influence).alias(name)).drop("on_positive", "on_negative")
 
 
 def _by_score(rows: Rows) -> pl.LazyFrame:
-    """Return the influence at each score; a null score is that of the rows never retrieved."""
+    """Return the influence at each score; for rows that are never retrieved, at a null score."""
     ranking = rank(rows)
     scored = ranking.segments.with_keys(ranking.with_score(_with_influence(points(ranking))))
     score = pl.when(~_OPENS).then(pl.col("score")).alias("score")

@@ -1,4 +1,4 @@
-"""Intervals of the average precision: from the influence of each row, per segment or cluster."""
+"""Confidence intervals of the average precision, per segment."""
 
 from __future__ import annotations
 
@@ -9,63 +9,53 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import normal_quantile, sizes
-from frame_prc._inference.bootstrap import check_drawable, variances
+from frame_prc._inference.bootstrap import binned, check_drawable, variances
 from frame_prc._inference.chance import RANDOM
 from frame_prc._inference.influence import spreads, with_row_influence
 from frame_prc._lazy import aggregated, left_join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Interval
 from frame_prc._request.thresholds import Bins
+from frame_prc._rows.columns import Columns
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 
 INTERVAL = ("std_error", "ci_low", "ci_high")
 
-# With fewer, a nominal 95 % interval covers visibly less: see tests/benchmarks/coverage.py.
+# With fewer, the coverage of a 95 % interval is visibly lower: see tests/benchmarks/coverage.py.
 FEW_POSITIVES = 20
 
-_DEGREES = pl.col("n_effective") - 1
-_AREA, _SHORTFALL, _N_EFFECTIVE = (
-    pl.col(AVERAGE_PRECISION),
-    pl.col("shortfall"),
-    pl.col("n_effective"),
-)
-
-
-def sized_estimates(
-    ranking: Ranking, rows: Rows, bins: Bins | None, interval: Interval
-) -> pl.LazyFrame:
-    """Return :func:`estimates`, with the variance that an interval is made from."""
-    table = estimates(ranking, rows, bins)
-    if interval.resampling is None:
-        return table
-    drawn = variances(rows, interval.resampling, bins)
-    return left_join(table.drop("variance"), drawn, rows.keys)
+_AREA, _SHORTFALL = pl.col(AVERAGE_PRECISION), pl.col("shortfall")
+_N_EFFECTIVE = pl.col("n_effective")
+_DEGREES = _N_EFFECTIVE - 1  # of freedom
 
 
 def check_method(rows: Rows, interval: Interval) -> None:
-    """Refuse rows from which a method has no interval."""
-    if interval.method == "boyd":
-        given = "weight" if "weight" in rows.columns.classes else "pos"
-        if rows.columns.weighted:
-            raise OptionError(
-                f"ci_method='boyd' is for rows of equal weight, not {given}= as given",
-                "rows without weight=, or integer counts",
-                "ci_method='influence' takes weights",
-            )
-        if rows.columns.cluster is not None:
-            raise OptionError(
-                "ci_method='boyd' is for independent rows, without cluster=",
-                "cluster= with ci_method='influence'",
-            )
-    elif interval.method == "bootstrap":
+    """Raise an error if the method has no interval for such rows."""
+    if interval.method == "bootstrap":
         check_drawable(rows)
+    elif interval.method == "boyd":
+        _check_boyd(rows.columns)
     elif rows.columns.lacks_squares:
         raise OptionError(
-            "sums of weights in pos= and neg= do not tell how their rows spread",
-            "integer counts, or sums of weights with pos_squares= and neg_squares= for ci=",
+            "ci= needs the sums of squared weights as well as the sums of weights in pos= and neg=",
+            "integer counts, or sums of weights with pos_squares= and neg_squares=",
             "counts(..., squares=True) adds the sums of squared weights",
             shell_hint="frame-prc counts --squares adds the sums of squared weights",
+        )
+
+
+def _check_boyd(columns: Columns) -> None:
+    if columns.weighted:
+        given = "weight" if "weight" in columns.classes else "pos"
+        raise OptionError(
+            f"ci_method='boyd' does not support the weights in {given}=",
+            "rows without weight=, or integer counts",
+            "ci_method='influence' takes weights",
+        )
+    if columns.cluster is not None:
+        raise OptionError(
+            "ci_method='boyd' does not support cluster=", "cluster= with ci_method='influence'"
         )
 
 
@@ -73,25 +63,33 @@ def check_method(rows: Rows, interval: Interval) -> None:
 
 
 def estimates(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
-    """Return keys, sizes, average precision, how sure it is, and the number of dropped rows.
+    """Return keys, sizes, average precision, what intervals need, and the counts of dropped rows.
 
-    How sure: ``shortfall``, ``variance`` and ``n_effective``. ``ranking`` is that of the rows, in
-    their bins. With clusters the variance is that of
-    independent clusters, and ``n_effective`` counts clusters.
+    Intervals need ``shortfall``, ``variance`` and ``n_effective``. With clusters, the variance
+    treats clusters as independent and ``n_effective`` counts clusters with positives. ``ranking``
+    is the ranking of the rows, in their bins.
     """
     table = of_independent_rows(ranking)
     if rows.columns.cluster is None:
         return table
-    binned = _binned(rows, bins)
-    influences = with_row_influence(binned.used(), binned, "score", "influence")
-    influence = pl.col("influence")
-    clusters = cluster_sums(influences.with_columns(positive_weight(rows)), rows, [influence])
-    spread = per_segment(clusters, rows, variance=(influence**2).sum())
+    clusters = cluster_influence(_binned_rows(rows, bins))
+    spread = per_segment(clusters, rows, variance=(pl.col("influence") ** 2).sum())
     return left_join(table.drop("variance", "n_effective"), spread, rows.keys)
 
 
+def estimates_for(
+    interval: Interval, ranking: Ranking, rows: Rows, bins: Bins | None
+) -> pl.LazyFrame:
+    """Return :func:`estimates`, with the variance over replicates if there are any."""
+    table = estimates(ranking, rows, bins)
+    if interval.resampling is None:
+        return table
+    drawn = variances(rows, interval.resampling, bins)
+    return left_join(table.drop("variance"), drawn, rows.keys)
+
+
 def of_independent_rows(ranking: Ranking) -> pl.LazyFrame:
-    """Return the estimates that hold for rows that hang together with no other."""
+    """Return :func:`estimates` for rows that are all independent."""
     table = spreads(ranking).select(
         "segment",
         *sizes(pl.col("positives"), pl.col("negatives")),
@@ -104,50 +102,61 @@ def of_independent_rows(ranking: Ranking) -> pl.LazyFrame:
 
 
 def positive_weight(rows: Rows) -> pl.Expr:
-    """Return how much a row counts as a positive."""
+    """Return the weight of each positive row, 0 for negatives, as ``pos``."""
     weight = pl.col("weight") if rows.columns.weighted else 1.0
     return pl.when("truth").then(weight).otherwise(0.0).alias("pos")
 
 
 def cluster_sums(frame: pl.LazyFrame, rows: Rows, influences: Sequence[pl.Expr]) -> pl.LazyFrame:
-    """Add up influences, and the positive weight ``pos``, inside each cluster of each segment."""
+    """Return the sums of influences, and of the weight ``pos``, by cluster and segment."""
     sums = [column.sum() for column in (*influences, pl.col("pos"))]
     return frame.group_by(*rows.keys, "cluster").agg(sums)
 
 
+def cluster_influence(rows: Rows) -> pl.LazyFrame:
+    """Return the ``influence`` of each cluster on the average precision of its segment."""
+    influences = with_row_influence(rows.used(), rows, "score", "influence")
+    weighted = influences.with_columns(positive_weight(rows))
+    return cluster_sums(weighted, rows, [pl.col("influence")])
+
+
 def per_segment(frame: pl.LazyFrame, rows: Rows, **sums: pl.Expr) -> pl.LazyFrame:
-    """Aggregate the rows or clusters of each segment, and count its ``n_effective`` positives."""
-    aggregates = sums | {"pos": pl.col("pos").sum(), "squares": (pl.col("pos") ** 2).sum()}
-    table = aggregated(frame, rows.keys, **aggregates)
-    n_effective = pl.col("pos") * (pl.col("pos") / pl.col("squares"))
+    """Aggregate the rows or clusters of each segment, with its ``n_effective`` positives."""
+    pos = pl.col("pos")
+    table = aggregated(frame, rows.keys, **sums, pos=pos.sum(), squares=(pos**2).sum())
+    n_effective = pos * (pos / pl.col("squares"))
     return table.with_columns(n_effective=n_effective).drop("pos", "squares")
 
 
-def _binned(rows: Rows, bins: Bins | None) -> Rows:
-    """Return rows that have, for their score, the threshold they reach by its number."""
+def _binned_rows(rows: Rows, bins: Bins | None) -> Rows:
+    """Return rows with the number of the highest threshold they reach as their score."""
     if bins is None:
         return rows
-    # What is missing is left out before: a level is also missing below the lowest threshold.
-    levelled = bins.of(rows.score_dtype).with_level(rows.used(), in_memory=rows.in_memory)
-    frame = levelled.with_columns(score=pl.col("level").cast(pl.Int64)).drop("level")
-    bare = replace(rows, usable=None, n_dropped=None, values=None)
-    return replace(bare, frame=frame, score_dtype=pl.Int64())
+    # Unusable rows are gone: a score that is null now is below the lowest threshold.
+    return replace(
+        rows,
+        frame=binned(rows, bins),
+        score_dtype=pl.Int64(),
+        usable=None,
+        n_dropped=None,
+        values=None,
+    )
 
 
 # --- limits --------------------------------------------------------------------------------
 
 
 def with_interval(table: pl.LazyFrame, interval: Interval) -> pl.LazyFrame:
-    """Add ``std_error, ci_low, ci_high`` to estimates, and say in the status what they tell.
+    """Add ``std_error, ci_low, ci_high`` to estimates, and update their status.
 
     ``table`` also has the average precision of a random order of the labels.
     """
     if interval.method == "boyd":
-        # Published with the normal quantile, and nothing at 0 and 1.
+        # As published: with the normal quantile, and without an interval at 0 and 1.
         variance, edges = _AREA * _SHORTFALL / pl.col("n_pos"), []
         quantile = pl.lit(normal_quantile(interval.level))
     else:
-        variance, edges = pl.when(tells_spread()).then("variance"), _at_edges(interval)
+        variance, edges = pl.when(has_variance()).then("variance"), _at_edges(interval)
         quantile = student_quantile(interval.level)
     inside = (pl.col("n_pos") > 0) & (_AREA > 0) & (_SHORTFALL > 0)
     return (
@@ -159,26 +168,26 @@ def with_interval(table: pl.LazyFrame, interval: Interval) -> pl.LazyFrame:
     )
 
 
-def tells_spread() -> pl.Expr:
-    """Return whether there is more than one positive, or cluster of them, to see them differ."""
+def has_variance() -> pl.Expr:
+    """Return whether there are 2 or more positives (or clusters of them), as a variance needs."""
     return _N_EFFECTIVE.round() > 1
 
 
 def student_quantile(level: float) -> pl.Expr:
-    """Return the same for Student's t, since the standard error is itself an estimate.
+    """Return the quantile of Student's t, since the standard error is itself an estimate.
 
-    Its degrees of freedom are the effective positives less one, by which it divides squares where
-    ours divides by all of them: what is added here. The normal quantile is transformed as by
-    Wallace (1959, doi 10.1214/aoms/1177706095). From 8 degrees on it is within 0.1 % of Student's
-    at levels up to 95 %, and within 0.25 % at 99 %; with fewer it is wider, at 95 % by 4 % with 2
-    degrees and by 38 % with 1.
+    With m effective positives it has m - 1 degrees of freedom. t uses m - 1 and our variance m; the
+    quantile is inflated by sqrt(m / (m - 1)). It is computed from the normal quantile by the
+    approximation of Wallace (1959, doi 10.1214/aoms/1177706095). With 8 or more degrees of freedom
+    this is within 0.1 % of Student's t at levels up to 95 %, and within 0.25 % at 99 %; with fewer
+    it is too wide, at 95 % by 4 % with 2 degrees and by 38 % with 1.
     """
     normal = normal_quantile(level) / _wallace()
     return (_N_EFFECTIVE * ((normal**2 / _DEGREES).exp() - 1)).sqrt()
 
 
 def student_as_normal(errors: pl.Expr) -> pl.Expr:
-    """Return the normal deviate that is as rare as so many standard errors."""
+    """Return the normal deviate with the p-value of a difference of ``errors`` standard errors."""
     return _wallace() * (_DEGREES * (errors**2 / _N_EFFECTIVE).log1p()).sqrt()
 
 
@@ -187,41 +196,35 @@ def _wallace() -> pl.Expr:
 
 
 def _around(quantile: pl.Expr) -> list[pl.Expr]:
-    """Return the ends of an interval that is symmetric on the logit scale."""
-    # exp of the distance on that scale: with it no logit is taken, and nothing overflows.
+    """Return the limits of an interval that is symmetric on the logit scale."""
+    # exp of half its width on that scale: this way no logit is taken and nothing overflows.
     factor = (-quantile * pl.col("std_error") / (_AREA * _SHORTFALL)).exp()
     low, high = _AREA * factor, _SHORTFALL * factor
     return [(low / (_SHORTFALL + low)).alias("ci_low"), (_AREA / (_AREA + high)).alias("ci_high")]
 
 
 def _at_edges(interval: Interval) -> list[pl.Expr]:
-    """Return the ends where all positives do alike: that of no failure in so many trials.
+    """Return the limits, with exact ones at 0 and 1, where the logit interval has no width.
 
-    The logit has no width at 0 and 1. What is left is how often a positive could fail (succeed)
-    and none of these would (Clopper & Pearson 1934, doi 10.2307/2331986).
+    They are the binomial limits for ``n_effective`` trials of which all fail or all succeed
+    (Clopper & Pearson 1934, doi 10.2307/2331986).
     """
-    all_alike = interval.tail ** (1 / _N_EFFECTIVE)
+    all_succeed = interval.tail ** (1 / _N_EFFECTIVE)
     known = _N_EFFECTIVE.is_not_null()
     best = known & (pl.col("status") == "ok") & (_SHORTFALL == 0)
     worst = known & (pl.col("n_pos") > 0) & (_AREA == 0)
-    return [
-        pl.when(best).then(all_alike).when(worst).then(0.0).otherwise("ci_low").alias("ci_low"),
-        pl.when(best)
-        .then(1.0)
-        .when(worst)
-        .then(1 - all_alike)
-        .otherwise("ci_high")
-        .alias("ci_high"),
-    ]
+    low = pl.when(best).then(all_succeed).when(worst).then(0.0).otherwise("ci_low")
+    high = pl.when(best).then(1.0).when(worst).then(1 - all_succeed).otherwise("ci_high")
+    return [low.alias("ci_low"), high.alias("ci_high")]
 
 
 def _below_chance() -> pl.Expr:
-    """Return the status, where a random order of the labels has more than the whole interval."""
+    """Return the status; ``below_chance`` if the interval is below the AP of a random order."""
     below = pl.col("ci_high") < pl.col(RANDOM)
     return pl.when(below).then(pl.lit("below_chance")).otherwise("status").alias("status")
 
 
 def status() -> pl.Expr:
-    """Return the status, where few positives make what is estimated doubtful as well."""
+    """Return the status; ``few_positives`` if there are too few to trust the estimates."""
     few = (pl.col("status") == "ok") & (_N_EFFECTIVE < FEW_POSITIVES)
     return pl.when(few).then(pl.lit("few_positives")).otherwise("status").alias("status")

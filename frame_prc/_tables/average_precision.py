@@ -1,4 +1,4 @@
-"""The table of average precision: what is known of each segment, side by side."""
+"""The average precision of each segment, with its size, interval and tie bounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, sized_areas
 from frame_prc._curves.tie_bounds import TIE_BOUNDS, tie_bounds
 from frame_prc._inference.chance import RANDOM, with_random
-from frame_prc._inference.intervals import INTERVAL, check_method, sized_estimates, with_interval
+from frame_prc._inference.intervals import INTERVAL, check_method, estimates_for, with_interval
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Interval
@@ -26,9 +26,9 @@ _CLASSES = [
 
 @dataclass(frozen=True)
 class AveragePrecision(Table):
-    """One row per segment: its size, its average precision, and how sure that is.
+    """One row per segment: its size, its average precision, and maybe an interval and tie bounds.
 
-    With ``chance`` a column more is the average precision of a random order of the labels.
+    ``chance`` adds a column with the average precision of a random order of the labels.
     """
 
     bins: Bins | None = None
@@ -45,15 +45,15 @@ class AveragePrecision(Table):
         return (*SIZES, AVERAGE_PRECISION, *interval, *bounds, "status", *chance)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the table of rows."""
+        """Return the table."""
         if self.interval is not None:
             check_method(rows, self.interval)
-        # One ranking serves all columns, so that bins are counted in one pass over the rows.
+        # All columns share one ranking, so that bins are counted in a single pass over the rows.
         ranking = rank(rows, self.bins, squares=self.interval is not None)
         if self.interval is None:
             table = sized_areas(ranking)
         else:
-            table = sized_estimates(ranking, rows, self.bins, self.interval)
+            table = estimates_for(self.interval, ranking, rows, self.bins)
         if self.chance or self.interval is not None:
             table = with_random(table.with_columns(_CLASSES), ranking, rows.keys)
         if self.interval is not None:

@@ -1,4 +1,4 @@
-"""Averages over a key: scikit-learn's macro, weighted, micro and samples, over any segments."""
+"""Averages over a key: macro, weighted, micro and samples as in scikit-learn, of any segments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from frame_prc.exceptions import ColumnError, OptionError, nearest
 
 @dataclass(frozen=True)
 class Averages(Table):
-    """The average over one key inside the others."""
+    """The average over one key, within segments by the other keys."""
 
     over: str
     average: Average
@@ -33,7 +33,7 @@ class Averages(Table):
     outputs = (*SIZES, AVERAGE_PRECISION, UNDEFINED)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the averages, with the keys that are left."""
+        """Return the averages, with the remaining keys."""
         _check(rows, self.over, self.average)
         if self.average == "micro":
             pooled = rank(_pooled(rows, self.over), self.bins)
@@ -56,55 +56,49 @@ def _check(rows: Rows, over: str, average: Average) -> None:
         )
     if average == "samples" and rows.columns.counted and rows.columns.weighted:
         raise OptionError(
-            "average='samples' is by the mean weight of a segment's rows, which sums of weights in "
-            "pos= and neg= do not tell",
+            "average='samples' needs the mean weight of each segment's rows, which sums of weights "
+            "in pos= and neg= do not contain",
             "rows with weight=, or integer counts",
-            "average='macro' counts each segment alike",
+            "average='macro' weights all segments equally",
         )
 
 
 def _kept_keys(rows: Rows, over: str) -> dict[str, str]:
-    """Return the keys beside the one averaged over: their names now, and without it."""
+    """Return the other keys: their internal names, and their names once ``over`` is gone."""
     names = zip(rows.keys, rows.columns.result_keys, strict=True)
     kept = [key for key, name in names if name != over]
     return dict(zip(kept, key_names(len(kept)), strict=True))
 
 
 def _pooled(rows: Rows, over: str) -> Rows:
-    """Return rows without one of their keys."""
+    """Return rows without the key ``over``."""
     kept = _kept_keys(rows, over)
     gone = [key for key in rows.keys if key not in kept]
     dtypes = {name: dtype for name, dtype in rows.columns.key_dtypes.items() if name != over}
     frame = rows.frame.drop(gone).rename(kept)
-    # Without values: what is known of the first key there would be taken for that of the one left.
+    # Without values, whose first key may be the one that is gone.
     return replace(rows, frame=frame, columns=replace(rows.columns, key_dtypes=dtypes), values=None)
 
 
 def _mean(table: pl.LazyFrame, rows: Rows, over: str, average: Average) -> pl.LazyFrame:
-    """Return the mean of the segments; those without an average precision are only counted."""
+    """Return the mean of the segments. Those without an average precision only count in sizes."""
     area, n, n_pos = pl.col(AVERAGE_PRECISION), pl.col("n"), pl.col("n_pos")
     share = pl.when(area.is_not_null()).then(pl.col("share"))
-    totals = {name: pl.col(name).sum() for name in dropped(rows.columns.request.missing)}
-    aggregates = {
-        **totals,
-        "n": n.sum(),
-        "n_pos": n_pos.sum(),
-        AVERAGE_PRECISION: pl.when(share.sum() > 0).then((share * area).sum() / share.sum()),
-        UNDEFINED: N_UNDEFINED,
-    }
+    mean = pl.when(share.sum() > 0).then((share * area).sum() / share.sum())
+    totals = pl.col("n", "n_pos", *dropped(rows.columns.request.missing)).sum()
     kept = _kept_keys(rows, over)
     shared = _with_share(table, rows, average)
-    means = aggregated(shared, list(kept), **aggregates)
+    means = aggregated(shared, list(kept), totals, mean.alias(AVERAGE_PRECISION), N_UNDEFINED)
     prevalence = pl.when(n > 0).then(n_pos / n).alias("prevalence")
     return means.with_columns(prevalence).rename(kept).sort(list(kept.values()))
 
 
 def _with_share(table: pl.LazyFrame, rows: Rows, average: Average) -> pl.LazyFrame:
-    """Add how much each segment counts."""
+    """Add ``share``, the weight of each segment in the mean."""
     if average == "weighted":
         return table.with_columns(share=pl.col("n_pos").cast(pl.Float64))
     if average == "samples" and "weight" in rows.columns.classes:
-        # Here a segment is a sample, and its rows carry the weight of the sample.
+        # A segment is a sample here, and all its rows have the weight of the sample.
         weights = rows.used().group_by(rows.keys).agg(share=pl.col("weight").mean())
         return left_join(table, weights, rows.keys)
     return table.with_columns(share=pl.lit(1.0))

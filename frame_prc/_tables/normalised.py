@@ -1,6 +1,6 @@
-"""Areas on scales where 1 is perfect, and 0 the worst there can be or what a random order has.
+"""Areas on scales where 1 is perfect, and 0 is the worst possible area or that of a random order.
 
-Long expressions that are used several times are columns of their own: Polars plans each use.
+Long expressions that are used several times get a column, since Polars plans each use anew.
 """
 
 from __future__ import annotations
@@ -11,32 +11,30 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import minus_log1p
 from frame_prc._inference.chance import RANDOM, RANDOM_SHORTFALL
 
-# From so many negatives on, five terms give a harmonic number to 1e-16.
+# With this many negatives or more, five terms give a harmonic number to 1e-16.
 _ASYMPTOTIC = 16
-# B_2k / 2k of the Bernoulli numbers.
+# B_2k / 2k, with the Bernoulli numbers B_2k.
 _BERNOULLI = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 
 
 def with_lift(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the average precision over that of a random order, and on a scale where this is 0.
+    """Add the average precision divided by that of a random order, and corrected for it.
 
-    Where nothing is retrieved a random order has 0, and no multiple of it says anything.
+    If no row is retrieved, a random order has 0, and there is no lift.
     """
     corrected = _rescaled(AVERAGE_PRECISION, "shortfall", RANDOM, RANDOM_SHORTFALL)
     return table.with_columns(
-        pl.when(pl.col(RANDOM) > 0).then(pl.col(AVERAGE_PRECISION) / pl.col(RANDOM)).alias("lift"),
-        pl.when(pl.col(RANDOM_SHORTFALL) > 0)
-        .then(corrected)
-        .alias(f"chance_corrected_{AVERAGE_PRECISION}"),
+        lift=pl.when(pl.col(RANDOM) > 0).then(pl.col(AVERAGE_PRECISION) / pl.col(RANDOM)),
+        chance_corrected_average_precision=pl.when(pl.col(RANDOM_SHORTFALL) > 0).then(corrected),
     )
 
 
 def with_normalised(table: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
-    """Add the normalised areas of segments, null where one of the classes is missing."""
+    """Add the normalised areas of segments, null if they lack a class."""
     worst = _with_worst_curve(table, _NEGATIVES, "curve")
-    # The worst order of weighted rows has no closed form; below the worst area nothing can fall.
+    # The worst order of weighted rows has no closed form, but none is below the worst curve.
     order = "curve" if weighted else "order"
     if not weighted:
         worst = _with_worst_order(worst)
@@ -52,10 +50,10 @@ def _normalised(area: str, shortfall: str, worst: str) -> pl.Expr:
 
 
 def _rescaled(area: str, shortfall: str, zero: str, zero_shortfall: str) -> pl.Expr:
-    """Return an area on the scale where another is 0, and 1 stays 1.
+    """Return an area on the scale where ``zero`` is 0 and 1 stays 1.
 
-    It comes from the area or from what this lacks of 1, by the smaller of the two. Where nearly all
-    rows are positive the area that is to be 0 is nearly 1.
+    It is computed from the area or from its shortfall, whichever is smaller: ``zero`` is close to 1
+    if nearly all rows are positive.
     """
     from_area = (pl.col(area) - pl.col(zero)) / pl.col(zero_shortfall)
     from_shortfall = 1 - pl.col(shortfall) / pl.col(zero_shortfall)
@@ -63,10 +61,10 @@ def _rescaled(area: str, shortfall: str, zero: str, zero_shortfall: str) -> pl.E
 
 
 def _with_worst_curve(table: pl.LazyFrame, negatives: pl.Expr, name: str) -> pl.LazyFrame:
-    """Add the area of the worst curve beside so many negatives, and what it lacks of 1.
+    """Add the area under the worst curve with ``negatives``, and its shortfall.
 
-    Every curve of prevalence pi has at least the area ``1 + (1 - pi) / pi * log(1 - pi)`` below it
-    (Boyd et al. 2012, arXiv 1206.4667). Arranged so that nothing cancels where positives are rare.
+    At prevalence pi, the area under a curve is at least ``1 + (1 - pi) / pi * log(1 - pi)`` (Boyd
+    et al. 2012, arXiv 1206.4667). It is written so that nothing cancels if positives are rare.
     """
     odds = pl.col(f"{name}_odds")
     area, shortfall = minus_log1p(odds) / odds, odds.log1p() / odds
@@ -76,11 +74,11 @@ def _with_worst_curve(table: pl.LazyFrame, negatives: pl.Expr, name: str) -> pl.
 
 
 def _with_worst_order(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the average precision of all negatives above all positives, one per score.
+    """Add the average precision if all negatives rank above all positives, without ties.
 
-    That is ``sum(i / (i + N) for i in 1..P) / P`` (Boyd et al. 2012), a difference of two harmonic
-    numbers: their asymptotic series to 1e-14 from 16 negatives on, and with fewer the sum that 16
-    more would have, less what they add.
+    It is ``sum(i / (i + N) for i in 1..P) / P`` (Boyd et al. 2012), a difference of two harmonic
+    numbers. With 16 or more negatives their asymptotic series gives it to 1e-14; with fewer it is
+    the result for 16 more negatives, minus the terms that these add.
     """
     p, n, many = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64), pl.col("many")
     total, is_many = many + p, n >= _ASYMPTOTIC

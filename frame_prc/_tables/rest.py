@@ -1,7 +1,7 @@
-"""The rows outside of each segment, evaluated: what a segment is compared with.
+"""Estimates for the rest of each segment: all rows outside of it.
 
-Every segment has a rest of its own, of nearly all rows, so rests are evaluated in blocks of
-segments: memory holds one block, and the work grows with rows times segments.
+Each rest has nearly all rows, so the work grows with rows times segments. Segments are evaluated in
+blocks, and memory holds one block.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import unsigned_zero
-from frame_prc._inference.influence import with_row_influence
-from frame_prc._inference.intervals import cluster_sums, estimates, positive_weight
+from frame_prc._inference.intervals import cluster_influence, estimates
 from frame_prc._lazy import in_python, left_join
 from frame_prc._ranking.ranking import rank
 from frame_prc._rows.rows import Rows
@@ -22,21 +21,20 @@ from frame_prc.exceptions import OptionError
 
 ESTIMATES = (AVERAGE_PRECISION, "shortfall", "variance", "n_effective", "status")
 
-_ROWS_IN_BLOCK = 500_000  # what a processor and its allocator work through fastest
+_ROWS_IN_BLOCK = 500_000  # the fastest size in measurements
 _MOST_ROWS = 4_000_000_000
-# Numbers of this dtype are sorted by as they are: no segment has to be looked up.
+# Keys of such a narrow dtype number the segments themselves, without a look-up.
 _PLACE, _MOST_IN_BLOCK = pl.UInt16(), 2**16
-_COVARIANCE = "covariance"
 
 
 def rest_of_each_segment(rows: Rows) -> pl.LazyFrame:
-    """Return the keys of each segment, and the estimates of all rows of its model outside of it.
+    """Return the keys of each segment, and the estimates of all other rows of its model.
 
-    ``covariance`` is that of the segment and its rest, by the clusters that have rows in both. A
-    segment outside of which there are no rows has no row.
+    ``covariance`` is that of the segment and its rest, from the clusters with rows in both.
+    Segments without other rows are left out.
     """
     keys = rows.frame.select(rows.keys).collect_schema()
-    numbers = dict.fromkeys((*ESTIMATES, _COVARIANCE), pl.Float64())
+    numbers = dict.fromkeys((*ESTIMATES, "covariance"), pl.Float64())
     return in_python(
         rows.with_checks(rows.frame),
         lambda frame: _evaluated(rows, frame),
@@ -46,18 +44,18 @@ def rest_of_each_segment(rows: Rows) -> pl.LazyFrame:
 
 
 def _evaluated(rows: Rows, frame: pl.DataFrame) -> pl.DataFrame:
-    pool = rows.pooled().keys
-    pools = pl.struct(pool).rank("dense") if pool else pl.lit(1, pl.UInt32)
-    segments = frame.select(rows.keys).unique().sort(rows.keys).with_row_index("segment")
-    segments = segments.with_columns(pool=pools)
+    model = rows.pooled().keys
+    pool = pl.struct(model).rank("dense") if model else pl.lit(1, pl.UInt32)
+    distinct = frame.select(rows.keys).unique().sort(rows.keys)
+    segments = distinct.with_row_index("segment").with_columns(pool=pool)
     used = frame if rows.usable is None else frame.filter(rows.usable)
     numbered = left_join(used, segments, rows.keys, in_order=False).drop(rows.keys)
     _check_work(segments, numbered)
     every = _in_order(rows, numbered)
-    influences = None if rows.columns.cluster is None else _cluster_influence(every).collect()
+    influences = None if rows.columns.cluster is None else cluster_influence(every).collect()
     blocks = [_estimates_of(first, rest, influences) for first, rest in _rests(every, segments)]
     joined = segments.join(pl.concat(blocks), on="segment", maintain_order="left")
-    return joined.select(*rows.keys, *ESTIMATES, _COVARIANCE)
+    return joined.select(*rows.keys, *ESTIMATES, "covariance")
 
 
 def _check_work(segments: pl.DataFrame, used: pl.DataFrame) -> None:
@@ -65,17 +63,17 @@ def _check_work(segments: pl.DataFrame, used: pl.DataFrame) -> None:
     work = sizes.select((pl.col("len").cast(pl.Int64) * pl.col("rows")).sum()).item()
     if work > _MOST_ROWS:
         raise OptionError(
-            f"against='rest' is asked of {segments.height:,} segments and {used.height:,} rows, "
-            f"which is {work:,} rows to evaluate",
+            f"against='rest' would evaluate {work:,} rows: {segments.height:,} segments times "
+            f"{used.height:,} rows",
             f"up to {_MOST_ROWS:,}",
-            "against='overall' compares each segment with all rows, and evaluates these once",
+            "against='overall' compares each segment with all rows, which it evaluates once",
         )
 
 
 def _in_order(rows: Rows, frame: pl.DataFrame) -> Rows:
-    """Return rows of a single model, keyed by the number of their segment, in ranking order.
+    """Return rows of one model in ranking order, with the number of their segment as their key.
 
-    Levels take the place of scores: with narrow keys, in order already, a sort costs little.
+    Scores are replaced by their dense rank: narrow keys that are already in order are sorted fast.
     """
     score = unsigned_zero(pl.col("score"), rows.score_dtype).rank("dense").cast(pl.UInt32)
     ordered = frame.with_columns(score).sort("score", "truth", descending=[True, False])
@@ -94,14 +92,14 @@ def _in_order(rows: Rows, frame: pl.DataFrame) -> Rows:
         n_dropped=None,
         values=None,
         in_memory=True,
-        check=lambda: None,  # of rows that have been checked
+        check=lambda: None,  # the rows have been checked
     )
 
 
 def _rests(every: Rows, segments: pl.DataFrame) -> Iterator[tuple[int, Rows]]:
-    """Yield blocks of segments: the number of the first, and the rows outside of each.
+    """Yield the number of the first segment of each block, and the rests of all its segments.
 
-    These are keyed by the segment's place in the block.
+    The key of a rest is the place of its segment in the block.
     """
     others = every.frame.rename({"key_0": "other"}).collect()
     largest = others.group_by("pool").len().select(pl.col("len").max().fill_null(1)).item()
@@ -119,18 +117,10 @@ def _estimates_of(first: int, rest: Rows, own_influence: pl.DataFrame | None) ->
     segment = (pl.col("key_0") + pl.lit(first, pl.UInt32)).alias("segment")
     found = estimates(rank(rest, squares=True), rest).select(segment, *ESTIMATES)
     if own_influence is None:
-        return found.with_columns(pl.lit(0.0).alias(_COVARIANCE)).collect(engine="in-memory")
-    influences = _cluster_influence(rest).with_columns(segment.alias("key_0"))
+        return found.with_columns(covariance=pl.lit(0.0)).collect(engine="in-memory")
+    influences = cluster_influence(rest).with_columns(segment.alias("key_0"))
     shared = own_influence.lazy().join(influences, on=["key_0", "cluster"])
     product = pl.col("influence") * pl.col("influence_right")
-    covariances = shared.group_by(segment="key_0").agg(product.sum().alias(_COVARIANCE))
+    covariances = shared.group_by(segment="key_0").agg(covariance=product.sum())
     joined = found.join(covariances, on="segment", how="left", maintain_order="left")
-    return joined.with_columns(pl.col(_COVARIANCE).fill_null(0.0)).collect(engine="in-memory")
-
-
-def _cluster_influence(rows: Rows) -> pl.LazyFrame:
-    """Return how far each cluster moves the average precision of each segment."""
-    moved = with_row_influence(rows.used(), rows, "score", "influence").with_columns(
-        positive_weight(rows)
-    )
-    return cluster_sums(moved, rows, [pl.col("influence")])
+    return joined.with_columns(pl.col("covariance").fill_null(0.0)).collect(engine="in-memory")

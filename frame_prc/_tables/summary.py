@@ -1,4 +1,4 @@
-"""Scorecards: all that is said of a segment in one row, from one sort; pooled and macro rows."""
+"""Scorecards: all measures of a segment in one row, from one sort; also pooled and averaged."""
 
 from __future__ import annotations
 
@@ -44,20 +44,19 @@ _SCORECARD = (
 
 _TP, _FP = pl.col("tp"), pl.col("fp")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
-_AREA, _N_EFFECTIVE = pl.col(AVERAGE_PRECISION), pl.col("n_effective")
 
 
 @dataclass(frozen=True)
 class Summary(Table):
-    """One row per segment, and with ``overall`` one for all rows and one for the mean."""
+    """One row per segment; ``overall`` adds one for all rows and one for the mean of segments."""
 
     interval: Interval
     overall: bool
-    counts_dropped = False  # it always does
+    counts_dropped = False  # the scorecard always has that column
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns beside the keys."""
+        """The columns other than keys."""
         return (LEVEL, *_SCORECARD, UNDEFINED) if self.overall else _SCORECARD
 
     @property
@@ -66,13 +65,13 @@ class Summary(Table):
         return (LEVEL,) if self.overall else ()
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the scorecards of rows."""
+        """Return the scorecards."""
         segments = _scorecards(rows, self.interval)
         return _with_overall(cached(segments), rows, self.interval) if self.overall else segments
 
 
 def _with_overall(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFrame:
-    """Add a row for all rows and one for the mean of the segments, for each model."""
+    """Add a scorecard of all rows and one of the mean of segments, for each model."""
     pooled = _scorecards(rows.pooled(), interval).with_columns(NONE_UNDEFINED)
     levels = {"segment": segments, "pooled": pooled, "macro": _macro(segments, rows, interval)}
     named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
@@ -83,7 +82,7 @@ def _with_overall(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.
 
 
 def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
-    """Return keys and scorecard of every segment."""
+    """Return the keys and the scorecard of each segment."""
     ranking = rank(rows, squares=not rows.columns.lacks_squares)
     grown = cached(steps(ranking, _METHODS))
     spread = _spread(grown, ranking)
@@ -95,15 +94,14 @@ def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
     best = _with_best(table, ranking).with_columns(pl.when(both).then(pl.col(_CALIBRATED)))
     beside = with_lift(with_random(best, ranking, ["segment"]))
     measured = with_normalised(beside, weighted=rows.columns.weighted)
-    table = with_interval(_with_every_dropped(measured, ranking), interval)
-    # Of the columns on the way, some have a dtype of this ranking, and not of the next.
-    return ranking.segments.with_keys(table).select(
-        *rows.keys, *_SCORECARD, "shortfall", "n_effective"
-    )
+    table = with_interval(_with_dropped(measured, ranking), interval)
+    # Without working columns, whose dtypes vary between rankings.
+    columns = (*rows.keys, *_SCORECARD, "shortfall", "n_effective")
+    return ranking.segments.with_keys(table).select(columns)
 
 
 def _spread(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return how sure each average precision is; only its lack where nothing tells the spread."""
+    """Return what intervals need; without sums of squared weights only the shortfall."""
     names = ["variance", "n_effective"]
     spread = spreads_of(steps, ranking).select("segment", "shortfall", *names)
     if not ranking.rows.columns.lacks_squares:
@@ -112,12 +110,15 @@ def _spread(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
 
 
 def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return the areas of each segment, and its step of the best F1."""
+    """Return the areas of each segment, and its step with the best F1."""
+    values = {
+        _CALIBRATED: calibrated_step_area(pl.col("reference_odds")),
+        "f1": f_score(_TP, _FP, _POSITIVES - _TP, 1),
+        "precision": precision(_TP, _FP),
+        "interpolated_shortfall": interpolated_shortfall(),
+    }
     rated = steps.with_columns(
-        _where_grown(calibrated_step_area(pl.col("reference_odds")), _CALIBRATED),
-        _where_grown(f_score(_TP, _FP, _POSITIVES - _TP, 1), "f1"),
-        _where_grown(precision(_TP, _FP), "precision"),
-        _where_grown(interpolated_shortfall(), "interpolated_shortfall"),
+        pl.when(~pl.col("opens")).then(value).alias(name) for name, value in values.items()
     )
     never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
     return areas_of(
@@ -130,38 +131,29 @@ def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     )
 
 
-def _where_grown(value: pl.Expr, name: str) -> pl.Expr:
-    return pl.when(~pl.col("opens")).then(value).alias(name)
-
-
 def _with_reference(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Add the odds of a negative among all rows of the model, at which segments are calibrated."""
+    """Add the odds of a negative among all rows of the model, for calibration."""
     model = ["key_0"] if ranking.rows.columns.several_models else []
     totals = steps.filter("opens").select("segment", "positives", "negatives")
     keys = ranking.segments.table.select("segment", *model)
     models = join(totals, keys, on="segment", how="left")
-    sums = [pl.col(name).sum() for name in ("positives", "negatives")]
-    pooled = aggregated(models, model, *sums)
+    pooled = aggregated(models, model, _POSITIVES.sum(), _NEGATIVES.sum())
     reference = pooled.select(*model, reference_odds=_NEGATIVES / _POSITIVES)
     odds = left_join(models, reference, model, in_order=False).select("segment", "reference_odds")
     return join(steps, odds, on="segment", how="left", maintain_order="left")
 
 
 def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Turn the best step into its F1 and its threshold."""
-    threshold = pl.when(pl.col("best").is_not_null()).then(pl.col("score"))
-    return ranking.with_score(
-        table.with_columns(
-            # Where no positive is ever retrieved there is no step, and the best is 0.
-            pl.when(_POSITIVES > 0)
-            .then(pl.col("best").struct.field("f1").fill_null(0.0))
-            .alias("best_f1"),
-            pl.col("best").struct.field("slot").alias("slot"),
-        )
-    ).with_columns(threshold.cast(ranking.threshold_dtype).alias("best_f1_threshold"))
+    """Replace the best step by its F1 and its threshold."""
+    step = pl.col("best")
+    # If no positive is ever retrieved there are no steps, and the best F1 is 0.
+    f1 = pl.when(_POSITIVES > 0).then(step.struct.field("f1").fill_null(0.0))
+    scored = ranking.with_score(table.with_columns(best_f1=f1, slot=step.struct.field("slot")))
+    threshold = pl.when(step.is_not_null()).then("score").cast(ranking.threshold_dtype)
+    return scored.with_columns(best_f1_threshold=threshold)
 
 
-def _with_every_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+def _with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     if ranking.rows.n_dropped is None:
         return table.with_columns(pl.lit(0, pl.Int64).alias(name) for name in DROPPED)
     return ranking.with_dropped(table)
@@ -171,27 +163,23 @@ def _with_every_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
 
 
 def _macro(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFrame:
-    """Return the mean of the segments of each model; those without a measure are left out.
+    """Return the mean of the segments of each model; undefined measures are left out.
 
-    Segments share no row, so the variance of the mean is that of the sum of independent areas.
+    Segments have different rows, so the variances of their areas add up.
     """
     model = rows.pooled().keys
-    n_defined, error = _AREA.count(), pl.col("std_error")
-    aggregates = [
+    error, n_effective = pl.col("std_error"), pl.col("n_effective")
+    n_defined = pl.col(AVERAGE_PRECISION).count().cast(pl.Float64)  # its square is beyond UInt32
+    means = aggregated(
+        segments,
+        model,
         pl.col("n", "n_pos", *DROPPED).sum(),
-        pl.when(_N_EFFECTIVE.count() > 0).then(_N_EFFECTIVE.sum()).alias("n_effective"),
         pl.col(AVERAGE_PRECISION, "shortfall", *_MEASURES).mean(),
-        (error**2).sum().alias("variance"),
-        error.count().alias("n_errors"),
-        n_defined.alias("n_defined"),
         N_UNDEFINED,
-    ]
-    means = aggregated(segments, model, *aggregates)
+        n_effective=pl.when(n_effective.count() > 0).then(n_effective.sum()),
+        variance=pl.when(error.count() == n_defined).then((error**2).sum() / n_defined**2),
+    )
     totals = means.with_columns(
-        variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(
-            pl.col("variance") / pl.col("n_defined") ** 2
-        ),
-        positives="n_pos",
-        negatives=pl.col("n") - pl.col("n_pos"),
+        positives="n_pos", negatives=pl.col("n") - pl.col("n_pos")
     ).with_columns(sizes(_POSITIVES, _NEGATIVES))
     return with_interval(totals.sort(model) if model else totals, interval)

@@ -158,7 +158,7 @@ NOT_THE_SAME = {
 
 @pytest.mark.parametrize("key", NOT_THE_SAME.values(), ids=NOT_THE_SAME)
 def test_key_that_would_come_back_to_pandas_as_another_is_refused(key):
-    says = r"key 'key' of dtype .* does not come back to pandas as it was: .*\. Hint: cast it"
+    says = r"key 'key' of dtype .* cannot be converted back to pandas: .*\. Hint: cast it"
     with pytest.raises(frame_prc.FrameError, match=says):
         with_key(key).prc.average_precision("late", "score", by="key")
 
@@ -249,9 +249,9 @@ MIXED = {
 @pytest.mark.parametrize("values", MIXED.values(), ids=MIXED)
 def test_moments_of_pandas_that_would_be_taken_for_others_are_refused(values):
     key = pd.Series([*values, None, values[0]], dtype=object)
-    with pytest.raises(frame_prc.FrameError, match=r"column 'key' .*: days among moments"):
+    with pytest.raises(frame_prc.FrameError, match=r"column 'key' .*: dates among datetimes"):
         with_key(key).prc.average_precision("late", "score", by="key")
-    with pytest.raises(frame_prc.FrameError, match=r"column 'key' .*: days among moments"):
+    with pytest.raises(frame_prc.FrameError, match=r"column 'key' .*: dates among datetimes"):
         with_key(key).prc.average_precision("key", "score", pos_label=values[0])
 
 

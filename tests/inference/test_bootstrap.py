@@ -267,7 +267,7 @@ def test_cluster_needs_single_rows(kind):
 @every_kind
 def test_sums_of_weights_cannot_be_drawn(kind):
     sums = kind.make(pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
-    with pytest.raises(OptionError, match=r"not rows that can be drawn again.*integer counts"):
+    with pytest.raises(OptionError, match=r"cannot resample the sums of weights.*integer counts"):
         frame_prc.average_precision(sums, score="score", pos="pos", neg="neg", **SEEDED)
 
 
@@ -342,7 +342,7 @@ def test_a_long_run_shows_its_progress_on_a_terminal_and_only_there(monkeypatch,
     require_module("tqdm")
     average_precision(ROWS)
     assert capfd.readouterr().err == ""
-    monkeypatch.setattr("frame_prc._inference.bootstrap._PATIENCE", 0)
+    monkeypatch.setattr("frame_prc._inference.resamples._SECONDS_BEFORE_BAR", 0)
     leader, follower = os.openpty()
     termios.tcsetwinsize(follower, (24, 100))
     with os.fdopen(follower, "w") as terminal:

@@ -407,8 +407,14 @@ AT_THE_CALL = {
     "method": ({"ci_method": "wald"}, "ci_method='wald' is not an option.*'influence', 'boyd'"),
     "method alone": ({"ci": None, "ci_method": "boyd"}, "ci_method= is given without ci="),
     "cluster alone": ({"ci": None, "cluster": "user"}, "cluster= is given without ci="),
-    "boyd of weights": ({"ci_method": "boyd", "weight": "weight"}, "boyd.*equal weight"),
-    "boyd of clusters": ({"ci_method": "boyd", "cluster": "user"}, "boyd.*independent rows"),
+    "boyd of weights": (
+        {"ci_method": "boyd", "weight": "weight"},
+        "boyd.*does not support the weights in weight=",
+    ),
+    "boyd of clusters": (
+        {"ci_method": "boyd", "cluster": "user"},
+        "boyd.*does not support cluster=",
+    ),
     "average": ({"by": "region", "over": "region", "average": "macro"}, "ci= is given with over="),
     "cluster as key": ({"by": "user", "cluster": "user"}, "'user' is named in by= and cluster="),
     "no such cluster": ({"cluster": "users"}, "cluster= names 'users'.*did you mean 'user'"),
@@ -430,7 +436,7 @@ def test_wrong_options_are_said_at_the_call(kind, options, says):
 
 @every_kind
 def test_sums_of_weights_need_their_squares(kind):
-    with pytest.raises(OptionError, match=r"do not tell how their rows spread.*squares=True"):
+    with pytest.raises(OptionError, match=r"ci= needs the sums of squared weights.*squares=True"):
         frame_prc.average_precision(kind.make(COUNTED), **FROM_COUNTS)
     with pytest.raises(OptionError, match=r"squares=True cannot be computed from sums of weights"):
         frame_prc.counts(kind.make(COUNTED), score="score", pos="pos", neg="neg", squares=True)
@@ -438,7 +444,7 @@ def test_sums_of_weights_need_their_squares(kind):
 
 @every_kind
 def test_boyd_refuses_sums_of_weights(kind):
-    with pytest.raises(OptionError, match=r"ci_method='boyd' is for rows of equal weight"):
+    with pytest.raises(OptionError, match=r"ci_method='boyd' does not support the weights in pos="):
         frame_prc.average_precision(kind.make(COUNTED), **FROM_COUNTS, ci_method="boyd")
 
 

@@ -133,7 +133,7 @@ def test_weights_of_samples_cannot_be_told_from_sums_of_weights(kind):
     asked = {"score": "threshold", "pos": "pos", "neg": "neg", "by": "row"}
     asked |= {"over": "row", "average": "samples"}
     of_weights = long.prc.counts("truth", "score", by="row", weight="weight")
-    with pytest.raises(frame_prc.OptionError, match=r"average=.samples. is by the mean"):
+    with pytest.raises(frame_prc.OptionError, match=r"average=.samples. needs the mean weight"):
         kind.rows(frame_prc.average_precision(of_weights, **asked))
     of_rows = long.prc.counts("truth", "score", by="row")
     found = kind.rows(frame_prc.average_precision(of_rows, **asked))

@@ -384,6 +384,16 @@ def test_macro_row_is_the_mean_of_the_segments_that_are_defined(kind):
     assert macro["ci_low"] < macro["average_precision"] < macro["ci_high"]
 
 
+def test_error_of_the_mean_of_many_segments():
+    n = 70_000  # its square does not fit 32 bits
+    one = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
+    df = pl.DataFrame({"user": range(n)}).join(one, how="cross")
+    table = frame_prc.summary(df, "truth", "score", by="user", overall=True)
+    error = table["std_error"]
+    assert error[0] > 0
+    assert error[-1] == pytest.approx(error[0] / n**0.5, rel=1e-9)
+
+
 @every_kind
 def test_overall_rows_follow_the_segments_and_have_null_keys(kind):
     rows = REGIONS.with_columns(region=pl.col("region").replace("x", None))

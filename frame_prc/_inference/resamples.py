@@ -1,0 +1,285 @@
+"""Bootstrap replicates as NumPy arrays: draws, their curves, and how those vary.
+
+A replicate redraws how many rows each cell has, and the running sums of that are its curve. A block
+of replicates is a few operations on arrays with one row per replicate.
+
+NumPy is an optional dependency: import this module only where replicates are asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from frame_prc._formulas import precision, step_area
+from frame_prc._lazy import in_python
+from frame_prc._request.specs import Resampling
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+Progress: TypeAlias = Callable[[int], object]  # called with each number of new replicates
+
+# Draws per block of replicates: about what fits a processor's cache.
+_BLOCK = 2**18
+# A binomial draw for a cell takes about as long as this many draws of single rows.
+_ROWS_PER_BINOMIAL = 8
+# With fewer rows, one count of a whole block is faster than one count per replicate.
+_FEW_ROWS = 100
+_SECONDS_BEFORE_BAR = 2
+_ROUNDING = 1e-12
+
+
+# --- tables --------------------------------------------------------------------------------
+
+
+def variances(cells: pl.LazyFrame, resampling: Resampling, *, in_memory: bool) -> pl.LazyFrame:
+    """Return ``segment`` and the ``variance`` of the average precision over replicates.
+
+    It is null if fewer than two replicates have positives.
+    """
+
+    def variance(_: _Sample, replicates: Iterator[_Curves]) -> list[tuple[float | None]]:
+        areas = np.concatenate([_average_precisions(curves) for curves in replicates])
+        defined = areas[~np.isnan(areas)]
+        return [(float(np.var(defined, ddof=1)) if len(defined) > 1 else None,)]
+
+    return _by_segment(cells, resampling, ["variance"], variance, in_memory=in_memory)
+
+
+def bands(
+    cells: pl.LazyFrame,
+    resampling: Resampling,
+    outputs: Sequence[str],
+    recalls: Sequence[float],
+    level: float,
+    *,
+    in_memory: bool,
+) -> pl.LazyFrame:
+    """Return ``segment`` and ``outputs``: recall, precision, and the limits of its band.
+
+    The limits are quantiles over the replicates that reach the recall.
+    """
+    tails = [(1 - level) / 2, (1 + level) / 2]
+
+    def band(sample: _Sample, replicates: Iterator[_Curves]) -> Iterator[tuple[float | None, ...]]:
+        drawn = np.concatenate([_precisions(curves, recalls) for curves in replicates])
+        observed = _precisions(sample.observed(), recalls)[0]
+        reached = np.ma.masked_invalid(drawn)
+        for recall, height, at in zip(recalls, observed, reached.T, strict=True):
+            low, high = np.quantile(at.compressed(), tails) if at.count() else (None, None)
+            yield recall, None if np.isnan(height) else height, low, high
+
+    return _by_segment(cells, resampling, outputs, band, in_memory=in_memory)
+
+
+def _by_segment(
+    cells: pl.LazyFrame,
+    resampling: Resampling,
+    outputs: Sequence[str],
+    summarise: Callable[[_Sample, Iterator[_Curves]], Iterable[tuple[Any, ...]]],
+    *,
+    in_memory: bool,
+) -> pl.LazyFrame:
+    """Return the rows that ``summarise`` makes of each segment with positives."""
+    number = cells.collect_schema()["segment"]
+    schema = pl.Schema({"segment": number, **dict.fromkeys(outputs, pl.Float64())})
+
+    def evaluate(cells: pl.DataFrame) -> pl.DataFrame:
+        samples = _samples(cells)
+        total = len(samples) * resampling.replicates
+        # Invalid values may get here before the checks report them; NumPy need not warn of them.
+        with np.errstate(all="ignore"), _progress(total) as progress:
+            rows = [
+                (segment, *row)
+                for segment, sample in samples
+                for row in summarise(sample, sample.replicates(resampling, progress))
+            ]
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    return in_python(cells, evaluate, schema, in_memory=in_memory)
+
+
+def _samples(cells: pl.DataFrame) -> list[tuple[int, _Sample]]:
+    """Return the number of each segment that has positives, and its rows to draw from."""
+    # Clusters are numbered in their own order, so that draws do not depend on the order of rows.
+    number = pl.col("cluster").rank("dense").fill_null(0).cast(pl.Int64)
+    numbered = cells.with_columns(cluster=number)
+    parts = numbered.partition_by("segment", as_dict=True, include_key=False)
+    return [
+        (segment, _Sample.of(part)) for (segment,), part in parts.items() if part["positive"].any()
+    ]
+
+
+# --- draws ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Class:
+    """The cells of one class in a segment, the highest score first.
+
+    ``clusters`` has the number of each cell's cluster; ``ends`` has how many cells are retrieved
+    at each score that has positives.
+    """
+
+    sizes: Integers
+    weights: Floats
+    clusters: Integers
+    ends: Integers
+
+    def running(self, drawn: Integers) -> tuple[Floats, Floats]:
+        """Return running sums at ``ends`` and the total, from the rows drawn in each cell."""
+        sums = np.zeros((len(drawn), len(self.sizes) + 1))
+        np.cumsum(drawn * self.weights, axis=1, out=sums[:, 1:])
+        return sums[:, self.ends], sums[:, -1]
+
+
+@dataclass(frozen=True)
+class _Curves:
+    """Curves at the scores that have positives: arrays of one row per replicate."""
+
+    tp: Floats
+    fp: Floats
+    positives: Floats
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The rows of a segment, to draw from: row by row, by class, or as whole clusters."""
+
+    positive: _Class
+    negative: _Class
+    n_clusters: int
+
+    @classmethod
+    def of(cls, cells: pl.DataFrame) -> _Sample:
+        """Split the cells of a segment by class; cluster 0 means that there are no clusters."""
+        positive, retrieved, tie, size, weight, cluster = (
+            cells[name].to_numpy()
+            for name in ("positive", "retrieved", "tie", "size", "weight", "cluster")
+        )
+        hits = np.unique(tie[positive & retrieved])
+        clusters, numbers = np.unique(cluster, return_inverse=True)
+        positives, negatives = (
+            _Class(
+                sizes=size[half],
+                weights=weight[half],
+                clusters=numbers[half],
+                ends=np.searchsorted(tie[half], hits, side="right"),
+            )
+            for half in (positive, ~positive)
+        )
+        return cls(positives, negatives, n_clusters=int(np.count_nonzero(clusters)))
+
+    def observed(self) -> _Curves:
+        """Return the curve of the rows as they are."""
+        return self._curves(self.positive.sizes[None, :], self.negative.sizes[None, :])
+
+    def replicates(self, resampling: Resampling, progress: Progress) -> Iterator[_Curves]:
+        """Yield curves in blocks; memory holds one block."""
+        random, total = resampling.generator(), resampling.replicates
+        sizes = np.concatenate([self.positive.sizes, self.negative.sizes])
+        block = max(1, _BLOCK // min(int(sizes.sum()), _ROWS_PER_BINOMIAL * len(sizes)))
+        for first in range(0, total, block):
+            number = min(block, total - first)
+            yield self._curves(*self._draw(random, number, stratified=resampling.stratified))
+            progress(number)
+
+    def _draw(
+        self, random: np.random.Generator, number: int, *, stratified: bool
+    ) -> Iterable[Integers]:
+        """Return how many rows of each cell are drawn: of positives, and of negatives."""
+        classes = [self.positive, self.negative]
+        if self.n_clusters:
+            times = _drawn_evenly(random, self.n_clusters, number)
+            return [times[:, half.clusters] * half.sizes for half in classes]
+        if stratified:
+            return [_drawn(random, half.sizes, number) for half in classes]
+        drawn = _drawn(random, np.concatenate([half.sizes for half in classes]), number)
+        return np.hsplit(drawn, [len(self.positive.sizes)])
+
+    def _curves(self, positive: Integers, negative: Integers) -> _Curves:
+        tp, positives = self.positive.running(positive)
+        fp, _ = self.negative.running(negative)
+        return _Curves(tp, fp, positives)
+
+
+def _drawn(random: np.random.Generator, sizes: Integers, number: int) -> Integers:
+    """Draw as many rows as there are, with replacement; return how many fall in each cell.
+
+    One row per replicate. Both ways have the same distribution; which one is faster depends on the
+    size of the cells.
+    """
+    rows = int(sizes.sum())
+    if rows == 0:
+        return np.zeros((number, len(sizes)), dtype=np.int64)
+    if rows > _ROWS_PER_BINOMIAL * len(sizes):
+        return random.multinomial(rows, sizes / rows, size=number)
+    drawn = _drawn_evenly(random, rows, number)
+    if rows == len(sizes):
+        return drawn
+    return np.add.reduceat(drawn, np.cumsum(sizes) - sizes, axis=1)
+
+
+def _drawn_evenly(random: np.random.Generator, rows: int, number: int) -> Integers:
+    """Draw as many rows as there are, with replacement; return how often each is drawn."""
+    drawn = random.integers(rows, size=(number, rows), dtype=np.uint32)
+    if rows < _FEW_ROWS:
+        numbered = drawn + np.arange(number, dtype=np.int64)[:, None] * rows
+        return np.bincount(numbered.ravel(), minlength=drawn.size).reshape(drawn.shape)
+    times = np.empty(drawn.shape, dtype=np.int64)
+    for replicate, rows_drawn in enumerate(drawn):
+        times[replicate] = np.bincount(rows_drawn, minlength=rows)
+    return times
+
+
+# --- statistics ----------------------------------------------------------------------------
+
+
+def _average_precisions(curves: _Curves) -> Floats:
+    """Return the average precision of each replicate, NaN without positives."""
+    gain = np.diff(curves.tp, axis=1, prepend=0.0)
+    # Until a row is retrieved the precision is NaN, and the area does not grow.
+    steps = step_area(gain, curves.tp, curves.fp, curves.positives[:, None])
+    areas: Floats = np.nansum(steps, axis=1)
+    areas[curves.positives == 0] = np.nan
+    return areas
+
+
+def _precisions(curves: _Curves, recalls: Sequence[float]) -> Floats:
+    """Return the precision at which each replicate reaches each recall, NaN where it does not.
+
+    It is the height of the steps whose area is the average precision.
+    """
+    tp, found = curves.tp, curves.tp > 0
+    height = np.where(found, precision(tp, curves.fp), np.nan)
+    height = np.column_stack([height, np.full(len(tp), np.nan)])
+    # The search below takes the first score with enough recall. Scores before the first true
+    # positive must not match, not even at recall 0.
+    reached = np.where(found, tp / curves.positives[:, None], -1.0)
+    # Running sums of weights are rounded: a recall of 0.3 may come out slightly lower.
+    wanted = np.asarray(recalls) - _ROUNDING
+    places = [np.searchsorted(row, wanted) for row in reached]
+    return np.take_along_axis(height, np.array(places), axis=1)
+
+
+# --- progress ------------------------------------------------------------------------------
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Progress]:
+    """Show a progress bar in a terminal, if tqdm is installed and the wait is long."""
+    if find_spec("tqdm") is None or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from tqdm import tqdm  # noqa: PLC0415 - optional, and slow to import
+
+    with tqdm(total=total, desc="bootstrap", unit=" replicates", delay=_SECONDS_BEFORE_BAR) as bar:
+        yield bar.update
