@@ -16,8 +16,7 @@ from kinds import every_kind
 
 import frame_prc
 from frame_prc import ColumnError, DataError, FrameError, OptionError
-from frame_prc._curves import counts as _counts
-from frame_prc._tables import average_precision as _tables
+from frame_prc._charts import data
 
 # Ranked 0.9 + | 0.4 + - | 0.2 -: average precision (1 + 2/3) / 2.
 ROWS = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
@@ -112,7 +111,7 @@ def assert_is_by_hand(chart, steps=STEPS):
     assert line["encoding"]["order"]["field"] == "order"
     assert [row["order"] for row in rows] == [*range(len(steps))]
     assert line["encoding"]["x"]["scale"]["domain"] == line["encoding"]["y"]["scale"]["domain"]
-    assert re.match(r"AP \.833 \[\.\d+, (\.\d+|1\.000)\]$", words(chart)[1])
+    assert re.match(r"AP 0\.833 \[0\.\d+, (0\.\d+|1\.000)\]$", words(chart)[1])
 
 
 @every_kind
@@ -168,7 +167,7 @@ def test_a_curve_without_its_last_points_keeps_its_totals():
     assert of(lines(chart)[0], "tp", "recall") == [
         {"tp": 0, "recall": 0.0}, {"tp": 1, "recall": 0.5},
     ]  # fmt: skip
-    assert words(chart)[1].startswith("AP .500")
+    assert words(chart)[1].startswith("AP 0.500")
 
 
 @every_kind
@@ -179,9 +178,9 @@ def test_weights_have_an_interval_from_rows_and_none_from_sums(kind):
     assert of(lines(chart)[0], "tp", "precision")[1:3] == [
         {"tp": 2.0, "precision": 1.0}, {"tp": 3.0, "precision": 0.75},
     ]  # fmt: skip
-    assert words(chart)[1].startswith("AP .917 [")
+    assert words(chart)[1].startswith("AP 0.917 [")
     curve = weighted.prc.curve("late", "score", weight="w")
-    assert words(frame_prc.plot(kind.make(curve)))[1] == "AP .917"
+    assert words(frame_prc.plot(kind.make(curve)))[1] == "AP 0.917"
 
 
 def test_objects_never_retrieved_count_in_recall():
@@ -242,15 +241,15 @@ def test_a_model_key_of_counts_and_curves_tells_models_apart():
 
 def test_areas_stand_in_the_legend_of_one_panel():
     names = legend(REGIONS.prc.plot("late", "old", by="region"))
-    assert [re.sub(r" \[.*", "", name) for name in names] == ["north AP .833", "south AP .833"]
-    assert all(re.search(r" \[\.\d{3}, (\.\d{3}|1\.000)\]$", name) for name in names)
+    assert [re.sub(r" \[.*", "", name) for name in names] == ["north AP 0.833", "south AP 0.833"]
+    assert all(re.search(r" \[0\.\d{3}, (0\.\d{3}|1\.000)\]$", name) for name in names)
 
 
 def test_areas_stand_above_panels():
     above = words(REGIONS.prc.plot("late", ["old", "new"], by="region"))
     texts = [re.sub(r" \[.*", "", line) for line in above[-6:]]
     assert texts == [
-        "north", "new AP 1.000", "old AP .833", "south", "new AP 1.000", "old AP .833",
+        "north", "new AP 1.000", "old AP 0.833", "south", "new AP 1.000", "old AP 0.833",
     ]  # fmt: skip
 
 
@@ -410,9 +409,9 @@ def test_a_threshold_has_a_confusion_table_of_several_lines():
         table.setdefault(cell["name"], {})[cell["column"]] = cell["text"]
     assert [tuple(row.values()) for row in table.values()] == [
         ("2", "0", "0", "2", "1.000", "1.000"),
-        ("1", "0", "1", "1", "1.000", ".500"),
-        ("1", "0", "1", "2", "1.000", ".500"),
-        ("1", "1", "1", "0", ".500", ".500"),
+        ("1", "0", "1", "1", "1.000", "0.500"),
+        ("1", "0", "1", "2", "1.000", "0.500"),
+        ("1", "1", "1", "0", "0.500", "0.500"),
     ]
     assert [*table] == ["new · north", "new · south", "old · north", "old · south"]
 
@@ -498,7 +497,7 @@ def test_all_layers_together_stay_under_the_limit_of_altair():
     assert row_count(chart) < 5000
     assert len(lines(chart)) == 10
     error = chart.usermeta["frame_prc"]["precision_error"]
-    assert f"steps are off by {error:.2g} at most" in " ".join(words(chart))
+    assert f"Thinned: precision is off by at most {error:.2g}." in " ".join(words(chart))
 
 
 def test_a_band_leaves_room_for_the_lines():
@@ -529,7 +528,7 @@ def test_a_thinned_curve_says_how_far_off_it_is_already():
     curve = noisy(20_000).prc.curve("late", "score", keep=50)
     chart = curve.prc.plot()
     assert chart.usermeta["frame_prc"]["precision_error"] == curve["precision_error"][0]
-    assert words(chart)[1].startswith("AP ≈ .")
+    assert words(chart)[1].startswith("AP ≈ 0.")
 
 
 @pytest.mark.parametrize(
@@ -780,8 +779,8 @@ def test_summary_has_a_dot_per_segment_by_average_precision(kind):
     assert {row["name"]: row["sizes"] for row in sizes} == {
         "a": "2 / 3 (few)", "b": "2 / 4 (few)", "c": "0 / 2", "d": "1 / 2 (few)",
     }  # fmt: skip
-    [(_, undefined)] = drawn(chart, "text", "said")
-    assert of(undefined, "name", "said") == [{"name": "c", "said": "no positives"}]
+    [(_, undefined)] = drawn(chart, "text", "status_text")
+    assert of(undefined, "name", "status_text") == [{"name": "c", "status_text": "no positives"}]
 
 
 @every_kind
@@ -803,21 +802,22 @@ def test_ticks_of_weighted_rows_are_prevalences(kind):
     weighted = kind.make(THREE.with_columns(w=2.0))
     chart = weighted.prc.plot_summary("late", "old", by="segment", weight="w")
     assert ticks(chart) == pytest.approx({"a": 2 / 3, "b": 1 / 2, "d": 1 / 2}, rel=1e-15)
-    assert "Ticks: prevalence, about what a random ranking has." in " ".join(words(chart))
+    assert "Ticks: prevalence, close to the average precision of a random ranking." in " ".join(
+        words(chart)
+    )
 
 
 def ticks(chart):
     [(view, rows)] = drawn(chart, "tick", "name")
-    [moved] = view["transform"]
-    assert moved["as"] == view["encoding"]["x"]["field"] == "average_precision"
-    return {row["name"]: row[moved["calculate"].removeprefix("datum.")] for row in rows}
+    assert view["encoding"]["x"]["title"] == "Average precision"
+    return {row["name"]: row[view["encoding"]["x"]["field"]] for row in rows}
 
 
 @every_kind
 def test_charts_say_what_lies_below_chance(kind):
     worse = kind.make(ranked(*[0] * 50, *[0, 1] * 50))
     summary = worse.prc.plot_summary("late", "old")
-    said = [row["said"] for row in drawn(summary, "circle")[0][1]]
+    said = [row["status_text"] for row in drawn(summary, "circle")[0][1]]
     assert said == ["below chance"]
     assert "worse than random: is a lower score better?" in " ".join(words(summary))
     assert ", below chance" in " ".join(words(worse.prc.plot("late", "old")))
@@ -854,7 +854,9 @@ def test_two_models_are_paired_and_sorted_by_difference(kind, given):
     assert order(chart) == ["d", "a", "b", "c"]
     joined = {row["name"]: (row["low"], row["high"]) for row in drawn(chart, "rule", "low")[0][1]}
     assert joined["d"] == (0.5, 1.0)
-    assert len(drawn(chart, "circle", "average_precision")) == 2
+    [(view, dots)] = drawn(chart, "circle", "average_precision")
+    assert {dot["model"] for dot in dots} == {"new", "old"}
+    assert view["encoding"]["yOffset"]["scale"]["domain"] == ["new", "old"]
     assert len(drawn(chart, "rule", "difference", "ci_low")) == (given == "rows")
 
 
@@ -891,7 +893,7 @@ def test_models_are_summarised_on_the_rows_they_are_compared_on(kind, models, gi
     assert of(sizes, "name", "sizes") == [
         {"name": "north", "sizes": "1 / 2 (few)"}, {"name": "south", "sizes": "0 / 0"},
     ]  # fmt: skip
-    assert "Rows that lack a value are left out for all models." in " ".join(words(chart))
+    assert "Rows with a missing value are left out for all models." in " ".join(words(chart))
 
 
 def test_what_one_model_lacks_is_not_said_to_be_lacking_for_all():
@@ -950,8 +952,8 @@ def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, mo
     def evaluate(*_: object, **__: object) -> None:
         raise AssertionError("evaluated")
 
-    monkeypatch.setattr(_tables, "average_precision", evaluate)
-    monkeypatch.setattr(_counts, "counts", evaluate)
+    monkeypatch.setattr(data, "average_precision", evaluate)
+    monkeypatch.setattr(data, "counts", evaluate)
     with pytest.raises(DataError, match=r"500 (lines|segments)\."):
         getattr(frame.prc, verb)(**asked)
     with pytest.raises(AssertionError, match="evaluated"):
@@ -970,22 +972,26 @@ def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, mo
         ({"points": {"recall": 2}}, OptionError, "recall=2 is out of range"),
         ({"points": {"recall": [i / 7 for i in range(1, 8)]}}, OptionError, "7 operating points"),
         ({"points": {}}, OptionError, "no target is given"),
-        ({"threshold": [0.1, 0.2]}, OptionError, "threshold=.* is not one threshold"),
-        ({"threshold": "high"}, OptionError, "threshold='high' is not one threshold"),
+        (
+            {"threshold": [0.1, 0.2]},
+            OptionError,
+            "threshold=.* is not a number.*one number",
+        ),
+        ({"threshold": "high"}, OptionError, "threshold='high' is not a number"),
         ({"ci": 95}, OptionError, "ci=95 is not a level.*ci=0.95"),
         ({"band": 1}, OptionError, "band=1 is not an option"),
         ({"roc": "yes"}, OptionError, "roc='yes' is not an option"),
         ({"dark": None}, OptionError, "dark=None is not an option"),
         ({"start": "zero"}, OptionError, "start='zero' is not an option"),
         ({"title": 3}, OptionError, "title=3 is of type int"),
-        ({"width": 10}, OptionError, "width=10 is no size.*from 40 to 4000"),
-        ({"height": "tall"}, OptionError, "height='tall' is no size"),
-        ({"iso_f1": [1.5]}, OptionError, r"iso_f1=\[1.5\] gives no lines"),
-        ({"iso_f1": [i / 11 for i in range(1, 11)]}, OptionError, "iso_f1= asks for 10 lines"),
-        ({"facet": 3}, OptionError, "facet=3 names no keys"),
-        ({"facet": True}, OptionError, "facet=True names no keys"),
+        ({"width": 10}, OptionError, "width=10 is not a size.*from 40 to 4000"),
+        ({"height": "tall"}, OptionError, "height='tall' is not a size"),
+        ({"iso_f1": [1.5]}, OptionError, r"iso_f1=\[1.5\] is not an option"),
+        ({"iso_f1": [i / 11 for i in range(1, 11)]}, OptionError, "iso_f1= has 10 F1 scores"),
+        ({"facet": 3}, OptionError, "facet=3 does not name keys"),
+        ({"facet": True}, OptionError, "facet=True does not name keys"),
         ({"facet": "regoin", "by": "late2"}, ColumnError, "by= names 'late2'.*did you mean 'late'"),
-        ({"facet": "late"}, OptionError, "facet= names 'late', which is no key. Allowed: nothing"),
+        ({"facet": "late"}, OptionError, "facet= names 'late', which is not a key. Allowed: None"),
         ({"score": "scor"}, ColumnError, "score= names 'scor'.*did you mean 'score'"),
         ({"score": None}, OptionError, "score= is not given"),
         ({"truth": None}, OptionError, "truth= is not given"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from frame_prc._charts import data as _chart_rows
+from frame_prc._charts.data import counts_of_curve
 from frame_prc._curves import areas as _areas
 from frame_prc._curves import curve as _curve
 from frame_prc._curves import curve_frame as _curve_frame
@@ -182,7 +182,7 @@ def write_ggplot(
 
 def _areas_of_curve(curve_frame: _curve_frame.CurveFrame) -> pl.LazyFrame:
     """Return keys and average precision of a curve; null where it lacks points that count."""
-    rows = _chart_rows.recounted(curve_frame)
+    rows = counts_of_curve(curve_frame)
     table = _tables.average_precision(rows, None, None, bounds=False)
     names = dict(zip(rows.columns.result_keys, curve_frame.keys, strict=True))
     area = pl.col(_areas.AVERAGE_PRECISION)

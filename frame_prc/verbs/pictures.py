@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from frame_prc._charts import data as _chart_rows
-from frame_prc._charts.options import Facet, OperatingPoints, check_altair, drawing, look
+from frame_prc._charts.data import ChartSource, source_of_curve, source_of_rows
+from frame_prc._charts.options import (
+    Facet,
+    OperatingPoints,
+    chart_look,
+    chart_options,
+    check_altair,
+)
 from frame_prc._curves import curve as _curve
 from frame_prc._curves import curve_frame as _curve_frame
 from frame_prc._frames.border import check_frame, scan_all
@@ -174,13 +180,12 @@ def plot(
     check_frame(frame)
     check_altair("plot")
     start = check_option("start", start, STARTS)
-    drawn = drawing(
-        ci, band, iso_f1, points, roc, threshold, facet, look(dark, title, width, height)
-    )
-    from frame_prc._charts import curves as _chart  # noqa: PLC0415 - Altair takes its time
+    look = chart_look(dark, title, width, height)
+    options = chart_options(ci, band, iso_f1, points, roc, threshold, facet, look)
+    from frame_prc._charts import curves  # noqa: PLC0415 - Altair takes its time
 
     given = (truth, score, by, weight, pos_label, missing, pos, neg)
-    return _chart.plot(_lines(frame, given, start), drawn)
+    return curves.plot(_chart_source(frame, given, start), options)
 
 
 @verb
@@ -284,19 +289,19 @@ def plot_summary(
     """
     check_frame(frame)
     check_altair("plot_summary")
-    level, looks = confidence(ci), look(dark, title, width, None)
-    from frame_prc._charts import summary as _chart_summary  # noqa: PLC0415 - Altair takes its time
+    level, look = confidence(ci), chart_look(dark, title, width, None)
+    from frame_prc._charts import summary  # noqa: PLC0415 - Altair takes its time
 
     given = (truth, score, by, weight, pos_label, missing, pos, neg)
     pairs = _pairs(given, level, baseline)
-    lines = _lines(frame, given, "one", common_rows=True)
-    return _chart_summary.plot_summary(lines, pairs, baseline, level, looks)
+    source = _chart_source(frame, given, "one", common_rows=True)
+    return summary.plot_summary(source, pairs, baseline, level, look)
 
 
-def _lines(
+def _chart_source(
     frame: AnyFrame, given: _Given, start: Start, *, common_rows: bool = False
-) -> _chart_rows.Lines:
-    """Return the lines that a chart of rows, of counts, or of a curve frame has."""
+) -> ChartSource:
+    """Return the segments of rows, of counts, or of a curve frame."""
     truth, score, by, weight, pos_label, missing, pos, neg = given
     if _curve_frame.is_curve(truth, score, pos, neg):
         _curve_frame.check_unused(
@@ -306,9 +311,9 @@ def _lines(
             missing=(missing, "raise"),
             start=(start, "one"),
         )
-        return _chart_rows.lines_of_curve(scan_all(frame).collect())
+        return source_of_curve(scan_all(frame).collect())
     rows = rows_in_memory(frame, request(*given), _curve.COLUMNS, common_rows=common_rows)
-    return _chart_rows.lines_of_rows(rows, start)
+    return source_of_rows(rows, start)
 
 
 def _pairs(given: _Given, level: float, baseline: str | None) -> Comparison | None:
