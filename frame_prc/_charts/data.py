@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.counts import counts
 from frame_prc._curves.curve import Extras, curve
 from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
@@ -24,7 +23,6 @@ from frame_prc.exceptions import DataError
 
 # A fixed seed, so that a chart looks the same each time it is drawn.
 _SEED = 0
-_PAIR = 2
 
 
 @dataclass(frozen=True)
@@ -95,28 +93,6 @@ class EvaluatedSegments:
     def compared(self, comparison: Comparison) -> pl.DataFrame:
         """Return a row per segment and pair of models, keyed by ``key_0, ...`` without models."""
         return compare(self.given, comparison).collect()
-
-    def differences(self, baseline: str | None) -> pl.DataFrame | None:
-        """Return the differences between two models, or of each to a baseline, without intervals.
-
-        Without a baseline, None unless there are two models.
-        """
-        models = models_of(self.keys, self.table)
-        if len(models) < _PAIR or (baseline is None and len(models) > _PAIR):
-            return None
-        return self._differences_to(models[1] if baseline is None else baseline)
-
-    def _differences_to(self, reference: str) -> pl.DataFrame:
-        by = key_names(len(self.keys))
-        areas = self.table.select(*by, AVERAGE_PRECISION)
-        other = areas.filter(key_0=reference).drop("key_0").rename({AVERAGE_PRECISION: "reference"})
-        own = areas.filter(pl.col("key_0") != reference)
-        return left_join(own, other, by[1:]).select(
-            *(pl.col(a).alias(b) for a, b in zip(by[1:], by, strict=False)),
-            model_a="key_0",
-            model_b=pl.lit(reference),
-            difference=pl.col(AVERAGE_PRECISION) - pl.col("reference"),
-        )
 
     def _numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return a frame with ``line`` in place of its keys."""
@@ -195,14 +171,6 @@ def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:
 def _with_numbered_keys(frame: pl.DataFrame, keys: int) -> pl.DataFrame:
     """Return a frame with its first columns, the keys, renamed to ``key_0, key_1, ...``."""
     return frame.rename(dict(zip(frame.columns, key_names(keys), strict=False)))
-
-
-# --- models --------------------------------------------------------------------------------------
-
-
-def models_of(keys: Sequence[str], table: pl.DataFrame) -> list[str]:
-    """Return the models in their order; none without a key of models."""
-    return table["key_0"].unique().sort().to_list() if has_models(keys) else []
 
 
 def has_models(keys: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models, models_of
+from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
 from frame_prc._charts.text import (
     column_title,
     count_text,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
 
 _ALL = "all rows"
+_PAIR = 2
 _ROW = 19  # px
 _WIDE, _NARROW = 440, 300  # px of average precisions, alone and beside differences
 _DIFFERENCES = 190
@@ -56,16 +57,23 @@ def plot_summary(
     With a ``comparison``, of models on the same rows, the differences have intervals.
     """
     _check_readable(source)
+    models = _models(source)
     if comparison is None:
-        check_baseline(baseline, models_of(source.keys, source.table))
+        check_baseline(baseline, models)
     segments = source.evaluate(level)
     dots = _dots(segments)
-    differences = (
-        segments.differences(baseline) if comparison is None else segments.compared(comparison)
-    )
-    named = pl.DataFrame() if differences is None else _with_names(differences, segments, dots)
-    notes = _notes(dots, named, level, segments)
-    return SummaryChart(segments.keys, dots, named, look).chart(notes)
+    differences = pl.DataFrame()
+    if comparison is not None:
+        differences = _compared(segments, dots, comparison)
+    elif baseline is not None or len(models) == _PAIR:
+        differences = _subtracted(segments, dots, models[1] if baseline is None else baseline)
+    notes = _notes(dots, differences, level, segments)
+    return SummaryChart(segments.keys, dots, differences, look).chart(notes)
+
+
+def _models(source: ChartSource) -> list[str]:
+    """Return the models in their order; none without a key of models."""
+    return source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
 
 
 def _check_readable(source: ChartSource) -> None:
@@ -96,12 +104,26 @@ def _dots(segments: EvaluatedSegments) -> pl.DataFrame:
     return with_names(table, "segment", own, "name", without_keys=_ALL)
 
 
-def _with_names(
-    differences: pl.DataFrame, segments: EvaluatedSegments, dots: pl.DataFrame
+def _subtracted(segments: EvaluatedSegments, dots: pl.DataFrame, baseline: str) -> pl.DataFrame:
+    """Return the differences of the dots from those of a baseline, without intervals."""
+    is_baseline = segments.table["key_0"] == baseline
+    own = dots.filter(is_baseline)
+    reference = own.select("name", reference=AVERAGE_PRECISION)
+    return left_join(dots.filter(~is_baseline), reference, ["name"]).select(
+        "name",
+        model_a="model",
+        model_b=pl.lit(own["model"][0]),
+        difference=pl.col(AVERAGE_PRECISION) - pl.col("reference"),
+    )
+
+
+def _compared(
+    segments: EvaluatedSegments, dots: pl.DataFrame, comparison: Comparison
 ) -> pl.DataFrame:
-    """Return the differences with the names of models and segments."""
-    table = differences.with_columns(
-        pl.Series(name, key_texts(differences[name]), pl.String) for name in ("model_a", "model_b")
+    """Return the differences of models on the same rows, with intervals."""
+    table = segments.compared(comparison)
+    table = table.with_columns(
+        pl.Series(name, key_texts(table[name]), pl.String) for name in ("model_a", "model_b")
     )
     _, own = _split_keys(segments.keys)
     if not own:
