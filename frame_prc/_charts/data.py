@@ -154,11 +154,11 @@ def _average_precision(rows: Rows, level: float) -> pl.LazyFrame:
 
 
 def _read_counts(table: pl.DataFrame, keys: int) -> Rows:
-    asked = request(
+    counts_request = request(
         None, "threshold", key_names(keys) or None, None, None, "unretrieved", "pos", "neg"
     )
     lf = table.lazy()
-    return read(lf, resolve(lf, asked, ()), in_memory=True)
+    return read(lf, resolve(lf, counts_request, ()), in_memory=True)
 
 
 def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:
