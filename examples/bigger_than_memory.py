@@ -1,12 +1,12 @@
-"""Exact average precision and curves of rows that do not fit in memory, in several passes.
+"""Exact average precision and curves for rows that do not fit in memory, in several passes.
 
 Run it as ``python examples/bigger_than_memory.py [ROWS.parquet [FOLDER]]``. An exact result needs
-its rows sorted, and Polars sorts in memory; so each pass takes only a part of them:
+sorted rows, and Polars sorts in memory, so each pass reads only a part of the rows:
 
-- by segments, where no single one is too large: whole segments in each pass, any verb, each part's
-  result streamed to a file of its own;
-- by scores, where one segment holds most of the rows: a range of scores in each pass. What lies
-  above and below the range enters as two rows of counts per segment.
+- by segments, if every segment fits in memory: each pass takes some whole segments and streams the
+  result of any verb to a file;
+- by scores, if one segment holds most of the rows: each pass takes one range of scores. The rows
+  above and below the range are added as two rows of counts per segment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TRUTH, SCORE, SEGMENT = "late", "boosting", "carrier"
 
 
 def curves_by_segments(rows: pl.LazyFrame, folder: Path, passes: int) -> list[Path]:
-    """Write the curves of whole segments, a share of the segments in each pass."""
+    """Write the curves of whole segments, some of the segments in each pass."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"curves_{number}.parquet" for number in range(passes)]
     for number, path in enumerate(paths):
@@ -33,7 +33,7 @@ def curves_by_segments(rows: pl.LazyFrame, folder: Path, passes: int) -> list[Pa
 
 
 def average_precision_by_scores(rows: pl.LazyFrame, passes: int) -> pl.DataFrame:
-    """Return the exact average precision of each segment, a range of scores in each pass."""
+    """Return the exact average precision of each segment, one range of scores in each pass."""
     edges = frame_prc.quantile_thresholds(rows, SCORE, passes)
     ranges = frame_prc.counts(rows, TRUTH, SCORE, by=SEGMENT, thresholds=edges).collect()
     parts = [_added_in_range(rows, ranges, edges, number) for number in range(len(edges))]
@@ -45,7 +45,7 @@ def average_precision_by_scores(rows: pl.LazyFrame, passes: int) -> pl.DataFrame
 def _added_in_range(
     rows: pl.LazyFrame, ranges: pl.DataFrame, edges: list[float], number: int
 ) -> pl.DataFrame:
-    """Return what the scores in one range add to the average precision of each segment."""
+    """Return what the scores in one range contribute to the average precision of each segment."""
     low = edges[number]
     if number + 1 < len(edges):
         within = pl.col(SCORE).is_between(low, edges[number + 1], closed="left")
@@ -66,13 +66,13 @@ def _added_in_range(
 
 
 def _at(threshold: float, ranges: pl.DataFrame) -> pl.DataFrame:
-    """Return all counts of some ranges at one threshold."""
+    """Return all counts of some ranges, moved to one threshold."""
     sums = ranges.group_by(SEGMENT).agg(pl.col("pos", "neg").sum())
     return sums.select(SEGMENT, pl.lit(threshold).alias("threshold"), "pos", "neg")
 
 
 def _without(table: pl.DataFrame, above: pl.DataFrame, below: pl.DataFrame) -> pl.DataFrame:
-    """Take off what the counts above and below the range add themselves."""
+    """Subtract what the counts above and below the range contribute."""
     found = table.join(above, on=SEGMENT, how="left").join(
         below, on=SEGMENT, how="left", suffix="_below"
     )

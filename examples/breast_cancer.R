@@ -1,8 +1,8 @@
-# Draw one precision-recall curve, with some of its decision thresholds beside it.
+# Draw one precision-recall curve, labelled with some of its decision thresholds.
 #
 #   Rscript examples/breast_cancer.R breast_cancer.tsv out.png
 #
-# The rows of breast_cancer.tsv lie in drawing order, thresholds descending. Its columns are
+# The rows of breast_cancer.tsv are in drawing order, thresholds descending. Its columns are
 # Precision, Recall and Decision Threshold.
 
 library(ggplot2)
@@ -10,12 +10,12 @@ library(ggplot2)
 label_count <- 9
 blue <- "#0072B2"
 
-# check.names would put a dot in the place of the space in "Decision Threshold".
+# check.names would replace the space in "Decision Threshold" by a dot.
 read_curve <- function(path) {
   read.table(path, sep = "\t", header = TRUE, quote = "", comment.char = "", check.names = FALSE)
 }
 
-# Labels spaced evenly along the line, as long as it looks on the page, do not collide.
+# Labels evenly spaced along the line, by its length on the page, do not collide.
 choose_labels <- function(curve, lowest) {
   run <- c(0, diff(curve$Recall))
   rise <- c(0, diff(curve$Precision)) / (1 - lowest)
@@ -29,7 +29,7 @@ choose_labels <- function(curve, lowest) {
 
 draw_curve <- function(curve, labels, lowest) {
   ggplot(curve, aes(Recall, Precision)) +
-    # geom_line would sort the rows by recall; geom_path joins them in the order they lie in.
+    # geom_line would sort the rows by recall; geom_path joins them in their order.
     geom_path(colour = blue, linewidth = 0.8) +
     geom_point(data = labels, colour = blue, size = 2.4) +
     geom_text(aes(label = text), labels, hjust = 1.12, vjust = 1.9, size = 3.8) +
@@ -38,7 +38,7 @@ draw_curve <- function(curve, labels, lowest) {
       title = "Which breast tumours are benign?",
       subtitle = paste0(
         "One model at every decision threshold. The numbers are some of these thresholds:\n",
-        "the least score that is called benign. Mind that precision starts at ", lowest, "."
+        "the lowest score that is called benign. The precision axis starts at ", lowest, "."
       ),
       x = "Recall: share of the benign tumours that are called benign",
       y = "Precision: share of those called benign that are"

@@ -1,9 +1,9 @@
 """The curve of one small classifier as a TSV file for R.
 
 Run it as ``python examples/breast_cancer.py [FOLDER]``. It writes ``FOLDER/breast_cancer.tsv``
-(``out/breast_cancer.tsv`` without an argument) with the columns ``Precision``, ``Recall`` and
-``Decision Threshold``, up to the first point of full recall, for ``breast_cancer.R``.
-The scores are described in ``make_breast_cancer.py``.
+(``out/breast_cancer.tsv`` by default) for ``breast_cancer.R``, with the columns ``Precision``,
+``Recall`` and ``Decision Threshold``, up to the first point of full recall. The scores are
+described in ``make_breast_cancer.py``.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Average precision per week from daily files that are each counted once.
+"""Average precision per week, from daily files that are counted once each.
 
 ::
 
     python examples/daily_counts.py make DAYS            # daily files to try it on
-    python examples/daily_counts.py count DAYS COUNTS    # count every day, or count it again
+    python examples/daily_counts.py count DAYS COUNTS    # count every day, or recount it
     python examples/daily_counts.py report COUNTS        # average precision per week and carrier
 
-``COUNTS`` gets one small file of counts per day; the rows themselves are not needed again. A file
-appears whole or not at all, under the name of its day: counting a day again replaces it, and a run
-that is killed leaves the days before it counted and nothing half written.
+``COUNTS`` gets one small file of counts per day, named after the day; the rows are not needed
+again. Files are written atomically: counting a day again replaces its file, and a run that is
+killed keeps the days counted so far and leaves no incomplete file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ THRESHOLDS = 1001
 
 
 def make(days: Path, number: int = 28) -> None:
-    """Deal the flights out to daily files; which day they took place is not in the data."""
+    """Distribute the flights over daily files; the data do not hold their real day."""
     days.mkdir(parents=True, exist_ok=True)
     flights = pl.read_parquet(FLIGHTS)
     for place in range(number):
@@ -40,14 +40,14 @@ def count(days: Path, counts: Path) -> None:
     """Count each daily file into a file of the same name."""
     counts.mkdir(parents=True, exist_ok=True)
     for left_behind in counts.glob("*.part"):
-        left_behind.unlink()  # by a run that was killed
+        left_behind.unlink()  # of a run that was killed
     for source in sorted(days.glob("*.parquet")):
         count_day(source, counts / source.name)
         print(f"counted {source.stem}")
 
 
 def count_day(source: Path, target: Path) -> None:
-    """Count one day, streaming, and put the file in its place in one step."""
+    """Count one day in a streaming pass, and write the file atomically."""
     rows = pl.scan_parquet(source)
     counts = frame_prc.counts(rows, "late", "boosting", by="carrier", thresholds=THRESHOLDS)
     part = target.with_suffix(".part")
@@ -59,7 +59,7 @@ def count_day(source: Path, target: Path) -> None:
 
 
 def report(counts: Path, first: date = date.min, last: date = date.max) -> pl.DataFrame:
-    """Return average precision per week and carrier of a window of days, from their counts."""
+    """Return the average precision per week and carrier from the counts of a range of days."""
     days = [path for path in sorted(counts.glob("*.parquet")) if _in_window(path, first, last)]
     if not days:
         raise SystemExit(f"{counts} holds no counts from {first} to {last}")
@@ -75,7 +75,7 @@ def report(counts: Path, first: date = date.min, last: date = date.max) -> pl.Da
 
 
 def read_counts(path: Path) -> pl.DataFrame:
-    """Read the counts of one day, or say which day has to be counted again."""
+    """Read the counts of one day; if the file is damaged, say which day to count again."""
     try:
         return pl.read_parquet(path)
     except pl.exceptions.PolarsError as error:

@@ -1,9 +1,10 @@
-"""Per-class average precision of an object detector, with the objects it never found.
+"""Average precision of an object detector per class, including the objects it never found.
 
-Run it as ``python examples/detection.py``. The table of detections is what a matcher gives: one row
-per detection, with its class, its score, and whether it matched an object that was still free. The
-objects no detection matched have no row; they are known as a count per class. Both meet as counts,
-where an object that was never found is a positive without a threshold.
+Run it as ``python examples/detection.py``. The table of detections is the output of a matcher: one
+row per detection, with its class, its score, and whether it matched an object that was not matched
+before. Objects without a matching detection have no row; only their number per class is known. The
+two are combined as counts, in which an object that was never found is a positive without a
+threshold.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ OBJECTS = pl.DataFrame({"class": ["cat", "dog", "owl"], "objects": [3, 2, 1]})
 
 
 def with_never_found(detections: pl.DataFrame, objects: pl.DataFrame) -> pl.DataFrame:
-    """Return counts per class and score, and a row without a score for what was never found."""
+    """Return counts per class and score, with a row without a score for objects never found."""
     counts = frame_prc.counts(detections, "matched", "score", by="class")
     found = counts.group_by("class").agg(found=pl.col("pos").sum())
     never_found = objects.join(found, on="class", how="left").select(
@@ -36,7 +37,7 @@ def with_never_found(detections: pl.DataFrame, objects: pl.DataFrame) -> pl.Data
 
 
 def main() -> None:
-    """Print the areas that detection benchmarks report."""
+    """Print the areas that detection benchmarks report, per class."""
     areas = frame_prc.auc(
         with_never_found(DETECTIONS, OBJECTS),
         score="threshold",

@@ -1,7 +1,7 @@
-"""Curves for R: the table, and the ggplot2 script that draws it.
+"""Curves for R: a table, and the ggplot2 script that draws it.
 
 Run it as ``python examples/ggplot_curves.py [FOLDER]``. It writes ``FOLDER/flights.tsv`` and
-``FOLDER/flights.R`` (``out/...`` without an argument) and says how to draw them.
+``FOLDER/flights.R`` (``out/...`` by default) and prints the command that draws them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""One classifier, judged per segment: a scorecard, and a picture of it.
+"""One classifier, evaluated per segment: a scorecard and a picture.
 
-Run it as ``python examples/grouped_evaluation.py [FOLDER]`` after
-``pip install '.[plot]'``. It prints a row per carrier, and draws the curves into
-``FOLDER/grouped_evaluation.png`` (``out/...`` without an argument). The flights are described in
-``make_flights.py``; a flight is late from 30 minutes on.
+Run it as ``python examples/grouped_evaluation.py [FOLDER]`` after ``pip install '.[plot]'``. It
+prints a row per carrier and draws the curves into ``FOLDER/grouped_evaluation.png`` (``out/...`` by
+default). The flights are described in ``make_flights.py``; a flight is late if it arrives 30
+minutes or more behind schedule.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COLUMNS = ["carrier", "n", "n_pos", "status", "average_precision", "ci_low", "ci
 
 
 def main(folder: Path) -> None:
-    """Print and draw what is known of each carrier."""
+    """Print the scorecard of each carrier, and draw the curves."""
     flights = pl.scan_parquet(FLIGHTS)
     card = frame_prc.summary(flights, "late", "boosting", by="carrier").select(COLUMNS)
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100):

@@ -1,9 +1,8 @@
 """Where to put the threshold when positives are rare: by recall, by budget, by F score.
 
-Run it as ``python examples/imbalanced_thresholds.py [FOLDER]`` after
-``pip install '.[plot]'``. It prints what each choice comes to at each airport, and marks
-the choices on the curve of one of them in ``FOLDER/imbalanced_thresholds.png`` (``out/...`` without
-an argument).
+Run it as ``python examples/imbalanced_thresholds.py [FOLDER]`` after ``pip install '.[plot]'``. It
+prints the precision and recall of each choice at each airport, and marks the choices on the curve
+of one airport in ``FOLDER/imbalanced_thresholds.png`` (``out/...`` by default).
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ def main(folder: Path) -> None:
         "boosting",
         by="origin",
         recall=0.7,  # find seven of ten late flights
-        predicted_rate=0.05,  # alarm for one flight in twenty
-        f_beta=[1, 0.5],  # balance both; prefer precision
+        predicted_rate=0.05,  # raise an alarm for one flight in twenty
+        f_beta=[1, 0.5],  # weight both equally; prefer precision
     )
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100, float_precision=3):
         print(points.select(COLUMNS))

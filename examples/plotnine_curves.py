@@ -1,7 +1,7 @@
-"""Precision-recall curves per airport and model, drawn with plotnine from the frame that has them.
+"""Precision-recall curves per airport and model, drawn with plotnine.
 
-Run it as ``python examples/plotnine_curves.py [PICTURE]`` after ``pip install plotnine``. It saves
-``out/plotnine.png`` without an argument. For R see ``write_ggplot``.
+Run it as ``python examples/plotnine_curves.py [PICTURE]`` after ``pip install plotnine``. The
+picture is ``out/plotnine.png`` by default. For R see ``write_ggplot``.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def draw(curves: pl.DataFrame, areas: pl.DataFrame) -> ggplot:
         ggplot(curves, aes("recall", "precision"))
         + geom_line(aes(group="f_score"), frame_prc.iso_f1(), color="#d9d9d9", size=0.3)
         + geom_hline(aes(yintercept="prevalence"), areas, linetype="dashed", color="#666666")
-        # "vh" holds the precision of a point back to the recall before it, as average precision
-        # does; the rows come in the order in which they are joined.
+        # "vh" holds the precision of a point back to the previous recall, as average precision
+        # does; the rows are in drawing order.
         + geom_step(aes(color="model"), direction="vh", size=0.6)
         + facet_wrap("origin")
         + scale_color_manual(["#0072B2", "#D55E00"])  # Okabe and Ito

@@ -1,22 +1,21 @@
-"""Average precision per carrier on Spark: computed by its executors, whatever the size.
+"""Average precision per carrier on Spark, computed by the executors at any size.
 
-Run it as ``python examples/spark.py [TABLE]`` with ``pip install '.[spark]'`` and Java 17
-or newer. ``TABLE`` is a Parquet file or folder, wherever Spark can read it; without it these are
-the flights beside this script.
+Run it as ``python examples/spark.py [TABLE]`` after ``pip install '.[spark]'``, with Java 17 or
+newer. ``TABLE`` is a Parquet file or folder that Spark can read; by default it is the flights in
+this repository.
 
-The same file runs on a cluster, where the session is the cluster's and nothing here changes::
+The same file runs on a cluster, with the session of the cluster and no changes::
 
     spark-submit --master yarn --archives environment.tar.gz examples/spark.py s3://.../scores
 
-(any master will do; the driver alone needs this package, Narwhals and Polars, the executors none).
-On Databricks, ``%pip install`` the package in a notebook and call ``tables(spark.table("scores"))``
-with the notebook's own ``spark``; a Spark Connect or serverless session takes the same calls.
+(any master works; only the driver needs this package, Narwhals and Polars). On Databricks,
+``%pip install`` the package in a notebook and call ``tables(spark.table("scores"))`` with the
+notebook's own ``spark``; a Spark Connect or serverless session takes the same calls.
 
-A result is a DataFrame like any other: lazy, without an order until ``orderBy``, to be joined or
-written. Each action reads the source about three times (to find where large segments are cut, to
-add up each range of scores, and for the counts), so a source that is costly to compute, or that
-gives other rows when it is computed again, is cached or written first. Where several results are
-wanted, the counts are what to cache: see ``tables``.
+The result is an ordinary Spark DataFrame: lazy, and unordered until ``orderBy``. Each action reads
+the source about three times (to decide where to cut large segments, to add up each range of scores,
+and to count), so cache or write the source first if it is costly to compute, or returns other rows
+when it is computed again. If you want several results, cache the counts: see ``tables``.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def session() -> Any:
     except ImportError as error:
         sys.exit(f"Spark is not installed: {error}. Hint: pip install '.[spark]'")
     builder = SparkSession.builder.appName("frame_prc")
-    if "SPARK_ENV_LOADED" not in os.environ:  # spark-submit sets it, and chooses the master
+    if "SPARK_ENV_LOADED" not in os.environ:  # set by spark-submit, which chooses the master
         builder = builder.master("local[2]").config("spark.sql.shuffle.partitions", "4")
     return builder.getOrCreate()
 
@@ -64,7 +63,7 @@ def tables(flights: Any) -> tuple[Any, Any]:
 
 
 def main(source: str) -> None:
-    """Print the table, and how many points draw the curves."""
+    """Print the table, and the number of points in the curves."""
     spark = session()
     table, curves = tables(spark.read.parquet(source))
     table.orderBy("model", "carrier").show(100)

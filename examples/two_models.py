@@ -1,9 +1,8 @@
 """Is the new model better, and for whom? Two models on the same rows, per segment.
 
-Run it as ``python examples/two_models.py [FOLDER]`` after
-``pip install '.[plot,stats]'``. It prints the difference of average precision per carrier
-with a p-value that allows for 16 tests (Holm), and draws it into ``FOLDER/two_models.png``
-(``out/...`` without an argument).
+Run it as ``python examples/two_models.py [FOLDER]`` after ``pip install '.[plot]'``. It prints the
+difference of the average precisions per carrier, with a p-value corrected for 16 tests (Holm), and
+draws it into ``FOLDER/two_models.png`` (``out/...`` by default).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ COLUMNS = ["carrier", "n_pos", "ap_a", "ap_b", "difference", "ci_low", "ci_high"
 
 
 def main(folder: Path) -> None:
-    """Print and draw by how much boosting is better than logistic regression."""
+    """Print and draw how much better boosting is than logistic regression."""
     flights = pl.read_parquet(FLIGHTS)
     table = frame_prc.compare(flights, "late", MODELS, by="carrier", adjust="holm")
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100, float_precision=4):

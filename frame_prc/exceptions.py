@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from types import EllipsisType
 
 _LONGEST_VALUE = 80
 
@@ -22,20 +23,37 @@ class PrcError(ValueError):
         What would have been accepted.
     hint
         What to do about it.
+    shell_hint
+        What to do about it on the command line; ``None`` where the hint only makes sense in Python.
+        By default the same as ``hint``.
     """
 
-    def __init__(self, what: str, allowed: str | None = None, hint: str | None = None) -> None:
-        parts = [what]
-        if allowed is not None:
-            parts.append(f"Allowed: {allowed}")
-        if hint is not None:
-            parts.append(f"Hint: {hint}")
-        # A text that ends already is a whole message: errors come back from a pickle by it.
-        super().__init__(" ".join(p if p.endswith(("?", ".")) else f"{p}." for p in parts))
+    def __init__(
+        self,
+        what: str,
+        allowed: str | None = None,
+        hint: str | None = None,
+        *,
+        shell_hint: str | EllipsisType | None = ...,
+    ) -> None:
+        # Pickles and copies pass these arguments again, and then restore the attributes.
+        super().__init__(what, allowed, hint)
+        self.what = what
+        self.allowed = allowed
+        self.hint = hint
+        self.shell_hint = hint if isinstance(shell_hint, EllipsisType) else shell_hint
+
+    def __str__(self) -> str:
+        """Return the text, as Python shows it."""
+        return message(self.what, self.allowed, self.hint)
+
+    def __repr__(self) -> str:
+        """Return the type and the text."""
+        return f"{type(self).__name__}({str(self)!r})"
 
 
 class FrameError(PrcError, TypeError):
-    """The frame is of a kind that frame_prc does not know, or cannot be converted."""
+    """The frame is of an unsupported type, or cannot be converted."""
 
 
 class ColumnError(PrcError):
@@ -47,15 +65,25 @@ class OptionError(PrcError):
 
 
 class ParameterError(PrcError, TypeError):
-    """A function is given a parameter that it does not have."""
+    """A function is called with a parameter that it does not have."""
 
 
 class DataError(PrcError):
-    """The rows hold values that the computation must not swallow, such as a missing score."""
+    """The data contain invalid values, such as a missing score."""
 
 
 class FileError(PrcError, OSError):
-    """A file cannot be read or written, or is not what its name says."""
+    """A file cannot be read or written, or its suffix is not one that is supported."""
+
+
+def message(what: str, allowed: str | None = None, hint: str | None = None) -> str:
+    """Return the text of an error from its parts."""
+    parts = [what]
+    if allowed is not None:
+        parts.append(f"Allowed: {allowed}")
+    if hint is not None:
+        parts.append(f"Hint: {hint}")
+    return " ".join(part if part.endswith(("?", ".")) else f"{part}." for part in parts)
 
 
 def shown(value: object) -> str:

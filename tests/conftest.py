@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from checkout import TESTS
 from kinds import Kind, looking
 
 from frame_prc import PrcError
@@ -38,7 +39,7 @@ def look_at_values(request):
 def spark_is_small_and_quiet():
     """Start every Spark of these tests with settings of ours, in processes of its own as well."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SPARK_CONF_DIR", str(Path(__file__).parent / "spark"))
+        patch.setenv("SPARK_CONF_DIR", str(TESTS / "support" / "spark"))
         yield
 
 

@@ -12,7 +12,7 @@ from frame_prc._charts.options import ChartOptions
 from frame_prc._charts.roc import false_positive_rate, thin
 from frame_prc._charts.text import criterion_text, joined
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.thinning import COLUMNS as THINNED
+from frame_prc._curves.thinning import THINNED
 from frame_prc._formulas import normal_quantile
 from frame_prc._request.specs import LEAST_POINTS, Target
 

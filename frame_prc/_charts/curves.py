@@ -25,8 +25,8 @@ from frame_prc._charts.text import (
 )
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.operating_points import iso_f1
-from frame_prc._curves.thinning import COLUMNS as THINNED
+from frame_prc._curves.operating_points import iso_lines
+from frame_prc._curves.thinning import THINNED
 from frame_prc._lazy import key_names
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _renderer(
 
 
 def _iso_lines(f_scores: Sequence[float]) -> pl.DataFrame:
-    lines = iso_f1(f_scores, ISO_STEPS)
+    lines = iso_lines(f_scores, ISO_STEPS)
     labels = pl.Series("label", [f"F1 {f:.3g}" for f in lines["f_score"]], pl.String)
     return lines.with_columns(label=pl.when(pl.col("recall") == 1).then(labels))
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from types import EllipsisType
 
 import polars as pl
 
-from frame_prc._curves.counts import counts
-from frame_prc._curves.curve import Extras, curve
+from frame_prc._curves.counts import Counts
+from frame_prc._curves.curve import Curve, Extras
 from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
-from frame_prc._curves.operating_points import operating_points
-from frame_prc._inference.bootstrap import bands
+from frame_prc._curves.operating_points import OperatingPoints
+from frame_prc._inference.bootstrap import Band
 from frame_prc._lazy import key_names, left_join, named
 from frame_prc._request.roles import request
 from frame_prc._request.specs import MODEL, Comparison, Interval, Keep, Resampling, Start, Target
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
-from frame_prc._tables.average_precision import average_precision
-from frame_prc._tables.compare import compare
+from frame_prc._tables.average_precision import AveragePrecision
+from frame_prc._tables.compare import Differences
 from frame_prc.exceptions import DataError
 
 # A fixed seed, so that a chart looks the same each time it is drawn.
@@ -37,11 +38,19 @@ class ChartSource:
     table: pl.DataFrame
     evaluate: Callable[[float], EvaluatedSegments]
 
-    def check_count(self, keys: Sequence[str], most: int, what: str, hint: str) -> None:
+    def check_count(
+        self,
+        keys: Sequence[str],
+        most: int,
+        what: str,
+        hint: str,
+        shell_hint: str | EllipsisType = ...,
+    ) -> None:
         """Raise an error if there are more combinations of some keys than a chart can show."""
-        number = self.count(keys)
+        number, allowed = self.count(keys), f"up to {most} {what}"
         if number > most:
-            raise DataError(f"the chart would have {number:,} {what}", f"up to {most} {what}", hint)
+            problem = f"the chart would have {number:,} {what}"
+            raise DataError(problem, allowed, hint, shell_hint=shell_hint)
 
     def count(self, keys: Sequence[str]) -> int:
         """Return the number of combinations of some keys."""
@@ -78,21 +87,21 @@ class EvaluatedSegments:
 
     def curves(self, keep: Keep, z: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves, without points of undefined recall."""
-        points = curve(self.counts, self.start, keep, None, Extras(z=z)).collect()
-        return self._numbered(points).drop_nulls("recall")
+        points = Curve(self.start, keep, extras=Extras(z=z)).finished(self.counts)
+        return self._numbered(points.collect()).drop_nulls("recall")
 
     def points_at(self, targets: Sequence[Target]) -> pl.DataFrame:
         """Return ``line`` and the columns of operating points, in the order of the targets."""
-        return self._numbered(operating_points(self.counts, targets).collect())
+        return self._numbered(OperatingPoints(targets).finished(self.counts).collect())
 
     def bands_at(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
         """Return ``line`` and the columns of bands."""
-        table = bands(self.given, recalls, level, Resampling(seed=_SEED)).collect()
-        return self._numbered(_with_numbered_keys(table, len(self.keys)))
+        band = Band(recalls, level, Resampling(seed=_SEED)).finished(self.given)
+        return self._numbered(_with_numbered_keys(band.collect(), len(self.keys)))
 
     def compared(self, comparison: Comparison) -> pl.DataFrame:
         """Return a row per segment and pair of models, keyed by ``key_0, ...`` without models."""
-        return compare(self.given, comparison).collect()
+        return Differences(comparison).finished(self.given).collect()
 
     def _numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return a frame with ``line`` in place of its keys."""
@@ -134,7 +143,7 @@ def counts_of_curve(curve_frame: CurveFrame) -> Rows:
 
 
 def _evaluate_rows(keys: list[str], rows: Rows, level: float, start: Start) -> EvaluatedSegments:
-    plans = [counts(rows, None, squares=False), _average_precision(rows, level)]
+    plans = [Counts().finished(rows), _average_precision(rows, level)]
     counted, table = (_with_numbered_keys(frame, len(keys)) for frame in pl.collect_all(plans))
     count_rows = _read_counts(counted, len(keys))
     return EvaluatedSegments(keys, table.with_row_index("line"), rows, count_rows, start, None)
@@ -150,12 +159,12 @@ def _evaluate_curve(curve_frame: CurveFrame, level: float) -> EvaluatedSegments:
 def _average_precision(rows: Rows, level: float) -> pl.LazyFrame:
     """Return the table of average precision; sums of weights alone allow no interval."""
     interval = None if rows.columns.lacks_squares else Interval(level)
-    return average_precision(rows, None, interval, bounds=False, chance=True)
+    return AveragePrecision(interval=interval, chance=True).finished(rows)
 
 
 def _read_counts(table: pl.DataFrame, keys: int) -> Rows:
     counts_request = request(
-        None, "threshold", key_names(keys) or None, None, None, "unretrieved", "pos", "neg"
+        score="threshold", pos="pos", neg="neg", by=key_names(keys) or None, missing="unretrieved"
     )
     lf = table.lazy()
     return read(lf, resolve(lf, counts_request, ()), in_memory=True)

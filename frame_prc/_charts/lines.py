@@ -22,7 +22,13 @@ _FEW_LINES = 6
 def check_readable(source: ChartSource, facet: FacetKeys) -> None:
     """Raise an error if there are too many lines to read, before they are computed."""
     hint = f"filter the segments; plot_summary() shows up to {MOST_SEGMENTS}, and summary() all"
-    source.check_count(key_names(len(source.keys)), _MOST_LINES, "lines", hint)
+    source.check_count(
+        key_names(len(source.keys)),
+        _MOST_LINES,
+        "lines",
+        hint,
+        shell_hint="filter the segments; frame-prc summary shows all",
+    )
     _, series_keys = _split_keys(source.keys, source.table, facet)
     overlaid = source.count(series_keys)
     if overlaid > MOST_OVERLAID:

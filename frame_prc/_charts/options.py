@@ -124,7 +124,10 @@ def _targets(points: Any) -> tuple[Target, ...]:
         if name not in criteria:
             known = ", ".join(map(repr, criteria))
             raise OptionError(
-                f"points= names {shown(name)}, which is not a criterion", known, example
+                f"points= names {shown(name)}, which is not a criterion",
+                known,
+                example,
+                shell_hint="for example --points 'recall=0.9'",
             )
     numbers: dict[Criterion, Numbers] = {name: points.get(name) for name in criteria}
     unique = tuple(dict.fromkeys(targets(numbers)))

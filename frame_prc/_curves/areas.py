@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -19,10 +20,11 @@ from frame_prc._formulas import (
     total,
 )
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import Which, running
+from frame_prc._ranking.running_sums import HITS, STEPS, running
 from frame_prc._request.specs import Method, Start
 from frame_prc._request.thresholds import Bins
-from frame_prc._rows.rows import Rows, dropped
+from frame_prc._rows.rows import Rows
+from frame_prc._rows.table import Table
 
 # Up to this a float holds every whole number, so that sums of them are exact.
 _LARGEST_EXACT = 2**sys.float_info.mant_dig
@@ -38,7 +40,6 @@ AVERAGE_PRECISION = "average_precision"
 UNDEFINED = "n_undefined"
 N_UNDEFINED = pl.col(AVERAGE_PRECISION).null_count().cast(pl.Int64).alias(UNDEFINED)
 NONE_UNDEFINED = pl.lit(0, pl.Int64).alias(UNDEFINED)
-METHOD_COLUMNS = ("method", "auc")
 
 # A step leads from the point before, where tp was tp_a, to a point with more true positives; its
 # area is taken between the counts low and high, which are tp_a and tp unless recall is cut.
@@ -177,26 +178,29 @@ def sized_areas(ranking: Ranking) -> pl.LazyFrame:
     return ranking.segments.with_keys(ranking.with_dropped(table))
 
 
-def auc(
-    rows: Rows,
-    methods: Sequence[Method],
-    start: Start,
-    recall_range: tuple[float, float] | None,
-    standardised: bool,  # noqa: FBT001 - passed on by position
-    bins: Bins | None,
-) -> pl.LazyFrame:
-    """Return one row per segment and method."""
-    ranking = rank(rows, bins)
-    low, high = recall_range or (0.0, 1.0)
-    width = high - low if standardised else 1.0
-    long = _areas(ranking, methods, start, recall_range).select(
-        "segment",
-        pl.lit(list(methods), dtype=pl.List(pl.String)).alias("method"),
-        pl.concat_list((pl.col(methods) / width).clip(upper_bound=1.0)).alias("auc"),
-    )
-    table = ranking.with_dropped(long.explode("method", "auc"))
-    outputs = [*METHOD_COLUMNS, *dropped(rows.columns.request.missing)]
-    return rows.finish(ranking.segments.with_keys(table), outputs)
+@dataclass(frozen=True)
+class Areas(Table):
+    """One row per segment and method."""
+
+    methods: Sequence[Method]
+    start: Start
+    recall_range: tuple[float, float] | None
+    standardised: bool
+    bins: Bins | None
+    outputs = ("method", "auc")
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the areas of rows."""
+        ranking = rank(rows, self.bins)
+        low, high = self.recall_range or (0.0, 1.0)
+        width = high - low if self.standardised else 1.0
+        long = _areas(ranking, self.methods, self.start, self.recall_range).select(
+            "segment",
+            pl.lit(list(self.methods), dtype=pl.List(pl.String)).alias("method"),
+            pl.concat_list((pl.col(self.methods) / width).clip(upper_bound=1.0)).alias("auc"),
+        )
+        table = ranking.with_dropped(long.explode("method", "auc"))
+        return ranking.segments.with_keys(table)
 
 
 def _areas(
@@ -246,12 +250,12 @@ def steps(
     recall_range: tuple[float, float] | None = None,
 ) -> pl.LazyFrame:
     """Return the steps at which true positives grow, and the rows that open each segment."""
-    which: Which = "hits" if set(methods) <= _END_METHODS else "steps"
+    only_hits = set(methods) <= _END_METHODS
     opens = pl.col("opens")
     grown = (
-        running(ranking, which)
+        running(ranking, HITS if only_hits else STEPS)
         .filter(ranking.key.retrieved())
-        .with_columns([_TP.shift(1).alias("tp_a")] if which == "hits" else [])
+        .with_columns([_TP.shift(1).alias("tp_a")] if only_hits else [])
         .filter(opens | (_TP > _TP_A))
         .with_columns(*_ends(recall_range))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -10,39 +11,61 @@ from frame_prc._lazy import cached, concat, join, named
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.ranking import rank
 from frame_prc._ranking.running_sums import class_totals
+from frame_prc._request.roles import BIN_END, THRESHOLD
 from frame_prc._request.thresholds import Bins
-from frame_prc._rows import checks as _gate
+from frame_prc._rows.checks import (
+    Check,
+    amount_checks,
+    missing_check,
+    threshold_check,
+    with_bin_checks,
+    with_checks,
+)
 from frame_prc._rows.columns import Column, Columns
-from frame_prc._rows.rows import SQUARES, SUMS, Rows
+from frame_prc._rows.rows import SQUARES, Rows
+from frame_prc._rows.rules import SUMS, required_rule
+from frame_prc._rows.table import Table
 from frame_prc.exceptions import ColumnError, OptionError
 
-COLUMNS = ("threshold", "pos", "neg")
-BIN_COLUMNS = ("threshold", "below", "pos", "neg")
 ADDABLE = (*SUMS, *SQUARES)
-RESERVED = (*BIN_COLUMNS, *SQUARES)  # no key is called so, or merging would not know it as one
+BOUNDS = (THRESHOLD, BIN_END)  # of a bin; an exact count has a threshold alone
 
 
-def columns(*, binned: bool, squares: bool) -> list[str]:
-    """Return the columns of counts after the keys."""
-    return [*(BIN_COLUMNS if binned else COLUMNS), *(SQUARES if squares else ())]
+@dataclass(frozen=True)
+class Counts(Table):
+    """One row per segment and distinct score, or bin that holds rows; scores descend."""
 
+    bins: Bins | None = None
+    squares: bool = False
+    counts_dropped = False
 
-def counts(rows: Rows, bins: Bins | None, *, squares: bool) -> pl.LazyFrame:
-    """Return one row per segment and distinct score or bin, scores descending."""
-    if squares:
-        _check_squares(rows.columns)
-    return _exact(rows, squares=squares) if bins is None else _binned(rows, bins, squares=squares)
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        bounds = (THRESHOLD,) if self.bins is None else BOUNDS
+        return (*bounds, *SUMS, *(SQUARES if self.squares else ()))
+
+    @property
+    def reserved(self) -> Sequence[str]:
+        """Names that no key may have, or merge() would not know it as a key."""
+        return (*BOUNDS, *ADDABLE)
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the counts of rows."""
+        if self.squares:
+            _check_squares(rows.columns)
+        if self.bins is None:
+            return _exact(rows, squares=self.squares)
+        return _binned(rows, self.bins, squares=self.squares)
 
 
 def _exact(rows: Rows, *, squares: bool) -> pl.LazyFrame:
     ranking = rank(rows, squares=squares)
     ties = ranking.frame.group_by(ranking.key.tie()).agg(class_totals(ranking)).sort("rank_key")
     ties = _with_squares(ties, rows) if squares else ties
-    names = columns(binned=False, squares=squares)
-    amounts = [name for name in names if name in ADDABLE]
+    amounts = [*SUMS, *(SQUARES if squares else ())]
     scored = ranking.with_score(ties.select(ranking.key.segment(), ranking.key.slot(), *amounts))
-    tidy = ranking.segments.with_keys(scored.with_columns(threshold="score"))
-    return rows.finish(tidy, names)
+    return ranking.segments.with_keys(scored.with_columns(threshold="score"))
 
 
 def _binned(rows: Rows, bins: Bins, *, squares: bool) -> pl.LazyFrame:
@@ -52,8 +75,7 @@ def _binned(rows: Rows, bins: Bins, *, squares: bool) -> pl.LazyFrame:
     counted = _with_squares(counted, rows) if squares else counted
     held = counted.filter(pl.col("pos") + pl.col("neg") > 0)
     bounds = bins.table(rows.score_dtype).rename({"score": "threshold", "level": "score"})
-    described = join(held, bounds, on="score", how="left", maintain_order="left")
-    return rows.finish(described, columns(binned=True, squares=squares))
+    return join(held, bounds, on="score", how="left", maintain_order="left")
 
 
 def _with_squares(counts: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
@@ -85,11 +107,10 @@ def merge(frames: Sequence[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
     columns = list(map(named, names))
     rows = cached(concat([frame.select(columns) for frame in frames]).with_columns(exact))
     added = rows.group_by(map(named, groups)).agg(pl.col(amounts).sum())
-    keys = [name for name in groups if name not in BIN_COLUMNS]
-    added = _gate.guard(added, rows, _checks(schemas[0], amounts), in_memory=in_memory)
+    keys = [name for name in groups if name not in BOUNDS]
+    added = with_checks(added, rows, _checks(schemas[0], amounts), in_memory=in_memory)
     if "below" in names:
-        bins, checks = _gate.bins_of_counts(rows, [])
-        added = _gate.guard(added, bins, checks, in_memory=in_memory)
+        added = with_bin_checks(added, rows, [], in_memory=in_memory)
     return _ordered(added, list(map(named, keys))).select(columns)
 
 
@@ -99,22 +120,25 @@ def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> pl.LazyFrame:
     return table.sort(*keys, "threshold", descending=descends, nulls_last=descends)
 
 
-def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[_gate.Check]:
+def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[Check]:
     columns = {name: Column(pl.col(name), name, schema[name]) for name in amounts}
-    checks = [_gate.amount_check(name, column) for name, column in columns.items()]
-    checks.append(_gate.missing_check(columns, "counts(...) always says how many"))
-    return [*checks, *([_gate.threshold_check()] if schema["threshold"].is_float() else [])]
+    checks = [check for name, column in columns.items() for check in amount_checks(name, column)]
+    hint = "counts(...) never leaves them null"
+    known = [required_rule(name, c, pl.col(name), hint) for name, c in columns.items()]
+    checks.append(missing_check(known))
+    return [*checks, *([threshold_check()] if schema["threshold"].is_float() else [])]
 
 
 def _check_counts(schema: pl.Schema, place: int) -> None:
-    lacking = [name for name in COLUMNS if name not in schema]
+    counts = Counts().outputs
+    lacking = [name for name in counts if name not in schema]
     if lacking:
         raise ColumnError(
             f"frame {place + 1} has no column {lacking[0]!r}",
-            f"counts, with columns {', '.join(map(repr, COLUMNS))} after the keys",
+            f"counts, with columns {', '.join(map(repr, counts))} after the keys",
             "counts(...) makes such a frame from rows",
         )
-    for name in (*BIN_COLUMNS, *SQUARES):
+    for name in (*BOUNDS, *ADDABLE):
         if name in schema and not schema[name].is_numeric():
             raise ColumnError(
                 f"column {name!r} of frame {place + 1} has dtype {schema[name]}",
@@ -140,4 +164,5 @@ def _check_alike(schema: pl.Schema, first: pl.Schema, place: int) -> None:
                 f"and {dtype} in frame 1",
                 "one dtype",
                 f"cast it, for example with pl.col({name!r}).cast({cast}){in_pandas}",
+                shell_hint=None,
             )

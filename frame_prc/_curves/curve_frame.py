@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.curve import COLUMNS
-from frame_prc._curves.thinning import COLUMNS as THINNED
+from frame_prc._curves.curve import CURVE
+from frame_prc._curves.thinning import THINNED
 from frame_prc._lazy import key_names, named
+from frame_prc._request.roles import Given
 from frame_prc._request.specs import Start
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
+# Of the parameters that change nothing for a frame that is a curve; of all others None.
+_DEFAULTS = {"missing": "raise", "start": "one", "keep": "corners"}
 _AMOUNTS = ("tp", "fp", "fn", "tn")
 _HINT = "give truth= and score= to draw rows, or pos=, neg= and score= to draw counts"
 
@@ -42,7 +45,7 @@ def read_curve(lf: pl.LazyFrame) -> CurveFrame:
     # In a text an amount that is whole everywhere may look like an integer beside the others.
     whole = all(schema[name].is_integer() for name in _AMOUNTS)
     amounts = pl.col(_AMOUNTS).cast(pl.Int64 if whole else pl.Float64)
-    counted = points.select(*renamed, *COLUMNS).with_columns(amounts)
+    counted = points.select(*renamed, *CURVE).with_columns(amounts)
     _check_values(counted, by)
     error = points[THINNED[0]].max() if THINNED[0] in points.columns else None
     return CurveFrame(points, _counts(counted, by), keys, _start(counted), _float(error))
@@ -55,14 +58,15 @@ def _in_drawing_order(points: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     return points.sort(order, descending=descending, maintain_order=True)
 
 
-def is_curve(*roles: object) -> bool:
+def is_curve(given: Given) -> bool:
     """Return whether a frame has to be a curve already: no role of its rows is named."""
-    return all(role is None for role in roles)
+    return all(given[role] is None for role in ("truth", "score", "pos", "neg"))
 
 
-def check_unused(**given: tuple[object, object]) -> None:
-    """Refuse parameters, each with its default, for which a frame that is a curve has no use."""
-    for name, (value, default) in given.items():
+def check_unused(**given: object) -> None:
+    """Refuse parameters for which a frame that is a curve has no use."""
+    for name, value in given.items():
+        default = _DEFAULTS.get(name)
         if type(value) is not type(default) or value != default:
             raise OptionError(
                 f"{name}= is given without truth= and score=",
@@ -77,27 +81,28 @@ def _float(value: object) -> float | None:
 
 def curve_keys(schema: pl.Schema) -> list[str]:
     """Return the columns before ``threshold``, if all that make a curve are there."""
-    for name in COLUMNS:
+    for name in CURVE:
         if name not in schema:
             raise ColumnError(
                 f"truth= is not given, and the frame is no curve: it has no column {name!r}",
-                f"a frame as curve() returns it, with {', '.join(COLUMNS)} after its keys",
+                f"a frame as curve() returns it, with {', '.join(CURVE)} after its keys",
                 f"{_HINT}; {nearest(name, schema)}",
             )
-    for name in COLUMNS:
+    for name in CURVE:
         if not schema[name].is_numeric():
             raise ColumnError(
                 f"column {name!r} of the curve has dtype {schema[name]}",
                 "a numeric column",
                 "of a text with NA and Inf: pl.read_csv(..., null_values='NA', "
                 f"schema_overrides={{{name!r}: pl.Float64}})",
+                shell_hint=None,
             )
     keys = schema.names()[: schema.names().index("threshold")]
     for name in keys:
-        if name in COLUMNS:
+        if name in CURVE:
             raise ColumnError(
                 f"column {name!r} of the curve comes before 'threshold', where its keys are",
-                f"the order of curve(): the keys, and then {', '.join(COLUMNS)}",
+                f"the order of curve(): the keys, and then {', '.join(CURVE)}",
                 "select the columns in this order",
             )
     return keys

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.curve import points
+from frame_prc._curves.curve import CURVE, points
 from frame_prc._formulas import f_score, precision, recall, unsigned_zero
 from frame_prc._lazy import join
-from frame_prc._ranking.ranking import rank
+from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Target
-from frame_prc._rows.rows import Rows, dropped
-
-COLUMNS = (
-    "criterion", "target", "threshold", "tp", "fp", "fn", "tn", "precision", "recall", "f_score",
-    "predicted_rate",
-)  # fmt: skip
+from frame_prc._rows.rows import Rows
+from frame_prc._rows.table import Table
 
 _TP, _FP, _SCORE = pl.col("tp"), pl.col("fp"), pl.col("score")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _FN = _POSITIVES - _TP
 
 
-def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
-    """Return one row per segment and target, in the order of the targets."""
-    ranking = rank(rows)
+@dataclass(frozen=True)
+class OperatingPoints(Table):
+    """One row per segment and target, in the order of the targets."""
+
+    targets: Sequence[Target]
+    outputs = ("criterion", "target", *CURVE, "f_score", "predicted_rate")
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the operating points of rows."""
+        return _points(rank(rows), self.targets)
+
+
+def _points(ranking: Ranking, targets: Sequence[Target]) -> pl.LazyFrame:
     # Computed per row: inside an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 is then below 1.
     dtype = ranking.threshold_dtype
@@ -44,8 +51,7 @@ def operating_points(rows: Rows, targets: Sequence[Target]) -> pl.LazyFrame:
         point=pl.concat_list(list(chosen)),
     )
     table = long.explode("criterion", "target", "point").unnest("point")
-    outputs = [*COLUMNS, *dropped(rows.columns.request.missing)]
-    return rows.finish(ranking.segments.with_keys(table.with_columns(_rates(dtype))), outputs)
+    return ranking.segments.with_keys(table.with_columns(_rates(dtype)))
 
 
 def with_order(points: pl.LazyFrame) -> pl.LazyFrame:
@@ -99,7 +105,7 @@ def _rates(threshold_dtype: pl.DataType) -> list[pl.Expr]:
     ]
 
 
-def iso_f1(f_scores: Sequence[float], steps: int) -> pl.DataFrame:
+def iso_lines(f_scores: Sequence[float], steps: int) -> pl.DataFrame:
     """Return lines of equal F1 score, each from precision 1 to recall 1."""
     lines = pl.LazyFrame({"f_score": f_scores}, schema={"f_score": pl.Float64})
     places = pl.LazyFrame({"place": range(steps + 1)})

@@ -6,7 +6,7 @@ import polars as pl
 
 from frame_prc._formulas import addable
 
-COLUMNS = ("precision_error",)
+THINNED = ("precision_error",)
 
 _TP, _PRECISION, _RECALL = pl.col("tp"), pl.col("precision"), pl.col("recall")
 _OPENS = pl.col("opens")

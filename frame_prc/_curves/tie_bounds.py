@@ -6,9 +6,9 @@ import polars as pl
 
 from frame_prc._formulas import minus_log1p, step_area, total
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.running_sums import running
+from frame_prc._ranking.running_sums import TIES, running
 
-COLUMNS = ("ap_lowest", "ap_highest")
+TIE_BOUNDS = ("ap_lowest", "ap_highest")
 
 _TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_a")
 _POSITIVES = pl.col("positives")
@@ -25,16 +25,16 @@ def tie_bounds(ranking: Ranking) -> pl.LazyFrame:
     }
     adds = ranking.key.retrieved() & ~pl.col("opens") & (_TP > _TP_A)
     terms = {name: pl.when(adds).then(bound) for name, bound in bounds.items()}
-    ties = running(ranking, "ties").with_columns(tp_a=_TP.shift(1), fp_a=_FP.shift(1))
+    ties = running(ranking, TIES).with_columns(tp_a=_TP.shift(1), fp_a=_FP.shift(1))
     sums = (
         ties.with_columns(**terms)
         .group_by("segment")
         .agg(
-            *(total(pl.col(name)) for name in COLUMNS),
+            *(total(pl.col(name)) for name in TIE_BOUNDS),
             has_positives=(_POSITIVES > 0).any(),
         )
     )
-    defined = [pl.when("has_positives").then(pl.col(name)).alias(name) for name in COLUMNS]
+    defined = [pl.when("has_positives").then(pl.col(name)).alias(name) for name in TIE_BOUNDS]
     return sums.select("segment", *defined)
 
 

@@ -1,7 +1,7 @@
-"""Engines beside Polars: how to know their frames, and the little SQL that they say differently.
+"""Engines besides Polars: how to recognise their frames, and the SQL in which they differ.
 
-Nothing is imported for the user: who has a DuckDB relation or a PySpark DataFrame has imported its
-package already. What happens inside an engine is planned in :mod:`frame_prc._engines.verbs`.
+Nothing is imported for the user: whoever has a DuckDB relation or a PySpark DataFrame has imported
+its package already. :mod:`frame_prc._engines.verbs` plans what happens inside an engine.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
@@ -20,6 +20,8 @@ from frame_prc.exceptions import FrameError, OptionError
 if TYPE_CHECKING:
     import narwhals as nw
 
+Frame: TypeAlias = "nw.LazyFrame[Any]"
+
 VERBS = "counts, curve and average_precision"
 _COUNTS_FIRST = (
     "frame_prc.counts(...) runs there; collect its result, and give it to the verb with "
@@ -29,24 +31,24 @@ _COUNTS_FIRST = (
 
 @dataclass(frozen=True)
 class Engine:
-    """What one engine calls things.
+    """An engine: how errors name it, its SQL, and how it runs a plan.
 
     Parameters
     ----------
     kind
-        Its frames, in words.
+        What errors call its frames.
     extra
         The extra of this package that installs what it needs.
     collected
-        How to make a Polars frame of one of its own.
+        The expression that turns one of its frames into a Polars frame.
     error
         The SQL function that fails with a text.
     array, each
-        SQL of a list, and the function that makes one row per element of it.
+        SQL of a list, and the function that makes a row of each of its elements.
     in_ranges
-        Whether a segment is cut into ranges of scores, so that no task sorts a large one alone.
+        Whether large segments are cut into ranges of scores, so that no task sorts a whole one.
     ordered
-        Whether a frame keeps the order it was given.
+        Whether its frames keep their order.
     """
 
     kind: str
@@ -58,7 +60,7 @@ class Engine:
     in_ranges: bool
     ordered: bool
 
-    def project(self, frame: nw.LazyFrame[Any], *columns: str) -> nw.LazyFrame[Any]:
+    def project(self, frame: Frame, *columns: str) -> Frame:
         """Select columns written in SQL."""
         import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
 
@@ -67,22 +69,28 @@ class Engine:
             chosen = native.selectExpr(*columns)
         else:
             chosen = native.project(", ".join(columns))
-        result: nw.LazyFrame[Any] = nw.from_native(chosen)
+        result: Frame = nw.from_native(chosen)
         return result
 
-    def failing(self, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> nw.LazyFrame[Any]:
-        """Fail, once these columns are computed, with the text in ``problem`` where it has one."""
+    def fail_in(self, frame: Frame, columns: Sequence[str]) -> Frame:
+        """Fail where ``problem`` has a text, once these columns are computed."""
         others = [name for name in frame.columns if name not in (*columns, "problem")]
-        checked = [
-            f"CASE WHEN problem IS NULL THEN {name} ELSE {self.error}(problem) END AS {name}"
-            for name in columns
-        ]
+        checked = [f"{self._unless_problem(name)} AS {name}" for name in columns]
         return self.project(frame, *others, *checked)
 
-    def repeat(
-        self, frame: nw.LazyFrame[Any], name: str, times: int, where: str = "true"
-    ) -> nw.LazyFrame[Any]:
-        """Repeat rows for which a condition holds, numbered from 0; others stay alone, as 0."""
+    def fail_if(self, frame: Frame, problem: Frame) -> Frame:
+        """Fail if the only row of another frame has a text in ``problem``."""
+        import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
+
+        joined = frame.join(problem, how="cross").to_native()
+        checked: Frame = nw.from_native(joined.filter(self._unless_problem("true")))
+        return checked
+
+    def _unless_problem(self, value: str) -> str:
+        return f"CASE WHEN problem IS NULL THEN {value} ELSE {self.error}(problem) END"
+
+    def repeat(self, frame: Frame, name: str, times: int, where: str = "true") -> Frame:
+        """Repeat rows where a condition holds, numbered from 0 in a new column; others have 0."""
         numbers = self.array.format(", ".join(map(str, range(times))))
         alone = self.array.format("0")
         repeated = f"{self.each}(CASE WHEN {where} THEN {numbers} ELSE {alone} END) AS {name}"
@@ -90,22 +98,22 @@ class Engine:
 
 
 DUCKDB = Engine(
-    "a DuckDB relation",
-    "duckdb",
-    "relation.pl()",
-    "error",
-    "[{}]",
-    "unnest",
+    kind="a DuckDB relation",
+    extra="duckdb",
+    collected="relation.pl()",
+    error="error",
+    array="[{}]",
+    each="unnest",
     in_ranges=False,
     ordered=True,
 )
 SPARK = Engine(
-    "a PySpark DataFrame",
-    "spark",
-    "pl.from_arrow(frame.toArrow())",
-    "raise_error",
-    "array({})",
-    "explode",
+    kind="a PySpark DataFrame",
+    extra="spark",
+    collected="pl.from_arrow(frame.toArrow())",
+    error="raise_error",
+    array="array({})",
+    each="explode",
     in_ranges=True,
     ordered=False,
 )
@@ -125,10 +133,9 @@ def engine_of(frame: object) -> Engine | None:
 
 
 def class_of(module: str, name: str) -> Any:
-    """Return a class of a package, or no class while nobody has imported the package.
+    """Return a class of a package, or an empty tuple of classes if the package is not imported.
 
-    Nothing is imported: who has a frame of the package has imported it already. While another
-    thread imports it, the class may not be there yet.
+    While another thread imports the package, the class may not be there yet.
     """
     return getattr(sys.modules.get(module), name, ())
 
@@ -143,27 +150,27 @@ def check_request(engine: Engine, request: Request, **refused: bool) -> None:
     request
         The parameters that every verb shares.
     refused
-        Parameters that only Polars frames have, and whether they are given.
+        Parameters that only Polars frames support, and whether they are given.
     """
     for name, given in refused.items():
         if given:
             needs_rows = name == "squares" or (name == "ci" and _is_of_rows(request))
             raise OptionError(
                 f"{name}= does not run inside {engine.kind}",
-                "to leave it out",
+                f"calls without {name}=",
                 _rows_first(engine) if needs_rows else _COUNTS_FIRST,
             )
     for role, item in _items(request):
         if isinstance(item, pl.Expr):
             raise OptionError(
-                f"{role}= is a Polars expression, beside {engine.kind}",
+                f"{role}= is a Polars expression, but the frame is {engine.kind}",
                 "column names",
                 "compute the column in the engine first",
             )
 
 
 def _is_of_rows(request: Request) -> bool:
-    """Return whether an interval needs more than the counts that an engine makes."""
+    """Return whether an interval needs the rows: the counts of an engine do not suffice."""
     return request.cluster is not None or not {"weight", "pos_squares"}.isdisjoint(request.classes)
 
 
@@ -178,7 +185,7 @@ def _items(request: Request) -> Iterator[tuple[str, object]]:
 
 
 def refuse_engine(frame: object, *, takes_counts: bool) -> None:
-    """Refuse an engine's frame for a verb that only Polars and pandas frames have."""
+    """Refuse an engine's frame for a verb that only takes Polars and pandas frames."""
     if engine := engine_of(frame):
         raise FrameError(
             f"this verb does not run inside {engine.kind}",

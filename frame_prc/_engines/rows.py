@@ -1,44 +1,31 @@
 """Rows by role inside an engine, and their counts: the first half of every plan there.
 
-A relation of DuckDB or a DataFrame of Spark is a plan, and so is the result: it can raise no error
-of ours when it runs. So every value that must not be swallowed turns, in the row that holds it,
-into the engine's own function for failing, with the text that Polars frames get; the engine stops
-at the first such row, and so the text has no number of rows. Only whether ``pos_label=`` occurs at
-all takes a second look at the truth: one row of totals beside the plan. Nothing is read at the
-call, and nothing comes to the driver.
+A DuckDB relation or a Spark DataFrame is a plan, and so is the result: it cannot raise an error of
+ours when it runs. Instead a row with an invalid value calls the engine's own function for failing,
+with the error that Polars frames get, about that one row. Only whether ``pos_label=`` occurs takes
+a second look at the truth: one row of totals beside the plan. Nothing is read at the call, and
+nothing comes to the driver.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import narwhals as nw
 import polars as pl
 
-from frame_prc._engines.engine import Engine
+from frame_prc._engines.checks import label_problem, row_problem
+from frame_prc._engines.engine import Engine, Frame
 from frame_prc._formulas import unsigned_zero, without_nan
 from frame_prc._lazy import key_names
 from frame_prc._request.roles import Request
 from frame_prc._request.thresholds import Bins, threshold_dtype
-from frame_prc._rows.checks import (
-    COUNT_LIMIT,
-    LARGEST_WEIGHT,
-    SMALLEST_WEIGHT,
-    improbable,
-    is_improbable,
-    uncovered,
-)
-from frame_prc._rows.columns import Column, Columns, common_score_dtype, resolve
-from frame_prc._rows.rows import DROP_HINT, UNRETRIEVED_HINT
-from frame_prc.exceptions import DataError, OptionError, shown
+from frame_prc._rows.columns import Columns, common_score_dtype, resolve
+from frame_prc._rows.rules import is_missing, is_positive
+from frame_prc.exceptions import OptionError
 
-Frame: TypeAlias = "nw.LazyFrame[Any]"
-Condition: TypeAlias = tuple[nw.Expr, nw.Expr]
-
-# Stands in the text of an error for a value that is known when it is raised.
-_VALUE = "\0"
 # Each is a branch in the text of the plan.
 _MOST_THRESHOLDS = 1_000
 
@@ -48,9 +35,9 @@ class Counted:
     """Counts inside an engine: one row per segment and distinct score.
 
     ``frame`` has the key columns ``keys``, ``score`` (null: never retrieved), ``pos``, ``neg`` and
-    ``dropped``, the rows that were left out; ``rows`` has the same columns, and is what was added
-    up. ``in_ranges`` says whether a segment may be too large for one task. ``gate`` has one row,
-    with a text in ``problem`` where there must be no result.
+    ``dropped``, the number of rows left out; it adds up ``rows``, which has the same columns.
+    ``in_ranges`` says whether a segment may be too large for one task. ``problem``, if any, has one
+    row: the error of all rows together, as text, or null.
     """
 
     frame: Frame
@@ -59,25 +46,17 @@ class Counted:
     columns: Columns
     engine: Engine
     in_ranges: bool
-    gate: Frame | None
+    problem: Frame | None
 
     @property
     def amount(self) -> Any:
         """The dtype of sums."""
-        return nw.Float64 if self.columns.weighted else nw.Int64
+        return _amount_dtype(self.columns)
 
     def finish(self, result: Frame, outputs: Sequence[str], order: Sequence[str]) -> Any:
-        """Return the engine's own frame, with the caller's keys first, in order if that is cheap.
-
-        Spark sorts nothing here: its frames have no order that would survive the next step.
-        """
-        if self.gate is not None:
-            gated = result.join(self.gate, how="cross").to_native()
-            result = nw.from_native(
-                gated.filter(
-                    f"CASE WHEN problem IS NULL THEN true ELSE {self.engine.error}(problem) END"
-                )
-            )
+        """Return the engine's own frame, the caller's keys first, sorted if it keeps its order."""
+        if self.problem is not None:
+            result = self.engine.fail_if(result, self.problem)
         names = dict(zip(self.keys, self.columns.result_keys, strict=False))
         tidy = result.select(*(nw.col(k).alias(n) for k, n in names.items()), *outputs).to_native()
         if not self.engine.ordered or not (names or order):
@@ -110,34 +89,32 @@ def count(
     bins
         Thresholds to bin the scores at, ascending; every segment then has all of them.
     covering
-        Whether a score below all thresholds is an error, and bins without rows are of no use.
+        Whether a score below all thresholds is an error, and bins without rows are left out.
     """
     if bins is not None and len(bins.thresholds) > _MOST_THRESHOLDS:
         raise OptionError(
             f"thresholds= are {len(bins.thresholds)}, too many inside {engine.kind}",
             f"up to {_MOST_THRESHOLDS}",
-            "without thresholds every distinct score is one",
+            "without thresholds= every distinct score is a threshold",
         )
     frame = nw.from_native(native)
     columns = resolve(pl.LazyFrame(schema=_schema(frame)), request, outputs)
-    score_dtype = common_score_dtype(columns.scores)
-    bins = None if bins is None else bins.of(score_dtype)
-    thresholds = None if bins is None else bins.thresholds
-    misplaced = [] if bins is None else _misplaced(columns, bins, covering=covering)
-    source = _project(engine, frame, columns, misplaced)
+    bins = None if bins is None else bins.of(common_score_dtype(columns.scores))
+    source = _project(engine, frame, columns, row_problem(columns, bins, covering=covering))
     keys = key_names(len(columns.result_keys)) or ["whole"]
     rows = _models(engine, source, columns, keys)
-    if thresholds is not None:
-        rows = rows.with_columns(score=_level_reached(thresholds, level_dtype(columns)))
+    if bins is not None:
+        rows = rows.with_columns(score=_level_reached(bins.thresholds, level_dtype(columns)))
     counted = _added_up(rows, keys, columns)
-    if thresholds is not None and not covering:
-        counted = _added_up(_with_grid(engine, counted, keys, thresholds), keys, columns)
-    in_ranges = engine.in_ranges and thresholds is None
-    return Counted(counted, rows, keys, columns, engine, in_ranges, _gate(source, columns))
+    if bins is not None and not covering:
+        counted = _added_up(_with_grid(engine, counted, keys, bins.thresholds), keys, columns)
+    in_ranges = engine.in_ranges and bins is None
+    problem = label_problem(source, columns)
+    return Counted(counted, rows, keys, columns, engine, in_ranges, problem)
 
 
 def _schema(frame: Frame) -> dict[str, Any]:
-    """Return the schema in the dtypes of Polars; what has none there is an object."""
+    """Return the schema in Polars dtypes; a dtype without an equivalent is Object."""
     dtypes: dict[str, Any] = {}
     for name, dtype in frame.collect_schema().items():
         try:
@@ -150,62 +127,44 @@ def _schema(frame: Frame) -> dict[str, Any]:
 # --- roles -----------------------------------------------------------------------------------
 
 
-def _project(
-    engine: Engine, frame: Frame, columns: Columns, misplaced: Iterable[Condition]
-) -> Frame:
+def _project(engine: Engine, frame: Frame, columns: Columns, problem: nw.Expr) -> Frame:
     """Select every role's column, checked, and leave out rows of weight zero."""
-    dtypes = {score.dtype for score in columns.scores}
-    scores = {f"score_{i}": nw.col(c.name) for i, c in enumerate(columns.scores)}
-    if len(dtypes) > 1:
-        common_score_dtype(columns.scores)
+    scores = {f"score_{i}": nw.col(column.name) for i, column in enumerate(columns.scores)}
+    if len({column.dtype for column in columns.scores}) > 1:
         scores = {role: score.cast(nw.Float64) for role, score in scores.items()}
+    keys = (unsigned_zero(nw.col(name), dtype) for name, dtype in columns.key_dtypes.items())
     source = frame.select(
-        *(unsigned_zero(nw.col(n), t).alias(f"by_{i}") for i, (n, t) in enumerate(_keys(columns))),
+        *(key.alias(f"by_{i}") for i, key in enumerate(keys)),
         *(nw.col(column.name).alias(role) for role, column in columns.classes.items()),
         *(score.alias(role) for role, score in scores.items()),
     )
     amounts = [role for role in columns.classes if role != "truth"]
     if amounts:
-        source = source.filter(
-            nw.any_horizontal(
-                *((nw.col(a) != 0) | nw.col(a).is_null() for a in amounts), ignore_nulls=True
-            )
-        )
-    problem = nw.lit(None, nw.String)
-    for wrong, text in reversed([*_problems(columns), *misplaced]):
-        problem = nw.when(wrong).then(text).otherwise(problem)
-    # Scores are what rows are grouped by: no result can be had without computing them.
-    return engine.failing(source.with_columns(problem=problem), [*scores])
-
-
-def _keys(columns: Columns) -> list[tuple[str, pl.DataType]]:
-    return [*columns.key_dtypes.items()]
+        used = ((nw.col(role) != 0) | nw.col(role).is_null() for role in amounts)
+        source = source.filter(nw.any_horizontal(*used, ignore_nulls=True))
+    # Every result groups rows by their scores, and so has to compute these, and the problem.
+    return engine.fail_in(source.with_columns(problem=problem), [*scores])
 
 
 def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) -> Frame:
     """Return one row per row and model: its keys, score, amounts, and whether it is dropped."""
     models = [*columns.request.models]
-    score = without_nan(nw.col("score_0"), columns.scores[0].dtype)
-    names = [nw.lit(models[0] or "")]
     if len(models) > 1:
         source = engine.repeat(source, "place", len(models))
-    for i, column in enumerate(columns.scores[1:], 1):
-        here = nw.col("place") == i
-        score = nw.when(here).then(without_nan(nw.col(f"score_{i}"), column.dtype)).otherwise(score)
-        names = [nw.when(here).then(nw.lit(models[i])).otherwise(names[0])]
+    scores = [without_nan(nw.col(f"score_{i}"), c.dtype) for i, c in enumerate(columns.scores)]
+    score = unsigned_zero(_of_model(scores), common_score_dtype(columns.scores))
     by = [nw.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
-    values = [*(names if columns.several_models else []), *by] or [nw.lit(0)]
-    scored = source.with_columns(score=unsigned_zero(score, common_score_dtype(columns.scores)))
-    dropping = columns.request.missing == "drop"
+    if columns.several_models:
+        by.insert(0, _of_model([nw.lit(model) for model in models]))
     usable = nw.lit(True)
-    if dropping:
-        classes = (without_nan(nw.col(r), c.dtype) for r, c in columns.classes.items())
-        present = [nw.col("score"), *classes]
-        usable = nw.all_horizontal(*(~value.is_null() for value in present), ignore_nulls=False)
-    zero = nw.lit(0, nw.Float64 if columns.weighted else nw.Int64)
+    if columns.request.missing == "drop":
+        missing = [is_missing(role, c, nw.col(role)) for role, c in columns.classes.items()]
+        missing.append(nw.col("score").is_null())
+        usable = ~nw.any_horizontal(*missing, ignore_nulls=False)
+    zero = nw.lit(0, _amount_dtype(columns))
     pos, neg = _amounts(columns, zero)
-    return scored.select(
-        *(value.alias(key) for key, value in zip(keys, values, strict=True)),
+    return source.with_columns(score=score).select(
+        *(value.alias(key) for key, value in zip(keys, by or [nw.lit(0)], strict=True)),
         nw.when(usable).then(nw.col("score")).alias("score"),
         nw.when(usable).then(pos).otherwise(zero).alias("pos"),
         nw.when(usable).then(neg).otherwise(zero).alias("neg"),
@@ -213,30 +172,30 @@ def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) ->
     )
 
 
+def _of_model(values: list[nw.Expr]) -> nw.Expr:
+    """Return the value of a row's model, whose number is in ``place``."""
+    chosen, *others = values
+    for i, value in enumerate(others, 1):
+        chosen = nw.when(nw.col("place") == i).then(value).otherwise(chosen)
+    return chosen
+
+
 def _amounts(columns: Columns, zero: nw.Expr) -> tuple[nw.Expr, nw.Expr]:
     """Return how much of each class a row holds."""
-    dtype = nw.Float64 if columns.weighted else nw.Int64
+    dtype = _amount_dtype(columns)
     if columns.counted:
         return nw.col("pos").cast(dtype), nw.col("neg").cast(dtype)
     one = nw.col("weight").cast(dtype) if columns.weighted else nw.lit(1, dtype)
-    positive = _positive(columns)
-    return (
-        nw.when(positive).then(one).otherwise(zero),
-        nw.when(positive).then(zero).otherwise(one),
-    )
+    positive = nw.when(is_positive(columns, nw.col("truth")))
+    return positive.then(one).otherwise(zero), positive.then(zero).otherwise(one)
 
 
-def _positive(columns: Columns) -> nw.Expr:
-    column, label = columns.classes["truth"], columns.positive_class
-    truth = without_nan(nw.col("truth"), column.dtype)
-    if label is not None:
-        is_label: nw.Expr = truth == label.item()
-        return is_label
-    return truth if column.dtype == pl.Boolean else truth == 1
+def _amount_dtype(columns: Columns) -> Any:
+    return nw.Float64 if columns.weighted else nw.Int64
 
 
 def _added_up(rows: Frame, keys: list[str], columns: Columns) -> Frame:
-    amount = nw.Float64 if columns.weighted else nw.Int64
+    amount = _amount_dtype(columns)
     sums = [nw.col(name).sum() for name in ("pos", "neg", "dropped")]
     # DuckDB adds integers in 128 bits; a total beyond Int64 fails here.
     return (
@@ -263,7 +222,7 @@ def _level_reached(thresholds: list[float], dtype: Any) -> nw.Expr:
 
 
 def bin_end(counts: Frame, bins: Bins) -> nw.Expr:
-    """Return where the bin ends that begins at ``score``; null where rows are in none."""
+    """Return the end of the bin that begins at ``score``; null for rows in no bin."""
     dtype = counts.collect_schema()["score"]
     thresholds = bins.of(nw.Schema({"score": dtype}).to_polars()["score"]).thresholds
     bounds = [nw.lit(bound, dtype) for bound in (*thresholds, float("inf"))]
@@ -272,7 +231,7 @@ def bin_end(counts: Frame, bins: Bins) -> nw.Expr:
 
 
 def _chosen(values: list[nw.Expr], reaches: Callable[[int], nw.Expr]) -> nw.Expr:
-    """Return the value of the last place that is reached, by bisection."""
+    """Return the last value whose place is reached, by bisection."""
 
     def between(low: int, high: int) -> nw.Expr:
         if high - low == 1:
@@ -295,112 +254,3 @@ def _with_grid(engine: Engine, counted: Frame, keys: list[str], thresholds: list
     )
     wanted = [*keys, "score", *amounts]
     return nw.concat([counted.select(wanted), grid.select(wanted)])
-
-
-# --- what must not be swallowed ----------------------------------------------------------------
-
-
-def _problems(columns: Columns) -> Iterator[Condition]:
-    """Yield what is wrong with a row, and the text that says so."""
-    for role, column in columns.classes.items():
-        if role != "truth":
-            yield _bad_amount(role, column)
-    truth = columns.classes.get("truth")
-    if truth and columns.request.pos_label is None and truth.dtype != pl.Boolean:
-        yield _not_binary(truth)
-    missing = columns.request.missing
-    if missing != "drop":
-        for role, column in columns.classes.items():
-            hint = DROP_HINT if missing == "unretrieved" else f"{DROP_HINT}; {UNRETRIEVED_HINT}"
-            yield _missing(role, column, hint)
-    if missing == "raise":
-        for i, column in enumerate(columns.scores):
-            yield _missing(f"score_{i}", column, f"{DROP_HINT}; {UNRETRIEVED_HINT}")
-
-
-def _misplaced(columns: Columns, bins: Bins, *, covering: bool) -> Iterator[Condition]:
-    """Yield what is wrong with a row whose score has no place in the bins."""
-    lowest = bins.thresholds[0]
-    for column, score in _scores_of_classes(columns):
-        if bins.of_probabilities:
-            yield is_improbable(score), _text(improbable(column, "a row", _VALUE), score)
-        elif covering:
-            error = uncovered(column, f"a row with {_VALUE}", lowest)
-            yield score < lowest, _text(error, score)
-
-
-def _scores_of_classes(columns: Columns) -> Iterator[tuple[Column, nw.Expr]]:
-    """Yield the scores as Float64; null where a missing class leaves the row out."""
-    classes = (without_nan(nw.col(r), c.dtype) for r, c in columns.classes.items())
-    present = nw.all_horizontal(*(~value.is_null() for value in classes), ignore_nulls=False)
-    for i, column in enumerate(columns.scores):
-        score = without_nan(nw.col(f"score_{i}"), column.dtype).cast(nw.Float64)
-        yield column, nw.when(present).then(score)
-
-
-def _bad_amount(role: str, column: Column) -> Condition:
-    amount = nw.col(role)
-    wrong = amount < 0
-    allowed = "numbers that are zero or more"
-    if column.dtype.is_float():
-        small = (amount > 0) & (amount < SMALLEST_WEIGHT)
-        wrong = wrong | ~amount.is_finite() | small | (amount >= LARGEST_WEIGHT)
-        allowed = f"0, or numbers from {SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
-    elif role != "weight":
-        wrong = wrong | (amount >= int(COUNT_LIMIT))
-        allowed = f"counts below {COUNT_LIMIT:.6g}"
-    error = DataError(
-        f"{role}= column {column.name!r} has a row with {_VALUE}",
-        allowed,
-        "a weight of 0 leaves a row out" if role == "weight" else None,
-    )
-    return wrong, _text(error, amount)
-
-
-def _not_binary(column: Column) -> Condition:
-    truth = without_nan(nw.col("truth"), column.dtype)
-    error = DataError(
-        f"truth= column {column.name!r} has a row outside 0 and 1: {_VALUE}",
-        "Boolean, or 0/1 numbers, or any dtype with pos_label=",
-        "name the positive class with pos_label="
-        + ("; or are truth= and score= swapped?" if column.dtype.is_float() else ""),
-    )
-    return (truth != 0) & (truth != 1), _text(error, truth)
-
-
-def _missing(role: str, column: Column, hint: str) -> Condition:
-    is_class = role in ("weight", "pos", "neg")
-    value = nw.col(role) if is_class else without_nan(nw.col(role), column.dtype)
-    kinds = "null or NaN" if column.dtype.is_float() and not is_class else "null"
-    error = DataError(
-        f"values are missing: {column.name!r} has a row with {kinds}",
-        "no null, and no NaN in truth or score",
-        hint,
-    )
-    return value.is_null(), nw.lit(str(error))
-
-
-def _text(error: DataError, value: nw.Expr) -> nw.Expr:
-    before, after = str(error).split(_VALUE)
-    return nw.concat_str([nw.lit(before), value.cast(nw.String), nw.lit(after)])
-
-
-def _gate(source: Frame, columns: Columns) -> Frame | None:
-    """Return one row with the problem of a ``pos_label=`` that is nowhere."""
-    label = columns.request.pos_label
-    if label is None:
-        return None
-    column = columns.classes["truth"]
-    error = DataError(
-        f"pos_label={shown(label)} is nowhere in truth= column {column.name!r}, "
-        f"which has values from {_VALUE}",
-        "a value that occurs",
-    )
-    truth = without_nan(nw.col("truth"), column.dtype)
-    totals = source.select(
-        found=_positive(columns).cast(nw.Int64).sum(), low=truth.min(), high=truth.max()
-    )
-    low, high = (nw.col(name).cast(nw.String) for name in ("low", "high"))
-    text = _text(error, nw.concat_str([low, nw.lit(" to "), high]))
-    absent = (nw.col("found") == 0) & ~nw.col("low").is_null()
-    return totals.select(problem=nw.when(absent).then(text))

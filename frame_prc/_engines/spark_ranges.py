@@ -1,9 +1,9 @@
 """Ranges of scores on Spark, so that no task sorts a segment that is most of the data.
 
-A segment with many scores is cut into ranges of about as many scores each. Where the cuts are does
-not matter to a result, but every part of its plan must find the same ones, and so must a task that
-runs a second time: they are the exact quantiles of those scores that a hash picks, and depend on
-the data alone.
+A segment with many scores is cut into ranges of about equally many. The place of the cuts does not
+change a result, but every part of its plan must find the same ones, and so must a task that runs a
+second time. Hence they only depend on the data: they are exact quantiles of the scores that a hash
+selects.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any
 
 import narwhals as nw
 
-from frame_prc._engines.rows import Frame
+from frame_prc._engines.engine import Frame
 
 _RANGES = 256
-# One distinct score in so many is looked at to find the cuts. A range has four of them at the
-# least, so a segment of fewer than about 262,144 scores is not cut.
+# One in 256 distinct scores is sampled to find the cuts. Only segments with four samples per range
+# are cut: those of about 262,144 scores or more.
 _SAMPLED = 256
 _FEWEST_SAMPLED = 4 * _RANGES
 
 
 def score_cuts(rows: Frame) -> Any:
-    """Return the scores at which each large segment is cut, ascending: a small table of Spark."""
-    from pyspark.sql import functions  # noqa: PLC0415 - there, since there is a frame of its
+    """Return a small Spark table: the scores at which each large segment is cut, ascending."""
+    from pyspark.sql import functions  # noqa: PLC0415 - only with a frame of Spark at hand
 
     shares = ", ".join(f"{place / _RANGES}D" for place in range(1, _RANGES))
     cuts = functions.expr(f"percentile(CAST(score AS DOUBLE), array({shares})) AS cuts")
@@ -42,10 +42,10 @@ def score_cuts(rows: Frame) -> Any:
 
 
 def spread(ranged: Frame) -> Frame:
-    """Put each range into one of as many partitions as the session has for a shuffle.
+    """Distribute the ranges over as many partitions as the session has for a shuffle.
 
-    By itself Spark would merge partitions until each has 64 MB: scores pack so well that this may
-    be most of a segment again.
+    Otherwise Spark would merge partitions until each has 64 MB. Scores compress so well that this
+    may be most of a segment again.
     """
     frame = ranged.to_native()
     partitions = frame.sparkSession.conf.get("spark.sql.shuffle.partitions")
@@ -55,12 +55,12 @@ def spread(ranged: Frame) -> Frame:
 
 
 def with_range(frame: Frame, cuts: Any) -> Frame:
-    """Add the number of cuts up to each score, by bisection: the higher, the higher the score."""
+    """Add ``range``: the number of cuts up to each score, by bisection."""
     names = frame.columns
     found = frame.to_native().join(cuts, "segment", "left").selectExpr(*names, "cuts", "0 AS range")
     width = _RANGES // 2
     while width:
-        # Spark 4.0 looks into an array without asking whether there is one.
+        # Spark 4.0 fails on an index into an array that is null.
         reached = f"cuts IS NOT NULL AND cuts[range + {width - 1}] <= CAST(score AS DOUBLE)"
         step = f"range + CASE WHEN {reached} THEN {width} ELSE 0 END AS range"
         found = found.selectExpr(*names, "cuts", step)

@@ -1,8 +1,8 @@
 """The verbs inside an engine: running sums over counts, then the formulas that Polars uses.
 
-Counts hold a row per segment and distinct score. DuckDB sums them up in one window per segment; on
-Spark, where one task would have to sort a segment that may be most of the data, in one window per
-segment and range of scores (see ``spark_ranges``), to which what lies in the ranges above is added.
+Counts have a row per segment and distinct score. In DuckDB a running sum is one window per segment.
+On Spark one task would have to sort a whole segment, which may be most of the data: there it is a
+window per segment and range of scores (see ``spark_ranges``), plus the total of the ranges above.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from typing import Any
 import narwhals as nw
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.counts import RESERVED
-from frame_prc._curves.counts import columns as count_columns
-from frame_prc._curves.curve import COLUMNS as CURVE_COLUMNS
-from frame_prc._engines.engine import Engine
-from frame_prc._engines.rows import Counted, Frame, bin_end, count, level_dtype
+from frame_prc._curves.counts import Counts
+from frame_prc._curves.curve import CURVE
+from frame_prc._engines.engine import Engine, Frame
+from frame_prc._engines.rows import Counted, bin_end, count, level_dtype
 from frame_prc._engines.spark_ranges import score_cuts, spread, with_range
 from frame_prc._formulas import precision, recall, sizes, step_area, total
 from frame_prc._request.roles import Request
@@ -31,13 +30,13 @@ _HIGHEST_FIRST = "threshold DESC NULLS LAST"
 
 def counts(engine: Engine, frame: Any, request: Request, bins: Bins | None) -> Any:
     """Return positives and negatives at each distinct score, or in each bin that holds rows."""
-    outputs = count_columns(binned=bins is not None, squares=False)
-    counted = count(engine, frame, request, RESERVED, bins, covering=True)
+    table = Counts(bins)
+    counted = count(engine, frame, request, table.reserved, bins, covering=True)
     held = counted.frame.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
     tidy = held.with_columns(threshold=nw.col("score"))
     if bins is not None:
         tidy = tidy.with_columns(below=bin_end(tidy, bins))
-    return counted.finish(tidy, outputs, [_HIGHEST_FIRST])
+    return counted.finish(tidy, table.outputs, [_HIGHEST_FIRST])
 
 
 def curve(
@@ -51,7 +50,7 @@ def curve(
     envelope: bool,
 ) -> Any:
     """Return the curve of every segment."""
-    outputs = [*CURVE_COLUMNS, *(["envelope"] if envelope else [])]
+    outputs = [*CURVE, *(["envelope"] if envelope else [])]
     counted = count(engine, frame, request, outputs, bins)
     points = _points(counted)
     if start == "first" and bins is not None:
@@ -81,20 +80,20 @@ def average_precision(
         area=nw.when(hit).then(step_area(pos, tp, fp, positives)).otherwise(0.0)
     )
     sums = [
-        # As in the curve, to the last digit; without rows there is no largest.
+        # As in the curve, to the last digit; 0 without rows.
         *(nw.col(name).max().fill_null(0) for name in ("positives", "negatives")),
-        nw.col("dropped").sum().alias("n_dropped"),
+        nw.col("dropped").sum().alias(*DROPPED),
         total(nw.col("area")).alias("area"),
     ]
-    # Without keys there is one row, also for no rows at all.
+    # Without keys the result has one row, even if the frame has none.
     keyed = counted.columns.result_keys
     totals = steps.group_by(*counted.keys).agg(*sums) if keyed else steps.select(*sums)
-    whole = totals.with_columns(
+    typed = totals.with_columns(
         nw.col("positives", "negatives").cast(counted.amount), nw.col(*DROPPED).cast(nw.Int64)
     )
     positives, negatives = nw.col("positives"), nw.col("negatives")
     area = nw.when(positives > 0).then(nw.col("area")).alias(AVERAGE_PRECISION)
-    table = whole.with_columns(*sizes(positives, negatives), area)
+    table = typed.with_columns(*sizes(positives, negatives), area)
     return counted.finish(table, outputs, [])
 
 
@@ -104,8 +103,8 @@ def average_precision(
 def _running(counted: Counted, *, monotone: bool) -> Frame:
     """Add running sums and totals to the counts.
 
-    DuckDB adds up the floats of each row's sum in another order. From row to row a sum of weights
-    may fall, or rise where nothing is added, by its last digit, unless it has to be ``monotone``.
+    DuckDB adds up the floats of each row's sum in a different order: from row to row a sum of
+    weights may fall, or rise where nothing is added, in its last digit. ``monotone`` corrects that.
 
     Returns
     -------
@@ -133,12 +132,12 @@ def _running(counted: Counted, *, monotone: bool) -> Frame:
 
 
 def _where_it_grows(running_sum: str, amount: str) -> nw.Expr:
-    """Return a running sum where something is added to it, else 0."""
+    """Return a running sum in rows that add to it, else 0."""
     return nw.when(nw.col(amount) > 0).then(nw.col(running_sum)).otherwise(0)
 
 
 def _summed(frame: Frame, within: Sequence[str], counted: Counted) -> Frame:
-    """Add what is summed up from the highest score on; a null score comes last."""
+    """Add running sums from the highest score down; a null score comes last."""
     ready = frame.with_columns(
         one=nw.lit(1, nw.Int64), hits=nw.when(_RETRIEVED).then(nw.col("pos") > 0)
     )
@@ -170,16 +169,16 @@ def _running_in_ranges(counted: Counted) -> Frame:
 
 
 def _packed(counted: Counted, frame: Frame) -> Frame:
-    """Put the keys into one column ``segment``, which is never null: tables can be joined on it."""
+    """Put the keys into one column ``segment`` to join on, which is never null."""
     segment = f"struct({', '.join(counted.keys)}) AS segment"
     return counted.engine.project(frame, segment, "score", "pos", "neg", "dropped")
 
 
 def _through_ranges(name: str, within: Sequence[str], counted: Counted) -> nw.Expr:
-    """Add what lies in the ranges above to a running sum, which the next range goes on from.
+    """Add the total of the ranges above to a running sum inside its range.
 
-    Floats that were added in another order stay below that, and reach it where the range has no
-    more to add.
+    Floats are added in different orders. So that sums never fall, they stay at or below the sum
+    that the next range continues from, and equal it once the range adds no more.
     """
     running_sum, reached = nw.col(name), nw.col(f"{name}_reached")
     added = (running_sum + nw.col(f"{name}_above")).cast(counted.amount)
@@ -190,7 +189,7 @@ def _through_ranges(name: str, within: Sequence[str], counted: Counted) -> nw.Ex
 
 
 def _totals(ranged: Frame, within: Sequence[str]) -> Frame:
-    """Return what each range holds, and whether there are positives at its highest score."""
+    """Return the sums of each range, and whether there are positives at its highest score."""
     score = nw.col("score")
     highest_hit = nw.when(nw.col("pos") > 0).then(score)
     totals = (
@@ -203,19 +202,19 @@ def _totals(ranged: Frame, within: Sequence[str]) -> Frame:
 
 
 def _above(totals: Frame) -> Frame:
-    """Return, for each range, what lies in the ranges above it, and what is next below it."""
+    """Return, for each range, the sums of the ranges above, and ``hits`` of the next below."""
 
-    def over(column: nw.Expr) -> nw.Expr:
+    def in_order(column: nw.Expr) -> nw.Expr:
         return column.over("segment", order_by="range")
 
-    def whole(column: nw.Expr) -> nw.Expr:
+    def of_segment(column: nw.Expr) -> nw.Expr:
         return column.over("segment")
 
     downward = totals.with_columns(
-        tp_reached=over(nw.col("pos").cum_sum(reverse=True)),
-        fp_reached=over(nw.col("neg").cum_sum(reverse=True)),
-        hits_below=over(nw.col("hits").shift(1)),
-        highest=whole(nw.col("range").max()),
+        tp_reached=in_order(nw.col("pos").cum_sum(reverse=True)),
+        fp_reached=in_order(nw.col("neg").cum_sum(reverse=True)),
+        hits_below=in_order(nw.col("hits").shift(1)),
+        highest=of_segment(nw.col("range").max()),
     )
     return downward.select(
         "segment",
@@ -224,10 +223,10 @@ def _above(totals: Frame) -> Frame:
         "highest",
         "tp_reached",
         "fp_reached",
-        tp_above=over(nw.col("tp_reached").shift(-1)).fill_null(0),
-        fp_above=over(nw.col("fp_reached").shift(-1)).fill_null(0),
-        positives=whole(nw.col("tp_reached").max()),
-        negatives=whole(nw.col("fp_reached").max()),
+        tp_above=in_order(nw.col("tp_reached").shift(-1)).fill_null(0),
+        fp_above=in_order(nw.col("fp_reached").shift(-1)).fill_null(0),
+        positives=of_segment(nw.col("tp_reached").max()),
+        negatives=of_segment(nw.col("fp_reached").max()),
     )
 
 
@@ -235,7 +234,7 @@ def _above(totals: Frame) -> Frame:
 
 
 def _points(counted: Counted) -> Frame:
-    """Return a point per score and one to open each segment, which ``opens`` at place 0."""
+    """Return a point per score and one that ``opens`` each segment."""
     held = nw.col("positives") + nw.col("negatives") > 0
     twice = counted.engine.repeat(_running(counted, monotone=True), "copy", 2, where="first")
     opens = nw.col("copy") == 1
@@ -250,7 +249,7 @@ def _points(counted: Counted) -> Frame:
 
 
 def _opened(points: Frame, counted: Counted) -> Frame:
-    """Let the opening point have the rate of the first that retrieves a row."""
+    """Give the opening point the rate of the first point that retrieves a row."""
     rate, place = nw.col("rate"), nw.col("place")
     reached = nw.when(~rate.is_null()).then(place).min().over(*counted.keys)
     marked = points.with_columns(reached=reached)
@@ -262,7 +261,7 @@ def _opened(points: Frame, counted: Counted) -> Frame:
 
 
 def _is_corner() -> nw.Expr:
-    """Keep the first and the last point of each number of true positives, as on Polars."""
+    """Return whether a point is the first or the last with its number of true positives."""
     begins = nw.col("opens") | nw.col("first") | (nw.col("pos") > 0)
     return begins | nw.coalesce("next_hits", nw.lit(True))
 
@@ -279,8 +278,8 @@ def _with_rates(points: Frame, start: Start) -> Frame:
 
 
 def _with_envelope(points: Frame, counted: Counted) -> Frame:
-    """Add the largest precision from each point on."""
-    # An undefined precision is below any other, also in engines that would skip its row.
+    """Add the largest precision at or after each point."""
+    # An undefined precision is below any other, also in engines whose windows skip nulls.
     ordered = points.with_columns(
         height=nw.col("precision").fill_null(-1.0),
         order=nw.when(nw.col("opens")).then(nw.lit(0, nw.Int64)).otherwise(nw.col("place")),

@@ -33,6 +33,7 @@ def table_path(path: Any) -> Path:
             f"path= {os.fspath(path)!r} has {found}",
             ", ".join(_SUFFIXES),
             "the path comes before the columns: write_ggplot('curves.tsv', 'truth', 'score')",
+            shell_hint=None,
         )
     for file in (table, _script_path(table)):
         check_writable(file)

@@ -23,6 +23,7 @@ from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Resampling
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
+from frame_prc._rows.table import Table
 from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.int64]
     Booleans: TypeAlias = NDArray[np.bool_]
 
-BAND_COLUMNS = ("recall", "precision", "precision_low", "precision_high")
 
 # A block of replicates holds about this many draws: what a processor's cache holds.
 _BLOCK = 2**18
@@ -74,24 +74,39 @@ def variances(rows: Rows, resampling: Resampling, bins: Bins | None) -> pl.LazyF
     return found if rows.keys else found.select(pl.col("variance").first())
 
 
-def bands(rows: Rows, recalls: Sequence[float], ci: float, resampling: Resampling) -> pl.LazyFrame:
-    """Return one row per segment and recall, with nulls where a segment has no positives."""
-    check_drawable(rows)
+@dataclass(frozen=True)
+class Band(Table):
+    """One row per segment and recall, with nulls where a segment has no positives."""
+
+    recalls: Sequence[float]
+    level: float
+    resampling: Resampling
+    outputs = ("recall", "precision", "precision_low", "precision_high")
+    counts_dropped = False
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the band of each segment."""
+        check_drawable(rows)
+        return _bands(rows, self)
+
+
+def _bands(rows: Rows, asked: Band) -> pl.LazyFrame:
+    recalls, resampling = asked.recalls, asked.resampling
 
     def band(sample: _Sample, bar: Any) -> dict[str, list[Any]]:
         drawn = [_precisions(curves, recalls) for curves in sample.replicates(resampling, bar)]
-        heights = _band(_precisions(sample.observed(), recalls), drawn, ci)
-        return dict(zip(BAND_COLUMNS, [list(recalls), *heights], strict=True))
+        heights = _band(_precisions(sample.observed(), recalls), drawn, asked.level)
+        return dict(zip(Band.outputs, [list(recalls), *heights], strict=True))
 
     ranking = rank(rows)
-    found = _per_segment(ranking, rows, resampling, None, BAND_COLUMNS, band)
+    found = _per_segment(ranking, rows, resampling, None, Band.outputs, band)
     grid = pl.LazyFrame({"recall": recalls}, schema={"recall": pl.Float64})
     # By number: before 2.1 the streaming engine panics at a null struct in an ordered cross join.
     numbers = ranking.segments.table.select("segment")
     every = join(numbers, grid, how="cross", maintain_order="left_right")
     on = ["segment", "recall"]
     table = join(every, found, on=on, how="left", maintain_order="left")
-    return rows.finish(ranking.segments.with_keys(table), BAND_COLUMNS)
+    return ranking.segments.with_keys(table)
 
 
 def _per_segment(
@@ -151,7 +166,7 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     order = ["segment", "score", "positive", "weight", "cluster"]
     descending = [name == "score" for name in order]
     tie, retrieved = pl.struct("segment", "score").rle_id(), pl.col("score").is_not_null()
-    ordered = rows.guard(cells).sort(order, descending=descending, nulls_last=True)
+    ordered = rows.with_checks(cells).sort(order, descending=descending, nulls_last=True)
     return ordered.select(
         "segment", "positive", "weight", "cluster", "size", tie=tie, retrieved=retrieved
     )

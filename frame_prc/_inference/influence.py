@@ -20,7 +20,7 @@ from frame_prc._curves.curve import points
 from frame_prc._formulas import step_area, total, unsigned_zero
 from frame_prc._lazy import join
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import running
+from frame_prc._ranking.running_sums import HITS, running
 from frame_prc._rows.rows import Rows
 
 _TP, _FP, _OPENS = pl.col("tp"), pl.col("fp"), pl.col("opens")
@@ -45,7 +45,7 @@ def spreads(ranking: Ranking) -> pl.LazyFrame:
         of positives of equal weight that say as much: the square of the sum of their weights over
         the sum of the squares.
     """
-    hits = running(ranking, "hits")
+    hits = running(ranking, HITS)
     return spreads_of(hits.filter(ranking.key.retrieved() & (_OPENS | (_RETRIEVED > 0))), ranking)
 
 

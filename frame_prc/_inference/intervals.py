@@ -19,7 +19,7 @@ from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 
-COLUMNS = ("std_error", "ci_low", "ci_high")
+INTERVAL = ("std_error", "ci_low", "ci_high")
 
 # With fewer, a nominal 95 % interval covers visibly less: see tests/benchmarks/coverage.py.
 FEW_POSITIVES = 20
@@ -65,6 +65,7 @@ def check_method(rows: Rows, interval: Interval) -> None:
             "sums of weights in pos= and neg= do not tell how their rows spread",
             "integer counts, or sums of weights with pos_squares= and neg_squares= for ci=",
             "counts(..., squares=True) adds the sums of squared weights",
+            shell_hint="frame-prc counts --squares adds the sums of squared weights",
         )
 
 

@@ -10,9 +10,10 @@ from frame_prc._lazy import cached
 from frame_prc._ranking.scale import Scale, integer
 from frame_prc._request.specs import IntoColumn
 from frame_prc._request.thresholds import Bins
-from frame_prc._rows.checks import COUNT_LIMIT, cover_check, is_improbable, probability_check
+from frame_prc._rows.checks import check_of
 from frame_prc._rows.columns import check_numeric, find_column, project
 from frame_prc._rows.rows import Rows, computed
+from frame_prc._rows.rules import COUNT_LIMIT, bin_rules, is_improbable
 from frame_prc.exceptions import DataError
 
 _SCORE, _PLACE = pl.col("score"), pl.col("place")
@@ -29,7 +30,7 @@ _NO_KEY = {pl.Int64: -(2**40), pl.Int128: -(2**70)}  # below every key of 32, of
 def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool = False) -> Rows:
     """Return rows that each hold the counts of a bin, with its level in place of the score.
 
-    They come by key, the highest bin first, behind the gate. Rows that are left out as missing are
+    They come by key, the highest bin first, checked. Rows that are left out as missing are
     in ``n_dropped``; those in no bin have no level, which is an error if bins must be ``covering``.
     So is a score that is no probability in bins that are of these.
     """
@@ -89,11 +90,9 @@ def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:
 
 
 def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -> pl.LazyFrame:
-    """Return the counts of bins behind the gate, which looks into the rows where need be."""
-    below, scores, classes = len(bins.thresholds), rows.columns.scores, rows.columns.classes
-    checks = [cover_check(scores, classes, bins.thresholds[0])] if covering else []
-    if bins.of_probabilities:
-        checks = [probability_check(scores, classes)]
+    """Return the counts of bins, after a check of the rows where a count is suspicious."""
+    below = len(bins.thresholds)
+    checks = map(check_of, bin_rules(rows.columns, bins, pl.col, covering=covering))
     pos, neg = pl.col("pos").cast(pl.Float64), pl.col("neg").cast(pl.Float64)
     suspicious = (
         (_PLACE == _SUSPECT)
@@ -101,10 +100,10 @@ def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -
         | ~((pos.sum() + neg.sum()).is_between(0, COUNT_LIMIT))
         | (pos.sum() == 0)
     )
-    return rows.guard_bins(rows.guard_small(counted, suspicious, checks))
+    return rows.with_bin_checks(rows.with_checks_if(counted, suspicious, checks))
 
 
-def quantile_thresholds(
+def find_thresholds(
     lf: pl.LazyFrame, score: IntoColumn, number: int, *, in_memory: bool
 ) -> list[float]:
     """Return thresholds between which about equally many scores lie.

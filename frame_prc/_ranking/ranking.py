@@ -97,7 +97,7 @@ def rank(rows: Rows, bins: Bins | None = None, *, squares: bool = False) -> Rank
     rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())
     carried = rows.carried(squares=squares)
     ranked = frame.select(rank_key, *carried)
-    ranked = ranked if bins is not None else rows.guard(ranked)
+    ranked = ranked if bins is not None else rows.with_checks(ranked)
     if bins is not None and levels is not None:
         empty = _empty_bins(segments, levels, key).with_columns(_nothing(carried))
         ranked = concat([ranked, empty])

@@ -1,4 +1,4 @@
-"""Values that name a class: a label as a value of the truth's own dtype, exactly or not at all."""
+"""Class labels: a label as a value of the truth's own dtype, exactly or not at all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REFUSED = (
 
 
 def plain(label: Any) -> Any:
-    """Return a label of NumPy or pandas as Python says it, unless that has too few digits."""
+    """Return a NumPy or pandas label as a Python value, unless that would lose digits."""
     for moment in ("to_datetime64", "to_timedelta64"):
         if hasattr(label, moment) and getattr(label, "tzinfo", None) is None:
             label = getattr(label, moment)()
@@ -36,10 +36,10 @@ def plain(label: Any) -> Any:
 
 
 def class_value(label: Any, dtype: pl.DataType) -> pl.Series | None:
-    """Return a label as a column with one value of a dtype, or None where that cannot hold it.
+    """Return a label as a series with one value of a dtype, or None if that cannot hold it.
 
-    Numbers are the same whatever their type, as instants are in whatever time zone; but a truth
-    value is no number.
+    Numbers are equal whatever their type, and instants whatever their time zone; but a Boolean is
+    not a number.
     """
     if dtype == pl.Null:
         return pl.Series([None], dtype=dtype)
@@ -52,7 +52,7 @@ def class_value(label: Any, dtype: pl.DataType) -> pl.Series | None:
         if hasattr(value, "dtype"):
             return _moment(value, dtype)
         held = pl.Series([value], dtype=dtype, strict=True)
-        # Polars may take a dtype of its own, or round: in Float32 to the number that is nearest.
+        # Polars may choose another dtype, or round to the nearest Float32.
         near = dtype == pl.Float32 and math.isclose(held.item(), value, rel_tol=2**-24)
         fits = held.dtype == dtype and (near or bool(held.item() == value))
     except _REFUSED:
@@ -61,16 +61,16 @@ def class_value(label: Any, dtype: pl.DataType) -> pl.Series | None:
 
 
 def literal(value: pl.Series) -> pl.Expr:
-    """Return the one value of a column as an expression."""
+    """Return the value of such a series as an expression."""
     if value.dtype.is_temporal():  # Python knows no nanoseconds
         physical = value.to_physical()
         return pl.lit(physical.item(), dtype=physical.dtype).cast(value.dtype)
-    # Categories are compared with texts; those of another frame may be numbered in another way.
+    # Categories are compared as strings: another frame may number them differently.
     return pl.lit(value.item(), dtype=None if value.dtype in _TEXTS else value.dtype)
 
 
 def other_spelling(label: Any, dtype: pl.DataType) -> str | None:
-    """Return how to write a label as a value of a dtype: the number of a text, or the reverse."""
+    """Return how to write a label for a dtype: a string as a number, or a number as a string."""
     if isinstance(label, str) and dtype.is_numeric():
         kind, candidates = "the number", _numbers(label)
     elif isinstance(label, (int, float)) and dtype.is_numeric():
@@ -94,7 +94,7 @@ def _numbers(text: str) -> list[Any]:
 
 
 def _is_value(label: Any) -> bool:
-    """Return whether Polars knows all parts of a label; of others it may print a panic."""
+    """Return whether Polars knows all parts of a label; for others it may print a panic."""
     if isinstance(label, dict):
         return all(map(_is_value, label.values()))
     if isinstance(label, (list, tuple)):
@@ -103,7 +103,7 @@ def _is_value(label: Any) -> bool:
 
 
 def _converted(label: Any, dtype: pl.DataType) -> Any:
-    """Return a label as the type of Python that a dtype is made from, if it has such a value."""
+    """Return a label as the Python type that a dtype is made from, if it has such a value."""
     if isinstance(label, (int, float, Decimal)) and dtype.is_numeric():
         return _number(label, dtype)
     if isinstance(label, datetime):
@@ -115,7 +115,7 @@ def _converted(label: Any, dtype: pl.DataType) -> Any:
 
 def _number(label: float | Decimal, dtype: pl.DataType) -> float | Decimal | None:
     if isinstance(label, Decimal) and not label.is_finite():
-        return None  # Polars would panic, as for more decimals than a dtype has
+        return None  # Polars would panic, as it does for too many decimals
     if isinstance(dtype, pl.Decimal):
         exact = label if isinstance(label, Decimal) else Decimal(repr(label))
         return exact if exact == round(exact, dtype.scale) else None
@@ -131,7 +131,7 @@ def _instant(label: datetime, dtype: pl.DataType) -> date:
 
 
 def _moment(value: Any, dtype: pl.DataType) -> pl.Series | None:
-    """Return a moment or a duration of NumPy, which has as many digits as it has."""
+    """Return a NumPy datetime or duration with all its digits."""
     given = pl.Series(value.reshape(1))
     is_duration = dtype == pl.Duration
     if not dtype.is_temporal() or is_duration != (given.dtype == pl.Duration):

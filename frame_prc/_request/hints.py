@@ -1,4 +1,4 @@
-"""Hints: what somebody probably meant by something that is no column, or no numeric one."""
+"""Hints: what was probably meant by an argument that is not a column, or not a numeric one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TABLE, _BINARY = 2, 2  # dimensions of a table, and classes of a binary one
 
 
 def column_hint(item: Any) -> str | None:
-    """Return how to ask for what an item holds that is neither a name nor an expression."""
+    """Return how to pass the values of an item that is neither a name nor an expression."""
     if isinstance(item, _CONSTANTS):
         return f"pl.lit({shown(item)}) makes a constant; column names are strings"
     if type_name(item) in _GROUPERS:
@@ -40,13 +40,11 @@ def _table_hint(item: Any) -> str:
 
 
 def _values_hint(item: Any) -> str:
-    """Return what to do with an array, or a Series, which may be a column of the frame or not."""
+    """Return what to do with an array, or with a Series that may be a column of the frame."""
     name = getattr(item, "name", None)
     if not isinstance(name, str) or not name:
         return f"{_INTO_FRAME}, and give that column's name"
-    hint = (
-        f"give its name, {name!r}, if it is a column of the frame as it stands; if it is computed"
-    )
+    hint = f"give its name, {name!r}, if it is an unchanged column of the frame; if it is computed"
     if str(item.dtype).lower() in {"bool", "boolean"}:
         return f"{hint}, give an expression such as pl.col({name!r}) == 'yes'"
     return f"{hint}, {_INTO_FRAME} with a name of its own"
@@ -63,12 +61,12 @@ def _list_hint(item: Iterable[Any]) -> str:
     if not items or not all(isinstance(name, str) for name in items):
         return f"{_INTO_FRAME}, and give that column's name"
     if isinstance(item, (set, frozenset)):
-        return "a list has an order, which a set lacks"
+        return "give a list: a set has no order"
     return f"give one column, without a list: {items[0]!r}"
 
 
 def number_hint(role: str, name: str, dtype: pl.DataType) -> str | None:
-    """Return how to make numbers of a column that is no numeric one."""
+    """Return how to convert a column to numbers."""
     column = f"pl.col({name!r})"
     if dtype in (pl.String, pl.Categorical, pl.Enum):
         text = column if dtype == pl.String else f"{column}.cast(pl.String)"

@@ -1,4 +1,4 @@
-"""Options of single verbs: each checked, and put into the one form the verb computes with."""
+"""The options of the verbs: checked, and converted to the form that the verbs compute with."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from frame_prc.exceptions import OptionError, shown, type_name
 
 Numbers: TypeAlias = float | Iterable[float] | None
 
-_LARGEST_BETA = 1e100  # beyond, its square is no float
-_THRESHOLDS = "a number of thresholds from 2 on, or a list of ascending numbers"
+_LARGEST_BETA = 1e100  # the square of a larger one overflows
+_THRESHOLDS = "a number of thresholds, 2 or more, or a list of ascending numbers"
 _MOST_RECALLS = 10_001
 _MOST_REPLICATES = 1_000_000
-_HIGHEST_LEVEL = 1 - 1e-15  # beyond, half the rest is lost beside 1
+_HIGHEST_LEVEL = 1 - 1e-15  # closer to 1, too few digits of 1 - ci are left
 _MOST_POINTS = 2**62  # more than any curve has
 _RECALLS = f"a number of recalls from 2 to {_MOST_RECALLS}, or a list of ascending ones from 0 to 1"
 _PAIR = 2
@@ -45,7 +45,7 @@ _RANGE = "(low, high) with 0 <= low < high <= 1"
 
 
 def check_title(title: object) -> None:
-    """Refuse a title that is no text."""
+    """Refuse a title that is not text."""
     if title is not None and not isinstance(title, str):
         raise OptionError(f"title={shown(title)} is of type {type_name(title)}", "a text, or None")
 
@@ -65,14 +65,14 @@ def method_list(method: Any) -> list[Method]:
 
 
 def points_to_keep(keep: Any) -> Keep:
-    """Return which points of a curve to keep."""
+    """Return the points of a curve to keep."""
     keep = plain_option(keep)
     if isinstance(keep, str) and keep in ("all", "corners"):
         return cast("Keep", keep)
     if not _is_integer(keep) or keep < LEAST_POINTS:
         raise OptionError(
             f"keep={shown(keep)} is not an option",
-            f"'all', 'corners', or a number of points from {LEAST_POINTS} on",
+            f"'all', 'corners', or a number of points, {LEAST_POINTS} or more",
         )
     return min(int(keep), _MOST_POINTS)
 
@@ -91,7 +91,7 @@ def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, 
             raise OptionError(
                 f"method={name!r} has no area over a range of recalls",
                 ", ".join(map(repr, PARTIAL_METHODS)),
-                "ask for it apart, without recall_range=",
+                "ask for it in a call of its own, without recall_range=",
             )
     return low, high
 
@@ -107,7 +107,11 @@ def bins_of(thresholds: Any) -> Bins | None:
         )
     values = list(thresholds) if _is_list(thresholds) else []
     if not values:
-        raise OptionError(f"thresholds={shown(thresholds)} gives no thresholds", _THRESHOLDS)
+        raise OptionError(
+            f"thresholds={shown(thresholds)} gives no thresholds",
+            _THRESHOLDS,
+            shell_hint="for example --thresholds 0.1,0.5,0.9",
+        )
     for value in values:
         if not _is_number(value):
             raise OptionError(f"thresholds= holds {shown(value)}", _THRESHOLDS)
@@ -119,7 +123,7 @@ def bins_of(thresholds: Any) -> Bins | None:
 def threshold_number(number: Any) -> int:
     """Return how many thresholds to find."""
     if not _is_integer(number) or number <= 1:
-        raise OptionError(f"number={shown(number)} is no number of thresholds", "2 or more")
+        raise OptionError(f"number={shown(number)} is out of range", "an integer of 2 or more")
     _check_number("number", int(number))
     return int(number)
 
@@ -131,6 +135,7 @@ def _check_ascending(name: str, values: Sequence[float], allowed: str) -> None:
                 f"{name}= are not ascending: {after!r} comes after {before!r}",
                 allowed,
                 f"sorted(set({name})) puts them in order",
+                shell_hint=f"for example --{name} 0.1,0.5,0.9",
             )
 
 
@@ -174,12 +179,12 @@ def _target(criterion: Criterion, value: Any) -> float:
             f"numbers above 0 and up to {_LARGEST_BETA}",
         ),
     }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
-    is_allowed, said = allowed
+    is_allowed, numbers = allowed
     if not _has_number_type(value):
-        raise OptionError(f"{criterion}={shown(value)} is not a number", said)
+        raise OptionError(f"{criterion}={shown(value)} is not a number", numbers)
     if not _is_number(value) or not is_allowed(float(value)):
         hint = _percent_hint(criterion, value) if criterion in _SHARES else None
-        raise OptionError(f"{criterion}={shown(value)} is out of range", said, hint)
+        raise OptionError(f"{criterion}={shown(value)} is out of range", numbers, hint)
     return float(value)
 
 
@@ -189,7 +194,7 @@ def _percent_hint(name: str, value: Any) -> str | None:
 
 
 def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
-    # An array without dimensions has a way to be iterated over, which fails.
+    # An array without dimensions is Iterable, and raises when iterated over.
     is_one = isinstance(value, (str, bytes)) or getattr(value, "shape", None) == ()
     has_no_order = isinstance(value, (set, frozenset, dict))
     return isinstance(value, Iterable) and not is_one and not has_no_order
@@ -218,11 +223,11 @@ def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> 
     if ci_method != "bootstrap" and drawn != Resampling():
         raise OptionError(
             f"replicates=, seed= or stratified= is given with ci_method={ci_method!r}",
-            "these with ci_method='bootstrap'",
+            "these only with ci_method='bootstrap'",
         )
     if ci is None:
-        for name, asked in (("ci_method", ci_method != CI_METHODS[0]), ("cluster", cluster)):
-            if asked is not None and asked is not False:
+        for name, given in (("ci_method", ci_method != CI_METHODS[0]), ("cluster", cluster)):
+            if given is not None and given is not False:
                 raise OptionError(f"{name}= is given without ci=", "both, for example ci=0.95")
         return None
     if ci_method != "bootstrap":
@@ -238,17 +243,17 @@ def resampling(replicates: Any, seed: Any, stratified: Any, cluster: object) -> 
         raise OptionError(
             "stratified=True is given with cluster=",
             "one of them",
-            "whole clusters are drawn, and bring the rows of both classes that they have",
+            "clusters are drawn whole, with their rows of both classes",
         )
     if not _is_integer(replicates) or not 1 <= replicates <= _MOST_REPLICATES:
         raise OptionError(
-            f"replicates={shown(replicates)} is no number of replicates",
+            f"replicates={shown(replicates)} is out of range",
             f"an integer from 1 to {_MOST_REPLICATES:,}",
         )
     if seed is not None and (not _is_integer(seed) or seed < 0):
         raise OptionError(
             f"seed={shown(seed)} is not a seed",
-            "an integer from 0 on, for the same numbers every time, or None for new ones",
+            "an integer of 0 or more, for the same result every time, or None for a new one",
         )
     return Resampling(int(replicates), None if seed is None else int(seed), stratified)
 
@@ -278,41 +283,44 @@ def confidence(ci: Any) -> float:
 
 
 def comparison(
-    asked: Request, ci: Any, baseline: str | None, against: Any, adjust: Any
+    request: Request, ci: Any, baseline: str | None, against: Any, adjust: Any
 ) -> Comparison:
     """Return what to compare."""
     against = check_option("against", against, (None, *get_args(Against)))
     adjust = check_option("adjust", adjust, (None, *get_args(Adjust)))
     if against is not None:
-        _check_against(asked, against, baseline)
+        _check_against(request, against, baseline)
         return Comparison(confidence(ci), (), against, adjust)
-    models = [name for name in asked.models if name is not None]
+    models = [name for name in request.models if name is not None]
     if len(models) < 2:  # noqa: PLR2004
         raise OptionError(
             "score= names one model",
-            "two or more, as a list of columns or {name: column}",
-            "against='rest' compares the segments of one model",
+            "two or more",
+            "several are a list of columns, or {name: column}; against='rest' compares the "
+            "segments of one model",
+            shell_hint="-s one -s two compares two models; --against rest the segments of one",
         )
     check_baseline(baseline, models)
     return Comparison(confidence(ci), pairs_of(models, baseline), None, adjust)
 
 
 def check_baseline(baseline: object, models: Sequence[str]) -> None:
-    """Refuse what is no name of a model."""
+    """Refuse a baseline that is not one of the models."""
     if baseline is not None and not (isinstance(baseline, str) and baseline in models):
         raise OptionError(
-            f"baseline={shown(baseline)} is no model",
-            ", ".join(map(repr, models)) or "a model of several, by score= or a key 'model'",
+            f"baseline={shown(baseline)} is not a model",
+            ", ".join(map(repr, models))
+            or "a name from several models in score= or in a key 'model'",
         )
 
 
-def _check_against(asked: Request, against: Against, baseline: str | None) -> None:
+def _check_against(request: Request, against: Against, baseline: str | None) -> None:
     if baseline is not None:
         raise OptionError(
             "baseline= is given beside against=",
             "baseline= to compare models, or against= to compare segments",
         )
-    if not asked.keys:
+    if not request.keys:
         raise OptionError(
             f"against={against!r} is given without by=", "by= to make the segments to compare"
         )

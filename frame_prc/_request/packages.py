@@ -1,7 +1,7 @@
-"""Optional packages: what is checked for, and how to install what is missing.
+"""Optional packages: whether they are installed, and how to install them.
 
-No index has this package, so its extras install from a checkout alone; hints name the packages that
-an extra brings, which install from anywhere.
+This package is not on an index, so its extras can only be installed from a checkout. Hints name the
+packages of an extra instead, which can be installed from anywhere.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from frame_prc.exceptions import OptionError
 
 Extra: TypeAlias = Literal["cli", "duckdb", "pandas", "spark"]
 
-# What each extra brings, for imports that may fail for any of it.
+# The packages of each extra: an import may fail for any of them.
 PACKAGES: dict[Extra, tuple[str, ...]] = {
     "cli": ("altair", "rich", "typer", "vl-convert-python"),
     "duckdb": ("duckdb", "narwhals", "pyarrow"),
@@ -23,18 +23,18 @@ PACKAGES: dict[Extra, tuple[str, ...]] = {
 
 
 def install_hint(extra: Extra) -> str:
-    """Return the command that installs what an extra brings."""
+    """Return the command that installs the packages of an extra."""
     return _install(*PACKAGES[extra])
 
 
 def check_installed(module: str, name: str, need: str) -> None:
-    """Refuse what an optional package is needed for and not there, before anything is read."""
+    """Raise an error if an optional package is missing, before anything is read."""
     if find_spec(module) is None:
         raise OptionError(f"{need} needs {name}, which is not installed", hint=_install(name))
 
 
 def check_numpy() -> None:
-    """Refuse to resample without NumPy, before anything is read."""
+    """Raise an error if NumPy is missing, before anything is read."""
     check_installed("numpy", "NumPy", "a bootstrap")
 
 

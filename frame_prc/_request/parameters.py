@@ -1,4 +1,4 @@
-"""Parameters that a verb does not have: what they are called here, or which verb has them."""
+"""Unknown parameters: what they are called here, or which verb has them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frame_prc.exceptions import ParameterError, shown
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
-# What our parameters are called in other libraries.
+# Names that other libraries use for these parameters.
 _ALSO_CALLED = {
     "truth": "y_true true target actual observed outcome truth_col",
     "score": "y_score y_scores y_pred y_prob y_proba y_hat probas_pred pred preds prediction "
@@ -34,17 +34,17 @@ _ALSO_CALLED = {
     "adjust": "p_adjust correction",
 }
 _MEANT = {other: ours for ours, others in _ALSO_CALLED.items() for other in others.split()}
-_MOST_VERBS = 3  # that a hint lists
+_MOST_VERBS = 3  # in a hint
 # The verbs that have a parameter, by its name.
 _verbs: defaultdict[str, list[str]] = defaultdict(list)
 
 
 def verb(function: FunctionT) -> FunctionT:
-    """Return a function that refuses a parameter which it does not have with the name of ours."""
+    """Return a function that refuses an unknown parameter, with a hint at the right name."""
     code = function.__code__
     most = code.co_argcount
     names = code.co_varnames[: most + code.co_kwonlyargcount]
-    subject = {"frame", "self"} & {*names[:1]}  # of a method it is not passed in parentheses
+    subject = {"frame", "self"} & {*names[:1]}  # a method passes it itself
     own = [name for name in names if name not in subject]
     for name in own:
         _verbs[name].append(function.__name__)
@@ -62,17 +62,23 @@ def verb(function: FunctionT) -> FunctionT:
     return cast("FunctionT", checked)
 
 
+def parameter_name(name: str, own: Sequence[str]) -> str:
+    """Return what is meant by an unknown parameter: one of ``own``, or of another verb."""
+    meant = _MEANT.get(name, name)
+    # A plural is a slip, even if another verb has a parameter of that name.
+    slips = (meant, meant.removesuffix("s"), f"{meant}s")
+    return next((ours for ours in slips if ours in own), meant)
+
+
 def _unknown(called: str, name: str, own: Sequence[str]) -> ParameterError:
     allowed = ", ".join(f"{parameter}=" for parameter in own)
     return ParameterError(f"{called}() has no parameter {name}=", allowed or None, _hint(name, own))
 
 
 def _hint(name: str, own: Sequence[str]) -> str | None:
-    meant = _MEANT.get(name, name)
-    # An s more or less is a slip also where another verb has a parameter of that name.
-    for ours in (meant, meant.removesuffix("s"), f"{meant}s"):
-        if ours in own:
-            return f"did you mean {ours}=?"
+    meant = parameter_name(name, own)
+    if meant in own:
+        return f"did you mean {meant}=?"
     verbs = _verbs.get(meant, [])
     if verbs:
         some = ", ".join(sorted(verbs)) if len(verbs) <= _MOST_VERBS else "other verbs"

@@ -1,10 +1,10 @@
-"""What a verb is asked for: its parameters, checked against each other, before any schema."""
+"""The parameters that the verbs share, checked against each other before a schema is read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypedDict, TypeVar, cast, get_args
 
 import polars as pl
 
@@ -17,11 +17,25 @@ OptionT = TypeVar("OptionT")
 
 
 _ROWS_OR_COUNTS = "truth= for single rows, or pos= and neg= for aggregated rows"
-# What counts() calls the score of a row, and where the bin ends that begins there.
+# The columns of counts() for a score, or the ends of a bin.
 THRESHOLD, BIN_END = "threshold", "below"
-# How a verb is asked of what it returned.
+# How to pass the result of counts() to a verb.
 OF_COUNTS = "score='threshold', pos='pos', neg='neg'"
-_SCORES = "a column, a list of columns, or {name: column}"
+_SCORES = "one column, or several"
+_SEVERAL = "several are a list of columns, or {name: column}"
+
+
+class Given(TypedDict):
+    """What the verbs that draw are given beside their frame."""
+
+    truth: IntoColumn | None
+    score: IntoScores | None
+    by: IntoKeys | None
+    weight: IntoColumn | None
+    pos_label: object
+    missing: Missing
+    pos: IntoColumn | None
+    neg: IntoColumn | None
 
 
 @dataclass(frozen=True)
@@ -31,8 +45,8 @@ class Request:
     ``classes`` are the columns that say how much of each class a row holds, by role: ``truth``,
     maybe with ``weight``, or ``pos`` and ``neg``, maybe with ``pos_squares`` and ``neg_squares``.
     ``models`` maps each model's name to its score; where a single score was given, its only name is
-    ``None``. ``cluster`` says which rows hang together. ``side_by_side`` says that models are
-    compared row by row, so that the result has no key for them.
+    ``None``. ``cluster`` names groups of rows that are not independent. ``side_by_side`` says that
+    models are compared row by row, so that the result has no key for them.
     """
 
     classes: dict[str, IntoColumn]
@@ -45,14 +59,14 @@ class Request:
 
     @property
     def of_counts(self) -> bool:
-        """Whether this asks for counts by their own names, which may be those of bins."""
+        """Whether these are the columns of counts(), maybe of bins, under their own names."""
         scores = [_plain_name(score) for score in self.models.values()]
         named_so = "pos" in self.classes and scores == [THRESHOLD]
         return named_so and BIN_END not in self.amount_names()
 
     @property
     def several_models(self) -> bool:
-        """Whether the result says of which model it is, in a column ``model``."""
+        """Whether the result has a key column ``model``."""
         return None not in self.models and not self.side_by_side
 
     def amount_names(self) -> set[str]:
@@ -61,9 +75,10 @@ class Request:
         return set().union(*map(_names_in, amounts))
 
     def column_names(self) -> set[str] | None:
-        """Return the columns that are named, or ``None`` where only the schema can tell.
+        """Return the columns that are named, or ``None`` where all may be needed.
 
-        Constants name none, but are as many as the rows of whatever columns there are.
+        That is so if only the schema can tell, or if all are constants: then the number of rows
+        matters.
         """
         cluster = [] if self.cluster is None else [self.cluster]
         bin_end = [BIN_END] if self.of_counts else []
@@ -72,7 +87,7 @@ class Request:
 
 
 def names_of(items: Sequence[IntoColumn]) -> set[str] | None:
-    """Return the columns that items name, or ``None`` where only the schema can tell."""
+    """Return the columns that items name, or ``None`` if only the schema can tell."""
     if any(isinstance(i, pl.Expr) and i.meta.has_multiple_outputs() for i in items):
         return None
     return set().union(*map(_names_in, items))
@@ -92,19 +107,20 @@ def _plain_name(item: object) -> str | None:
 
 
 def request(
-    truth: IntoColumn | None,
-    score: IntoScores | None,
-    by: IntoKeys | None,
-    weight: IntoColumn | None,
-    pos_label: object,
-    missing: Missing,
-    pos: IntoColumn | None,
-    neg: IntoColumn | None,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    by: IntoKeys | None = None,
+    weight: IntoColumn | None = None,
+    pos_label: object = None,
+    missing: Missing = "raise",
+    pos: IntoColumn | None = None,
+    neg: IntoColumn | None = None,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
     cluster: IntoColumn | None = None,
 ) -> Request:
-    """Put parameters in order, or say which of them contradict each other."""
+    """Return the request, or raise an error if parameters contradict each other."""
     missing = check_option("missing", missing, get_args(Missing))
     given = {
         "truth": truth,
@@ -135,10 +151,10 @@ def _label(pos_label: Any) -> Any:
 
 
 def check_option(name: str, value: object, options: Iterable[OptionT]) -> OptionT:
-    """Return the option that a value stands for, or refuse it."""
+    """Return the option that equals a value, or raise an error."""
     given = plain_option(value)
     for option in options:
-        # Types count as well: 1 == True, but it is no flag.
+        # 1 == True, but 1 is not a flag.
         if type(given) is type(option) and given == option:
             return option
     allowed = ", ".join(repr(option) for option in options)
@@ -146,7 +162,7 @@ def check_option(name: str, value: object, options: Iterable[OptionT]) -> Option
 
 
 def plain_option(value: Any) -> Any:
-    """Return a text of an enumeration, or a scalar of NumPy, as Python's own."""
+    """Return a string enumeration or a NumPy scalar as a plain Python value."""
     if isinstance(value, str):
         return str.__str__(value)
     is_scalar = getattr(value, "shape", None) == () and hasattr(value, "item")
@@ -182,12 +198,12 @@ def _check_cluster(cluster: IntoColumn | None, classes: dict[str, IntoColumn]) -
         raise OptionError(
             "cluster= is given beside pos= and neg=",
             "cluster= for single rows",
-            "once rows are added up, nothing says which of them hang together",
+            "counts no longer tell which rows belong to one cluster",
         )
 
 
 def check_column(role: str, item: object) -> None:
-    """Refuse what is neither a column name nor an expression."""
+    """Refuse a value that is neither a column name nor an expression."""
     if isinstance(item, (str, pl.Expr)):
         return
     raise OptionError(
@@ -199,7 +215,7 @@ def check_column(role: str, item: object) -> None:
 
 def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
     if score is None:
-        raise OptionError("score= is not given", _SCORES)
+        raise OptionError("score= is not given", _SCORES, _SEVERAL, shell_hint=None)
     if isinstance(score, Mapping):
         models = [(name, column) for name, column in score.items()]
     elif (listed := column_list(score)) is not None:
@@ -209,14 +225,14 @@ def _models(score: IntoScores | None) -> dict[str | None, IntoColumn]:
     else:
         return {None: cast("IntoColumn", score)}
     if not models:
-        raise OptionError("score= names no column", _SCORES)
+        raise OptionError("score= names no column", _SCORES, _SEVERAL, shell_hint=None)
     _check_model_names([name for name, _ in models])
     return dict(models)
 
 
 def _name(column: IntoColumn) -> str:
     if isinstance(column, pl.Expr):
-        # Several columns have no one name; resolving them against the schema says so.
+        # Several columns have no single name; find_column() refuses them.
         return column.meta.output_name(raise_if_undetermined=False) or str(column)
     return column
 
@@ -230,11 +246,12 @@ def _check_model_names(names: list[Any]) -> None:
                 f"score= names {name!r} twice",
                 "each model once",
                 "give names, for example score={'first': ..., 'second': ...}",
+                shell_hint="name them, as in -s first=COLUMN -s second=COLUMN",
             )
 
 
 def key_items(by: IntoKeys | None) -> list[IntoColumn]:
-    """Return the items of ``by``, none where it is left out."""
+    """Return the items of ``by``, or none if it is left out."""
     if by is None:
         return []
     items = column_list(by)
@@ -250,9 +267,9 @@ def key_items(by: IntoKeys | None) -> list[IntoColumn]:
 
 
 def column_list(value: object) -> list[Any] | None:
-    """Return the items of a list of columns, or ``None`` where a value is no such list.
+    """Return the items of a list of columns, or ``None`` if a value is not one.
 
-    The ``columns`` of a pandas frame are one, where they are texts.
+    The ``columns`` of a pandas frame are one if they are strings.
     """
     if isinstance(value, (str, pl.Expr)):
         return None

@@ -27,10 +27,10 @@ class Bins:
     of_probabilities: bool = False
 
     def of(self, score_dtype: pl.DataType) -> Bins:
-        """Return the bins between thresholds as the score's own dtype has them.
+        """Return the bins between the thresholds rounded to the dtype of scores.
 
-        The Float32 next to .7 is less than .7: what is reported must be what scores are held to.
-        Thresholds that are one number there are one.
+        As a Float32, 0.7 is slightly less than 0.7: thresholds are reported as they are compared.
+        Those that become equal are one threshold.
         """
         given = pl.Series(self.thresholds, dtype=pl.Float64)
         rounded = given.cast(threshold_dtype(score_dtype)).cast(pl.Float64)
@@ -41,7 +41,7 @@ class Bins:
         )
 
     def with_level(self, frame: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
-        """Add ``level``, the place of each score's bin, as Int32; null where it reaches none."""
+        """Add ``level``, the number of each score's bin, as Int32; null below all thresholds."""
         score = _SCORE.cast(pl.Float64)
         if self.evenly:
             placed = frame.with_columns(level=self._even_level(score))
@@ -55,7 +55,7 @@ class Bins:
         place = pl.lit(thresholds).search_sorted(score, side="right").cast(pl.Int32) - 1
         if in_memory:
             return frame.with_columns(level=place)
-        # By itself the expression would take the whole column into memory at once.
+        # search_sorted alone would bring the whole column into memory.
         schema = pl.Schema({**frame.collect_schema(), "level": pl.Int32()})
         return in_batches(frame, lambda batch: batch.with_columns(level=place), schema)
 
@@ -63,13 +63,13 @@ class Bins:
         """Round to the nearest threshold, and step down from it if the score is below."""
         last = len(self.thresholds) - 1
         nearest = (score.clip(0.0, 1.0) * last).round()
-        # A column, for by a scalar Polars divides inexactly, and thresholds are exact quotients.
+        # Thresholds are exact quotients, and Polars divides inexactly by a scalar: hence a column.
         threshold = nearest / (score * 0.0 + last).fill_nan(float(last))
-        # Not strict: a NaN is for the gate to name.
+        # Not strict: the checks report NaN.
         return nearest.cast(pl.Int32, strict=False) - (score < threshold).cast(pl.Int32)
 
     def table(self, score_dtype: pl.DataType) -> pl.LazyFrame:
-        """Return ``level``, and the bounds of its bin: from ``score`` to ``below``."""
+        """Return each ``level`` with its bin: ``score`` and up, to less than ``below``."""
         dtype, thresholds = threshold_dtype(score_dtype), self.of(score_dtype).thresholds
         ends = {"score": thresholds, "below": [*thresholds[1:], float("inf")]}
         table = pl.LazyFrame(ends, schema=dict.fromkeys(ends, dtype))

@@ -1,436 +1,313 @@
 """Checks of values: invalid data raise one clear error, at collect or, in memory, at the call.
 
-Each check is a few sums over the rows. On a lazy frame all of them together are one row beside the
-main plan. A frame that raises if that row says so, and is empty otherwise, joins the rows before
-they are put in order: nothing is read before collect, and the engine takes the shared columns to
-both sides as it reads them. (Behind the result, where order counts, the engine would hold the rows
-back in memory until the row is there.) Where nothing is wrong no Python runs inside the plan.
+A check is a few aggregates over the rows; those of all checks are computed in one pass. On a lazy
+frame they are one row beside the main plan. A frame that raises if that row shows a problem, and is
+empty otherwise, is put above the rows before they are sorted: nothing is read before collect, and
+Polars passes the shared columns to both sides as it reads them. (After the sort, where order
+matters, Polars would hold the rows back in memory until the row is there.) Where nothing is wrong
+no Python runs inside the plan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import polars as pl
 
-from frame_prc._formulas import ExprT, without_nan
+from frame_prc._formulas import without_nan
 from frame_prc._lazy import cached, concat
-from frame_prc._rows.columns import Column
+from frame_prc._rows.columns import Column, Columns
+from frame_prc._rows.rules import (
+    MISSING,
+    SUMS,
+    Rule,
+    absent_label,
+    amount_limit,
+    amount_rules,
+    binary_rule,
+    is_positive,
+    required_rule,
+    required_rules,
+    role_name,
+    squares_rule,
+)
 from frame_prc.exceptions import DataError, shown
 
-Sums = dict[str, Any]
-
-# A hundred times a total must stay in Int64, for the 101 recalls of an area are compared exactly.
-COUNT_LIMIT = 2.0**56
-# Between these a square and a quotient of sums of weights are numbers, and keep their digits.
-SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-150, 1e150
-# Above 1 by no more than this is rounding: of sums of many Float32, or of the next Float16.
-HIGHEST_PROBABILITY = 1.001
 _BINARY = (0, 1)
-_COMMON_FACTOR = "divide all by a common factor; no ratio changes"
+_MOST_VALUES = 5
 
 
 @dataclass(frozen=True)
 class Check:
-    """What must not be in the rows, and the error that says so.
+    """A rule that the rows must keep, as aggregates over all of them.
 
     Parameters
     ----------
-    counts
-        Aggregates by name, each 0 unless something is wrong.
+    count
+        How many rows break it; 0 where none does.
+    error
+        From the count and the values of ``details`` to the error.
     details
-        Aggregates that the error mentions.
-    problem
-        From all of these to the error, if there is one.
+        Further aggregates that the error shows.
     suspect
-        Which rows to look into; a check without it is about all rows together.
+        Whether a row may break the rule; ``None`` where only all rows together show it.
     """
 
-    counts: dict[str, pl.Expr]
-    details: dict[str, pl.Expr]
-    problem: Callable[[Sums], DataError | None]
+    count: pl.Expr
+    error: Callable[..., DataError]
+    details: Sequence[pl.Expr] = ()
     suspect: pl.Expr | None = None
 
 
+# --- running checks ----------------------------------------------------------------------------
+
+
 def check(rows: pl.LazyFrame, checks: Sequence[Check]) -> None:
-    """Raise the problem of rows in memory, if they have one."""
+    """Raise the first error that the checks find in rows in memory."""
     if checks:
-        _raise_problem(rows.select(**_aggregates(checks)).collect(engine="in-memory"), checks)
+        _raise_problem(_totals(rows, checks).collect(engine="in-memory"), checks)
 
 
-def guard(
+def with_checks(
     frame: pl.LazyFrame, rows: pl.LazyFrame, checks: Sequence[Check], *, in_memory: bool
 ) -> pl.LazyFrame:
-    """Return what rows have become; raise where a check finds a problem, lazily at collect."""
+    """Return a frame made from rows that raises if these are invalid, lazily at collect."""
     if in_memory:
         check(rows, checks)
     if in_memory or not checks:
         return frame
-    failed = pl.any_horizontal(pl.col(name) != 0 for check in checks for name in check.counts)
-    totals = rows.select(**_aggregates(checks)).filter(failed)
-    return _refused(frame, totals, lambda found: _raise_problem(found, checks))
+    totals = _totals(rows, checks)
+    failed = pl.any_horizontal(pl.col(f"{place}.0") != 0 for place in range(len(checks)))
+    return _inspected(frame, totals.filter(failed), lambda found: _raise_problem(found, checks))
 
 
-def bins_of_counts(counts: pl.LazyFrame, keys: Sequence[str]) -> tuple[pl.LazyFrame, list[Check]]:
-    """Return the distinct bins of counts, and the check that none overlap under one key."""
-    bins = counts.select(*keys, "threshold", "below").unique()
-    bins = bins.drop_nulls(["threshold", "below"]).sort("threshold", "below")
-    return bins, [_bins_check(keys)]
-
-
-def guard_small(
+def with_checks_if(
     table: pl.LazyFrame, suspicious: pl.Expr, rows: pl.LazyFrame, checks: Sequence[Check]
 ) -> pl.LazyFrame:
-    """Return a small table of the rows that raises at collect where it is suspicious, and rightly.
+    """Return a small table made from rows that raises at collect if these are invalid.
 
-    The rows are looked into by a second reading of them, and only then: so that nothing stands
-    beside a pass over more rows than fit in memory.
+    The rows are checked only where a row of the table is suspicious, and then read a second time:
+    nothing runs beside the one pass over rows that may not fit in memory.
     """
     if not checks:
         return table
     table = cached(table)
     suspected = table.select(suspicious=suspicious.any()).filter("suspicious")
-    return _refused(table, suspected, lambda _: check(rows, checks))
+    return _inspected(table, suspected, lambda _: check(rows, checks))
 
 
-def _refused(
-    frame: pl.LazyFrame, problems: pl.LazyFrame, refuse: Callable[[pl.DataFrame], None]
+def with_bin_checks(
+    frame: pl.LazyFrame, counts: pl.LazyFrame, keys: Sequence[str], *, in_memory: bool
 ) -> pl.LazyFrame:
-    """Return a frame below what calls a function if there is a row of problems."""
-    schema = frame.collect_schema()
-
-    def answer(found: pl.DataFrame) -> pl.DataFrame:
-        refuse(found)
-        return pl.DataFrame(schema=schema)
-
-    # Python is called for each group: where there are no problems, it is not.
-    gate = problems.with_columns(problem=True).group_by("problem").map_groups(answer, schema)
-    return concat([gate, frame])
+    """Return a frame made from counts of bins that raises if bins overlap under one key."""
+    bins = counts.select(*keys, "threshold", "below").unique()
+    bins = bins.drop_nulls(["threshold", "below"]).sort("threshold", "below")
+    return with_checks(frame, bins, [_overlap_check(keys)], in_memory=in_memory)
 
 
 def suspects(checks: Sequence[Check]) -> pl.Expr:
-    """Return whether a row is one to look into."""
+    """Return whether a row may break any of the rules."""
     marks = [check.suspect for check in checks if check.suspect is not None]
     return pl.any_horizontal(pl.lit(value=False), *marks)
 
 
-def _aggregates(checks: Sequence[Check]) -> dict[str, pl.Expr]:
-    return {name: a for check in checks for name, a in (check.counts | check.details).items()}
+def _totals(rows: pl.LazyFrame, checks: Sequence[Check]) -> pl.LazyFrame:
+    """Return one row with the count and the details of each check, in order."""
+    return rows.select(
+        aggregate.alias(f"{place}.{part}")
+        for place, check in enumerate(checks)
+        for part, aggregate in enumerate((check.count, *check.details))
+    )
 
 
-def _raise_problem(sums: pl.DataFrame, checks: Sequence[Check]) -> None:
-    found = sums.row(0, named=True)
+def _raise_problem(totals: pl.DataFrame, checks: Sequence[Check]) -> None:
+    found = iter(totals.row(0))
     for check in checks:
-        if problem := check.problem(found):
-            raise problem
+        count, *details = islice(found, 1 + len(check.details))
+        if count:
+            raise check.error(count, *details)
 
 
-def amount_check(role: str, column: Column) -> Check:
-    """Weights and counts are 0 or more, and neither too small nor in all too large."""
-    amount, as_float = pl.col(role), pl.col(role).cast(pl.Float64)
-    wrong = (amount < 0) | ~as_float.is_finite()
-    power = 2 if role.endswith("_squares") else 1
-    is_count = column.dtype.is_integer() and role != "weight"
-    largest, digits = (COUNT_LIMIT, ",.0f") if is_count else (LARGEST_WEIGHT**power, ".6g")
-    small = (as_float > 0) & (as_float < SMALLEST_WEIGHT**power)
-    total = as_float.sum()
-    counts = {f"{role} wrong": wrong.sum(), f"{role} too much": (total >= largest).cast(pl.UInt32)}
-    details = {f"{role} values": _values(amount, wrong), f"{role} total": total}
-    if column.dtype.is_float():
-        counts[f"{role} small"] = small.sum()
-        details[f"{role} least"] = as_float.filter(small).min()
+def _inspected(
+    frame: pl.LazyFrame, problems: pl.LazyFrame, inspect: Callable[[pl.DataFrame], None]
+) -> pl.LazyFrame:
+    """Return a frame in whose plan a function is called first if there is a row of problems."""
+    schema = frame.collect_schema()
 
-    def problem(found: Sums) -> DataError | None:
-        if count := found[f"{role} wrong"]:
-            return DataError(
-                f"{role}= column {column.name!r} has {_rows(count)} with "
-                f"{_listed(found[f'{role} values'])}",
-                "finite numbers that are zero or more",
-                "a weight of 0 leaves a row out" if role == "weight" else None,
-            )
-        if found[f"{role} too much"]:
-            return DataError(
-                f"{role}= column {column.name!r} adds up to {found[f'{role} total']:{digits}}",
-                f"a total below {largest:{digits}}",
-                _COMMON_FACTOR,
-            )
-        if found.get(f"{role} small"):
-            return DataError(
-                f"{role}= column {column.name!r} has a row with {found[f'{role} least']!r}",
-                f"0, or numbers from {SMALLEST_WEIGHT**power:g} on",
-                _COMMON_FACTOR,
-            )
-        return None
+    def nothing(found: pl.DataFrame) -> pl.DataFrame:
+        inspect(found)
+        return pl.DataFrame(schema=schema)
 
-    suspect = wrong | (as_float >= largest)
-    if column.dtype.is_float():
-        suspect = suspect | small
-    return Check(counts, details, problem, suspect)
+    # Polars calls Python for each group: without problems there is none.
+    groups = problems.with_columns(problem=True).group_by("problem")
+    return concat([groups.map_groups(nothing, schema), frame])
 
 
-def squares_check(role: str, columns: dict[str, Column]) -> Check:
-    """Weights have squares, and squares have weights, whose sum their root cannot exceed."""
-    squares = f"{role}_squares"
-    amount, square = pl.col(role).cast(pl.Float64), pl.col(squares).cast(pl.Float64)
-    # Sums of squares are rounded, as the square of a single weight is.
-    wrong = ((amount > 0) != (square > 0)) | (square > amount * amount * (1 + 1e-9))
-
-    def problem(sums: Sums) -> DataError | None:
-        if not (count := sums[f"{squares} unlike"]):
-            return None
-        return DataError(
-            f"{squares}= column {columns[squares].name!r} has {_rows(count)} that cannot be sums "
-            f"of squared weights where {role}= column {columns[role].name!r} has their sums",
-            "above 0 where the sum is, and at most its square",
-            "counts(..., squares=True) makes both",
-        )
-
-    return Check({f"{squares} unlike": wrong.sum()}, {}, problem, wrong)
+# --- checks ------------------------------------------------------------------------------------
 
 
-def cluster_check(column: Column) -> Check:
-    """Every row is in a cluster."""
-
-    def problem(sums: Sums) -> DataError | None:
-        if not (count := sums["cluster missing"]):
-            return None
-        return DataError(
-            f"cluster= column {column.name!r} has {_rows(count)} with "
-            + ("null or NaN" if column.dtype.is_float() else "null"),
-            "a cluster for each row",
-            "a value of its own makes a row a cluster by itself",
-        )
-
-    return Check({"cluster missing": _missing_rows("cluster", column)}, {}, problem)
+def checks_of(columns: Columns) -> list[Check]:
+    """Return the checks of a request's rows; the first that fails is the error."""
+    amounts = ((role, column) for role, column in columns.classes.items() if role != "truth")
+    checks = [check for item in amounts for check in amount_checks(*item)]
+    checks += _truth_checks(columns)
+    if required := required_rules(columns, pl.col):
+        checks.append(missing_check(required))
+    if columns.with_squares:
+        checks += [check_of(squares_rule(role, columns.classes, pl.col)) for role in SUMS]
+    if columns.cluster is not None:
+        checks.append(_cluster_check(columns.cluster))
+    return checks
 
 
-def binary_check(column: Column, role: str = "truth", score: str = "score_0") -> Check:
-    """Numeric truth without ``pos_label=`` is 0 or 1."""
-    truth = without_nan(pl.col(role), column.dtype)
-    wrong = (truth != 0) & (truth != 1)
-
-    def problem(sums: Sums) -> DataError | None:
-        if not (count := sums[f"{role} wrong"]):
-            return None
-        values = sums[f"{role} values"]
-        problem = f"truth= column {column.name!r} has {_rows(count)} outside 0 and 1: "
-        if role != "truth":
-            return DataError(problem + _listed(values), "Boolean, or 0/1 numbers")
-        return DataError(
-            problem + _listed(values),
-            "Boolean, or 0/1 numbers, or any dtype with pos_label=",
-            _class_hint(column, values, sums[f"{role} largest"], swapped=sums[f"{role} swapped"]),
-        )
-
-    counts, details = _count_and_values(role, truth, wrong)
-    if role == "truth":
-        beside = pl.col(score).filter(wrong)
-        details[f"{role} largest"] = truth.max()
-        details[f"{role} swapped"] = ((beside == 0) | (beside == 1)).all()
-    return Check(counts, details, problem, wrong)
+def _truth_checks(columns: Columns) -> list[Check]:
+    truth, label = columns.classes.get("truth"), columns.request.pos_label
+    if truth is None:
+        return []
+    if label is not None:
+        return [_label_check(truth, label, is_positive(columns, pl.col("truth")))]
+    return [] if truth.dtype == pl.Boolean else [_binary_check(truth)]
 
 
-def _class_hint(column: Column, values: Sequence[Any], largest: Any, *, swapped: bool) -> str:
-    """Return what to do about a truth with values other than 0 and 1.
+def check_of(rule: Rule[pl.Expr]) -> Check:
+    """Return the check that no row breaks a rule."""
+    details = [] if rule.value is None else [_first_values(rule.value, rule.broken)]
+
+    def error(count: int, values: Sequence[Any] = ()) -> DataError:
+        return rule.error(_rows(count), _listed(values))
+
+    return Check(rule.broken.sum(), error, details, rule.broken)
+
+
+def amount_checks(role: str, column: Column) -> list[Check]:
+    """Return the checks of weights or counts: of each, and of their total."""
+    valid, below_limit, *not_tiny = amount_rules(role, column, pl.col(role))
+    total = pl.col(role).cast(pl.Float64).sum()
+    limit, digits = amount_limit(role, column)
+
+    def error(_: int, found: float) -> DataError:
+        what = f"{below_limit.subject} adds up to {found:{digits}}"
+        return DataError(what, below_limit.allowed, below_limit.hint)
+
+    of_total = Check((total >= limit).cast(pl.UInt32), error, [total], below_limit.broken)
+    return [check_of(valid), of_total, *map(check_of, not_tiny)]
+
+
+def _cluster_check(column: Column) -> Check:
+    """Return the check that every row is in a cluster."""
+    hint = "a value that no other row has makes a row a cluster by itself"
+    rule = required_rule("cluster", column, pl.col("cluster"), hint)
+    subject = role_name("cluster", column)
+    return check_of(replace(rule, subject=subject, allowed="a cluster for each row"))
+
+
+def _binary_check(column: Column) -> Check:
+    """Return the check that numeric truth without ``pos_label=`` is 0 or 1."""
+    truth = without_nan(pl.col("truth"), column.dtype)
+    broken = binary_rule(column, pl.col("truth")).broken
+    score = pl.col("score_0").filter(broken)
+    swapped = ((score == 0) | (score == 1)).all()
+
+    def error(count: int, values: list[Any], *others: Any) -> DataError:
+        hint, shell_hint = _class_hints(column, values, *others)
+        rule = replace(binary_rule(column, pl.col("truth"), hint), shell_hint=shell_hint)
+        return rule.error(_rows(count), _listed(values))
+
+    return Check(broken.sum(), error, [_first_values(truth, broken), truth.max(), swapped], broken)
+
+
+def _class_hints(
+    column: Column, values: Sequence[Any], largest: Any, swapped: Any
+) -> tuple[str, str | None]:
+    """Return the hints, in Python and in a shell, for a truth with values other than 0 and 1.
 
     ``swapped`` says that the scores of these rows are 0 or 1.
     """
     is_score = any(value % 1 != 0 for value in values)
+    if is_score and not swapped:
+        return f"use an expression, for example truth=pl.col({column.name!r}) > 0.5", None
+    hint = f"name the positive class, for example pos_label={_unsigned(largest)!r}"
     if swapped and (is_score or len(values) > len(_BINARY)):
-        return "are truth= and score= swapped? Those rows have scores of 0 and 1"
-    if is_score:
-        return f"an expression makes a truth of it, for example truth=pl.col({column.name!r}) > 0.5"
-    return f"name the positive class, for example pos_label={_unsigned(largest)!r}"
+        hint = "are truth= and score= swapped? Those rows have scores of 0 and 1"
+    return hint, hint
 
 
-def label_check(column: Column, label: object, positive: pl.Expr) -> Check:
-    """``pos_label=`` occurs somewhere, unless there are no rows at all."""
+def _label_check(column: Column, label: object, positive: pl.Expr) -> Check:
+    """Return the check that ``pos_label=`` occurs, unless no truth is known."""
     truth = without_nan(pl.col("truth"), column.dtype)
-    # Values are only gathered where the label is nowhere, so the common case stays cheap.
+    # Values are only gathered where the label is absent: the common case stays cheap.
     absent = truth.is_not_null() & ~positive.any()
+    hint = f"an expression, truth=pl.col({column.name!r}) == ..., may be false in all rows"
 
-    def problem(sums: Sums) -> DataError | None:
-        if not sums["truth wrong"]:
-            return None
-        return DataError(
-            f"pos_label={shown(label)} is nowhere in truth= column {column.name!r}, "
-            f"which holds {_listed(sums['truth values'])}",
-            "a value that occurs",
-            f"an expression, truth=pl.col({column.name!r}) == ..., may be false in all rows",
-        )
+    def error(_: int, values: list[Any]) -> DataError:
+        return absent_label(column, label, _listed(values), hint)
 
-    return Check(*_count_and_values("truth", truth, absent), problem)
+    return Check(absent.sum(), error, [_first_values(truth, absent)])
 
 
 def class_check(column: Column, labels: list[object], scored: Sequence[pl.Expr]) -> Check:
-    """Every class that occurs, in column ``truth_0``, has a score column."""
+    """Return the check that every class that occurs, in ``truth_0``, has a score column."""
     truth = pl.col("truth_0")
-    unscored = truth.is_not_null() & ~pl.any_horizontal(scored)
-
-    def problem(sums: Sums) -> DataError | None:
-        if not (count := sums["truth wrong"]):
-            return None
-        return DataError(
-            f"truth= column {column.name!r} has {_rows(count)} of a class without a score column: "
-            f"{_listed(sums['truth values'])}",
-            f"the classes of score=, {_listed(labels)}",
-            "add a score column for each class, or filter the rows",
-        )
-
-    return Check(*_count_and_values("truth", truth, unscored), problem)
-
-
-def cover_check(scores: Sequence[Column], classes: dict[str, Column], lowest: float) -> Check:
-    """No score is below the lowest threshold, where its row would be in no bin."""
-    floats = _scores_of_classes(scores, classes)
-    counts = {f"{role} below": (score < lowest).sum() for role, score in floats.items()}
-    details = {f"{role} least": score.min() for role, score in floats.items()}
-
-    def problem(found: Sums) -> DataError | None:
-        for i, column in enumerate(scores):
-            if count := found[f"score_{i} below"]:
-                rows = f"{_rows(count)} down to {_unsigned(found[f'score_{i} least'])!r}"
-                return uncovered(column, rows, lowest)
-        return None
-
-    return Check(counts, details, problem)
-
-
-def uncovered(column: Column, rows: str, lowest: float) -> DataError:
-    """Return the error of rows whose scores are in no bin."""
-    return DataError(
-        f"score= column {column.name!r} has {rows}, below the lowest threshold {lowest!r}",
-        "thresholds that cover the scores",
-        "begin the thresholds with float('-inf'), or let quantile_thresholds find them",
+    rule = Rule(
+        broken=truth.is_not_null() & ~pl.any_horizontal(scored),
+        value=truth,
+        subject=role_name("truth", column),
+        complaint="of a class without a score column: ",
+        allowed=f"the classes of score=, {_listed(labels)}",
+        hint="add a score column for each class, or filter the rows",
     )
-
-
-def probability_check(scores: Sequence[Column], classes: dict[str, Column]) -> Check:
-    """All scores are probabilities, or above 1 by rounding alone."""
-    floats = _scores_of_classes(scores, classes)
-    wrong = {role: is_improbable(score) for role, score in floats.items()}
-    counts = {f"{role} wrong": wrong[role].sum() for role in floats}
-    details = {f"{role} values": _values(score, wrong[role]) for role, score in floats.items()}
-
-    def problem(found: Sums) -> DataError | None:
-        for i, column in enumerate(scores):
-            if count := found[f"score_{i} wrong"]:
-                return improbable(column, _rows(count), _listed(found[f"score_{i} values"]))
-        return None
-
-    return Check(counts, details, problem)
-
-
-def is_improbable(score: ExprT) -> ExprT:
-    """Return whether a score, as Float64, is no probability."""
-    return (score < 0.0) | (score > HIGHEST_PROBABILITY)
-
-
-def improbable(column: Column, rows: str, values: str) -> DataError:
-    """Return the error of rows whose scores are no probabilities, which a number of bins is for."""
-    return DataError(
-        f"score= column {column.name!r} has {rows} outside 0 to 1: {values}",
-        "probabilities where thresholds= is a number, equally spaced from 0 to 1",
-        "quantile_thresholds finds a list of thresholds, or begin one with float('-inf')",
-    )
-
-
-def _scores_of_classes(scores: Sequence[Column], classes: dict[str, Column]) -> dict[str, pl.Expr]:
-    """Return the scores by role, as Float64; null where a missing class leaves the row out."""
-    present = ~pl.any_horizontal(*(_is_missing(*item) for item in classes.items()))
-    return {
-        f"score_{i}": pl.when(present).then(
-            without_nan(pl.col(f"score_{i}").cast(pl.Float64), pl.Float64())
-        )
-        for i in range(len(scores))
-    }
+    return check_of(rule)
 
 
 def threshold_check() -> Check:
-    """No threshold is NaN, which no score reaches; a null one is that of rows without a score."""
-
-    def problem(found: Sums) -> DataError | None:
-        if not (count := found["threshold nan"]):
-            return None
-        return DataError(
-            f"column 'threshold' has {_rows(count)} with NaN",
-            "numbers, or null for rows without a score",
-            "pl.col('threshold').fill_nan(None)",
-        )
-
-    return Check({"threshold nan": pl.col("threshold").is_nan().sum()}, {}, problem)
+    """Return the check that no threshold is NaN; null is that of rows without a score."""
+    rule = Rule(
+        broken=pl.col("threshold").is_nan(),
+        subject="column 'threshold'",
+        complaint="with NaN",
+        allowed="numbers, or null for rows without a score",
+        hint="pl.col('threshold').fill_nan(None)",
+        shell_hint=None,
+    )
+    return check_of(rule)
 
 
-def _bins_check(keys: Sequence[str]) -> Check:
-    """Bins, in order, do not overlap under one key, as those of one list of thresholds."""
+def _overlap_check(keys: Sequence[str]) -> Check:
+    """Return the check that sorted bins do not overlap under one key."""
     after = pl.col("threshold").shift(-1)
     after = after.over(keys) if keys else after
-    wrong = pl.col("below") > after
-    names = {"from": pl.col("threshold"), "to": pl.col("below"), "next": after}
-    firsts = {f"bin {name}": column.filter(wrong).first() for name, column in names.items()}
+    overlapping = pl.col("below") > after
+    bounds = (pl.col("threshold"), pl.col("below"), after)
 
-    def problem(found: Sums) -> DataError | None:
-        if not found["bins wrong"]:
-            return None
+    def error(_: int, low: float, high: float, other: float) -> DataError:
         return DataError(
-            f"the bin from {found['bin from']!r} to {found['bin to']!r} overlaps "
-            f"the one from {found['bin next']!r}",
+            f"the bin from {low!r} to {high!r} overlaps the one from {other!r}",
             "counts in the same bins",
             "count them all with the same thresholds=",
         )
 
-    return Check({"bins wrong": wrong.sum()}, firsts, problem)
+    details = [bound.filter(overlapping).first() for bound in bounds]
+    return Check(overlapping.sum(), error, details)
 
 
-def missing_check(columns: dict[str, Column], hint: str) -> Check:
-    """No null in any role's column, and no NaN in truth or score."""
-    counts = {f"{role} missing": _missing_rows(role, column) for role, column in columns.items()}
-    missing = [_is_missing(role, column) for role, column in columns.items()]
+def missing_check(rules: Sequence[Rule[pl.Expr]]) -> Check:
+    """Return the check that no column has missing values; its error names all that do."""
+    counts = [rule.broken.sum() for rule in rules]
 
-    def problem(found: Sums) -> DataError | None:
-        found_missing = [
-            f"{column.name!r} has {_rows(count)} with "
-            + ("null or NaN" if _may_be_nan(role, column) else "null")
-            for role, column in columns.items()
-            if (count := found[f"{role} missing"])
-        ]
-        if not found_missing:
-            return None
-        return DataError(
-            f"values are missing: {', '.join(found_missing)}",
-            "no null, and no NaN in truth or score",
-            hint,
-        )
+    def error(_: int, *found: int) -> DataError:
+        errors = [r.error(_rows(count)) for r, count in zip(rules, found, strict=True) if count]
+        columns = [error.what.removeprefix(MISSING) for error in errors]
+        return DataError(MISSING + ", ".join(columns), errors[0].allowed, errors[0].hint)
 
-    return Check(counts, {}, problem, pl.any_horizontal(missing))
+    suspect = pl.any_horizontal(rule.broken for rule in rules)
+    return Check(pl.sum_horizontal(counts), error, counts, suspect)
 
 
-def _missing_rows(role: str, column: Column) -> pl.Expr:
-    nulls = pl.col(role).null_count()
-    return nulls + pl.col(role).is_nan().sum() if _may_be_nan(role, column) else nulls
-
-
-def _is_missing(role: str, column: Column) -> pl.Expr:
-    null = pl.col(role).is_null()
-    return null | pl.col(role).is_nan() if _may_be_nan(role, column) else null
-
-
-def _may_be_nan(role: str, column: Column) -> bool:
-    # NaN is no missing weight but a wrong one: see amount_check.
-    amounts = ("weight", "pos", "neg", "pos_squares", "neg_squares")
-    return column.dtype.is_float() and role not in amounts
-
-
-def _count_and_values(
-    role: str, column: pl.Expr, wrong: pl.Expr
-) -> tuple[dict[str, pl.Expr], dict[str, pl.Expr]]:
-    return {f"{role} wrong": wrong.sum()}, {f"{role} values": _values(column, wrong)}
-
-
-def _values(column: pl.Expr, wrong: pl.Expr) -> pl.Expr:
-    return column.filter(wrong).unique().sort().head(5).implode()
+def _first_values(column: pl.Expr, broken: pl.Expr) -> pl.Expr:
+    return column.filter(broken).unique().sort().head(_MOST_VALUES).implode()
 
 
 def _rows(count: int) -> str:
@@ -442,5 +319,5 @@ def _listed(values: Sequence[object]) -> str:
 
 
 def _unsigned(value: Any) -> Any:
-    # Which of two zeros is the first to be met is luck.
+    # Which of two zeros comes first depends on the order of the rows.
     return 0.0 if isinstance(value, float) and value == 0 else value

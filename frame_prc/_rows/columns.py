@@ -1,4 +1,4 @@
-"""Columns by role: what a request names, found in a frame's schema and checked; nothing is read."""
+"""Columns by role: a request resolved against a frame's schema, and checked; no rows are read."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Columns:
 
     @property
     def lacks_squares(self) -> bool:
-        """Whether sums of weights come without those of their squares: nothing tells the spread."""
+        """Whether there are sums of weights without sums of squares: their variance is unknown."""
         return self.counted and self.weighted and not self.with_squares
 
     @property
@@ -80,7 +80,7 @@ class Columns:
 
     @property
     def needs_squares(self) -> bool:
-        """Whether a row's weight and its square may differ."""
+        """Whether a row's weight and its square can differ."""
         return self.weighted or self.with_squares
 
     @property
@@ -95,7 +95,7 @@ class Columns:
 
 
 def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Columns:
-    """Find every column of a request in the frame's schema, or say which one is wrong and why.
+    """Find every column of a request in the frame's schema, or raise the first problem.
 
     Parameters
     ----------
@@ -131,9 +131,9 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
 
 
 def _bin_end(lf: pl.LazyFrame, request: Request, keys: Iterable[str]) -> Column | None:
-    """Return the column that says where the bins of counts end, if there is one."""
+    """Return the column with the upper ends of bins, if these are counts of bins."""
     dtype = lf.collect_schema().get(BIN_END)
-    # A key of that name, or an amount (see of_counts), is what the caller says it is.
+    # The caller may have named that column as a key or as an amount (see of_counts).
     if not request.of_counts or dtype is None or not dtype.is_numeric() or BIN_END in keys:
         return None
     return Column(pl.col(BIN_END), BIN_END, dtype)
@@ -190,14 +190,14 @@ def _marked(
 
 
 def _in_every_row(constant: pl.Expr) -> pl.Expr:
-    """Return a constant for each row of a frame; where all columns are constants it is one row."""
+    """Repeat a constant for each row: a frame of constants alone would have one row."""
     return pl.when(pl.int_range(pl.len()) >= 0).then(constant)
 
 
 def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns]:
-    """Read the columns of a request from a lazy frame, and return where they are found from now on.
+    """Read the columns of a request from a lazy frame, and return where to find them.
 
-    For what looks at its rows more than once: the source may be slow, or vary.
+    For callers that use the rows more than once: the source may be slow, or change.
     """
     marked = _marked(columns.keys, [*columns.key_dtypes], columns.roles)
     frame = lf.select(*columns.keys, *marked.values()).collect()
@@ -216,14 +216,14 @@ def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns
 
 
 def with_common_rows(columns: Columns) -> Columns:
-    """Return columns in which a row that lacks the score of one model lacks those of all."""
+    """Return columns in which a row without a score for one model has none for any."""
     known = [without_nan(c.expression, c.dtype).is_not_null() for c in columns.scores]
     scores = [replace(c, expression=pl.when(*known).then(c.expression)) for c in columns.scores]
     return replace(columns, scores=scores)
 
 
 def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
-    """Return the dtype in which all these scores rank exactly."""
+    """Return a dtype in which all these scores rank exactly."""
     dtypes = [score.dtype for score in scores]
     if len(set(dtypes)) == 1:
         return dtypes[0]
@@ -233,6 +233,7 @@ def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
             + ", ".join(f"{score.name!r} is {score.dtype}" for score in scores),
             "scores of one dtype, or floats mixed with integers of at most 32 bits",
             "cast them, for example pl.col(...).cast(pl.Float64)",
+            shell_hint=None,
         )
     return pl.Float64()
 
@@ -257,7 +258,9 @@ def _expression(schema: pl.Schema, role: str, item: Any) -> pl.Expr:
 
 def _check_exists(schema: pl.Schema, role: str, name: str) -> None:
     if name not in schema:
-        raise ColumnError(f"{role}= names {name!r}, which is no column", hint=nearest(name, schema))
+        raise ColumnError(
+            f"{role}= names {name!r}, which is not a column", hint=nearest(name, schema)
+        )
 
 
 def _outputs(
@@ -292,12 +295,13 @@ def check_repeats(uses: list[tuple[str, str]]) -> None:
     for role, name in uses:
         if name in seen:
             both = [role] if seen[name] == role else [seen[name], role]
-            told = [word if " " in word else f"{word}=" for word in both]
-            where = f"twice in {told[0]}" if len(told) == 1 else f"in {' and '.join(told)}"
+            roles = [word if " " in word else f"{word}=" for word in both]
+            where = f"twice in {roles[0]}" if len(roles) == 1 else f"in {' and '.join(roles)}"
             raise ColumnError(
                 f"column {name!r} is named {where}",
                 "each column once",
                 "an expression with .alias(...) makes a second column on purpose",
+                shell_hint=None,
             )
         seen[name] = role
 
@@ -310,11 +314,12 @@ def _check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
                 f"key {name!r} in by= is named like a column of the result",
                 f"names other than {', '.join(map(repr, taken))}",
                 "give the key another name with .alias(...)",
+                shell_hint=None,
             )
 
 
 def _check_no_counts(columns: Columns) -> None:
-    """Refuse counts as a truth: where each is 0 or 1 that would give a plausible number."""
+    """Refuse a column of counts as truth: if all are 0 or 1 the result would look plausible."""
     truth = columns.classes.get("truth")
     if truth is None or truth.name not in _CLASSES:
         return
@@ -349,7 +354,7 @@ def _check_dtypes(columns: Columns) -> None:
 
 
 def check_not_swapped(truth: Column, score: Column, pos_label: Any) -> None:
-    """Refuse a truth of numbers beside a score of classes."""
+    """Refuse a numeric truth with a score that is not numeric: they were swapped."""
     if not truth.dtype.is_numeric() or score.dtype.is_numeric():
         return
     if pos_label is None:
@@ -367,12 +372,13 @@ def check_not_swapped(truth: Column, score: Column, pos_label: Any) -> None:
 
 
 def check_numeric(role: str, column: Column) -> None:
-    """Refuse a column that is not made of numbers."""
+    """Refuse a column that is not numeric."""
     if not column.dtype.is_numeric():
         raise ColumnError(
             f"{role}= column {column.name!r} has dtype {column.dtype}",
             "a numeric column",
             number_hint(role, column.name, column.dtype),
+            shell_hint=None,
         )
 
 

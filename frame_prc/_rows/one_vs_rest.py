@@ -12,7 +12,7 @@ from frame_prc._lazy import cached, concat, key_names, named
 from frame_prc._request.class_values import class_value, literal, other_spelling, plain
 from frame_prc._request.roles import check_column, column_list, key_items, names_of
 from frame_prc._request.specs import IntoColumn, IntoKeys
-from frame_prc._rows import checks as _gate
+from frame_prc._rows.checks import Check, check_of, class_check, with_checks
 from frame_prc._rows.columns import (
     Column,
     check_not_swapped,
@@ -24,6 +24,7 @@ from frame_prc._rows.columns import (
     project,
 )
 from frame_prc._rows.rows import computed
+from frame_prc._rows.rules import binary_rule
 from frame_prc.exceptions import OptionError, shown
 
 COLUMNS = ("label", "truth", "score")
@@ -31,10 +32,10 @@ COLUMNS = ("label", "truth", "score")
 
 @dataclass(frozen=True)
 class LabelRequest:
-    """What :func:`one_vs_rest` is asked for.
+    """The parameters of :func:`one_vs_rest`.
 
-    ``truths`` is a single column of classes, or one indicator per label; ``labels`` are the classes
-    or the names of the labels, ``None`` where a truth column names its label.
+    ``truths`` is a single column of classes, or an indicator per label; ``labels`` are the classes,
+    or the names of the labels, ``None`` where the truth column has the name of its label.
     """
 
     truths: list[IntoColumn]
@@ -45,7 +46,7 @@ class LabelRequest:
     multiclass: bool
 
     def column_names(self) -> set[str] | None:
-        """Return the columns that are named, or ``None`` where only the schema can tell."""
+        """Return the names of all columns, or ``None`` where only the schema shows them."""
         weight = [] if self.weight is None else [self.weight]
         keys = [item for _, item in self.keys]
         return names_of([*self.truths, *self.scores, *keys, *weight]) or None
@@ -58,7 +59,7 @@ def label_request(
     weight: IntoColumn | None,
     row: IntoColumn | None,
 ) -> LabelRequest:
-    """Put parameters in order, or say which of them contradict each other."""
+    """Return the request that parameters make, or raise where they contradict each other."""
     listed, truths = column_list(score), column_list(truth)
     multiclass = truths is None
     if truths is None:
@@ -85,21 +86,21 @@ def label_request(
     return LabelRequest(truths, labels, scores, keys, weight, multiclass)
 
 
-def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest, *, in_memory: bool) -> pl.LazyFrame:
-    """Return a row per row and label, all rows of the first label first."""
-    truths = [find_column(lf, "truth", item) for item in asked.truths]
-    scores = [find_column(lf, "score", item) for item in asked.scores]
-    if not asked.multiclass:
+def one_vs_rest(lf: pl.LazyFrame, request: LabelRequest, *, in_memory: bool) -> pl.LazyFrame:
+    """Return all rows for the first label, then all for the next."""
+    truths = [find_column(lf, "truth", item) for item in request.truths]
+    scores = [find_column(lf, "score", item) for item in request.scores]
+    if not request.multiclass:
         for truth, score in zip(truths, scores, strict=True):
             check_not_swapped(truth, score, None)
     for column in scores:
         check_numeric("score", column)
-    source, keys, tail = _project(lf, truths, scores, asked)
+    source, keys, tail = _project(lf, truths, scores, request)
     source = computed(source).lazy() if in_memory else cached(source)
-    if asked.multiclass:
-        labels, indicators, checks = _classes(truths[0], asked.labels)
+    if request.multiclass:
+        labels, indicators, checks = _classes(truths[0], request.labels)
     else:
-        names = [t.name if n is None else n for n, t in zip(asked.labels, truths, strict=True)]
+        names = [t.name if n is None else n for n, t in zip(request.labels, truths, strict=True)]
         check_repeats([("the labels of truth=", str(name)) for name in names])
         labels = [pl.lit(str(name)) for name in names]
         indicators, checks = _indicators(truths)
@@ -114,12 +115,10 @@ def one_vs_rest(lf: pl.LazyFrame, asked: LabelRequest, *, in_memory: bool) -> pl
         )
         for i in range(len(scores))
     ]
-    return _gate.guard(concat(parts), source, checks, in_memory=in_memory)
+    return with_checks(concat(parts), source, checks, in_memory=in_memory)
 
 
-def _classes(
-    truth: Column, classes: list[Any]
-) -> tuple[list[pl.Expr], list[pl.Expr], list[_gate.Check]]:
+def _classes(truth: Column, classes: list[Any]) -> tuple[list[pl.Expr], list[pl.Expr], list[Check]]:
     found = [(label, class_value(plain(label), truth.dtype)) for label in classes]
     values = [value for _, value in found if value is not None]
     if len(values) < len(classes):
@@ -138,29 +137,29 @@ def _classes(
     labels = [literal(value) for value in values]
     indicators = [pl.col("truth_0").eq(label) for label in labels]
     typed = [label.cast(truth.dtype) for label in labels]
-    return typed, indicators, [_gate.class_check(truth, classes, indicators)]
+    return typed, indicators, [class_check(truth, classes, indicators)]
 
 
-def _indicators(truths: list[Column]) -> tuple[list[pl.Expr], list[_gate.Check]]:
+def _indicators(truths: list[Column]) -> tuple[list[pl.Expr], list[Check]]:
     """Return the truth of each label, in one dtype."""
     checks = []
     for i, column in enumerate(truths):
         if column.dtype != pl.Boolean:
             check_numeric("truth", column)
-            checks.append(_gate.binary_check(column, f"truth_{i}"))
+            checks.append(check_of(binary_rule(column, pl.col(f"truth_{i}"))))
     alike = len({column.dtype for column in truths}) == 1
     indicators = [pl.col(f"truth_{i}") for i in range(len(truths))]
     return [one if alike else one.cast(pl.Float64) for one in indicators], checks
 
 
 def _project(
-    lf: pl.LazyFrame, truths: list[Column], scores: list[Column], asked: LabelRequest
+    lf: pl.LazyFrame, truths: list[Column], scores: list[Column], request: LabelRequest
 ) -> tuple[pl.LazyFrame, list[pl.Expr], list[pl.Expr]]:
-    """Select what is needed under internal names; return how to name what is carried along."""
-    found = [(role, *find_keys(lf, role, item)) for role, item in asked.keys]
+    """Select the columns under internal names; return them, and the result's keys and weight."""
+    found = [(role, *find_keys(lf, role, item)) for role, item in request.keys]
     carried = [(role, name) for role, _, outputs in found for name in outputs]
     names = [name for _, name in carried]
-    weight = [] if asked.weight is None else [find_column(lf, "weight", asked.weight)]
+    weight = [] if request.weight is None else [find_column(lf, "weight", request.weight)]
     carried += [("weight", column.name) for column in weight]
     check_repeats([*(("the result", name) for name in COLUMNS), *carried])
     roles = {

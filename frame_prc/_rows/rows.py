@@ -1,10 +1,10 @@
-"""Rows by role: the caller's columns under internal names, with missing values decided.
+"""Rows by role: the caller's columns under internal names, with missing values handled.
 
-The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether the gate is to
-look into a row) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and
-``neg`` (with ``pos_squares`` and ``neg_squares``, and with ``below`` if these are counts of bins),
-and ``cluster`` where one was given: no name of the caller's can clash with one of ours. The keys
-get their own names back in the last step, :meth:`Rows.finish`.
+The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether a row may be
+invalid) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and ``neg``
+(with ``pos_squares`` and ``neg_squares`` where given, and with ``below`` if they are counts of
+bins), and ``cluster`` where one was given. So no name of the caller can clash with an internal one.
+The last step, :meth:`Rows.finish`, gives the keys their own names back.
 """
 
 from __future__ import annotations
@@ -16,22 +16,24 @@ from functools import cache, partial
 
 import polars as pl
 
-from frame_prc._formulas import unsigned_zero, without_nan
+from frame_prc._formulas import unsigned_zero
 from frame_prc._lazy import cached, concat, key_names, named
-from frame_prc._request.class_values import literal
 from frame_prc._request.specs import Missing
-from frame_prc._rows import checks as _gate
+from frame_prc._rows.checks import (
+    Check,
+    check,
+    checks_of,
+    suspects,
+    with_bin_checks,
+    with_checks,
+    with_checks_if,
+)
 from frame_prc._rows.columns import WORKING_EXPRESSION, Columns, common_score_dtype, project
+from frame_prc._rows.rules import SUMS, is_positive
 from frame_prc.exceptions import ColumnError
 
-SUMS = ("pos", "neg")
 SQUARES = ("pos_squares", "neg_squares")
 DROPPED = ("n_dropped",)
-
-DROP_HINT = "missing='drop' leaves such rows out"
-UNRETRIEVED_HINT = (
-    "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
-)
 
 
 def dropped(missing: Missing) -> tuple[str, ...]:
@@ -43,11 +45,11 @@ def dropped(missing: Missing) -> tuple[str, ...]:
 class Rows:
     """Rows ready to be counted, one per row and model.
 
-    ``source`` is the projection they come from, which the gate checks; ``counted`` says that rows
-    have ``pos`` and ``neg``; ``usable`` says which rows count under ``missing="drop"``, and
-    ``n_dropped`` how many of a row do not, both ``None`` otherwise; ``in_memory`` says that the
-    source is in memory, where ``check`` raises if it is invalid, and ``values`` is the source
-    itself, so that a look at its values is free.
+    ``source`` is the projection that they come from, and that is checked; ``counted`` says that
+    rows have ``pos`` and ``neg``; under ``missing="drop"``, ``usable`` says which rows count, and
+    ``n_dropped`` how many a row stands for that do not, both ``None`` otherwise; ``in_memory`` says
+    that the source is in memory: then ``check`` raises if it is invalid, and ``values`` is the
+    source itself, whose values can be looked at for free.
     """
 
     frame: pl.LazyFrame
@@ -68,7 +70,7 @@ class Rows:
 
     @property
     def only_key_dtype(self) -> pl.DataType | None:
-        """The dtype of the key, where there is just one and its values are the caller's."""
+        """The dtype of the key, if there is only one and it is the caller's."""
         if self.columns.several_models or len(self.columns.key_dtypes) != 1:
             return None
         return next(iter(self.columns.key_dtypes.values()))
@@ -78,15 +80,16 @@ class Rows:
         return pl.col("pos") > 0 if self.counted else pl.col("truth")
 
     def carried(self, *, squares: bool) -> list[str]:
-        """Return the columns that say how much a row counts; none where each counts as one."""
+        """Return the columns of a row's amounts; none where each row counts as one."""
         if self.counted:
             return [*SUMS, *(SQUARES if squares else ())]
         return ["weight"] if self.columns.weighted else []
 
     def amounts(self, positive: pl.Expr, *, squares: bool) -> dict[str, pl.Expr]:
-        """Return how much of a row is ``pos`` and ``neg``, and maybe their squares, by name.
+        """Return a row's amounts of ``pos`` and ``neg``, and maybe their squares, by name.
 
-        ``positive`` says whether it is positive. Where each row counts as one, so does its square.
+        ``positive`` says whether a row is positive. Where each row counts as one, squares are left
+        out: they are the same.
         """
         if self.counted:
             return {name: pl.col(name) for name in self.carried(squares=squares)}
@@ -100,32 +103,33 @@ class Rows:
             amounts |= dict(zip(SQUARES, squared, strict=True))
         return amounts
 
-    def guard(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Return what became of the rows, which raises where the rows are invalid."""
+    def with_checks(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a frame made from the rows that raises if these are invalid."""
         if self.in_memory:
             self.check()
         else:
-            frame = _gate.guard(frame, self.source, _checks(self.columns), in_memory=False)
-        return self.guard_bins(frame)
+            frame = with_checks(frame, self.source, checks_of(self.columns), in_memory=False)
+        return self.with_bin_checks(frame)
 
-    def guard_bins(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Return it so that it raises where bins overlap within a segment."""
+    def with_bin_checks(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a frame made from the rows that raises if bins overlap within a segment."""
         if self.columns.bin_end is None:
             return frame
         counts = self.frame.with_columns(threshold="score")
-        bins, checks = _gate.bins_of_counts(counts, self.keys)
-        return _gate.guard(frame, bins, checks, in_memory=self.in_memory)
+        return with_bin_checks(frame, counts, self.keys, in_memory=self.in_memory)
 
-    def guard_small(
-        self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[_gate.Check]
+    def with_checks_if(
+        self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[Check]
     ) -> pl.LazyFrame:
-        """Return a small table of the rows, which raises if it is suspicious, and rightly so."""
+        """Return a small table made from the rows that raises if these are invalid.
+
+        Lazy rows are checked only where the table is suspicious. ``checks`` are further ones.
+        """
         if self.in_memory:
             self.check()
-            _gate.check(self.source, [*checks])
+            check(self.source, [*checks])
             return table
-        every = [*_checks(self.columns), *checks]
-        return _gate.guard_small(table, suspicious, self.source, every)
+        return with_checks_if(table, suspicious, self.source, [*checks_of(self.columns), *checks])
 
     def used(self) -> pl.LazyFrame:
         """Return the rows that count."""
@@ -150,7 +154,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     source = cached(projected) if values is None else values.lazy()
     dtype = common_score_dtype(columns.scores)
     # Rows in memory are checked as a whole, before they are binned.
-    suspect = pl.lit(value=False) if in_memory else _gate.suspects(_checks(columns))
+    suspect = pl.lit(value=False) if in_memory else suspects(checks_of(columns))
     indices = range(len(columns.scores))
     models = [_model_rows(source, columns, index, dtype, suspect) for index in indices]
     usable = _usable(columns) if columns.request.missing == "drop" else None
@@ -164,13 +168,13 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
         n_dropped=None if usable is None else (~usable).cast(pl.Int64),
         values=values,
         in_memory=in_memory,
-        # Once, however many branches of a plan ask for it.
-        check=cache(partial(_gate.check, source, _checks(columns))),
+        # Run once, however many branches of a plan call it.
+        check=cache(partial(check, source, checks_of(columns))),
     )
 
 
 def computed(projected: pl.LazyFrame) -> pl.DataFrame:
-    """Return the columns of roles of a frame in memory, or say which expression fails on it."""
+    """Compute the columns of roles of a frame in memory, or say which expression fails on it."""
     try:
         return projected.collect(engine="in-memory")
     except pl.exceptions.PolarsError as error:
@@ -190,7 +194,7 @@ def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     source = project(lf, columns.keys, keys, columns.roles)
     amounts = [role for role in columns.classes if role != "truth"]
     if amounts:
-        # Weight zero is as good as absent: such a row adds no threshold and no error.
+        # Rows of weight zero are ignored: they add no threshold and no error.
         source = source.filter(pl.any_horizontal(pl.col(role).ne_missing(0) for role in amounts))
     return source
 
@@ -246,45 +250,14 @@ def _score(columns: Columns, index: int, dtype: pl.DataType) -> pl.Expr:
 
 
 def _classes(columns: Columns) -> list[pl.Expr]:
-    """Return the columns that say how much of each class a row holds."""
+    """Return the columns with a row's amount of each class."""
     if columns.counted:
-        # Not strict: a count beyond Int64 is for the gate to name.
+        # Not strict: a count beyond Int64 is an error of the checks.
         dtype = pl.Float64 if columns.weighted else pl.Int64
         return [pl.col(*columns.classes).cast(dtype, strict=False)]
     weight = [pl.col("weight").cast(pl.Float64)] if columns.weighted else []
-    return [_positive(columns).alias("truth"), *weight]
-
-
-def _positive(columns: Columns) -> pl.Expr:
-    column = columns.classes["truth"]
-    truth = without_nan(pl.col("truth"), column.dtype)
-    if (label := columns.positive_class) is not None:
-        return truth.eq(literal(label))
-    return truth if column.dtype == pl.Boolean else truth.eq(1)
+    return [is_positive(columns, pl.col("truth")).alias("truth"), *weight]
 
 
 def _usable(columns: Columns) -> pl.Expr:
     return pl.all_horizontal(pl.col("score", *columns.classes).is_not_null())
-
-
-def _checks(columns: Columns) -> list[_gate.Check]:
-    classes, label = columns.classes, columns.request.pos_label
-    checks = [_gate.amount_check(r, c) for r, c in classes.items() if r != "truth"]
-    if not columns.counted:
-        truth = classes["truth"]
-        if label is not None:
-            checks.append(_gate.label_check(truth, label, _positive(columns)))
-        elif truth.dtype != pl.Boolean:
-            checks.append(_gate.binary_check(truth))
-    if columns.request.missing == "raise":
-        scores = {f"score_{i}": score for i, score in enumerate(columns.scores)}
-        checks.append(
-            _gate.missing_check({**classes, **scores}, f"{DROP_HINT}; {UNRETRIEVED_HINT}")
-        )
-    elif columns.request.missing == "unretrieved":
-        checks.append(_gate.missing_check(classes, DROP_HINT))
-    if columns.with_squares:
-        checks += [_gate.squares_check(role, classes) for role in ("pos", "neg")]
-    if columns.cluster is not None:
-        checks.append(_gate.cluster_check(columns.cluster))
-    return checks

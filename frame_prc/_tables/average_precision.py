@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import polars as pl
 
-from frame_prc._curves import tie_bounds as _tie_bounds
 from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, sized_areas
-from frame_prc._inference import chance as _chance
-from frame_prc._inference import intervals as _intervals
-from frame_prc._inference.intervals import check_method, with_interval
+from frame_prc._curves.tie_bounds import TIE_BOUNDS, tie_bounds
+from frame_prc._inference.chance import RANDOM, with_random
+from frame_prc._inference.intervals import INTERVAL, check_method, sized_estimates, with_interval
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import rank
-from frame_prc._request.specs import Interval, Missing
+from frame_prc._request.specs import Interval
 from frame_prc._request.thresholds import Bins
-from frame_prc._rows.rows import Rows, dropped
+from frame_prc._rows.rows import Rows
+from frame_prc._rows.table import Table
 
 _CLASSES = [
     pl.col("n_pos").alias("positives"),
@@ -21,39 +24,41 @@ _CLASSES = [
 ]
 
 
-def columns(missing: Missing, interval: Interval | None, *, bounds: bool) -> list[str]:
-    """Return the columns after the keys."""
-    sure = [] if interval is None else _intervals.COLUMNS
-    bounded = _tie_bounds.COLUMNS if bounds else ()
-    return [*SIZES, AVERAGE_PRECISION, *sure, *bounded, "status", *dropped(missing)]
+@dataclass(frozen=True)
+class AveragePrecision(Table):
+    """One row per segment: its size, its average precision, and how sure that is.
 
-
-def average_precision(
-    rows: Rows,
-    bins: Bins | None,
-    interval: Interval | None,
-    *,
-    bounds: bool,
-    chance: bool = False,
-) -> pl.LazyFrame:
-    """Return one row per segment: its size, its average precision, and how sure that is.
-
-    With ``chance`` the last column is the average precision of a random order of the labels.
+    With ``chance`` a column more is the average precision of a random order of the labels.
     """
-    if interval is not None:
-        check_method(rows, interval)
-    # One ranking serves all columns, so that bins are counted in one pass over the rows.
-    ranking = rank(rows, bins, squares=interval is not None)
-    if interval is None:
-        table = sized_areas(ranking)
-    else:
-        table = _intervals.sized_estimates(ranking, rows, bins, interval)
-    if chance or interval is not None:
-        table = _chance.with_random(table.with_columns(_CLASSES), ranking, rows.keys)
-    if interval is not None:
-        table = with_interval(table, interval)
-    if bounds:
-        bounded = _tie_bounds.tie_bounds(ranking)
-        table = left_join(table, ranking.segments.with_keys(bounded), rows.keys)
-    outputs = columns(rows.columns.request.missing, interval, bounds=bounds)
-    return rows.finish(table, [*outputs, *([_chance.RANDOM] if chance else [])])
+
+    bins: Bins | None = None
+    interval: Interval | None = None
+    bounds: bool = False
+    chance: bool = False
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        interval = () if self.interval is None else INTERVAL
+        bounds = TIE_BOUNDS if self.bounds else ()
+        chance = (RANDOM,) if self.chance else ()
+        return (*SIZES, AVERAGE_PRECISION, *interval, *bounds, "status", *chance)
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the table of rows."""
+        if self.interval is not None:
+            check_method(rows, self.interval)
+        # One ranking serves all columns, so that bins are counted in one pass over the rows.
+        ranking = rank(rows, self.bins, squares=self.interval is not None)
+        if self.interval is None:
+            table = sized_areas(ranking)
+        else:
+            table = sized_estimates(ranking, rows, self.bins, self.interval)
+        if self.chance or self.interval is not None:
+            table = with_random(table.with_columns(_CLASSES), ranking, rows.keys)
+        if self.interval is not None:
+            table = with_interval(table, self.interval)
+        if self.bounds:
+            bounds = ranking.segments.with_keys(tie_bounds(ranking))
+            table = left_join(table, bounds, rows.keys)
+        return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -19,13 +19,33 @@ from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Average
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows, dropped
+from frame_prc._rows.table import Table
 from frame_prc.exceptions import ColumnError, OptionError, nearest
 
-COLUMNS = (*SIZES, AVERAGE_PRECISION, UNDEFINED)
+
+@dataclass(frozen=True)
+class Averages(Table):
+    """The average over one key inside the others."""
+
+    over: str
+    average: Average
+    bins: Bins | None
+    outputs = (*SIZES, AVERAGE_PRECISION, UNDEFINED)
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the averages, with the keys that are left."""
+        _check(rows, self.over, self.average)
+        if self.average == "micro":
+            pooled = rank(_pooled(rows, self.over), self.bins)
+            return sized_areas(pooled).with_columns(NONE_UNDEFINED)
+        return _mean(sized_areas(rank(rows, self.bins)), rows, self.over, self.average)
+
+    def keyed(self, rows: Rows) -> Rows:
+        """Return rows without the key that is averaged over."""
+        return _pooled(rows, self.over)
 
 
-def averaged(rows: Rows, over: str, average: Average, bins: Bins | None) -> pl.LazyFrame:
-    """Return the average over one key inside the others."""
+def _check(rows: Rows, over: str, average: Average) -> None:
     if over not in rows.columns.key_dtypes:
         raise ColumnError(
             f"over={over!r} is not a key in by=",
@@ -41,12 +61,6 @@ def averaged(rows: Rows, over: str, average: Average, bins: Bins | None) -> pl.L
             "rows with weight=, or integer counts",
             "average='macro' counts each segment alike",
         )
-    pooled = _pooled(rows, over)
-    if average == "micro":
-        table = sized_areas(rank(pooled, bins)).with_columns(NONE_UNDEFINED)
-    else:
-        table = _mean(sized_areas(rank(rows, bins)), rows, over, average)
-    return pooled.finish(table, [*COLUMNS, *dropped(rows.columns.request.missing)])
 
 
 def _kept_keys(rows: Rows, over: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -25,13 +25,11 @@ from frame_prc._inference.intervals import (
 from frame_prc._lazy import in_python, left_join
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Adjust, Comparison
-from frame_prc._rows.rows import Rows, dropped, side_by_side
+from frame_prc._rows.rows import Rows, side_by_side
+from frame_prc._rows.table import Table
 from frame_prc._tables.rest import rest_of_each_segment
 
-MODELS = ("model_a", "model_b")
-AGAINST = ("against",)
 _TEST = ("ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value")
-_ADJUSTED = ("p_adjusted",)
 
 # The squares of what rounding leaves of a difference between two rankings that are one.
 _ROUNDING = 1e-24
@@ -44,32 +42,46 @@ _VARIANCES = ("variance_a", "variance_b")
 _VARIANCE, _DIFFERENCE, _STD_ERROR = (pl.col(n) for n in ("variance", "difference", "std_error"))
 
 
-def outputs(asked: Comparison) -> list[str]:
-    """Return the columns after the keys."""
-    compared = MODELS if asked.against is None else AGAINST
-    adjusted = _ADJUSTED if asked.adjust else ()
-    return [*compared, "n", "n_pos", *_TEST, *adjusted, "status"]
+@dataclass(frozen=True)
+class Differences(Table):
+    """One row per segment and pair of models, or per segment (and model)."""
 
+    comparison: Comparison
 
-def compare(rows: Rows, asked: Comparison) -> pl.LazyFrame:
-    """Return one row per segment and pair of models, or per segment (and model)."""
-    if asked.against is None:
-        compared = side_by_side(rows)
-        table = _models(compared, list(rows.columns.request.models), asked.pairs)
-    else:
-        compared = rows
-        table = _rest(rows) if asked.against == "rest" else _overall(rows)
-        table = table.with_columns(against=pl.lit(asked.against))
-    spread = table.with_columns(difference=_difference()).with_columns(
-        std_error=pl.when(_VARIANCE > 0, _DIFFERENCE.is_not_null(), _carries_test()).then(
-            _VARIANCE.sqrt()
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        sides = ("model_a", "model_b") if self.comparison.against is None else ("against",)
+        adjusted = ("p_adjusted",) if self.comparison.adjust else ()
+        return (*sides, "n", "n_pos", *_TEST, *adjusted, "status")
+
+    def keyed(self, rows: Rows) -> Rows:
+        """Return rows without a key for the models that are compared."""
+        return side_by_side(rows) if self.comparison.against is None else rows
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the differences, each with its test."""
+        asked = self.comparison
+        spread = (
+            _both_areas(rows, asked)
+            .with_columns(difference=_difference())
+            .with_columns(
+                std_error=pl.when(_VARIANCE > 0, _DIFFERENCE.is_not_null(), _carries_test()).then(
+                    _VARIANCE.sqrt()
+                )
+            )
+            .with_columns(*_limits(asked.level), _deviate(), status())
         )
-    )
-    tested = _with_p_value(
-        spread.with_columns(*_limits(asked.level), _deviate(), status()),
-        in_memory=rows.in_memory,
-    ).with_columns(adjusted(asked.adjust))
-    return compared.finish(tested, [*outputs(asked), *dropped(rows.columns.request.missing)])
+        tested = _with_p_value(spread, in_memory=rows.in_memory)
+        return tested.with_columns(adjusted(asked.adjust))
+
+
+def _both_areas(rows: Rows, asked: Comparison) -> pl.LazyFrame:
+    """Return what is compared, with both areas and the variance of their difference."""
+    if asked.against is None:
+        return _models(side_by_side(rows), list(rows.columns.request.models), asked.pairs)
+    table = _rest(rows) if asked.against == "rest" else _overall(rows)
+    return table.with_columns(against=pl.lit(asked.against))
 
 
 # --- models on the same rows ---------------------------------------------------------------

@@ -38,7 +38,7 @@ def rest_of_each_segment(rows: Rows) -> pl.LazyFrame:
     keys = rows.frame.select(rows.keys).collect_schema()
     numbers = dict.fromkeys((*ESTIMATES, _COVARIANCE), pl.Float64())
     return in_python(
-        rows.guard(rows.frame),
+        rows.with_checks(rows.frame),
         lambda frame: _evaluated(rows, frame),
         pl.Schema({**keys, **numbers, "status": pl.String()}),
         in_memory=rows.in_memory,

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import polars as pl
 
-from frame_prc._curves import areas as _areas
-from frame_prc._curves.areas import AVERAGE_PRECISION, N_UNDEFINED, NONE_UNDEFINED, SIZES, UNDEFINED
+from frame_prc._curves.areas import (
+    AVERAGE_PRECISION,
+    N_UNDEFINED,
+    NONE_UNDEFINED,
+    SIZES,
+    UNDEFINED,
+    areas_of,
+    calibrated_step_area,
+    interpolated_shortfall,
+    steps,
+)
 from frame_prc._curves.operating_points import best, with_order
 from frame_prc._formulas import f_score, precision, sizes, total
-from frame_prc._inference import chance as _chance
+from frame_prc._inference.chance import RANDOM, with_random
 from frame_prc._inference.influence import spreads_of
-from frame_prc._inference.intervals import COLUMNS as INTERVAL
-from frame_prc._inference.intervals import with_interval
+from frame_prc._inference.intervals import INTERVAL, with_interval
 from frame_prc._lazy import aggregated, cached, join, left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Interval, Method
 from frame_prc._rows.rows import DROPPED, Rows
+from frame_prc._rows.table import Table
 from frame_prc._tables.normalised import with_lift, with_normalised
 
 LEVEL = "level"
@@ -23,10 +35,10 @@ LEVEL = "level"
 _METHODS: tuple[Method, ...] = ("step", "interpolated", "gain")
 _CALIBRATED = "calibrated_average_precision"
 _MEASURES = (
-    _chance.RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
+    RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
     _CALIBRATED, "interpolated", "normalised_interpolated", "gain", "best_f1",
 )  # fmt: skip
-COLUMNS = (
+_SCORECARD = (
     *SIZES, *DROPPED, "status", AVERAGE_PRECISION, *INTERVAL, *_MEASURES, "best_f1_threshold",
 )  # fmt: skip
 
@@ -35,23 +47,36 @@ _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _AREA, _N_EFFECTIVE = pl.col(AVERAGE_PRECISION), pl.col("n_effective")
 
 
-def outputs(*, overall: bool) -> tuple[str, ...]:
-    """Return the columns of a summary beside its keys."""
-    return (LEVEL, *COLUMNS, UNDEFINED) if overall else COLUMNS
+@dataclass(frozen=True)
+class Summary(Table):
+    """One row per segment, and with ``overall`` one for all rows and one for the mean."""
+
+    interval: Interval
+    overall: bool
+    counts_dropped = False  # it always does
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns beside the keys."""
+        return (LEVEL, *_SCORECARD, UNDEFINED) if self.overall else _SCORECARD
+
+    @property
+    def leading(self) -> Sequence[str]:
+        """The column that comes before the keys."""
+        return (LEVEL,) if self.overall else ()
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the scorecards of rows."""
+        segments = _scorecards(rows, self.interval)
+        return _with_overall(cached(segments), rows, self.interval) if self.overall else segments
 
 
-def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
-    """Return one row per segment, and with ``overall`` one for all rows and one for the mean."""
-    segments = _scorecards(rows, interval)
-    if not overall:
-        return rows.finish(segments, COLUMNS)
-    segments = cached(segments)
+def _with_overall(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFrame:
+    """Add a row for all rows and one for the mean of the segments, for each model."""
     pooled = _scorecards(rows.pooled(), interval).with_columns(NONE_UNDEFINED)
     levels = {"segment": segments, "pooled": pooled, "macro": _macro(segments, rows, interval)}
     named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
-    every = pl.concat(named, how="diagonal", parallel=False)
-    tidy = rows.finish(every, outputs(overall=True))
-    return tidy.select(LEVEL, pl.exclude(LEVEL))
+    return pl.concat(named, how="diagonal", parallel=False)
 
 
 # --- segments ------------------------------------------------------------------------------
@@ -60,20 +85,20 @@ def summary(rows: Rows, interval: Interval, *, overall: bool) -> pl.LazyFrame:
 def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
     """Return keys and scorecard of every segment."""
     ranking = rank(rows, squares=not rows.columns.lacks_squares)
-    steps = cached(_areas.steps(ranking, _METHODS))
-    spread = _spread(steps, ranking)
-    areas = _areas_of(_with_reference(steps, ranking), ranking)
+    grown = cached(steps(ranking, _METHODS))
+    spread = _spread(grown, ranking)
+    areas = _areas_of(_with_reference(grown, ranking), ranking)
     table = join(areas, spread, on="segment", how="left", maintain_order="left").with_columns(
         *sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)
     )
     both = (_POSITIVES > 0) & (_NEGATIVES > 0)
     best = _with_best(table, ranking).with_columns(pl.when(both).then(pl.col(_CALIBRATED)))
-    beside = with_lift(_chance.with_random(best, ranking, ["segment"]))
+    beside = with_lift(with_random(best, ranking, ["segment"]))
     measured = with_normalised(beside, weighted=rows.columns.weighted)
     table = with_interval(_with_every_dropped(measured, ranking), interval)
     # Of the columns on the way, some have a dtype of this ranking, and not of the next.
     return ranking.segments.with_keys(table).select(
-        *rows.keys, *COLUMNS, "shortfall", "n_effective"
+        *rows.keys, *_SCORECARD, "shortfall", "n_effective"
     )
 
 
@@ -89,13 +114,13 @@ def _spread(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
 def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Return the areas of each segment, and its step of the best F1."""
     rated = steps.with_columns(
-        _where_grown(_areas.calibrated_step_area(pl.col("reference_odds")), _CALIBRATED),
+        _where_grown(calibrated_step_area(pl.col("reference_odds")), _CALIBRATED),
         _where_grown(f_score(_TP, _FP, _POSITIVES - _TP, 1), "f1"),
         _where_grown(precision(_TP, _FP), "precision"),
-        _where_grown(_areas.interpolated_shortfall(), "interpolated_shortfall"),
+        _where_grown(interpolated_shortfall(), "interpolated_shortfall"),
     )
     never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
-    return _areas.areas_of(
+    return areas_of(
         with_order(rated),
         _METHODS,
         weighted=ranking.rows.columns.weighted,

@@ -1,4 +1,4 @@
-"""The command line ``frame-prc``: a verb, files, and the verb's parameters as options."""
+"""The command line ``frame-prc``: a command, files, and the parameters of a verb as options."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 is fine, 1 is bad data, 2 is bad usage, 130 is a run that was interrupted, and 143 one that
-    was told to end.
+    0 is success, 1 bad data, 2 bad usage, 130 a run interrupted by Ctrl-C, and 143 one ended by
+    SIGTERM.
 
     Parameters
     ----------
     arguments
-        What follows the program's name; by default what the shell passed.
+        The arguments after the program's name; by default those of this process.
     """
     caught: list[int] = []
 
     def interrupt(number: int, _: object) -> None:
-        for other in _SIGNALS:  # once is enough, and the rest is tidying up
+        for other in _SIGNALS:  # a second signal must not stop the cleaning up
             signal.signal(other, signal.SIG_IGN)
         caught.append(number)
         raise KeyboardInterrupt
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     if code == INTERRUPTED:
         discard_unfinished()
-        # Without waiting for a thread that may be at work still.
+        # At once: a thread that is still at work would keep sys.exit waiting.
         os._exit(128 + caught[0] if caught else code)
     return code
 

@@ -1,4 +1,4 @@
-"""The program: its commands, and what it says when something is wrong."""
+"""The program: its commands, and its error messages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 import frame_prc
-from frame_prc.cli import commands as _commands
-from frame_prc.cli import demo as _demo
-from frame_prc.cli import errors as _errors
+from frame_prc.cli import errors
+from frame_prc.cli.commands import COMMANDS
+from frame_prc.cli.demo import demo
+from frame_prc.cli.near_misses import near_miss
 from frame_prc.exceptions import PrcError
 
 _NAME = "frame-prc"
@@ -22,21 +23,23 @@ _HELP = """Precision-recall curves and average precision per segment, from files
 Example:
   frame-prc summary rows.csv --truth outcome --score model --by region --pos-label yes
 
-Exit codes: 0 fine, 1 bad data, 2 bad usage.
+Exit codes: 0 success, 1 bad data, 2 bad usage.
 """
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line; return its exit code."""
+    arguments = list(arguments) or ["--help"]
     try:
-        code = _app()(list(arguments) or ["--help"], prog_name=_NAME, standalone_mode=False)
-    except typer.Abort:  # what some versions of Typer make of Ctrl-C
-        return _errors.INTERRUPTED
-    except Exception as error:  # whatever it is, a shell gets one line
+        code = _app()(arguments, prog_name=_NAME, standalone_mode=False)
+    except typer.Abort:  # raised by some versions of Typer on Ctrl-C
+        return errors.INTERRUPTED
+    except Exception as error:  # every error is reported in one line
         if "--debug" in arguments and not _is_usage(error):
             traceback.print_exc()
-        return _complain(error)
-    return code or _errors.FINE
+        code, text = _report(error, arguments)
+        print(f"{_NAME}: {text}", file=sys.stderr)
+    return code or errors.SUCCESS
 
 
 def _is_usage(error: Exception) -> bool:
@@ -44,15 +47,15 @@ def _is_usage(error: Exception) -> bool:
     return hasattr(error, "format_message")
 
 
-def _complain(error: Exception) -> int:
+def _report(error: Exception, arguments: Sequence[str]) -> tuple[int, str]:
+    """Return the exit code and the message of an error."""
+    if _is_usage(error):
+        clearer = near_miss(error, arguments)
+        text = errors.usage_line(error) if clearer is None else errors.line(clearer)
+        return errors.BAD_USAGE, text
     if isinstance(error, PrcError):
-        code, said = _errors.exit_code(error), _errors.line(error)
-    elif _is_usage(error):
-        code, said = _errors.BAD_USAGE, _errors.usage_line(error)
-    else:
-        code, said = _errors.BAD_DATA, _errors.unexpected_line(error)
-    print(f"{_NAME}: {said}", file=sys.stderr)
-    return code
+        return errors.exit_code(error), errors.line(error)
+    return errors.BAD_DATA, errors.unexpected_line(error)
 
 
 def _app() -> typer.Typer:
@@ -63,14 +66,14 @@ def _app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback()(_main)
-    for command in _commands.COMMANDS:
+    for command in COMMANDS:
         app.command(command.name)(command.function())
-    app.command("demo")(_demo.demo)
+    app.command("demo")(demo)
     return app
 
 
-def _version(asked: bool) -> None:  # noqa: FBT001
-    if asked:
+def _print_version(given: bool) -> None:  # noqa: FBT001
+    if given:
         print(f"{_NAME} {frame_prc.__version__}")
         raise typer.Exit
 
@@ -80,7 +83,7 @@ def _main(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Say which version it is."
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
         ),
     ] = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Pictures: a chart into a file that needs no network."""
+"""Charts as files that need no network."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from frame_prc._files import atomic_write
 from frame_prc._request.packages import check_installed
 from frame_prc.cli.output import check_file, check_given
 
-SUFFIXES = (".html", ".svg", ".png")
-_PIXELS = 2  # of a PNG for each of the chart's, for screens that have as many
+_SUFFIXES = (".html", ".svg", ".png")
+_OPTIONS: dict[str, dict[str, object]] = {
+    ".html": {"inline": True},
+    ".png": {"scale_factor": 2},  # sharp on high-resolution screens
+}
 
 
 def check(output: str | None) -> None:
-    """Refuse a place where no picture can be, before anything is read."""
-    allowed = f"a file that ends with {', '.join(SUFFIXES)}"
-    check_file(check_given(output, allowed, "-o plot.html"), SUFFIXES)
+    """Refuse a file that no chart can be written to, before anything is read."""
+    allowed = f"a file that ends with {', '.join(_SUFFIXES)}"
+    check_file(check_given(output, allowed, "-o plot.html"), _SUFFIXES)
     check_installed("vl_convert", "vl-convert-python", "a picture")
 
 
 def save(chart: Any, output: str) -> None:
-    """Save a chart as the suffix says, whole or not at all."""
-    how: dict[str, dict[str, object]] = {
-        ".html": {"inline": True},
-        ".png": {"scale_factor": _PIXELS},
-    }
+    """Write a chart, atomically, in the format of the suffix."""
+    suffix = Path(output).suffix.lower()
     with atomic_write(output) as (part,):
-        suffix = Path(output).suffix.lower()
-        chart.save(part, format=suffix.removeprefix("."), **how.get(suffix, {}))
+        chart.save(part, format=suffix.removeprefix("."), **_OPTIONS.get(suffix, {}))

@@ -1,4 +1,4 @@
-"""The commands: which verb each calls, on what, and what becomes of the result."""
+"""The commands: each calls a verb on the rows of files, and prints or writes the result."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import Annotated, Any
 import polars as pl
 
 import frame_prc
-from frame_prc.cli import charts as _charts
-from frame_prc.cli import counting as _counting
+from frame_prc.cli import charts, output
 from frame_prc.cli import input as _input
-from frame_prc.cli import output as _output
-from frame_prc.cli.input import Dialect, Source
+from frame_prc.cli.counting import counts
 from frame_prc.cli.parameters import (
     DEBUG,
     FOR_R,
@@ -28,11 +26,13 @@ from frame_prc.cli.parameters import (
     label,
     scores,
 )
+from frame_prc.cli.reading import check_numbers
+from frame_prc.cli.source import Dialect, Source
 from frame_prc.cli.work import Progress, done
 
-Given = dict[str, Any]
+Values = dict[str, Any]
 
-# Columns that say which row is which, beside the keys.
+# Columns that identify a row, besides the keys: a wide table repeats them in each block.
 _IDENTIFYING = ("level", "model", "model_a", "model_b", "method", "criterion", "target")
 
 
@@ -40,7 +40,7 @@ _IDENTIFYING = ("level", "model", "model_a", "model_b", "method", "criterion", "
 class Command:
     """A command that calls a verb; its options are the verb's parameters.
 
-    ``own`` are options that mean something else than those of other commands do.
+    ``own`` are options that differ from those of the same name of other commands.
     """
 
     name: str
@@ -51,12 +51,12 @@ class Command:
 
     @property
     def draws(self) -> bool:
-        """Whether the result is a picture, and not a table."""
+        """Whether the result is a chart, and not a table."""
         return self.verb == "plot"
 
     @property
     def writes(self) -> bool:
-        """Whether the verb writes its result itself."""
+        """Whether the verb itself writes the result."""
         return self.verb == "write_ggplot"
 
     def options(self) -> dict[str, Option]:
@@ -67,8 +67,8 @@ class Command:
     def function(self) -> Callable[..., None]:
         """Return a function with a parameter for every option, from which Typer makes a command."""
 
-        def run(**given: Any) -> None:
-            execute(self, given)
+        def run(**options: Any) -> None:
+            execute(self, options)
 
         parameters = self._signature()
         run.__doc__ = f"{self.help}\n\n\b\nExample:\n  {self.example}"
@@ -81,8 +81,11 @@ class Command:
         own = [option.parameter(name, defaults[name]) for name, option in self.options().items()]
         result = PICTURE if self.draws else FOR_R if self.writes else RESULT
         common = SOURCE | result | DEBUG
-        none = [option.parameter(n, _nothing(option)) for n, option in common.items()]
-        return [_paths(), *own, *none]
+        others = [
+            option.parameter(name, False if option.kind is bool else None)
+            for name, option in common.items()
+        ]
+        return [_paths(), *own, *others]
 
     def _parameters(self) -> dict[str, Any]:
         verb = signature(getattr(frame_prc, self.verb))
@@ -93,18 +96,14 @@ class Command:
         }
 
 
-def _nothing(option: Option) -> Any:
-    return False if option.kind is bool else None
-
-
 def _paths() -> Parameter:
     import typer  # noqa: PLC0415
 
-    told = typer.Argument(
+    argument = typer.Argument(
         help="Parquet, CSV, TSV, Arrow or NDJSON files, globs of them, or - for standard input.",
         metavar="FILE...",
     )
-    return Parameter("paths", Parameter.KEYWORD_ONLY, annotation=Annotated[list[str], told])
+    return Parameter("paths", Parameter.KEYWORD_ONLY, annotation=Annotated[list[str], argument])
 
 
 COMMANDS = [
@@ -123,106 +122,112 @@ COMMANDS = [
     Command(
         "summary",
         "summary",
-        "Scorecard of each segment: its size, average precision, interval, chance level.",
+        "Size, average precision, interval and lift of each segment.",
         "frame-prc summary rows.csv -t outcome -s score -b region --pos-label yes --overall",
     ),
     Command(
         "compare",
         "compare",
-        "Which of several models is better, on the same rows: the first less the second.",
+        "Difference in average precision between models, with a test.",
         "frame-prc compare rows.parquet -t late -s new -s old -b carrier --adjust holm",
     ),
     Command(
         "points",
         "operating_points",
-        "The best threshold for a recall, a precision, an F score, or a share of the rows.",
-        "frame-prc points rows.parquet -t late -s score -b carrier --recall .9 --f-beta 1",
+        "Best threshold for a target recall, precision or F score.",
+        "frame-prc points rows.parquet -t late -s score -b carrier --recall 0.9 --f-beta 1",
     ),
     Command(
         "counts",
         "counts",
-        "Positives and negatives at each score or in each bin; they add up.",
+        "Positives and negatives at each score or in each bin.",
         "frame-prc counts '2024-*.parquet' -t late -s score --thresholds 200 -o counts.parquet",
     ),
     Command(
         "plot",
         "plot",
-        "Draw the curves into an HTML, SVG or PNG file.",
+        "Draw the curves in an HTML, SVG or PNG file.",
         "frame-prc plot rows.parquet -t late -s old -s new -b carrier -o curves.html",
         PLOT,
     ),
     Command(
         "ggplot",
         "write_ggplot",
-        "Write the curves for R, and beside them the ggplot2 script that draws them.",
+        "Write a table and the ggplot2 script that draws its curves.",
         "frame-prc ggplot rows.parquet -t late -s old -s new -b carrier -o curves.tsv",
         {"title": PLOT["title"]},
     ),
 ]
 
 
-def execute(command: Command, given: Given) -> None:
-    """Run a command: check what can be checked, then read, compute, and write."""
-    output, form = given["output"], given.get("format")
-    if command.draws:
-        _charts.check(output)
-    elif command.writes:
-        # The verb checks the place.
-        _output.check_given(output, "the file for R to read", "-o curves.tsv")
-    else:
-        _output.check(output, form)
+def execute(command: Command, options: Values) -> None:
+    """Run a command: check the options, read the files, compute, and print or write the result."""
+    path, form = options["output"], options.get("format")
+    _check_output(command, path, form)
     dialect = Dialect(
-        given["separator"], given["decimal_comma"], given["null_value"] or (), given["text"] or ()
+        options["separator"],
+        options["decimal_comma"],
+        options["null_value"] or (),
+        options["text"] or (),
     )
-    with _input.opened(given["paths"], given["input_format"], dialect) as (source, rows):
-        asked = arguments(command, given, rows.collect_schema())
-        _output.check_other(output, source.paths)
-        _input.check_numbers(source, rows, asked)
+    with _input.opened(options["paths"], options["input_format"], dialect) as (source, rows):
+        parameters = arguments(command, options, rows.collect_schema())
+        output.check_not_source(path, source.paths)
+        check_numbers(source, rows, parameters)
         progress = Progress(f"reading {source}")
 
         def work(source: Source, rows: pl.LazyFrame) -> pl.DataFrame | None:
-            return _result(command, source, rows, asked, output, progress)
+            return _result(command, source, rows, parameters, path, progress)
 
         frame = done(lambda: _input.read_by(work, source, rows), progress)
     if frame is not None:
-        _output.show(frame, form, [*_IDENTIFYING, *(asked["by"] or ())])
+        output.show(frame, form, [*_IDENTIFYING, *(parameters["by"] or ())])
 
 
-def arguments(command: Command, given: Given, schema: Mapping[str, pl.DataType]) -> Given:
-    """Return what a verb is called with."""
-    asked: Given = {
-        name: option.parse(given[name]) if given[name] not in (None, []) else None
+def _check_output(command: Command, path: str | None, form: str | None) -> None:
+    if command.draws:
+        charts.check(path)
+    elif command.writes:  # the verb checks the path itself
+        output.check_given(path, "the file for R to read", "-o curves.tsv")
+    else:
+        output.check(path, form)
+
+
+def arguments(command: Command, options: Values, schema: Mapping[str, pl.DataType]) -> Values:
+    """Return the verb's parameters."""
+    parameters: Values = {
+        name: option.parse(options[name]) if options[name] not in (None, []) else None
         for name, option in command.options().items()
     }
-    if asked.get("score"):
-        asked["score"] = scores(asked["score"], schema)
+    if parameters.get("score"):
+        parameters["score"] = scores(parameters["score"], schema)
     for name in ("by", "facet"):
-        if asked.get(name):
-            asked[name] = columns(asked[name], schema)
-    if asked.get("facet") == ["none"]:
-        asked["facet"] = False
-    if asked.get("pos_label") and asked["truth"] in schema:
-        asked["pos_label"] = label(asked["pos_label"], schema[asked["truth"]])
-    return asked
+        if parameters.get(name):
+            parameters[name] = columns(parameters[name], schema)
+    if parameters.get("facet") == ["none"]:
+        parameters["facet"] = False
+    if parameters.get("pos_label") and parameters["truth"] in schema:
+        parameters["pos_label"] = label(parameters["pos_label"], schema[parameters["truth"]])
+    return parameters
 
 
 def _result(
     command: Command,
     source: Source,
     rows: pl.LazyFrame,
-    asked: Given,
-    output: str | None,
+    parameters: Values,
+    path: str | None,
     progress: Progress,
 ) -> pl.DataFrame | None:
-    """Return a result to be shown, or write it."""
+    """Return a result to print, or write it to the path."""
     if command.writes:
-        frame_prc.write_ggplot(rows, output or "", **asked)
+        frame_prc.write_ggplot(rows, path or "", **parameters)
         return None
     if command.verb == "counts":
-        result = _counting.counts(source, rows, asked, progress)
+        result = counts(source, rows, parameters, progress)
     else:
-        result = getattr(frame_prc, command.verb)(rows, **asked)
-    if output is None:
+        result = getattr(frame_prc, command.verb)(rows, **parameters)
+    if path is None:
         return result.collect()
-    (_charts if command.draws else _output).save(result, output)
+    (charts if command.draws else output).save(result, path)
     return None

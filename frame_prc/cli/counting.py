@@ -1,4 +1,4 @@
-"""Counts in parts, one after the other, in memory that does not grow with the rows."""
+"""Counts of one part of the rows after the other, in memory that does not grow with the rows."""
 
 from __future__ import annotations
 
@@ -9,42 +9,46 @@ import polars as pl
 
 import frame_prc
 from frame_prc._lazy import named
-from frame_prc.cli import input as _input
-from frame_prc.cli.input import Source
+from frame_prc.cli.reading import reading
+from frame_prc.cli.source import Source
 from frame_prc.cli.work import Progress
 from frame_prc.exceptions import DataError
 
-Given = Mapping[str, Any]
+Parameters = Mapping[str, Any]
 
 
-def counts(source: Source, rows: pl.LazyFrame, asked: Given, progress: Progress) -> pl.LazyFrame:
-    """Return the counts of all rows, which are counted in parts where they are many."""
-    whole = frame_prc.counts(rows, **asked)  # says at once what the schema shows
+def counts(
+    source: Source, rows: pl.LazyFrame, parameters: Parameters, progress: Progress
+) -> pl.LazyFrame:
+    """Return the counts of all rows; several parts are counted separately and added up."""
+    whole = frame_prc.counts(rows, **parameters)  # checks the schema
     parts = source.parts()
     if len(parts) == 1:
         return whole
-    alike = _without_label(asked, rows.collect_schema())
+    of_part = _without_label(parameters, rows.collect_schema())
     added: list[pl.DataFrame] = []
     for place, part in enumerate(parts, 1):
         progress.text = f"counting {place} of {len(parts)}: {part}"
-        added = [frame_prc.merge_counts(*added, _count(part, alike))]
-    # A label that is nowhere is an error, which all rows together have to show.
-    is_nowhere = asked["pos_label"] is not None and added[0]["pos"].sum() == 0
+        added = [frame_prc.merge_counts(*added, _count(part, of_part))]
+    # A label that occurs in no part is an error, which counting all rows together raises.
+    is_nowhere = parameters["pos_label"] is not None and added[0]["pos"].sum() == 0
     return whole if is_nowhere else added[0].lazy()
 
 
-def _count(part: Source, asked: Given) -> pl.DataFrame:
-    with _input.reading(part):
+def _count(part: Source, parameters: Parameters) -> pl.DataFrame:
+    with reading(part):
         try:
-            return frame_prc.counts(part.scan(), **asked).collect()
+            return frame_prc.counts(part.scan(), **parameters).collect()
         except DataError as error:
-            raise DataError(f"{part}: {error}") from error
+            raise DataError(
+                f"{part}: {error.what}", error.allowed, error.hint, shell_hint=error.shell_hint
+            ) from error
 
 
-def _without_label(asked: Given, schema: pl.Schema) -> Given:
-    """Return what to ask of a file in which the label may happen not to occur."""
-    if asked["pos_label"] is None:
-        return asked
-    truth = named(asked["truth"])
-    known = truth.fill_nan(None) if schema[asked["truth"]].is_float() else truth
-    return {**asked, "truth": known == asked["pos_label"], "pos_label": None}
+def _without_label(parameters: Parameters, schema: pl.Schema) -> Parameters:
+    """Return the parameters for a part in which the label may not occur."""
+    if parameters["pos_label"] is None:
+        return parameters
+    truth = named(parameters["truth"])
+    known = truth.fill_nan(None) if schema[parameters["truth"]].is_float() else truth
+    return {**parameters, "truth": known == parameters["pos_label"], "pos_label": None}

@@ -1,4 +1,4 @@
-"""The demonstration: flights that come with the package, from the scorecard to a picture."""
+"""The demonstration: a scorecard, a table for R and a chart of the bundled flights."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import polars as pl
 import typer
 
 import frame_prc
-from frame_prc.cli import charts as _charts
-from frame_prc.cli import output as _output
+from frame_prc.cli import charts
+from frame_prc.cli.output import show_text
 from frame_prc.cli.work import Progress, done
 from frame_prc.exceptions import FileError
 
@@ -33,43 +33,43 @@ def demo(
         "frame-prc-demo"
     ),
     *,
-    debug: Annotated[  # noqa: ARG001 - the program looks for it
-        bool, typer.Option("--debug", help="Show where in the program an error arose.")
+    debug: Annotated[  # noqa: ARG001 - read from the arguments
+        bool, typer.Option("--debug", help="Show the traceback of an error.")
     ] = False,
 ) -> None:
-    """See a scorecard, a table for R, and a picture, of flights that come along.
+    """Print a scorecard of flights; write a chart and a table for R.
 
     \b
     Example:
       frame-prc demo
-    """  # noqa: D301 - what Typer reads as "keep these lines"
+    """  # noqa: D301 - Typer keeps the lines after it
     _make(folder)
     flights = pl.scan_parquet(bundled_flights())
     scores = done(lambda: scorecards(flights), Progress("computing the scorecards"))
-    _output.tell(lambda console: _show(scores, console))
+    show_text(lambda console: _show(scores, console))
     html, tsv, script = done(lambda: write(flights, folder), Progress("drawing the curves"))
     written = _WRITTEN.format(
         html=html, tsv=tsv, script=script, command=_command(script), program=_program()
     )
-    _output.tell(lambda console: console.print(written, soft_wrap=True))
+    show_text(lambda console: console.print(written, soft_wrap=True))
 
 
 def _show(scores: pl.DataFrame, console: Console) -> None:
-    from frame_prc.cli import table as _table  # noqa: PLC0415 - Rich takes its time
+    from frame_prc.cli import table as _table  # noqa: PLC0415 - importing Rich is slow
 
     console.print(_introduction(scores), soft_wrap=True)
     _table.show(scorecard(scores), [_KEY], console)
 
 
 def bundled_flights() -> Path:
-    """Return where the flights are: in the installed package, or else in the checkout."""
+    """Return the path of the flights: in the installed package, or else in the checkout."""
     package = Path(frame_prc.__file__).parent
     for folder in (package / "data", package.parent / "examples" / "data"):
         if (folder / "flights.parquet").is_file():
             return folder / "flights.parquet"
     raise FileError(
         f"the bundled flights are not in {str(package)!r}",
-        hint="install frame-prc again, from its checkout or wheel",
+        hint="reinstall frame-prc from its checkout or wheel",
     )
 
 
@@ -79,17 +79,17 @@ def scorecards(flights: pl.LazyFrame) -> pl.DataFrame:
 
 
 def scorecard(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return what to show of the model with the highest pooled average precision."""
+    """Return the columns to show, for the model with the highest pooled average precision."""
     best = scores.filter(pl.col("model") == _pooled(scores)[0]["model"])
     overall = pl.when(pl.col("level") == "segment").then(_KEY).otherwise("level")
     return best.with_columns(overall.alias(_KEY)).select(_SHOWN)
 
 
 def write(flights: pl.LazyFrame, folder: Path) -> tuple[Path, Path, Path]:
-    """Write the picture, the table for R, and the script that draws it; return where they are."""
+    """Write the chart, the table for R and the script that draws it; return their paths."""
     html = folder / "flights.html"
     tsv, script = frame_prc.write_ggplot(flights, folder / "flights.tsv", _TRUTH, _MODELS, by=_KEY)
-    _charts.save(frame_prc.plot(flights, _TRUTH, _MODELS, by=_KEY), str(html))
+    charts.save(frame_prc.plot(flights, _TRUTH, _MODELS, by=_KEY), str(html))
     return html, tsv, script
 
 
@@ -98,8 +98,8 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(
-            f"the folder {str(folder)!r} cannot be made: {error.strerror}",
-            hint="frame-prc demo FOLDER writes to another one",
+            f"the folder {str(folder)!r} cannot be created: {error.strerror}",
+            hint="frame-prc demo FOLDER writes to another folder",
         ) from error
 
 
@@ -113,16 +113,17 @@ def _introduction(scores: pl.DataFrame) -> str:
     best, other = _pooled(scores)
     return (
         f"{best['n']:,} flights from New York, July to December 2013; {best['prevalence']:.0%} "
-        "arrived 30 minutes late or more.\n"
-        f"Of two models, {best['model']} has the better average precision: "
-        f"{best['average_precision']:.3f}, and {other['model']} {other['average_precision']:.3f}.\n"
-        f"Scorecard of {best['model']} by {_KEY}; pooled is all rows, macro the mean of the "
-        "carriers:\n"
+        "arrived at least 30 minutes late.\n"
+        f"Of two models, {best['model']} has the higher average precision: "
+        f"{best['average_precision']:.3f}; {other['model']} has "
+        f"{other['average_precision']:.3f}.\n"
+        f"Scorecard of {best['model']} by {_KEY} (pooled: all rows; macro: mean of the "
+        "carriers):\n"
     )
 
 
 def _program() -> str:
-    """Return how to call this program again."""
+    """Return the command that runs this program."""
     if shutil.which("frame-prc"):
         return "frame-prc"
     path = Path(sys.argv[0])
@@ -136,10 +137,10 @@ def _command(script: Path) -> str:
 _WRITTEN = """
 Written:
   {html}  the curves of both models, for a browser
-  {tsv}   the same as a table
-  {script}     the R script that draws it: {command}
+  {tsv}   the curves as a table
+  {script}     an R script that draws the table: {command}
 
-The same on a file of yours, for example a CSV whose column outcome is yes or no:
+To do the same for your own file, such as a CSV whose column outcome is yes or no:
   {program} summary mine.csv --truth outcome --pos-label yes --score model --by region
   {program} plot mine.csv --truth outcome --pos-label yes --score model --by region -o curves.html
 """

@@ -1,4 +1,4 @@
-"""Results into a file, by its suffix, or to standard output, for people or for programs."""
+"""Results written to a file, or to standard output as a table or for other programs."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 FORMATS = ("table", "json", "ndjson", "csv", "tsv")
 _ROWS_AT_ONCE = 50_000
 _OS_ERROR = re.compile(r"([^:]*) \(os error (\d+)\)")
-# What the system says of a place that takes no more, and never of one that is read.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+# errno values that only writing can raise.
+_WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
-# --- what is asked for ------------------------------------------------------------------------
+# --- checks of options ------------------------------------------------------------------------
 
 
 def check(output: str | None, form: str | None) -> None:
@@ -41,26 +41,28 @@ def check(output: str | None, form: str | None) -> None:
         return
     if form is not None:
         raise OptionError(
-            "--format is given with --output", "one of them", "the suffix of the file says how"
+            "--format is given with --output",
+            "one of them",
+            "the suffix of the file sets the format",
         )
     check_file(output, tuple(_WRITERS))
 
 
-def check_other(output: str | None, sources: Sequence[Path]) -> None:
-    """Refuse to put a result in the place of its source."""
+def check_not_source(output: str | None, sources: Sequence[Path]) -> None:
+    """Refuse to write a result over the files it is computed from."""
     if output is not None and Path(output).resolve() in {path.resolve() for path in sources}:
-        raise FileError(f"{output!r} is what is read", "another file to write")
+        raise FileError(f"{output!r} is also an input file", "another file to write")
 
 
 def check_given(output: str | None, allowed: str, hint: str) -> str:
-    """Return the file to write, which there has to be."""
+    """Return the file to write; refuse a command without one."""
     if output is None:
         raise OptionError("--output is not given", allowed, hint)
     return output
 
 
 def check_file(output: str, suffixes: Sequence[str]) -> None:
-    """Refuse a file that cannot be written, or whose suffix does not say how."""
+    """Refuse a file that cannot be written, or whose suffix is not one of these."""
     check_writable(output)
     if Path(output).suffix.lower() not in suffixes:
         raise FileError(
@@ -72,16 +74,16 @@ def check_file(output: str, suffixes: Sequence[str]) -> None:
 
 
 def save(result: pl.LazyFrame, output: str) -> None:
-    """Write a result as the suffix says, whole or not at all."""
-    with atomic_write(output) as (part,), _told_from_reading(output):
+    """Write a result, atomically, in the format of the suffix."""
+    with atomic_write(output) as (part,), _naming(output):
         _WRITERS[Path(output).suffix.lower()](result, part)
 
 
 @contextmanager
-def _told_from_reading(output: str) -> Iterator[None]:
-    """Tell a place that cannot be written from a source that cannot be read.
+def _naming(output: str) -> Iterator[None]:
+    """Name the output in errors of writing it, and leave errors of reading to the caller.
 
-    Polars reads and writes in one go, and gives its own errors no number.
+    Polars reads and writes in one step, and its errors have the errno only in their text.
     """
     try:
         yield
@@ -89,21 +91,11 @@ def _told_from_reading(output: str) -> Iterator[None]:
         found = _OS_ERROR.search(str(error))
         if found is None:
             raise
-        if int(found[2]) in _FULL:
+        if int(found[2]) in _WRITE_ERRORS:
             raise FileError(
                 f"{output!r} cannot be written: {found[1].strip()}", hint="nothing was changed"
             ) from error
         raise pl.exceptions.ComputeError(str(error)) from error
-
-
-def _write_json(result: pl.LazyFrame, part: Path) -> None:
-    with part.open("wb") as file:
-        file.writelines(_json(result.collect()))
-
-
-def _write_ndjson(result: pl.LazyFrame, part: Path) -> None:
-    with part.open("wb") as file:
-        file.writelines(_ndjson(result.collect()))
 
 
 _WRITERS: dict[str, Callable[[pl.LazyFrame, Path], None]] = {
@@ -112,35 +104,40 @@ _WRITERS: dict[str, Callable[[pl.LazyFrame, Path], None]] = {
     ".tsv": lambda result, part: result.sink_csv(part, separator="\t"),
     ".arrow": lambda result, part: result.sink_ipc(part),
     ".feather": lambda result, part: result.sink_ipc(part),
-    ".ndjson": _write_ndjson,
-    ".jsonl": _write_ndjson,
-    ".json": _write_json,
+    ".ndjson": lambda result, part: _write_lines(_ndjson(result.collect()), part),
+    ".jsonl": lambda result, part: _write_lines(_ndjson(result.collect()), part),
+    ".json": lambda result, part: _write_lines(_json(result.collect()), part),
 }
+
+
+def _write_lines(lines: Iterator[bytes], part: Path) -> None:
+    with part.open("wb") as file:
+        file.writelines(lines)
 
 
 # --- standard output --------------------------------------------------------------------------
 
 
 def show(frame: pl.DataFrame, form: str | None, keys: Sequence[str]) -> None:
-    """Print a result: a table to a terminal, else lines with tabs, unless a format is given."""
+    """Print a result; by default a table to a terminal, and TSV elsewhere."""
     form = form or ("table" if sys.stdout is not None and sys.stdout.isatty() else "tsv")
     if form == "table":
-        from frame_prc.cli import table as _table  # noqa: PLC0415 - Rich takes its time
+        from frame_prc.cli import table as _table  # noqa: PLC0415 - importing Rich is slow
 
-        tell(lambda console: _table.show(frame, keys, console))
+        show_text(lambda console: _table.show(frame, keys, console))
     else:
         with _standard_output() as out:
             out.writelines(_PRINTERS[form](frame))
 
 
-def tell(speak: Callable[[Console], None]) -> None:
-    """Print what is for people."""
+def show_text(write: Callable[[Console], None]) -> None:
+    """Print text that is formatted for a terminal."""
     from rich.console import Console  # noqa: PLC0415
 
-    # Not to standard output itself: Rich ends the program where nobody reads on.
+    # Not to standard output itself: Rich exits with an error when the pipe is closed.
     text = io.StringIO()
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    speak(Console(file=text, force_terminal=is_terminal, highlight=False, markup=False))
+    write(Console(file=text, force_terminal=is_terminal, highlight=False, markup=False))
     with _standard_output() as out:
         out.write(text.getvalue().encode())
 
@@ -153,9 +150,9 @@ def _standard_output() -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.flush()
     except OSError as error:
-        # Python flushes once more as it ends, and would say what is known.
+        # Python flushes again at exit, and would report the error a second time.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):  # else who reads has seen enough
+        if not isinstance(error, BrokenPipeError):  # as in "| head"
             raise FileError(
                 f"standard output cannot be written: {error.strerror}", hint="-o FILE writes a file"
             ) from error
@@ -185,7 +182,7 @@ def _ndjson(frame: pl.DataFrame) -> Iterator[bytes]:
 
 
 def _in_json(value: Any) -> Any:
-    # JSON has no infinity, and null says undefined: the words are those of Protocol Buffers' JSON,
+    # JSON has no infinity, and null means undefined. The words are those of Protocol Buffers' JSON,
     # https://protobuf.dev/programming-guides/json, which Python, R and DuckDB read as numbers.
     if not isinstance(value, float) or math.isfinite(value):
         return value

@@ -1,4 +1,4 @@
-"""A frame as a table for people: numbers to the right, columns in blocks that fit the width."""
+"""A frame as a table on a terminal: a wide one in blocks of columns that fit the width."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from rich.table import Table
 
 MOST_ROWS = 200
 _GAP = 2
-_NARROW = 9  # what a header may take, whatever is below it
+_NARROW = 9  # the width that a header may have even above narrower cells
 _SMALLEST, _LARGEST = 1e-3, 1e6
-_COPIED = ("threshold", "below", "best_f1_threshold")  # rounded they would retrieve other rows
+# Shown with all digits, because a rounded threshold retrieves other rows.
+_EXACT = ("threshold", "below", "best_f1_threshold")
 
 
 def show(frame: pl.DataFrame, keys: Sequence[str], console: Console) -> None:
-    """Print a frame; where it is too wide, its columns in blocks that all begin with the keys."""
+    """Print a frame; if it is too wide, in blocks of columns that all begin with the keys."""
     head = frame.head(MOST_ROWS)
     columns = [_Column.of(head[name]) for name in head.columns]
     for number, block in enumerate(_blocks(columns, keys, console.width)):
@@ -43,7 +44,7 @@ class _Column:
 
     @classmethod
     def of(cls, values: pl.Series) -> _Column:
-        exact = values.cast(pl.String) if values.name in _COPIED else values
+        exact = values.cast(pl.String) if values.name in _EXACT else values
         cells = [_text(value) for value in exact]
         header = _folded(values.name, max(_NARROW, *map(cell_len, cells)))
         return cls(values.name, header, cells, values.dtype.is_numeric())
@@ -63,7 +64,7 @@ def _text(value: Any) -> str:
 
 
 def _folded(name: str, width: int) -> str:
-    """Return a name in lines that are no wider than they must, broken after underscores."""
+    """Return a name broken after underscores into lines that fit the width, where they can."""
     lines = [""]
     for word in re.findall(r"[^_]*_*", name):
         if lines[-1] and cell_len(lines[-1] + word) > width:

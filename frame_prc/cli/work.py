@@ -1,7 +1,7 @@
-"""Work in a thread of its own, so that the main thread can say how far it is, and be interrupted.
+"""Work in a separate thread, while the main thread shows progress and can be interrupted.
 
-Neither Polars nor NumPy always returns soon when Ctrl-C is pressed; what the work has begun to
-write is removed as the program ends.
+Polars and NumPy may not return soon after Ctrl-C. The program exits without waiting for them, and
+removes files that are not finished.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SECONDS_TO_SHOW = 2.0
-_LOOK_EVERY = 0.1
+_SECONDS_BETWEEN_UPDATES = 0.1
 
 
 class Progress:
-    """How far the work is, as a text that the work sets and the main thread shows."""
+    """A text that the work sets and the main thread shows."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._begun = monotonic()
+        self._started = monotonic()
         self._status: Status | None = None
 
     def show(self) -> None:
-        """Show the text and the time on standard error, if it is a terminal and time has passed."""
-        passed = monotonic() - self._begun
+        """Show the text and the time on standard error, if it is a terminal, after 2 seconds."""
+        passed = monotonic() - self._started
         if passed < _SECONDS_TO_SHOW or not sys.stderr.isatty():
             return
         if self._status is None:
@@ -42,13 +42,13 @@ class Progress:
         self._status.update(f"{self.text} ({passed:.0f} s)")
 
     def hide(self) -> None:
-        """Leave the terminal as it was."""
+        """Remove the text from the terminal."""
         if self._status is not None:
             self._status.stop()
 
 
 def done(work: Callable[[], T], progress: Progress) -> T:
-    """Return what the work returns, or raise what it raises, or that it was interrupted."""
+    """Return the result of the work, or raise its error, or ``KeyboardInterrupt`` on a signal."""
     worker = ThreadPoolExecutor(1)
     try:
         return _wait(worker.submit(work), progress)
@@ -58,7 +58,7 @@ def done(work: Callable[[], T], progress: Progress) -> T:
 
 
 def _wait(future: Future[T], progress: Progress) -> T:
-    # Not by what result() raises for "not yet": that is TimeoutError, which the work may raise too.
-    while not wait([future], timeout=_LOOK_EVERY).done:
+    # Not by result(timeout=...): it raises TimeoutError while waiting, as the work itself may.
+    while not wait([future], timeout=_SECONDS_BETWEEN_UPDATES).done:
         progress.show()
     return future.result()

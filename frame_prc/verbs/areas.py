@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from frame_prc._curves import areas as _areas
+from frame_prc._curves.areas import AVERAGE_PRECISION, Areas
 from frame_prc._curves.expression import rank_expression, weighted_expression
 from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, check_frame
@@ -33,10 +33,9 @@ from frame_prc._request.specs import (
     Missing,
     Start,
 )
-from frame_prc._rows import rows as _rows
-from frame_prc._rows.checks import LARGEST_WEIGHT, SMALLEST_WEIGHT
-from frame_prc._tables import average_precision as _tables
-from frame_prc._tables import averages as _averages
+from frame_prc._rows.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
+from frame_prc._tables.average_precision import AveragePrecision
+from frame_prc._tables.averages import Averages
 from frame_prc.verbs.run import engine_verbs, run
 
 if TYPE_CHECKING:
@@ -68,10 +67,11 @@ def average_precision(
     stratified: bool = False,
     seed: int | None = None,
 ) -> FrameT:
-    """Average precision of each segment, beside its size and prevalence, and how sure it is.
+    """Average precision of each segment, with its size, prevalence and, given ``ci``, an interval.
 
-    The step area under the precision-recall curve, ``sum((R_n - R_(n-1)) * P_n)`` over the distinct
-    scores in descending order, as scikit-learn's ``average_precision_score``.
+    The average precision is the step area under the precision-recall curve,
+    ``sum((R_n - R_(n-1)) * P_n)`` over the distinct scores in descending order, as in
+    scikit-learn's ``average_precision_score``.
 
     Parameters
     ----------
@@ -80,124 +80,118 @@ def average_precision(
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
-        Column of scores, any numeric dtype, higher means more likely positive. A list of columns,
-        or ``{name: column}``, evaluates several models; the result then begins with a key column
-        ``model``.
+        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
+        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
+        key column ``model``.
     by
-        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
         are one segment.
     weight
-        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
-        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
+        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
+        another of their values is missing. Other weights must be at least 1e-150, and their sum
+        below 1e150.
     pos_label
-        The value of ``truth`` that is the positive class; every other value is negative.
+        The value of ``truth`` that is the positive class; all other values are negative. It is an
+        error if the value never occurs.
     missing
-        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, for each model its own, and counted in ``n_dropped``.
-        ``"unretrieved"``: rows without a score stay in the totals as never found, at no threshold;
-        a missing truth raises.
+        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+        ``"drop"``: leave such rows out, separately for each model, and report their number in
+        ``n_dropped``. ``"unretrieved"``: count a row without a score in the totals, as one that no
+        threshold retrieves; a missing truth still raises.
     pos, neg
-        Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
-        sums of weights, also where all of them are whole.
+        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
+        data that are already aggregated. Rows with the same score are added up. Integers are counts
+        of rows; floats are sums of weights, even if all of them are whole numbers.
     pos_squares, neg_squares
-        Columns of the sums of squared weights that go with ``pos`` and ``neg``, for an interval if
-        those are sums of weights; ``counts(..., squares=True)`` makes them.
+        Columns with the sums of squared weights that belong to ``pos`` and ``neg``. An interval
+        needs them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns
+        them.
     over
-        One of the keys in ``by``, to average over inside the others. Goes with ``average``.
+        The key in ``by`` to average over, within each combination of the other keys. Requires
+        ``average``.
     average
-        ``"macro"``: the mean of the segments. ``"weighted"``: their mean weighted by ``n_pos``.
-        ``"micro"``: all rows pooled. ``"samples"``: the mean weighted by each segment's mean sample
-        weight, for an ``over`` that identifies samples. Segments whose average precision is
-        undefined are left out and counted in ``n_undefined``.
+        ``"macro"``: the mean over segments. ``"weighted"``: their mean weighted by ``n_pos``.
+        ``"micro"``: the average precision of all rows pooled. ``"samples"``: the mean weighted by
+        the mean sample weight of each segment, for an ``over`` that identifies samples. Segments
+        whose average precision is undefined are left out and counted in ``n_undefined``.
     thresholds
-        Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
-        are equal in the score's dtype are one. A score counts at the highest threshold it reaches;
-        rows below the lowest of a list are never retrieved, unless it begins with
-        ``float("-inf")``. Results are then those of the binned scores.
+        Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to 1. A
+        number is for probabilities: scores below 0 or above 1.001 are then an error. Thresholds
+        that are equal in the dtype of the scores are merged. A score counts at the highest
+        threshold that it reaches. Rows below the lowest threshold of a list are never retrieved,
+        unless the list begins with ``float("-inf")``. Results are those of the binned scores.
     bounds
-        Add ``ap_lowest`` and ``ap_highest``, between which the average precision lies in whatever
-        order the rows within a tie, or within a bin, really come; for counts of bins, that is how
-        far off it can be. What orders attain may lie a little inside. Rows below the lowest of the
-        ``thresholds`` are never retrieved here either; where there are none, the average precision
-        of the exact scores lies between the bounds too. Always there with ``thresholds``; not for
-        averages.
+        Add ``ap_lowest`` and ``ap_highest``: the average precision lies between them whatever the
+        order of the rows within each tie or bin, so for binned counts they show how large the error
+        of binning can be. They may be slightly wider than the range that is attained. Rows below
+        the lowest of the ``thresholds`` are never retrieved here either; if there are none, the
+        average precision of the exact scores also lies between the bounds. Always included with
+        ``thresholds``; not available for averages.
     ci
-        Add an interval with this probability of covering the average precision of the population
-        that the rows are a sample of, for example ``0.95``.
+        Add a confidence interval of this level, for example ``0.95``, for the average precision in
+        the population from which the rows were sampled.
     ci_method
-        ``"influence"``: from how far each row moves the average precision. ``"boyd"``: as if it
-        were a share of the positives (Boyd, Eng & Page 2013, doi 10.1007/978-3-642-40994-3_29); it
-        takes no weights. ``"bootstrap"``: from how it spreads over ``replicates`` new samples; it
-        needs NumPy. All are symmetric on the logit scale. See the notes.
+        ``"influence"``: from the influence of each row on the average precision. ``"boyd"``: as if
+        the average precision were a proportion of the positives (Boyd, Eng & Page 2013, doi
+        10.1007/978-3-642-40994-3_29); without weights and clusters. ``"bootstrap"``: from the
+        spread over ``replicates`` resampled data sets; needs NumPy. All three are symmetric on the
+        logit scale. See the notes.
     cluster
-        Column that says which rows hang together, such as those of one user or one day; clusters
-        are then what is independent. For ``ci`` by ``"influence"`` or ``"bootstrap"`` from single
-        rows.
+        Column that names groups of rows that are not independent (same user, same day); the groups
+        are then taken as independent. For ``ci`` with ``"influence"`` or ``"bootstrap"``, and for
+        single rows only.
     replicates
-        Number of samples that ``ci_method="bootstrap"`` draws, up to 1,000,000; a single one has no
-        spread, and the interval is null.
+        Number of resampled data sets for ``ci_method="bootstrap"``, up to 1,000,000. With a single
+        one the interval is null.
     stratified
-        Draw positives and negatives apart, as many of each as there are, as in a sample whose class
-        sizes were chosen. Otherwise rows are drawn whatever their class, and prevalence varies with
-        them. Not with ``cluster``.
+        Resample positives and negatives separately, each to its original number, as if the class
+        sizes had been fixed in advance. Otherwise rows are resampled regardless of class, and the
+        prevalence varies between replicates. Not with ``cluster``.
     seed
-        An integer for the same ``"bootstrap"`` every time, whatever the kind of frame and the order
-        of rows, and whichever other segments there are; ``None`` for a new one.
+        Integer that makes ``"bootstrap"`` reproducible: the same seed gives the same interval for
+        any kind of frame, any order of the rows, and any other segments. ``None`` draws new samples
+        each time.
 
     Returns
     -------
     Same kind as ``frame``
         The keys, then ``n`` and ``n_pos`` (rows and positive rows, Int64; their total weight,
         Float64, if weighted), ``prevalence`` (``n_pos / n``), ``average_precision`` (Float64, from
-        0 to 1) and ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1,
-        or the share of positives that are retrieved), ``"no_positives"`` or ``"empty"`` (it is
-        null). Sorted by the keys. Without ``by`` a single model has one row, also for no rows at
-        all. Averages have ``n_undefined`` (Int64) for ``status``.
+        0 to 1) and ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1, or the
+        share of positives that are retrieved), ``"no_positives"`` or ``"empty"`` (the average
+        precision is null). Sorted by the keys. Without ``by``, a single model has one row even if
+        there are no rows at all. Averages have ``n_undefined`` (Int64) instead of ``status``.
 
-        With ``ci`` also ``std_error, ci_low, ci_high`` (Float64) before ``status``, which for
-        ``"ok"`` says ``"few_positives"`` where there are fewer than 20 (by weights, fewer than
-        carry as much; by clusters, fewer clusters that hold positives), and for both of these
-        ``"below_chance"`` where the whole interval lies below the average precision of a random
-        ranking, which is ``random_average_precision`` of :func:`summary`. Is a lower score better?
-        Negate it.
+        With ``ci``, also ``std_error, ci_low, ci_high`` (Float64) before ``status``. At an average
+        precision of 1 or 0, ``std_error`` is null and the interval is the exact (Clopper-Pearson)
+        one. With a single positive and any other average precision, all three are null. (``"boyd"``
+        has an interval with a single positive, and none at 1 and 0.) ``status`` then has two more
+        values. ``"few_positives"`` replaces ``"ok"`` if there are fewer than 20 positives (with
+        weights, fewer than 20 effective positives; with clusters, fewer than 20 effective clusters
+        with positives). ``"below_chance"`` replaces both if the whole interval lies below the
+        average precision of a random ranking (``random_average_precision`` of :func:`summary`). If
+        a lower score means more likely positive, negate the score.
 
     Raises
     ------
     ColumnError, OptionError, FrameError
-        At the call, where the schema shows that a role cannot be filled.
+        At the call, for invalid parameters and for columns that do not exist or have the wrong
+        dtype.
     DataError
-        When the result is collected, for values that must not be swallowed.
+        If the data contain invalid values. For a lazy frame, when the result is collected.
 
     Notes
     -----
-    The standard error is the root of the sum of squares of how far each row (with ``cluster``, each
-    cluster) moves the average precision, to first order: exact for ties and weights, and the same
-    from counts. The interval is as wide as Student's t with ``n_pos - 1`` degrees of freedom
-    (effectively, with weights or clusters) has it on the logit scale, and by a factor of
-    ``sqrt(n_pos / (n_pos - 1))`` wider, as a standard error that goes with Student's t divides by
-    one less. How often it covers was simulated: ``tests/benchmarks`` has the table. With weights it
-    is right to 1e-15 times the square of the largest weight over the smallest.
+    The influence of a row (with ``cluster``, of a cluster) is how much it changes the average
+    precision, to first order; the standard error is the square root of the sum of squared
+    influences (infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). The interval uses
+    Student's t on the logit scale. The formulas, the bootstrap, the limits at 1 and 0, and
+    simulated coverage are in ``docs/statistics.md`` in the repository.
 
-    The bootstrap draws as many rows as there are, with replacement (with ``cluster``, as many
-    clusters), and takes the standard deviation of their average precisions as its standard error;
-    replicates without positives are left out. ``"influence"`` is its limit for many rows; with
-    ``stratified`` it is smaller, for prevalence is then no source of error. Its interval is not
-    made of percentiles, for the average precision of a sample with repeated rows is biased upwards:
-    simulated with 5 to 20 positives, a 95 % interval of percentiles covers 85 to 94 %, this one 95
-    to 99 %.
-
-    At an average precision of 1 or 0 the logit has no width: the standard error is null, and the
-    interval that of so many positives which all do alike, from ``((1 - ci) / 2) ** (1 / n_pos)`` to
-    1, or the mirror of it; it covers more than it says. By ``"boyd"`` it is null, as is that of 1
-    without negatives, which is no finding, and with a single positive (or cluster of them), which
-    does not tell how positives differ.
-
-    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
-    same, not yet computed: the engine does all the work, and reports what must not be swallowed as
-    an error of its own when it meets it. DuckDB's result is sorted, Spark's is not. There are no
-    averages ``over`` a key, no ``ci`` and no bounds, also with ``thresholds``.
+    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name. The result is a
+    lazy frame of the same engine, which does all the work and reports invalid data with an error of
+    its own. DuckDB's result is sorted, Spark's is not. There, ``over``, ``average``, ``ci`` and
+    ``bounds`` are not available, and ``thresholds`` adds no bounds.
 
     Examples
     --------
@@ -223,7 +217,17 @@ def average_precision(
     """
     check_frame(frame, engines=True)
     asked = request(
-        truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares, cluster
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        pos_squares=pos_squares,
+        neg_squares=neg_squares,
+        cluster=cluster,
     )
     bounds = check_option("bounds", bounds, (True, False))
     bins = bins_of(thresholds)
@@ -233,24 +237,13 @@ def average_precision(
     if engine := engine_of(frame):
         refused = {"over": over is not None, "average": average is not None, "bounds": bounds}
         verbs = engine_verbs(engine, asked, **refused, ci=interval is not None)
-        outputs = _tables.columns(missing, None, bounds=False)
+        outputs = AveragePrecision().columns(missing)
         table = verbs.average_precision(engine, frame, asked, outputs, bins)
         return cast("FrameT", table)
     if over is None and average is None:
-        bounded = bounds or bins is not None
-        return run(
-            frame,
-            asked,
-            _tables.columns(missing, interval, bounds=bounded),
-            lambda rows: _tables.average_precision(rows, bins, interval, bounds=bounded),
-        )
+        return run(frame, asked, AveragePrecision(bins, interval, bounds or bins is not None))
     key, kind = average_over(over, average, interval, bounds=bounds)
-    return run(
-        frame,
-        asked,
-        [*_averages.COLUMNS, *_rows.dropped(missing)],
-        lambda rows: _averages.averaged(rows, key, kind, bins),
-    )
+    return run(frame, asked, Averages(key, kind, bins))
 
 
 @verb
@@ -271,10 +264,10 @@ def auc(
     standardised: bool = False,
     thresholds: int | Sequence[float] | None = None,
 ) -> FrameT:
-    """Area under the precision-recall curve of each segment, by one or several named conventions.
+    """Area under the precision-recall curve of each segment, by one or several methods.
 
-    Ten tools compute ten numbers under the name of PR-AUC; here each has a name. All methods asked
-    for come from one sort.
+    Different tools report different areas as PR-AUC; here each of them has a name. All methods are
+    computed from one sort.
 
     Parameters
     ----------
@@ -283,57 +276,60 @@ def auc(
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
-        Column of scores, any numeric dtype, higher means more likely positive. A list of columns,
-        or ``{name: column}``, evaluates several models; the result then begins with a key column
-        ``model``.
+        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
+        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
+        key column ``model``.
     by
-        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
         are one segment.
     weight
-        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
-        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
+        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
+        another of their values is missing. Other weights must be at least 1e-150, and their sum
+        below 1e150.
     pos_label
-        The value of ``truth`` that is the positive class; every other value is negative.
+        The value of ``truth`` that is the positive class; all other values are negative. It is an
+        error if the value never occurs.
     missing
-        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, for each model its own, and counted in ``n_dropped``.
-        ``"unretrieved"``: rows without a score stay in the totals as never found, at no threshold;
-        a missing truth raises.
+        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+        ``"drop"``: leave such rows out, separately for each model, and report their number in
+        ``n_dropped``. ``"unretrieved"``: count a row without a score in the totals, as one that no
+        threshold retrieves; a missing truth still raises.
     pos, neg
-        Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
-        sums of weights, also where all of them are whole.
+        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
+        data that are already aggregated. Rows with the same score are added up. Integers are counts
+        of rows; floats are sums of weights, even if all of them are whole numbers.
     method
         One method, or a list for one row per segment and method, in this order. See the notes.
     start
-        The point at recall 0 that the trapezoid begins with: ``"one"`` (precision 1, as
-        scikit-learn and yardstick), ``"first"`` (the precision of the first real point, as Spark)
-        or ``None`` (no point: the area begins at the first real one). No other method uses it.
+        The point at recall 0 where the trapezoid begins: ``"one"`` (precision 1, as in scikit-learn
+        and yardstick), ``"first"`` (the precision of the first real point, as in Spark) or ``None``
+        (no such point: the area begins at the first real point). The other methods do not use it.
     recall_range
-        Only the area between these two recalls, cut exactly, each method by its own interpolation.
-        For ``step``, ``trapezoid``, ``interpolated`` and ``envelope``.
+        Compute only the area between these two recalls, cut exactly; each method uses its own
+        interpolation. For ``step``, ``trapezoid``, ``interpolated`` and ``envelope``.
     standardised
-        Divide by the width of ``recall_range``, so that a perfect curve has 1.
+        Divide by the width of ``recall_range``, so that a perfect curve has area 1.
     thresholds
-        Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
-        are equal in the score's dtype are one. A score counts at the highest threshold it reaches;
-        rows below the lowest of a list are never retrieved, unless it begins with
-        ``float("-inf")``. Results are then those of the binned scores.
+        Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to 1. A
+        number is for probabilities: scores below 0 or above 1.001 are then an error. Thresholds
+        that are equal in the dtype of the scores are merged. A score counts at the highest
+        threshold that it reaches. Rows below the lowest threshold of a list are never retrieved,
+        unless the list begins with ``float("-inf")``. Results are those of the binned scores.
 
     Returns
     -------
     Same kind as ``frame``
-        The keys, then ``method`` (String) and ``auc`` (Float64; null without positives, for
+        The keys, then ``method`` (String) and ``auc`` (Float64; null without positives, and for
         ``gain`` also without negatives). Sorted by the keys, then in the order of ``method``. With
-        ``missing="drop"`` also ``n_dropped``.
+        ``missing="drop"``, also ``n_dropped``.
 
     Raises
     ------
     ColumnError, OptionError, FrameError
-        At the call, where the schema shows that a role cannot be filled.
+        At the call, for invalid parameters and for columns that do not exist or have the wrong
+        dtype.
     DataError
-        When the result is collected, for values that must not be swallowed.
+        If the data contain invalid values. For a lazy frame, when the result is collected.
 
     Notes
     -----
@@ -342,18 +338,16 @@ def auc(
     - ``step``: ``sum((R_n - R_(n-1)) * P_n)``, the average precision (scikit-learn, torchmetrics,
       ClickHouse).
     - ``trapezoid``: ``sum((R_n - R_(n-1)) * (P_n + P_(n-1)) / 2)``; too optimistic (scikit-learn's
-      ``auc`` of a curve, yardstick ``pr_auc``; with ``start="first"`` Spark).
+      ``auc`` of a curve, yardstick ``pr_auc``; with ``start="first"``, Spark).
     - ``interpolated``: true and false positives grow linearly between two points (Davis & Goadrich
       2006, doi 10.1145/1143844.1143874; Keilwagen et al. 2014, doi 10.1371/journal.pone.0092209;
       PRROC, xgboost ``aucpr``, Keras).
     - ``envelope``: ``sum((R_n - R_(n-1)) * max(P_m for m >= n))`` (PASCAL VOC 2010, Detectron).
-    - ``11-point``, ``101-point``: mean over the recalls 0, .1, ..., 1 (VOC 2007) or 0, .01, ..., 1
-      (COCO) of the largest precision at that recall or a higher one.
+    - ``11-point``, ``101-point``: mean over the recalls 0, 0.1, ..., 1 (VOC 2007) or 0, 0.01, ...,
+      1 (COCO) of the largest precision at that recall or a higher one.
     - ``gain``: trapezoid of the precision-recall-gain curve (Flach & Kull 2015, NIPS).
 
-    Only ``step`` has an interval from one sort, by :func:`average_precision` with ``ci``. How far
-    a row moves the others to first order is not worked out here, and an envelope or a grid, which
-    take the largest of several precisions, jump where another becomes the largest: for them
+    Only ``step`` has an interval, as ``ci`` of :func:`average_precision`. For the other areas,
     resample the rows.
 
     Examples
@@ -381,12 +375,10 @@ def auc(
     start = check_option("start", start, STARTS)
     standardised = check_option("standardised", standardised, (True, False))
     bounds, bins = recall_bounds(recall_range, methods), bins_of(thresholds)
-    return run(
-        frame,
-        request(truth, score, by, weight, pos_label, missing, pos, neg),
-        [*_areas.METHOD_COLUMNS, *_rows.dropped(missing)],
-        lambda rows: _areas.auc(rows, methods, start, bounds, standardised, bins),
+    asked = request(
+        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, pos=pos, neg=neg
     )
+    return run(frame, asked, Areas(methods, start, bounds, standardised, bins))
 
 
 @verb
@@ -395,30 +387,30 @@ def average_precision_expr(
 ) -> pl.Expr:
     """Average precision as one Polars expression, for any context that aggregates.
 
-    Use it inside ``group_by(...).agg``, ``group_by_dynamic``, ``rolling`` or ``over``; for whole
-    frames :func:`frame_prc.average_precision` is faster, checks the rows, and reports sizes.
+    Use it in ``group_by(...).agg``, ``group_by_dynamic``, ``rolling`` or ``over``. For whole
+    frames, :func:`frame_prc.average_precision` is faster, checks the data, and reports sizes.
 
     Parameters
     ----------
     truth
         Column of the true class: Boolean, or 0/1 numbers.
     score
-        Column of scores, any numeric dtype, higher means more likely positive.
+        Column of scores, of any numeric dtype; higher means more likely positive.
     weight
-        Column of sample weights from 1e-150 to 1e150; rows of weight 0 are left out.
+        Column of sample weights from 1e-150 to 1e150. Rows of weight 0 are ignored.
 
     Returns
     -------
     Expr
-        One Float64 named ``average_precision``, between 0 and 1. It is null where it is undefined:
-        without positives, and also where a row has a missing truth or score, a truth other than 0
-        and 1, or a weight that is not allowed, since an expression cannot raise an error per group.
-        Nor does it know dtypes: a column of another one ends in an error of Polars.
+        One Float64 named ``average_precision``, from 0 to 1. It is null without positives. It is
+        also null if a row has a missing truth or score, a truth other than 0 and 1, or an invalid
+        weight, because an expression cannot raise an error for a group. A column of an unsupported
+        dtype fails with an error of Polars.
 
     Notes
     -----
-    Without weights this is the mean, over the positive rows, of the precision at their score: the
-    rank among the positives over the rank among all rows. With weights it is the sum of
+    Without weights, this is the mean over the positive rows of the precision at their score: the
+    rank among the positives divided by the rank among all rows. With weights, it is the sum of
     ``(R_n - R_(n-1)) * P_n`` over the distinct scores.
 
     Examples
@@ -455,7 +447,7 @@ def average_precision_expr(
         is_weight = ((weight == 0) | in_range).fill_null(value=False)
         undefined = (undefined & (weight != 0)) | ~is_weight
         area = weighted_expression(truth == 1, score, weight)
-    return pl.when(~undefined.any()).then(area).alias(_areas.AVERAGE_PRECISION)
+    return pl.when(~undefined.any()).then(area).alias(AVERAGE_PRECISION)
 
 
 def _column(role: str, column: str | pl.Expr) -> pl.Expr:

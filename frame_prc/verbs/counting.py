@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from frame_prc._curves import counts as _counts
+from frame_prc._curves.counts import Counts, merge
 from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, apply, apply_all, check_frame, scan
-from frame_prc._ranking import bins as _bins
+from frame_prc._ranking.bins import find_thresholds
 from frame_prc._request.options import (
     bins_of,
     threshold_number,
@@ -51,9 +51,9 @@ def counts(
 ) -> FrameT:
     """Positives and negatives at each distinct score, or in each bin, of each segment.
 
-    Counts are all that a curve or an area needs, and they add up: count files or days apart, add
-    them up with :func:`frame_prc.merge_counts`, and pass the result on with
-    ``score="threshold", pos="pos", neg="neg"``.
+    Counts are all that a curve or an area needs, and counts of parts can be added up. Count files
+    or days separately, add the counts up with :func:`frame_prc.merge_counts`, and pass the result
+    to any verb with ``score="threshold", pos="pos", neg="neg"``.
 
     Parameters
     ----------
@@ -62,61 +62,66 @@ def counts(
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
-        Column of scores, any numeric dtype, higher means more likely positive. A list of columns,
-        or ``{name: column}``, evaluates several models; the result then begins with a key column
-        ``model``.
+        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
+        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
+        key column ``model``.
     by
-        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
         are one segment.
     weight
-        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
-        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
+        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
+        another of their values is missing. Other weights must be at least 1e-150, and their sum
+        below 1e150.
     pos_label
-        The value of ``truth`` that is the positive class; every other value is negative.
+        The value of ``truth`` that is the positive class; all other values are negative. It is an
+        error if the value never occurs.
     missing
-        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
-        a score stay in the totals as never found, at no threshold; a missing truth raises.
+        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+        ``"drop"``: leave such rows out, separately for each model. ``"unretrieved"``: count a row
+        without a score in the totals, as one that no threshold retrieves; a missing truth still
+        raises.
     pos, neg
-        Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
-        sums of weights, also where all of them are whole.
+        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
+        data that are already aggregated. Rows with the same score are added up. Integers are counts
+        of rows; floats are sums of weights, even if all of them are whole numbers.
     thresholds
-        Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
-        are equal in the score's dtype are one. :func:`frame_prc.quantile_thresholds` finds a list
-        that shares out the rows. A score is in the bin of the highest threshold it reaches, and one
-        that reaches none is an error. This takes one pass over the rows, and memory for the counts
-        alone.
+        Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to 1. A
+        number is for probabilities: scores below 0 or above 1.001 are then an error. Thresholds
+        that are equal in the dtype of the scores are merged. :func:`frame_prc.quantile_thresholds`
+        finds a list that divides the rows evenly. A score is in the bin of the highest threshold
+        that it reaches; a score below the lowest threshold is an error. Binning takes one pass over
+        the rows, and memory only for the counts.
     pos_squares, neg_squares
-        Columns of the sums of squared weights that go with ``pos`` and ``neg``, if those are sums
-        of weights; they are added up likewise.
+        Columns with the sums of squared weights that belong to ``pos`` and ``neg``, if these are
+        sums of weights; they are added up as well.
     squares
-        Add ``pos_squares`` and ``neg_squares``, the sums of squared weights, which an interval of
-        the average precision needs beside sums of weights. Counts of rows are their own squares.
+        Add ``pos_squares`` and ``neg_squares``, the sums of squared weights. An interval of the
+        average precision needs them beside sums of weights. Without weights they equal the counts.
 
     Returns
     -------
     Same kind as ``frame``
         The keys, then ``threshold`` (the score, in its own dtype), ``pos`` and ``neg``, and the
-        squares if asked for (Int64; Float64 if weighted). Sorted by the keys, then by threshold
-        descending. Rows never retrieved come last in their segment with a null threshold. Bins are
-        from ``threshold`` to ``below``, which is not in them and follows it, as floats; only bins
-        that hold rows appear.
+        squares if requested (Int64; Float64 if weighted). Sorted by the keys, then by threshold
+        descending. Rows that are never retrieved come last in their segment, with a null threshold.
+        With ``thresholds``, a column ``below`` follows ``threshold``, both as floats: a bin holds
+        the scores from ``threshold`` up to, but not including, ``below``. Only bins with rows are
+        returned.
 
     Raises
     ------
     ColumnError, OptionError, FrameError
-        At the call, where the schema shows that a role cannot be filled.
+        At the call, for invalid parameters and for columns that do not exist or have the wrong
+        dtype.
     DataError
-        When the result is collected, for values that must not be swallowed.
+        If the data contain invalid values. For a lazy frame, when the result is collected.
 
     Notes
     -----
-    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
-    same, not yet computed: the engine does all the work, and reports what must not be swallowed as
-    an error of its own when it meets it. DuckDB's result is sorted, Spark's is not. There are no
-    ``squares``, and no more than 1,000 ``thresholds``.
+    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name. The result is a
+    lazy frame of the same engine, which does all the work and reports invalid data with an error of
+    its own. DuckDB's result is sorted, Spark's is not. There, ``squares`` is not available, and
+    ``thresholds`` is limited to 1,000.
 
     Examples
     --------
@@ -139,17 +144,21 @@ def counts(
     squares = check_option("squares", squares, (True, False))
     bins = bins_of(thresholds)
     asked = request(
-        truth, score, by, weight, pos_label, missing, pos, neg, pos_squares, neg_squares
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        pos_squares=pos_squares,
+        neg_squares=neg_squares,
     )
     if engine := engine_of(frame):
         verbs = engine_verbs(engine, asked, squares=squares)
         return cast("FrameT", verbs.counts(engine, frame, asked, bins))
-    return run(
-        frame,
-        asked,
-        _counts.RESERVED,
-        lambda rows: _counts.counts(rows, bins, squares=squares),
-    )
+    return run(frame, asked, Counts(bins, squares))
 
 
 @verb
@@ -159,22 +168,22 @@ def merge_counts(*frames: FrameT) -> FrameT:
     Parameters
     ----------
     frames
-        Frames of one kind, as :func:`frame_prc.counts` returns them: the same keys, in the same
-        dtypes, and either exact or in the same bins.
+        Frames of one kind, as :func:`frame_prc.counts` returns them: with the same keys, in the
+        same dtypes, and either exact or in the same bins.
 
     Returns
     -------
     Same kind as ``frames``
         Counts with the columns of the first frame, sorted by the keys, then by threshold
-        descending: what counting all rows together would have given, exactly for integers.
+        descending. They equal the counts of all rows together, exactly for integers.
 
     Raises
     ------
     OptionError, ColumnError, FrameError
-        At the call: no frames, or frames of different kinds, columns or dtypes.
+        At the call, without frames, or for frames of different kinds, columns or dtypes.
     DataError
-        When the result is collected, for bins that overlap, and for counts that are missing or
-        negative.
+        If bins overlap, or counts are missing or negative. For lazy frames, when the result is
+        collected.
 
     Examples
     --------
@@ -204,36 +213,36 @@ def merge_counts(*frames: FrameT) -> FrameT:
                 "merge_counts(*frames)",
             )
         check_frame(frame, takes_counts=False)
-    return apply_all(frames, _counts.merge, _counts.RESERVED)
+    return apply_all(frames, merge, Counts().reserved)
 
 
 @verb
 def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list[float]:
-    """Find thresholds between which about equally many rows lie, in one pass over the scores.
+    """Find thresholds that divide the rows into about equal parts, in one pass over the scores.
 
     Parameters
     ----------
     frame
         Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``. A lazy frame is read here.
     score
-        Column of scores, any numeric dtype. Null and NaN are passed over.
+        Column of scores, of any numeric dtype. Null and NaN are skipped.
     number
-        How many thresholds to find, from 2 on.
+        How many thresholds to find, 2 or more.
 
     Returns
     -------
     list of float
-        Ascending thresholds, the first of them the lowest score. There are fewer than asked for
-        where many scores are equal, within a thousandth of each other. Where positives are rare
-        most rows have low scores, and so most thresholds are low, where a curve needs few: then the
-        thresholds that share out the positive rows tell more, after ``float("-inf")``.
+        Ascending thresholds, the first of them the lowest score. There are fewer than ``number`` if
+        many scores are equal to within a thousandth. If positives are rare, most rows have low
+        scores, so most thresholds are low, where a curve needs few. Thresholds that divide only the
+        positive rows, after ``float("-inf")``, then describe the curve better.
 
     Raises
     ------
     ColumnError, OptionError, FrameError
-        For a score that is no numeric column, or a number that is none.
+        If ``score`` is not numeric, or ``number`` is not an integer of 2 or more.
     DataError
-        Where there is no score at all.
+        If there are no scores.
 
     Examples
     --------
@@ -244,11 +253,9 @@ def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list
     [0.125, 0.375, 0.625, 0.875]
     """
     check_frame(frame, takes_counts=False)
-    lf, in_memory = (
-        scan(frame, names_of([score]) or None),
-        not isinstance(frame, pl.LazyFrame),
-    )
-    return _bins.quantile_thresholds(lf, score, threshold_number(number), in_memory=in_memory)
+    in_memory = not isinstance(frame, pl.LazyFrame)
+    scores = scan(frame, names_of([score]) or None)
+    return find_thresholds(scores, score, threshold_number(number), in_memory=in_memory)
 
 
 @verb
@@ -261,13 +268,13 @@ def one_vs_rest(
     weight: IntoColumn | None = None,
     row: IntoColumn | None = None,
 ) -> FrameT:
-    """Turn a score column per class into one long frame with a key ``label``.
+    """Turn one score column per class into one long frame with a key ``label``.
 
-    The result goes into every verb with ``by="label"``: one curve per class, and averages over the
-    classes with ``over="label"``.
+    Pass the result to any verb with ``by="label"`` for one curve per class, and add
+    ``over="label"`` to average over the classes.
 
-    A row without a score for one class is incomplete for that class alone: a verb with
-    ``missing="drop"`` leaves it out there, and keeps it for the other classes. yardstick leaves it
+    A row without a score for one class is incomplete only for that class: a verb with
+    ``missing="drop"`` leaves it out there and keeps it for the other classes. yardstick leaves it
     out for all classes; to do the same, drop such rows before the call.
 
     Parameters
@@ -279,29 +286,29 @@ def one_vs_rest(
         label.
     score
         Multiclass: ``{class: column}``. Multilabel: a list of columns, or ``{label: column}``, in
-        the order of ``truth``; without names the labels are the names of the truth columns.
+        the order of ``truth``. From a list, the labels are the names of the truth columns.
     by
-        Segment keys to carry along: a column, an expression, a selector, or a list of them.
+        Segment keys to keep: a column, an expression, a selector, or a list of them.
     weight
-        Column of sample weights to carry along.
+        Column of sample weights to keep.
     row
-        Column that identifies a row, to carry along, for averages over the labels of a row.
+        Column that identifies a row, to keep, for averages over the labels of a row.
 
     Returns
     -------
     Same kind as ``frame``
         The columns of ``row`` and ``by``, then ``label`` (the dtype of ``truth``; String for
-        several truths), ``truth`` (Boolean; of several truths the dtype that all have, or
+        several truth columns), ``truth`` (Boolean; for several truth columns their common dtype, or
         Float64), ``score``, and the column of ``weight``. All rows of the first label come first.
 
     Raises
     ------
     ColumnError, OptionError, FrameError
-        At the call, where the schema shows that a role cannot be filled, or the numbers of truth
-        and score columns differ.
+        At the call, for invalid parameters, for columns that do not exist or have the wrong dtype,
+        and if the numbers of truth and score columns differ.
     DataError
-        When the result is collected, if a class occurs that has no score column, or one of several
-        truths is neither 0 nor 1.
+        If a class has no score column, or one of several truth columns holds values other than 0
+        and 1. For a lazy frame, when the result is collected.
 
     Examples
     --------

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from frame_prc._curves import curve as _curve
-from frame_prc._curves import operating_points as _operating
+from frame_prc._curves.curve import Curve, Extras
+from frame_prc._curves.operating_points import OperatingPoints, iso_lines
 from frame_prc._engines.engine import engine_of
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT, check_frame
-from frame_prc._inference import bootstrap as _bootstrap
+from frame_prc._inference.bootstrap import Band
 from frame_prc._request.options import (
     Numbers,
     bins_of,
@@ -37,7 +37,6 @@ from frame_prc._request.specs import (
     Missing,
     Start,
 )
-from frame_prc._rows import rows as _rows
 from frame_prc.verbs.run import engine_verbs, run
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def curve(
 ) -> FrameT:
     """Exact precision-recall curve of each segment: one row per distinct score.
 
-    A row is predicted positive at a threshold when ``score >= threshold``.
+    A row is predicted positive at a threshold if ``score >= threshold``.
 
     Parameters
     ----------
@@ -75,80 +74,85 @@ def curve(
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
-        Column of scores, any numeric dtype, higher means more likely positive. A list of columns,
-        or ``{name: column}``, evaluates several models; the result then begins with a key column
-        ``model``.
+        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
+        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
+        key column ``model``.
     by
-        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
         are one segment.
     weight
-        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
-        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
+        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
+        another of their values is missing. Other weights must be at least 1e-150, and their sum
+        below 1e150.
     pos_label
-        The value of ``truth`` that is the positive class; every other value is negative.
+        The value of ``truth`` that is the positive class; all other values are negative. It is an
+        error if the value never occurs.
     missing
-        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
-        a score stay in the totals as never found, at no threshold; a missing truth raises.
+        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+        ``"drop"``: leave such rows out, separately for each model. ``"unretrieved"``: count a row
+        without a score in the totals, as one that no threshold retrieves; a missing truth still
+        raises.
     pos, neg
-        Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
-        sums of weights, also where all of them are whole.
+        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
+        data that are already aggregated. Rows with the same score are added up. Integers are counts
+        of rows; floats are sums of weights, even if all of them are whole numbers.
     start
         The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``: precision 1,
-        as scikit-learn and yardstick. ``"first"``: the precision of the first real point, as
+        as in scikit-learn and yardstick. ``"first"``: the precision of the first real point, as in
         precrec, PRROC and Spark. ``None``: no such row.
     keep
-        ``"all"``: every point. ``"corners"``: only the first and the last point of each number of
-        true positives, which draw the same line and have the same areas and envelope. A number
-        from 5 on: of these, at most so many in each segment, the start, the end, and the highest
-        and the lowest precision among them; ``precision_error`` then says how far the steps drawn
-        through them are from the curve at most.
+        ``"all"``: every point. ``"corners"``: only the first and the last point at each number of
+        true positives; they draw the same line and have the same areas and envelope. An integer of
+        5 or more: at most this many of the corners in each segment, always with the start, the end,
+        and the corners of highest and lowest precision. The column ``precision_error`` then says
+        how far the steps through these points are from the curve at most.
     envelope
-        Add a column ``envelope``: the largest precision from this point on, at higher recall
-        (PASCAL VOC 2010, Detectron).
+        Add a column ``envelope``: the largest precision at this point or any later one, at higher
+        recall (PASCAL VOC 2010, Detectron).
     gain
-        Add ``precision_gain`` and ``recall_gain``, on which 1 is perfect and 0 is what calling
-        every row positive gives (Flach & Kull 2015, NIPS).
+        Add ``precision_gain`` and ``recall_gain``: 1 is perfect, and 0 is the result of calling
+        every row positive (Flach & Kull 2015, NIPS).
     calibrate
-        Add ``precision_calibrated``: the precision the same ranking has where this share of rows is
-        positive, which makes segments of different prevalence comparable (Siblini et al. 2020,
+        Add ``precision_calibrated``: the precision that the same ranking would have at this
+        prevalence, which makes segments of different prevalence comparable (Siblini et al. 2020,
         arXiv 1909.02827).
     thresholds
-        Bin the scores: a list of ascending thresholds, or a number of them, equally spaced from 0
-        to 1, for probabilities: scores below 0, or above 1.001, are then an error. Thresholds that
-        are equal in the score's dtype are one. A score counts at the highest threshold it reaches;
-        rows below the lowest of a list are never retrieved, unless it begins with
-        ``float("-inf")``. The curve then has these thresholds in every segment.
+        Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to 1. A
+        number is for probabilities: scores below 0 or above 1.001 are then an error. Thresholds
+        that are equal in the dtype of the scores are merged. A score counts at the highest
+        threshold that it reaches. Rows below the lowest threshold of a list are never retrieved,
+        unless the list begins with ``float("-inf")``. The curve of every segment has these
+        thresholds.
     ci
-        Add ``precision_low, precision_high``: at each threshold by itself, an interval with this
-        probability of covering the precision of the population (Wilson 1927, JASA 22:209), for
-        example ``0.95``. Not with weights, whose sums are no counts of rows; for them, and for a
-        band to draw, see :func:`band`.
+        Add ``precision_low, precision_high``: for each threshold by itself, a confidence interval
+        of this level, for example ``0.95``, for the precision in the population (Wilson 1927, JASA
+        22:209). Not with weights, because sums of weights are not counts of rows. For weighted
+        rows, and for a band around the curve, see :func:`band`.
 
     Returns
     -------
     Same kind as ``frame``
         The keys, then ``threshold`` (the score's float dtype; Float64 for integers and decimals),
         ``tp, fp, fn, tn`` (Int64; Float64 if weighted), ``precision, recall`` (Float64, from 0 to
-        1) and the columns asked for. Sorted by the keys, then by threshold descending, so recall
-        ascends and the rows draw as they lie. What is not defined is null: recall in a segment
+        1) and the columns requested. Sorted by the keys, then by threshold descending, so recall
+        ascends and the rows are in drawing order. Undefined values are null: recall in a segment
         without positives, precision at a given threshold that no row reaches, gains before the
-        first hit, and an interval of precision where no row is retrieved.
+        first true positive, and an interval of precision where no row is retrieved.
 
     Raises
     ------
     ColumnError, OptionError, FrameError
-        At the call, where the schema shows that a role cannot be filled.
+        At the call, for invalid parameters and for columns that do not exist or have the wrong
+        dtype.
     DataError
-        When the result is collected, for values that must not be swallowed.
+        If the data contain invalid values. For a lazy frame, when the result is collected.
 
     Notes
     -----
-    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name, and returns the
-    same, not yet computed: the engine does all the work, and reports what must not be swallowed as
-    an error of its own when it meets it. DuckDB's result is sorted, Spark's is not. There are no
-    ``gain``, ``calibrate``, ``ci`` and ``keep=<number>``, and no more than 1,000 ``thresholds``.
+    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name. The result is a
+    lazy frame of the same engine, which does all the work and reports invalid data with an error of
+    its own. DuckDB's result is sorted, Spark's is not. There, ``gain``, ``calibrate``, ``ci`` and
+    ``keep=<number>`` are not available, and ``thresholds`` is limited to 1,000.
 
     Examples
     --------
@@ -174,21 +178,18 @@ def curve(
     envelope = check_option("envelope", envelope, (True, False))
     gain = check_option("gain", gain, (True, False))
     z = None if ci is None else normal_quantile(confidence(ci))
-    extras = _curve.Extras(envelope, gain, prevalence(calibrate), z)
+    extras = Extras(envelope, gain, prevalence(calibrate), z)
     bins = bins_of(thresholds)
-    asked = request(truth, score, by, weight, pos_label, missing, pos, neg)
+    asked = request(
+        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, pos=pos, neg=neg
+    )
     if engine := engine_of(frame):
         thinned = isinstance(kept, int)
         refused = {"gain": gain, "calibrate": calibrate is not None, "ci": ci is not None}
         verbs = engine_verbs(engine, asked, **refused, keep=thinned)
         points = verbs.curve(engine, frame, asked, start, keep, bins, envelope=envelope)
         return cast("FrameT", points)
-    return run(
-        frame,
-        asked,
-        _curve.columns(extras, kept),
-        lambda rows: _curve.curve(rows, start, kept, bins, extras),
-    )
+    return run(frame, asked, Curve(start, kept, bins, extras))
 
 
 @verb
@@ -209,10 +210,10 @@ def operating_points(
     f_beta: float | Sequence[float] | None = None,
     predicted_rate: float | Sequence[float] | None = None,
 ) -> FrameT:
-    """Find the threshold of each segment that meets a target best, and what it gives.
+    """Find the threshold of each segment that best meets a target, and its precision and recall.
 
-    Any number of targets, each a number or a list. Of equally good points it takes the most
-    precise, then the one of most recall, then the highest threshold.
+    Give any number of targets, each as a number or a list. Of equally good points, the most precise
+    is taken, then the one of highest recall, then the one of highest threshold.
 
     Parameters
     ----------
@@ -221,56 +222,60 @@ def operating_points(
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
-        Column of scores, any numeric dtype, higher means more likely positive. A list of columns,
-        or ``{name: column}``, evaluates several models; the result then begins with a key column
-        ``model``.
+        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
+        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
+        key column ``model``.
     by
-        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
         are one segment.
     weight
-        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
-        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
+        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
+        another of their values is missing. Other weights must be at least 1e-150, and their sum
+        below 1e150.
     pos_label
-        The value of ``truth`` that is the positive class; every other value is negative.
+        The value of ``truth`` that is the positive class; all other values are negative. It is an
+        error if the value never occurs.
     missing
-        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, for each model its own, and counted in ``n_dropped``.
-        ``"unretrieved"``: rows without a score stay in the totals as never found, at no threshold;
-        a missing truth raises.
+        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+        ``"drop"``: leave such rows out, separately for each model, and report their number in
+        ``n_dropped``. ``"unretrieved"``: count a row without a score in the totals, as one that no
+        threshold retrieves; a missing truth still raises.
     pos, neg
-        Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
-        sums of weights, also where all of them are whole.
+        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
+        data that are already aggregated. Rows with the same score are added up. Integers are counts
+        of rows; floats are sums of weights, even if all of them are whole numbers.
     recall
-        The most precise point with at least this recall, above 0 and up to 1; of equally precise
-        points the one of most recall.
+        The most precise point with at least this recall, above 0 and up to 1. Of equally precise
+        points, the one of highest recall.
     precision
-        The point of most recall with at least this precision, above 0 and up to 1; of points of
-        equal recall the most precise.
+        The point of highest recall with at least this precision, above 0 and up to 1. Of points of
+        equal recall, the most precise.
     threshold
-        What this threshold gives, also between scores: one threshold for all segments.
+        The point at this threshold, which may lie between two scores; one threshold for all
+        segments.
     f_beta
-        The point of the largest F score that weighs recall this many times as much as precision.
+        The point of the highest F score that weights recall this many times as much as precision.
     predicted_rate
-        The largest share of rows predicted positive that is not above this one, above 0 and up to
-        1: a budget of alerts. It is spent even where the last alerts find nothing, so a smaller
-        share may have the same recall.
+        The point with the largest share of rows predicted positive that is at most this one, above
+        0 and up to 1: an alert budget. The budget is spent even if the last alerts find nothing, so
+        a smaller share may have the same recall.
 
     Returns
     -------
     Same kind as ``frame``
-        The keys, then ``criterion`` (String), ``target`` (Float64), ``threshold``, ``tp, fp, fn,
-        tn, precision, recall`` as in :func:`curve`, ``f_score`` (F1, or the F-beta asked for) and
-        ``predicted_rate`` (``(tp + fp) / n``). Sorted by the keys, then in the order of the
-        parameters above. A target that cannot be met leaves a row of nulls. With
-        ``missing="drop"`` also ``n_dropped``.
+        The keys, then ``criterion`` (String), ``target`` (Float64), ``threshold``,
+        ``tp, fp, fn, tn, precision, recall`` as in :func:`curve`, ``f_score`` (F1, or the F-beta
+        requested) and ``predicted_rate`` (``(tp + fp) / n``). Sorted by the keys, then in the order
+        of the parameters above. If no point meets a target, its row holds nulls. With
+        ``missing="drop"``, also ``n_dropped``.
 
     Raises
     ------
     ColumnError, OptionError, FrameError
-        At the call, where the schema shows that a role cannot be filled.
+        At the call, for invalid parameters and for columns that do not exist or have the wrong
+        dtype.
     DataError
-        When the result is collected, for values that must not be swallowed.
+        If the data contain invalid values. For a lazy frame, when the result is collected.
 
     Examples
     --------
@@ -298,13 +303,11 @@ def operating_points(
         "f_beta": f_beta,
         "predicted_rate": predicted_rate,
     }
-    wanted = targets(asked)
-    return run(
-        frame,
-        request(truth, score, by, weight, pos_label, missing, pos, neg),
-        [*_operating.COLUMNS, *_rows.dropped(missing)],
-        lambda rows: _operating.operating_points(rows, wanted),
+    wanted = OperatingPoints(targets(asked))
+    roles = request(
+        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, pos=pos, neg=neg
     )
+    return run(frame, roles, wanted)
 
 
 @verb
@@ -326,11 +329,10 @@ def band(
     stratified: bool = False,
     seed: int | None = None,
 ) -> FrameT:
-    """Precision on a common grid of recalls, with a band to draw around each segment's curve.
+    """Precision on a common grid of recalls, with a band to draw around the curve of each segment.
 
-    The band is pointwise: at each recall by itself it covers the precision of the population with
-    probability ``ci``, and so a whole curve with less. It comes from a bootstrap, which needs
-    NumPy.
+    The band is pointwise: it covers the precision in the population with probability ``ci`` at each
+    recall by itself, and a whole curve less often. It comes from a bootstrap, which needs NumPy.
 
     Parameters
     ----------
@@ -339,65 +341,68 @@ def band(
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
-        Column of scores, any numeric dtype, higher means more likely positive. A list of columns,
-        or ``{name: column}``, evaluates several models; the result then begins with a key column
-        ``model``.
+        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
+        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
+        key column ``model``.
     by
-        Segment keys: a column, an expression, a selector, or a list of them. Without it all rows
+        Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
         are one segment.
     weight
-        Column of sample weights, finite and 0 or more. A row of weight 0 is ignored, also where its
-        truth or score is missing. Other weights are at least 1e-150; their sum is below 1e150.
+        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
+        another of their values is missing. Other weights must be at least 1e-150, and their sum
+        below 1e150.
     pos_label
-        The value of ``truth`` that is the positive class; every other value is negative.
+        The value of ``truth`` that is the positive class; all other values are negative. It is an
+        error if the value never occurs.
     missing
-        What happens to null, and to NaN in truth or score. ``"raise"``: an error that counts them.
-        ``"drop"``: such rows are left out, for each model its own. ``"unretrieved"``: rows without
-        a score stay in the totals as never found, at no threshold; a missing truth raises.
+        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+        ``"drop"``: leave such rows out, separately for each model. ``"unretrieved"``: count a row
+        without a score in the totals, as one that no threshold retrieves; a missing truth still
+        raises.
     pos, neg
-        Columns of positives and negatives per row, in place of ``truth``, for rows that are already
-        aggregated; rows with the same score are added up. Integers count rows; floats are taken for
-        sums of weights, also where all of them are whole.
+        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
+        data that are already aggregated. Rows with the same score are added up. Integers are counts
+        of rows; floats are sums of weights, even if all of them are whole numbers.
     recalls
-        The recalls, the same for every segment: a list of ascending numbers, or a number of them,
-        equally spaced from 0 to 1.
+        The recalls, the same for every segment: an ascending list, or how many to space equally
+        from 0 to 1.
     ci
-        The probability of covering the precision at each recall.
+        The confidence level at each recall.
     cluster
-        Column that says which rows hang together, such as those of one user or one day; clusters
-        are then what is independent. From single rows.
+        Column that names groups of rows that are not independent (same user, same day); the groups
+        are then taken as independent. For single rows only.
     replicates
-        Number of samples to draw, up to 1,000,000.
+        Number of resampled data sets, up to 1,000,000.
     stratified
-        Draw positives and negatives apart, as many of each as there are, as in a sample whose class
-        sizes were chosen. Otherwise rows are drawn whatever their class, and prevalence varies with
-        them. Not with ``cluster``.
+        Resample positives and negatives separately, each to its original number, as if the class
+        sizes had been fixed in advance. Otherwise rows are resampled regardless of class, and the
+        prevalence varies between replicates. Not with ``cluster``.
     seed
-        An integer for the same band every time, whatever the kind of frame and the order of rows,
-        and whichever other segments there are; ``None`` for a new one.
+        Integer that makes the band reproducible: the same seed gives the same band for any kind of
+        frame, any order of the rows, and any other segments. ``None`` draws new samples each time.
 
     Returns
     -------
     Same kind as ``frame``
         The keys, then ``recall``, ``precision, precision_low, precision_high`` (Float64, from 0 to
-        1). Precision is that of the highest threshold which reaches the recall, the height of the
-        steps whose area the average precision is; it is null where none does. Sorted by the keys,
-        then by recall ascending: every segment has the same rows.
+        1). Precision is that of the highest threshold that reaches the recall, which is the height
+        of the steps whose area is the average precision. It is null if no threshold reaches the
+        recall. Sorted by the keys, then by recall ascending: every segment has the same rows.
 
     Raises
     ------
     ColumnError, OptionError, FrameError
-        At the call, where the schema shows that a role cannot be filled, or NumPy is not installed.
+        At the call, for invalid parameters, for columns that do not exist or have the wrong dtype,
+        and if NumPy is not installed.
     DataError
-        When the result is collected, for values that must not be swallowed.
+        If the data contain invalid values. For a lazy frame, when the result is collected.
 
     Notes
     -----
-    A replicate draws as many rows as there are, with replacement (with ``cluster``, as many
-    clusters). The band lies between two percentiles of the precision over the replicates that reach
-    the recall. Simulated with 200 positives, 95 % bands cover 93 to 98 % at the recalls .05 to .95.
-    At lower ones a few rows decide, and the band is too narrow: it has no width at all where no
-    negative is ranked as high.
+    The band lies between two percentiles of the precision over the replicates that reach the
+    recall. In simulations with 200 positives, 95 % bands cover 93 to 98 % at recalls from 0.05 to
+    0.95. At lower recalls a few rows decide and the band is too narrow; it has no width where no
+    negative is ranked as high. ``docs/statistics.md`` in the repository has more.
 
     Examples
     --------
@@ -421,18 +426,21 @@ def band(
     └────────┴───────────┴───────────────┴────────────────┘
     """
     check_frame(frame)
-    grid, level, drawn = (
-        recall_list(recalls),
-        confidence(ci),
-        resampling(replicates, seed, stratified, cluster),
-    )
+    grid, level = recall_list(recalls), confidence(ci)
+    drawn = resampling(replicates, seed, stratified, cluster)
     check_numpy()
-    return run(
-        frame,
-        request(truth, score, by, weight, pos_label, missing, pos, neg, cluster=cluster),
-        _bootstrap.BAND_COLUMNS,
-        lambda rows: _bootstrap.bands(rows, grid, level, drawn),
+    asked = request(
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        cluster=cluster,
     )
+    return run(frame, asked, Band(grid, level, drawn))
 
 
 @verb
@@ -450,12 +458,12 @@ def iso_f1(f_scores: Sequence[float] = (0.2, 0.4, 0.6, 0.8), points: int = 101) 
     -------
     DataFrame
         ``f_score, recall, precision`` (Float64), one row per point: ``precision = f r / (2 r - f)``
-        for recalls from ``f / (2 - f)``, where it is 1, to 1.
+        for recalls ``r`` from ``f / (2 - f)``, where precision is 1, up to 1.
 
     Raises
     ------
     OptionError
-        For an F1 score outside its range, or fewer than two points.
+        If an F1 score is not between 0 and 1, or ``points`` is out of range.
 
     Examples
     --------
@@ -473,4 +481,4 @@ def iso_f1(f_scores: Sequence[float] = (0.2, 0.4, 0.6, 0.8), points: int = 101) 
     └─────────┴──────────┴───────────┘
     """
     scores, steps = f_scores_and_steps(f_scores, points)
-    return _operating.iso_f1(scores, steps)
+    return iso_lines(scores, steps)

@@ -1,0 +1,274 @@
+"""The rules that rows must keep, each written once for the expressions of Polars and Narwhals.
+
+A rule is about one row: whether it is broken there, and the error that says so. On Polars
+:mod:`frame_prc._rows.checks` counts the rows that break a rule, and lists their values; inside
+another engine the first such row fails. The values stand at the end of ``what`` in the error, so
+that an engine can add its value to the text when it meets the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from types import EllipsisType
+from typing import Generic
+
+import polars as pl
+
+from frame_prc._formulas import ExprT, library, without_nan
+from frame_prc._request.class_values import literal
+from frame_prc._request.thresholds import Bins
+from frame_prc._rows.columns import Column, Columns
+from frame_prc.exceptions import DataError, shown
+
+SUMS = ("pos", "neg")
+
+# A hundred times a total must fit Int64: the 101 recalls of an area are compared exactly.
+COUNT_LIMIT = 2.0**56
+# Between these limits squares and quotients of sums of weights neither overflow nor lose digits.
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-150, 1e150
+# Sums of many Float32 may exceed 1 by rounding, and the next Float16 after 1 is 1.001.
+HIGHEST_PROBABILITY = 1.001
+
+MISSING = "values are missing: "
+_DROP = "missing='drop' leaves such rows out"
+_UNRETRIEVED = "missing='unretrieved' keeps rows without a score in the totals, as never retrieved"
+_COMMON_FACTOR = "divide all by a common factor; no ratio changes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule(Generic[ExprT]):
+    """A rule that every row must keep.
+
+    Parameters
+    ----------
+    broken
+        Whether a row breaks it.
+    value
+        The value of a row that the error shows, if any.
+    subject, complaint
+        The words of the error before and after the number of rows; values follow the latter.
+    allowed, hint, shell_hint
+        The other parts of the error.
+    """
+
+    broken: ExprT
+    value: ExprT | None = None
+    subject: str
+    complaint: str
+    allowed: str
+    hint: str | None = None
+    shell_hint: str | EllipsisType | None = ...
+
+    def error(self, rows: str, values: str = "") -> DataError:
+        """Return the error of so many rows, such as "2 rows", with these values."""
+        return DataError(
+            f"{self.subject} has {rows} {self.complaint}{values}",
+            self.allowed,
+            self.hint,
+            shell_hint=self.shell_hint,
+        )
+
+
+def role_name(role: str, column: Column) -> str:
+    """Return how errors name a column."""
+    return f"{role}= column {column.name!r}"
+
+
+# --- weights and counts ------------------------------------------------------------------------
+
+
+def amount_rules(role: str, column: Column, amount: ExprT) -> list[Rule[ExprT]]:
+    """Return the rules of a weight or count: valid, below the limit of a total, and not tiny."""
+    makers = [_valid, _below_limit, *([_not_tiny] if column.dtype.is_float() else [])]
+    return [make(role, column, amount) for make in makers]
+
+
+def _valid(role: str, column: Column, amount: ExprT) -> Rule[ExprT]:
+    negative = amount < 0
+    return Rule(
+        broken=negative | ~amount.is_finite() if column.dtype.is_float() else negative,
+        value=amount,
+        subject=role_name(role, column),
+        complaint="with ",
+        allowed="finite numbers that are zero or more",
+        hint="a weight of 0 leaves a row out" if role == "weight" else None,
+    )
+
+
+def _below_limit(role: str, column: Column, amount: ExprT) -> Rule[ExprT]:
+    limit, digits = amount_limit(role, column)
+    return Rule(
+        broken=_as_float(amount) >= limit,
+        value=amount,
+        subject=role_name(role, column),
+        complaint="with ",
+        allowed=f"a total below {limit:{digits}}",
+        hint=_COMMON_FACTOR,
+    )
+
+
+def _not_tiny(role: str, column: Column, amount: ExprT) -> Rule[ExprT]:
+    as_float, smallest = _as_float(amount), SMALLEST_WEIGHT ** _power(role)
+    return Rule(
+        broken=(as_float > 0) & (as_float < smallest),
+        value=amount,
+        subject=role_name(role, column),
+        complaint="with ",
+        allowed=f"0, or numbers of at least {smallest:g}",
+        hint=_COMMON_FACTOR,
+    )
+
+
+def amount_limit(role: str, column: Column) -> tuple[float, str]:
+    """Return what a total of amounts must stay below, and the format of totals in errors."""
+    is_count = column.dtype.is_integer() and role != "weight"
+    return (COUNT_LIMIT, ",.0f") if is_count else (LARGEST_WEIGHT ** _power(role), ".6g")
+
+
+def squares_rule(role: str, columns: dict[str, Column], col: Callable[[str], ExprT]) -> Rule[ExprT]:
+    """Return the rule that sums of weights and of their squares are possible together."""
+    squares, sums = f"{role}_squares", role_name(role, columns[role])
+    amount, square = _as_float(col(role)), _as_float(col(squares))
+    # Sums of squares are rounded, as the square of a single weight is.
+    return Rule(
+        broken=((amount > 0) != (square > 0)) | (square > amount * amount * (1 + 1e-9)),
+        subject=role_name(squares, columns[squares]),
+        complaint=f"that cannot be sums of squares of the weights in {sums}",
+        allowed="above 0 where the sum is, and at most its square",
+        hint="counts(..., squares=True) makes both",
+        shell_hint="frame-prc counts --squares makes both",
+    )
+
+
+def _power(role: str) -> int:
+    return 2 if role.endswith("_squares") else 1
+
+
+def _as_float(amount: ExprT) -> ExprT:
+    as_float: ExprT = amount.cast(library(amount).Float64)
+    return as_float
+
+
+# --- truths ------------------------------------------------------------------------------------
+
+
+def is_positive(columns: Columns, truth: ExprT) -> ExprT:
+    """Return whether a truth is the positive class."""
+    column, label = columns.classes["truth"], columns.positive_class
+    known = without_nan(truth, column.dtype)
+    if label is not None:
+        is_label: ExprT = known == (literal(label) if isinstance(known, pl.Expr) else label.item())
+        return is_label
+    return known if column.dtype == pl.Boolean else known == 1
+
+
+def binary_rule(column: Column, truth: ExprT, hint: str | None = None) -> Rule[ExprT]:
+    """Return the rule that numeric truth is 0 or 1; the hint is about ``pos_label=``."""
+    known = without_nan(truth, column.dtype)
+    return Rule(
+        broken=(known != 0) & (known != 1),
+        value=known,
+        subject=role_name("truth", column),
+        complaint="outside 0 and 1: ",
+        allowed="Boolean, or 0/1 numbers" + (", or any dtype with pos_label=" if hint else ""),
+        hint=hint,
+    )
+
+
+def absent_label(column: Column, label: object, values: str, hint: str | None = None) -> DataError:
+    """Return the error of a ``pos_label=`` that does not occur."""
+    what = f"pos_label={shown(label)} is nowhere in {role_name('truth', column)}"
+    return DataError(f"{what}, which holds {values}", "a value that occurs", hint, shell_hint=None)
+
+
+# --- scores in bins ----------------------------------------------------------------------------
+
+
+def bin_rules(
+    columns: Columns, bins: Bins, col: Callable[[str], ExprT], *, covering: bool
+) -> list[Rule[ExprT]]:
+    """Return the rules of scores that are to be in bins, each of one model."""
+    scored = zip(columns.scores, _scores_in_use(columns, col), strict=True)
+    if bins.of_probabilities:
+        return [_probability_rule(*item) for item in scored]
+    lowest = bins.thresholds[0]
+    return [_covering_rule(*item, lowest) for item in scored] if covering else []
+
+
+def _probability_rule(column: Column, score: ExprT) -> Rule[ExprT]:
+    return Rule(
+        broken=is_improbable(score),
+        value=score,
+        subject=role_name("score", column),
+        complaint="outside 0 to 1: ",
+        allowed="probabilities where thresholds= is a number, equally spaced from 0 to 1",
+        hint="quantile_thresholds finds a list of thresholds, or begin one with float('-inf')",
+        shell_hint="list them, beginning with -inf, as in --thresholds -inf,-1,0,1",
+    )
+
+
+def is_improbable(score: ExprT) -> ExprT:
+    """Return whether a score, as Float64, is not a probability, even one rounded up."""
+    return (score < 0.0) | (score > HIGHEST_PROBABILITY)
+
+
+def _covering_rule(column: Column, score: ExprT, lowest: float) -> Rule[ExprT]:
+    return Rule(
+        broken=score < lowest,
+        value=score,
+        subject=role_name("score", column),
+        complaint=f"below the lowest threshold {lowest!r}: ",
+        allowed="thresholds that cover the scores",
+        hint="begin the thresholds with float('-inf'), or let quantile_thresholds find them",
+        shell_hint="begin them with -inf, as in --thresholds -inf,0.1,0.5",
+    )
+
+
+def _scores_in_use(columns: Columns, col: Callable[[str], ExprT]) -> list[ExprT]:
+    """Return the scores as Float64; null in rows that are left out for a missing class."""
+    missing = reduce(or_, (is_missing(role, c, col(role)) for role, c in columns.classes.items()))
+    known = library(missing).when(~missing)
+    return [
+        known.then(_as_float(without_nan(col(f"score_{i}"), column.dtype)))
+        for i, column in enumerate(columns.scores)
+    ]
+
+
+# --- missing values ----------------------------------------------------------------------------
+
+
+def required_rules(columns: Columns, col: Callable[[str], ExprT]) -> list[Rule[ExprT]]:
+    """Return the rules that columns have no missing values."""
+    missing = columns.request.missing
+    required = {} if missing == "drop" else columns.classes
+    hint = _DROP
+    if missing == "raise":
+        required = required | {f"score_{i}": score for i, score in enumerate(columns.scores)}
+        hint = f"{_DROP}; {_UNRETRIEVED}"
+    return [required_rule(role, column, col(role), hint) for role, column in required.items()]
+
+
+def required_rule(role: str, column: Column, value: ExprT, hint: str) -> Rule[ExprT]:
+    """Return the rule that a column has no missing values."""
+    return Rule(
+        broken=is_missing(role, column, value),
+        subject=f"{MISSING}{column.name!r}",
+        complaint="with null or NaN" if may_be_nan(role, column) else "with null",
+        allowed="no null, and no NaN in truth or score",
+        hint=hint,
+    )
+
+
+def is_missing(role: str, column: Column, value: ExprT) -> ExprT:
+    """Return whether a value is null, or NaN where that stands for a missing value."""
+    null = value.is_null()
+    return null | value.is_nan() if may_be_nan(role, column) else null
+
+
+def may_be_nan(role: str, column: Column) -> bool:
+    """Return whether NaN in a column is a missing value; in a weight or count it is invalid."""
+    amounts = ("weight", "pos", "neg", "pos_squares", "neg_squares")
+    return column.dtype.is_float() and role not in amounts

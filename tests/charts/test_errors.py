@@ -1,0 +1,148 @@
+"""What cannot be drawn is refused, before it is evaluated."""
+
+from __future__ import annotations
+
+from importlib import util
+
+import polars as pl
+import pytest
+from chart_inputs import CHART_INPUTS, chart_input
+from chart_reading import REGIONS, ROWS, segments
+from kinds import every_kind
+
+import frame_prc
+from frame_prc import ColumnError, DataError, FrameError, OptionError
+from frame_prc._curves.counts import Counts
+from frame_prc._tables.average_precision import AveragePrecision
+
+# --- summaries ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+@pytest.mark.parametrize("given", CHART_INPUTS)
+def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, monkeypatch):
+    rows = segments(500).with_columns(day=1)
+    frame, asked = chart_input(given, rows, "old", ("segment", "day"))
+
+    def evaluate(*_: object, **__: object) -> None:
+        raise AssertionError("evaluated")
+
+    monkeypatch.setattr(AveragePrecision, "of", evaluate)
+    monkeypatch.setattr(Counts, "of", evaluate)
+    with pytest.raises(DataError, match=r"500 (lines|segments)\."):
+        getattr(frame.prc, verb)(**asked)
+    with pytest.raises(AssertionError, match="evaluated"):
+        segments(3).prc.plot("late", "old", by="segment")
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("asked", "error", "says"),
+    [
+        ({"points": {"recal": 0.9}}, OptionError, "points= names 'recal'.*'recall', 'precision'"),
+        ({"points": 0.9}, OptionError, "points=0.9 is of type float"),
+        ({"points": {"recall": 2}}, OptionError, "recall=2 is out of range"),
+        ({"points": {"recall": [i / 7 for i in range(1, 8)]}}, OptionError, "7 operating points"),
+        ({"points": {}}, OptionError, "no target is given"),
+        ({"threshold": [0.1, 0.2]}, OptionError, "threshold=.* is not a number.*one number"),
+        ({"threshold": "high"}, OptionError, "threshold='high' is not a number"),
+        ({"ci": 95}, OptionError, "ci=95 is not a level.*ci=0.95"),
+        ({"band": 1}, OptionError, "band=1 is not an option"),
+        ({"roc": "yes"}, OptionError, "roc='yes' is not an option"),
+        ({"dark": None}, OptionError, "dark=None is not an option"),
+        ({"start": "zero"}, OptionError, "start='zero' is not an option"),
+        ({"title": 3}, OptionError, "title=3 is of type int"),
+        ({"width": 10}, OptionError, "width=10 is not a size.*from 40 to 4000"),
+        ({"height": "tall"}, OptionError, "height='tall' is not a size"),
+        ({"iso_f1": [1.5]}, OptionError, r"iso_f1=\[1.5\] is not an option"),
+        ({"iso_f1": [i / 11 for i in range(1, 11)]}, OptionError, "iso_f1= has 10 F1 scores"),
+        ({"facet": 3}, OptionError, "facet=3 does not name keys"),
+        ({"facet": True}, OptionError, "facet=True does not name keys"),
+        ({"facet": "regoin", "by": "late2"}, ColumnError, "by= names 'late2'.*did you mean 'late'"),
+        ({"facet": "late"}, OptionError, "facet= names 'late', which is not a key. Allowed: None"),
+        ({"score": "scor"}, ColumnError, "score= names 'scor'.*did you mean 'score'"),
+        ({"score": None}, OptionError, "score= is not given"),
+        ({"truth": None}, OptionError, "truth= is not given"),
+        ({"ci": 0.9, "weight": "score2"}, ColumnError, "weight= names 'score2'"),
+    ],
+)
+def test_bad_options_are_refused(kind, asked, error, says):
+    with pytest.raises(error, match=says):
+        kind.make(ROWS).prc.plot(**{"truth": "late", "score": "score", **asked})
+
+
+@every_kind
+def test_bad_values_are_refused_as_by_every_verb(kind):
+    rows = ROWS.with_columns(w=pl.Series([1.0, -1.0, 1.0, 1.0]))
+    with pytest.raises(DataError, match="weight= column 'w' has 1 row"):
+        kind.make(rows).prc.plot("late", "score", weight="w")
+    with pytest.raises(DataError, match="values are missing: 'score' has 1 row"):
+        kind.make(rows.with_columns(score=pl.Series([None, 1.0, 2.0, 3.0]))).prc.plot(
+            "late", "score"
+        )
+
+
+@every_kind
+def test_intervals_of_weighted_thresholds_are_refused(kind):
+    with pytest.raises(OptionError, match=r"ci= of a curve is for counts of rows.*band"):
+        kind.make(ROWS.with_columns(w=1.5)).prc.plot("late", "score", weight="w", ci=0.9)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        (lambda c: c.drop("tp"), ColumnError, "the frame is no curve: it has no column 'tp'"),
+        (lambda c: c.rename({"recall": "recal"}), ColumnError, "no column 'recall'.*'recal'"),
+        (
+            lambda c: c.with_columns(threshold=pl.lit("high")),
+            ColumnError,
+            "column 'threshold' of the curve has dtype",
+        ),
+        (
+            lambda c: c.drop("region"),
+            DataError,
+            "the frame is no curve: .*the keys are the columns",
+        ),
+        (lambda c: c.with_columns(tp=pl.col("tp") * -1), DataError, "the frame is no curve"),
+        (lambda c: c.with_columns(fn=pl.lit(1)), DataError, "the frame is no curve"),
+        (lambda c: pl.concat([c, c]), DataError, "the frame is no curve"),
+    ],
+    ids=["column", "near", "dtype", "key", "negative", "totals", "twice"],
+)
+def test_a_frame_that_is_no_curve_is_refused(kind, change, error, says):
+    curve = REGIONS.prc.curve("late", "old", by="region")
+    with pytest.raises(error, match=says):
+        kind.make(change(curve)).prc.plot()
+
+
+@every_kind
+def test_a_baseline_that_is_no_model_is_refused(kind):
+    frame = kind.make(REGIONS)
+    with pytest.raises(OptionError, match=r"baseline='odl' is not a model.*'old', 'new'"):
+        frame.prc.plot_summary("late", ["old", "new"], baseline="odl")
+    with pytest.raises(OptionError, match="names one model"):
+        frame.prc.plot_summary("late", "old", baseline="old")
+    counts = REGIONS.prc.counts("late", ["old", "new"])
+    with pytest.raises(OptionError, match=r"baseline='odl' is not a model.*'new', 'old'"):
+        counts.prc.plot_summary(score="threshold", by="model", pos="pos", neg="neg", baseline="odl")
+
+
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+def test_without_altair_the_error_says_how_to_install_it(verb, monkeypatch):
+    find = util.find_spec
+    monkeypatch.setattr(
+        "frame_prc._request.packages.find_spec",
+        lambda name: None if name == "altair" else find(name),
+    )
+    with pytest.raises(OptionError, match=r"needs Altair.*pip install altair"):
+        getattr(ROWS.prc, verb)("late", "score")
+
+
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+def test_what_is_no_frame_is_refused(verb):
+    with pytest.raises(FrameError, match="cannot evaluate a frame of type list"):
+        getattr(frame_prc, verb)([1, 2], "late", "score")

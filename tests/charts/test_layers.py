@@ -1,0 +1,186 @@
+"""What is drawn beside the lines: ribbons, points, ROC, the confusion at a threshold, tooltips."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import polars as pl
+import pytest
+from chart_reading import REGIONS, ROWS, drawn, is_over, lines, of, words
+from kinds import every_kind
+
+import frame_prc
+
+# --- ribbons, points, other views --------------------------------------------------------------
+
+
+def wilson(hits, misses, z):
+    """Return Wilson's interval as the roots of (share - p)^2 = z^2 p (1 - p) / n."""
+    n = hits + misses
+    middle, width = (
+        hits / n + z * z / (2 * n),
+        z * math.sqrt(hits * misses / n**3 + (z / n) ** 2 / 4),
+    )
+    return (middle - width) / (1 + z * z / n), (middle + width) / (1 + z * z / n)
+
+
+@every_kind
+def test_ci_draws_intervals_at_thresholds(kind):
+    chart = kind.make(ROWS).prc.plot("late", "score", ci=0.9)
+    [(view, rows)] = drawn(chart, "area", "precision_low")
+    assert view["mark"]["interpolate"] == "step-before"
+    assert rows[0]["precision_low"] is None
+    for row, (tp, fp) in zip(rows[1:], [(1, 0), (2, 1), (2, 2)], strict=True):
+        low, high = wilson(tp, fp, 1.6448536269514722)
+        assert (row["precision_low"], row["precision_high"]) == pytest.approx((low, high))
+    assert "90 % interval of precision" in " ".join(words(chart))
+
+
+@every_kind
+def test_band_is_the_verb_of_that_name(kind):
+    rows = pl.concat([ROWS] * 20)
+    [(_, drawn_rows)] = drawn(
+        kind.make(rows).prc.plot("late", "score", band=True), "area", "precision_low"
+    )
+    table = rows.prc.band("late", "score", seed=0)
+    columns = ["recall", "precision_low", "precision_high"]
+    assert of(drawn_rows, *columns) == table.select(columns).to_dicts()
+
+
+@every_kind
+def test_band_takes_weighted_rows_of_several_models(kind):
+    rows = pl.concat([REGIONS] * 10).with_columns(w=1.5)
+    asked = {"truth": "late", "score": ["old", "new"], "by": "region", "weight": "w"}
+    chart = kind.make(rows).prc.plot(**asked, band=True)
+    found = [row for _, some in drawn(chart, "area", "precision_low") for row in some]
+    columns = ["region", "model", "recall", "precision_low"]
+    table = rows.prc.band(**asked, seed=0).sort("region", maintain_order=True)
+    assert [tuple(row.values()) for row in of(found, "key_1", "key_0", *columns[2:])] == (
+        table.select(columns).rows()
+    )
+
+
+@every_kind
+def test_nothing_at_all_is_no_crash(kind):
+    asked = {"roc": True, "threshold": 0.5, "ci": 0.9, "points": {"recall": 0.5}}
+    chart = kind.make(ROWS.clear()).prc.plot("late", "score", **asked)
+    assert "no rows" in words(chart)
+    frame_prc.plot_summary(kind.make(ROWS.clear()), "late", "score").to_dict()
+
+
+@every_kind
+def test_operating_points_are_marked(kind):
+    chart = kind.make(ROWS).prc.plot("late", "score", points={"recall": 0.8, "f_beta": [1, 2]})
+    [(view, rows)] = drawn(chart, "point", "criterion")
+    assert of(rows, "criterion", "threshold", "recall", "precision", "tp", "fp", "fn", "tn") == [
+        {
+            "criterion": name,
+            "threshold": "0.4",
+            "recall": 1.0,
+            "precision": 2 / 3,
+            "tp": 2,
+            "fp": 1,
+            "fn": 0,
+            "tn": 1,
+        }
+        for name in ("recall ≥ 0.8", "largest F1", "largest F2")
+    ]
+    assert [t["field"] for t in view["encoding"]["tooltip"]][:3] == [
+        "criterion", "threshold", "precision",
+    ]  # fmt: skip
+
+
+def test_an_operating_point_that_is_nowhere_is_named():
+    rows = REGIONS.with_columns(old=pl.when(region="south").then(-pl.col("old")).otherwise("old"))
+    chart = rows.prc.plot("late", "old", by="region", points={"precision": 0.9})
+    assert "Not reached: south: precision ≥ 0.9." not in " ".join(words(chart))
+    low = rows.with_columns(late=pl.col("late") & (pl.col("old") != 0.9))
+    found = " ".join(words(low.prc.plot("late", "old", by="region", points={"precision": 0.9})))
+    assert "Not reached: north: precision ≥ 0.9." in found
+
+
+@every_kind
+def test_roc_is_drawn_from_the_same_counts(kind):
+    chart = kind.make(ROWS).prc.plot("late", "score", roc=True, points={"recall": 0.8})
+    [(view, rows)] = [(v, r) for v, r in drawn(chart, "line", "fpr", "tp") if is_over(v, "fpr")]
+    assert of(rows, "fpr", "recall") == [
+        {"fpr": fpr, "recall": tpr} for fpr, tpr in [(0, 0), (0, 0.5), (0.5, 1), (1, 1)]
+    ]
+    assert view["mark"]["interpolate"] == "linear"
+    [_, (view, marked)] = drawn(chart, "point", "fpr")
+    assert of(marked, "fpr", "recall") == [{"fpr": 0.5, "recall": 1.0}]
+    assert len(chart.to_dict()["concat"]) == 2
+
+
+@every_kind
+def test_a_threshold_has_a_confusion_matrix_and_a_mark(kind):
+    chart = kind.make(ROWS).prc.plot("late", "score", threshold=0.3)
+    [(_, cells)] = drawn(chart, "rect", "actual")
+    assert of(cells, "actual", "predicted", "text") == [
+        {"actual": "positive", "predicted": "positive", "text": "TP 2"},
+        {"actual": "negative", "predicted": "positive", "text": "FP 1"},
+        {"actual": "positive", "predicted": "negative", "text": "FN 0"},
+        {"actual": "negative", "predicted": "negative", "text": "TN 1"},
+    ]
+    [(_, marked)] = drawn(chart, "point", "criterion")
+    assert of(marked, "criterion", "precision") == [
+        {"criterion": "threshold 0.3", "precision": 2 / 3}
+    ]
+
+
+def test_the_confusion_is_that_of_the_threshold_among_other_points():
+    chart = ROWS.prc.plot("late", "score", threshold=0.3, points={"threshold": [0.1, 0.3, 0.8]})
+    [(_, cells)] = drawn(chart, "rect", "actual")
+    assert [cell["text"] for cell in cells] == ["TP 2", "FP 1", "FN 0", "TN 1"]
+    [(_, marked)] = drawn(chart, "point", "criterion")
+    assert [row["criterion"] for row in marked] == [
+        "threshold 0.1", "threshold 0.8", "threshold 0.3",
+    ]  # fmt: skip
+
+
+def test_a_threshold_has_a_confusion_table_of_several_lines():
+    chart = REGIONS.prc.plot("late", ["old", "new"], by="region", threshold=0.75)
+    [(_, cells)] = drawn(chart, "text", "column", "text")
+    table = {}
+    for cell in cells:
+        table.setdefault(cell["name"], {})[cell["column"]] = cell["text"]
+    assert [tuple(row.values()) for row in table.values()] == [
+        ("2", "0", "0", "2", "1.000", "1.000"),
+        ("1", "0", "1", "1", "1.000", "0.500"),
+        ("1", "0", "1", "2", "1.000", "0.500"),
+        ("1", "1", "1", "0", "0.500", "0.500"),
+    ]
+    assert [*table] == ["new · north", "new · south", "old · north", "old · south"]
+
+
+def test_large_sums_of_weights_have_no_exponent():
+    rows = REGIONS.with_columns(eur=pl.lit(1234567.89))
+    chart = rows.prc.plot("late", "old", by="region", weight="eur", threshold=0.75)
+    [(_, cells)] = drawn(chart, "text", "column", "text")
+    shown = {cell["text"] for cell in cells if cell["column"] in ("tp", "tn")}
+    assert shown == {"0", "1,234,568", "2,469,136"}
+
+
+# --- hovering ----------------------------------------------------------------------------------
+
+
+def test_the_point_nearest_the_mouse_says_where_it_is():
+    chart = REGIONS.prc.plot("late", "old", by="region")
+    [(dots, _)] = drawn(chart, "circle", "threshold")
+    [selection] = dots["params"] if "params" in dots else chart.to_dict()["params"]
+    assert selection["select"]["nearest"]
+    said = re.findall(r'"([^"]+)":', dots["mark"]["tooltip"]["expr"])
+    assert said == ["region", "average precision", "threshold", "precision", "recall", "tp", "fp"]
+
+
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Int64, pl.Decimal(5, 2)])
+def test_thresholds_are_said_to_the_last_digit_and_may_be_infinite(dtype):
+    rows = ROWS.with_columns(score=(pl.col("score") * 10).cast(dtype))
+    thresholds = [row["threshold"] for row in lines(rows.prc.plot("late", "score"))[0]]
+    assert thresholds == ["inf", "9.0", "4.0", "2.0"]
+    if dtype in (pl.Float32, pl.Float64):
+        infinite = rows.with_columns(score=pl.Series([math.inf, 0.1, 0.1, -math.inf], dtype=dtype))
+        chart = infinite.prc.plot("late", "score")
+        assert [row["threshold"] for row in lines(chart)[0]] == ["inf", "inf", "0.1", "-inf"]
+        assert not re.search(r"NaN|Infinity", chart.to_json())

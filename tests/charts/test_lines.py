@@ -1,0 +1,188 @@
+"""Lines of precision and recall, in panels, with legends."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+import pytest
+from chart_reading import REGIONS, ROWS, drawn, legend, lines, of, segments, views, words
+from kinds import every_kind
+
+import frame_prc
+
+STEPS = [
+    {"threshold": "inf", "tp": 0, "fp": 0, "recall": 0.0, "precision": 1.0},
+    {"threshold": "0.9", "tp": 1, "fp": 0, "recall": 0.5, "precision": 1.0},
+    {"threshold": "0.4", "tp": 2, "fp": 1, "recall": 1.0, "precision": 2 / 3},
+    {"threshold": "0.2", "tp": 2, "fp": 2, "recall": 1.0, "precision": 0.5},
+]
+COUNTS = pl.DataFrame({"threshold": [0.9, 0.4, 0.2], "pos": [1, 1, 0], "neg": [0, 1, 1]})
+
+
+# --- lines -------------------------------------------------------------------------------------
+
+
+def assert_is_by_hand(chart, steps=STEPS):
+    [(line, rows)] = drawn(chart, "line", "threshold")
+    assert of(rows, *STEPS[0]) == [pytest.approx(step) for step in steps]
+    # The precision of a point holds back to the recall before it, in the order of the rows.
+    assert line["mark"]["interpolate"] == "step-before"
+    assert line["encoding"]["order"]["field"] == "order"
+    assert [row["order"] for row in rows] == [*range(len(steps))]
+    assert line["encoding"]["x"]["scale"]["domain"] == line["encoding"]["y"]["scale"]["domain"]
+    assert re.match(r"AP 0\.833 \[0\.\d+, (0\.\d+|1\.000)\]$", words(chart)[1])
+
+
+@every_kind
+def test_rows_are_drawn_in_steps(kind):
+    assert_is_by_hand(frame_prc.plot(kind.make(ROWS), "late", "score"))
+
+
+@every_kind
+def test_counts_are_drawn_in_steps(kind):
+    assert_is_by_hand(kind.make(COUNTS).prc.plot(score="threshold", pos="pos", neg="neg"))
+
+
+@every_kind
+@pytest.mark.parametrize("keep", ["all", "corners"])
+def test_a_curve_is_drawn_as_it_came(kind, keep):
+    assert_is_by_hand(kind.make(ROWS).prc.curve("late", "score", keep=keep).prc.plot())
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "parquet"])
+def test_a_curve_is_drawn_from_a_file(suffix, tmp_path):
+    curve, path = ROWS.prc.curve("late", "score"), tmp_path / f"curve.{suffix}"
+    if suffix == "tsv":
+        curve.write_csv(path, separator="\t")
+        assert_is_by_hand(pl.scan_csv(path, separator="\t").prc.plot())
+    else:
+        curve.write_parquet(path)
+        assert_is_by_hand(pl.scan_parquet(path).prc.plot())
+
+
+@every_kind
+def test_a_curve_in_any_order_of_rows_is_the_same(kind):
+    curve = REGIONS.prc.curve("late", ["old", "new"], by="region")
+    shuffled = curve.sample(fraction=1, shuffle=True, seed=1)
+    assert lines(frame_prc.plot(kind.make(shuffled))) == lines(frame_prc.plot(curve))
+
+
+@pytest.mark.parametrize(("start", "steps"), [("first", 1.0), (None, None)])
+def test_curves_open_as_asked_for(start, steps):
+    rows = ROWS.with_columns(late=~pl.col("late"))
+    own = lines(frame_prc.plot(rows, "late", "score", start=start))[0]
+    read = lines(frame_prc.plot(rows.prc.curve("late", "score", start=start)))[0]
+    assert own == read
+    # Ranked 0.9 - | 0.4 + - | 0.2 +: the first point has recall and precision 0.
+    opening = {"threshold": "inf", "recall": 0.0, "precision": 0.0}
+    first = {"threshold": "0.9", "recall": 0.0, "precision": 0.0}
+    expected = [opening, first] if steps else [first]
+    assert of(own, *opening)[: len(expected)] == expected
+
+
+def test_a_curve_without_its_last_points_keeps_its_totals():
+    curve = ROWS.prc.curve("late", "score").head(2)
+    chart = curve.prc.plot()
+    assert of(lines(chart)[0], "tp", "recall") == [
+        {"tp": 0, "recall": 0.0}, {"tp": 1, "recall": 0.5},
+    ]  # fmt: skip
+    assert words(chart)[1].startswith("AP 0.500")
+
+
+@every_kind
+def test_weights_have_an_interval_from_rows_and_none_from_sums(kind):
+    weighted = ROWS.with_columns(w=pl.Series([2.0, 1.0, 1.0, 1.0]))
+    chart = kind.make(weighted).prc.plot("late", "score", weight="w")
+    # Weights 2 of 3 found at precision 1, then 3 of 4 at recall 1.
+    assert of(lines(chart)[0], "tp", "precision")[1:3] == [
+        {"tp": 2.0, "precision": 1.0}, {"tp": 3.0, "precision": 0.75},
+    ]  # fmt: skip
+    assert words(chart)[1].startswith("AP 0.917 [")
+    curve = weighted.prc.curve("late", "score", weight="w")
+    assert words(frame_prc.plot(kind.make(curve)))[1] == "AP 0.917"
+
+
+def test_objects_never_retrieved_count_in_recall():
+    rows = ROWS.with_columns(score=pl.Series([0.9, 0.4, None, 0.2]))
+    chart = rows.prc.plot("late", "score", missing="unretrieved")
+    assert [row["recall"] for row in lines(chart)[0]] == [0.0, 0.5, 0.5]
+    curve = rows.prc.curve("late", "score", missing="unretrieved")
+    assert of(lines(curve.prc.plot())[0], "recall", "precision", "threshold") == of(
+        lines(chart)[0], "recall", "precision", "threshold"
+    )
+
+
+# --- panels and legends ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("count", "score", "facet", "panels", "overlaid"),
+    [
+        (1, "old", None, 1, 1),
+        (1, ["old", "new"], None, 1, 2),
+        (6, "old", None, 1, 6),
+        (7, "old", None, 7, 1),
+        (2, ["old", "new"], None, 2, 2),
+        (7, "old", False, 1, 7),
+        (2, ["old", "new"], False, 1, 4),
+        (2, "old", "segment", 2, 1),
+        (3, ["old", "new"], "model", 2, 3),
+        (3, ["old", "new"], ["model", "segment"], 6, 1),
+    ],
+)
+def test_lines_share_a_panel_or_do_not(count, score, facet, panels, overlaid):
+    chart = segments(count).prc.plot("late", score, by="segment", facet=facet)
+    found = lines(chart)
+    assert len(found) == panels
+    assert {len({row["series"] for row in rows}) for rows in found} == {overlaid}
+
+
+def test_the_last_of_several_keys_is_told_apart_by_colour():
+    two = pl.concat([segments(4, day=pl.lit(day)) for day in (1, 2)])
+    chart = two.prc.plot("late", "old", by=["segment", "day"])
+    assert len(lines(chart)) == 4
+    assert legend(chart) == ["day 1", "day 2"]
+
+
+def test_a_model_key_of_counts_and_curves_tells_models_apart():
+    counts = REGIONS.prc.counts("late", ["old", "new"], by="region")
+    chart = counts.prc.plot(by=["model", "region"], score="threshold", pos="pos", neg="neg")
+    assert (len(lines(chart)), legend(chart)) == (2, ["new", "old"])
+    curve = REGIONS.prc.curve("late", ["old", "new"], by="region")
+    assert lines(curve.prc.plot()) == lines(chart)
+
+
+def test_areas_stand_in_the_legend_of_one_panel():
+    names = legend(REGIONS.prc.plot("late", "old", by="region"))
+    assert [re.sub(r" \[.*", "", name) for name in names] == ["north AP 0.833", "south AP 0.833"]
+    assert all(re.search(r" \[0\.\d{3}, (0\.\d{3}|1\.000)\]$", name) for name in names)
+
+
+def test_areas_stand_above_panels():
+    above = words(REGIONS.prc.plot("late", ["old", "new"], by="region"))
+    texts = [re.sub(r" \[.*", "", line) for line in above[-6:]]
+    assert texts == [
+        "north", "new AP 1.000", "old AP 0.833", "south", "new AP 1.000", "old AP 0.833",
+    ]  # fmt: skip
+
+
+def test_every_panel_has_the_prevalence_as_baseline():
+    chart = REGIONS.prc.plot("late", ["old", "new"], by="region")
+    rules = drawn(chart, "rule", "prevalence")
+    assert [[row["prevalence"] for row in rows] for _, rows in rules] == [[0.5], [2 / 3]]
+    assert all("strokeDash" in view["mark"] for view, _ in rules)
+    [(_, together)] = drawn(REGIONS.prc.plot("late", "old", by="region"), "rule", "prevalence")
+    assert [row["prevalence"] for row in together] == [0.5, 2 / 3]
+
+
+def test_lines_of_equal_f1_lie_behind():
+    [(view, rows)] = drawn(ROWS.prc.plot("late", "score"), "line", "f_score")
+    assert {row["f_score"] for row in rows} == {0.2, 0.4, 0.6, 0.8}
+    for row in rows:
+        p, r = row["precision"], row["recall"]
+        assert 2 * p * r / (p + r) == pytest.approx(row["f_score"])
+    assert next(views(ROWS.prc.plot("late", "score").to_dict()))[0]["mark"] == view["mark"]
+    [(_, one)] = drawn(ROWS.prc.plot("late", "score", iso_f1=[0.5]), "line", "f_score")
+    assert {row["f_score"] for row in one} == {0.5}
+    assert drawn(ROWS.prc.plot("late", "score", iso_f1=False), "line", "f_score") == []

@@ -1,0 +1,58 @@
+"""Colours, sizes and titles, and files that charts are saved to."""
+
+from __future__ import annotations
+
+import pytest
+from chart_reading import REGIONS, ROWS, drawn, segments, words
+
+
+def luminance(colour):
+    """Return the relative luminance of WCAG 2.1."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_lines_stand_out_from_the_ground(dark):
+    chart = segments(21).prc.plot("late", "old", by="segment", facet=False, dark=dark)
+    [(line, _)] = drawn(chart, "line", "threshold")
+    colours = line["encoding"]["color"]["scale"]["range"]
+    dashes = line["encoding"]["strokeDash"]["scale"]["range"]
+    ground = luminance(chart.to_dict()["config"]["background"])
+    contrasts = [
+        (max(luminance(c), ground) + 0.05) / (min(luminance(c), ground) + 0.05) for c in colours
+    ]
+    assert min(contrasts) > 2
+    assert min(contrasts[:3]) > 3
+    assert (ground < luminance(colours[0])) == dark
+    assert len({(c, tuple(d)) for c, d in zip(colours, dashes, strict=True)}) == 21
+
+
+def test_sizes_and_title_are_as_asked_for():
+    chart = REGIONS.prc.plot("late", ["old", "new"], by="region", width=100, height=80, title="T")
+    spec = chart.to_dict()
+    assert {(part["width"], part["height"]) for part in spec["concat"]} == {(100, 80)}
+    assert words(chart)[0] == "T"
+    square = ROWS.prc.plot("late", "score", height=90).to_dict()
+    assert (square["width"], square["height"]) == (90, 90)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("html", b"<!DOCTYPE html>")]
+)
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+def test_charts_are_saved(verb, suffix, begins, tmp_path):
+    path = tmp_path / f"chart.{suffix}"
+    chart = getattr(REGIONS.prc, verb)("late", ["old", "new"], by="region")
+    chart.save(path, **({"inline": True} if suffix == "html" else {}))
+    written = path.read_bytes()
+    assert written.lstrip().startswith(begins)
+    assert len(written) > 5_000
+    assert b"src=" not in written[:2000] or suffix != "html"
+
+
+def test_a_chart_can_be_restyled():
+    chart = ROWS.prc.plot("late", "score").properties(width=200).configure_view(stroke="red")
+    spec = chart.to_dict()
+    assert (spec["width"], spec["config"]["view"]["stroke"]) == (200, "red")

@@ -1,0 +1,163 @@
+"""Names in charts: undefined segments, keys of any type, and hostile names."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, date, datetime
+
+import polars as pl
+import pytest
+from chart_reading import REGIONS, ROWS, drawn, legend, lines, order, words
+from kinds import every_kind
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<!--",
+    "[x].y\\z",
+    "a'b\"c",
+    "Zürich 日本語",
+    "a\tb",
+]
+
+
+# --- segments that have no curve ---------------------------------------------------------------
+
+
+def test_undefined_segments_are_named_with_the_reason():
+    rows = REGIONS.with_columns(late=pl.col("late") & (pl.col("region") == "north"))
+    assert legend(rows.prc.plot("late", "old", by="region"))[1] == "south no positives"
+    chart = rows.prc.plot("late", "old", by="region", facet="region")
+    assert words(chart)[-1] == "no positives"
+    assert [r for _, r in drawn(chart, "text", "text")] == [[{"text": "no positives"}]]
+
+
+def test_a_segment_that_lost_its_rows_is_named():
+    rows = REGIONS.with_columns(old=pl.when(region="north").then("old"))
+    chart = rows.prc.plot("late", "old", by="region", missing="drop")
+    assert legend(chart)[1] == "south no rows"
+
+
+def test_a_segment_without_negatives_says_so():
+    rows = REGIONS.with_columns(late=pl.col("late") | (pl.col("region") == "south"))
+    assert legend(rows.prc.plot("late", "old", by="region"))[1] == "south AP 1.000, no negatives"
+
+
+@every_kind
+def test_nothing_defined_is_no_crash(kind):
+    chart = kind.make(ROWS.with_columns(late=False)).prc.plot("late", "score", roc=True, ci=0.9)
+    assert "no positives" in words(chart)
+
+
+# --- keys --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        (pl.Series([date(2024, 1, 2), date(2023, 1, 1)]), ["2023-01-01", "2024-01-02"]),
+        (
+            pl.Series([datetime(2024, 1, 2, 3, tzinfo=UTC), None]),
+            ["null", "2024-01-02 03:00:00+00:00"],
+        ),
+        (pl.Series([True, False]), ["key false", "key true"]),
+        (pl.Series([1.5, -2.0]), ["key -2.0", "key 1.5"]),
+        (pl.Series(["null", None]), ["null", "null (2)"]),
+        (pl.Series(["", " a\nb "]), ['""', "a b"]),
+        (pl.Series(["low", "high"], dtype=pl.Enum(["low", "high"])), ["low", "high"]),
+        (pl.Series(["b", "a"], dtype=pl.Categorical), None),
+        (
+            pl.Series([{"a": 1, "b": "x"}, {"a": 0, "b": "y"}]),
+            ["{'a': 0, 'b': 'y'}", "{'a': 1, 'b': 'x'}"],
+        ),
+    ],
+    ids=lambda value: str(value.dtype) if isinstance(value, pl.Series) else "",
+)
+def test_keys_of_any_type_come_in_their_order(values, names):
+    keyed = pl.concat([ROWS.with_columns(key=value) for value in _ones(values)])
+    found = [
+        re.sub(r" AP .*", "", name) for name in legend(keyed.prc.plot("late", "score", by="key"))
+    ]
+    assert found == (names or keyed["key"].unique().sort().to_list())
+    curve = keyed.prc.curve("late", "score", by="key")
+    assert [re.sub(r" AP .*", "", name) for name in legend(curve.prc.plot())] == found
+
+
+def test_names_too_long_to_be_drawn_keep_both_ends():
+    names = [f"Department of Regional Sales and Operations, {place}" for place in ("East", "West")]
+    keyed = pl.concat([ROWS.with_columns(key=pl.lit(name)) for name in names])
+    shown = [
+        name.partition(" AP ")[0] for name in legend(keyed.prc.plot("late", "score", by="key"))
+    ]
+    assert [len(name) for name in shown] == [40, 40]
+    assert [name.partition("…") for name in shown] == [
+        ("Department of Regional Sal", "…", "rations, East"),
+        ("Department of Regional Sal", "…", "rations, West"),
+    ]
+
+
+def _ones(values):
+    return [values.gather([place]).new_from_index(0, ROWS.height) for place in range(len(values))]
+
+
+@every_kind
+def test_hostile_names_are_drawn_and_leave_the_page_whole(kind):
+    name = "k.[x]'\"</script>"
+    rows = pl.concat(ROWS.with_columns(pl.lit(key).alias(name)) for key in HOSTILE)
+    chart = kind.make(rows).prc.plot("late", "score", by=name, title="</script>", facet=False)
+    plain = ROWS.prc.plot("late", "score")
+    spec = json.dumps(chart.to_dict())
+    assert not re.search(r"</|<!--|<script", spec)
+    assert chart.to_html().count("</script") == plain.to_html().count("</script")
+    shown = [line.replace("\u2060", "") for line in [*words(chart), *legend(chart)]]
+    assert shown[0] == "</script>"
+    for key in HOSTILE:
+        assert any(line.startswith(f"{' '.join(key.split())} AP") for line in shown)
+
+
+@every_kind
+def test_hostile_names_leave_the_page_of_a_summary_whole(kind):
+    name, model = "k.[x]'\"</script>", "<!--<script>"
+    rows = pl.concat(ROWS.with_columns(pl.lit(key).alias(name)) for key in HOSTILE)
+    both = rows.with_columns((-pl.col("score")).alias(model))
+    chart = kind.make(both).prc.plot_summary("late", ["score", model], by=name)
+    assert not re.search(r"</|<!--|<script", json.dumps(chart.to_dict()))
+    [(_, differences)] = drawn(chart, "circle", "difference")
+    assert len(differences) == len(HOSTILE)
+    shown = [name.replace("\u2060", "") for name in order(chart)]
+    assert sorted(shown) == sorted(" ".join(key.split()) for key in HOSTILE)
+
+
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+@pytest.mark.parametrize("code", [0x00, 0x01, 0x08, 0x1B, 0xFFFE, 0xFFFF], ids=hex)
+def test_characters_that_no_svg_holds_are_shown_by_their_pictures(verb, code, tmp_path):
+    # The library that draws would end the process: what survives has drawn another character.
+    name = f"k{chr(code)}"
+    rows = pl.concat(ROWS.with_columns(pl.lit(f"{key}{chr(code)}").alias(name)) for key in "ab")
+    chart = getattr(rows.prc, verb)("late", "score", by=name, title=f"t{chr(code)}")
+    assert f"\\u{code:04x}" not in json.dumps(chart.to_dict())
+    chart.save(tmp_path / "chart.svg")
+    shown = chr(0x2400 + code) if code < 0x20 else "\N{REPLACEMENT CHARACTER}"
+    assert f"a{shown}" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+def test_a_key_may_be_no_number(verb):
+    keys = [0.5, float("nan"), None]
+    rows = pl.concat(ROWS.with_columns(key=pl.lit(key, pl.Float64)) for key in keys)
+    spec = json.dumps(getattr(rows.prc, verb)("late", "score", by="key").to_dict())
+    assert all(f'"key {key}' in spec for key in ("0.5", "nan", "null"))
+
+
+def test_names_that_a_tooltip_draws_otherwise_are_marked():
+    rows = pl.concat(ROWS.with_columns(image=pl.lit(key)) for key in "ab")
+    [(dots, _)] = drawn(rows.prc.plot("late", "score", by="image"), "circle", "threshold")
+    assert dots["mark"]["tooltip"]["expr"].startswith('{"image:"')
+
+
+@pytest.mark.parametrize("name", ["pos", "neg", "n", "line", "series", "panel", "order", "status"])
+def test_keys_may_be_called_as_columns_of_ours(name):
+    rows = REGIONS.rename({"region": name})
+    chart = rows.prc.plot("late", "old", by=name, points={"recall": 1})
+    assert lines(chart) == lines(REGIONS.prc.plot("late", "old", by="region", points={"recall": 1}))
+    assert lines(rows.prc.curve("late", "old", by=name).prc.plot()) == lines(chart)

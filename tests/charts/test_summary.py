@@ -1,0 +1,202 @@
+"""The chart of a summary: a dot per segment, and models compared."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from chart_reading import ROWS, drawn, of, order, row_count, segments, words
+from kinds import every_kind
+
+from frame_prc import DataError
+
+
+def ranked(*hits):
+    """Return rows of one segment, from the top of the ranking."""
+    return pl.DataFrame({"late": [*map(bool, hits)], "old": [-i / 10 for i in range(len(hits))]})
+
+
+THREE = pl.concat(
+    [
+        ranked(1, 0, 1).with_columns(segment=pl.lit("a")),  # (1 + 2/3) / 2
+        ranked(1, 1, 0, 0).with_columns(segment=pl.lit("b")),  # 1
+        ranked(0, 0).with_columns(segment=pl.lit("c")),  # none
+        ranked(0, 1).with_columns(segment=pl.lit("d")),  # 1/2
+    ]
+)
+
+
+@every_kind
+def test_summary_has_a_dot_per_segment_by_average_precision(kind):
+    chart = kind.make(THREE).prc.plot_summary("late", "old", by="segment")
+    [(_, dots)] = drawn(chart, "circle", "average_precision")
+    areas = {dot["name"]: dot["average_precision"] for dot in dots}
+    assert areas == {"a": pytest.approx(5 / 6), "b": 1.0, "d": 0.5}
+    assert order(chart) == ["b", "a", "d", "c"]
+    [(_, rules)] = drawn(chart, "rule", "ci_low")
+    interval = {dot["name"]: (dot["ci_low"], dot["ci_high"]) for dot in rules}
+    assert interval["a"][0] < 5 / 6 < interval["a"][1]
+    [(_, sizes)] = drawn(chart, "text", "sizes")
+    assert {row["name"]: row["sizes"] for row in sizes} == {
+        "a": "2 / 3 (few)", "b": "2 / 4 (few)", "c": "0 / 2", "d": "1 / 2 (few)",
+    }  # fmt: skip
+    [(_, undefined)] = drawn(chart, "text", "status_text")
+    assert of(undefined, "name", "status_text") == [{"name": "c", "status_text": "no positives"}]
+
+
+@every_kind
+def test_summary_has_ticks_at_the_average_precision_of_a_random_ranking(kind):
+    # Rows and positives: 3 and 2, 4 and 2, 2 and 1; the mean over the orders of their labels.
+    wanted = {"a": 29 / 36, "b": 49 / 72, "d": 3 / 4}
+    counts = kind.make(THREE.prc.counts("late", "old", by="segment"))
+    for chart in (
+        kind.make(THREE).prc.plot_summary("late", "old", by="segment"),
+        counts.prc.plot_summary(by="segment", score="threshold", pos="pos", neg="neg"),
+        kind.make(THREE.prc.curve("late", "old", by="segment")).prc.plot_summary(),
+    ):
+        assert ticks(chart) == pytest.approx(wanted, rel=1e-15)
+        assert "Ticks: average precision of a random ranking." in " ".join(words(chart))
+
+
+@every_kind
+def test_ticks_of_weighted_rows_are_prevalences(kind):
+    weighted = kind.make(THREE.with_columns(w=2.0))
+    chart = weighted.prc.plot_summary("late", "old", by="segment", weight="w")
+    assert ticks(chart) == pytest.approx({"a": 2 / 3, "b": 1 / 2, "d": 1 / 2}, rel=1e-15)
+    says = "Ticks: prevalence, close to the average precision of a random ranking."
+    assert says in " ".join(words(chart))
+
+
+def ticks(chart):
+    [(view, rows)] = drawn(chart, "tick", "name")
+    assert view["encoding"]["x"]["title"] == "Average precision"
+    return {row["name"]: row[view["encoding"]["x"]["field"]] for row in rows}
+
+
+@every_kind
+def test_charts_say_what_lies_below_chance(kind):
+    worse = kind.make(ranked(*[0] * 50, *[0, 1] * 50))
+    summary = worse.prc.plot_summary("late", "old")
+    said = [row["status_text"] for row in drawn(summary, "circle")[0][1]]
+    assert said == ["below chance"]
+    assert "worse than random: is a lower score better?" in " ".join(words(summary))
+    assert ", below chance" in " ".join(words(worse.prc.plot("late", "old")))
+    better = kind.make(ranked(*[1, 0] * 50, *[0] * 50)).prc.plot_summary("late", "old")
+    assert "lower score" not in " ".join(words(better))
+
+
+@every_kind
+def test_summary_takes_counts_and_curves(kind):
+    dots = drawn(THREE.prc.plot_summary("late", "old", by="segment"), "circle")[0][1]
+    counts = kind.make(THREE.prc.counts("late", "old", by="segment"))
+    from_counts = counts.prc.plot_summary(by="segment", score="threshold", pos="pos", neg="neg")
+    curve = kind.make(THREE.prc.curve("late", "old", by="segment"))
+    columns = ["name", "average_precision", "ci_low", "ci_high", "n", "n_pos"]
+    for chart in (from_counts, curve.prc.plot_summary()):
+        assert of(drawn(chart, "circle")[0][1], *columns) == of(dots, *columns)
+
+
+@every_kind
+@pytest.mark.parametrize("given", ["rows", "counts"])
+def test_two_models_are_paired_and_sorted_by_difference(kind, given):
+    rows = THREE.with_columns(new=pl.when(segment="d").then(-pl.col("old")).otherwise("old"))
+    if given == "rows":
+        chart = kind.make(rows).prc.plot_summary("late", ["new", "old"], by="segment")
+    else:
+        counts = kind.make(rows.prc.counts("late", ["new", "old"], by="segment"))
+        chart = counts.prc.plot_summary(
+            by=["model", "segment"], score="threshold", pos="pos", neg="neg"
+        )
+    [(_, differences)] = drawn(chart, "circle", "difference")
+    # The second model ranks d the right way round.
+    assert {row["name"]: row["difference"] for row in differences} == {"a": 0, "b": 0, "d": 0.5}
+    assert {(row["model_a"], row["model_b"]) for row in differences} == {("new", "old")}
+    assert order(chart) == ["d", "a", "b", "c"]
+    joined = {row["name"]: (row["low"], row["high"]) for row in drawn(chart, "rule", "low")[0][1]}
+    assert joined["d"] == (0.5, 1.0)
+    [(view, dots)] = drawn(chart, "circle", "average_precision")
+    assert {dot["model"] for dot in dots} == {"new", "old"}
+    assert view["encoding"]["yOffset"]["scale"]["domain"] == ["new", "old"]
+    assert len(drawn(chart, "rule", "difference", "ci_low")) == (given == "rows")
+
+
+# By hand: of all its rows a has (1 + 1 + 3/4) / 3 and b has 1/2; of the rows of both, 1/2 and 1.
+# In south no row has both scores.
+SOME_LACK = pl.DataFrame(
+    {
+        "region": ["north"] * 5 + ["south"] * 2,
+        "late": [1, 1, 0, 1, 0, 1, 0],
+        "a": [0.9, 0.8, 0.7, 0.2, None, 0.9, float("nan")],
+        "b": [None, float("nan"), 0.4, 0.5, 0.95, None, 0.3],
+    }
+)
+
+
+@every_kind
+@pytest.mark.parametrize("models", [["a", "b"], {"a": "a", "b": "b", "c": pl.col("a") * 2}])
+@pytest.mark.parametrize("given", ["rows", "pos and neg"])
+def test_models_are_summarised_on_the_rows_they_are_compared_on(kind, models, given):
+    frame = kind.make(SOME_LACK.with_columns(early=1 - pl.col("late")))
+    roles = {"truth": "late"} if given == "rows" else {"pos": "late", "neg": "early"}
+    baseline = "b" if "c" in models else None
+    chart = frame.prc.plot_summary(
+        score=models, **roles, by="region", missing="drop", baseline=baseline
+    )
+    dots = [dot for _, some in drawn(chart, "circle", "average_precision") for dot in some]
+    areas = {dot["model"]: dot["average_precision"] for dot in dots}
+    differences = [row for _, some in drawn(chart, "circle", "difference") for row in some]
+    assert areas == {"a": 0.5, "b": 1.0} | ({"c": 0.5} if "c" in models else {})
+    assert {row["model_a"]: row["difference"] for row in differences} == {
+        name: area - 1.0 for name, area in areas.items() if name != "b"
+    }
+    [(_, sizes)] = drawn(chart, "text", "sizes")
+    assert of(sizes, "name", "sizes") == [
+        {"name": "north", "sizes": "1 / 2 (few)"}, {"name": "south", "sizes": "0 / 0"},
+    ]  # fmt: skip
+    assert "Rows with a missing value are left out for all models." in " ".join(words(chart))
+
+
+def test_what_one_model_lacks_is_not_said_to_be_lacking_for_all():
+    for frame, score in ((SOME_LACK, "a"), (SOME_LACK.drop_nulls().fill_nan(0), ["a", "b"])):
+        chart = frame.prc.plot_summary("late", score, by="region", missing="drop")
+        assert "left out" not in " ".join(words(chart))
+
+
+def test_several_models_are_compared_with_a_baseline():
+    rows = THREE.with_columns(new=-pl.col("old"), same=pl.col("old"))
+    models = ["old", "new", "same"]
+    chart = rows.prc.plot_summary("late", models, by="segment", baseline="old")
+    found = {
+        (row["name"], row["model_a"]): row["difference"]
+        for _, some in drawn(chart, "circle", "difference")
+        for row in some
+    }
+    # The other way round a is - + +... that is 1/1 and 2/3 again; b has 1/3 and 2/4; d has 1.
+    assert found == {
+        ("a", "new"): 0, ("a", "same"): 0, ("b", "new"): pytest.approx(5 / 12 - 1),
+        ("b", "same"): 0, ("d", "new"): 0.5, ("d", "same"): 0,
+    }  # fmt: skip
+    without = rows.prc.plot_summary("late", models, by="segment")
+    assert drawn(without, "circle", "difference") == []
+    assert order(without) == ["b", "d", "a", "c"]
+
+
+def test_summary_without_keys_has_one_row():
+    chart = ROWS.prc.plot_summary("late", "score")
+    assert order(chart) == ["all rows"]
+    two = ROWS.with_columns(other=-pl.col("score")).prc.plot_summary("late", ["score", "other"])
+    [(_, [row])] = drawn(two, "circle", "difference")
+    # The other way round: 0.2 - | 0.4 + - | 0.9 +, with 1/3 and 2/4.
+    assert row["difference"] == pytest.approx(5 / 6 - 5 / 12)
+
+
+def test_summary_of_too_many_segments_or_models_is_an_error():
+    models = {str(place): pl.col("old").alias(str(place)) for place in range(8)}
+    with pytest.raises(DataError, match=r"have 8 models\. Allowed: up to 7 models\. Hint: choose"):
+        segments(2).prc.plot_summary("late", models, by="segment")
+    for score in ("old", ["old", "new"]):
+        with pytest.raises(
+            DataError, match=r"have 201 segments\. Allowed: up to 200 segments\. Hint: filter"
+        ):
+            segments(201).prc.plot_summary("late", score, by="segment")
+    chart = segments(200).prc.plot_summary("late", "old", by="segment")
+    assert row_count(chart) < 5000

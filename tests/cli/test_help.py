@@ -1,0 +1,86 @@
+"""The version, the help and the examples in it, completion, and a package that is missing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+from checkout import README, in_checkout
+from command_line import ROWS, process, run
+
+import frame_prc
+from frame_prc.cli import commands as _commands
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_a_missing_package_is_named_with_the_command_that_installs_it(package):
+    code = f"import sys; sys.modules['{package}'] = None; import frame_prc.cli as c; c.main([])"
+    command = [sys.executable, "-c", code.replace("c.main([])", "sys.exit(c.main([]))")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    packages = "altair rich typer vl-convert-python"
+    told = f"frame-prc: {package} is not installed. Hint: pip install {packages}.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
+def test_the_version_is_said():
+    assert process("--version") == (0, f"frame-prc {frame_prc.__version__}\n", "")
+
+
+def test_help_lists_the_commands_and_brings_no_other_package_along():
+    code = (
+        "import sys; from frame_prc.cli import main; code = main([]);"
+        "print({'altair', 'numpy', 'pandas'} & {*sys.modules}); sys.exit(code)"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    *help_text, packages = done.stdout.splitlines()
+    assert packages == "set()"
+    names = re.findall(r"^  (\w+)  +", "\n".join(help_text).partition("Commands:")[2], re.MULTILINE)
+    assert names == [*(command.name for command in _commands.COMMANDS), "demo"]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("ap --mis", "--missing"), ("ap rows.csv --missing d", "drop"), ("su", "summary")],
+)
+def test_a_shell_completes(words, offered):
+    environment = os.environ | {
+        "_FRAME_PRC_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"frame-prc {words}",
+        "COMP_CWORD": str(len(words.split())),
+    }
+    code, out, err = process(env=environment)
+    assert (code, out.split(), err) == (0, [offered], "")
+
+
+@pytest.mark.parametrize("command", _commands.COMMANDS, ids=lambda command: command.name)
+def test_the_example_of_a_command_runs(command):
+    rows = ROWS.with_columns(carrier="region", old="score", new="other", outcome="said")
+    for name in ("rows.parquet", "2024-01.parquet", "2024-02.parquet"):
+        rows.write_parquet(name)
+    rows.write_csv("rows.csv")
+    code, _, err = run(*shlex.split(command.example)[1:])
+    assert (code, err) == (0, "")
+
+
+@in_checkout
+def test_the_commands_of_the_readme_run():
+    section = README.read_text(encoding="utf-8").partition("\n## From a shell\n")[2]
+    commands = section.partition("```sh\n")[2].partition("```")[0].splitlines()
+    rows = ROWS.with_columns(model="score", old="other", new="score", outcome="said")
+    rows.write_csv("mine.csv")
+    for name in ("2024-01.parquet", "2024-02.parquet"):
+        rows.with_columns(carrier="region").write_parquet(name)
+    known = [command.name for command in _commands.COMMANDS]
+    ran = []
+    for line in commands:
+        _, name, *options = shlex.split(line.partition(" > ")[0], comments=True)
+        if name in known:
+            code, _, err = run(name, *options)
+            assert (code, err) == (0, ""), line
+            ran.append(name)
+    assert ran == ["summary", "plot", "curve", "compare", "ggplot", "points", "counts", "ap"]

@@ -1,0 +1,137 @@
+"""Commands and options: a command gives what its verb gives."""
+
+from __future__ import annotations
+
+import datetime as dt
+import inspect
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import polars as pl
+import pytest
+from command_line import ASKED, ROWS, result, run
+from polars.testing import assert_frame_equal
+
+import frame_prc
+from frame_prc.cli import commands as _commands
+from frame_prc.cli import parameters as _parameters
+
+# --- commands and options ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", _commands.COMMANDS, ids=lambda command: command.name)
+def test_every_parameter_of_a_verb_is_an_option(command):
+    verb = inspect.signature(getattr(frame_prc, command.verb))
+    parameters = [name for name in verb.parameters if name not in {"frame", "path"}]
+    code, help_text, _ = run(command.name, "--help")
+    assert code == 0
+    flags = re.findall(r"^  (?:-\w, )?(--[\w-]+)", help_text, flags=re.MULTILINE)
+    expected = ["--" + name.replace("_", "-") for name in parameters]
+    assert flags[: len(expected)] == expected
+    assert " ".join(command.example.split()) in " ".join(help_text.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "verb", "asked"),
+    [
+        ("ap --ci .9 --cluster user", "average_precision", {"ci": 0.9, "cluster": "user"}),
+        (
+            "ap -w w --thresholds .0,.5",
+            "average_precision",
+            {"weight": "w", "thresholds": [0, 0.5]},
+        ),
+        ("curve --keep corners --start first", "curve", {"keep": "corners", "start": "first"}),
+        ("curve --keep 5 --envelope", "curve", {"keep": 5, "envelope": True}),
+        ("curve --thresholds 5 --start none", "curve", {"thresholds": 5, "start": None}),
+        ("summary --overall", "summary", {"overall": True}),
+        ("compare -s other --adjust none", "compare", {"score": ["score", "other"]}),
+        (
+            "compare -s other --baseline other",
+            "compare",
+            {"score": ["score", "other"], "baseline": "other"},
+        ),
+        (
+            "points --recall .5,1 --f-beta 1 --f-beta 2",
+            "operating_points",
+            {"recall": [0.5, 1], "f_beta": [1, 2]},
+        ),
+        ("counts --squares", "counts", {"squares": True}),
+        ("counts -w w --thresholds 3", "counts", {"weight": "w", "thresholds": 3}),
+    ],
+)
+def test_a_command_gives_what_its_verb_gives(here, line, verb, asked):
+    command, *options = line.split()
+    arguments = [command, "rows.parquet", *ASKED, "--by", "region", *options]
+    code, out, err = run(*arguments, "-o", "out.parquet")
+    assert (code, out, err) == (0, "", "")
+    expected = getattr(frame_prc, verb)(
+        ROWS, **{"truth": "late", "score": "score", "by": "region"} | asked
+    )
+    assert_frame_equal(pl.read_parquet(here / "out.parquet"), expected, rel_tol=1e-12)
+
+
+def test_several_columns_are_repeated_or_separated_by_commas():
+    ROWS.with_columns(ROWS["region"].alias("a,b")).write_parquet("commas.parquet")
+    commas = result("ap", "commas.parquet", "-t", "late", "-s", "score,other", "-b", "region,user")
+    repeated = result(
+        *("ap", "commas.parquet", "-t", "late", "-s", "score", "-s", "other"),
+        *("-b", "region", "-b", "user"),
+    )
+    assert_frame_equal(commas, repeated)
+    assert commas.columns[:3] == ["model", "region", "user"]
+    assert result("ap", "commas.parquet", *ASKED, "-b", "a,b").columns[0] == "a,b"
+
+
+def test_a_model_is_named_before_its_column():
+    named = result("ap", "rows.parquet", "-t", "late", "-s", "old=score", "-s", "new=other")
+    assert named["model"].to_list() == ["new", "old"]
+    ROWS.rename({"score": "a=b"}).write_parquet("equals.parquet")
+    assert "model" not in result("ap", "equals.parquet", "-t", "late", "-s", "a=b").columns
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "value"),
+    [
+        ("yes", pl.String(), "yes"),
+        ("1", pl.String(), "1"),
+        ("1", pl.Int8(), 1),
+        ("1", pl.UInt64(), 1),
+        ("1", pl.Float32(), 1.0),
+        ("1.5", pl.Decimal(5, 2), Decimal("1.5")),
+        ("true", pl.Boolean(), True),
+        ("False", pl.Boolean(), False),
+        ("yes", pl.Boolean(), "yes"),
+        ("one", pl.Int64(), "one"),
+        ("one", pl.Decimal(5, 2), "one"),
+        ("2024-02-03", pl.Date(), dt.date(2024, 2, 3)),
+        ("2024-02-03T04:05", pl.Datetime("us"), dt.datetime(2024, 2, 3, 4, 5)),
+        ("04:05", pl.Time(), dt.time(4, 5)),
+        ("yes", pl.Enum(["yes", "no"]), "yes"),
+    ],
+    ids=str,
+)
+def test_a_label_has_the_dtype_of_its_truth(text, dtype, value):
+    label = _parameters.label(text, dtype)
+    assert (label, type(label)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("column", "label"), [("said", "yes"), ("number", "1"), ("late", "true"), ("day", "2024-01-02")]
+)
+def test_the_positive_label_is_found_in_a_column_of_any_dtype(column, label):
+    day = pl.when("late").then(dt.date(2024, 1, 2)).otherwise(dt.date(2024, 1, 3))
+    ROWS.with_columns(day=day).write_parquet("days.parquet")
+    table = result("ap", "days.parquet", "-t", column, "-s", "score", "--pos-label", label)
+    assert table["n_pos"].to_list() == [3]
+
+
+# --- as a process ------------------------------------------------------------------------------
+
+
+def test_columns_may_be_taken_as_text():
+    Path("codes.csv").write_text("late,score,zip\ntrue,0.5,007\nfalse,0.4,7\n", encoding="utf-8")
+    code, out, _ = run("ap", "codes.csv", *ASKED, "-b", "zip", "--text", "zip", "-f", "json")
+    assert code == 0
+    assert [row["zip"] for row in json.loads(out)] == ["007", "7"]

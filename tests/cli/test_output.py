@@ -1,0 +1,258 @@
+"""What comes out: files, lines for a pipe, tables for a terminal, pictures, and tables for R."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+import math
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from command_line import ASKED, ROWS, leftovers, run, said, start
+from polars.testing import assert_frame_equal
+
+import frame_prc
+
+READERS = {
+    "parquet": pl.read_parquet,
+    "csv": pl.read_csv,
+    "tsv": lambda path: pl.read_csv(path, separator="\t"),
+    "arrow": pl.read_ipc,
+    "feather": pl.read_ipc,
+    "ndjson": pl.read_ndjson,
+    "jsonl": pl.read_ndjson,
+    "json": pl.read_json,
+}
+
+
+# --- what comes out ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", READERS)
+def test_the_suffix_says_how_a_file_is_written(here, suffix):
+    code, out, err = run("curve", "rows.parquet", *ASKED, "--start", "none", "-o", f"c.{suffix}")
+    assert (code, out, err) == (0, "", "")
+    expected = frame_prc.curve(ROWS, "late", "score", start=None)
+    assert_frame_equal(READERS[suffix](here / f"c.{suffix}"), expected, check_exact=True)
+    assert leftovers(here) == []
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "ndjson", "json"])
+def test_a_format_is_all_there_is_on_standard_output(form):
+    arguments = ["curve", "rows.parquet", *ASKED, "--start", "none", "--format", form]
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, "")
+    rows = READERS[form](io.StringIO(out) if form != "ndjson" else io.BytesIO(out.encode()))
+    expected = frame_prc.curve(ROWS, "late", "score", start=None)
+    assert_frame_equal(rows, expected, check_exact=True)
+
+
+def test_a_pipe_gets_lines_with_tabs():
+    _, out, _ = run("ap", "rows.parquet", *ASKED)
+    _, tsv, _ = run("ap", "rows.parquet", *ASKED, "-f", "tsv")
+    assert out == tsv
+    assert out.startswith("n\tn_pos\tprevalence\taverage_precision\tstatus\n6\t3\t0.5\t")
+
+
+def test_json_says_infinity_in_a_word_and_undefined_with_null():
+    rows = ROWS.with_columns(late=False, day=dt.date(2024, 1, 2), name=pl.lit('é "x"\t'))
+    rows.write_parquet("none.parquet")
+    asked = ["curve", "none.parquet", *ASKED, "-b", "day", "-b", "name", "-f", "json"]
+    code, out, _ = run(*asked)
+    first = json.loads(out, parse_constant=pytest.fail)[0]
+    assert code == 0
+    assert (first["day"], first["name"]) == ("2024-01-02", 'é "x"\t')
+    assert (first["threshold"], first["recall"]) == ("Infinity", None)
+    assert float(first["threshold"]) == float("inf")
+
+
+def test_json_of_no_rows_is_an_empty_list():
+    ROWS.clear().write_parquet("empty.parquet")
+    assert run("curve", "empty.parquet", *ASKED, "-f", "json") == (0, "[]\n", "")
+
+
+def terminal(*arguments: str, width: int) -> str:
+    """Return what a process prints to a terminal of this width, without colours."""
+    master, slave = pty.openpty()
+    environment = os.environ | {"COLUMNS": str(width), "TERM": "xterm"}
+    with start(*arguments, stdout=slave, env=environment) as process:
+        os.close(slave)
+        text = b""
+        while True:
+            try:
+                text += os.read(master, 1 << 16)
+            except OSError:  # as Linux says that the other end is closed
+                break
+        assert process.wait() == 0, process.stderr.read()
+    os.close(master)
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text.decode()).replace("\r", "")
+
+
+def test_a_terminal_gets_a_table():
+    lines = terminal("ap", "rows.parquet", *ASKED, "-b", "region", width=100).splitlines()
+    assert lines[0].split() == ["average_"]
+    assert lines[1].split() == ["region", "n", "n_pos", "prevalence", "precision", "status"]
+    assert [line.split() for line in lines[3:]] == [
+        ["north", "3", "2", "0.6667", "0.8333", "ok"],
+        ["south", "3", "1", "0.3333", "0.5000", "ok"],
+    ]
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_a_table_that_is_too_wide_repeats_its_keys(width):
+    text = terminal("summary", "rows.parquet", *ASKED, "-b", "region", "--overall", width=width)
+    assert max(map(len, text.splitlines())) <= width
+    blocks = text.split("\n\n")
+    assert len(blocks) > 1
+    for block in blocks:
+        rows = [line.split()[:2] for line in block.splitlines()[-4:]]
+        assert rows == [
+            ["segment", "north"],
+            ["segment", "south"],
+            ["pooled", "null"],
+            ["macro", "null"],
+        ]
+    columns = frame_prc.summary(ROWS, "late", "score", by="region", overall=True).columns
+    for word in {word for name in columns for word in name.split("_") if word}:
+        assert word in text
+
+
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
+def test_a_threshold_on_a_terminal_can_be_copied(dtype):
+    rows = ROWS.with_columns((pl.col("score") / 3).cast(dtype))
+    rows.write_parquet("thirds.parquet")
+    text = terminal("points", "thirds.parquet", *ASKED, "--recall", ".5,1", width=200)
+    shown = pl.Series([line.split()[2] for line in text.splitlines()[-2:]])
+    expected = rows.prc.operating_points("late", "score", recall=[0.5, 1.0])["threshold"]
+    assert shown.cast(dtype).equals(expected)
+    assert shown.str.len_chars().min() > len("0.1234")
+
+
+def test_a_wide_table_says_in_each_block_which_row_is_which():
+    wide = ["-b", "region", "--recall", ".5", "--threshold", ".3"]
+    text = terminal("points", "rows.parquet", *ASKED, *wide, width=80)
+    blocks = text.split("\n\n")
+    assert len(blocks) > 1
+    for block in blocks:
+        rows = [line.split()[:3] for line in block.splitlines()[-4:]]
+        assert rows == [
+            ["north", "recall", "0.5000"],
+            ["north", "threshold", "0.3000"],
+            ["south", "recall", "0.5000"],
+            ["south", "threshold", "0.3000"],
+        ]
+
+
+def test_a_long_table_says_how_many_rows_more_there_are():
+    long = pl.DataFrame({"late": [True, False] * 150, "score": [i / 1000 for i in range(300)]})
+    long.write_parquet("long.parquet")
+    text = terminal("counts", "long.parquet", *ASKED, width=80)
+    assert re.search(r"^ +0\.1 +1 +0$", text, flags=re.MULTILINE)
+    assert "0.0990" not in text
+    assert text.splitlines()[-1] == (
+        "... and 100 more rows. Hint: -o FILE writes all of them, --format tsv prints them."
+    )
+    assert len(run("counts", "long.parquet", *ASKED)[1].splitlines()) == 301
+
+
+# --- as a process ------------------------------------------------------------------------------
+
+
+def test_a_source_is_not_written_over():
+    code, line = said("curve", "rows.csv", *ASKED, "-o", "./rows.csv")
+    assert (code, line) == (
+        2, "'./rows.csv' is also an input file. Allowed: another file to write."
+    )  # fmt: skip
+    assert pl.read_csv("rows.csv").height == ROWS.height
+
+
+@pytest.mark.parametrize("form", ["json", "ndjson"])
+def test_json_has_a_word_for_a_key_that_is_no_number(form):
+    keys = pl.Series("region", [math.nan, math.nan, math.inf, math.inf, -math.inf, 0.5])
+    ROWS.with_columns(keys).write_parquet("keys.parquet")
+    code, out, err = run("ap", "keys.parquet", *ASKED, "-b", "region", "-f", form)
+    assert (code, err) == (0, "")
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    lines = out.splitlines() if form == "ndjson" else [out]
+    rows = [json.loads(line, parse_constant=refuse) for line in lines]
+    rows = rows if form == "ndjson" else rows[0]
+    assert [row["region"] for row in rows] == ["-Infinity", 0.5, "Infinity", "NaN"]
+
+
+def test_a_table_for_r_is_written_with_its_script_and_comes_back():
+    code, out, err = run("ggplot", "rows.csv", *ASKED, "-b", "region", "-o", "curves.tsv")
+    assert (code, out, err) == (0, "", "")
+    written = Path("curves.R").read_text(encoding="ascii")
+    assert 'table_file <- "curves.tsv"' in written
+    code, out, err = run("plot", "curves.tsv", "-o", "curves.svg")
+    assert (code, out, err) == (0, "", "")
+    code, line = said("ggplot", "rows.csv", *ASKED)
+    assert (code, line.partition(".")[0]) == (2, "--output is not given")
+    code, line = said("ggplot", "rows.csv", *ASKED, "-o", "curves.xlsx")
+    assert (code, "has the suffix '.xlsx'" in line) == (2, True)
+
+
+PICTURES = {"html": b"<!DOCTYPE html>", "svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n"}
+
+
+@pytest.mark.parametrize("suffix", PICTURES)
+def test_a_picture_is_drawn_from_rows_and_from_a_curve(here, suffix):
+    asked = ["-b", "region", "--points", "recall=.5", "--facet", "none", "--no-iso-f1"]
+    assert run("plot", "rows.csv", *ASKED, *asked, "-o", f"rows.{suffix}") == (0, "", "")
+    run("curve", "rows.csv", *ASKED, "-b", "region", "-o", "curve.tsv")
+    assert run("plot", "curve.tsv", "-o", f"curve.{suffix}") == (0, "", "")
+    for name in ("rows", "curve"):
+        drawn = (here / f"{name}.{suffix}").read_bytes()
+        assert drawn.lstrip().startswith(PICTURES[suffix])
+        assert b"https://cdn" not in drawn
+    assert leftovers(here) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (
+            "plot rows.csv -t late -s score",
+            "--output is not given. Allowed: a file that ends with .html, .svg, .png. Hint: "
+            "-o plot.html.",
+        ),
+        (
+            "plot rows.csv -t late -s score -o p.pdf",
+            "the suffix of 'p.pdf' does not say how to write it. Allowed: .html, .svg, .png.",
+        ),
+        (
+            "plot rows.csv -t late -s score -o p.svg --points .9",
+            "--points .9 is not an operating point. Allowed: a criterion and numbers, such as "
+            "'recall=0.9'.",
+        ),
+        (
+            "plot rows.csv -t late -s score -o p.svg --points rec=.9",
+            "--points names 'rec', which is not a criterion. Allowed: 'recall', 'precision', "
+            "'threshold', 'f_beta', 'predicted_rate'. Hint: for example --points 'recall=0.9'.",
+        ),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_one_line(line, text):
+    assert said(*line.split()) == (2, text)
+
+
+def test_a_picture_names_the_package_it_lacks():
+    code = (
+        "import sys; sys.modules['vl_convert'] = None; from frame_prc.cli import main;"
+        "sys.exit(main('plot rows.csv -t late -s score -o p.svg'.split()))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    told = "a picture needs vl-convert-python, which is not installed. Hint: pip install"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"frame-prc: {told} vl-convert-python.\n"

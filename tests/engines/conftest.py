@@ -1,0 +1,20 @@
+"""The engines on which their tests are run."""
+
+from __future__ import annotations
+
+import engine_kinds
+import optional
+import pytest
+from kinds import Kind
+
+
+@pytest.fixture(params=["DuckDB", "Spark in ranges"])
+def kind(request, monkeypatch) -> Kind:
+    """Return an engine; Spark in ranges cuts even the smallest segments into ranges of scores."""
+    if request.param == "DuckDB":
+        return engine_kinds.duckdb_kind()
+    if request.param == "Spark in ranges":
+        ranges = optional.require_module("frame_prc._engines.spark_ranges")
+        for name, value in {"_RANGES": 4, "_SAMPLED": 1, "_FEWEST_SAMPLED": 1}.items():
+            monkeypatch.setattr(ranges, name, value)
+    return engine_kinds.spark_kind()

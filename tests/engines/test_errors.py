@@ -1,0 +1,155 @@
+"""Inside DuckDB and Spark: nothing is read early, and errors are those of Polars."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import engine_kinds
+import optional
+import polars as pl
+import pytest
+from engine_cases import HOLES, NAN, ROWS, assert_same, every_verb
+
+import frame_prc
+from frame_prc import ColumnError, FrameError, OptionError
+
+pytestmark = engine_kinds.PYSPARK_WARNINGS
+
+
+# --- lazy, and in order ------------------------------------------------------------------------
+
+
+@every_verb
+def test_nothing_is_read_at_the_call(kind, verb):
+    source = kind.make(ROWS)
+    if kind.name == "DuckDB":
+        source = source.project("* REPLACE (CAST(error('it was read') AS DOUBLE) AS score)")
+    else:
+        unreadable = "CAST(raise_error('it was read') AS DOUBLE) AS score"
+        source = source.selectExpr("segment", "truth", unreadable)
+    result = verb(source, "truth", "score", by="segment")
+    assert type(result) is type(source)
+    with pytest.raises(Exception, match="it was read"):
+        kind.rows(result)
+
+
+def test_duckdb_relations_come_in_order():
+    kind = engine_kinds.duckdb_kind()
+    shuffled = ROWS.sample(fraction=1, shuffle=True, seed=1)
+    curve = kind.rows(frame_prc.curve(kind.make(shuffled), "truth", "score", by="segment"))
+    assert curve.equals(engine_kinds.in_order(curve))
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "says"),
+    [
+        ({"score": HOLES["score"]}, {}, "'score' has a row with null or NaN.*missing='drop'"),
+        ({"truth": HOLES["truth"]}, {"missing": "unretrieved"}, "'truth' has a row with null"),
+        (
+            {"weight": pl.lit(-1.5)},
+            {"weight": "weight"},
+            "'weight' has a row with -1.5.*Allowed: finite numbers that are zero or more",
+        ),
+        ({"weight": pl.lit(NAN)}, {"weight": "weight"}, "'weight' has a row with .*[nN]a"),
+        ({"truth": pl.lit(2)}, {}, "'truth' has a row outside 0 and 1: 2.*pos_label="),
+        ({"truth": ROWS["label"]}, {"pos_label": "Yes"}, "'Yes' is nowhere in .*maybe to yes"),
+    ],
+    ids=["score", "truth", "negative", "NaN", "not 0 or 1", "pos_label"],
+)
+def test_bad_values_raise_when_the_engine_meets_them(kind, columns, options, says):
+    bad = kind.make(ROWS.with_columns(**columns))
+    result = frame_prc.average_precision(bad, "truth", "score", by="segment", **options)
+    with pytest.raises(Exception, match=says):
+        kind.rows(result)
+
+
+def test_squares_that_no_weights_have_raise_when_the_engine_meets_them(kind):
+    sums = {"score": [2.0, 1.0], "pos": [2.0, 3.0], "neg": [1.0, 1.0]}
+    bad = kind.make(pl.DataFrame({**sums, "pos_squares": [2.0, 9.5], "neg_squares": [1.0, 1.0]}))
+    squares = {"pos_squares": "pos_squares", "neg_squares": "neg_squares"}
+    result = frame_prc.average_precision(bad, score="score", pos="pos", neg="neg", **squares)
+    says = "pos_squares= column 'pos_squares' has a row that cannot be sums .*at most its square"
+    with pytest.raises(Exception, match=says):
+        kind.rows(result)
+
+
+def test_a_count_beyond_what_adds_up_raises_when_the_engine_meets_it(kind):
+    bad = kind.make(pl.DataFrame({"score": [1.0, 1.0], "pos": [2**62, 2**62], "neg": [1, 0]}))
+    result = frame_prc.average_precision(bad, score="score", pos="pos", neg="neg")
+    says = "'pos' has a row with 4611686018427387904. Allowed: a total below 72,057,594,037,927,936"
+    with pytest.raises(Exception, match=says):
+        kind.rows(result)
+
+
+def test_rows_of_weight_zero_raise_nothing(kind):
+    bad = ROWS.with_columns(score=pl.when(pl.col("weight") > 0).then("score"))
+    assert_same(kind, frame_prc.curve, bad, "truth", "score", weight="weight")
+
+
+def test_a_wrong_column_raises_at_the_call_as_on_polars(kind):
+    frame = kind.make(ROWS)
+    with pytest.raises(ColumnError, match=r"truth= names 'truht'.*did you mean 'truth'"):
+        frame_prc.curve(frame, "truht", "score")
+    with pytest.raises(ColumnError, match="score= column 'label' has dtype String"):
+        frame_prc.curve(frame, "truth", "label")
+    with pytest.raises(ColumnError, match="'week' is named twice in by="):
+        frame_prc.curve(frame, "truth", "score", by=["week", "week"])
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "says"),
+    [
+        ("curve", {"gain": True}, "gain= does not run inside a .*frame_prc.counts"),
+        ("curve", {"calibrate": 0.1}, "calibrate= does not run inside a .*frame_prc.counts"),
+        ("curve", {"by": pl.col("segment")}, "by= is a Polars expression.*column names"),
+        ("curve", {"thresholds": 1001}, "thresholds= are 1001, too many inside .*up to 1000"),
+        ("average_precision", {"over": "week", "average": "macro"}, "over= does not run inside"),
+    ],
+)
+def test_what_only_polars_has_is_refused_with_a_way_out(kind, verb, options, says):
+    with pytest.raises(OptionError, match=says):
+        getattr(frame_prc, verb)(kind.make(ROWS), "truth", "score", **options)
+
+
+@pytest.mark.parametrize(
+    ("verb", "says"),
+    [
+        ("auc", "collect its result, and give it to the verb with score='threshold'"),
+        ("operating_points", "collect its result, and give it to the verb with score='threshold'"),
+        ("one_vs_rest", r"select the columns that it needs, and collect them with .*\(.*\)\.$"),
+        ("compare", r"select the columns that it needs, and collect them with .*\(.*\)\.$"),
+    ],
+)
+def test_other_verbs_are_refused_with_a_way_out(kind, verb, says):
+    with pytest.raises(FrameError, match=f"counts, curve and average_precision also run.*{says}"):
+        getattr(frame_prc, verb)(kind.make(ROWS), "truth", "score")
+
+
+def test_frames_of_other_engines_are_refused():
+    with pytest.raises(FrameError, match=r"pyarrow.*Allowed: .*a DuckDB relation or a PySpark"):
+        frame_prc.counts(ROWS.to_arrow(), "truth", "score")
+
+
+def test_a_missing_package_is_named_with_all_that_are_needed():
+    optional.require_module("duckdb")
+    code = """
+import sys, duckdb, frame_prc
+sys.modules["narwhals"] = None
+try:
+    frame_prc.counts(duckdb.sql("SELECT true AS truth, 0.5 AS score"), "truth", "score")
+except frame_prc.FrameError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert "narwhals" in done.stdout
+    assert "Hint: pip install duckdb narwhals pyarrow." in done.stdout
+
+
+def test_engines_are_not_imported_for_the_user():
+    code = "import sys, frame_prc; print({'narwhals', 'duckdb', 'pyspark'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout == "set()\n"

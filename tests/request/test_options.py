@@ -1,0 +1,190 @@
+"""Options are checked at the call, and what is allowed is named."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from error_cases import INF, NAN, ROWS, unreadable
+from kinds import every_kind
+
+from frame_prc import ColumnError, OptionError, PrcError
+
+# --- what is said, and when --------------------------------------------------------------------
+
+
+CLASSES = {"n": "score", "s": "other"}
+
+
+@pytest.mark.parametrize(
+    ("verb", "asked", "error", "says"),
+    [
+        ("auc", {"method": "area"}, OptionError, "method='area' is not known.*'step', 'trapezoid'"),
+        ("auc", {"method": 3}, OptionError, "method=3"),
+        ("auc", {"method": None}, OptionError, "method=None"),
+        ("auc", {"method": []}, OptionError, "method= is an empty list"),
+        ("auc", {"method": ["step", "step"]}, OptionError, "names 'step' twice.*each method once"),
+        ("auc", {"recall_range": (0.5, 0.2)}, OptionError, "recall_range=.*0 <= low < high <= 1"),
+        ("auc", {"recall_range": ("0", "1")}, OptionError, r"recall_range=\('0', '1'\) is not a"),
+        ("auc", {"recall_range": (False, True)}, OptionError, "recall_range=.* is not a range"),
+        ("auc", {"recall_range": {0.1, 0.9}}, OptionError, "recall_range=.* is not a range"),
+        ("auc", {"recall_range": (0, 0.5, 1)}, OptionError, "recall_range=.* is not a range"),
+        (
+            "auc",
+            {"method": "gain", "recall_range": (0, 0.5)},
+            OptionError,
+            "'gain' has no area over",
+        ),
+        ("curve", {"thresholds": 0}, OptionError, "thresholds=0 .*2 or more, or a list"),
+        (
+            "curve",
+            {"thresholds": [0.5, 0.1]},
+            OptionError,
+            "0.1 comes after 0.5.*ascending.*sorted",
+        ),
+        ("curve", {"thresholds": [NAN]}, OptionError, "thresholds= holds nan"),
+        ("curve", {"calibrate": 1.0}, OptionError, "calibrate=1.0 .*a number between 0 and 1"),
+        ("curve", {"gain": 1}, OptionError, "gain=1 is not an option.*True, False"),
+        ("average_precision", {"over": "region"}, OptionError, "over= .*without average="),
+        ("average_precision", {"average": "macro"}, OptionError, "average= .*without over="),
+        (
+            "average_precision",
+            {"over": "x", "average": "macro"},
+            ColumnError,
+            "over='x' is not a key",
+        ),
+        ("average_precision", {"over": ["region"], "average": "macro"}, PrcError, "over="),
+        ("average_precision", {"over": pl.col("region"), "average": "macro"}, PrcError, "over="),
+        ("average_precision", {"over": "region", "average": "mean"}, OptionError, "average='mean'"),
+        (
+            "operating_points",
+            {},
+            OptionError,
+            "no target is given.*recall=, precision=, threshold=",
+        ),
+        ("operating_points", {"recall": 2}, OptionError, "recall=2 is out of range.*up to 1"),
+        ("operating_points", {"f_beta": -1}, OptionError, "f_beta=-1 is out of range.*above 0"),
+        ("operating_points", {"recall": b"a"}, OptionError, "recall=b'a' is not a number.*up to 1"),
+        ("operating_points", {"threshold": [None]}, OptionError, "threshold=None is not a number"),
+        ("operating_points", {"threshold": math.nan}, OptionError, "threshold=nan is out of range"),
+        ("counts", {"thresholds": b"ab"}, OptionError, "thresholds=b'ab' gives no thresholds"),
+        ("counts", {"thresholds": {0.5}}, OptionError, r"thresholds=\{0.5\} gives no thresholds"),
+        ("counts", {"thresholds": {0.5: 1}}, OptionError, "thresholds=.* gives no thresholds"),
+        ("band", {"replicates": 10**15}, OptionError, "replicates=10+ .*from 1 to 1,000,000"),
+    ],
+)
+def test_options_are_checked_before_a_row_is_read(verb, asked, error, says):
+    frame = unreadable(ROWS)
+    with pytest.raises(error, match=says):
+        getattr(frame.prc, verb)("late", "score", by="region", **asked)
+
+
+@pytest.mark.parametrize(
+    ("truth", "score", "error", "says"),
+    [
+        ("regio", CLASSES, ColumnError, "truth= names 'regio'.*did you mean 'region'"),
+        ("region", {**CLASSES, "n": "scor"}, ColumnError, "score= names 'scor'.*mean 'score'"),
+        (
+            "region",
+            {**CLASSES, "n": "answer"},
+            ColumnError,
+            "score= column 'answer' has dtype String",
+        ),
+        ("region", ["score"], OptionError, "which column belongs to which class.*{class: column}"),
+        ("region", {}, OptionError, "score= names no column"),
+        ("region", None, OptionError, "score="),
+        (None, CLASSES, OptionError, "truth="),
+        ("region", {1: "score"}, PrcError, "String"),
+        (["late", "grade"], ["score"], OptionError, "truth= has 2 columns and score= has 1"),
+    ],
+)
+def test_columns_per_class_are_checked_before_a_row_is_read(truth, score, error, says):
+    frame = unreadable(ROWS)
+    with pytest.raises(error, match=says):
+        frame.prc.one_vs_rest(truth, score)
+
+
+OUT_OF_RANGE = [
+    *(("auc", {"recall_range": r}) for r in [(0.5, 0.5), (-0.1, 1), (0, 1.1), (0, NAN), 0.5, "ab"]),
+    *(("curve", {"thresholds": t}) for t in (1, -3, [], [0.5, 0.5], [0, NAN], "ab", ["a"])),
+    *(("curve", {"calibrate": c}) for c in (0, -0.5, 2, NAN, "a", True)),
+    *(("operating_points", {"recall": r}) for r in (0, -0.5, 1.5, NAN, "a", [0.5, 2], [])),
+    *(("operating_points", {"precision": p}) for p in (0, 1.5, True)),
+    *(("operating_points", {"predicted_rate": p}) for p in (0, 1.5)),
+    *(("operating_points", {"threshold": t}) for t in (NAN, "a", True)),
+    *(("operating_points", {"f_beta": b}) for b in (0, INF, NAN)),
+]
+
+
+@pytest.mark.parametrize(("verb", "asked"), OUT_OF_RANGE, ids=str)
+def test_numbers_out_of_range_are_named_with_what_is_allowed(verb, asked):
+    *_, name = asked
+    with pytest.raises(OptionError, match=rf"({name}|no target).*Allowed: "):
+        getattr(unreadable(ROWS).prc, verb)("late", "score", **asked)
+
+
+# --- key names ---------------------------------------------------------------------------------
+
+
+ODD = {
+    "expression as label": (
+        "curve",
+        {"pos_label": pl.col("late")},
+        "pos_label= is an expression. Allowed: a value of the truth",
+    ),
+    "array as label": (
+        "curve",
+        {"pos_label": np.array([1, 2])},
+        "pos_label= is of type numpy.ndarray. Allowed: a single value",
+    ),
+    "list as keep": ("curve", {"keep": ["all"]}, r"keep=\['all'\] is not an option"),
+    "flag as keep": ("curve", {"keep": True}, "keep=True is not an option"),
+    "expression as method": ("auc", {"method": pl.col("late")}, "method=polars.Expr is not known"),
+    "bounds of an average": (
+        "average_precision",
+        {"by": "region", "over": "region", "average": "macro", "bounds": True},
+        "bounds=True is given with over= and average=",
+    ),
+    "expression as baseline": (
+        "compare",
+        {"score": ["score", "other"], "baseline": pl.col("score")},
+        "baseline=polars.Expr is not a model. Allowed: 'score', 'other'",
+    ),
+    "integer beyond floats": ("curve", {"ci": 10**400}, "ci=a value is not a level"),
+    "target beyond floats": (
+        "operating_points",
+        {"threshold": 10**400},
+        "threshold=a value is out",
+    ),
+    "array without dimensions": (
+        "curve",
+        {"thresholds": np.array(0.5)},
+        r"thresholds=array\(0.5\) gives no thresholds",
+    ),
+    "target without dimensions": (
+        "operating_points",
+        {"recall": np.array(0.5)},
+        r"recall=array\(0.5\) is not a number",
+    ),
+    "number as scores": ("one_vs_rest", {"score": 5}, "score=5 does not say which column belongs"),
+    "numbers of a list": (
+        "one_vs_rest",
+        {"truth": ["late"], "score": 5},
+        "score=5 does not say which column belongs",
+    ),
+}
+
+
+@every_kind
+@pytest.mark.parametrize(("verb", "asked", "says"), ODD.values(), ids=ODD)
+def test_odd_options_are_errors_of_ours(kind, verb, asked, says):
+    columns = {"truth": "late", "score": "score", **asked}
+    with pytest.raises(OptionError, match=says):
+        getattr(kind.make(ROWS).prc, verb)(**columns)
+
+
+def test_too_many_thresholds_are_named_as_they_were_asked_for():
+    with pytest.raises(OptionError, match="number= asks for 2000000 thresholds"):
+        ROWS.prc.quantile_thresholds("score", 2_000_000)

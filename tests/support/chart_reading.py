@@ -1,0 +1,87 @@
+"""Reading a chart: its layers, the rows they draw, and its words."""
+
+from __future__ import annotations
+
+import polars as pl
+
+# Ranked 0.9 + | 0.4 + - | 0.2 -: average precision (1 + 2/3) / 2.
+ROWS = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+# Two segments, of which the south has 2/3 positives and the average precision (1 + 2/3) / 2.
+REGIONS = pl.DataFrame(
+    {
+        "region": ["north"] * 4 + ["south"] * 3,
+        "late": [True, False, True, False, True, False, True],
+        "old": [0.9, 0.4, 0.4, 0.2, 0.9, 0.8, 0.7],
+        "new": [0.9, 0.4, 0.8, 0.2, 0.9, 0.1, 0.7],
+    }
+)
+
+
+# --- reading a chart ---------------------------------------------------------------------------
+
+
+def views(spec, rows=None):
+    """Yield every layer with the rows it draws."""
+    rows = spec["data"]["name"] if "data" in spec else rows
+    parts = [
+        part for kind in ("layer", "concat", "hconcat", "vconcat") for part in spec.get(kind, [])
+    ]
+    for part in parts:
+        part["datasets"] = spec["datasets"]
+        yield from views(part, rows)
+    if not parts:
+        yield spec, spec["datasets"][rows]
+
+
+def drawn(chart, mark, *columns):
+    """Return the layers of a mark whose rows have these columns, with the rows."""
+    return [
+        (view, rows)
+        for view, rows in views(chart.to_dict(validate=False))
+        if view["mark"]["type"] == mark and rows and set(columns) <= set(rows[0])
+    ]
+
+
+def lines(chart):
+    """Return the rows of each panel's lines of precision over recall."""
+    return [rows for view, rows in drawn(chart, "line", "threshold") if is_over(view, "recall")]
+
+
+def is_over(view, column):
+    return view["encoding"]["x"]["field"] == column
+
+
+def of(rows, *columns):
+    return [{name: row[name] for name in columns} for row in rows]
+
+
+def words(chart):
+    """Return all that stands above the panels."""
+    spec = chart.to_dict(validate=False)
+    panels = [part for part in spec.get("concat", []) if "title" in part]
+    titles = [spec["title"], *(part["title"] for part in panels)]
+    return [line for t in titles for line in (t["text"], *t.get("subtitle", []))]
+
+
+def row_count(chart):
+    return sum(map(len, chart.to_dict(validate=False)["datasets"].values()))
+
+
+def legend(chart):
+    return drawn(chart, "line", "threshold")[0][0]["encoding"]["color"]["scale"]["domain"]
+
+
+# --- panels and legends ------------------------------------------------------------------------
+
+
+def segments(count, **keys):
+    """Return rows of so many segments, all alike."""
+    of_one = pl.DataFrame({"late": [True, False], "old": [0.9, 0.1], "new": [0.1, 0.9]})
+    return pl.concat(of_one.with_columns(segment=pl.lit(i), **keys) for i in range(count))
+
+
+# --- summaries ---------------------------------------------------------------------------------
+
+
+def order(chart):
+    return drawn(chart, "circle", "average_precision")[0][0]["encoding"]["y"]["sort"]

@@ -1,0 +1,337 @@
+"""Averages over a key: scikit-learn's four averages, and averages by definition."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import chain
+
+import numpy as np
+import oracle
+import polars as pl
+import pytest
+from exact import segments
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import KINDS, assert_rows, every_kind
+from sklearn.metrics import average_precision_score
+from strategies import DYADIC_WEIGHTS, SCORES, frames
+
+import frame_prc
+
+ROUNDED = {"rel_tol": 1e-12, "abs_tol": 0.0}
+AVERAGES = ["macro", "weighted", "micro", "samples"]
+
+every_average = pytest.mark.parametrize("average", AVERAGES)
+
+every_weight = pytest.mark.parametrize("weight", [None, "weight"], ids=["unweighted", "weighted"])
+
+
+def averaged(kind, df, over, average, **options):
+    return frame_prc.average_precision(
+        kind.make(df), "truth", "score", over=over, average=average, **options
+    )
+
+
+def area(result):
+    return result["average_precision"].item()
+
+
+# --- scikit-learn's averages -------------------------------------------------------------------
+
+
+# Two labels of five rows with weights; the averages are those scikit-learn prints for them.
+FIVE = pl.DataFrame(
+    {
+        "row": range(5),
+        "is_a": [1, 1, 0, 0, 0],
+        "is_b": [0, 0, 1, 1, 1],
+        "a": [0.5, 0.6, 0.7, 0.8, 0.9],
+        "b": [0.5, 0.4, 0.3, 0.2, 0.1],
+        "weight": [1, 1, 2, 2, 2],
+    }
+)
+
+
+def long_labels(kind, wide, labels, weight=None):
+    """Return rows and labels as one frame of a kind, from columns ``is_*`` and scores."""
+    scores = {label: label for label in labels}
+    return kind.make(wide).prc.one_vs_rest(
+        [f"is_{label}" for label in labels], scores, row="row", weight=weight
+    )
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("average", "printed"),
+    [("micro", 0.36111), ("macro", 0.41766), ("weighted", 0.528274), ("samples", 0.5625)],
+)
+def test_averages_of_five_rows_are_the_published_ones(kind, average, printed):
+    long = long_labels(kind, FIVE, ["a", "b"], weight="weight")
+    over = "row" if average == "samples" else "label"
+    result = long.prc.average_precision(
+        "truth", "score", by=over, weight="weight", over=over, average=average
+    )
+    digits = len(str(printed)) - 2
+    assert round(area(kind.rows(result)), digits) == printed
+
+
+@every_kind
+def test_classes_of_five_rows_are_the_published_ones(kind):
+    long = long_labels(kind, FIVE, ["a", "b"], weight="weight")
+    result = long.prc.average_precision("truth", "score", by="label", weight="weight")
+    found = kind.rows(result)
+    assert found["label"].to_list() == ["a", "b"]
+    assert [round(a, 8) for a in found["average_precision"]] == [0.19642857, 0.63888889]
+    rows = long.prc.average_precision("truth", "score", by="row", weight="weight")
+    assert kind.rows(rows)["average_precision"].to_list() == [0.5, 1, 0.5, 0.5, 0.5]
+
+
+@cache
+def multilabel(seed, *, lone_rows=False):
+    """Return rows with four labels, every row and label with a positive unless lone."""
+    random = np.random.default_rng(seed)
+    truth = random.random((40, 4)) < [0.2, 0.4, 0.6, 0.3]
+    if not lone_rows:
+        truth[np.arange(40), random.integers(0, 4, 40)] = True
+    scores = (random.normal(size=(40, 4)) + truth).round(1)
+    columns = {"row": np.arange(40), "weight": random.gamma(2, size=40)}
+    columns |= {f"is_{label}": truth[:, place] for place, label in enumerate("abcd")}
+    columns |= {label: scores[:, place] for place, label in enumerate("abcd")}
+    return pl.DataFrame(columns)
+
+
+def sklearn_average(wide, average, weight):
+    truth = wide.select(f"is_{label}" for label in "abcd").to_numpy()
+    scores = wide.select(*"abcd").to_numpy()
+    weights = None if weight is None else wide[weight].to_numpy()
+    return average_precision_score(truth, scores, average=average, sample_weight=weights)
+
+
+@every_kind
+@every_weight
+@every_average
+@pytest.mark.parametrize("seed", range(2))
+def test_averages_are_those_of_scikit_learn(kind, seed, average, weight):
+    wide = multilabel(seed)
+    long = long_labels(kind, wide, "abcd", weight)
+    over = "row" if average == "samples" else "label"
+    result = long.prc.average_precision(
+        "truth", "score", by=over, weight=weight, over=over, average=average
+    )
+    found = kind.rows(result).row(0, named=True)
+    # A label's weighted average has the weight of its positives, as in scikit-learn.
+    expected = sklearn_average(wide, average, weight)
+    assert found["average_precision"] == pytest.approx(expected, rel=1e-12, abs=0)
+    n = 4 * (40 if weight is None else wide[weight].sum())
+    assert found["n"] == pytest.approx(n, rel=1e-12)
+    assert found["n_undefined"] == 0
+
+
+@every_kind
+def test_weights_of_samples_cannot_be_told_from_sums_of_weights(kind):
+    long = long_labels(kind, multilabel(0), "abcd", "weight")
+    asked = {"score": "threshold", "pos": "pos", "neg": "neg", "by": "row"}
+    asked |= {"over": "row", "average": "samples"}
+    of_weights = long.prc.counts("truth", "score", by="row", weight="weight")
+    with pytest.raises(frame_prc.OptionError, match=r"average=.samples. is by the mean"):
+        kind.rows(frame_prc.average_precision(of_weights, **asked))
+    of_rows = long.prc.counts("truth", "score", by="row")
+    found = kind.rows(frame_prc.average_precision(of_rows, **asked))
+    expected = sklearn_average(multilabel(0), "samples", None)
+    assert area(found) == pytest.approx(expected, rel=1e-12, abs=0)
+
+
+@every_kind
+def test_rows_that_are_left_out_are_no_part_of_the_weight_of_a_sample(kind):
+    # Sample a has an average precision of 1 and b of 1/2; of weight 1 each, their mean is 3/4.
+    df = pl.DataFrame(
+        {
+            "id": list("aabbbbc"),
+            "truth": [True, False, True, False, True, None, True],
+            "score": [0.9, 0.5, 0.2, 0.8, None, 0.7, None],
+            "other": [0.9, 0.5, 0.2, 0.8, None, 0.1, None],
+            "weight": [1.0, 1.0, 1.0, 1.0, 100.0, 50.0, 10.0],
+        }
+    )
+    asked = {"weight": "weight", "by": "id", "over": "id", "average": "samples"}
+    for thresholds in (None, [0.2, 0.5, 0.8, 0.9]):
+        options = asked | {"missing": "drop", "thresholds": thresholds}
+        found = kind.rows(frame_prc.average_precision(kind.make(df), "truth", "score", **options))
+        assert area(found) == 0.75
+        assert (found["n_dropped"].item(), found["n_undefined"].item()) == (3, 1)
+    # Each model leaves out its own rows: with its last, b has the mean weight 102/3.
+    models = df.with_columns(other=pl.Series([0.9, 0.5, 0.2, 0.8, 0.2, 0.1, None]))
+    both = frame_prc.average_precision(
+        kind.make(models), "truth", ["score", "other"], **asked, missing="drop"
+    )
+    averages = dict(kind.rows(both).select("model", "average_precision").iter_rows())
+    # Of b, 101 of 102 are positive at .2, after one negative at .8: 101/102.
+    assert averages["score"] == 0.75
+    assert averages["other"] == pytest.approx((1 + 34 * 101 / 102) / 35, rel=1e-12)
+    # Never retrieved is not left out: the row carries the weight of its sample, and is a miss.
+    kept = df.drop_nulls("truth").filter(pl.col("id") != "c")
+    missed = frame_prc.average_precision(
+        kind.make(kept), "truth", "score", **asked, missing="unretrieved"
+    )
+    assert area(kind.rows(missed)) == pytest.approx((1 + 34 * (1 / 101) / 2) / 35, rel=1e-12)
+    # Of weight 0 is no row.
+    none = kept.with_columns(weight=pl.col("weight").replace(100.0, 0.0))
+    without = frame_prc.average_precision(
+        kind.make(none), "truth", "score", **asked, missing="unretrieved"
+    )
+    assert area(kind.rows(without)) == 0.75
+
+
+@every_kind
+@every_weight
+@pytest.mark.filterwarnings("ignore:No positive class")
+def test_rows_without_labels_count_as_zero_in_scikit_learn_and_are_left_out_here(kind, weight):
+    wide = multilabel(2, lone_rows=True)
+    lone = ~pl.any_horizontal(f"is_{label}" for label in "abcd")
+    assert wide.select(lone.sum()).item() == 9
+    long = long_labels(kind, wide, "abcd", weight)
+    result = long.prc.average_precision(
+        "truth", "score", by="row", weight=weight, over="row", average="samples"
+    )
+    found = kind.rows(result)
+    labelled = wide.filter(~lone)
+    expected = sklearn_average(labelled, "samples", weight)
+    assert area(found) == pytest.approx(expected, rel=1e-12, abs=0)
+    assert found["n_undefined"].item() == 9
+    share = labelled[weight].sum() / wide[weight].sum() if weight else 31 / 40
+    assert sklearn_average(wide, "samples", weight) == pytest.approx(share * expected, rel=1e-12)
+
+
+# --- averages by definition --------------------------------------------------------------------
+
+
+def exact_average(rows_of_segments, average):
+    """Return the average of segments by definition, and how many are undefined."""
+    areas = {key: oracle.average_precision(rows) for key, rows in rows_of_segments.items()}
+    defined = {key: value for key, value in areas.items() if value is not None}
+    if average == "micro":
+        return oracle.average_precision([*chain.from_iterable(rows_of_segments.values())]), 0
+    share = dict.fromkeys(defined, 1)
+    if average == "weighted":
+        share = {key: oracle.totals(rows_of_segments[key])[0] for key in defined}
+    if average == "samples":
+        share = {key: _mean_weight(rows_of_segments[key]) for key in defined}
+    total = sum(share.values())
+    mean = sum(share[key] * defined[key] for key in defined) / total if total else None
+    return mean, len(areas) - len(defined)
+
+
+def _mean_weight(rows):
+    return sum(row.weight for row in rows) / len(rows)
+
+
+@every_kind
+@every_average
+@pytest.mark.parametrize("weights", [None, DYADIC_WEIGHTS], ids=["unweighted", "weighted"])
+@given(st.data())
+def test_average_inside_other_keys_equals_exact_arithmetic(kind, weights, average, data):
+    df = data.draw(frames(SCORES, weights))
+    weight = None if weights is None else "weight"
+    options = {"by": ["segment", "week"], "weight": weight}
+    found = kind.rows(averaged(kind, df, "week", average, **options))
+    inner = {}
+    for (segment, week), rows in segments(df, ["segment", "week"]).items():
+        inner.setdefault(segment, {})[week] = rows
+    assert found["segment"].to_list() == list(inner)
+    for row, rows_of_weeks in zip(found.iter_rows(named=True), inner.values(), strict=True):
+        mean, undefined = exact_average(rows_of_weeks, average)
+        positives, negatives = oracle.totals([*chain.from_iterable(rows_of_weeks.values())])
+        assert row["n_undefined"] == undefined
+        assert (row["n"], row["n_pos"]) == (positives + negatives, positives)
+        assert row["prevalence"] == float(positives / (positives + negatives))
+        assert row["average_precision"] == (
+            mean if mean is None else pytest.approx(float(mean), rel=1e-12, abs=0)
+        )
+
+
+@every_kind
+@every_average
+def test_undefined_segments_are_left_out_and_counted(kind, average):
+    df = pl.DataFrame(
+        {
+            "segment": ["a", "a", "b", "c", "d"],
+            "truth": [1, 0, 0, 1, 1],
+            "score": [0.4, 0.5, 0.9, 0.1, None],
+        }
+    )
+    result = averaged(kind, df, "segment", average, by="segment", missing="drop")
+    micro = average == "micro"
+    expected = pl.DataFrame(
+        {
+            "n": [4],
+            "n_pos": [2],
+            "prevalence": [0.5],
+            # Pooled, the positives of a and c come third and fourth of four.
+            "average_precision": [(1 / 3 + 2 / 4) / 2 if micro else (1 / 2 + 1) / 2],
+            "n_undefined": [0 if micro else 2],
+            "n_dropped": [1],
+        }
+    )
+    assert_rows(kind, result, expected, **ROUNDED)
+
+
+@every_kind
+@pytest.mark.parametrize("other", [[3, 1, 2, 3, 1, 2], [7, 9, 7, 9, 7, 9]], ids=str)
+@pytest.mark.parametrize("segments", [["b", "a"] * 3, [1, 2] * 3], ids=str)
+def test_micro_over_the_first_of_two_keys_is_that_of_the_other(kind, segments, other):
+    df = pl.DataFrame(
+        {
+            "segment": segments,
+            "other": other,
+            "truth": [True, False, True, True, False, False],
+            "score": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+        }
+    )
+    result = averaged(kind, df, "segment", "micro", by=["segment", "other"])
+    expected = df.prc.average_precision("truth", "score", by="other")
+    names = ["other", "n", "n_pos", "average_precision"]
+    assert_rows(kind, kind.make(kind.rows(result).select(names)), expected.select(names), **ROUNDED)
+
+
+@every_kind
+@every_average
+@every_weight
+def test_average_of_nothing_is_null(kind, weight, average):
+    schema = {"segment": pl.String, "truth": pl.Int64, "score": pl.Float64, "weight": pl.Float64}
+    none = pl.DataFrame(schema=schema)
+    amount = pl.Int64 if weight is None else pl.Float64
+    result = averaged(kind, none, "segment", average, by="segment", weight=weight)
+    row = {"n": 0, "n_pos": 0, "prevalence": None, "average_precision": None, "n_undefined": 0}
+    columns = {"n": amount, "n_pos": amount, "prevalence": pl.Float64}
+    columns |= {"average_precision": pl.Float64, "n_undefined": pl.Int64}
+    assert_rows(kind, result, pl.DataFrame([row], schema=columns))
+
+
+@every_kind
+@every_average
+def test_average_has_a_row_per_model(kind, average):
+    df = pl.DataFrame(
+        {"segment": ["a", "a", "b"], "truth": [1, 0, 1], "x": [2, 1, 3], "y": [1, 2, 0]}
+    )
+    result = frame_prc.average_precision(
+        kind.make(df), "truth", ["y", "x"], by="segment", over="segment", average=average
+    )
+    alone = [
+        area(averaged(KINDS[0], df.rename({name: "score"}), "segment", average, by="segment"))
+        for name in ("x", "y")
+    ]
+    found = kind.rows(result)
+    assert found["model"].to_list() == ["x", "y"]
+    assert found["average_precision"].to_list() == alone
+    assert alone[0] == 1 > alone[1]
+
+
+@every_kind
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
+def test_average_of_binned_scores(kind, average):
+    df = pl.DataFrame(
+        {"segment": ["a", "a", "b", "b"], "truth": [1, 0, 1, 0], "score": [0.4, 0.3, 0.9, 0.6]}
+    )
+    result = averaged(kind, df, "segment", average, by="segment", thresholds=[0, 0.5])
+    # At both thresholds each segment holds one of either class; pooled, half is at the upper.
+    assert area(kind.rows(result)) == 0.5

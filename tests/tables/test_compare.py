@@ -1,0 +1,402 @@
+"""Comparisons of models and of segments: against exact arithmetic, in all kinds of frame."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any
+
+import oracle
+import polars as pl
+import pytest
+from comparisons import ROUNDED, ROWS, TEST, compared
+from exact import segments
+from hypothesis import given, reject
+from hypothesis import strategies as st
+from kinds import TYPES, assert_rows, every_kind, every_polars_kind
+from polars.testing import assert_frame_equal
+from strategies import FLOAT_WEIGHTS, SCORES_OR_NONE, frames
+
+import frame_prc
+from frame_prc import ColumnError, DataError, OptionError
+
+COLUMNS = ["model_a", "model_b", "n", "n_pos", *TEST, "status"]
+FEW_POSITIVES = 20  # with fewer, an area of 1 or 0 carries no test
+
+
+# --- exact arithmetic --------------------------------------------------------------------------
+
+
+def moved_by(df: pl.DataFrame, score: str) -> tuple[Any, list[Any], list[oracle.Row]]:
+    """Return an area, how far each row moves it, and the rows: none of them of weight zero."""
+    rows = segments(df.with_columns(score=score), None)[()]
+    area = oracle.average_precision(rows)
+    moves = [] if area is None else oracle.moves(rows)
+    return area, [row.weight * move for row, move in zip(rows, moves, strict=False)], rows
+
+
+def by_definition(
+    a: Any, b: Any, moves_a: dict[Any, Any], moves_b: dict[Any, Any], effective: Any
+) -> dict[str, float | None]:
+    """Return what is said of a difference, from how far each cluster moves either area."""
+    names = ["difference", "std_error", "ci_low", "ci_high", "p_value"]
+    if a is None or b is None:
+        return dict.fromkeys(names)
+    difference = float(a - b)
+    pairs = [(moves_a.get(c, 0), moves_b.get(c, 0)) for c in moves_a | moves_b]
+    variance = sum((x - y) ** 2 for x, y in pairs)
+    at_edge = not {a, b}.isdisjoint({0, 1})
+    if variance == 0 or round(effective) < 2 or (at_edge and effective < FEW_POSITIVES):
+        return dict.fromkeys(names) | {"difference": difference}
+    error = math.sqrt(variance)
+    statistic = difference / error
+    if any(moves_a.values()) and any(moves_b.values()):
+        on_logits = sum((x / (a * (1 - a)) - y / (b * (1 - b))) ** 2 for x, y in pairs)
+        logits = math.log(a / (1 - a)) - math.log(b / (1 - b))
+        statistic = logits / math.sqrt(on_logits) if on_logits else statistic
+    widened = oracle.student_error(error, effective)
+    half = oracle.student_quantile(0.95, effective - 1) * widened
+    return {
+        "difference": difference,
+        "std_error": error,
+        "ci_low": max(-1, difference - half),
+        "ci_high": min(1, difference + half),
+        "p_value": oracle.student_p_value(statistic * error / widened, effective - 1),
+    }
+
+
+def sums(moves: list[Any], clusters: Any) -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    for move, cluster in zip(moves, clusters, strict=True):
+        found[cluster] = found.get(cluster, 0) + move
+    return found
+
+
+def assert_test(found: dict[str, Any], expected: dict[str, float | None]) -> None:
+    for name, value in expected.items():
+        assert found[name] == (None if value is None else pytest.approx(value, rel=1e-6, abs=1e-9))
+
+
+@every_kind
+@pytest.mark.parametrize("swapped", [False, True])
+def test_areas_near_0_and_near_1_are_compared_as_by_exact_arithmetic(kind, swapped):
+    df = pl.DataFrame(
+        {
+            "truth": [False, False, True, True, True],
+            "score": [-1.0, -1.0, None, None, -1.0],
+            "other": [-1.0, None, -1.0, -1.0, None],
+            "weight": [1e-3, 2.0, 2.0, 7.0, 1e-6],
+        }
+    )
+    names = {"score": "other", "other": "score"} if swapped else {}
+    assert_difference(kind, df.rename(names), "weight", None)
+
+
+@every_kind
+def test_clusters_that_move_areas_of_different_sizes_are_compared_as_by_exact_arithmetic(kind):
+    # One area is of the size 1e-13: what both share is nothing beside the variance of the other.
+    df = pl.DataFrame(
+        {
+            "week": [1, 1, 2, 1],
+            "truth": [False, True, True, True],
+            "score": [-1.0, -1.0, None, None],
+            "other": [-1.0, -1.0, -1.0, None],
+            "weight": [1.0, 1e-6, 1.0, 1.0],
+        }
+    )
+    assert_difference(kind, df, "weight", "week")
+
+
+@every_kind
+def test_difference_of_areas_next_to_1_keeps_its_digits(kind):
+    df = pl.DataFrame(
+        {
+            "truth": [False, True, True, True],
+            "score": [0, 0, -1, 1],
+            "other": [0, 0, 0, 0],
+            "weight": [1.0, 1e-6, 24537.0, 74950.0],
+        }
+    )
+    found = compared(kind, df, ("score", "other"), weight="weight")
+    (a, _, _), (b, _, _) = (moved_by(df, name) for name in ("score", "other"))
+    assert min(a, b) > 0.9999
+    assert found["difference"].item() == pytest.approx(float(a - b), rel=1e-14, abs=0)
+
+
+@every_kind
+@pytest.mark.parametrize("weights", [None, FLOAT_WEIGHTS], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("cluster", [None, "week"])
+@given(st.data())
+def test_difference_of_two_models_equals_exact_arithmetic(kind, weights, cluster, data):
+    df = data.draw(frames(SCORES_OR_NONE, weights, max_size=10))
+    assert_difference(kind, df, None if weights is None else "weight", cluster)
+
+
+def assert_difference(kind, df, weight, cluster):
+    """Show that two models differ, on any rows, as they do by definition."""
+    options = {"weight": weight, "cluster": cluster, "missing": "unretrieved"}
+    found = compared(kind, df, ("score", "other"), **options).row(0, named=True)
+    kept = df.filter(pl.col("weight") > 0) if weight else df
+    (a, moves_a, rows), (b, moves_b, _) = (moved_by(kept, name) for name in ("score", "other"))
+    clusters = kept["week"].to_list() if cluster else list(range(kept.height))
+    defined = a is not None
+    effective = oracle.effective_positives(rows, clusters) if defined else 0
+    # Rows that cancel inside every cluster leave rounding where exact arithmetic has nothing.
+    if defined and any(any(m) and not any(sums(m, clusters).values()) for m in (moves_a, moves_b)):
+        reject()
+    by_cluster = [sums(moves, clusters) if defined else {} for moves in (moves_a, moves_b)]
+    assert found["ap_a"] == (None if a is None else pytest.approx(float(a), rel=1e-12))
+    assert found["ap_b"] == (None if b is None else pytest.approx(float(b), rel=1e-12))
+    assert_test(found, by_definition(a, b, *by_cluster, effective))
+
+
+@every_kind
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("cluster", [None, "user"])
+@pytest.mark.parametrize("against", ["rest", "overall"])
+def test_segment_against_others_equals_exact_arithmetic(kind, weight, cluster, against):
+    options = {"by": "region", "weight": weight, "cluster": cluster, "against": against}
+    result = compared(kind, ROWS, "old", **options)
+    assert result["region"].to_list() == [None, "n", "s"]
+    df = ROWS.filter(pl.col("weight") > 0) if weight else ROWS.drop("weight")
+    df = df.with_row_index("row")
+    for found in result.iter_rows(named=True):
+        inside = pl.col("region").eq_missing(pl.lit(found["region"]))
+        sides = [df.filter(inside), df.filter(~inside) if against == "rest" else df]
+        areas, moved, effectives = [], [], []
+        for side in sides:
+            area, moves, rows = moved_by(side, "old")
+            clusters = side["user" if cluster else "row"].to_list()
+            areas.append(area)
+            moved.append(sums(moves, clusters))
+            effectives.append(oracle.effective_positives(rows, clusters))
+        assert_test(found, by_definition(*areas, *moved, min(effectives)))
+        assert found["std_error"] is not None
+        assert (found["ap_a"], found["ap_b"]) == pytest.approx(tuple(map(float, areas)), rel=1e-12)
+        assert found["against"] == against
+
+
+# --- what is compared --------------------------------------------------------------------------
+
+
+@every_kind
+def test_all_pairs_come_in_the_order_of_the_models(kind):
+    result = compared(kind, ROWS, ("third", "new", "old"), by="region")
+    assert result.columns == ["region", *COLUMNS]
+    pairs = list(combinations(["third", "new", "old"], 2))
+    assert result.select("model_a", "model_b").rows() == pairs * 3
+    areas = frame_prc.average_precision(ROWS, "truth", ["third", "new", "old"], by="region")
+    by_name = {(r["region"], r["model"]): r for r in areas.iter_rows(named=True)}
+    for row in result.iter_rows(named=True):
+        for side in "ab":
+            alone = by_name[row["region"], row[f"model_{side}"]]
+            assert row[f"ap_{side}"] == pytest.approx(alone["average_precision"], rel=1e-12)
+            assert (row["n"], row["n_pos"]) == (alone["n"], alone["n_pos"])
+
+
+@every_kind
+def test_baseline_is_compared_with_each_other_model(kind):
+    result = compared(kind, ROWS, ("third", "new", "old"), by="region", baseline="new")
+    pairs = [("third", "new"), ("old", "new")]
+    assert result.select("model_a", "model_b").rows() == pairs * 3
+    every = compared(kind, ROWS, ("third", "old", "new"), by="region")
+    expected = every.filter(model_b="new")
+    assert_frame_equal(result, expected, **ROUNDED)
+
+
+@every_kind
+def test_models_may_be_expressions_with_names(kind):
+    scores = {"up": pl.col("old"), "down": -pl.col("old")}
+    result = compared(kind, ROWS, scores, baseline="up")
+    assert result.select("model_a", "model_b").rows() == [("down", "up")]
+
+
+@every_kind
+@given(frames(SCORES_OR_NONE, FLOAT_WEIGHTS))
+def test_swapping_the_models_changes_only_the_sign(kind, df):
+    options = {"by": "segment", "weight": "weight", "missing": "unretrieved"}
+    there = compared(kind, df, ("score", "other"), **options)
+    back = compared(kind, df, ("other", "score"), **options)
+    mirrored = back.select(
+        "segment", model_a="model_b", model_b="model_a", n="n", n_pos="n_pos",
+        ap_a="ap_b", ap_b="ap_a", difference=0 - pl.col("difference"), std_error="std_error",
+        ci_low=-pl.col("ci_high"), ci_high=-pl.col("ci_low"), p_value="p_value", status="status",
+    )  # fmt: skip
+    assert_frame_equal(there, mirrored, **ROUNDED)
+
+
+@every_kind
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_models_that_rank_alike_do_not_differ(kind, weight):
+    df = ROWS.with_columns(same=pl.col("old") * 2 + 1)
+    result = compared(kind, df, ("old", "same"), by="region", weight=weight)
+    assert result["difference"].to_list() == pytest.approx([0.0] * 3, abs=1e-15)
+    assert result.select("std_error", "ci_low", "ci_high", "p_value").rows() == [(None,) * 4] * 3
+
+
+@every_kind
+def test_interval_stays_within_what_a_difference_can_be(kind):
+    truth = [1] * 20 + [0] * 60
+    df = pl.DataFrame({"truth": truth, "a": range(80, 0, -1), "b": range(80)})
+    row = compared(kind, df, ("a", "b"), ci=1 - 1e-15).row(0, named=True)
+    assert row["difference"] > 0.8
+    assert row["ci_low"] < row["difference"] < row["ci_high"] <= 1
+    row = compared(kind, df, ("b", "a"), ci=1 - 1e-15).row(0, named=True)
+    assert -1 <= row["ci_low"] < row["difference"] < row["ci_high"]
+
+
+@every_kind
+@pytest.mark.parametrize("against", [None, "rest", "overall"])
+def test_clusters_of_one_row_change_nothing(kind, against):
+    df = ROWS.with_row_index("row")
+    options = {"by": "region", "weight": "weight", "against": against}
+    alone = compared(kind, df, ("new", "old"), cluster="row", **options)
+    assert_frame_equal(alone, compared(kind, df, ("new", "old"), **options), **ROUNDED)
+
+
+# --- missing values and sizes ------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_rows_that_lack_a_score_are_dropped_for_all_models(kind, cluster):
+    lacks = (pl.col("user") == 2).alias("lacks")
+    df = ROWS.with_columns(new=pl.when(~lacks).then("new"))
+    options = {"by": "region", "cluster": cluster}
+    result = compared(kind, df, missing="drop", **options)
+    assert result["n_dropped"].to_list() == [1, 2, 0]
+    expected = compared(kind, ROWS.filter(~lacks), **options)
+    assert_frame_equal(result.drop("n_dropped"), expected, **ROUNDED)
+
+
+@every_kind
+def test_a_segment_that_loses_all_rows_is_empty(kind):
+    df = ROWS.with_columns(new=pl.when(pl.col("region") == "n").then("new"))
+    result = compared(kind, df, by="region", missing="drop")
+    found = result.select("region", "n", "difference", "status", "n_dropped").rows()
+    assert found[0] == (None, 0, None, "empty", 3)
+    assert found[2] == ("s", 0, None, "empty", 6)
+    assert found[1][3:] == ("few_positives", 0)
+
+
+STATUSES = {
+    "ok": ([1, 0] * 20, "ok"),
+    "few": ([1, 0] * 19, "few_positives"),
+    "no positives": ([0, 0], "no_positives"),
+    "no negatives": ([1, 1], "no_negatives"),
+    "one positive": ([1, 0], "few_positives"),
+}
+
+
+@every_kind
+@pytest.mark.parametrize(("truth", "status"), STATUSES.values(), ids=STATUSES)
+def test_status_is_that_of_the_segment(kind, truth, status):
+    places = range(len(truth))
+    df = pl.DataFrame(
+        {
+            "truth": truth,
+            "old": [(7 * i) % 40 for i in places],
+            "new": [(3 * i) % 40 for i in places],
+        }
+    )
+    result = compared(kind, df)
+    assert result["status"].to_list() == [status]
+    assert result["p_value"].null_count() == (status != "ok" and len(truth) == 2)
+
+
+@every_kind
+def test_no_rows_are_one_empty_segment(kind):
+    result = compared(kind, ROWS.clear(), missing="drop")
+    assert result.select("n", "status", "n_dropped").rows() == [(0, "empty", 0)]
+    assert compared(kind, ROWS.clear(), by="region").is_empty()
+    assert compared(kind, ROWS.clear(), "old", by="region", against="rest").is_empty()
+
+
+# --- lazy --------------------------------------------------------------------------------------
+
+
+@every_polars_kind
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weight": "weight", "missing": "drop"},
+        {"cluster": "user", "by": "region", "adjust": "bh"},
+        {"by": "region", "against": "rest"},
+        {"by": "region", "against": "overall", "cluster": "user"},
+    ],
+    ids=str,
+)
+def test_schema_is_known_before_anything_is_read(kind, options):
+    def fail(_: pl.DataFrame) -> pl.DataFrame:
+        raise AssertionError("read")
+
+    asked = {"truth": "truth", "score": ["new", "old"], **options}
+    unread = ROWS.lazy().map_batches(fail, schema=ROWS.schema)
+    schema = frame_prc.compare(unread, **asked).collect_schema()
+    result = frame_prc.compare(kind.make(ROWS), **asked)
+    assert type(result) is TYPES[kind.name]
+    assert kind.rows(result).schema == schema
+
+
+@every_kind
+def test_method_and_function_are_one(kind):
+    frame = kind.make(ROWS)
+    method = frame.prc.compare("truth", ["new", "old"], by="region")
+    function = frame_prc.compare(ROWS, "truth", ["new", "old"], by="region")
+    assert_rows(kind, method, function, **ROUNDED)
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+WRONG = {
+    "one model": ({"score": "old"}, OptionError, "score= names one model.*two or more"),
+    "one model in a list": ({"score": ["old"]}, OptionError, "score= names one model"),
+    "model twice": ({"score": ["old", "old"]}, OptionError, "score= names 'old' twice"),
+    "baseline": ({"baseline": "odl"}, OptionError, "baseline='odl' is not a model.*'new', 'old'"),
+    "level": ({"ci": 1}, OptionError, "ci=1 is not a level"),
+    "no level": ({"ci": None}, OptionError, "ci=None is not a level"),
+    "adjust": ({"adjust": "bonferroni"}, OptionError, "adjust='bonferroni' is not an option"),
+    "against": ({"against": "all"}, OptionError, "against='all' is not an option"),
+    "against without by": ({"against": "rest"}, OptionError, "against='rest' is given without by="),
+    "against a baseline": (
+        {"against": "rest", "by": "region", "baseline": "old"},
+        OptionError,
+        "baseline= is given beside against=",
+    ),
+    "key named like a column": (
+        {"by": pl.col("region").alias("p_value")},
+        ColumnError,
+        "key 'p_value' in by= is named like a column of the result",
+    ),
+    "no truth": ({"truth": None}, OptionError, "truth= is not given"),
+}
+
+
+@every_kind
+@pytest.mark.parametrize(("options", "error", "says"), WRONG.values(), ids=WRONG)
+def test_wrong_options_are_said_at_the_call(kind, options, error, says):
+    asked = {"truth": "truth", "score": ["new", "old"], **options}
+    with pytest.raises(error, match=says):
+        frame_prc.compare(kind.make(ROWS), **asked)
+
+
+@every_kind
+@pytest.mark.parametrize("against", [None, "rest", "overall"])
+@pytest.mark.parametrize(
+    ("column", "says"),
+    [
+        ({"new": None}, "values are missing: 'new' has 15 rows"),
+        ({"user": None}, "cluster= column 'user' has 15 rows with null"),
+        ({"truth": 2}, "truth= column 'truth' has 15 rows outside 0 and 1"),
+        ({"weight": -1.0}, "weight= column 'weight' has 16 rows with -1.0"),
+    ],
+    ids=str,
+)
+def test_bad_values_raise(kind, against, column, says):
+    names = {name: pl.lit(value, dtype=ROWS.schema[name]) for name, value in column.items()}
+    # One row has a weight of 0, and may hold anything.
+    asked = {"by": "region", "weight": "weight", "cluster": "user", "against": against}
+    with pytest.raises(DataError, match=says):
+        compared(kind, ROWS.with_columns(**names), **asked)

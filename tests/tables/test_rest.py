@@ -1,0 +1,101 @@
+"""Comparisons of a segment with the other segments."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from comparisons import ROUNDED, ROWS, TEST, compared
+from kinds import every_kind
+from polars.testing import assert_frame_equal
+
+import frame_prc
+from frame_prc import OptionError
+from frame_prc._tables import rest as _rest
+
+# --- what is compared --------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("against", ["rest", "overall"])
+def test_each_model_has_its_own_others(kind, against):
+    options = {"by": ["region", pl.col("user") < 4], "against": against}
+    both = compared(kind, ROWS, ("old", "new"), **options)
+    alone = [
+        frame_prc.compare(ROWS, "truth", name, **options).with_columns(model=pl.lit(name))
+        for name in ("new", "old")
+    ]
+    assert_frame_equal(both, pl.concat(alone).select(both.columns), **ROUNDED)
+
+
+@every_kind
+@pytest.mark.parametrize(("against", "status"), [("rest", "empty"), ("overall", "few_positives")])
+def test_a_single_segment_has_no_others(kind, against, status):
+    result = compared(kind, ROWS.filter(region="n"), "old", by="region", against=against)
+    assert result.select("std_error", "p_value", "status").rows() == [(None, None, status)]
+
+
+# --- segments and others -----------------------------------------------------------------------
+
+
+SMALL_SEGMENT = pl.DataFrame(
+    {
+        "region": ["tiny"] * 4 + ["rest"] * 60,
+        "truth": [1, 1, 0, 0] + [1, 0, 0] * 20,
+        "score": [0.9, 0.8, 0.2, 0.1] + [row * 37 % 61 / 61 for row in range(60)],
+        "user": [*range(64)],
+    }
+)
+
+
+@every_kind
+@pytest.mark.parametrize("against", ["rest", "overall"])
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_two_positives_of_average_precision_1_are_not_tested(kind, against, cluster):
+    asked = {"by": "region", "against": against, "cluster": cluster, "adjust": "holm"}
+    tiny = compared(kind, SMALL_SEGMENT, "score", **asked).row(1, named=True)
+    assert (tiny["region"], tiny["n_pos"], tiny["ap_a"]) == ("tiny", 2, 1.0)
+    assert tiny["ap_b"] < 0.7
+    assert tiny["difference"] == pytest.approx(1 - tiny["ap_b"], rel=1e-12)
+    assert [tiny[name] for name in [*TEST[3:], "p_adjusted"]] == [None] * 5
+    assert tiny["status"] == "few_positives"
+
+
+@every_kind
+def test_a_segment_that_moves_as_the_whole_does_is_not_tested(kind):
+    df = pl.DataFrame(
+        {"g": list("aaaaaaab"), "truth": [0, 0, 1, 1, 1, 1, 1, 0], "s": [8, 9, 4, 3, 2, 7, 2, 1]}
+    )
+    row = compared(kind, df, "s", by="g", against="overall").row(0, named=True)
+    assert row["difference"] == 0
+    assert [row[name] for name in TEST[3:]] == [None] * 4
+
+
+@every_kind
+@pytest.mark.parametrize("against", ["rest", "overall"])
+def test_an_empty_segment_is_compared_with_what_there_is(kind, against):
+    df = pl.DataFrame(
+        {"g": list("abbbc"), "truth": [1, 1, 0, 1, 0], "s": [None, 0.9, 0.5, 0.2, 0.3]}
+    )
+    row = compared(kind, df, "s", by="g", against=against, missing="drop").row(0, named=True)
+    # The two positives of b are first and last of the four rows left.
+    assert (row["n"], row["ap_a"], row["ap_b"]) == (0, None, pytest.approx((1 + 2 / 4) / 2))
+    assert row["status"] == "empty"
+
+
+@every_kind
+def test_rests_are_the_same_in_blocks_of_any_size(kind, monkeypatch):
+    asked = {"by": "region", "against": "rest", "cluster": "user", "weight": "weight"}
+    whole = compared(kind, ROWS, ["new", "old"], **asked)
+    monkeypatch.setattr(_rest, "_ROWS_IN_BLOCK", 1)
+    in_blocks = compared(kind, ROWS, ["new", "old"], **asked)
+    assert_frame_equal(in_blocks, whole, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@every_kind
+def test_more_work_than_anyone_waits_for_is_refused(kind, monkeypatch):
+    monkeypatch.setattr(_rest, "_MOST_ROWS", 47)
+    says = "against='rest' is asked of 3 segments and 16 rows.* Allowed: up to 47.*'overall'"
+    with pytest.raises(OptionError, match=says):
+        compared(kind, ROWS, "old", by="region", against="rest")
+    monkeypatch.setattr(_rest, "_MOST_ROWS", 48)
+    assert compared(kind, ROWS, "old", by="region", against="rest").height == 3

@@ -1,0 +1,320 @@
+"""The examples, run as a user runs them, and what the README says they show."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import optional
+import polars as pl
+import pytest
+from checkout import CHECKOUT, EXAMPLES, FLIGHTS, README, TESTS, in_checkout
+from polars.testing import assert_frame_equal
+from sklearn.metrics import average_precision_score
+
+import frame_prc
+
+DIGITS = EXAMPLES / "data" / "digits.parquet"
+BREAST_CANCER = EXAMPLES / "data" / "breast_cancer.parquet"
+SOLVER_TOLERANCE = 1e-4  # the default of scikit-learn's LogisticRegression
+MODELS = ["logistic", "boosting"]
+CARRIERS = [
+    *("9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL"),
+    *("HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"),
+]
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run(  # noqa: S603
+        list(map(str, command)), cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def breast_cancer(tmp_path_factory):
+    """Return the file that the breast-cancer example writes into the folder it is told."""
+    folder = tmp_path_factory.mktemp("breast_cancer")
+    run(sys.executable, EXAMPLES / "breast_cancer.py", folder / "new" / "folder", cwd=folder)
+    return folder / "new" / "folder" / "breast_cancer.tsv"
+
+
+def assert_is_picture(path: Path) -> None:
+    head = path.read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", head[16:24])
+    assert 600 <= width <= 1600
+    assert 300 <= height <= 1600
+    assert path.stat().st_size > 20_000  # an empty panel of this size takes a tenth
+
+
+def table_rows(text: str) -> list[tuple[str, ...]]:
+    """Return the cells of every row of a printed frame, without its borders and widths."""
+    rows = (line.strip("│").split("┆") for line in text.splitlines() if line.startswith("│"))
+    return [tuple(cell.strip() for cell in row) for row in rows]
+
+
+# --- one per task ------------------------------------------------------------------------------
+
+
+def test_grouped_evaluation_has_a_row_per_carrier(tmp_path):
+    optional.require_module("altair")
+    printed = run(sys.executable, EXAMPLES / "grouped_evaluation.py", cwd=tmp_path)
+    names, _, _, *rows = table_rows(printed)
+    assert names[:5] == ("carrier", "n", "n_pos", "status", "average_precision")
+    assert sorted(row[0] for row in rows) == CARRIERS
+    areas = [float(row[4]) for row in rows]
+    assert areas == sorted(areas, reverse=True)
+    assert ("DL", "24351", "2812", "ok", "0.32338") in [row[:5] for row in rows]
+    assert_is_picture(tmp_path / "out" / "grouped_evaluation.png")
+
+
+def test_two_models_are_compared_for_every_carrier(tmp_path):
+    optional.require_module("altair")
+    printed = run(sys.executable, EXAMPLES / "two_models.py", cwd=tmp_path)
+    _, _, _, *rows = table_rows(printed)
+    assert sorted(row[0] for row in rows) == CARRIERS
+    areas = (
+        pl.read_parquet(FLIGHTS)
+        .filter(carrier="DL")
+        .select(
+            frame_prc.average_precision_expr("late", model).round(4).alias(model)
+            for model in ("boosting", "logistic")
+        )
+    )
+    assert next(row for row in rows if row[0] == "DL")[2:4] == tuple(map(str, areas.row(0)))
+    assert_is_picture(tmp_path / "out" / "two_models.png")
+
+
+def test_thresholds_are_what_they_were_chosen_for(tmp_path):
+    optional.require_module("altair")
+    printed = run(sys.executable, EXAMPLES / "imbalanced_thresholds.py", cwd=tmp_path)
+    _, _, _, *rows = table_rows(printed)
+    assert len(rows) == 3 * 4
+    flights = pl.read_parquet(FLIGHTS)
+    for origin, criterion, target, threshold, precision, recall, rate in rows:
+        alarms = flights.filter(pl.col("origin") == origin, pl.col("boosting") > float(threshold))
+        found = alarms["late"].sum()
+        of = flights.filter(origin=origin)
+        shares = (found / alarms.height, found / of["late"].sum(), alarms.height / of.height)
+        assert shares == pytest.approx((float(precision), float(recall), float(rate)), abs=0.02)
+        if criterion == "predicted_rate":
+            assert float(rate) <= float(target)
+    assert_is_picture(tmp_path / "out" / "imbalanced_thresholds.png")
+
+
+def test_classes_are_averaged_as_by_scikit_learn(tmp_path):
+    optional.require_module("altair")
+    printed = run(sys.executable, EXAMPLES / "multiclass.py", cwd=tmp_path)
+    digits = pl.read_parquet(DIGITS)
+    truth = np.array([[label == digit for digit in range(10)] for label in digits["digit"]])
+    scores = digits.drop("digit").to_numpy()
+    for average in ("macro", "weighted", "micro"):
+        mean = average_precision_score(truth, scores, average=average)
+        assert f"{average}: {mean:.4f}" in printed
+    assert_is_picture(tmp_path / "out" / "multiclass.png")
+
+
+def test_digits_are_made_again(tmp_path):
+    run(sys.executable, EXAMPLES / "make_digits.py", tmp_path / "made.parquet", cwd=tmp_path)
+    # Another linear algebra library may stop a step earlier.
+    assert_frame_equal(
+        pl.read_parquet(tmp_path / "made.parquet"), pl.read_parquet(DIGITS), abs_tol=1e-3
+    )
+
+
+def test_every_example_is_run_by_a_test():
+    files = [path for path in TESTS.rglob("*.py") if "benchmarks" not in path.parts]
+    tests = "".join(path.read_text(encoding="utf-8") for path in files)
+    scripts = {path.name for path in EXAMPLES.glob("*.py")} - {"make_flights.py"}  # takes minutes
+    assert {name for name in scripts if name not in tests} == set()
+
+
+@in_checkout
+def test_pictures_of_the_readme_are_there():
+    text = README.read_text(encoding="utf-8")
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
+    assert pictures
+    for picture in pictures:
+        assert_is_picture(CHECKOUT / picture)
+
+
+@in_checkout
+def test_readme_prints_what_it_shows(monkeypatch, capsys):
+    monkeypatch.chdir(CHECKOUT)
+    text = README.read_text(encoding="utf-8")
+    code, shown = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", text, re.DOTALL).groups()
+    exec(code, {})  # noqa: S102
+    assert capsys.readouterr().out.partition("\n")[2] == shown
+
+
+@in_checkout
+def test_what_readme_asks_of_duckdb_is_what_polars_answers(monkeypatch):
+    optional.require_module("duckdb")
+    monkeypatch.chdir(CHECKOUT)
+    text = README.read_text(encoding="utf-8")
+    code = re.search(r"```python\n(import duckdb\n.*?)```", text, re.DOTALL)[1]
+    *statements, question = code.strip().splitlines()
+    names = {"frame_prc": frame_prc}
+    exec("\n".join(statements), names)  # noqa: S102
+    found = eval(question, names)  # noqa: S307
+    flights = pl.read_parquet("examples/data/flights.parquet")
+    expected = flights.prc.average_precision("late", "boosting", by="carrier")
+    assert_frame_equal(found, expected, rel_tol=1e-12)
+
+
+# --- the breast-cancer curve -------------------------------------------------------------------
+
+
+def test_breast_cancer_curve_ends_at_full_recall(breast_cancer):
+    table = pl.read_csv(breast_cancer, separator="\t")
+    assert table.columns == ["Precision", "Recall", "Decision Threshold"]
+    assert table.height == 376
+    assert table.row(0) == (1.0, 0.0, float("inf"))
+    assert table.row(1) == (1.0, 1 / 322, 0.9999879774432033)
+    assert (table["Recall"].diff().drop_nulls() >= 0).all()
+    assert (table["Decision Threshold"].diff().drop_nulls() < 0).all()
+    assert (table["Recall"] == 1).arg_true().to_list() == [375]
+
+
+def test_breast_cancer_scores_are_made_again(tmp_path):
+    run(sys.executable, EXAMPLES / "make_breast_cancer.py", tmp_path / "made.parquet", cwd=tmp_path)
+    made, ours = (pl.read_parquet(file) for file in (tmp_path / "made.parquet", BREAST_CANCER))
+    # A machine that rounds another way leaves the solver another step, within its tolerance; with
+    # the kernels of OpenBLAS for Haswell, SkylakeX and Prescott scores are up to 1.6e-5 apart.
+    assert_frame_equal(made, ours, rel_tol=0, abs_tol=SOLVER_TOLERANCE)
+    assert made["score"].arg_sort().equals(ours["score"].arg_sort())
+
+
+# --- the flights -------------------------------------------------------------------------------
+
+
+def test_flights_are_what_their_script_says():
+    schema = {
+        "carrier": pl.String,
+        "origin": pl.String,
+        "month": pl.Int8,
+        "late": pl.Boolean,
+        "logistic": pl.Float32,
+        "boosting": pl.Float32,
+        "distance": pl.Int16,
+    }
+    flights = pl.read_parquet(FLIGHTS)
+    assert dict(flights.schema) == schema
+    assert flights.height == 166_668
+    assert flights["month"].unique().sort().to_list() == [7, 8, 9, 10, 11, 12]
+    assert flights.null_count().row(0) == (0,) * len(schema)
+    assert FLIGHTS.stat().st_size < 4_000_000
+
+
+# --- Spark -------------------------------------------------------------------------------------
+
+
+def test_spark_example_prints_what_polars_computes(tmp_path):
+    optional.require_module("narwhals")
+    optional.require_module("pyspark")
+    optional.require_program("java")
+    printed = run(sys.executable, EXAMPLES / "spark.py", cwd=tmp_path)
+    rows = [line.strip("|").split("|") for line in printed.splitlines() if line.startswith("|")]
+    names, *table = [[cell.strip() for cell in row] for row in rows]
+    flights = pl.read_parquet(FLIGHTS)
+    expected = frame_prc.average_precision(flights, "late", MODELS, by="carrier")
+    assert names == expected.columns
+    shown = pl.DataFrame(table, schema=names, orient="row").cast(dict(expected.schema))
+    assert_frame_equal(shown, expected, rel_tol=1e-12, abs_tol=0)
+    corners = frame_prc.curve(flights, "late", MODELS, by="carrier", keep="corners")
+    assert f"{corners.height} points draw the curves" in printed
+
+
+def test_spark_example_says_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    command = [sys.executable, EXAMPLES / "spark.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 1
+    assert done.stderr == (
+        "Spark needs Java 17 or newer, and there is none. Hint: apt install openjdk-17-jre\n"
+    )
+
+
+# --- R -------------------------------------------------------------------------------------------
+
+
+def test_r_draws_what_the_example_writes(tmp_path):
+    rscript = optional.require_r_package("ggplot2")
+    printed = run(sys.executable, EXAMPLES / "ggplot_curves.py", cwd=tmp_path)
+    assert printed.split() == ["Rscript", str(Path("out") / "flights.R")]
+    run(rscript, Path("out") / "flights.R", cwd=tmp_path)
+    assert_is_picture(tmp_path / "out" / "flights.png")
+
+
+def test_r_draws_the_breast_cancer_curve(breast_cancer, tmp_path):
+    rscript = optional.require_r_package("ggplot2")
+    script = EXAMPLES / "breast_cancer.R"
+    run(rscript, script, breast_cancer, "breast_cancer.png", cwd=tmp_path)
+    assert_is_picture(tmp_path / "breast_cancer.png")
+
+
+def test_r_reads_the_numbers_that_were_written(breast_cancer, tmp_path):
+    rscript = optional.require_program("Rscript")
+    read = 'x <- read.table(commandArgs(TRUE), sep = "\\t", header = TRUE, check.names = FALSE)'
+    show = 'writeLines(c(names(x), sprintf("%.17g", unlist(x))))'
+    lines = run(rscript, "-e", read, "-e", show, breast_cancer, cwd=tmp_path).splitlines()
+    curve = frame_prc.curve(pl.read_parquet(BREAST_CANCER), "benign", "score").head(376)
+    written = pl.concat([curve["precision"], curve["recall"], curve["threshold"]])
+    assert lines[:3] == ["Precision", "Recall", "Decision Threshold"]
+    assert list(map(float, lines[3:])) == written.to_list()
+
+
+# --- what is missing -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)]
+)
+def test_missing_program_is_skipped_by_name_but_fails_in_ci(monkeypatch, ci, outcome):
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(outcome, match="the program no-such-program is not installed"):
+        optional.require_program("no-such-program")
+
+
+@pytest.mark.parametrize(
+    ("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)]
+)
+def test_missing_package_is_skipped_by_name_but_fails_in_ci(monkeypatch, ci, outcome):
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(outcome, match="the package no_such_package is not installed"):
+        optional.require_module("no_such_package.of_any_name")
+
+
+@pytest.mark.parametrize("scores", ["as they are", "tied", "with infinities"])
+@pytest.mark.parametrize("passes", [2, 3, 10])
+def test_passes_over_scores_and_segments_give_what_one_pass_gives(scores, passes, tmp_path):
+    example = runpy.run_path(str(EXAMPLES / "bigger_than_memory.py"))
+    score = pl.col("boosting")
+    change = {
+        "as they are": score,
+        "tied": score.round(1),
+        "with infinities": pl.when(score > 0.6).then(float("inf")).otherwise(score.log()),
+    }[scores]
+    rows = pl.read_parquet(FLIGHTS).with_columns(change.alias("boosting"))
+    rows = rows.with_columns(pl.col("late") & (pl.col("carrier") != "HA"))
+    found = example["average_precision_by_scores"](rows.lazy(), passes)
+    whole = frame_prc.average_precision(rows, "late", "boosting", by="carrier")
+    assert whole["average_precision"].null_count() == 1
+    assert_frame_equal(found, whole.select("carrier", "average_precision"), rel_tol=1e-12)
+    parts = map(pl.read_parquet, example["curves_by_segments"](rows.lazy(), tmp_path, passes))
+    curves = pl.concat(parts).sort("carrier", maintain_order=True)
+    assert_frame_equal(curves, frame_prc.curve(rows, "late", "boosting", by="carrier"))
+
+
+def test_passes_run_from_the_command_line(tmp_path):
+    text = run(sys.executable, EXAMPLES / "bigger_than_memory.py", cwd=tmp_path)
+    assert "shape: (16, 2)" in text
+    assert len(list((tmp_path / "out").glob("curves_*.parquet"))) == 4

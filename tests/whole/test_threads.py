@@ -1,0 +1,25 @@
+"""Calls from many threads, and in spawned processes, come back and give what they give alone.
+
+``CALLS=2000 pytest tests/whole/test_threads.py`` makes so many in each of 16 threads; by default
+there are a few. A call that hangs ends its process, which shows what each thread was at.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from checkout import TESTS
+
+CALLS = int(os.environ.get("CALLS", "4"))
+SCRIPT = TESTS / "support" / "many_at_once.py"
+
+
+@pytest.mark.parametrize("how", ["threads", "processes"])
+def test_calls_at_once_come_back_and_give_what_they_give_alone(how):
+    command = [sys.executable, str(SCRIPT), how, str(CALLS), "7"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "calls came back" in result.stdout
