@@ -1,13 +1,13 @@
-"""What a chart shows of its segments: their lines, their counts, and all that is made of these."""
+"""The data of charts: which segments there are, and the results of the other verbs for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from types import EllipsisType
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
@@ -20,94 +20,154 @@ from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
 from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc._tables.compare import Differences
+from frame_prc.exceptions import DataError
 
-# One picture is the same every time it is drawn.
+# A fixed seed, so that a chart looks the same each time it is drawn.
 _SEED = 0
-_PAIR = 2
 
 
 @dataclass(frozen=True)
-class Lines:
-    """The lines that a chart of a frame has: known before anything costly is computed of them.
+class ChartSource:
+    """The segments that a chart can show, known before anything costly is computed.
 
-    ``keys`` are the caller's names of the keys, ``table`` has a row per line with its ``key_0,
-    key_1, ...``, and ``evaluated`` takes a level and evaluates the segments, which are in memory.
+    ``keys`` are the caller's names of the keys. ``table`` has a row per segment, with its values
+    of them in ``key_0, key_1, ...``. ``evaluate`` takes the level of intervals.
     """
 
     keys: list[str]
     table: pl.DataFrame
-    evaluated: Callable[[float], Segments]
+    evaluate: Callable[[float], EvaluatedSegments]
+
+    def check_count(
+        self,
+        keys: Sequence[str],
+        most: int,
+        what: str,
+        hint: str,
+        shell_hint: str | EllipsisType = ...,
+    ) -> None:
+        """Raise an error if there are more combinations of some keys than a chart can show."""
+        number, allowed = self.count(keys), f"up to {most} {what}"
+        if number > most:
+            problem = f"the chart would have {number:,} {what}"
+            raise DataError(problem, allowed, hint, shell_hint=shell_hint)
+
+    def count(self, keys: Sequence[str]) -> int:
+        """Return the number of combinations of some keys."""
+        return self.table.select(keys).n_unique() if keys else 1
 
 
 @dataclass(frozen=True)
-class Segments:
-    """The segments of a frame, numbered by ``line`` in the order of their keys.
+class EvaluatedSegments:
+    """Segments with their average precision; each is a ``line`` of a chart.
 
     Parameters
     ----------
     keys
-        The caller's names of the keys ``key_0, key_1, ...``; one that tells models is ``model``.
+        The caller's names of the keys ``key_0, key_1, ...``; the key of models is ``model``.
     table
-        A row per line: ``line``, the keys, sizes, average precision with its interval, status, and
-        the average precision of a random order of the labels.
-    given, rows
-        The rows as they came, which a bootstrap draws again, and their counts.
-    start, error
-        How curves open, and how far off they are already.
+        A row per segment: ``line``, a number in the order of the keys, the keys, sizes, average
+        precision with its interval, status, and the average precision of a random ranking.
+    given
+        The rows as given, which bootstraps resample and comparisons pair.
+    counts
+        Their counts per threshold, as rows.
+    start
+        The point at which curves start.
+    error
+        The largest error of a curve that was thinned before.
     """
 
     keys: list[str]
     table: pl.DataFrame
     given: Rows
-    rows: Rows
+    counts: Rows
     start: Start
     error: float | None
 
     def curves(self, keep: Keep, z: float | None = None) -> pl.DataFrame:
-        """Return ``line`` and the columns of a curve, with recall."""
-        curve = Curve(self.start, keep, extras=Extras(z=z))
-        return self.numbered(curve.finished(self.rows).collect()).drop_nulls("recall")
+        """Return ``line`` and the columns of curves, without points of undefined recall."""
+        points = Curve(self.start, keep, extras=Extras(z=z)).finished(self.counts)
+        return self._numbered(points.collect()).drop_nulls("recall")
 
-    def operating_points(self, targets: Sequence[Target]) -> pl.DataFrame:
-        """Return ``line`` and the columns of operating points."""
-        return self.numbered(OperatingPoints(targets).finished(self.rows).collect())
+    def points_at(self, targets: Sequence[Target]) -> pl.DataFrame:
+        """Return ``line`` and the columns of operating points, in the order of the targets."""
+        return self._numbered(OperatingPoints(targets).finished(self.counts).collect())
 
-    def bands(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
-        """Return ``line`` and the columns of a band, the same every time."""
-        band = Band(recalls, level, Resampling(seed=_SEED))
-        bands = band.finished(self.given).collect()
-        return self.numbered(_by_place(bands, len(self.keys)))
+    def bands_at(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
+        """Return ``line`` and the columns of bands."""
+        band = Band(recalls, level, Resampling(seed=_SEED)).finished(self.given)
+        return self._numbered(_with_numbered_keys(band.collect(), len(self.keys)))
 
-    def numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return a frame with the number of its line in place of the keys."""
+    def compared(self, comparison: Comparison) -> pl.DataFrame:
+        """Return a row per segment and pair of models, keyed by ``key_0, ...`` without models."""
+        return Differences(comparison).finished(self.given).collect()
+
+    def _numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return a frame with ``line`` in place of its keys."""
         by = key_names(len(self.keys))
         if not by:
             return frame.with_columns(line=pl.lit(0, self.table.schema["line"]))
-        lines = self.table.select("line", *by)
-        return left_join(frame, lines, by).drop(by)
+        return left_join(frame, self.table.select("line", *by), by).drop(by)
 
 
-def lines_of_rows(rows: Rows, start: Start) -> Lines:
-    """Return the lines of rows in memory, under names that no column of a result has."""
+# --- evaluation ----------------------------------------------------------------------------------
+
+
+def source_of_rows(rows: Rows, start: Start) -> ChartSource:
+    """Return the segments of rows in memory, with keys renamed so that no column clashes."""
     columns = rows.columns
     dtypes = columns.key_dtypes.values()
     keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
-    numbered = replace(rows, columns=replace(columns, key_dtypes=keys))
+    renamed = replace(rows, columns=replace(columns, key_dtypes=keys))
     segments = _distinct(rows.source.select(f"by_{i}" for i in range(len(dtypes))))
     if columns.several_models:
         models = pl.DataFrame({"model": list(columns.request.models)})
         segments = models.join(segments, how="cross") if dtypes else models
     names = columns.result_keys
-    table = _by_place(segments, len(names))
-    return Lines(names, table, lambda level: _of_rows(names, numbered, level, start))
+    table = _with_numbered_keys(segments, len(names))
+    return ChartSource(names, table, lambda level: _evaluate_rows(names, renamed, level, start))
 
 
-def lines_of_curve(frame: pl.DataFrame) -> Lines:
-    """Return the lines of a curve frame."""
+def source_of_curve(frame: pl.DataFrame) -> ChartSource:
+    """Return the segments of a curve frame."""
     keys = curve_keys(frame.schema)
     segments = _distinct(frame.lazy().select(map(named, keys)))
-    table = _by_place(segments, len(keys))
-    return Lines(keys, table, lambda level: _of_curve(read_curve(frame.lazy()), level))
+    table = _with_numbered_keys(segments, len(keys))
+    return ChartSource(keys, table, lambda level: _evaluate_curve(read_curve(frame.lazy()), level))
+
+
+def counts_of_curve(curve_frame: CurveFrame) -> Rows:
+    """Return the counts between the points of a curve as rows, keyed by ``key_0, ...``."""
+    return _read_counts(curve_frame.counts, len(curve_frame.keys))
+
+
+def _evaluate_rows(keys: list[str], rows: Rows, level: float, start: Start) -> EvaluatedSegments:
+    plans = [Counts().finished(rows), _average_precision(rows, level)]
+    counted, table = (_with_numbered_keys(frame, len(keys)) for frame in pl.collect_all(plans))
+    count_rows = _read_counts(counted, len(keys))
+    return EvaluatedSegments(keys, table.with_row_index("line"), rows, count_rows, start, None)
+
+
+def _evaluate_curve(curve_frame: CurveFrame, level: float) -> EvaluatedSegments:
+    rows = counts_of_curve(curve_frame)
+    table = _average_precision(rows, level).collect().with_row_index("line")
+    start, error = curve_frame.start, curve_frame.error
+    return EvaluatedSegments(curve_frame.keys, table, rows, rows, start, error)
+
+
+def _average_precision(rows: Rows, level: float) -> pl.LazyFrame:
+    """Return the table of average precision; sums of weights alone allow no interval."""
+    interval = None if rows.columns.lacks_squares else Interval(level)
+    return AveragePrecision(interval=interval, chance=True).finished(rows)
+
+
+def _read_counts(table: pl.DataFrame, keys: int) -> Rows:
+    counts_request = request(
+        score="threshold", pos="pos", neg="neg", by=key_names(keys) or None, missing="unretrieved"
+    )
+    lf = table.lazy()
+    return read(lf, resolve(lf, counts_request, ()), in_memory=True)
 
 
 def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:
@@ -117,83 +177,11 @@ def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:
     return keys.group_by(pl.all()).agg().collect()
 
 
-def _of_rows(keys: list[str], rows: Rows, level: float, start: Start) -> Segments:
-    plans = [
-        Counts().finished(rows),
-        _areas(rows, level),
-    ]
-    counts, table = (_by_place(frame, len(keys)) for frame in pl.collect_all(plans))
-    steps = _read_counts(counts, len(keys))
-    return Segments(keys, table.with_row_index("line"), rows, steps, start, None)
-
-
-def _of_curve(curve: CurveFrame, level: float) -> Segments:
-    rows = recounted(curve)
-    table = _areas(rows, level).collect()
-    return Segments(curve.keys, table.with_row_index("line"), rows, rows, curve.start, curve.error)
-
-
-def compared(segments: Segments, comparison: Comparison) -> pl.DataFrame:
-    """Return a row per segment and pair of models, with ``key_0, ...`` for the keys in ``by``."""
-    return Differences(comparison).finished(segments.given).collect()
-
-
-def _by_place(frame: pl.DataFrame, keys: int) -> pl.DataFrame:
-    """Return a frame whose keys are numbered from the first on, which may be the model."""
+def _with_numbered_keys(frame: pl.DataFrame, keys: int) -> pl.DataFrame:
+    """Return a frame with its first columns, the keys, renamed to ``key_0, key_1, ...``."""
     return frame.rename(dict(zip(frame.columns, key_names(keys), strict=False)))
 
 
-def recounted(curve: CurveFrame) -> Rows:
-    """Return the counts between the points of a curve as rows, keyed by ``key_0, ...``."""
-    return _read_counts(curve.counts, len(curve.keys))
-
-
-def _read_counts(counts: pl.DataFrame, keys: int) -> Rows:
-    asked = request(
-        score="threshold", pos="pos", neg="neg", by=key_names(keys) or None, missing="unretrieved"
-    )
-    lf = counts.lazy()
-    return read(lf, resolve(lf, asked, ()), in_memory=True)
-
-
-def _areas(rows: Rows, level: float) -> pl.LazyFrame:
-    """Return the table of average precision, with an interval unless sums of weights tell none."""
-    interval = None if rows.columns.lacks_squares else Interval(level)
-    return AveragePrecision(interval=interval, chance=True).finished(rows)
-
-
-def differences(segments: Segments, baseline: str | None) -> pl.DataFrame | None:
-    """Return the differences between two models, or of all to one, without intervals."""
-    models = models_of(segments.keys, segments.table)
-    if len(models) < _PAIR or (baseline is None and len(models) > _PAIR):
-        return None
-    reference = models[1] if baseline is None else baseline
-    by = key_names(len(segments.keys))
-    areas = segments.table.select(*by, AVERAGE_PRECISION)
-    other = areas.filter(key_0=reference).drop("key_0").rename({AVERAGE_PRECISION: "reference"})
-    own = areas.filter(pl.col("key_0") != reference)
-    beside = left_join(own, other, by[1:])
-    return beside.select(
-        *(pl.col(a).alias(b) for a, b in zip(by[1:], by, strict=False)),
-        model_a="key_0",
-        model_b=pl.lit(reference),
-        difference=pl.col(AVERAGE_PRECISION) - pl.col("reference"),
-    )
-
-
-def numbers(table: pl.DataFrame, keys: Sequence[str], name: str) -> pl.Series:
-    """Return the number, in their order, of the values that each row has for some keys."""
-    if not keys:
-        return pl.Series(name, [0] * table.height, dtype=pl.Int64)
-    places = table.select(keys).unique().sort(keys).with_row_index(name)
-    return left_join(table.select(keys), places, keys)[name].cast(pl.Int64)
-
-
-def models_of(keys: Sequence[str], table: pl.DataFrame) -> list[str]:
-    """Return the models in their order, none where no key tells them."""
-    return table["key_0"].unique().sort().to_list() if has_models(keys) else []
-
-
 def has_models(keys: Sequence[str]) -> bool:
-    """Return whether the first key tells models apart."""
+    """Return whether the first key is that of models."""
     return keys[:1] == [MODEL]

@@ -1,4 +1,4 @@
-"""What a chart is asked for: its options, checked before anything is read."""
+"""The options of a chart, checked before anything is read."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ _MOST_F_SCORES = 9
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """What to draw; ``wilson`` and ``band`` are two kinds of ribbon at the same level."""
+class ChartOptions:
+    """The options of the chart of curves.
+
+    ``wilson`` and ``band`` are two kinds of ribbon, of which at most one is drawn.
+    """
 
     level: float
     wilson: bool
@@ -39,17 +42,17 @@ class Drawing:
     look: Look
 
     def all_targets(self) -> list[Target]:
-        """Return the operating points to mark, that of the threshold among them."""
+        """Return the operating points to mark, with that of ``threshold=`` last."""
         chosen = [] if self.threshold is None else [Target("threshold", self.threshold)]
         return [*(target for target in self.targets if target not in chosen), *chosen]
 
 
 def check_altair(verb: str) -> None:
-    """Refuse to draw without Altair, before anything is read."""
+    """Raise an error unless Altair is installed, before anything is read."""
     check_installed("altair", "Altair", verb)
 
 
-def drawing(
+def chart_options(
     ci: float | None,
     band: object,
     iso_f1: Any,
@@ -58,14 +61,14 @@ def drawing(
     threshold: Any,
     facet: Any,
     look: Look,
-) -> Drawing:
-    """Put options in order, or say what is wrong with one of them."""
+) -> ChartOptions:
+    """Check and normalise the options of the chart of curves."""
     band = check_option("band", band, (True, False))
     roc = check_option("roc", roc, (True, False))
     if band:
         check_numpy()
     level = _LEVEL if ci is None else confidence(ci)
-    return Drawing(
+    return ChartOptions(
         level=level,
         wilson=ci is not None and not band,
         band=band,
@@ -78,15 +81,15 @@ def drawing(
     )
 
 
-def look(dark: Any, title: Any, width: Any, height: Any) -> Look:
-    """Return how a chart looks."""
+def chart_look(dark: Any, title: Any, width: Any, height: Any) -> Look:
+    """Check and return the options for the look of a chart."""
     dark = check_option("dark", dark, (True, False))
     check_title(title)
     for name, size in (("width", width), ("height", height)):
-        whole = isinstance(size, Integral) and not isinstance(size, bool)
-        if size is not None and not (whole and _SMALLEST <= size <= _LARGEST):
+        is_integer = isinstance(size, Integral) and not isinstance(size, bool)
+        if size is not None and not (is_integer and _SMALLEST <= size <= _LARGEST):
             raise OptionError(
-                f"{name}={shown(size)} is no size of a panel",
+                f"{name}={shown(size)} is not a size of a panel",
                 f"pixels, an integer from {_SMALLEST} to {_LARGEST}",
             )
     return Look(dark, title, width, height)
@@ -100,9 +103,9 @@ def _f_scores(iso_f1: Any) -> tuple[float, ...]:
         scores, _ = f_scores_and_steps(iso_f1, 2)
     except OptionError:
         allowed = "True, False, or a list of F1 scores between 0 and 1"
-        raise OptionError(f"iso_f1={shown(iso_f1)} gives no lines", allowed) from None
+        raise OptionError(f"iso_f1={shown(iso_f1)} is not an option", allowed) from None
     if len(scores) > _MOST_F_SCORES:
-        raise OptionError(f"iso_f1= asks for {len(scores)} lines", f"up to {_MOST_F_SCORES}")
+        raise OptionError(f"iso_f1= has {len(scores)} F1 scores", f"up to {_MOST_F_SCORES}")
     return tuple(dict.fromkeys(scores))
 
 
@@ -121,24 +124,24 @@ def _targets(points: Any) -> tuple[Target, ...]:
         if name not in criteria:
             known = ", ".join(map(repr, criteria))
             raise OptionError(
-                f"points= names {shown(name)}, which is no criterion",
+                f"points= names {shown(name)}, which is not a criterion",
                 known,
                 example,
                 shell_hint="for example --points 'recall=0.9'",
             )
     numbers: dict[Criterion, Numbers] = {name: points.get(name) for name in criteria}
-    found = tuple(dict.fromkeys(targets(numbers)))
-    if len(found) > _MOST_TARGETS:
+    unique = tuple(dict.fromkeys(targets(numbers)))
+    if len(unique) > _MOST_TARGETS:
         raise OptionError(
-            f"points= asks for {len(found)} operating points",
-            f"up to {_MOST_TARGETS}, each with a shape of its own",
+            f"points= asks for {len(unique)} operating points",
+            f"up to {_MOST_TARGETS}, each with its own shape",
         )
-    return found
+    return unique
 
 
 def _threshold(threshold: Any) -> float:
     if isinstance(threshold, (str, Iterable)):
-        raise OptionError(f"threshold={shown(threshold)} is not one threshold", "a number")
+        raise OptionError(f"threshold={shown(threshold)} is not a number", "one number")
     return targets({"threshold": threshold})[0].value
 
 
@@ -150,6 +153,6 @@ def _facet(facet: Any) -> Any:
     if isinstance(names, Sequence) and names and all(isinstance(name, str) for name in names):
         return tuple(names)
     raise OptionError(
-        f"facet={shown(facet)} names no keys",
-        "the name of a key, a list of names, False for one panel, or None to leave it open",
+        f"facet={shown(facet)} does not name keys",
+        "the name of a key, a list of names, False for one panel, or None to choose automatically",
     )

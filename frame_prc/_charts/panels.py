@@ -1,6 +1,6 @@
-"""The panels of a chart, each made of layers: lines to read by, ribbons, steps, points, words.
+"""The panels of a chart, each made of layers: reference lines, ribbons, curves, points, text.
 
-Channels are objects here, ``alt.Order("order:Q")``: a mere text costs Altair 5 ms to understand.
+Channels are objects here, such as ``alt.Order("order:Q")``: Altair takes 5 ms to parse a string.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.text import short
-from frame_prc._charts.theme import LARGE, Look, Piece
+from frame_prc._charts.theme import ISO_LABEL, LARGE, AnyChart, Look
 
-Legend: TypeAlias = Literal["right", "top", "bottom"]
+LegendPlace: TypeAlias = Literal["right", "top", "bottom"]
 
 _TICKS = (0, 0.25, 0.5, 0.75, 1)
-_TICK_LABEL = "datum.value == 0 || datum.value == 1 ? datum.value : format(datum.value, '.2f')"
 _DASHED: dict[str, Any] = {"strokeDash": [4, 3], "strokeWidth": 1}
 _SHAPES = ["diamond", "circle", "square", "triangle-up", "cross", "triangle-down"]
+_LONG_NAME = 16  # characters
+_SHORTEST_NAME = 9
 
 _TITLES = {"ap": "average precision", "f_score": "F score", "fpr": "false-positive rate"}
 _FORMATS = {
@@ -31,10 +32,11 @@ _AT_POINT = ("threshold", "precision", "recall", "tp", "fp")
 
 
 @dataclass(frozen=True)
-class Panel:
-    """What a panel shows: frames of rows with ``series``, and words above and within it.
+class PanelData:
+    """What a panel shows: frames whose rows have a ``series``, and texts.
 
-    ``lines`` say of each series its name and its area.
+    ``lines`` are the series and their average precision as text, to be written above the panel.
+    ``empty`` is the reason if no line has a curve.
     """
 
     title: str
@@ -42,14 +44,14 @@ class Panel:
     curve: pl.DataFrame
     roc: pl.DataFrame
     baselines: pl.DataFrame
-    band: pl.DataFrame
+    ribbon: pl.DataFrame
     points: pl.DataFrame
     empty: str | None
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a panel stands: its number, its size, and which of its axes have words."""
+class PanelLayout:
+    """The number and size of a panel, and whether its left and bottom axes have labels."""
 
     number: int
     width: int
@@ -59,28 +61,21 @@ class Place:
 
     @property
     def is_large(self) -> bool:
-        """Whether there is room for words in it."""
+        """Whether the F1 curves of the panel have labels."""
         return min(self.width, self.height) >= LARGE
 
     def x(self, column: str, title: str) -> alt.X:
         """Return the horizontal encoding."""
-        axis = self._axis(title, labels=self.bottom, flush=True)
-        return alt.X(f"{column}:Q", scale=_unit_scale(), axis=axis)
+        return alt.X(f"{column}:Q", scale=_unit_scale(), axis=self._axis(title, labels=self.bottom))
 
     def y(self, column: str, title: str) -> alt.Y:
         """Return the vertical encoding."""
-        axis = self._axis(title, labels=self.left, flush=False)
-        return alt.Y(f"{column}:Q", scale=_unit_scale(), axis=axis)
+        return alt.Y(f"{column}:Q", scale=_unit_scale(), axis=self._axis(title, labels=self.left))
 
-    def _axis(self, title: str, *, labels: bool, flush: bool) -> alt.Axis:
+    def _axis(self, title: str, *, labels: bool) -> alt.Axis:
         ticks = _TICKS if min(self.width, self.height) > LARGE / 2 else _TICKS[::2]
-        return alt.Axis(
-            title=title if labels else None,
-            labels=labels,
-            values=list(ticks),
-            labelExpr=_TICK_LABEL,
-            labelFlush=flush,
-        )
+        title_or_none = title if labels else None
+        return alt.Axis(title=title_or_none, labels=labels, values=list(ticks), format=".2~f")
 
 
 def _unit_scale() -> alt.Scale:
@@ -88,93 +83,94 @@ def _unit_scale() -> alt.Scale:
 
 
 @dataclass(frozen=True)
-class Pen:
-    """What all panels are drawn with.
+class PanelRenderer:
+    """Draws all panels of a chart with the same scales and legends.
 
     Parameters
     ----------
     series
         The names of the lines that have colours of their own.
     legend
-        Where the legend stands, if there are several.
+        Where the legend is, if there are several series.
     keys
-        The titles of the columns ``key_0, ...``, to hover for.
+        The titles of the columns ``key_0, ...`` in tooltips.
     criteria
         The names of the operating points.
     iso
-        Lines of equal F1, with ``label`` at their ends.
+        Curves of constant F1, with a ``label`` at recall 1.
     """
 
     series: list[str]
-    legend: Legend
+    legend: LegendPlace
     keys: dict[str, str]
     criteria: list[str]
     iso: pl.DataFrame
     look: Look
 
-    def precision_recall(self, panel: Panel, place: Place) -> Piece:
+    def precision_recall(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
         """Return precision over recall."""
-        x, y = place.x("recall", "Recall"), place.y("precision", "Precision")
+        x, y = layout.x("recall", "Recall"), layout.y("precision", "Precision")
         layers = [
-            *self._iso(x, y, place),
-            *self._baselines(panel.baselines, place),
-            *self._band(panel.band, x, place),
-            *self._lines(panel.curve, x, y, "step-before", f"hover_{place.number}"),
+            *self._iso(x, y, layout),
+            *self._baselines(panel.baselines, layout),
+            *self._ribbon(panel.ribbon, x, layout),
+            *self._lines(panel.curve, x, y, "step-before", f"hover_{layout.number}"),
             *self._points(panel.points, x, y),
-            *self._words(panel.empty, place),
+            *self._reason(panel.empty, layout),
         ]
-        return self._titled(layers, panel.title, panel.lines, place)
+        return self._titled(layers, panel.title, panel.lines, layout)
 
-    def roc(self, panel: Panel, place: Place) -> Piece:
+    def roc(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
         """Return the true-positive rate over the false-positive rate."""
-        x, y = place.x("fpr", "False-positive rate"), place.y("recall", "True-positive rate")
+        x, y = layout.x("fpr", "False-positive rate"), layout.y("recall", "True-positive rate")
         chance = pl.DataFrame({"fpr": [0, 1], "recall": [0, 1]})
         layers = [
-            alt.Chart(chance).mark_line(color=self.look.quiet, **_DASHED).encode(x=x, y=y),
-            *self._lines(panel.roc, x, y, "linear", f"hover_{place.number}"),
+            alt.Chart(chance).mark_line(color=self.look.muted, **_DASHED).encode(x=x, y=y),
+            *self._lines(panel.roc, x, y, "linear", f"hover_{layout.number}"),
             *self._points(panel.points, x, y),
         ]
-        return self._titled(
-            layers, "ROC" if panel.title else "", [("", " ") for _ in panel.lines], place
-        )
+        # Blank lines align the panel with the one beside it.
+        blank = [("", " ") for _ in panel.lines]
+        return self._titled(layers, "ROC" if panel.title else "", blank, layout)
 
     # --- layers --------------------------------------------------------------------------------
 
-    def _iso(self, x: alt.X, y: alt.Y, place: Place) -> list[Piece]:
+    def _iso(self, x: alt.X, y: alt.Y, layout: PanelLayout) -> list[AnyChart]:
+        """Return the curves of constant F1, with labels outside a large panel."""
         if self.iso.is_empty():
             return []
         lines = alt.Chart(self.iso).mark_line(
             color=self.look.faint, strokeWidth=1, interpolate="monotone"
         )
-        drawn: list[Piece] = [lines.encode(x=x, y=y, detail=alt.Detail("f_score:Q"))]
-        words = alt.Chart(self.iso.drop_nulls("label")).mark_text(
-            color=self.look.quiet, align="right", baseline="bottom", dx=-3, dy=-1, fontSize=9
+        curves = lines.encode(x=x, y=y, detail=alt.Detail("f_score:Q"))
+        if not layout.is_large:
+            return [curves]
+        labels = alt.Chart(self.iso.drop_nulls("label")).mark_text(
+            color=self.look.muted, align="left", baseline="middle", dx=4, fontSize=9
         )
-        if place.is_large:
-            drawn.append(words.encode(x=x, y=y, text=alt.Text("label:N")))
-        return drawn
+        return [curves, labels.encode(x=x, y=y, text=alt.Text("label:N"))]
 
-    def _baselines(self, rows: pl.DataFrame, place: Place) -> list[Piece]:
+    def _baselines(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
         if rows.is_empty():
             return []
-        own = rows.height > 1 and rows["series"].null_count() == 0
+        coloured = rows.height > 1 and rows["series"].null_count() == 0
         rule = alt.Chart(rows).mark_rule(**_DASHED)
         baseline = rule.encode(
-            y=place.y("prevalence", "Precision"),
-            color=self._colour() if own else alt.ColorValue(self.look.quiet),
+            y=layout.y("prevalence", "Precision"),
+            color=self._colour() if coloured else alt.ColorValue(self.look.muted),
             tooltip=[_tooltip("prevalence")],
         )
         return [baseline]
 
-    def _band(self, rows: pl.DataFrame, x: alt.X, place: Place) -> list[Piece]:
+    def _ribbon(self, rows: pl.DataFrame, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
         area = (
             alt.Chart(rows)
-            # The rows are those of the curve, which counts them once, and has a start without any.
+            # These may be the rows of the curve, whose start point has no interval.
             .transform_filter("isValid(datum.precision_low)")
             .mark_area(opacity=0.22, interpolate="step-before")
             .encode(
                 x=x,
-                y=place.y("precision_low", "Precision"),
+                y=layout.y("precision_low", "Precision"),
                 y2=alt.Y2("precision_high:Q"),
                 color=self._colour(),
             )
@@ -183,8 +179,8 @@ class Pen:
 
     def _lines(
         self, rows: pl.DataFrame, x: alt.X, y: alt.Y, interpolate: Any, name: str
-    ) -> list[Piece]:
-        """Return lines through rows in their order, and a dot at the point nearest the mouse."""
+    ) -> list[AnyChart]:
+        """Return lines through the rows in order, and a dot at the point nearest the mouse."""
         if rows.is_empty():
             return []
         line = (
@@ -195,7 +191,7 @@ class Pen:
         nearest = alt.selection_point(
             name=name, nearest=True, on="pointerover", clear="pointerout", empty=False
         )
-        # Without words for readers of the page, which every dot would repeat.
+        # Without ARIA labels: a screen reader would read one per point.
         dot = alt.Chart(rows).mark_circle(size=55, aria=False, tooltip=self._tooltip_of_nearest())
         dots = dot.encode(
             x=x,
@@ -205,11 +201,11 @@ class Pen:
         )
         return [line, dots.add_params(nearest)]
 
-    def _points(self, rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[Piece]:
+    def _points(self, rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[AnyChart]:
         if rows.is_empty():
             return []
         mark = alt.Chart(rows).mark_point(
-            filled=True, size=95, opacity=1, stroke=self.look.ground, strokeWidth=1
+            filled=True, size=95, opacity=1, stroke=self.look.background, strokeWidth=1
         )
         legend = alt.Legend(
             title=None, orient="bottom", symbolFillColor=self.look.text, symbolStrokeWidth=0
@@ -224,28 +220,31 @@ class Pen:
         )
         return [point]
 
-    def _words(self, text: str | None, place: Place) -> list[Piece]:
-        words = alt.Chart(pl.DataFrame({"text": [text]})).mark_text(color=self.look.quiet)
-        x, y = alt.value(place.width / 2), alt.value(place.height / 2)
-        return [] if text is None else [words.encode(x=x, y=y, text=alt.Text("text:N"))]
+    def _reason(self, text: str | None, layout: PanelLayout) -> list[AnyChart]:
+        """Return why there is no curve."""
+        if text is None:
+            return []
+        reason = alt.Chart(pl.DataFrame({"text": [text]})).mark_text(color=self.look.muted)
+        x, y = alt.value(layout.width / 2), alt.value(layout.height / 2)
+        return [reason.encode(x=x, y=y, text=alt.Text("text:N"))]
 
     def _titled(
-        self, layers: list[Piece], title: str, lines: list[tuple[str, str]], place: Place
-    ) -> Piece:
-        # All at once: each method of a chart copies all of it.
-        size = {"width": place.width, "height": place.height}
+        self, layers: list[AnyChart], title: str, lines: list[tuple[str, str]], layout: PanelLayout
+    ) -> AnyChart:
+        # In one call: each method of a chart copies all of it.
+        size = {"width": layout.width, "height": layout.height}
         if not title and not lines:
             return alt.layer(*layers, **size)
-        font = 11.5 if place.is_large else 10.5
-        room = int(place.width / font * 2.1)
-        # A long name gives way to its area.
-        words = [
-            f"{short(name, max(room + 2 - len(area), _LEAST_NAME))} {area}".strip(" ") or " "
+        font = 11.5 if layout.is_large else 10.5
+        room = int(layout.width / font * 2.1)
+        # Long names are shortened to leave room for the average precision.
+        subtitle = [
+            f"{short(name, max(room + 2 - len(area), _SHORTEST_NAME))} {area}".strip(" ") or " "
             for name, area in lines
         ]
         above = alt.Title(
             short(title, room),
-            subtitle=words,
+            subtitle=subtitle,
             fontSize=font,
             subtitleFontSize=font - 1,
             offset=6,
@@ -264,7 +263,7 @@ class Pen:
         return channel("series:N", scale=scale, legend=self._legend() if legend else None)
 
     def _dashes(self) -> dict[str, Any]:
-        """Return the encoding of dashes, where colours are not enough."""
+        """Return the encoding of dashes, if there are too few colours."""
         dashes = self.look.dashes(len(self.series))
         if dashes[-1] == dashes[0]:
             return {}
@@ -273,38 +272,34 @@ class Pen:
 
     def _legend(self) -> alt.Legend:
         if self.legend == "right":
-            return alt.Legend(title=None, symbolType="stroke", orient="right")
-        columns = 2 if max(map(len, self.series)) > _WIDE else 5
+            offset = 18 + ISO_LABEL
+            return alt.Legend(title=None, symbolType="stroke", orient="right", offset=offset)
         return alt.Legend(
             title=None,
             symbolType="stroke",
             orient=self.legend,
             direction="horizontal",
-            columns=columns,
+            columns=2 if max(map(len, self.series)) > _LONG_NAME else 6,
         )
 
     def _tooltip_of_nearest(self) -> alt.ExprRef:
-        """Return what to say of the point nearest the mouse.
+        """Return the tooltip of the point nearest the mouse.
 
-        The mouse is then over the cell of that point, whose datum it is. Vega-Lite 6.1 looks for
-        text in the cell itself, so the expression is our own (vega-lite pull request 9707).
+        The mouse is over the Voronoi cell of that point, whose datum is the point. Vega-Lite 6.1
+        looks for the fields in the cell, hence this expression (vega-lite pull request 9707).
         """
         row = "(isObject(datum.datum) ? datum.datum : datum)"
-        said = {title: f"{row}.{name}" for name, title in self.keys.items()}
+        fields = {title: f"{row}.{name}" for name, title in self.keys.items()}
         for name in ("ap", *_AT_POINT):
             value = f"{row}.{name}"
-            shown = f"format({value}, '{_FORMATS[name]}')" if name in _FORMATS else value
-            said[_TITLES.get(name, name)] = shown
-        pairs = ", ".join(f"{json.dumps(title)}: {value}" for title, value in said.items())
+            text = f"format({value}, '{_FORMATS[name]}')" if name in _FORMATS else value
+            fields[_TITLES.get(name, name)] = text
+        pairs = ", ".join(f"{json.dumps(title)}: {text}" for title, text in fields.items())
         return alt.ExprRef(f"{{{pairs}}}")
 
     def _tooltips(self, *columns: str) -> list[alt.Tooltip]:
         keys = [alt.Tooltip(f"{name}:N", title=title) for name, title in self.keys.items()]
         return [*keys, *map(_tooltip, columns)]
-
-
-_WIDE = 16  # characters
-_LEAST_NAME = 9
 
 
 def _tooltip(column: str) -> alt.Tooltip:

@@ -1,4 +1,4 @@
-"""The ROC curve of the same counts, and few points that draw nearly the same one."""
+"""The ROC curve of the same counts, thinned to few points with a bound on the error."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _X, _Y, _KEPT = pl.col("fpr"), pl.col("recall"), pl.col("kept")
 
 
 def false_positive_rate() -> pl.Expr:
-    """Return the share of the negatives that is predicted positive; null where there are none."""
-    # The same share of one class as recall is of the other.
+    """Return the share of negatives that are predicted positive; null without negatives."""
+    # The recall of the negative class, so the same formula.
     return recall(pl.col("fp"), pl.col("fp") + pl.col("tn"))
 
 
 def thin(points: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
-    """Keep at most so many points of each line, and return how far off the lines are at most.
+    """Keep at most ``most`` points of each line; return them and the largest error.
 
-    Both rates grow from 0 to 1, so a line has length 2, up and to the right, and the last point of
-    each of so many equal stretches is kept. The distance is that of a point left out to the
-    straight line drawn in its place.
+    Both rates grow from 0 to 1, so their sum grows from 0 to 2. That range is cut into equal
+    stretches, and the last point of each is kept. The error is the distance of a dropped point to
+    the straight line drawn in its place.
     """
     along = pl.max_horizontal((_X + _Y) / 2 * (most - 2), 0.0).ceil()
     stretch = along.clip(0, most - 2)
@@ -34,7 +34,7 @@ def thin(points: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
 
 
 def _distance() -> pl.Expr:
-    """Return the distance of each point to the line through the kept ones around it."""
+    """Return the distance of each dropped point to the line between its kept neighbours."""
     ax, ay = (pl.when(_KEPT).then(v).forward_fill().over("line") for v in (_X, _Y))
     bx, by = (pl.when(_KEPT).then(v).backward_fill().over("line") for v in (_X, _Y))
     length = ((bx - ax) ** 2 + (by - ay) ** 2).sqrt()

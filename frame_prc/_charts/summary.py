@@ -1,4 +1,4 @@
-"""The chart of average precisions: a row per segment, and per model a dot with its interval."""
+"""The chart of average precisions: a row per segment, with a dot and an interval per model."""
 
 from __future__ import annotations
 
@@ -9,125 +9,130 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.data import Lines, Segments, compared, has_models, models_of, numbers
-from frame_prc._charts.data import differences as segment_differences
+from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
 from frame_prc._charts.text import (
-    amount,
     column_title,
-    joined,
+    count_text,
     key_texts,
-    make_unique,
+    number_by,
     paragraph,
+    percent_text,
     safe,
     short,
     status_text,
+    with_key_texts,
+    with_names,
 )
-from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS, Look, Piece
+from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS, AnyChart, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._inference.chance import RANDOM
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.options import check_baseline
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import DROPPED
-from frame_prc.exceptions import DataError
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
 
 _ALL = "all rows"
+_PAIR = 2
 _ROW = 19  # px
-_APART = 5  # px between the dots of two models in one row
-_WIDTHS = {True: 440, False: 300}  # of the dots, alone and with differences beside them
+_WIDE, _NARROW = 440, 300  # px of average precisions, alone and beside differences
 _DIFFERENCES = 190
-_SIZES = 110
+_SIZES = 80
+_LONGEST_SIZES = 220
 _LETTERS = 125
+_INTERVAL = ("ci_low", "ci_high")
 
 
 def plot_summary(
-    lines: Lines, pairs: Comparison | None, baseline: str | None, level: float, look: Look
+    source: ChartSource,
+    comparison: Comparison | None,
+    baseline: str | None,
+    level: float,
+    look: Look,
 ) -> ChartType:
-    """Return the chart of average precisions, and of their differences where there are any.
+    """Return the chart of average precisions, and of their differences if there are any.
 
-    ``pairs`` are the models to compare on the same rows, if the lines are of such rows; of others
-    the differences are those of the dots.
+    With a ``comparison``, of models on the same rows, the differences have intervals.
     """
-    _check_readable(lines)
-    if pairs is None:
-        check_baseline(baseline, models_of(lines.keys, lines.table))
-    segments = lines.evaluated(level)
+    _check_readable(source)
+    models = _models(source)
+    if comparison is None:
+        check_baseline(baseline, models)
+    segments = source.evaluate(level)
     dots = _dots(segments)
-    against = (
-        segment_differences(segments, baseline) if pairs is None else compared(segments, pairs)
-    )
-    differences = _differences(segments, dots, against)
-    names = _order(dots, differences)
-    drawing = _Drawing(segments.keys, names, _models(dots), level, look)
-    cells = [drawing.areas(dots, wide=differences.is_empty()), drawing.sizes(dots)]
-    if not differences.is_empty():
-        cells.append(drawing.differences(differences))
-    return drawing.finished(cells, _notes(dots, differences, level, segments))
+    differences = pl.DataFrame()
+    if comparison is not None:
+        differences = _compared(segments, dots, comparison)
+    elif baseline is not None or len(models) == _PAIR:
+        differences = _subtracted(segments, dots, models[1] if baseline is None else baseline)
+    notes = _notes(dots, differences, level, segments)
+    return SummaryChart(segments.keys, dots, differences, look).chart(notes)
 
 
-def _check_readable(lines: Lines) -> None:
-    """Refuse more segments or models than one can read, before they are computed."""
-    by = key_names(len(lines.keys))
-    models, own = by[:1], by[1:]
-    if not has_models(lines.keys):
-        models, own = [], by
-    for keys, most, what, otherwise in (
-        (own, MOST_SEGMENTS, "segments", "filter the segments"),
-        (models, MOST_COLOURS, "models", "choose some of the models"),
-    ):
-        number = lines.table.select(keys).n_unique() if keys else 1
-        if number > most:
-            raise DataError(
-                f"the chart would have {number:,} {what}",
-                f"up to {most} {what}",
-                f"{otherwise}, or read all of them in summary()",
-            )
+def _models(source: ChartSource) -> list[str]:
+    """Return the models in their order; none without a key of models."""
+    return source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
+
+
+def _check_readable(source: ChartSource) -> None:
+    """Raise an error if there are too many segments or models, before they are computed."""
+    models, own = _split_keys(source.keys)
+    hint = "{}, or read all of them in summary()"
+    source.check_count(own, MOST_SEGMENTS, "segments", hint.format("filter the segments"))
+    source.check_count(models, MOST_COLOURS, "models", hint.format("choose some of the models"))
+
+
+def _split_keys(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the key of models, if there is one, and the keys of segments."""
+    by = key_names(len(names))
+    return (by[:1], by[1:]) if has_models(names) else ([], by)
 
 
 # --- rows ----------------------------------------------------------------------------------------
 
 
-def _dots(segments: Segments) -> pl.DataFrame:
-    """Return a row per line: ``model`` and ``name`` of its segment, and what is known of it."""
-    by = key_names(len(segments.keys))
-    own = by[1:] if has_models(segments.keys) else by
-    table = segments.table.with_columns(
-        pl.Series(key, key_texts(segments.table[key], name), pl.String)
-        for key, name in zip(by, segments.keys, strict=True)
-    ).with_columns(
-        numbers(segments.table, own, "segment"),
-        model="key_0" if has_models(segments.keys) else pl.lit(""),
-        said=pl.Series(list(map(status_text, segments.table["status"])), dtype=pl.String),
+def _dots(segments: EvaluatedSegments) -> pl.DataFrame:
+    """Return a row per model and segment, with the ``model`` and the ``name`` of the segment."""
+    models, own = _split_keys(segments.keys)
+    table = with_key_texts(segments.table, segments.keys).with_columns(
+        number_by(segments.table, own, "segment"),
+        pl.Series("status_text", list(map(status_text, segments.table["status"])), pl.String),
+        model=models[0] if models else pl.lit(""),
     )
-    first = table.unique("segment", keep="first").sort("segment")
-    names = make_unique([short(joined(row)) for row in first.select(own).iter_rows()] or [_ALL])
-    return table.with_columns(name=pl.Series([names[i] for i in table["segment"]], dtype=pl.String))
+    return with_names(table, "segment", own, "name", without_keys=_ALL)
 
 
-def _models(dots: pl.DataFrame) -> list[str]:
-    return dots["model"].unique(maintain_order=True).to_list()
+def _subtracted(segments: EvaluatedSegments, dots: pl.DataFrame, baseline: str) -> pl.DataFrame:
+    """Return the differences of the dots from those of a baseline, without intervals."""
+    is_baseline = segments.table["key_0"] == baseline
+    own = dots.filter(is_baseline)
+    reference = own.select("name", reference=AVERAGE_PRECISION)
+    return left_join(dots.filter(~is_baseline), reference, ["name"]).select(
+        "name",
+        model_a="model",
+        model_b=pl.lit(own["model"][0]),
+        difference=pl.col(AVERAGE_PRECISION) - pl.col("reference"),
+    )
 
 
-def _differences(
-    segments: Segments, dots: pl.DataFrame, against: pl.DataFrame | None
+def _compared(
+    segments: EvaluatedSegments, dots: pl.DataFrame, comparison: Comparison
 ) -> pl.DataFrame:
-    """Return the differences with the names of their segments; from counts without intervals."""
-    if against is None:
-        return pl.DataFrame()
-    table = against.with_columns(
-        pl.Series(name, key_texts(against[name]), pl.String) for name in ("model_a", "model_b")
+    """Return the differences of models on the same rows, with intervals."""
+    table = segments.compared(comparison)
+    table = table.with_columns(
+        pl.Series(name, key_texts(table[name]), pl.String) for name in ("model_a", "model_b")
     )
-    # The keys of a comparison have no model before them.
-    own = key_names(len(segments.keys))[1:]
-    inner = key_names(len(own))
-    if not inner:
+    _, own = _split_keys(segments.keys)
+    if not own:
         return table.with_columns(name=pl.lit(_ALL))
-    values = segments.table.select(pl.col(a).alias(b) for a, b in zip(own, inner, strict=True))
+    # The keys of a comparison are numbered without that of models.
+    keys = key_names(len(own))
+    values = segments.table.select(pl.col(a).alias(b) for a, b in zip(own, keys, strict=True))
     names = values.with_columns(name=dots["name"]).unique("name", maintain_order=True)
-    return left_join(table, names, inner).drop(inner)
+    return left_join(table, names, keys).drop(keys)
 
 
 def _order(dots: pl.DataFrame, differences: pl.DataFrame) -> list[str]:
@@ -139,136 +144,158 @@ def _order(dots: pl.DataFrame, differences: pl.DataFrame) -> list[str]:
     return list(dict.fromkeys([*ordered["name"], *dots["name"]]))
 
 
-# --- the picture ---------------------------------------------------------------------------------
+# --- the chart -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Drawing:
+class SummaryChart:
+    """The panels of the chart, which share their rows and colours."""
+
     keys: list[str]
-    names: list[str]
-    models: list[str]
-    level: float
+    dots: pl.DataFrame
+    differences: pl.DataFrame
     look: Look
 
-    def areas(self, dots: pl.DataFrame, *, wide: bool) -> Piece:
-        """Return the average precisions with their intervals, and what is random."""
-        x = alt.X(f"{AVERAGE_PRECISION}:Q", title="Average precision", scale=_from_data())
-        defined = dots.drop_nulls(AVERAGE_PRECISION)
-        layers = [
-            alt.Chart(defined)
-            .mark_tick(color=self.look.quiet, thickness=1.5, height=11)
-            .encode(x=x.copy(), y=self._y(words=True), tooltip=self._tooltips())
-            .transform_calculate(average_precision=f"datum.{RANDOM}"),
-            *self._joined(defined),
-        ]
-        for place, model in enumerate(self.models):
-            layers += self._model(defined.filter(model=model), x, place)
-        layers.append(self._undefined(dots))
-        return alt.layer(*layers).properties(
-            width=self.look.width or _WIDTHS[wide], height=self._height
+    def chart(self, notes: list[str]) -> ChartType:
+        """Return the panels side by side."""
+        panels = [self._areas(), self._sizes()]
+        if not self.differences.is_empty():
+            panels.append(self._difference_panel())
+        title = alt.Title(
+            safe(self.look.title or "Average precision"), subtitle=paragraph(notes, _LETTERS)
         )
+        chart: ChartType = alt.concat(
+            *panels,
+            columns=len(panels),
+            spacing=10,
+            title=title,
+            resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="shared", yOffset="independent")),
+            config=alt.Config(**self.look.config()),
+        )
+        return chart
 
-    def _joined(self, dots: pl.DataFrame) -> list[Piece]:
-        """Return lines that join the models of a segment."""
-        if len(self.models) == 1:
+    # --- panels ----------------------------------------------------------------------------------
+
+    def _areas(self) -> AnyChart:
+        """Return average precisions with their intervals, and ticks of a random ranking."""
+        x, y = _area_x(AVERAGE_PRECISION), self._y(labels=True)
+        defined = self.dots.drop_nulls(AVERAGE_PRECISION)
+        tooltips = self._tooltips()
+        ticks = alt.Chart(defined).mark_tick(color=self.look.muted, thickness=1.5, height=11)
+        layers = [
+            ticks.encode(x=_area_x(RANDOM), y=y, tooltip=tooltips),
+            *self._connections(defined, y),
+            *_dots_and_intervals(
+                defined,
+                x=x,
+                y=y,
+                yOffset=_offset("model", self._models),
+                color=self._colour("model"),
+                tooltip=tooltips,
+            ),
+            self._reasons(y),
+        ]
+        width = _WIDE if self.differences.is_empty() else _NARROW
+        return alt.layer(*layers).properties(width=self.look.width or width, height=self._height)
+
+    def _connections(self, dots: pl.DataFrame, y: alt.Y) -> list[AnyChart]:
+        """Return lines that connect the models of a segment."""
+        if len(self._models) == 1:
             return []
         ends = dots.group_by("name", maintain_order=True).agg(
             low=pl.col(AVERAGE_PRECISION).min(), high=pl.col(AVERAGE_PRECISION).max()
         )
         line = alt.Chart(ends).mark_rule(color=self.look.faint, strokeWidth=7, strokeCap="round")
-        return [line.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=self._y(words=True))]
+        return [line.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y)]
 
-    def _model(self, dots: pl.DataFrame, x: alt.X, place: int) -> list[Piece]:
-        """Return the dots of a model, and their intervals, a little apart from the others'."""
-        y, offset = self._y(words=True), _offset(place, len(self.models))
-        return _marks(dots, x, offset, y=y, color=self._colour(), tooltip=self._tooltips())
-
-    def _undefined(self, dots: pl.DataFrame) -> Piece:
+    def _reasons(self, y: alt.Y) -> AnyChart:
         """Return why segments have no dot."""
-        none = dots.filter(pl.col(AVERAGE_PRECISION).is_null()).unique("name", maintain_order=True)
-        words = alt.Chart(none).mark_text(color=self.look.quiet, align="left", fontSize=11)
-        return words.encode(x=alt.value(4), y=self._y(words=True), text=alt.Text("said:N"))
+        undefined = self.dots.filter(pl.col(AVERAGE_PRECISION).is_null())
+        reasons = alt.Chart(undefined.unique("name", maintain_order=True)).mark_text(
+            color=self.look.muted, align="left", fontSize=11
+        )
+        return reasons.encode(x=alt.value(4), y=y, text=alt.Text("status_text:N"))
 
-    def sizes(self, dots: pl.DataFrame) -> Piece:
-        """Return the numbers of positives and of rows, in words."""
-        table = dots.group_by("name", maintain_order=True).agg("n_pos", "n", "status")
+    def _sizes(self) -> AnyChart:
+        """Return the numbers of positives and of rows as text."""
+        table = self.dots.group_by("name", maintain_order=True).agg("n_pos", "n", "status")
         texts = [
             f"{_range(row['n_pos'])} / {_range(row['n'])}{_few(row['status'])}"
             for row in table.iter_rows(named=True)
         ]
         rows = table.select("name", pl.Series("sizes", texts, dtype=pl.String))
-        words = alt.Chart(rows).mark_text(
-            color=self.look.quiet, align="right", fontSize=11, limit=_SIZES + 60
+        text = alt.Chart(rows).mark_text(
+            color=self.look.muted, align="right", fontSize=11, limit=_LONGEST_SIZES
         )
-        return words.encode(
-            x=alt.value(_SIZES), y=self._y(words=False), text=alt.Text("sizes:N")
-        ).properties(
-            width=_SIZES,
-            height=self._height,
-            view=alt.ViewConfig(stroke=None),
-            title=alt.Title(
-                "positive / all", fontSize=11, fontWeight="normal", anchor="end", offset=4
-            ),
+        title = alt.Title(
+            "positives / total", fontSize=11, fontWeight="normal", anchor="end", offset=4
+        )
+        y = self._y(labels=False)
+        return text.encode(x=alt.value(_SIZES), y=y, text=alt.Text("sizes:N")).properties(
+            width=_SIZES, height=self._height, view=alt.ViewConfig(stroke=None), title=title
         )
 
-    def differences(self, rows: pl.DataFrame) -> Piece:
-        """Return the differences of two models with their intervals."""
-        [(a, b), *others] = rows.select("model_a", "model_b").unique(maintain_order=True).rows()
-        title = f"Difference to {b}" if others else f"{a} less {b}"
+    def _difference_panel(self) -> AnyChart:
+        """Return the differences with their intervals."""
+        rows = self.differences
         x = alt.X(
             "difference:Q",
-            title=short(safe(title)),
-            scale=_without_few(rows),
+            title=short(safe(self._difference_title())),
+            scale=_scale_of_differences(rows),
             axis=alt.Axis(tickCount=4),
         )
-        y = self._y(words=False)
-        tooltips = [
-            alt.Tooltip("name:N", title="segment"),
-            alt.Tooltip("model_a:N", title="model"),
-            alt.Tooltip("model_b:N", title="compared with"),
-            *(_number(name) for name in ("difference", "ci_low", "ci_high", "p_value")
-              if name in rows.columns),
-        ]  # fmt: skip
         zero = alt.Chart(pl.DataFrame({"difference": [0.0]})).mark_rule(
-            color=self.look.quiet, strokeDash=[4, 3]
+            color=self.look.muted, strokeDash=[4, 3]
         )
-        layers: list[Piece] = [zero.encode(x=x)]
-        compared = [model for model in self.models if model in rows["model_a"].to_list()]
-        for place, model in enumerate(compared):
-            here = rows.filter(model_a=model).drop_nulls("difference")
-            offset = _offset(place, len(compared))
-            colour = alt.ColorValue(self.look.text) if not others else self._colour("model_a")
-            layers += _marks(here, x, offset, clip=True, y=y, color=colour, tooltip=tooltips)
-        return alt.layer(*layers).properties(width=_DIFFERENCES, height=self._height)
+        compared = rows["model_a"].unique().to_list()
+        several = len(compared) > 1
+        marks = _dots_and_intervals(
+            rows.drop_nulls("difference"),
+            x=x,
+            y=self._y(labels=False),
+            yOffset=_offset("model_a", [model for model in self._models if model in compared]),
+            color=self._colour("model_a") if several else alt.ColorValue(self.look.text),
+            tooltip=self._difference_tooltips(),
+        )
+        return alt.layer(zero.encode(x=x), *marks).properties(
+            width=_DIFFERENCES, height=self._height
+        )
 
-    def finished(self, cells: list[Piece], notes: list[str]) -> ChartType:
-        """Return the cells side by side."""
-        words = alt.Title(
-            safe(self.look.title or "Average precision"), subtitle=paragraph(notes, _LETTERS)
-        )
-        chart: ChartType = alt.concat(
-            *cells,
-            columns=len(cells),
-            spacing=10,
-            title=words,
-            resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="shared")),
-            config=alt.Config(**self.look.config()),
-        )
-        return chart
+    def _difference_title(self) -> str:
+        pairs = self.differences.select("model_a", "model_b").unique(maintain_order=True).rows()
+        model, baseline = pairs[0]
+        return f"{model} - {baseline}" if len(pairs) == 1 else f"Difference to {baseline}"
+
+    # --- encodings -------------------------------------------------------------------------------
+
+    @property
+    def _models(self) -> list[str]:
+        return self.dots["model"].unique(maintain_order=True).to_list()
 
     @property
     def _height(self) -> int:
-        return _ROW * len(self.names)
+        return _ROW * self.dots["name"].n_unique()
 
-    def _y(self, *, words: bool) -> alt.Y:
-        axis = alt.Axis(title=None, labels=words, labelLimit=240, grid=words)
-        return alt.Y("name:N", sort=self.names, axis=axis, scale=alt.Scale(domain=self.names))
+    def _y(self, *, labels: bool) -> alt.Y:
+        names = _order(self.dots, self.differences)
+        axis = alt.Axis(title=None, labels=labels, labelLimit=240, grid=labels)
+        # A band scale in every panel, for one alignment; `yOffset` needs it in two of them.
+        scale = alt.Scale(type="band", domain=names, paddingInner=0.2, paddingOuter=0.1)
+        return alt.Y("name:N", sort=names, axis=axis, scale=scale)
 
-    def _colour(self, column: str = "model") -> Any:
-        if len(self.models) == 1:
+    def _colour(self, column: str) -> Any:
+        models = self._models
+        if len(models) == 1:
             return alt.ColorValue(self.look.colours(1)[0])
-        scale = alt.Scale(domain=self.models, range=self.look.colours(len(self.models)))
-        legend = alt.Legend(title=None, orient="top", symbolType="circle", direction="horizontal")
+        scale = alt.Scale(domain=models, range=self.look.colours(len(models)))
+        legend = alt.Legend(
+            title=None,
+            orient="top",
+            symbolType="circle",
+            symbolSize=60,
+            symbolStrokeWidth=0,
+            direction="horizontal",
+        )
         return alt.Color(f"{column}:N", scale=scale, legend=legend)
 
     def _tooltips(self) -> list[alt.Tooltip]:
@@ -277,31 +304,35 @@ class _Drawing:
             alt.Tooltip(f"{key}:N", title=column_title(name))
             for key, name in zip(by, self.keys, strict=True)
         ]
-        rates = [_number(name) for name in (AVERAGE_PRECISION, "ci_low", "ci_high")]
+        rates = [AVERAGE_PRECISION, *_INTERVAL, "prevalence", RANDOM]
         sizes = [alt.Tooltip(f"{name}:Q", title=name, format=",.12~g") for name in ("n", "n_pos")]
+        return [*keys, *map(_number, rates), *sizes, alt.Tooltip("status_text:N", title="status")]
+
+    def _difference_tooltips(self) -> list[alt.Tooltip]:
+        measures = ("difference", *_INTERVAL, "p_value")
         return [
-            *keys,
-            *rates,
-            *(_number(name) for name in ("prevalence", RANDOM)),
-            *sizes,
-            alt.Tooltip("said:N", title="status"),
+            alt.Tooltip("name:N", title="segment"),
+            alt.Tooltip("model_a:N", title="model"),
+            alt.Tooltip("model_b:N", title="compared with"),
+            *(_number(name) for name in measures if name in self.differences.columns),
         ]
 
 
-def _offset(place: int, count: int) -> float:
-    """Return how far from the middle of its row a model stands, of so many."""
-    return (place - (count - 1) / 2) * min(_APART, _ROW / count)
+def _area_x(column: str) -> alt.X:
+    return alt.X(f"{column}:Q", title="Average precision", scale=alt.Scale(zero=True, nice=True))
 
 
-def _marks(
-    rows: pl.DataFrame, x: alt.X, offset: float, *, clip: bool = False, **encodings: Any
-) -> list[Piece]:
-    """Return a dot per row, and its interval where there are any."""
-    dot = alt.Chart(rows).mark_circle(size=60, opacity=1, yOffset=offset).encode(x=x, **encodings)
+def _offset(column: str, models: Sequence[str]) -> alt.YOffset:
+    """Return the encoding that sets the models of a row apart."""
+    return alt.YOffset(f"{column}:N", scale=alt.Scale(domain=models, padding=0.75))
+
+
+def _dots_and_intervals(rows: pl.DataFrame, *, x: alt.X, **encodings: Any) -> list[AnyChart]:
+    """Return a dot per row, and its interval if there are any, cut at the edge of the panel."""
+    dot = alt.Chart(rows).mark_circle(size=60, opacity=1).encode(x=x, **encodings)
     if "ci_low" not in rows.columns:
         return [dot]
-    cut: dict[str, Any] = {"clip": True} if clip else {}
-    rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, yOffset=offset, **cut)
+    rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, clip=True)
     return [rule.encode(x=alt.X("ci_low:Q"), x2=alt.X2("ci_high:Q"), **encodings), dot]
 
 
@@ -309,27 +340,22 @@ def _number(column: str) -> alt.Tooltip:
     return alt.Tooltip(f"{column}:Q", title=column.replace("_", " "), format=".4f")
 
 
-def _from_data() -> alt.Scale:
-    return alt.Scale(zero=False, nice=True)
+def _scale_of_differences(rows: pl.DataFrame) -> alt.Scale:
+    """Return a scale for all dots, and for the intervals of segments with enough positives.
 
-
-def _without_few(rows: pl.DataFrame) -> alt.Scale:
-    """Return a scale that holds all dots, and the intervals of segments with enough positives.
-
-    A handful of positives tells so little that its interval would leave no room for the others.
+    With few positives an interval is so wide that the others could not be read.
     """
     enough = rows.filter(status="ok") if "status" in rows.columns else rows.clear()
     if enough.is_empty():
-        return _from_data()
-    values = [*rows["difference"], *enough["ci_low"], *enough["ci_high"]]
-    known = [0.0, *(value for value in values if value is not None)]
+        return alt.Scale(zero=False, nice=True)
+    values = pl.concat([rows["difference"], enough["ci_low"], enough["ci_high"]]).drop_nulls()
+    known = [0.0, *values]
     return alt.Scale(domain=[min(known), max(known)], nice=True)
 
 
 def _range(sizes: Sequence[float]) -> str:
-    """Return a size, or the smallest and the largest where models differ."""
-    ends = list(dict.fromkeys((min(sizes), max(sizes))))
-    return " to ".join(map(amount, ends))
+    """Return a size, or the smallest and the largest if those of models differ."""
+    return " to ".join(dict.fromkeys(map(count_text, (min(sizes), max(sizes)))))
 
 
 def _few(statuses: Sequence[str]) -> str:
@@ -337,12 +363,14 @@ def _few(statuses: Sequence[str]) -> str:
 
 
 def _notes(
-    dots: pl.DataFrame, differences: pl.DataFrame, level: float, segments: Segments
+    dots: pl.DataFrame, differences: pl.DataFrame, level: float, segments: EvaluatedSegments
 ) -> list[str]:
-    percent = f"{level * 100:g} %"
-    notes = [f"Average precision with its {percent} interval."] * ("ci_low" in dots.columns)
+    """Return sentences that explain the chart."""
+    notes = []
+    if "ci_low" in dots.columns:
+        notes.append(f"Average precision with {percent_text(level)} intervals.")
     if segments.given.columns.weighted:
-        notes.append("Ticks: prevalence, about what a random ranking has.")
+        notes.append("Ticks: prevalence, close to the average precision of a random ranking.")
     else:
         notes.append("Ticks: average precision of a random ranking.")
     if "below_chance" in dots["status"]:
@@ -350,13 +378,13 @@ def _notes(
     if not differences.is_empty():
         notes.append("Sorted by difference.")
     if "few_positives" in dots["status"]:
-        notes.append("(few): fewer than 20 positives, the interval covers less than it says.")
+        notes.append("(few): fewer than 20 positives, intervals cover less than stated.")
         if "ci_low" in differences.columns:
-            notes.append("Of differences it may run out of the frame.")
+            notes.append("Intervals marked (few) may extend past the axis.")
     if segments.given.columns.several_models and _any_dropped(dots):
-        notes.append("Rows that lack a value are left out for all models.")
+        notes.append("Rows with a missing value are left out for all models.")
     if segments.error is not None:
-        notes.append(f"From thinned curves, off by {segments.error:.2g} at most.")
+        notes.append(f"From thinned curves, off by at most {segments.error:.2g}.")
     return notes
 
 

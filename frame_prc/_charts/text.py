@@ -1,7 +1,8 @@
-"""The words of a chart: keys of any dtype, numbers, and notes, as text that is safe to draw."""
+"""The text in a chart: names of segments, numbers, and notes, safe to draw and to put in HTML."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -10,13 +11,14 @@ from typing import Any
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Target
 
 _LONGEST_LABEL = 40
-# In a page of HTML these would end, or hide the end of, the script that holds the chart.
+# In an HTML page these would end the script that holds the chart, or hide its end.
 _ENDS_SCRIPT = re.compile(r"<(?=/|!--|script)", re.IGNORECASE)
 _JOINER = "\u2060"  # has no width, and allows no break
-# No SVG holds these, and what draws one would end the whole process: their pictures do instead.
+# SVG cannot hold these characters, and the renderer aborts the process on them.
 _NO_XML = {code: chr(0x2400 + code) for code in range(0x20)} | dict.fromkeys(
     (0xFFFE, 0xFFFF), "\N{REPLACEMENT CHARACTER}"
 )
@@ -31,16 +33,51 @@ _CRITERIA = {
 
 
 def safe(text: str) -> str:
-    """Return a text on one line, that a page of HTML can hold, and an SVG."""
+    """Return a text on one line that can be put in an HTML page and in an SVG."""
     legal = " ".join(text.split()).translate(_NO_XML)
     return _ENDS_SCRIPT.sub(f"<{_JOINER}", legal)
 
 
-def key_texts(keys: pl.Series, name: str = "") -> list[str]:
-    """Return what a chart calls the values of a key; numbers say little without its name."""
-    says_little = name and (keys.dtype.is_numeric() or keys.dtype == pl.Boolean)
-    before = f"{safe(name)} " if says_little else ""
-    return [before + _key_text(value) for value in keys.to_list()]
+def short(text: str, most: int = _LONGEST_LABEL) -> str:
+    """Return a text with its middle cut out if it is too long: names often differ at the end."""
+    tail = (most - 1) // 3
+    head = most - 1 - tail
+    return text if len(text) <= most else f"{text[:head]}…{text[len(text) - tail :]}"
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Return the texts of several keys as one."""
+    return " · ".join(parts)
+
+
+def make_unique(texts: Sequence[str]) -> list[str]:
+    """Return the texts with a number added to repeated ones: null and "null" are two segments."""
+    taken, unique = set(texts), list[str]()
+    for text in texts:
+        name = text
+        if text in unique:
+            name = next(name for i in itertools.count(2) if (name := f"{text} ({i})") not in taken)
+            taken.add(name)
+        unique.append(name)
+    return unique
+
+
+# --- names of segments ---------------------------------------------------------------------------
+
+
+def column_title(name: str) -> str:
+    """Return the title of a column in a tooltip.
+
+    Vega renders tooltip fields called ``title`` and ``image`` specially.
+    """
+    return f"{safe(name)}:" if name in {"title", "image"} else safe(name) or '""'
+
+
+def key_texts(values: pl.Series, name: str = "") -> list[str]:
+    """Return the values of a key as text; numbers and Booleans with the name of the key."""
+    with_name = name and (values.dtype.is_numeric() or values.dtype == pl.Boolean)
+    before = f"{safe(name)} " if with_name else ""
+    return [before + _key_text(value) for value in values.to_list()]
 
 
 def _key_text(value: Any) -> str:
@@ -51,63 +88,63 @@ def _key_text(value: Any) -> str:
     return safe(str(value)) or '""'
 
 
-def column_title(name: str) -> str:
-    """Return what a tooltip calls a column; it draws a heading and a picture of two names."""
-    return f"{safe(name)}:" if name in {"title", "image"} else safe(name) or '""'
+def with_key_texts(table: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return a table with its keys ``key_0, ...`` as text; ``names`` are the caller's names."""
+    return table.with_columns(
+        pl.Series(key, key_texts(table[key], name), pl.String)
+        for key, name in zip(key_names(len(names)), names, strict=True)
+    )
 
 
-def joined(parts: Iterable[str]) -> str:
-    """Return the texts of several keys as one."""
-    return " · ".join(parts)
+def number_by(table: pl.DataFrame, keys: Sequence[str], number: str) -> pl.Series:
+    """Return the rank of each row by its values of some keys, from 0; equal values share one."""
+    if not keys:
+        return pl.Series(number, [0] * table.height, dtype=pl.Int64)
+    ranked = table.select(keys).unique().sort(keys).with_row_index(number)
+    return left_join(table.select(keys), ranked, keys)[number].cast(pl.Int64)
 
 
-def short(text: str, most: int = _LONGEST_LABEL) -> str:
-    """Return a text that is too long without its middle: names often differ at their end."""
-    tail = (most - 1) // 3
-    head = most - 1 - tail
-    return text if len(text) <= most else f"{text[:head]}…{text[len(text) - tail :]}"
+def unique_names(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Return a short unique name per row, made of the texts of some keys."""
+    return make_unique([short(joined(row)) for row in table.select(keys).iter_rows()])
 
 
-def make_unique(texts: Sequence[str]) -> list[str]:
-    """Return texts of which no two are alike: null and "null" are two segments."""
-    seen: dict[str, int] = {}
-    taken = set(texts)
-    out = []
-    for text in texts:
-        seen[text] = seen.get(text, 0) + 1
-        name = text
-        while seen[text] > 1 and name in taken:
-            name = f"{text} ({seen[text]})"
-            seen[text] += name in taken
-        taken.add(name)
-        out.append(name)
-    return out
+def with_names(
+    table: pl.DataFrame, number: str, keys: Sequence[str], name: str, without_keys: str = ""
+) -> pl.DataFrame:
+    """Add the name of each group of rows, which are numbered by :func:`number_by`."""
+    groups = table.unique(number, keep="first").sort(number)
+    names = pl.Series(name, unique_names(groups, keys) if keys else [without_keys], pl.String)
+    return table.with_columns(names.gather(table[number]))
 
 
-def share(value: float | None) -> str:
-    """Return a number from 0 to 1 with three decimals, without its leading zero."""
-    return "" if value is None else f"{value:.3f}".removeprefix("0")
+# --- numbers and sentences -----------------------------------------------------------------------
 
 
-def amount(value: float | None) -> str:
-    """Return a count of rows, or a sum of weights."""
+def rate_text(value: float | None) -> str:
+    """Return a number from 0 to 1 with three decimals."""
+    return "" if value is None else f"{value:.3f}"
+
+
+def count_text(value: float | None) -> str:
+    """Return a count of rows or a sum of weights."""
     if value is None:
         return ""
     if isinstance(value, int):
         return f"{value:,}"
-    # From a million on the shorter form would have an exponent.
+    # From a million on, the format g would write an exponent.
     return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"  # noqa: PLR2004
 
 
-def area_text(row: dict[str, Any], *, approximate: bool = False) -> str:
-    """Return the average precision of a segment with its interval, or why it has none."""
+def ap_text(row: dict[str, Any], *, approximate: bool = False) -> str:
+    """Return the average precision of a segment with its interval, or why it is undefined."""
     if row[AVERAGE_PRECISION] is None:
         return status_text(row["status"])
-    text = f"AP {'≈ ' if approximate else ''}{share(row[AVERAGE_PRECISION])}"
+    text = f"AP {'≈ ' if approximate else ''}{rate_text(row[AVERAGE_PRECISION])}"
     if row.get("ci_low") is not None:
-        text += f" [{share(row['ci_low'])}, {share(row['ci_high'])}]"
-    said = row["status"] in ("no_negatives", "below_chance")
-    return f"{text}, {status_text(row['status'])}" if said else text
+        text += f" [{rate_text(row['ci_low'])}, {rate_text(row['ci_high'])}]"
+    show_status = row["status"] in ("no_negatives", "below_chance")
+    return f"{text}, {status_text(row['status'])}" if show_status else text
 
 
 def status_text(status: str) -> str:
@@ -116,10 +153,18 @@ def status_text(status: str) -> str:
 
 
 def criterion_text(target: Target) -> str:
-    """Return what is asked of an operating point."""
+    """Return the criterion of an operating point in words."""
     return _CRITERIA[target.criterion].format(f"{target.value:g}")
 
 
+def percent_text(level: float) -> str:
+    """Return the level of an interval in percent."""
+    return f"{level * 100:g} %"
+
+
 def paragraph(sentences: Iterable[str], width: int) -> list[str]:
-    """Return sentences as lines."""
-    return textwrap.wrap(" ".join(sentences), width)
+    """Return sentences as lines of similar length, as few as a width allows."""
+    text = " ".join(sentences)
+    count = len(textwrap.wrap(text, width))
+    wrapped = (textwrap.wrap(text, narrower) for narrower in range(width // 2, width + 1))
+    return next(lines for lines in wrapped if len(lines) == count)

@@ -1,4 +1,4 @@
-"""Columns as R takes them: legal names, types it has, and texts it reads back bit for bit."""
+"""Columns for R: legal names, types that R has, and text that it reads back bit for bit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 NULL = "NA"
-AS_NUMBER = "as_number"  # of the script's functions that restore types
+AS_NUMBER = "as_number"  # the function of the script that restores numbers
 
 _RESERVED = {
     *("if", "else", "repeat", "while", "function", "for", "in", "next", "break", "T", "F"),
@@ -20,9 +20,9 @@ _RESERVED = {
     "NA_complex_",
 }
 _LARGEST_INTEGER = 2**31 - 1
-_LARGEST_EXACT = 2**53  # integers beyond share doubles
-_NUL = {0: "\N{SYMBOL FOR NULL}"}  # no string of R holds a NUL
-# For R a carriage return ends a line, quoted or not.
+_LARGEST_EXACT = 2**53  # beyond it, several integers have the same double
+_NUL = {0: "\N{SYMBOL FOR NULL}"}  # a string in R cannot hold NUL
+# R ends a line at a carriage return, even a quoted one.
 _UNREADABLE = {**_NUL, ord("\r"): "\N{SYMBOL FOR CARRIAGE RETURN}"}
 _LONGEST_LINE = 96
 
@@ -31,9 +31,9 @@ _LONGEST_LINE = 96
 class RColumn:
     """A column of the table for R.
 
-    ``values`` have a dtype that R has too, which it calls ``kind``. ``restore`` is the function of
-    the script that gives this type to the column read as text, and ``arguments`` are its further
-    arguments. ``null`` is the text of a null, which no value has.
+    ``values`` have a dtype that R has too, where it is called ``kind``. ``restore`` is the function
+    of the script that converts the column from text to that type, with further ``arguments``.
+    ``null`` is the text of a null, and differs from the text of every value.
     """
 
     name: str
@@ -45,17 +45,17 @@ class RColumn:
     null: str = NULL
 
     def texts(self) -> pl.Series:
-        """Return the column as it is written."""
-        write = _WRITERS[self.kind]
-        texts = [self.null if value is None else write(value) for value in self.values.to_list()]
+        """Return the column as text."""
+        to_text = _TO_TEXT[self.kind]
+        texts = [self.null if value is None else to_text(value) for value in self.values.to_list()]
         return pl.Series(self.r_name, texts, pl.String)
 
 
 def r_columns(table: pl.DataFrame, keys: Collection[str]) -> list[RColumn]:
-    """Return the columns of a table as R takes them."""
+    """Return the columns of a table for R."""
     names = r_names(table.columns)
     return [
-        # By their names in R: what Polars does to a series named like a pattern may fail.
+        # With their names in R: Polars may take the name of a series for a pattern.
         (_measure if column.dtype.is_numeric() and name not in keys else _key)(
             name, column.alias(names[name])
         )
@@ -64,9 +64,9 @@ def r_columns(table: pl.DataFrame, keys: Collection[str]) -> list[RColumn]:
 
 
 def r_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the name each column has in R: ASCII, legal without backticks, and its own.
+    """Return the name of each column in R: ASCII, legal without backticks, and unique.
 
-    Names that are legal already stay as they are.
+    Legal names stay as they are.
     """
     legal = {name: _legal(name) for name in names}
     given = {name: name for name, proposed in legal.items() if name == proposed}
@@ -79,7 +79,7 @@ def r_names(names: Iterable[str]) -> dict[str, str]:
 def _legal(name: str) -> str:
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     legal = re.sub(r"[^A-Za-z0-9._]", ".", plain)
-    if not legal[:1].isalpha():  # names that begin with a dot are the script's own
+    if not legal[:1].isalpha():  # the script uses names that begin with a dot
         legal = f"X{legal}"
     return f"{legal}." if legal in _RESERVED else legal
 
@@ -97,20 +97,20 @@ def _unused(text: str, used: Collection[str], number: str) -> str:
 
 
 def _measure(name: str, column: pl.Series) -> RColumn:
-    """Return numbers as such; a Float32 keeps the value it has, which has more digits."""
+    """Return a column of numbers; a Float32 keeps its value, which has more digits as a double."""
     values = column if column.dtype.is_integer() else column.cast(pl.Float64)
     return RColumn(name, column.name, values, "numeric", AS_NUMBER)
 
 
 def _key(name: str, key: pl.Series) -> RColumn:
-    """Return a key in the type that R has for it, or else as a factor."""
+    """Return a key with its type in R, or as a factor if R has none."""
     dtype, r_name = key.dtype, key.name
     if dtype.is_integer() and _largest(key) <= _LARGEST_INTEGER:
         return RColumn(name, r_name, key.cast(pl.Int32), "integer", "as_integer")
     if dtype.is_float() or (dtype.is_integer() and _largest(key) <= _LARGEST_EXACT):
         return RColumn(name, r_name, key.cast(pl.Float64), "numeric", AS_NUMBER)
     if dtype == pl.Boolean:
-        return RColumn(name, r_name, key, "logical", "as_truth")
+        return RColumn(name, r_name, key, "logical", "as_boolean")
     if dtype == pl.Date:
         return RColumn(name, r_name, key, "Date", "as_date")
     if isinstance(dtype, pl.Datetime) and dtype.time_unit != "ns":
@@ -124,7 +124,7 @@ def _largest(key: pl.Series) -> int:
 
 
 def _instants(key: pl.Series, dtype: pl.Datetime) -> pl.Series:
-    # In UTC no hour comes twice.
+    # In UTC no hour is repeated.
     aware = key if dtype.time_zone else key.dt.replace_time_zone("UTC")
     return aware.cast(pl.Datetime("us", "UTC"))
 
@@ -132,7 +132,7 @@ def _instants(key: pl.Series, dtype: pl.Datetime) -> pl.Series:
 def _factor(name: str, key: pl.Series) -> RColumn:
     # Sorted in the key's own dtype: an Enum by its categories, a duration by its length.
     levels: dict[str, str] = {}
-    for text in _shown(key.drop_nulls().unique().sort()):
+    for text in _key_texts(key.drop_nulls().unique().sort()):
         levels[_unused(text.translate(_UNREADABLE), levels, " ({})")] = text
     null = NULL
     while null in levels:
@@ -143,14 +143,14 @@ def _factor(name: str, key: pl.Series) -> RColumn:
     if null != NULL:
         arguments += [f"null = {literal(null)}"]
     written = {text: level for level, text in levels.items()}
-    values = [None if text is None else written[text] for text in _shown(key)]
+    values = [None if text is None else written[text] for text in _key_texts(key)]
     column = pl.Series(values, dtype=pl.String)
     return RColumn(name, key.name, column, "factor", "as_factor", tuple(arguments), null)
 
 
-def _shown(key: pl.Series) -> list[Any]:
-    """Return values as texts, none where it is null."""
-    if key.dtype.is_temporal():  # Python's have no nanoseconds
+def _key_texts(key: pl.Series) -> list[Any]:
+    """Return values as text, and None for nulls."""
+    if key.dtype.is_temporal():  # Python's types have no nanoseconds
         return key.dt.to_string("iso").to_list()
     return [None if value is None else str(value) for value in key.to_list()]
 
@@ -159,7 +159,7 @@ def _shown(key: pl.Series) -> list[Any]:
 
 
 def literal(text: str) -> str:
-    """Return a text as a string of R: in ASCII, so that it is the same in every locale."""
+    """Return a text as an R string, in ASCII so that it is the same in every locale."""
     return '"' + "".join(map(_escaped, text.translate(_NUL))) + '"'
 
 
@@ -173,12 +173,12 @@ def _escaped(character: str) -> str:
 
 
 def vector(texts: Iterable[str]) -> str:
-    """Return texts as a character vector of R, on as many lines as it takes."""
+    """Return texts as an R character vector, on one or more lines."""
     return wrapped(map(literal, texts)) or "character()"
 
 
 def wrapped(items: Iterable[str]) -> str:
-    """Return a call of ``c`` with these items, or nothing where there is none."""
+    """Return a call of ``c`` with these items, or an empty text without items."""
     lines = [""]
     for item in items:
         if lines[-1] and len(lines[-1]) + len(item) > _LONGEST_LINE:
@@ -194,10 +194,10 @@ def wrapped(items: Iterable[str]) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a number with all the digits it takes to tell it from its neighbours, 17.
+    """Return a number with 17 digits.
 
-    Fewer that round to it may lie next to the middle between it and a neighbour, and R's own
-    arithmetic of 64 bits then takes the neighbour now and then.
+    The shortest text that identifies a double may lie close to the midpoint between two doubles,
+    where R's 64-bit conversion sometimes rounds to the wrong one.
     """
     if isinstance(value, int):
         return str(value)
@@ -206,7 +206,7 @@ def _number(value: float) -> str:
     return "NaN" if math.isnan(value) else format(value, ".17g")
 
 
-_WRITERS: dict[str, Callable[[Any], str]] = {
+_TO_TEXT: dict[str, Callable[[Any], str]] = {
     "numeric": _number,
     "integer": str,
     "logical": lambda value: str(value).upper(),

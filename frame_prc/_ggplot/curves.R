@@ -1,13 +1,13 @@
 # --- types -----------------------------------------------------------------------------------
 
-# What is read as text has the text NA for a missing number, truth or time.
+# In text, NA is a missing number, Boolean, or time.
 with_na <- function(x) if (is.character(x)) replace(x, x == "NA", NA) else x
 
 as_number <- function(x) as.numeric(with_na(x))
 as_integer <- function(x) as.integer(with_na(x))
-as_truth <- function(x) as.logical(with_na(x))
+as_boolean <- function(x) as.logical(with_na(x))
 as_date <- function(x) as.Date(with_na(x), format = "%Y-%m-%d")
-# A table of the same kind may have more keys than that which the script was written for.
+# Another table may have levels that the script does not list.
 as_factor <- function(x, levels, labels = levels, null = "NA") {
   more <- setdiff(x, c(levels, null, NA))
   factor(x, levels = c(levels, more), labels = c(labels, more))
@@ -19,16 +19,16 @@ as_time <- function(x, zone) {
 
 # --- options ---------------------------------------------------------------------------------
 
-most_panels <- 40 # more than these are not drawn, and the subtitle says so
-most_on_top <- 5 # more colours than these have their legend at the side
-f_scores <- c(0.2, 0.4, 0.6, 0.8) # of the grey lines
+most_panels <- 40 # further panels are not drawn, which the subtitle mentions
+most_on_top <- 5 # with more colours, the legend is at the side
+f_scores <- c(0.2, 0.4, 0.6, 0.8) # of the grey curves
 okabe_ito <- c(
   "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"
 )
 
 # --- segments --------------------------------------------------------------------------------
 
-# Number the rows by their values in some columns, in order of appearance; NA is a value too.
+# Number the rows by their values in some columns, in order of first appearance; NA is a value.
 number_by <- function(curves, columns) {
   if (length(columns) == 0) return(rep(1L, nrow(curves)))
   codes <- do.call(paste, lapply(curves[columns], function(key) match(key, unique(key))))
@@ -42,7 +42,7 @@ add_segments <- function(curves) {
   curves
 }
 
-# One row per line. The four counts of any row sum to the size of its segment; the first will do.
+# Return a row per line. The counts of any of its rows sum to the size of the segment.
 summarise_segments <- function(curves) {
   first <- curves[!duplicated(curves$.line), ]
   first$.positives <- first$tp + first$fn
@@ -52,9 +52,9 @@ summarise_segments <- function(curves) {
   first
 }
 
-# --- words -----------------------------------------------------------------------------------
+# --- text ------------------------------------------------------------------------------------
 
-# Show a key on one line, a long one without its middle; quoted where nothing would be seen.
+# Show a key on one line, without its middle if it is long, in quotes if it is blank.
 show_key <- function(key) {
   text <- gsub("[[:cntrl:]]+", " ", enc2utf8(format_key(key)))
   ends <- paste0(substr(text, 1, 22), "...", substr(text, nchar(text) - 10, nchar(text)))
@@ -68,7 +68,7 @@ format_key <- function(key) {
   format(key, digits = 15, trim = TRUE, scientific = FALSE)
 }
 
-# Only the name of a key says what a bare number or TRUE means.
+# Numbers and Booleans are shown with the name of the key.
 name_key <- function(key, name) {
   if (is.numeric(key) || is.logical(key)) paste(name, show_key(key)) else show_key(key)
 }
@@ -81,7 +81,7 @@ describe_area <- function(segments) {
   ifelse(is.na(segments$ci_low), text, interval)
 }
 
-# A weighted size need not be a whole number.
+# Sums of weights may have decimals.
 show_size <- function(size) format(size, big.mark = ",", trim = TRUE, digits = 7)
 
 describe_size <- function(segments) {
@@ -102,16 +102,16 @@ describe_plot <- function(curves, segments, panels) {
   paste(c(
     if (panels == 1) describe_size(segments),
     "Dashed: prevalence, the precision of a random ranking.",
-    paste0("Grey: equal F1, of ", paste(f_scores, collapse = ", "), "."),
+    paste0("Grey curves: F1 = ", paste(f_scores, collapse = ", "), "."),
     if (has_band(curves)) describe_band(segments),
-    if (drawn < panels) paste0("Only the first ", drawn, " of ", panels, " segments are drawn.")
+    if (drawn < panels) paste0("Showing the first ", drawn, " of ", panels, " segments.")
   ), collapse = "\n")
 }
 
 describe_band <- function(segments) {
   paste0(
-    "Shaded: ", if (!is.null(level)) paste0(format(100 * level), " % "),
-    "interval of the precision at each threshold",
+    "Ribbon: ", if (!is.null(level)) paste0(format(100 * level), " % "),
+    "interval of precision at each threshold",
     if (!is.null(segments$ci_low)) "; in brackets, of AP", "."
   )
 }
@@ -125,7 +125,7 @@ iso_f1 <- function(f) {
 
 has_band <- function(curves) !is.null(curves$precision_low)
 
-# A ribbon has no steps of its own: each row also stands at the recall before it.
+# geom_ribbon has no steps, so each row is repeated at the recall of the row before it.
 steps_of <- function(curves) {
   before <- curves
   before$recall <- ave(curves$recall, curves$.line, FUN = function(r) c(r[1], head(r, -1)))
@@ -152,7 +152,7 @@ panel_columns <- function(segments) {
   if (panels == 3) 3 else min(4, ceiling(sqrt(panels)))
 }
 
-# With one panel the legend has room for the areas; otherwise they are in the panels' titles.
+# With one panel, AP is in the legend; with several, in the titles of the panels.
 colour_labels <- function(segments) {
   first <- segments[!duplicated(segments$.colour), ]
   names <- if (!is.null(model)) show_key(first[[model]])
@@ -162,7 +162,7 @@ colour_labels <- function(segments) {
 
 draw_colours <- function(segments) {
   count <- max(segments$.colour)
-  # Without the last colours of the scale, which are too light for lines on white.
+  # Skip the last colours of the scale, which are too light on white.
   scale <- if (count <= length(okabe_ito)) okabe_ito else hcl.colors(ceiling(1.3 * count))
   values <- scale[seq_len(count)]
   labels <- colour_labels(segments)
@@ -190,14 +190,14 @@ draw_curves <- function(curves, segments) {
       linetype = "dashed", colour = "grey40", linewidth = 0.4
     ) +
     draw_band(curves) +
-    # geom_step sorts by recall, but stably: rows of equal recall keep the order they lie in.
-    # "vh" holds the precision of a point back to the recall before it, as average precision does.
+    # geom_step sorts by recall, and keeps the order of rows of equal recall. Direction "vh" draws
+    # the precision of a point from the recall before it, which is how average precision sums.
     geom_step(aes(colour = .colour, group = .line), direction = "vh", linewidth = 0.5, na.rm = TRUE) +
     draw_panels(segments) +
     draw_colours(segments) +
     scale_x_continuous(breaks = 0:4 / 4, labels = share) +
     scale_y_continuous(breaks = 0:4 / 4, labels = share) +
-    # A little room around 0 and 1, or the border would hide the lines that run along it.
+    # With a margin, so that the border does not hide lines at 0 and 1.
     coord_equal(xlim = c(-0.015, 1.015), ylim = c(-0.015, 1.015), expand = FALSE)
 }
 
@@ -206,8 +206,8 @@ label_plot <- function(plot, curves, segments, panels) {
     labs(
       title = title,
       subtitle = describe_plot(curves, segments, panels),
-      x = "Recall: share of the positives that are found",
-      y = "Precision: share of those found that are positive"
+      x = "Recall: tp / (tp + fn)",
+      y = "Precision: tp / (tp + fp)"
     ) +
     theme_minimal(base_size = 11) +
     theme(
@@ -225,7 +225,7 @@ label_plot <- function(plot, curves, segments, panels) {
     )
 }
 
-# In inches: panels are square, and their titles have a line per model.
+# In inches. Panels are square; their titles have a line per model.
 picture_size <- function(segments) {
   columns <- panel_columns(segments)
   rows <- ceiling(max(segments$.panel) / columns)
@@ -262,4 +262,4 @@ ggsave(
   picture_path, plot, width = size[["width"]], height = size[["height"]], dpi = 110,
   limitsize = FALSE
 )
-message("The picture is ", picture_path)
+message("Saved ", picture_path)

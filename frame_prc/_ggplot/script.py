@@ -1,4 +1,4 @@
-"""The R script: how to read the table back in the types it had, then what draws any table."""
+"""The R script: code that reads the table with its types, followed by code that draws it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from frame_prc._request.specs import MODEL
 
 SEPARATORS = {".tsv": "\t", ".csv": ","}
 
-_DRAWING = Path(__file__).with_name("curves.R")
+_DRAWING_CODE = Path(__file__).with_name("curves.R")
 _TITLE = "Precision and recall"
 
-# By which a script is known to be one of ours.
+# A file that begins with this line may be overwritten.
 FIRST_LINE = "# Draw precision-recall curves: a panel per segment, a colour per model.\n"
 _HEAD = """\
 #
 #   Rscript {script} [TABLE [PICTURE]]
 #
-# Without arguments it reads the table {table} beside this script and saves the picture
-# {picture} there. It needs R 4.0 or newer with {packages}.
+# Without arguments, it reads the table {table} from the folder of this script and saves
+# the picture {picture} there. It needs R 4.0 or newer with {packages}.
 #
-# The table has a row per segment and threshold, in drawing order: segment by segment, thresholds
-# descending, so recall ascends. What has at least this score is called positive. A row without
-# any such, tp and fp 0, opens a segment at the threshold Inf. Columns, with their types:
+# The table has a row per segment and threshold. The rows of a segment are in order of descending
+# threshold, so of ascending recall. Rows that score at least the threshold are predicted positive.
+# The first row of a segment may have the threshold Inf, where tp and fp are 0. Columns and types:
 #
 {columns}
 #
@@ -35,15 +35,15 @@ title <- {title}
 table_file <- {table}
 picture_file <- {picture}
 
-# The keys of a segment, what each is called in the picture, and the one that has a colour.
+# The columns that identify a segment, their titles in the picture, and the one shown by colour.
 keys <- {keys}
 key_titles <- {key_titles}
 model <- {model}
-level <- {level} # of the intervals
+level <- {level} # the confidence level of the intervals
 
 {reader}
 
-# Give the columns their types, whichever package has read them.
+# Convert the columns to their types, whichever package read them.
 restore <- function(curves) {{
   curves <- as.data.frame(curves)
 {restore}
@@ -53,13 +53,13 @@ restore <- function(curves) {{
 """
 
 _TEXT_NOTES = """\
-# Missing is {nulls}, infinity Inf. Texts stand in double quotes, which are doubled inside.
+# Missing values are {nulls}, infinity is Inf. Text is in double quotes; quotes in it are doubled.
 #
 # Numbers have 17 digits. R's read.table() and data.table's fread() read them bit for bit; readr
-# takes one in five for its neighbour (a relative error of 2e-16) and loses those below 1e-290.
-# So below every package reads nothing but text, and R makes the numbers of it, in restore()."""
+# reads one in five as a neighbouring double (a relative error of 2e-16), and loses numbers below
+# 1e-290. So every package below reads text only, and R converts it to numbers in restore()."""
 
-_ARROW_NOTES = "# Missing is null. The package arrow reads numbers bit for bit."
+_ARROW_NOTES = "# Missing values are null. The package arrow reads numbers bit for bit."
 
 _READ_TEXT = """\
 read_curves <- function(path) {{
@@ -69,7 +69,7 @@ read_curves <- function(path) {{
   )
 }}
 
-# To read the table in other scripts: these do the same by other packages.
+# The same with other packages, for use in other scripts.
 read_with_readr <- function(path) {{
   text <- readr::cols(.default = "c")
   readr::read_delim(path, {separator}, col_types = text, na = character(), trim_ws = FALSE)
@@ -80,7 +80,7 @@ read_with_data_table <- function(path) {{
     path, sep = {separator}, header = TRUE, quote = "\\"", colClasses = "character",
     na.strings = NULL, strip.white = FALSE, encoding = "UTF-8"
   )
-  # It leaves doubled quotes doubled.
+  # fread() leaves quotes in text doubled.
   as.data.frame(lapply(curves, gsub, pattern = '""', replacement = '"', fixed = TRUE))
 }}"""
 
@@ -109,7 +109,7 @@ def script_text(
         reader=_reader(suffix),
         restore=_restore(columns),
     )
-    return head + _DRAWING.read_text(encoding="ascii")
+    return head + _DRAWING_CODE.read_text(encoding="ascii")
 
 
 def _described(column: RColumn) -> str:

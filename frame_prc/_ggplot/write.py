@@ -1,4 +1,4 @@
-"""Handing on to R: a table of curves that R reads without surprises, and a script that draws it."""
+"""Curves for R: a table that R reads bit for bit, and a script that draws it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AREA = (AVERAGE_PRECISION, "ci_low", "ci_high")
 
 
 def table_path(path: Any) -> Path:
-    """Return where the table goes, or say why it cannot, before anything is computed."""
+    """Return the path of the table, or raise an error if a file cannot be written."""
     is_path = isinstance(path, (str, os.PathLike))
     if not is_path or isinstance(os.fspath(path), bytes):
         raise OptionError(f"path= is of type {type_name(path)}", "the path of a file, as text")
@@ -37,17 +37,17 @@ def table_path(path: Any) -> Path:
         )
     for file in (table, _script_path(table)):
         check_writable(file)
-    _check_ours(_script_path(table))
+    _check_not_foreign(_script_path(table))
     return table
 
 
-def _check_ours(script: Path) -> None:
-    """Refuse to take the place of a script that somebody else wrote."""
+def _check_not_foreign(script: Path) -> None:
+    """Raise an error if the script would overwrite a file that was not written here."""
     if script.is_file() and not script.read_bytes().startswith(FIRST_LINE.encode()):
         raise FileError(
-            f"{os.fspath(script)!r} is there, and is no script that was written here",
-            "a table beside which there is none",
-            "another name for the table gives the script another one as well",
+            f"{os.fspath(script)!r} exists and was not written by frame_prc",
+            "a new file, or a script that frame_prc wrote",
+            "choose another name for the table: the script has the same name, with .R",
         )
 
 
@@ -58,7 +58,7 @@ def write(
     title: str | None,
     level: float | None,
 ) -> tuple[Path, Path]:
-    """Write curves and the script that draws them: both files whole, or neither."""
+    """Write curves and the script that draws them: both files, or neither."""
     keys = curve_keys(points.schema)
     columns = r_columns(_with_areas(points, areas, keys), keys)
     script = _script_path(table)
@@ -70,18 +70,18 @@ def write(
 
 
 def check_keys(keys: list[str]) -> None:
-    """Refuse a curve whose keys are named like what is added to it."""
+    """Raise an error if a key of a curve has the name of a column that is added."""
     for name in keys:
         if name in _AREA:
             raise ColumnError(
-                f"key {name!r} of the curve is named like a column that is added to it",
+                f"key {name!r} of the curve has the name of a column that is added to it",
                 f"names other than {', '.join(map(repr, _AREA))}",
                 "rename it",
             )
 
 
 def _with_areas(points: pl.DataFrame, areas: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Add the average precision of its segment to each point, and its interval if there is one."""
+    """Add to each point the average precision of its segment, and the interval if there is one."""
     measures = [name for name in _AREA if name in areas.columns and name not in points.columns]
     found = areas.select(cs.by_name(*keys, *measures))
     return left_join(points, found, keys)
@@ -101,5 +101,5 @@ def _write_table(columns: list[RColumn], path: Path) -> None:
     if suffix == ".parquet":
         values.write_parquet(path)
     else:
-        # R's arrow has no string views.
+        # The arrow package of R has no string views.
         values.write_ipc(path, compat_level=pl.CompatLevel.oldest())

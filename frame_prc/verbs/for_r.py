@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from frame_prc._charts.data import recounted
+from frame_prc._charts.data import counts_of_curve
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._curves.curve_frame import CurveFrame, check_unused, is_curve, read_curve
@@ -196,7 +196,7 @@ def _tables(
 
 def _areas_of_curve(curve_frame: CurveFrame) -> pl.LazyFrame:
     """Return keys and average precision of a curve; null where it lacks points that count."""
-    rows = recounted(curve_frame)
+    rows = counts_of_curve(curve_frame)
     table = AveragePrecision().finished(rows)
     names = dict(zip(rows.columns.result_keys, curve_frame.keys, strict=True))
     area = pl.col(AVERAGE_PRECISION)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from frame_prc._charts import data
-from frame_prc._charts.options import Facet, OperatingPoints, check_altair, drawing, look
+from frame_prc._charts.data import ChartSource, source_of_curve, source_of_rows
+from frame_prc._charts.options import (
+    Facet,
+    OperatingPoints,
+    chart_look,
+    chart_options,
+    check_altair,
+)
 from frame_prc._curves.curve import CURVE
 from frame_prc._curves.curve_frame import check_unused, is_curve
 from frame_prc._frames.border import check_frame, scan_all
@@ -170,9 +176,8 @@ def plot(
     check_frame(frame)
     check_altair("plot")
     start = check_option("start", start, STARTS)
-    drawn = drawing(
-        ci, band, iso_f1, points, roc, threshold, facet, look(dark, title, width, height)
-    )
+    look = chart_look(dark, title, width, height)
+    options = chart_options(ci, band, iso_f1, points, roc, threshold, facet, look)
     from frame_prc._charts import curves  # noqa: PLC0415 - Altair takes its time
 
     given = Given(
@@ -185,7 +190,7 @@ def plot(
         pos=pos,
         neg=neg,
     )
-    return curves.plot(_lines(frame, given, start), drawn)
+    return curves.plot(_chart_source(frame, given, start), options)
 
 
 @verb
@@ -292,7 +297,7 @@ def plot_summary(
     """
     check_frame(frame)
     check_altair("plot_summary")
-    level, looks = confidence(ci), look(dark, title, width, None)
+    level, look = confidence(ci), chart_look(dark, title, width, None)
     from frame_prc._charts import summary  # noqa: PLC0415 - Altair takes its time
 
     given = Given(
@@ -306,17 +311,19 @@ def plot_summary(
         neg=neg,
     )
     pairs = _pairs(given, level, baseline)
-    lines = _lines(frame, given, "one", common_rows=True)
-    return summary.plot_summary(lines, pairs, baseline, level, looks)
+    source = _chart_source(frame, given, "one", common_rows=True)
+    return summary.plot_summary(source, pairs, baseline, level, look)
 
 
-def _lines(frame: AnyFrame, given: Given, start: Start, *, common_rows: bool = False) -> data.Lines:
-    """Return the lines that a chart of rows, of counts, or of a curve frame has."""
+def _chart_source(
+    frame: AnyFrame, given: Given, start: Start, *, common_rows: bool = False
+) -> ChartSource:
+    """Return the segments of rows, of counts, or of a curve frame."""
     if is_curve(given):
         check_unused(**given, start=start)
-        return data.lines_of_curve(scan_all(frame).collect())
+        return source_of_curve(scan_all(frame).collect())
     rows = rows_in_memory(frame, request(**given), CURVE, common_rows=common_rows)
-    return data.lines_of_rows(rows, start)
+    return source_of_rows(rows, start)
 
 
 def _pairs(given: Given, level: float, baseline: str | None) -> Comparison | None:

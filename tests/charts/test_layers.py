@@ -147,9 +147,9 @@ def test_a_threshold_has_a_confusion_table_of_several_lines():
         table.setdefault(cell["name"], {})[cell["column"]] = cell["text"]
     assert [tuple(row.values()) for row in table.values()] == [
         ("2", "0", "0", "2", "1.000", "1.000"),
-        ("1", "0", "1", "1", "1.000", ".500"),
-        ("1", "0", "1", "2", "1.000", ".500"),
-        ("1", "1", "1", "0", ".500", ".500"),
+        ("1", "0", "1", "1", "1.000", "0.500"),
+        ("1", "0", "1", "2", "1.000", "0.500"),
+        ("1", "1", "1", "0", "0.500", "0.500"),
     ]
     assert [*table] == ["new · north", "new · south", "old · north", "old · south"]
 

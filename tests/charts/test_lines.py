@@ -31,7 +31,7 @@ def assert_is_by_hand(chart, steps=STEPS):
     assert line["encoding"]["order"]["field"] == "order"
     assert [row["order"] for row in rows] == [*range(len(steps))]
     assert line["encoding"]["x"]["scale"]["domain"] == line["encoding"]["y"]["scale"]["domain"]
-    assert re.match(r"AP \.833 \[\.\d+, (\.\d+|1\.000)\]$", words(chart)[1])
+    assert re.match(r"AP 0\.833 \[0\.\d+, (0\.\d+|1\.000)\]$", words(chart)[1])
 
 
 @every_kind
@@ -87,7 +87,7 @@ def test_a_curve_without_its_last_points_keeps_its_totals():
     assert of(lines(chart)[0], "tp", "recall") == [
         {"tp": 0, "recall": 0.0}, {"tp": 1, "recall": 0.5},
     ]  # fmt: skip
-    assert words(chart)[1].startswith("AP .500")
+    assert words(chart)[1].startswith("AP 0.500")
 
 
 @every_kind
@@ -98,9 +98,9 @@ def test_weights_have_an_interval_from_rows_and_none_from_sums(kind):
     assert of(lines(chart)[0], "tp", "precision")[1:3] == [
         {"tp": 2.0, "precision": 1.0}, {"tp": 3.0, "precision": 0.75},
     ]  # fmt: skip
-    assert words(chart)[1].startswith("AP .917 [")
+    assert words(chart)[1].startswith("AP 0.917 [")
     curve = weighted.prc.curve("late", "score", weight="w")
-    assert words(frame_prc.plot(kind.make(curve)))[1] == "AP .917"
+    assert words(frame_prc.plot(kind.make(curve)))[1] == "AP 0.917"
 
 
 def test_objects_never_retrieved_count_in_recall():
@@ -155,15 +155,15 @@ def test_a_model_key_of_counts_and_curves_tells_models_apart():
 
 def test_areas_stand_in_the_legend_of_one_panel():
     names = legend(REGIONS.prc.plot("late", "old", by="region"))
-    assert [re.sub(r" \[.*", "", name) for name in names] == ["north AP .833", "south AP .833"]
-    assert all(re.search(r" \[\.\d{3}, (\.\d{3}|1\.000)\]$", name) for name in names)
+    assert [re.sub(r" \[.*", "", name) for name in names] == ["north AP 0.833", "south AP 0.833"]
+    assert all(re.search(r" \[0\.\d{3}, (0\.\d{3}|1\.000)\]$", name) for name in names)
 
 
 def test_areas_stand_above_panels():
     above = words(REGIONS.prc.plot("late", ["old", "new"], by="region"))
     texts = [re.sub(r" \[.*", "", line) for line in above[-6:]]
     assert texts == [
-        "north", "new AP 1.000", "old AP .833", "south", "new AP 1.000", "old AP .833",
+        "north", "new AP 1.000", "old AP 0.833", "south", "new AP 1.000", "old AP 0.833",
     ]  # fmt: skip
 
 

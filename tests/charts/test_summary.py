@@ -39,8 +39,8 @@ def test_summary_has_a_dot_per_segment_by_average_precision(kind):
     assert {row["name"]: row["sizes"] for row in sizes} == {
         "a": "2 / 3 (few)", "b": "2 / 4 (few)", "c": "0 / 2", "d": "1 / 2 (few)",
     }  # fmt: skip
-    [(_, undefined)] = drawn(chart, "text", "said")
-    assert of(undefined, "name", "said") == [{"name": "c", "said": "no positives"}]
+    [(_, undefined)] = drawn(chart, "text", "status_text")
+    assert of(undefined, "name", "status_text") == [{"name": "c", "status_text": "no positives"}]
 
 
 @every_kind
@@ -62,21 +62,21 @@ def test_ticks_of_weighted_rows_are_prevalences(kind):
     weighted = kind.make(THREE.with_columns(w=2.0))
     chart = weighted.prc.plot_summary("late", "old", by="segment", weight="w")
     assert ticks(chart) == pytest.approx({"a": 2 / 3, "b": 1 / 2, "d": 1 / 2}, rel=1e-15)
-    assert "Ticks: prevalence, about what a random ranking has." in " ".join(words(chart))
+    says = "Ticks: prevalence, close to the average precision of a random ranking."
+    assert says in " ".join(words(chart))
 
 
 def ticks(chart):
     [(view, rows)] = drawn(chart, "tick", "name")
-    [moved] = view["transform"]
-    assert moved["as"] == view["encoding"]["x"]["field"] == "average_precision"
-    return {row["name"]: row[moved["calculate"].removeprefix("datum.")] for row in rows}
+    assert view["encoding"]["x"]["title"] == "Average precision"
+    return {row["name"]: row[view["encoding"]["x"]["field"]] for row in rows}
 
 
 @every_kind
 def test_charts_say_what_lies_below_chance(kind):
     worse = kind.make(ranked(*[0] * 50, *[0, 1] * 50))
     summary = worse.prc.plot_summary("late", "old")
-    said = [row["said"] for row in drawn(summary, "circle")[0][1]]
+    said = [row["status_text"] for row in drawn(summary, "circle")[0][1]]
     assert said == ["below chance"]
     assert "worse than random: is a lower score better?" in " ".join(words(summary))
     assert ", below chance" in " ".join(words(worse.prc.plot("late", "old")))
@@ -113,7 +113,9 @@ def test_two_models_are_paired_and_sorted_by_difference(kind, given):
     assert order(chart) == ["d", "a", "b", "c"]
     joined = {row["name"]: (row["low"], row["high"]) for row in drawn(chart, "rule", "low")[0][1]}
     assert joined["d"] == (0.5, 1.0)
-    assert len(drawn(chart, "circle", "average_precision")) == 2
+    [(view, dots)] = drawn(chart, "circle", "average_precision")
+    assert {dot["model"] for dot in dots} == {"new", "old"}
+    assert view["encoding"]["yOffset"]["scale"]["domain"] == ["new", "old"]
     assert len(drawn(chart, "rule", "difference", "ci_low")) == (given == "rows")
 
 
@@ -150,7 +152,7 @@ def test_models_are_summarised_on_the_rows_they_are_compared_on(kind, models, gi
     assert of(sizes, "name", "sizes") == [
         {"name": "north", "sizes": "1 / 2 (few)"}, {"name": "south", "sizes": "0 / 0"},
     ]  # fmt: skip
-    assert "Rows that lack a value are left out for all models." in " ".join(words(chart))
+    assert "Rows with a missing value are left out for all models." in " ".join(words(chart))
 
 
 def test_what_one_model_lacks_is_not_said_to_be_lacking_for_all():

@@ -58,7 +58,7 @@ def test_all_layers_together_stay_under_the_limit_of_altair():
     assert row_count(chart) < 5000
     assert len(lines(chart)) == 10
     error = chart.usermeta["frame_prc"]["precision_error"]
-    assert f"steps are off by {error:.2g} at most" in " ".join(words(chart))
+    assert f"Thinned: precision is off by at most {error:.2g}." in " ".join(words(chart))
 
 
 def test_a_band_leaves_room_for_the_lines():
@@ -89,7 +89,7 @@ def test_a_thinned_curve_says_how_far_off_it_is_already():
     curve = noisy(20_000).prc.curve("late", "score", keep=50)
     chart = curve.prc.plot()
     assert chart.usermeta["frame_prc"]["precision_error"] == curve["precision_error"][0]
-    assert words(chart)[1].startswith("AP ≈ .")
+    assert words(chart)[1].startswith("AP ≈ 0.")
 
 
 @pytest.mark.parametrize(

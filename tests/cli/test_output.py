@@ -237,7 +237,7 @@ def test_a_picture_is_drawn_from_rows_and_from_a_curve(here, suffix):
         ),
         (
             "plot rows.csv -t late -s score -o p.svg --points rec=.9",
-            "--points names 'rec', which is no criterion. Allowed: 'recall', 'precision', "
+            "--points names 'rec', which is not a criterion. Allowed: 'recall', 'precision', "
             "'threshold', 'f_beta', 'predicted_rate'. Hint: for example --points 'recall=0.9'.",
         ),
     ],

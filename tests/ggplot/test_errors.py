@@ -111,7 +111,7 @@ def test_what_is_no_frame_is_refused(tmp_path):
 def test_a_script_of_somebody_else_stays_where_it_is(tmp_path):
     script = tmp_path / "curves.R"
     script.write_text("precious <- TRUE\n")
-    with pytest.raises(FileError, match=r"curves.R' is there, and is no script .* Hint: another"):
+    with pytest.raises(FileError, match=r"curves.R' exists and was not written .* Hint: choose"):
         ROWS.prc.write_ggplot(tmp_path / "curves.tsv", "late", "score")
     assert script.read_text() == "precious <- TRUE\n"
     assert os.listdir(tmp_path) == ["curves.R"]
@@ -160,7 +160,7 @@ def test_a_key_of_a_curve_that_is_named_like_its_area_is_refused(tmp_path):
     curve = ROWS.rename({"origin": "average_precision"}).prc.curve(
         "late", "score", by="average_precision"
     )
-    says = "key 'average_precision' of the curve is named like a column that is added to it"
+    says = "key 'average_precision' of the curve has the name of a column that is added to it"
     with pytest.raises(ColumnError, match=says):
         curve.prc.write_ggplot(tmp_path / "curves.tsv")
 

@@ -218,7 +218,7 @@ def test_the_script_says_what_stands_for_null_and_how_keys_are_called(keys):
     folder, _ = keys
     script = (folder / "tsv.R").read_text(encoding="ascii")
     name = "X....system..touch.injected......"
-    assert "# Missing is NA, <<<NA>>> in " + name in script
+    assert "# Missing values are NA, <<<NA>>> in " + name in script
     assert re.search(rf"^#   {re.escape(name)}: factor, \"\\\"\); system", script, re.MULTILINE)
 
 

@@ -1,0 +1,152 @@
+"""The rows of a chart of curves, thinned to the number that Altair can draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_prc._charts.data import EvaluatedSegments
+from frame_prc._charts.options import ChartOptions
+from frame_prc._charts.roc import false_positive_rate, thin
+from frame_prc._charts.text import criterion_text, joined
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.thinning import THINNED
+from frame_prc._formulas import normal_quantile
+from frame_prc._request.specs import LEAST_POINTS, Target
+
+ISO_STEPS = 50
+_MOST_ROWS = 4_900  # Altair draws up to 5,000
+_ROWS_PER_LINE = 10  # for baselines and notes
+_CELLS = 8  # of a confusion matrix, or of a row of a table
+_RECALLS = 101
+_SHARE_OF_BAND = 0.3
+_SHARE_OF_ROC = 0.4
+
+
+@dataclass(frozen=True)
+class ChartRows:
+    """All rows of a chart, each with the panel and the series of its line.
+
+    ``at_threshold`` are the operating points of ``threshold=``; ``undefined`` names the operating
+    points that cannot be drawn. The errors are the largest due to thinning.
+    """
+
+    curve: pl.DataFrame
+    roc: pl.DataFrame
+    ribbon: pl.DataFrame
+    points: pl.DataFrame
+    at_threshold: pl.DataFrame
+    undefined: list[str]
+    precision_error: float
+    roc_error: float
+
+
+def chart_rows(
+    segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
+) -> ChartRows:
+    """Return the rows of a chart."""
+    points = _points(segments, lines, options.all_targets())
+    # The operating point of threshold= is the last of each line.
+    last = points.group_by("line", maintain_order=True).last() if points.height else points
+    band = _band(segments, lines, options)
+    corners = segments.curves("corners")
+    sizes = corners.group_by("line").len()["len"].to_list()
+    room = _MOST_ROWS - band.height - points.height - _CELLS * last.height
+    room -= _ROWS_PER_LINE * lines.height + (ISO_STEPS + 2) * len(options.iso_f1)
+    room_of_roc = int(room * _SHARE_OF_ROC) if options.roc else 0
+    curve = _with_labels(_curve(segments, sizes, room - room_of_roc, options), lines)
+    roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if options.roc else 0)
+    return ChartRows(
+        curve=curve,
+        roc=_with_labels(roc, lines),
+        ribbon=curve if options.wilson else band,
+        points=points,
+        at_threshold=last,
+        undefined=_undefined(points),
+        precision_error=_largest(curve[THINNED[0]]) + (segments.error or 0.0),
+        roc_error=roc_error,
+    )
+
+
+def _curve(
+    segments: EvaluatedSegments, sizes: Sequence[int], room: int, options: ChartOptions
+) -> pl.DataFrame:
+    """Return curves that have up to ``room`` points together."""
+    most = _most_points(sizes, room)
+    z = normal_quantile(options.level) if options.wilson else None
+    curve = segments.curves(most, z)
+    if most >= max(sizes, default=0):
+        return curve
+    # Thinned curves have fewer points than allowed where they are flat, so try a larger limit.
+    longer = segments.curves(max(most * room // max(curve.height, 1), most), z)
+    return longer if longer.height <= room else curve
+
+
+def _most_points(sizes: Sequence[int], room: int) -> int:
+    """Return the limit of points per line at which the lines fit, given their full sizes."""
+    left = len(sizes)
+    for size in sorted(sizes):
+        if size * left > room:
+            return max(room // left, LEAST_POINTS)
+        room, left = room - size, left - 1
+    return max([*sizes, LEAST_POINTS])
+
+
+def _largest(errors: pl.Series) -> float:
+    largest = errors.max()
+    return largest if isinstance(largest, float) else 0.0
+
+
+def _roc(corners: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
+    if not most:
+        return corners.clear(), 0.0
+    return thin(corners.with_columns(fpr=false_positive_rate()).drop_nulls("fpr"), most)
+
+
+def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions) -> pl.DataFrame:
+    """Return the bands, at as many recalls as there is room for."""
+    if not options.band:
+        return pl.DataFrame()
+    defined = max(lines[AVERAGE_PRECISION].count(), 1)
+    count = min(_RECALLS, int(_MOST_ROWS * _SHARE_OF_BAND) // defined)
+    recalls = [i / (count - 1) for i in range(count)]
+    rows = segments.bands_at(recalls, options.level).drop_nulls("precision_low")
+    return _with_labels(rows, lines)
+
+
+def _points(
+    segments: EvaluatedSegments, lines: pl.DataFrame, targets: Sequence[Target]
+) -> pl.DataFrame:
+    if not targets:
+        return pl.DataFrame()
+    points = segments.points_at(targets)
+    criteria = list(map(criterion_text, targets)) * (len(points) // len(targets))
+    points = points.with_columns(
+        pl.Series("criterion", criteria, dtype=pl.String), fpr=false_positive_rate()
+    )
+    return _with_labels(points, lines)
+
+
+def _undefined(points: pl.DataFrame) -> list[str]:
+    """Return the names of the operating points that have no precision or recall."""
+    if points.is_empty():
+        return []
+    keys = [name for name in points.columns if name.startswith("key_")]
+    undefined = points.filter(pl.any_horizontal(pl.col("precision", "recall").is_null()))
+    return [
+        f"{joined(row[key] for key in keys)}: {row['criterion']}" if keys else row["criterion"]
+        for row in undefined.iter_rows(named=True)
+    ]
+
+
+def _with_labels(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """Add the labels of their lines to rows, and their order in them."""
+    keys = [name for name in lines.columns if name.startswith("key_")]
+    labels = lines.select("line", "panel", "series", "ap", *keys)
+    labelled = rows.join(labels, on="line", how="left", maintain_order="left")
+    ordered = labelled.with_columns(order=pl.int_range(pl.len()).over("line"))
+    # As text: JSON has no infinity.
+    threshold = [pl.col("threshold").cast(pl.String)] if "threshold" in rows.columns else []
+    return ordered.with_columns(threshold)

@@ -1,0 +1,93 @@
+"""The lines of a chart of curves: the panel, the colour, and the name of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import polars as pl
+
+from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
+from frame_prc._charts.text import ap_text, number_by, with_key_texts, with_names
+from frame_prc._charts.theme import MOST_OVERLAID, MOST_SEGMENTS
+from frame_prc._lazy import key_names
+from frame_prc.exceptions import DataError, OptionError
+
+FacetKeys: TypeAlias = tuple[str, ...] | bool | None
+
+_MOST_LINES = 60
+_FEW_LINES = 6
+
+
+def check_readable(source: ChartSource, facet: FacetKeys) -> None:
+    """Raise an error if there are too many lines to read, before they are computed."""
+    hint = f"filter the segments; plot_summary() shows up to {MOST_SEGMENTS}, and summary() all"
+    source.check_count(
+        key_names(len(source.keys)),
+        _MOST_LINES,
+        "lines",
+        hint,
+        shell_hint="filter the segments; frame-prc summary shows all",
+    )
+    _, series_keys = _split_keys(source.keys, source.table, facet)
+    overlaid = source.count(series_keys)
+    if overlaid > MOST_OVERLAID:
+        raise DataError(
+            f"{overlaid} lines would share a panel",
+            f"up to {MOST_OVERLAID}, as many as colours and dashes can tell apart",
+            "facet= takes the keys that get a panel per value",
+        )
+
+
+def label_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
+    """Return a row per line.
+
+    Its ``panel`` and ``panel_name``, its ``colour`` and ``series``, the name in the legend, and its
+    average precision as text in ``ap``, beside the columns of the segment with its keys as text.
+    """
+    values, approximate = segments.table, segments.error is not None
+    panel_keys, series_keys = _split_keys(segments.keys, values, facet)
+    areas = [ap_text(row, approximate=approximate) for row in values.iter_rows(named=True)]
+    lines = with_key_texts(values, segments.keys).with_columns(
+        number_by(values, panel_keys, "panel"),
+        number_by(values, series_keys, "colour"),
+        pl.Series("ap", areas, pl.String),
+    )
+    lines = with_names(lines, "panel", panel_keys, "panel_name")
+    lines = with_names(lines, "colour", series_keys, "series")
+    if panel_keys or lines.height == 1:
+        return lines
+    return lines.with_columns(series=pl.col("series") + " " + pl.col("ap"))
+
+
+def _split_keys(
+    names: Sequence[str], table: pl.DataFrame, facet: FacetKeys
+) -> tuple[list[str], list[str]]:
+    """Return the keys whose values have panels, and those whose values have colours."""
+    keys = key_names(len(names))
+    if isinstance(facet, tuple):
+        _check_facet(facet, names)
+        in_panels = [key for key, name in zip(keys, names, strict=True) if name in facet]
+    else:
+        in_panels = [] if facet is False else _default_panel_keys(keys, table, names)
+    return in_panels, [key for key in keys if key not in in_panels]
+
+
+def _default_panel_keys(keys: list[str], table: pl.DataFrame, names: Sequence[str]) -> list[str]:
+    """Overlay models; else a few lines; else the last of several keys, if it has few values."""
+    if has_models(names):
+        others = keys[1:]
+        return others if others and table.select(others).n_unique() > 1 else []
+    if table.height <= _FEW_LINES:
+        return []
+    overlay_last = len(keys) > 1 and table[keys[-1]].n_unique() <= _FEW_LINES
+    return keys[:-1] if overlay_last else keys
+
+
+def _check_facet(facet: Sequence[str], names: Sequence[str]) -> None:
+    for name in facet:
+        if name not in names:
+            raise OptionError(
+                f"facet= names {name!r}, which is not a key",
+                ", ".join(map(repr, names)) or "None or False, as there are no keys",
+            )
