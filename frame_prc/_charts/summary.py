@@ -378,7 +378,7 @@ def _notes(
     if not differences.is_empty():
         notes.append("Sorted by difference.")
     if "few_positives" in dots["status"]:
-        notes.append("(few): fewer than 20 positives, intervals cover less than stated.")
+        notes.append("(few): fewer than 20 positives, intervals may cover less than stated.")
         if "ci_low" in differences.columns:
             notes.append("Intervals marked (few) may extend past the axis.")
     if segments.given.columns.several_models and _any_dropped(dots):

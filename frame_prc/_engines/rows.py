@@ -183,7 +183,7 @@ def _of_model(values: list[nw.Expr]) -> nw.Expr:
 def _amounts(columns: Columns, zero: nw.Expr) -> tuple[nw.Expr, nw.Expr]:
     """Return how much of each class a row holds."""
     dtype = _amount_dtype(columns)
-    if columns.counted:
+    if columns.aggregated:
         return nw.col("pos").cast(dtype), nw.col("neg").cast(dtype)
     one = nw.col("weight").cast(dtype) if columns.weighted else nw.lit(1, dtype)
     positive = nw.when(is_positive(columns, nw.col("truth")))

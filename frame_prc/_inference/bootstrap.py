@@ -23,7 +23,7 @@ from frame_prc.exceptions import OptionError
 
 def check_drawable(rows: Rows) -> None:
     """Raise an error if the input is not rows, or counts of rows, to draw from."""
-    if rows.columns.counted and rows.columns.weighted:
+    if rows.columns.aggregated and rows.columns.weighted:
         raise OptionError(
             "a bootstrap cannot resample the sums of weights in pos= and neg=",
             "integer counts, or single rows with truth= and weight=",
@@ -94,7 +94,7 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
         used = rows.used().with_columns(score)
     else:
         used = binned(rows, bins)
-    cells = (_counted_cells if rows.columns.counted else _row_cells)(used, rows)
+    cells = (_counted_cells if rows.columns.aggregated else _row_cells)(used, rows)
     order = ["segment", "score", "positive", "weight", "cluster"]
     descending = [name == "score" for name in order]
     numbered = rows.with_checks(ranking.segments.numbered(cells))

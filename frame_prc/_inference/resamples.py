@@ -184,7 +184,8 @@ class _Sample:
 
     def replicates(self, resampling: Resampling, progress: Progress) -> Iterator[_Curves]:
         """Yield curves in blocks; memory holds one block."""
-        random, total = resampling.generator(), resampling.replicates
+        # The same seed for each segment: its result does not depend on the others.
+        random, total = np.random.default_rng(resampling.seed), resampling.replicates
         sizes = np.concatenate([self.positive.sizes, self.negative.sizes])
         block = max(1, _BLOCK // min(int(sizes.sum()), _ROWS_PER_BINOMIAL * len(sizes)))
         for first in range(0, total, block):

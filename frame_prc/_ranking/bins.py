@@ -52,7 +52,7 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
     return replace(
         rows,
         frame=cached(checked.select(*rows.keys, level, *amounts)),
-        counted=True,
+        has_counts=True,
         usable=None,
         n_dropped=pl.col("n_dropped") if "n_dropped" in amounts else None,
         values=None,

@@ -173,7 +173,7 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     if ranking.squares:
         last["positives_squares"] = "tp_squares"
     totals = {name: pl.when("closes").then(sums).backward_fill() for name, sums in last.items()}
-    terms_of_counts = _TERMS_OF_COUNTS if ranking.rows.counted else 0
+    terms_of_counts = _TERMS_OF_COUNTS if ranking.rows.has_counts else 0
     picked = _picked(ranked, points, key, ("tp", "fp")).with_columns(key.opens(), key.closes())
     n_terms = _until_next(pl.col("row").cast(pl.Int64)) + terms_of_counts
     return picked.with_columns(n_terms=n_terms, **totals)

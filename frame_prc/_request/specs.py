@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import polars as pl
-
-if TYPE_CHECKING:
-    import numpy as np
 
 # --- roles -------------------------------------------------------------------------------------
 
@@ -62,12 +59,6 @@ class Resampling:
     replicates: int = 1000
     seed: int | None = None
     stratified: bool = False
-
-    def generator(self) -> np.random.Generator:
-        """Return the source of random numbers of a segment, the same for each."""
-        import numpy as np  # noqa: PLC0415
-
-        return np.random.default_rng(self.seed)
 
 
 @dataclass(frozen=True)

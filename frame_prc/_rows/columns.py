@@ -52,7 +52,7 @@ class Columns:
         return roles | {role: column for role, column in others.items() if column is not None}
 
     @property
-    def counted(self) -> bool:
+    def aggregated(self) -> bool:
         """Whether rows are already aggregated into ``pos`` and ``neg``."""
         return "pos" in self.classes
 
@@ -70,7 +70,7 @@ class Columns:
     @property
     def lacks_squares(self) -> bool:
         """Whether there are sums of weights without sums of squares: their variance is unknown."""
-        return self.counted and self.weighted and not self.with_squares
+        return self.aggregated and self.weighted and not self.with_squares
 
     @property
     def positive_class(self) -> pl.Series | None:

@@ -45,7 +45,7 @@ def dropped(missing: Missing) -> tuple[str, ...]:
 class Rows:
     """Rows ready to be counted, one per row and model.
 
-    ``source`` is the projection that they come from, and that is checked; ``counted`` says that
+    ``source`` is the projection that they come from, and that is checked; ``has_counts`` says that
     rows have ``pos`` and ``neg``; under ``missing="drop"``, ``usable`` says which rows count, and
     ``n_dropped`` how many a row stands for that do not, both ``None`` otherwise; ``in_memory`` says
     that the source is in memory: then ``check`` raises if it is invalid, and ``values`` is the
@@ -56,7 +56,7 @@ class Rows:
     source: pl.LazyFrame
     columns: Columns
     score_dtype: pl.DataType
-    counted: bool
+    has_counts: bool
     usable: pl.Expr | None
     n_dropped: pl.Expr | None
     values: pl.DataFrame | None
@@ -77,11 +77,11 @@ class Rows:
 
     def is_positive(self) -> pl.Expr:
         """Return whether a row holds any of the positive class."""
-        return pl.col("pos") > 0 if self.counted else pl.col("truth")
+        return pl.col("pos") > 0 if self.has_counts else pl.col("truth")
 
     def carried(self, *, squares: bool) -> list[str]:
         """Return the columns of a row's amounts; none where each row counts as one."""
-        if self.counted:
+        if self.has_counts:
             return [*SUMS, *(SQUARES if squares else ())]
         return ["weight"] if self.columns.weighted else []
 
@@ -91,7 +91,7 @@ class Rows:
         ``positive`` says whether a row is positive. Where each row counts as one, squares are left
         out: they are the same.
         """
-        if self.counted:
+        if self.has_counts:
             return {name: pl.col(name) for name in self.carried(squares=squares)}
         classes = dict(zip(SUMS, (positive, ~positive), strict=True))
         if not self.columns.weighted:
@@ -163,7 +163,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
         source=source,
         columns=columns,
         score_dtype=dtype,
-        counted=columns.counted,
+        has_counts=columns.aggregated,
         usable=usable,
         n_dropped=None if usable is None else (~usable).cast(pl.Int64),
         values=values,
@@ -251,7 +251,7 @@ def _score(columns: Columns, index: int, dtype: pl.DataType) -> pl.Expr:
 
 def _classes(columns: Columns) -> list[pl.Expr]:
     """Return the columns with a row's amount of each class."""
-    if columns.counted:
+    if columns.aggregated:
         # Not strict: a count beyond Int64 is an error of the checks.
         dtype = pl.Float64 if columns.weighted else pl.Int64
         return [pl.col(*columns.classes).cast(dtype, strict=False)]

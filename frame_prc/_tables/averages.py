@@ -54,7 +54,7 @@ def _check(rows: Rows, over: str, average: Average) -> None:
             if rows.columns.key_dtypes
             else f"by={over!r} makes it one",
         )
-    if average == "samples" and rows.columns.counted and rows.columns.weighted:
+    if average == "samples" and rows.columns.aggregated and rows.columns.weighted:
         raise OptionError(
             "average='samples' needs the mean weight of each segment's rows, which sums of weights "
             "in pos= and neg= do not contain",
