@@ -77,7 +77,10 @@ class FileError(PrcError, OSError):
 
 
 def message(what: str, allowed: str | None = None, hint: str | None = None) -> str:
-    """Return the text of an error from its parts."""
+    """Return the text of an error from its parts.
+
+    A shell has a text of its own, in ``cli/errors.py``.
+    """
     parts = [what]
     if allowed is not None:
         parts.append(f"Allowed: {allowed}")

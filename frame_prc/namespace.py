@@ -18,7 +18,7 @@ import polars as pl
 
 from frame_prc import verbs
 from frame_prc._engines.engine import class_of
-from frame_prc._request.parameters import verb
+from frame_prc._request.near_misses import verb
 
 P = ParamSpec("P")
 R = TypeVar("R")

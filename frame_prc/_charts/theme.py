@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 AnyChart: TypeAlias = Any
 
 # Okabe & Ito (2008), jfly.uni-koeln.de/color, in order of contrast; the lowest-contrast colour is
-# left out for each background.
+# left out for each background. The R script has its own list, okabe_ito in _ggplot/curves.R.
 _ON_LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 _ON_DARK = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#FFFFFF")
 _DASHES = ([1, 0], [7, 3], [2, 2])

@@ -1,4 +1,7 @@
-"""Bounds of an average precision where the order within a tie or a bin is unknown."""
+"""Bounds of an average precision where the order within a tie or a bin is unknown.
+
+What is a tie is decided in :mod:`frame_prc._ranking.rank_key`.
+"""
 
 from __future__ import annotations
 

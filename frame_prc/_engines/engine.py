@@ -1,7 +1,7 @@
 """Engines besides Polars: how to recognise their frames, and the SQL in which they differ.
 
 Nothing is imported for the user: whoever has a DuckDB relation or a PySpark DataFrame has imported
-its package already. :mod:`frame_prc._engines.verbs` plans what happens inside an engine.
+its package already. :mod:`frame_prc._engines.plans` plans what happens inside an engine.
 """
 
 from __future__ import annotations

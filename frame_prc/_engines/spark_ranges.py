@@ -3,7 +3,7 @@
 A segment with many scores is cut into ranges of about equally many. The place of the cuts does not
 change a result, but every part of its plan must find the same ones, and so must a task that runs a
 second time. Hence they only depend on the data: they are exact quantiles of the scores that a hash
-selects.
+selects. What is summed up within the ranges, and across them, is in ``plans``.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ as_time <- function(x, zone) {
 most_panels <- 40 # further panels are not drawn, which the subtitle mentions
 most_on_top <- 5 # with more colours, the legend is at the side
 f_scores <- c(0.2, 0.4, 0.6, 0.8) # of the grey curves
+# Okabe & Ito (2008), jfly.uni-koeln.de/color
 okabe_ito <- c(
   "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"
 )

@@ -5,7 +5,14 @@
     segment | slot of the score, the highest score first | 1 for a positive row, else 0
 
 In ascending order segments are in the order of their keys, scores descend, and positives are last
-within a tie. Sorting 5 million Int128 keys takes as long as sorting as many Float64 scores, and
+within a tie.
+
+The rule for ties is here: rows of a segment are tied if their scores have the same slot (see
+``scale``), and a tie ends where the key changes in more than the class. What has no rank key
+states the same rule for itself: engines group by the score, as does the bootstrap, and the plain
+expression ranks it.
+
+Sorting 5 million Int128 keys takes as long as sorting as many Float64 scores, and
 Int64 keys take less; sorting by two columns takes about 12 times as long.
 """
 

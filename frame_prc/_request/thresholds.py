@@ -1,4 +1,4 @@
-"""Thresholds, and the bins between them."""
+"""Thresholds: the bins between them, and the dtype in which results report them."""
 
 from __future__ import annotations
 
@@ -77,5 +77,8 @@ class Bins:
 
 
 def threshold_dtype(score: pl.DataType) -> pl.DataType:
-    """Return the dtype of thresholds: that of the score if it is a float."""
+    """Return the dtype of thresholds in results: that of the score if it is a float.
+
+    Exact counts are the exception: they keep the score as it is.
+    """
     return score if score.is_float() else pl.Float64()

@@ -13,7 +13,7 @@ import frame_prc
 from frame_prc.cli import charts, output
 from frame_prc.cli import input as _input
 from frame_prc.cli.counting import counts
-from frame_prc.cli.parameters import (
+from frame_prc.cli.options import (
     DEBUG,
     FOR_R,
     OPTIONS,

@@ -6,7 +6,7 @@ import re
 import shlex
 import signal
 
-from frame_prc.cli.parameters import OPTIONS, PLOT, SOURCE, flag
+from frame_prc.cli.options import OPTIONS, PLOT, SOURCE, flag
 from frame_prc.exceptions import DataError, PrcError, message
 
 SUCCESS, BAD_DATA, BAD_USAGE, INTERRUPTED = 0, 1, 2, 128 + signal.SIGINT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from frame_prc._request.parameters import parameter_name
+from frame_prc._request.near_misses import parameter_name
 from frame_prc.cli.commands import COMMANDS
 from frame_prc.exceptions import OptionError
 

@@ -12,6 +12,7 @@ from frame_prc._curves.expression import rank_expression, weighted_expression
 from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, check_frame
 from frame_prc._lazy import named
+from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     average_over,
     bins_of,
@@ -20,7 +21,6 @@ from frame_prc._request.options import (
     recall_bounds,
     resampling,
 )
-from frame_prc._request.parameters import verb
 from frame_prc._request.roles import check_column, check_option, request
 from frame_prc._request.specs import (
     STARTS,

@@ -11,11 +11,11 @@ from frame_prc._curves.counts import Counts, merge
 from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, apply, apply_all, check_frame, scan
 from frame_prc._ranking.bins import find_thresholds
+from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     bins_of,
     threshold_number,
 )
-from frame_prc._request.parameters import verb
 from frame_prc._request.roles import check_option, names_of, request
 from frame_prc._request.specs import (
     IntoColumn,

@@ -13,6 +13,7 @@ from frame_prc._engines.engine import engine_of
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT, check_frame
 from frame_prc._inference.bootstrap import Band
+from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     Numbers,
     bins_of,
@@ -25,7 +26,6 @@ from frame_prc._request.options import (
     targets,
 )
 from frame_prc._request.packages import check_numpy
-from frame_prc._request.parameters import verb
 from frame_prc._request.roles import check_option, request
 from frame_prc._request.specs import (
     STARTS,

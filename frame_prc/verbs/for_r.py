@@ -15,12 +15,12 @@ from frame_prc._curves.curve_frame import CurveFrame, check_unused, is_curve, re
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import check_frame, scan_all
 from frame_prc._ggplot.write import check_keys, table_path, write
+from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     check_title,
     confidence,
     points_to_keep,
 )
-from frame_prc._request.parameters import verb
 from frame_prc._request.roles import Given, Request, check_option, request
 from frame_prc._request.specs import (
     STARTS,

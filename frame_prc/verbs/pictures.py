@@ -16,11 +16,11 @@ from frame_prc._charts.options import (
 from frame_prc._curves.curve import CURVE
 from frame_prc._curves.curve_frame import check_unused, is_curve
 from frame_prc._frames.border import check_frame, scan_all
+from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     comparison,
     confidence,
 )
-from frame_prc._request.parameters import verb
 from frame_prc._request.roles import Given, check_option, request
 from frame_prc._request.specs import (
     STARTS,

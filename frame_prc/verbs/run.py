@@ -42,13 +42,13 @@ def engine_verbs(engine: Engine, asked: Request, **refused: bool) -> Any:
     """Return the module that plans verbs inside an engine, for a request that can run there."""
     check_request(engine, asked, **refused)
     try:
-        from frame_prc._engines import verbs  # noqa: PLC0415 - needs an extra
+        from frame_prc._engines import plans  # noqa: PLC0415 - needs an extra
     except ImportError as error:
         raise FrameError(
             f"{engine.kind} needs a package that is not installed: {error}",
             hint=install_hint(engine.extra),
         ) from error
-    return verbs
+    return plans
 
 
 def rows_in_memory(

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from frame_prc._frames.border import FrameT, check_frame
+from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     comparison,
     confidence,
 )
-from frame_prc._request.parameters import verb
 from frame_prc._request.roles import check_option, request
 from frame_prc._request.specs import (
     Adjust,

@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc.cli import commands as _commands
-from frame_prc.cli import parameters as _parameters
+from frame_prc.cli import options as _options
 
 # --- commands and options ----------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ def test_a_model_is_named_before_its_column():
     ids=str,
 )
 def test_a_label_has_the_dtype_of_its_truth(text, dtype, value):
-    label = _parameters.label(text, dtype)
+    label = _options.label(text, dtype)
     assert (label, type(label)) == (value, type(value))
 
 
