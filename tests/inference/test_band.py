@@ -111,7 +111,7 @@ def test_where_nothing_is_retrieved_nothing_is_known(kind, start):
 
 @every_kind
 def test_shares_of_weights_are_no_shares_of_rows(kind):
-    with pytest.raises(OptionError, match=r"ci= of a curve is for counts.*band\(...\) resamples"):
+    with pytest.raises(OptionError, match=r"ci= of a curve needs counts.*band\(...\) resamples"):
         frame_prc.curve(kind.make(ROWS), "late", "score", weight="w", ci=0.9)
     sums = kind.make(pl.DataFrame({"score": [2, 1], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
     with pytest.raises(OptionError, match="sums of weights"):
