@@ -57,6 +57,10 @@ def chart_rows(
     room -= _ROWS_PER_LINE * lines.height + (ISO_STEPS + 2) * len(options.iso_f1)
     room_of_roc = int(room * _SHARE_OF_ROC) if options.roc else 0
     curve = _with_labels(_curve(segments, sizes, room - room_of_roc, options), lines)
+    if options.wilson:
+        # The step to the first point has its interval from recall 0 on.
+        interval = pl.col("precision_low", "precision_high")
+        curve = curve.with_columns(interval.backward_fill(limit=1).over("line"))
     roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if options.roc else 0)
     return ChartRows(
         curve=curve,

@@ -56,7 +56,7 @@ _TEXT_NOTES = """\
 # Missing values are {nulls}, infinity is Inf. Text is in double quotes; quotes in it are doubled.
 #
 # Numbers have 17 digits. R's read.table() and data.table's fread() read them bit for bit; readr
-# reads one in five as a neighbouring double (a relative error of 2e-16), and loses numbers below
+# reads one in three as a neighbouring double (a relative error of 2e-16), and loses numbers below
 # 1e-290. So every package below reads text only, and R converts it to numbers in restore()."""
 
 _ARROW_NOTES = "# Missing values are null. The package arrow reads numbers bit for bit."

@@ -30,7 +30,9 @@ def test_ci_draws_intervals_at_thresholds(kind):
     chart = kind.make(ROWS).prc.plot("late", "score", ci=0.9)
     [(view, rows)] = drawn(chart, "area", "precision_low")
     assert view["mark"]["interpolate"] == "step-before"
-    assert rows[0]["precision_low"] is None
+    # Where the curve opens it has the interval of its first step, whose left end it is.
+    ends = ("precision_low", "precision_high")
+    assert [rows[0][end] for end in ends] == [rows[1][end] for end in ends] != [None, None]
     for row, (tp, fp) in zip(rows[1:], [(1, 0), (2, 1), (2, 2)], strict=True):
         low, high = wilson(tp, fp, 1.6448536269514722)
         assert (row["precision_low"], row["precision_high"]) == pytest.approx((low, high))
