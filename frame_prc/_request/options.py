@@ -359,4 +359,4 @@ def f_scores_and_steps(f_scores: Any, points: int) -> tuple[list[float], int]:
     if not _is_integer(points) or not 1 < points <= _MOST_RECALLS:
         allowed = f"an integer from 2 to {_MOST_RECALLS}"
         raise OptionError(f"points={shown(points)} do not make a line", allowed)
-    return scores, int(points) - 1
+    return [float(score) for score in scores], int(points) - 1

@@ -265,9 +265,9 @@ def operating_points(
     Same kind as ``frame``
         The keys, then ``criterion`` (String), ``target`` (Float64), ``threshold``,
         ``tp, fp, fn, tn, precision, recall`` as in :func:`curve`, ``f_score`` (F1, or the F-beta
-        requested) and ``predicted_rate`` (``(tp + fp) / n``). Sorted by the keys, then in the order
-        of the parameters above. If no point meets a target, its row holds nulls. With
-        ``missing="drop"``, also ``n_dropped``.
+        requested; null without positives) and ``predicted_rate`` (``(tp + fp) / n``). Sorted by the
+        keys, then in the order of the parameters above. If no point meets a target, its row holds
+        nulls. With ``missing="drop"``, also ``n_dropped``.
 
     Raises
     ------

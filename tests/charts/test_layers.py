@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy as np
 import polars as pl
 import pytest
 from chart_reading import REGIONS, ROWS, drawn, is_over, lines, of, words
@@ -186,3 +189,9 @@ def test_thresholds_are_said_to_the_last_digit_and_may_be_infinite(dtype):
         chart = infinite.prc.plot("late", "score")
         assert [row["threshold"] for row in lines(chart)[0]] == ["inf", "inf", "0.1", "-inf"]
         assert not re.search(r"NaN|Infinity", chart.to_json())
+
+
+def test_scores_of_iso_lines_may_be_numbers_of_any_type():
+    given = [Fraction(1, 4), Decimal("0.5"), np.float32(0.75)]
+    chart = ROWS.prc.plot("late", "score", iso_f1=given)
+    assert chart.to_dict() == ROWS.prc.plot("late", "score", iso_f1=[0.25, 0.5, 0.75]).to_dict()
