@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -13,44 +14,59 @@ from frame_prc._ranking.ranking import Ranking
 _TERMS_OF_COUNTS = 2**17
 
 
-class Points(Enum):
-    """The rows at which running sums are wanted, besides the row that opens each segment."""
+@dataclass(frozen=True)
+class Points:
+    """The rows at which running sums are wanted, besides the row that opens each segment.
 
-    TIES = "the last row of each score"
-    CORNERS = "the last row of the first and the last score for each number of true positives"
-    STEPS = "the last row of each score with positives, beside the sums at the score before"
-    HITS = "the last row of each score with positives"
-
-
-TIES, CORNERS, STEPS, HITS = Points
-
-
-def _picked(
-    ranked: pl.LazyFrame, points: Points, key: RankKey, sums: tuple[str, str]
-) -> pl.LazyFrame:
-    """Return the rows of these points, and the last row of each segment.
-
-    ``sums`` names two running sums, the first of positives.
+    Parameters
+    ----------
+    chosen
+        Which of the last rows of each score, given the name of the running sum of positives; all
+        of them if it is ``None``.
+    beside_previous
+        Whether they have the sums at the score before, as ``tp_a`` and ``fp_a``.
+    only_hits
+        Whether only scores with positives are wanted, so that other rows can be left out early.
     """
-    if points is HITS:
-        return ranked.filter((key.ends_tie() & key.positive()) | key.closes())
-    ties, found = ranked.filter(key.ends_tie()), pl.col(sums[0])
-    if points is STEPS:
-        before = ties.with_columns(pl.col(name).shift(1).alias(f"{name}_a") for name in sums)
-        return before.filter((found > pl.col(f"{sums[0]}_a")) | key.opens() | key.closes())
-    return ties.filter(_is_corner(key, found)) if points is CORNERS else ties
+
+    chosen: Callable[[RankKey, str], pl.Expr] | None = None
+    beside_previous: bool = False
+    only_hits: bool = False
+
+    def of(self, ranked: pl.LazyFrame, key: RankKey, sums: tuple[str, str]) -> pl.LazyFrame:
+        """Return these rows, and the last row of each segment.
+
+        ``sums`` names two running sums, the first of positives.
+        """
+        if self.only_hits:
+            return ranked.filter((key.ends_tie() & key.positive()) | key.closes())
+        ties = ranked.filter(key.ends_tie())
+        if self.beside_previous:
+            ties = ties.with_columns(pl.col(name).shift(1).alias(f"{name}_a") for name in sums)
+        return ties if self.chosen is None else ties.filter(self.chosen(key, sums[0]))
 
 
-def _is_corner(key: RankKey, found: pl.Expr) -> pl.Expr:
+def _is_corner(key: RankKey, found: str) -> pl.Expr:
     """Return whether a point is the first or the last of its number of true positives.
 
     Between these two only false positives are added: the points lie on a vertical line, below the
     first and above the last, where they change neither an area nor a maximum.
     """
-    opens = key.opens()
-    begins = opens | opens.shift(1) | (found != found.shift(1))
-    ends = opens.shift(-1, fill_value=True) | (found != found.shift(-1))
+    opens, sums = key.opens(), pl.col(found)
+    begins = opens | opens.shift(1) | (sums != sums.shift(1))
+    ends = opens.shift(-1, fill_value=True) | (sums != sums.shift(-1))
     return begins | ends | key.unretrieved().shift(-1)
+
+
+def _is_step(key: RankKey, found: str) -> pl.Expr:
+    """Return whether a score has positives; the rows that open and close a segment stay too."""
+    return (pl.col(found) > pl.col(f"{found}_a")) | key.opens() | key.closes()
+
+
+TIES = Points()
+CORNERS = Points(chosen=_is_corner)
+STEPS = Points(chosen=_is_step, beside_previous=True)
+HITS = Points(only_hits=True)
 
 
 def class_totals(ranking: Ranking) -> list[pl.Expr]:
@@ -72,7 +88,7 @@ def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
         number of terms in the sums of a segment, each of which may round them.
     """
     columns = ["tp", "fp", "positives", "negatives", "opens"]
-    if points is STEPS:
+    if points.beside_previous:
         columns += ["tp_a", "fp_a"]
     if ranking.squares:
         columns += ["tp_squares", "fp_squares", "positives_squares"]
@@ -110,7 +126,7 @@ def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     )
     wrong = seen - found
     counts = _counts_at(ranking, points).with_columns(ranking.key.opens())
-    if points is STEPS:
+    if points.beside_previous:
         counts = counts.with_columns(
             tp_a=_since_opening(found_a, found), fp_a=_since_opening(seen_a - found_a, wrong)
         )
@@ -136,13 +152,13 @@ def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
         if ranking.squares:
             sums |= {"tp_squares": pl.col("pos_squares"), "fp_squares": pl.col("neg_squares")}
         ranked = ranked.with_columns(**{name: amount.cum_sum() for name, amount in sums.items()})
-        return _picked(ranked, points, key, ("found", "seen"))
+        return points.of(ranked, key, ("found", "seen"))
     ranked = ranked.with_row_index("seen")
-    if points is HITS:
+    if points.only_hits:
         # Positives are last within a tie, so the other rows can be left out before the sum.
         return ranked.filter(key.positive()).with_row_index("found").filter(key.ends_tie())
     found = key.positive().cast(pl.Int64).cum_sum()
-    return _picked(ranked.with_columns(found=found), points, key, ("found", "seen"))
+    return points.of(ranked.with_columns(found=found), key, ("found", "seen"))
 
 
 def _since_opening(amount: pl.Expr, running_sum: pl.Expr) -> pl.Expr:
@@ -162,7 +178,7 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     losses = {"fp": "neg", "fp_squares": "neg_squares"}
     ranked = ranking.in_order.with_columns(key.segment()).set_sorted("segment")
     ranked = ranked.with_row_index("row")
-    if points is HITS:
+    if points.only_hits:
         # Only positive rows add true positives, and they are fewer.
         ranked = ranked.with_columns(_sums_within(losses, amounts))
         ranked = ranked.filter(key.positive() | key.closes())
@@ -174,7 +190,7 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
         last["positives_squares"] = "tp_squares"
     totals = {name: pl.when("closes").then(sums).backward_fill() for name, sums in last.items()}
     terms_of_counts = _TERMS_OF_COUNTS if ranking.rows.has_counts else 0
-    picked = _picked(ranked, points, key, ("tp", "fp")).with_columns(key.opens(), key.closes())
+    picked = points.of(ranked, key, ("tp", "fp")).with_columns(key.opens(), key.closes())
     n_terms = _until_next(pl.col("row").cast(pl.Int64)) + terms_of_counts
     return picked.with_columns(n_terms=n_terms, **totals)
 
