@@ -169,17 +169,25 @@ def _macro(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFra
     """
     model = rows.pooled().keys
     error, n_effective = pl.col("std_error"), pl.col("n_effective")
-    n_defined = pl.col(AVERAGE_PRECISION).count().cast(pl.Float64)  # its square is beyond UInt32
-    means = aggregated(
+    # Only sums: Polars 1.41 streams a select that combines aggregates with a wrong height.
+    sums = aggregated(
         segments,
         model,
         pl.col("n", "n_pos", *DROPPED).sum(),
         pl.col(AVERAGE_PRECISION, "shortfall", *_MEASURES).mean(),
         N_UNDEFINED,
-        n_effective=pl.when(n_effective.count() > 0).then(n_effective.sum()),
-        variance=pl.when(error.count() == n_defined).then((error**2).sum() / n_defined**2),
+        n_effective=n_effective.sum(),
+        n_known=n_effective.count(),
+        variance=(error**2).sum(),
+        n_errors=error.count(),
+        n_defined=pl.col(AVERAGE_PRECISION).count(),
     )
-    totals = means.with_columns(
-        positives="n_pos", negatives=pl.col("n") - pl.col("n_pos")
+    # As a float: the square of many segments is beyond UInt32.
+    variance = pl.col("variance") / pl.col("n_defined").cast(pl.Float64) ** 2
+    totals = sums.with_columns(
+        n_effective=pl.when(pl.col("n_known") > 0).then("n_effective"),
+        variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(variance),
+        positives="n_pos",
+        negatives=pl.col("n") - pl.col("n_pos"),
     ).with_columns(sizes(_POSITIVES, _NEGATIVES))
     return with_interval(totals.sort(model) if model else totals, interval)

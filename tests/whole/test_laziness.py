@@ -366,6 +366,15 @@ def test_what_goes_from_file_to_file_is_what_would_be_collected(verb, options, t
 
 
 @every_verb
+def test_a_result_of_numeric_truth_goes_to_a_file(verb, tmp_path):
+    rows = ROWS.with_columns(pl.col("late").cast(pl.Int8))
+    result = ask(rows.lazy(), verb, {**TRUTH, "by": "region"})
+    result.sink_parquet(tmp_path / "result.parquet")
+    expected = ask(ROWS, verb, {**TRUTH, "by": "region"})
+    assert_frame_equal(pl.read_parquet(tmp_path / "result.parquet"), expected)
+
+
+@every_verb
 def test_bad_value_raises_when_the_result_goes_to_a_file(verb, tmp_path):
     result = ask(ROWS.lazy(), verb, {**TRUTH, "score": "score"})
     with pytest.raises(DataError, match="values are missing"):
