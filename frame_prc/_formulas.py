@@ -53,7 +53,12 @@ def calibrated_precision(
 
     ``odds`` are those of a negative: computed from a prevalence close to 1 they would lose digits.
     """
-    return tp / (tp + positives / negatives * odds * fp)
+    return precision(tp, odds_ratio(positives, negatives, odds) * fp)
+
+
+def odds_ratio(positives: pl.Expr, negatives: pl.Expr, odds: pl.Expr | float) -> pl.Expr:
+    """Return what a negative of a segment counts as at other odds of a negative."""
+    return positives / negatives * odds
 
 
 def precision_gain(tp: pl.Expr, fp: pl.Expr, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
@@ -99,6 +104,15 @@ def wilson_low(hits: pl.Expr, misses: pl.Expr, z: float) -> pl.Expr:
 def normal_quantile(level: float) -> float:
     """Return ``z`` such that the share ``level`` of a normal lies within ``z`` standard errors."""
     return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def wallace(degrees: pl.Expr) -> pl.Expr:
+    """Return the factor in the normal deviate for Student's t of Wallace (1959).
+
+    The deviate is ``wallace(degrees) * sqrt(degrees * log(1 + t^2 / degrees))``
+    (doi 10.1214/aoms/1177706095).
+    """
+    return (8 * degrees + 1) / (8 * degrees + 3)
 
 
 # --- segments ------------------------------------------------------------------------------------

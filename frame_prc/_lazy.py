@@ -16,6 +16,9 @@ import polars.selectors as cs
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
+# What Polars below 2 calls "horizontal" was renamed, and the old name refuses shorter frames.
+_BESIDE: Any = "horizontal" if pl.__version__.startswith("1.") else "horizontal_extend"
+
 
 def cached(lf: pl.LazyFrame) -> pl.LazyFrame:
     """Return a frame that is computed once, however many branches of a plan use it."""
@@ -35,6 +38,16 @@ def concat(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
     If the plan needs no order afterwards, for instance before a sort, Polars keeps none.
     """
     return pl.concat(frames, how="vertical_relaxed", parallel=False)
+
+
+def beside(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
+    """Put frames side by side, computed one after the other; shorter ones end in nulls."""
+    return pl.concat(frames, how=_BESIDE, parallel=False)
+
+
+def segment_join(table: pl.LazyFrame, other: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the columns of another frame by the number of the segment."""
+    return join(table, other, on="segment", how="left", maintain_order="left")
 
 
 def left_join(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: bool = True) -> FrameT:
@@ -61,6 +74,11 @@ def left_join(left: FrameT, right: FrameT, keys: Sequence[str], *, in_order: boo
         maintain_order=order,
     )
     return joined.drop("\0nan", strict=False).rename({name: key for key, name in plain.items()})
+
+
+def over(value: pl.Expr, keys: Sequence[str]) -> pl.Expr:
+    """Return a value within each combination of keys; without keys, within all rows."""
+    return value.over(keys) if keys else value
 
 
 def aggregated(

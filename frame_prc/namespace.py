@@ -70,6 +70,7 @@ class PrcFrame:
     average_precision = _method(verbs.average_precision)
     auc = _method(verbs.auc)
     compare = _method(verbs.compare)
+    heterogeneity = _method(verbs.heterogeneity)
     operating_points = _method(verbs.operating_points)
     band = _method(verbs.band)
     summary = _method(verbs.summary)

@@ -16,6 +16,7 @@ from frame_prc._charts.lines import check_readable, label_lines
 from frame_prc._charts.options import ChartOptions
 from frame_prc._charts.panels import LegendPlace, PanelData, PanelLayout, PanelRenderer
 from frame_prc._charts.text import (
+    cluster_text,
     column_title,
     criterion_text,
     paragraph,
@@ -44,7 +45,8 @@ def plot(source: ChartSource, options: ChartOptions) -> ChartType:
     rows = chart_rows(segments, lines, options)
     panels = [_panel(lines, rows, number) for number in range(lines["panel"].n_unique())]
     cells = _cells(panels, _renderer(segments, lines, options), options)
-    top_level = _top_level(panels, _notes(lines, rows, options), rows, options)
+    notes = _notes(lines, rows, options, segments.cluster)
+    top_level = _top_level(panels, notes, rows, options)
     chart: ChartType = _with_confusion(cells, rows, options, top_level)
     return chart
 
@@ -178,7 +180,9 @@ def _top_level(
     }
 
 
-def _notes(lines: pl.DataFrame, rows: ChartRows, options: ChartOptions) -> list[str]:
+def _notes(
+    lines: pl.DataFrame, rows: ChartRows, options: ChartOptions, cluster: str | None
+) -> list[str]:
     """Return sentences that explain the chart."""
     percent = percent_text(options.level)
     notes = ["Dashed: prevalence, the precision of a random ranking."]
@@ -190,6 +194,8 @@ def _notes(lines: pl.DataFrame, rows: ChartRows, options: ChartOptions) -> list[
         notes.append(f"Ribbon: {percent} interval of precision at each threshold (Wilson).")
     if options.band:
         notes.append(f"Ribbon: {percent} band of precision at each recall (bootstrap).")
+    if cluster is not None:
+        notes.append(f"Intervals: {cluster_text(cluster)}.")
     if rows.precision_error > _NOTED_ERROR:
         notes.append(f"Thinned: precision is off by at most {rows.precision_error:.2g}.")
     if rows.roc_error > _NOTED_ERROR:

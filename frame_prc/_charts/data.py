@@ -8,6 +8,8 @@ from types import EllipsisType
 
 import polars as pl
 
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
@@ -15,7 +17,16 @@ from frame_prc._curves.operating_points import OperatingPoints
 from frame_prc._inference.bootstrap import Band
 from frame_prc._lazy import key_names, left_join, named
 from frame_prc._request.roles import request
-from frame_prc._request.specs import MODEL, Comparison, Interval, Keep, Resampling, Start, Target
+from frame_prc._request.specs import (
+    MODEL,
+    Calibration,
+    Comparison,
+    Interval,
+    Keep,
+    Resampling,
+    Start,
+    Target,
+)
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
 from frame_prc._tables.average_precision import AveragePrecision
@@ -69,7 +80,7 @@ class EvaluatedSegments:
         A row per segment: ``line``, a number in the order of the keys, the keys, sizes, average
         precision with its interval, status, and the average precision of a random ranking.
     given
-        The rows as given, which bootstraps resample and comparisons pair.
+        The rows as given, which bootstraps resample, comparisons pair and clusters group.
     counts
         Their counts per threshold, as rows.
     start
@@ -85,10 +96,18 @@ class EvaluatedSegments:
     start: Start
     error: float | None
 
+    @property
+    def cluster(self) -> str | None:
+        """The name of the clusters of the rows, if any."""
+        column = self.given.columns.cluster
+        return None if column is None else column.name
+
     def curves(self, keep: Keep, z: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves, without points of undefined recall."""
-        points = Curve(self.start, keep, extras=Extras(z=z)).finished(self.counts)
-        return self._numbered(points.collect()).drop_nulls("recall")
+        # Counts do not tell which rows are of one cluster.
+        rows = self.counts if z is None or self.cluster is None else self.given
+        points = Curve(self.start, keep, extras=Extras(z=z)).finished(rows).collect()
+        return self._numbered(_with_numbered_keys(points, len(self.keys))).drop_nulls("recall")
 
     def points_at(self, targets: Sequence[Target]) -> pl.DataFrame:
         """Return ``line`` and the columns of operating points, in the order of the targets."""
@@ -114,7 +133,7 @@ class EvaluatedSegments:
 # --- evaluation ----------------------------------------------------------------------------------
 
 
-def source_of_rows(rows: Rows, start: Start) -> ChartSource:
+def source_of_rows(rows: Rows, start: Start, calibration: Calibration | None = None) -> ChartSource:
     """Return the segments of rows in memory, with keys renamed so that no column clashes."""
     columns = rows.columns
     dtypes = columns.key_dtypes.values()
@@ -126,15 +145,23 @@ def source_of_rows(rows: Rows, start: Start) -> ChartSource:
         segments = models.join(segments, how="cross") if dtypes else models
     names = columns.result_keys
     table = _with_numbered_keys(segments, len(names))
-    return ChartSource(names, table, lambda level: _evaluate_rows(names, renamed, level, start))
+
+    def evaluate(level: float) -> EvaluatedSegments:
+        return _evaluate_rows(names, renamed, level, start, calibration)
+
+    return ChartSource(names, table, evaluate)
 
 
-def source_of_curve(frame: pl.DataFrame) -> ChartSource:
+def source_of_curve(frame: pl.DataFrame, calibration: Calibration | None = None) -> ChartSource:
     """Return the segments of a curve frame."""
     keys = curve_keys(frame.schema)
     segments = _distinct(frame.lazy().select(map(named, keys)))
     table = _with_numbered_keys(segments, len(keys))
-    return ChartSource(keys, table, lambda level: _evaluate_curve(read_curve(frame.lazy()), level))
+
+    def evaluate(level: float) -> EvaluatedSegments:
+        return _evaluate_curve(read_curve(frame.lazy()), level, calibration)
+
+    return ChartSource(keys, table, evaluate)
 
 
 def counts_of_curve(curve_frame: CurveFrame) -> Rows:
@@ -142,24 +169,32 @@ def counts_of_curve(curve_frame: CurveFrame) -> Rows:
     return _read_counts(curve_frame.counts, len(curve_frame.keys))
 
 
-def _evaluate_rows(keys: list[str], rows: Rows, level: float, start: Start) -> EvaluatedSegments:
-    plans = [Counts().finished(rows), _average_precision(rows, level)]
+def _evaluate_rows(
+    keys: list[str], rows: Rows, level: float, start: Start, calibration: Calibration | None
+) -> EvaluatedSegments:
+    plans = [Counts().finished(rows), _average_precision(rows, level, calibration)]
     counted, table = (_with_numbered_keys(frame, len(keys)) for frame in pl.collect_all(plans))
     count_rows = _read_counts(counted, len(keys))
     return EvaluatedSegments(keys, table.with_row_index("line"), rows, count_rows, start, None)
 
 
-def _evaluate_curve(curve_frame: CurveFrame, level: float) -> EvaluatedSegments:
+def _evaluate_curve(
+    curve_frame: CurveFrame, level: float, calibration: Calibration | None
+) -> EvaluatedSegments:
     rows = counts_of_curve(curve_frame)
-    table = _average_precision(rows, level).collect().with_row_index("line")
+    table = _average_precision(rows, level, calibration).collect().with_row_index("line")
     start, error = curve_frame.start, curve_frame.error
     return EvaluatedSegments(curve_frame.keys, table, rows, rows, start, error)
 
 
-def _average_precision(rows: Rows, level: float) -> pl.LazyFrame:
-    """Return the table of average precision; sums of weights alone allow no interval."""
+def _average_precision(rows: Rows, level: float, calibration: Calibration | None) -> pl.LazyFrame:
+    """Return the table of average precision, maybe the calibrated one under that name.
+
+    Sums of weights alone allow no interval.
+    """
     interval = None if rows.columns.lacks_squares else Interval(level)
-    return AveragePrecision(interval=interval, chance=True).finished(rows)
+    asked = AveragePrecision(interval=interval, chance=True, calibration=calibration)
+    return asked.finished(rows).rename({CALIBRATED: AVERAGE_PRECISION}, strict=False)
 
 
 def _read_counts(table: pl.DataFrame, keys: int) -> Rows:

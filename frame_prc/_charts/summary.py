@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
 from frame_prc._charts.text import (
+    cluster_text,
     column_title,
     count_text,
     key_texts,
@@ -25,6 +26,7 @@ from frame_prc._charts.text import (
 )
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS, AnyChart, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.calibration import REFERENCE
 from frame_prc._inference.chance import RANDOM
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.options import check_baseline
@@ -43,6 +45,7 @@ _SIZES = 80
 _LONGEST_SIZES = 220
 _LETTERS = 125
 _INTERVAL = ("ci_low", "ci_high")
+_FEW = frozenset({"few_positives", "few_negatives"})
 
 
 def plot_summary(
@@ -162,7 +165,7 @@ class SummaryChart:
         if not self.differences.is_empty():
             panels.append(self._difference_panel())
         title = alt.Title(
-            safe(self.look.title or "Average precision"), subtitle=paragraph(notes, _LETTERS)
+            safe(self.look.title or _quantity(self.dots)), subtitle=paragraph(notes, _LETTERS)
         )
         chart: ChartType = alt.concat(
             *panels,
@@ -174,19 +177,24 @@ class SummaryChart:
         )
         return chart
 
+    def _area_x(self, column: str) -> alt.X:
+        scale = alt.Scale(zero=True, nice=True)
+        return alt.X(f"{column}:Q", title=_quantity(self.dots), scale=scale)
+
     # --- panels ----------------------------------------------------------------------------------
 
     def _areas(self) -> AnyChart:
         """Return average precisions with their intervals, and ticks of a random ranking."""
-        x, y = _area_x(AVERAGE_PRECISION), self._y(labels=True)
+        x, y = self._area_x(AVERAGE_PRECISION), self._y(labels=True)
         defined = self.dots.drop_nulls(AVERAGE_PRECISION)
         tooltips = self._tooltips()
         ticks = alt.Chart(defined).mark_tick(color=self.look.muted, thickness=1.5, height=11)
         layers = [
-            ticks.encode(x=_area_x(RANDOM), y=y, tooltip=tooltips),
+            ticks.encode(x=self._area_x(RANDOM), y=y, tooltip=tooltips),
             *self._connections(defined, y),
             *_dots_and_intervals(
                 defined,
+                self.look.background,
                 x=x,
                 y=y,
                 yOffset=_offset("model", self._models),
@@ -251,6 +259,7 @@ class SummaryChart:
         several = len(compared) > 1
         marks = _dots_and_intervals(
             rows.drop_nulls("difference"),
+            self.look.background,
             x=x,
             y=self._y(labels=False),
             yOffset=_offset("model_a", [model for model in self._models if model in compared]),
@@ -318,8 +327,8 @@ class SummaryChart:
         ]
 
 
-def _area_x(column: str) -> alt.X:
-    return alt.X(f"{column}:Q", title="Average precision", scale=alt.Scale(zero=True, nice=True))
+def _quantity(dots: pl.DataFrame) -> str:
+    return "Calibrated average precision" if REFERENCE in dots.columns else "Average precision"
 
 
 def _offset(column: str, models: Sequence[str]) -> alt.YOffset:
@@ -327,13 +336,27 @@ def _offset(column: str, models: Sequence[str]) -> alt.YOffset:
     return alt.YOffset(f"{column}:N", scale=alt.Scale(domain=models, padding=0.75))
 
 
-def _dots_and_intervals(rows: pl.DataFrame, *, x: alt.X, **encodings: Any) -> list[AnyChart]:
-    """Return a dot per row, and its interval if there are any, cut at the edge of the panel."""
-    dot = alt.Chart(rows).mark_circle(size=60, opacity=1).encode(x=x, **encodings)
-    if "ci_low" not in rows.columns:
-        return [dot]
-    rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, clip=True)
-    return [rule.encode(x=alt.X("ci_low:Q"), x2=alt.X2("ci_high:Q"), **encodings), dot]
+def _dots_and_intervals(
+    rows: pl.DataFrame, background: str, *, x: alt.X, **encodings: Any
+) -> list[AnyChart]:
+    """Return a dot per row with its interval, cut at the edge of the panel.
+
+    A dot without an interval is hollow: it would look as certain as the others.
+    """
+    layers = [alt.Chart(rows).mark_circle(size=60, opacity=1).encode(x=x, **encodings)]
+    if "ci_low" in rows.columns:
+        rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, clip=True)
+        ends = {"x": alt.X("ci_low:Q"), "x2": alt.X2("ci_high:Q")}
+        layers.insert(0, rule.encode(**ends, **encodings))
+    hollow = _without_interval(rows)
+    if hollow.height:
+        hole = alt.Chart(hollow).mark_point(filled=True, size=20, opacity=1)
+        layers.append(hole.encode(x=x, **{**encodings, "color": alt.ColorValue(background)}))
+    return layers
+
+
+def _without_interval(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.filter(pl.col("ci_low").is_null()) if "ci_low" in rows.columns else rows
 
 
 def _number(column: str) -> alt.Tooltip:
@@ -359,17 +382,18 @@ def _range(sizes: Sequence[float]) -> str:
 
 
 def _few(statuses: Sequence[str]) -> str:
-    return " (few)" if "few_positives" in statuses else ""
+    return " (few)" if not _FEW.isdisjoint(statuses) else ""
 
 
 def _notes(
     dots: pl.DataFrame, differences: pl.DataFrame, level: float, segments: EvaluatedSegments
 ) -> list[str]:
     """Return sentences that explain the chart."""
-    notes = []
-    if "ci_low" in dots.columns:
-        notes.append(f"Average precision with {percent_text(level)} intervals.")
-    if segments.given.columns.weighted:
+    notes = _notes_on_intervals(dots, differences, level, segments.cluster)
+    if REFERENCE in dots.columns:
+        shown = "".join(f", {value:.4g}" for value in dots[REFERENCE].drop_nulls().head(1))
+        notes.append(f"Ticks: the prevalence that all segments are calibrated to{shown}.")
+    elif segments.given.columns.weighted:
         notes.append("Ticks: prevalence, close to the average precision of a random ranking.")
     else:
         notes.append("Ticks: average precision of a random ranking.")
@@ -378,13 +402,32 @@ def _notes(
     if not differences.is_empty():
         notes.append("Sorted by difference.")
     if "few_positives" in dots["status"]:
-        notes.append("(few): fewer than 20 positives, intervals may cover less than stated.")
+        few = "positives" if segments.cluster is None else "effective clusters with positives"
+        notes.append(f"(few): fewer than 20 {few}, intervals may cover less than stated.")
         if "ci_low" in differences.columns:
             notes.append("Intervals marked (few) may extend past the axis.")
+    if "few_negatives" in dots["status"]:
+        notes.append("(few): so few negatives for this prevalence that the value may be too high.")
     if segments.given.columns.several_models and _any_dropped(dots):
         notes.append("Rows with a missing value are left out for all models.")
     if segments.error is not None:
         notes.append(f"From thinned curves, off by at most {segments.error:.2g}.")
+    return notes
+
+
+def _notes_on_intervals(
+    dots: pl.DataFrame, differences: pl.DataFrame, level: float, cluster: str | None
+) -> list[str]:
+    """Return sentences on which dots have an interval, and of what kind."""
+    notes = []
+    if "ci_low" in dots.columns:
+        assumed = "" if cluster is None else f", {cluster_text(cluster)}"
+        notes.append(f"{_quantity(dots)} with {percent_text(level)} intervals{assumed}.")
+    drawn = [dots.drop_nulls(AVERAGE_PRECISION)]
+    if not differences.is_empty():
+        drawn.append(differences.drop_nulls("difference"))
+    if any(_without_interval(rows).height for rows in drawn):
+        notes.append("Hollow dots have no interval.")
     return notes
 
 

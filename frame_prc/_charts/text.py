@@ -162,6 +162,11 @@ def percent_text(level: float) -> str:
     return f"{level * 100:g} %"
 
 
+def cluster_text(name: str) -> str:
+    """Return what intervals take clusters to be."""
+    return f"rows clustered by {short(safe(name))}"
+
+
 def paragraph(sentences: Iterable[str], width: int) -> list[str]:
     """Return sentences as lines of similar length, as few as a width allows."""
     text = " ".join(sentences)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._curves.calibration import REFERENCE, calibrated
 from frame_prc._formulas import (
-    calibrated_precision,
     gain_over,
     minus_log1p,
     precision,
@@ -19,9 +19,10 @@ from frame_prc._formulas import (
     step_area,
     total,
 )
+from frame_prc._lazy import cached
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import HITS, STEPS, running
-from frame_prc._request.specs import Method, Start
+from frame_prc._request.specs import Calibration, Method, Start
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
@@ -148,12 +149,6 @@ def _gain_area() -> pl.Expr:
     return pl.when(recall_b > 0).then(width * height).otherwise(0.0)
 
 
-def calibrated_step_area(odds: pl.Expr) -> pl.Expr:
-    """Return what a step adds to the average precision at other odds of a negative."""
-    height = calibrated_precision(_TP, _FP, _POSITIVES, _NEGATIVES, odds)
-    return (_HIGH - _LOW) / _POSITIVES * height
-
-
 def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
     """Return what one step adds to the area, by method."""
     return {
@@ -170,11 +165,13 @@ def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
 # --- tables --------------------------------------------------------------------------------
 
 
-def sized_areas(ranking: Ranking) -> pl.LazyFrame:
+def sized_areas(ranking: Ranking, calibration: Calibration | None = None) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
-    areas = areas_of(steps(ranking, ["step"]), ["step"], weighted=ranking.rows.columns.weighted)
+    weighted, kept = ranking.rows.columns.weighted, _kept(calibration)
+    grown = steps(ranking, ["step"], calibration=calibration)
+    areas = areas_of(grown, ["step"], weighted=weighted, calibrated=bool(kept), **kept)
     columns = [*sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)]
-    table = areas.select("segment", *columns)
+    table = areas.select("segment", *columns, *kept)
     return ranking.segments.with_keys(ranking.with_dropped(table))
 
 
@@ -187,16 +184,25 @@ class Areas(Table):
     recall_range: tuple[float, float] | None
     standardised: bool
     bins: Bins | None
-    outputs = ("method", "auc")
+    calibration: Calibration | None = None
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        return (*_kept(self.calibration), "method", "auc")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the areas of rows."""
         ranking = rank(rows, self.bins)
-        grown = steps(ranking, self.methods, self.start, self.recall_range)
+        grown = steps(ranking, self.methods, self.start, self.recall_range, self.calibration)
         low, high = self.recall_range or (0.0, 1.0)
-        width = high - low if self.standardised else 1.0
-        long = areas_of(grown, self.methods, weighted=rows.columns.weighted).select(
+        width, kept = high - low if self.standardised else 1.0, _kept(self.calibration)
+        areas = areas_of(
+            grown, self.methods, weighted=rows.columns.weighted, calibrated=bool(kept), **kept
+        )
+        long = areas.select(
             "segment",
+            *kept,
             pl.lit(list(self.methods), dtype=pl.List(pl.String)).alias("method"),
             pl.concat_list((pl.col(self.methods) / width).clip(upper_bound=1.0)).alias("auc"),
         )
@@ -204,8 +210,18 @@ class Areas(Table):
         return ranking.segments.with_keys(table)
 
 
+def _kept(calibration: Calibration | None) -> dict[str, pl.Expr]:
+    """Return what is kept of a segment beside its areas."""
+    return {} if calibration is None else {REFERENCE: pl.col(REFERENCE).first()}
+
+
 def areas_of(
-    steps: pl.LazyFrame, methods: Sequence[Method], *, weighted: bool, **aggregates: pl.Expr
+    steps: pl.LazyFrame,
+    methods: Sequence[Method],
+    *,
+    weighted: bool,
+    calibrated: bool = False,
+    **aggregates: pl.Expr,
 ) -> pl.LazyFrame:
     """Return ``segment, positives, negatives``, one column per method, and other aggregates."""
     grows, formulas = ~pl.col("opens"), _formulas(weighted=weighted)
@@ -213,7 +229,7 @@ def areas_of(
     totals = {name: pl.col(name).first() for name in ("positives", "negatives")}
     sums = {method: _sum(method) for method in methods}
     table = steps.with_columns(**areas).group_by("segment").agg(**totals, **sums, **aggregates)
-    return table.sort("segment").with_columns(_defined(methods))
+    return table.sort("segment").with_columns(_defined(methods, calibrated=calibrated))
 
 
 def _sum(method: Method) -> pl.Expr:
@@ -225,11 +241,14 @@ def _sum(method: Method) -> pl.Expr:
     return total(near) + (area - near).sum()
 
 
-def _defined(methods: Sequence[Method]) -> list[pl.Expr]:
-    """Set areas to null where there are no positives, or for the gain no negatives."""
-    both = (_POSITIVES > 0) & (_NEGATIVES > 0)
-    needed = {method: both if method == "gain" else _POSITIVES > 0 for method in methods}
-    return [pl.when(need).then(method).alias(method) for method, need in needed.items()]
+def _defined(methods: Sequence[Method], *, calibrated: bool) -> list[pl.Expr]:
+    """Set areas to null without positives; the gain and calibrated areas also without negatives."""
+    needs_both = {method: calibrated or method == "gain" for method in methods}
+    has_negatives = {True: _NEGATIVES > 0, False: pl.lit(value=True)}
+    return [
+        pl.when((_POSITIVES > 0) & has_negatives[both]).then(method).alias(method)
+        for method, both in needs_both.items()
+    ]
 
 
 def steps(
@@ -237,6 +256,7 @@ def steps(
     methods: Sequence[Method],
     start: Start = "one",
     recall_range: tuple[float, float] | None = None,
+    calibration: Calibration | None = None,
 ) -> pl.LazyFrame:
     """Return the steps at which true positives grow, and the rows that open each segment."""
     only_hits = set(methods) <= _END_METHODS
@@ -248,6 +268,8 @@ def steps(
         .filter(opens | (_TP > _TP_A))
         .with_columns(*_ends(recall_range))
     )
+    if calibration is not None:
+        grown = calibrated(cached(grown), ranking, calibration)
     if "trapezoid" in methods:
         grown = grown.with_columns(_precision_before(start))
     if "interpolated" in methods:

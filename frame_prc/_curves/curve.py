@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._curves.effective_rows import effective_share
 from frame_prc._curves.thinning import THINNED, thin
 from frame_prc._formulas import (
     calibrated_precision,
@@ -40,7 +41,11 @@ class Extras:
     z: float | None = None
 
     def columns(self) -> dict[str, pl.Expr]:
-        """Return the columns by name, in order, for points that have precision and recall."""
+        """Return the columns by name, in order.
+
+        Points have precision and recall, and for intervals ``share``: the effective number of the
+        rows retrieved, as a share of their number.
+        """
         columns: dict[str, pl.Expr] = {}
         if self.envelope:
             columns["envelope"] = _envelope()
@@ -51,6 +56,13 @@ class Extras:
         if self.z is not None:
             columns |= _wilson(self.z)
         return columns
+
+    def added_to(self, points: pl.LazyFrame, *, clusters: bool) -> pl.LazyFrame:
+        """Return points with the columns; ``clusters`` says that they have sums over clusters."""
+        if self.z is not None:
+            share = effective_share(self.z) if clusters else pl.lit(1.0)
+            points = points.with_columns(share=share)
+        return points.with_columns(**self.columns())
 
 
 @dataclass(frozen=True)
@@ -71,9 +83,10 @@ class Curve(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the curve of rows."""
         _check_interval(rows, self.extras)
-        ranking, has_start = rank(rows, self.bins), self.start is not None
+        clusters = self.extras.z is not None and rows.columns.cluster is not None
+        ranking, has_start = rank(rows, self.bins, clusters=clusters), self.start is not None
         frame = _with_rates(points(ranking, self.keep), self.start)
-        frame = frame.with_columns(**self.extras.columns())
+        frame = self.extras.added_to(frame, clusters=clusters)
         if isinstance(self.keep, int):
             # A start point that is not shown does not count.
             frame = thin(frame, self.keep + (not has_start))
@@ -141,10 +154,10 @@ def _calibrated(prevalence: float) -> pl.Expr:
 
 def _wilson(z: float) -> dict[str, pl.Expr]:
     """Return the interval of precision; null where no row is retrieved, as at the start."""
-    retrieves = pl.when(_TP + _FP > 0)
+    retrieves, tp, fp = pl.when(_TP + _FP > 0), _TP * pl.col("share"), _FP * pl.col("share")
     return {
-        "precision_low": retrieves.then(wilson_low(_TP, _FP, z)),
-        "precision_high": retrieves.then(1 - wilson_low(_FP, _TP, z)),
+        "precision_low": retrieves.then(wilson_low(tp, fp, z)),
+        "precision_high": retrieves.then(1 - wilson_low(fp, tp, z)),
     }
 
 

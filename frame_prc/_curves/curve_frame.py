@@ -8,7 +8,7 @@ import polars as pl
 
 from frame_prc._curves.curve import CURVE
 from frame_prc._curves.thinning import THINNED
-from frame_prc._lazy import key_names, named
+from frame_prc._lazy import key_names, named, over
 from frame_prc._request.roles import Given
 from frame_prc._request.specs import Start
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
@@ -110,12 +110,12 @@ def curve_keys(schema: pl.Schema) -> list[str]:
 def _check_values(points: pl.DataFrame, by: list[str]) -> None:
     """Raise if the points cannot be a curve, for instance if a key column is missing."""
     grows = [pl.col(name) >= _before(name, by) for name in ("tp", "fp")]
-    falls = pl.col("threshold") <= _over(pl.col("threshold").shift(1, fill_value=_INFINITY), by)
+    falls = pl.col("threshold") <= over(pl.col("threshold").shift(1, fill_value=_INFINITY), by)
     totals = (pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn"))
-    constant = [(total - _over(total.first(), by)).abs() <= _ROUNDING * total for total in totals]
+    constant = [(total - over(total.first(), by)).abs() <= _ROUNDING * total for total in totals]
     positive = [pl.col(name) >= 0 for name in _AMOUNTS]
     point = pl.struct("threshold", "tp", "fp")
-    is_new = (point != _over(point.shift(1), by)) | (pl.col("tp") + pl.col("fp") == 0)
+    is_new = (point != over(point.shift(1), by)) | (pl.col("tp") + pl.col("fp") == 0)
     new = is_new.fill_null(value=True)  # the first point has none before it
     fits = pl.all_horizontal(*grows, falls, new, *constant, *positive).fill_null(value=False)
     wrong = points.filter(~fits)
@@ -129,12 +129,8 @@ def _check_values(points: pl.DataFrame, by: list[str]) -> None:
         )
 
 
-def _over(value: pl.Expr, by: list[str]) -> pl.Expr:
-    return value.over(by) if by else value
-
-
 def _before(name: str, by: list[str]) -> pl.Expr:
-    return _over(pl.col(name).shift(1, fill_value=0), by)
+    return over(pl.col(name).shift(1, fill_value=0), by)
 
 
 def _counts(points: pl.DataFrame, by: list[str]) -> pl.DataFrame:

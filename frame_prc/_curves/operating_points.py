@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_prc._curves.curve import CURVE, points
 from frame_prc._formulas import f_score, precision, recall, unsigned_zero
-from frame_prc._lazy import join
+from frame_prc._lazy import segment_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Target
 from frame_prc._rows.rows import Rows
@@ -44,7 +44,7 @@ def _points(ranking: Ranking, targets: Sequence[Target]) -> pl.LazyFrame:
     found = rated.group_by("segment").agg(**chosen)
     # A segment whose rows are all dropped has no points, but gets its rows, with nulls.
     every = ranking.segments.table.drop(ranking.rows.keys)
-    joined = join(every, found, on="segment", how="left", maintain_order="left")
+    joined = segment_join(every, found)
     long = joined.with_columns(
         criterion=pl.lit([target.criterion for target in targets], dtype=pl.List(pl.String)),
         target=pl.lit([target.value for target in targets], dtype=pl.List(pl.Float64)),

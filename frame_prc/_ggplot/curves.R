@@ -113,7 +113,8 @@ describe_band <- function(segments) {
   paste0(
     "Ribbon: ", if (!is.null(level)) paste0(format(100 * level), " % "),
     "interval of precision at each threshold",
-    if (!is.null(segments$ci_low)) "; in brackets, of AP", "."
+    if (!is.null(segments$ci_low)) "; in brackets, of AP",
+    if (!is.null(cluster)) paste0("; rows clustered by ", cluster), "."
   )
 }
 

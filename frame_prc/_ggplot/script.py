@@ -40,6 +40,7 @@ keys <- {keys}
 key_titles <- {key_titles}
 model <- {model}
 level <- {level} # the confidence level of the intervals
+cluster <- {cluster} # rows with the same value are not independent
 
 {reader}
 
@@ -88,7 +89,12 @@ _READ_ARROW = "read_curves <- function(path) arrow::{function}(path)"
 
 
 def script_text(
-    table: Path, columns: list[RColumn], keys: list[str], title: str | None, level: float | None
+    table: Path,
+    columns: list[RColumn],
+    keys: list[str],
+    title: str | None,
+    level: float | None,
+    cluster: str | None,
 ) -> str:
     """Return the script that draws a table, in ASCII."""
     suffix = table.suffix.lower()
@@ -106,6 +112,7 @@ def script_text(
         key_titles=wrapped(f"{c.r_name} = {literal(c.name)}" for c in of_keys) or "character()",
         model="".join(models) or "NULL",
         level="NULL" if level is None else level,
+        cluster="NULL" if cluster is None else literal(cluster),
         reader=_reader(suffix),
         restore=_restore(columns),
     )

@@ -57,12 +57,13 @@ def write(
     table: Path,
     title: str | None,
     level: float | None,
+    cluster: str | None,
 ) -> tuple[Path, Path]:
     """Write curves and the script that draws them: both files, or neither."""
     keys = curve_keys(points.schema)
     columns = r_columns(_with_areas(points, areas, keys), keys)
     script = _script_path(table)
-    text = script_text(table, columns, keys, title, level)
+    text = script_text(table, columns, keys, title, level, cluster)
     with atomic_write(table, script) as (table_part, script_part):
         _write_table(columns, table_part)
         script_part.write_text(text, encoding="ascii", newline="\n")

@@ -41,10 +41,9 @@ def variances(rows: Rows, resampling: Resampling, bins: Bins | None) -> pl.LazyF
     from frame_prc._inference import resamples  # noqa: PLC0415 - needs NumPy, which is optional
 
     ranking = rank(rows)  # for its segments alone, which are the same in bins
-    cells = _cells(ranking, rows, bins)
+    cells = cells_of(ranking, rows, bins)
     numbered = resamples.variances(cells, resampling, in_memory=rows.in_memory)
-    found = ranking.segments.with_keys(numbered)
-    return found if rows.keys else found.select(pl.col("variance").first())
+    return keyed(numbered, ranking, "variance")
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Band(Table):
         check_drawable(rows)
         ranking = rank(rows)
         found = resamples.bands(
-            _cells(ranking, rows, bins=None),
+            cells_of(ranking, rows, bins=None),
             self.resampling,
             self.outputs,
             self.recalls,
@@ -80,10 +79,16 @@ class Band(Table):
         return ranking.segments.with_keys(table)
 
 
+def keyed(numbered: pl.LazyFrame, ranking: Ranking, column: str) -> pl.LazyFrame:
+    """Return keys and a column of segments, some of which may be absent; without keys one row."""
+    found = ranking.segments.with_keys(numbered)
+    return found if ranking.rows.keys else found.select(pl.col(column).first())
+
+
 # --- cells ---------------------------------------------------------------------------------
 
 
-def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
+def cells_of(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     """Return cells in an order that does not depend on the order of the rows.
 
     ``segment``; ``tie``, a number that ascends while the score descends; ``retrieved``,
@@ -93,7 +98,7 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
         score = unsigned_zero(pl.col("score"), rows.score_dtype)
         used = rows.used().with_columns(score)
     else:
-        used = binned(rows, bins)
+        used = with_levels(rows, rows.used(), bins)
     cells = (_counted_cells if rows.columns.aggregated else _row_cells)(used, rows)
     order = ["segment", "score", "positive", "weight", "cluster"]
     descending = [name == "score" for name in order]
@@ -109,9 +114,9 @@ def _cells(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     )
 
 
-def binned(rows: Rows, bins: Bins) -> pl.LazyFrame:
-    """Return the rows that count; the score is the number of the highest threshold reached."""
-    levelled = bins.of(rows.score_dtype).with_level(rows.used(), in_memory=rows.in_memory)
+def with_levels(rows: Rows, frame: pl.LazyFrame, bins: Bins) -> pl.LazyFrame:
+    """Return a frame of rows; the score is the number of the highest threshold reached."""
+    levelled = bins.of(rows.score_dtype).with_level(frame, in_memory=rows.in_memory)
     return levelled.with_columns(score=pl.col("level").cast(pl.Int64)).drop("level")
 
 

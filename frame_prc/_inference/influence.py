@@ -11,69 +11,132 @@ This is the influence function of ``E[truth * precision(score)] / prevalence``, 
 total weight. Multiplied by the rows' weights it adds up to 0, and the squares of these products add
 up to the variance of AP (the infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). Rows of the
 same score and class have the same influence, so counts and sums of squared weights are enough.
+
+A calibrated AP is that of scaled false positives, and so is its influence; a negative row has the
+influence of what it counts as. At a given prevalence the sizes of the classes carry no information,
+so the influences of each class are centred by themselves.
 """
 
 from __future__ import annotations
 
 import polars as pl
 
-from frame_prc._curves.curve import points
-from frame_prc._formulas import step_area, total, unsigned_zero
-from frame_prc._lazy import join
-from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._curves.calibration import REFERENCE, calibrated
+from frame_prc._formulas import step_area, total
+from frame_prc._lazy import cached
+from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import HITS, running
-from frame_prc._rows.rows import Rows
+from frame_prc._request.specs import Calibration
 
 _TP, _FP, _OPENS = pl.col("tp"), pl.col("fp"), pl.col("opens")
-_POSITIVES, _RETRIEVED = pl.col("positives"), pl.col("tp") + pl.col("fp")
-_GAIN, _ERROR = pl.col("gain"), pl.col("error")
+_POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
+_RETRIEVED = _TP + _FP
+_GAIN, _LOSSES, _ERROR = pl.col("gain"), pl.col("losses"), pl.col("error")
 
 
-# --- segments ------------------------------------------------------------------------------
+def influences(ranking: Ranking, calibration: Calibration | None = None) -> pl.LazyFrame:
+    """Return the scores that have positives, with the influence of their rows.
+
+    Each segment begins with a row that opens it. The influence changes at these scores only: rows
+    have that of the next one, and rows below all of them that of the row that opens the segment.
+
+    Returns
+    -------
+    LazyFrame
+        Running sums (see :func:`frame_prc._ranking.running_sums.running`), ``on_positive,
+        on_negative``, and the same for all rows of a segment: ``step``, the average precision, and
+        ``shortfall``, which is 1 minus it, and exactly 0 if no negative ranks above a positive. If
+        calibrated, also ``reference_prevalence, reference_odds``.
+    """
+    hits = running(ranking, HITS)
+    retrieved = hits.filter(ranking.key.retrieved() & (_OPENS | (_RETRIEVED > 0)))
+    found = retrieved if calibration is None else cached(retrieved)
+    return influences_of(found, ranking, calibration)
 
 
-def spreads(ranking: Ranking) -> pl.LazyFrame:
-    """Return the average precision of each segment, and its variance.
+def influences_of(
+    hits: pl.LazyFrame, ranking: Ranking, calibration: Calibration | None
+) -> pl.LazyFrame:
+    """Return the same from scores that have positives, and the rows that open segments.
+
+    Calibration reads them twice, so they are to be cached, and once: Polars 1.41 loses columns of a
+    frame that is cached twice.
+    """
+    if calibration is None:
+        return _with_influence(hits)
+    return _centred(_with_influence(calibrated(hits, ranking, calibration)))
+
+
+def spreads(
+    influences: pl.LazyFrame, ranking: Ranking, calibration: Calibration | None = None
+) -> pl.LazyFrame:
+    """Return the average precision of each segment, and its variance if rows are independent.
 
     The ranking must be one with squares.
 
     Returns
     -------
     LazyFrame
-        ``segment, positives, negatives``; ``step``, the average precision; ``shortfall``, which is
-        1 minus it, and exactly 0 if no negative ranks above a positive; ``variance``;
-        ``n_effective``, the effective number of positives: the square of the sum of their weights
-        over the sum of the squares.
+        ``segment, positives, negatives, step, shortfall, variance``; ``n_effective``, the effective
+        number of positives: the square of the sum of their weights over the sum of the squares. If
+        calibrated, also ``reference_prevalence, reference_odds``, and ``n_negative``, the effective
+        number of negatives.
     """
-    hits = running(ranking, HITS)
-    return spreads_of(hits.filter(ranking.key.retrieved() & (_OPENS | (_RETRIEVED > 0))), ranking)
-
-
-def spreads_of(hits: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return the same from the scores that have positives: influence changes nowhere else."""
-    steps = _with_influence(hits).with_columns(_squares(ranking))
     squares = (
         pl.col("pos") * pl.col("on_positive") ** 2 + pl.col("neg") * pl.col("on_negative") ** 2
     )
-    first, added = ("positives", "negatives", "step", "shortfall"), ("variance", "pos")
-    defined = pl.when(_POSITIVES > 0).then(pl.col("step", "shortfall", "variance", "n_effective"))
+    first, added = ["positives", "negatives", "step", "shortfall"], ["variance", "pos", "neg"]
+    numbers = {"n_effective": effective_number(_POSITIVES, pl.col("pos"))}
+    has_classes = _POSITIVES > 0
+    if calibration is not None:
+        first += [REFERENCE, "reference_odds"]
+        numbers["n_negative"] = effective_number(_NEGATIVES, pl.col("neg"))
+        has_classes &= _NEGATIVES > 0
+    defined = pl.when(has_classes).then(pl.col("step", "shortfall", "variance", *numbers))
     return (
-        steps.with_columns(variance=squares)
+        influences.with_columns(_squares(ranking))
+        .with_columns(variance=squares)
         .group_by("segment")
         .agg(pl.col(first).first(), pl.col(added).sum())
+        # Always true. Where no aggregate is used, Polars 1.41 streams a group more than once.
+        .filter(_POSITIVES.is_not_null())
         .sort("segment")
-        .with_columns(n_effective=_POSITIVES * (_POSITIVES / pl.col("pos")))
+        .with_columns(**numbers)
         .with_columns(defined)
-        .drop("pos")
+        .drop("pos", "neg")
     )
+
+
+def effective_number(weight: pl.Expr, squares: pl.Expr) -> pl.Expr:
+    """Return how many rows of equal weight count as much: from the sums of weights and squares."""
+    return weight * (weight / squares)
 
 
 def _squares(ranking: Ranking) -> list[pl.Expr]:
     """Return the sums of squared weights at each step, of positives and of negatives."""
     if not ranking.squares:
-        return [_GAIN.alias("pos"), pl.col("losses").alias("neg")]
-    pos = _added("tp_squares", pl.col("positives_squares"))
-    return [pos.alias("pos"), _added("fp_squares").alias("neg")]
+        return [_GAIN.alias("pos"), _LOSSES.alias("neg")]
+    pos, neg = pl.col("positives_squares"), pl.col("negatives_squares")
+    return [_added("tp_squares", pos).alias("pos"), _added("fp_squares", neg).alias("neg")]
+
+
+def _centred(steps: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the influences of rows in classes of given sizes, where negatives are scaled.
+
+    Negatives below all positives are among the losses of the row that opens a segment.
+    """
+    on_positive, on_negative = pl.col("on_positive"), pl.col("on_negative") * pl.col("scale")
+    centres = [
+        (amount * influence).sum().over("segment") / size
+        for amount, influence, size in (
+            (_GAIN, on_positive, _POSITIVES),
+            (_LOSSES, on_negative, _NEGATIVES),
+        )
+    ]
+    counted = steps.with_columns(losses=_added("unscaled_fp", _NEGATIVES))
+    return counted.with_columns(
+        on_positive=on_positive - centres[0], on_negative=on_negative - centres[1]
+    )
 
 
 def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
@@ -117,38 +180,3 @@ def _added(running_sum: str, total: pl.Expr | None = None) -> pl.Expr:
     """Return what each step adds to a running sum; the opening row has the rest of the total."""
     unretrieved = 0 if total is None else total - pl.col(running_sum).max().over("segment")
     return pl.when(_OPENS).then(unretrieved).otherwise(pl.col(running_sum).diff())
-
-
-# --- single rows ---------------------------------------------------------------------------
-
-
-def with_row_influence(frame: pl.LazyFrame, rows: Rows, score: str, name: str) -> pl.LazyFrame:
-    """Add the influence of each row, times its weight, on the average precision of ``rows``.
-
-    Parameters
-    ----------
-    frame
-        Rows to add the column to, with the keys of ``rows``, ``truth`` and maybe ``weight``.
-    rows
-        The rows whose average precision it is.
-    score
-        The column of ``frame`` with the score of ``rows``.
-    name
-        The name of the new column.
-    """
-    on = [*rows.keys, score]
-    table = _by_score(rows).rename({"score": score})
-    weight = pl.col("weight") if rows.columns.weighted else 1
-    influence = pl.when("truth").then("on_positive").otherwise("on_negative")
-    # The ranking turns -0.0 into 0.0, and a join may not treat them as equal.
-    scored = frame.with_columns(unsigned_zero(pl.col(score), rows.score_dtype))
-    joined = join(scored, table, on=on, how="left", nulls_equal=True)
-    return joined.with_columns((weight * influence).alias(name)).drop("on_positive", "on_negative")
-
-
-def _by_score(rows: Rows) -> pl.LazyFrame:
-    """Return the influence at each score; for rows that are never retrieved, at a null score."""
-    ranking = rank(rows)
-    scored = ranking.segments.with_keys(ranking.with_score(_with_influence(points(ranking))))
-    score = pl.when(~_OPENS).then(pl.col("score")).alias("score")
-    return scored.select(*rows.keys, score, "on_positive", "on_negative")

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._formulas import normal_quantile, sizes
-from frame_prc._inference.bootstrap import binned, check_drawable, variances
+from frame_prc._formulas import normal_quantile, wallace
+from frame_prc._inference.bootstrap import check_drawable
 from frame_prc._inference.chance import RANDOM
-from frame_prc._inference.influence import spreads, with_row_influence
-from frame_prc._lazy import aggregated, left_join
-from frame_prc._ranking.ranking import Ranking
+from frame_prc._inference.estimates import FEW_POSITIVES
 from frame_prc._request.specs import Interval
-from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import Columns
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 
 INTERVAL = ("std_error", "ci_low", "ci_high")
-
-# With fewer, the coverage of a 95 % interval is visibly lower: see tests/benchmarks/coverage.py.
-FEW_POSITIVES = 20
 
 _AREA, _SHORTFALL = pl.col(AVERAGE_PRECISION), pl.col("shortfall")
 _N_EFFECTIVE = pl.col("n_effective")
@@ -59,94 +50,12 @@ def _check_boyd(columns: Columns) -> None:
         )
 
 
-# --- estimates -----------------------------------------------------------------------------
-
-
-def estimates(ranking: Ranking, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
-    """Return keys, sizes, average precision, what intervals need, and the counts of dropped rows.
-
-    Intervals need ``shortfall``, ``variance`` and ``n_effective``. With clusters, the variance
-    treats clusters as independent and ``n_effective`` counts clusters with positives. ``ranking``
-    is the ranking of the rows, in their bins.
-    """
-    table = of_independent_rows(ranking)
-    if rows.columns.cluster is None:
-        return table
-    clusters = cluster_influence(_binned_rows(rows, bins))
-    spread = per_segment(clusters, rows, variance=(pl.col("influence") ** 2).sum())
-    return left_join(table.drop("variance", "n_effective"), spread, rows.keys)
-
-
-def estimates_for(
-    interval: Interval, ranking: Ranking, rows: Rows, bins: Bins | None
-) -> pl.LazyFrame:
-    """Return :func:`estimates`, with the variance over replicates if there are any."""
-    table = estimates(ranking, rows, bins)
-    if interval.resampling is None:
-        return table
-    drawn = variances(rows, interval.resampling, bins)
-    return left_join(table.drop("variance"), drawn, rows.keys)
-
-
-def of_independent_rows(ranking: Ranking) -> pl.LazyFrame:
-    """Return :func:`estimates` for rows that are all independent."""
-    table = spreads(ranking).select(
-        "segment",
-        *sizes(pl.col("positives"), pl.col("negatives")),
-        pl.col("step").alias(AVERAGE_PRECISION),
-        "shortfall",
-        "variance",
-        "n_effective",
-    )
-    return ranking.segments.with_keys(ranking.with_dropped(table))
-
-
-def positive_weight(rows: Rows) -> pl.Expr:
-    """Return the weight of each positive row, 0 for negatives, as ``pos``."""
-    weight = pl.col("weight") if rows.columns.weighted else 1.0
-    return pl.when("truth").then(weight).otherwise(0.0).alias("pos")
-
-
-def cluster_sums(frame: pl.LazyFrame, rows: Rows, influences: Sequence[pl.Expr]) -> pl.LazyFrame:
-    """Return the sums of influences, and of the weight ``pos``, by cluster and segment."""
-    sums = [column.sum() for column in (*influences, pl.col("pos"))]
-    return frame.group_by(*rows.keys, "cluster").agg(sums)
-
-
-def cluster_influence(rows: Rows) -> pl.LazyFrame:
-    """Return the ``influence`` of each cluster on the average precision of its segment."""
-    influences = with_row_influence(rows.used(), rows, "score", "influence")
-    weighted = influences.with_columns(positive_weight(rows))
-    return cluster_sums(weighted, rows, [pl.col("influence")])
-
-
-def per_segment(frame: pl.LazyFrame, rows: Rows, **sums: pl.Expr) -> pl.LazyFrame:
-    """Aggregate the rows or clusters of each segment, with its ``n_effective`` positives."""
-    pos = pl.col("pos")
-    table = aggregated(frame, rows.keys, **sums, pos=pos.sum(), squares=(pos**2).sum())
-    n_effective = pos * (pos / pl.col("squares"))
-    return table.with_columns(n_effective=n_effective).drop("pos", "squares")
-
-
-def _binned_rows(rows: Rows, bins: Bins | None) -> Rows:
-    """Return rows with the number of the highest threshold they reach as their score."""
-    if bins is None:
-        return rows
-    # Unusable rows are gone: a score that is null now is below the lowest threshold.
-    return replace(
-        rows,
-        frame=binned(rows, bins),
-        score_dtype=pl.Int64(),
-        usable=None,
-        n_dropped=None,
-        values=None,
-    )
-
-
 # --- limits --------------------------------------------------------------------------------
 
 
-def with_interval(table: pl.LazyFrame, interval: Interval) -> pl.LazyFrame:
+def with_interval(
+    table: pl.LazyFrame, interval: Interval, *, calibrated: bool = False
+) -> pl.LazyFrame:
     """Add ``std_error, ci_low, ci_high`` to estimates, and update their status.
 
     ``table`` also has the average precision of a random order of the labels.
@@ -163,7 +72,7 @@ def with_interval(table: pl.LazyFrame, interval: Interval) -> pl.LazyFrame:
         table.with_columns(std_error=pl.when(inside).then(variance.sqrt().fill_nan(None)))
         .with_columns(_around(quantile))
         .with_columns(edges)
-        .with_columns(status())
+        .with_columns(status(calibrated=calibrated))
         .with_columns(_below_chance())
     )
 
@@ -182,17 +91,13 @@ def student_quantile(level: float) -> pl.Expr:
     this is within 0.1 % of Student's t at levels up to 95 %, and within 0.25 % at 99 %; with fewer
     it is too wide, at 95 % by 4 % with 2 degrees and by 38 % with 1.
     """
-    normal = normal_quantile(level) / _wallace()
+    normal = normal_quantile(level) / wallace(_DEGREES)
     return (_N_EFFECTIVE * ((normal**2 / _DEGREES).exp() - 1)).sqrt()
 
 
 def student_as_normal(errors: pl.Expr) -> pl.Expr:
     """Return the normal deviate with the p-value of a difference of ``errors`` standard errors."""
-    return _wallace() * (_DEGREES * (errors**2 / _N_EFFECTIVE).log1p()).sqrt()
-
-
-def _wallace() -> pl.Expr:
-    return (8 * _DEGREES + 1) / (8 * _DEGREES + 3)
+    return wallace(_DEGREES) * (_DEGREES * (errors**2 / _N_EFFECTIVE).log1p()).sqrt()
 
 
 def _around(quantile: pl.Expr) -> list[pl.Expr]:
@@ -224,7 +129,20 @@ def _below_chance() -> pl.Expr:
     return pl.when(below).then(pl.lit("below_chance")).otherwise("status").alias("status")
 
 
-def status() -> pl.Expr:
-    """Return the status; ``few_positives`` if there are too few to trust the estimates."""
-    few = (pl.col("status") == "ok") & (_N_EFFECTIVE < FEW_POSITIVES)
-    return pl.when(few).then(pl.lit("few_positives")).otherwise("status").alias("status")
+def status(*, calibrated: bool) -> pl.Expr:
+    """Return the status, which says so if there are too few rows to trust the estimates.
+
+    ``calibrated`` estimates have a column ``few_negatives``.
+    """
+    is_ok = pl.col("status") == "ok"
+    few_negatives = pl.lit(value=False)
+    if calibrated:
+        few_negatives = pl.col("few_negatives")
+    return (
+        pl.when(is_ok & (_N_EFFECTIVE < FEW_POSITIVES))
+        .then(pl.lit("few_positives"))
+        .when(is_ok & few_negatives)
+        .then(pl.lit("few_negatives"))
+        .otherwise("status")
+        .alias("status")
+    )

@@ -96,7 +96,7 @@ def _by_segment(
         samples = _samples(cells)
         total = len(samples) * resampling.replicates
         # Invalid values may get here before the checks report them; NumPy need not warn of them.
-        with np.errstate(all="ignore"), _progress(total) as progress:
+        with np.errstate(all="ignore"), progress_bar("bootstrap", total) as progress:
             rows = [
                 (segment, *row)
                 for segment, sample in samples
@@ -275,12 +275,12 @@ def _precisions(curves: _Curves, recalls: Sequence[float]) -> Floats:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Progress]:
+def progress_bar(what: str, total: int) -> Iterator[Progress]:
     """Show a progress bar in a terminal, if tqdm is installed and the wait is long."""
     if find_spec("tqdm") is None or sys.stderr is None or not sys.stderr.isatty():
         yield lambda _: None
         return
     from tqdm import tqdm  # noqa: PLC0415 - optional, and slow to import
 
-    with tqdm(total=total, desc="bootstrap", unit=" replicates", delay=_SECONDS_BEFORE_BAR) as bar:
+    with tqdm(total=total, desc=what, unit=" replicates", delay=_SECONDS_BEFORE_BAR) as bar:
         yield bar.update

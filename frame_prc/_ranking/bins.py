@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -23,12 +24,20 @@ _PLACES = 2**20  # more than the most thresholds
 _SUSPECT = _PLACES - 1
 
 
-def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool = False) -> Rows:
+def count_bins(
+    rows: Rows,
+    bins: Bins,
+    *,
+    squares: bool = False,
+    covering: bool = False,
+    clusters: bool = False,
+) -> Rows:
     """Return rows that each hold the counts of a bin, with its level in place of the score.
 
     They are sorted by key, the highest bin first, and checked. ``n_dropped`` counts the rows that
     are dropped as missing. Rows below all bins have no level, which is an error if bins must be
-    ``covering``. So is a score outside 0 to 1 in bins of probabilities.
+    ``covering``. So is a score outside 0 to 1 in bins of probabilities. With ``clusters``, there is
+    a row for each ``cluster`` in a bin.
     """
     bins = bins.of(rows.score_dtype)
     last = len(bins.thresholds) - 1
@@ -46,12 +55,14 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
     )
     levelled = bins.with_level(rows.frame, in_memory=rows.in_memory)
     amounts = _amounts(rows, squares=squares)
-    counted = _grouped(rows, levelled.with_columns(place=place.cast(pl.Int64)), amounts)
+    placed = levelled.with_columns(place=place.cast(pl.Int64))
+    others = ["cluster"] if clusters else []
+    counted = _grouped(rows, placed, amounts, others)
     checked = _checked(rows, counted, bins, covering=covering)
     level = pl.when(last >= _PLACE).then(last - _PLACE).cast(pl.UInt32).alias("score")
     return replace(
         rows,
-        frame=cached(checked.select(*rows.keys, level, *amounts)),
+        frame=cached(checked.select(*rows.keys, level, *others, *amounts)),
         has_counts=True,
         usable=None,
         n_dropped=pl.col("n_dropped") if "n_dropped" in amounts else None,
@@ -59,11 +70,16 @@ def count_bins(rows: Rows, bins: Bins, *, squares: bool = False, covering: bool 
     )
 
 
-def _grouped(rows: Rows, placed: pl.LazyFrame, sums: dict[str, pl.Expr]) -> pl.LazyFrame:
-    """Add up by key and place, packed in one integer, which groups faster than two columns."""
-    key_dtype = rows.only_key_dtype
+def _grouped(
+    rows: Rows, placed: pl.LazyFrame, sums: dict[str, pl.Expr], others: Sequence[str]
+) -> pl.LazyFrame:
+    """Add up by key, place and other columns.
+
+    Key and place are packed in one integer, which groups faster than two columns.
+    """
+    key_dtype = None if others else rows.only_key_dtype
     if key_dtype is None or (bounds := key_bounds(key_dtype)) is None or bounds[1] >= 2**64:
-        return placed.group_by(*rows.keys, "place").agg(**sums).sort(*rows.keys, "place")
+        return placed.group_by(*rows.keys, "place", *others).agg(**sums).sort(*rows.keys, "place")
     # A null key becomes a number below every key of 32 or 64 bits.
     dtype, lowest = (pl.Int64, -(2**40)) if bounds[1] < 2**32 else (pl.Int128, -(2**70))
     no_key, places = integer(lowest, dtype), integer(_PLACES, dtype)

@@ -2,10 +2,10 @@
 
 ::
 
-    segment | slot of the score, the highest score first | 1 for a positive row, else 0
+    segment | slot of the score, the highest score first | 1 for a positive row, else 0 | row
 
 In ascending order segments are in the order of their keys, scores descend, and positives are last
-within a tie.
+within a tie. The number of the row is there only for what brings a result back to each row.
 
 The rule for ties is here: rows of a segment are tied if their scores have the same slot (see
 ``scale``), and a tie ends where the key changes in more than the class. What has no rank key
@@ -27,13 +27,14 @@ from frame_prc._ranking.scale import Scale, integer
 _KEY = pl.col("rank_key")
 _FEW_BITS = 33
 _INT64, _INT128 = 63, 126  # how many bits a key may have, without the sign
+ROW_BITS = 32  # of the number of a row, a UInt32
 
 
-def most_segments(scale: Scale) -> int:
+def most_segments(scale: Scale, row_bits: int = 0) -> int:
     """Return how many segments a key has room for: in Int64 if scores are narrow, else Int128."""
-    width = _INT64 if scale.bits <= _FEW_BITS else _INT128
+    width = _INT64 if scale.bits + row_bits <= _FEW_BITS else _INT128
     # The number of a segment is an Int64, whatever the width of the key.
-    return (1 << min(width - 1 - scale.bits, _INT64 - 1)) - 1
+    return (1 << min(width - 1 - scale.bits - row_bits, _INT64 - 1)) - 1
 
 
 @dataclass(frozen=True)
@@ -43,23 +44,26 @@ class RankKey:
     Each segment opens with an extra row in the first slot, where its running sums start; it is
     marked positive, so that it stays where only positives are kept. The last slot holds rows that
     no threshold retrieves. Only the row after all segments has the number ``last_segment``.
+    ``row_bits`` is 0 where keys do not hold the number of the row.
     """
 
     scale: Scale
     last_segment: int
+    row_bits: int = 0
 
     @property
     def dtype(self) -> type[pl.DataType]:
         """The narrowest dtype that holds segment, slot and class."""
-        bits = self.last_segment.bit_length() + self.scale.bits + 1
+        bits = self.last_segment.bit_length() + self.scale.bits + 1 + self.row_bits
         return pl.Int64 if bits <= _INT64 else pl.Int128
 
     def pack(self, segment: pl.Expr, slot: pl.Expr, positive: pl.Expr) -> pl.Expr:
-        """Return the rank key of each row."""
+        """Return the rank key of each row, of row 0 where keys hold the number of the row."""
         by_segment = segment.cast(self.dtype) * self._int(self._segment_size)
         # Not strict: an invalid score, such as NaN, may be beyond the scale. The checks raise.
-        by_slot = slot.cast(self.dtype, strict=False) * self._int(2)
-        return (by_segment + by_slot + positive.cast(self.dtype)).alias("rank_key")
+        by_slot = slot.cast(self.dtype, strict=False) * self._int(2 * self._class_size)
+        by_class = positive.cast(self.dtype) * self._int(self._class_size)
+        return (by_segment + by_slot + by_class).alias("rank_key")
 
     def opening(self, segment: pl.Expr) -> pl.Expr:
         """Return the rank key of the row that opens each segment."""
@@ -76,7 +80,7 @@ class RankKey:
 
     def slot(self) -> pl.Expr:
         """Return the slot of the score."""
-        return (self._within_segment() // self._int(2)).alias("slot")
+        return (self._within_segment() // self._int(2 * self._class_size)).alias("slot")
 
     def retrieved(self) -> pl.Expr:
         """Return whether a threshold reaches a row, from its column ``slot``."""
@@ -84,19 +88,19 @@ class RankKey:
 
     def unretrieved(self) -> pl.Expr:
         """Return whether no threshold reaches a row, from its rank key."""
-        return self._within_segment() >= self._int(2 * self.scale.last)
+        return self._within_segment() >= self._int(2 * self._class_size * self.scale.last)
 
     def tie(self) -> pl.Expr:
         """Return the rank key without the class, equal for all rows of a segment and score."""
-        return (_KEY - (_KEY & self._int(1))).alias("rank_key")
+        return (_KEY - (_KEY & self._int(2 * self._class_size - 1))).alias("rank_key")
 
     def positive(self) -> pl.Expr:
         """Return whether a row is positive, as the row that opens a segment is too."""
-        return (_KEY & self._int(1)) == self._int(1)
+        return (_KEY & self._int(self._class_size)) == self._int(self._class_size)
 
     def opens(self) -> pl.Expr:
         """Return whether a row opens its segment."""
-        return (self._within_segment() == self._int(1)).alias("opens")
+        return (self._within_segment() == self._int(self._class_size)).alias("opens")
 
     def closes(self) -> pl.Expr:
         """Return whether a row is the last of its segment; rows must be sorted."""
@@ -104,11 +108,27 @@ class RankKey:
 
     def ends_tie(self) -> pl.Expr:
         """Return whether a row is the last of its score; rows must be sorted."""
-        return self._step() > self._int(1)
+        return self._step() >= self._int(2 * self._class_size)
+
+    def row_and_class(self) -> pl.Expr:
+        """Return the number and the class of a row in one narrow integer."""
+        return (_KEY & self._int(2 * self._class_size - 1)).cast(pl.Int64).alias("row_and_class")
+
+    def unpacked(self) -> list[pl.Expr]:
+        """Return ``row`` and ``positive`` from that integer."""
+        both = pl.col("row_and_class")
+        return [
+            (both & (self._class_size - 1)).alias("row"),
+            (both >= self._class_size).alias("positive"),
+        ]
+
+    @property
+    def _class_size(self) -> int:
+        return 1 << self.row_bits
 
     @property
     def _segment_size(self) -> int:
-        return int(2 ** (self.scale.bits + 1))
+        return int(2 ** (self.scale.bits + 1)) * self._class_size
 
     def _within_segment(self) -> pl.Expr:
         return _KEY & self._int(self._segment_size - 1)

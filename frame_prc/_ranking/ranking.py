@@ -8,9 +8,10 @@ from functools import cached_property
 
 import polars as pl
 
-from frame_prc._lazy import cached, concat, join
+from frame_prc._lazy import cached, concat, join, segment_join
 from frame_prc._ranking.bins import count_bins
-from frame_prc._ranking.rank_key import RankKey, most_segments
+from frame_prc._ranking.cluster_sums import with_cluster_numbers
+from frame_prc._ranking.rank_key import ROW_BITS, RankKey, most_segments
 from frame_prc._ranking.scale import Scale
 from frame_prc._ranking.segments import Segments, find_segments
 from frame_prc._request.thresholds import Bins, threshold_dtype
@@ -29,7 +30,8 @@ class Ranking:
 
     ``frame`` has ``rank_key`` and the columns ``carried``; without these each row counts as one.
     ``levels`` maps ``level`` to ``score`` where rows are ranked by levels, not scores. ``squares``
-    is whether squares of weights are summed too.
+    is whether squares of weights are summed too, and ``clusters`` whether rows keep their
+    ``cluster``.
     """
 
     frame: pl.LazyFrame
@@ -38,12 +40,14 @@ class Ranking:
     rows: Rows
     levels: pl.LazyFrame | None
     squares: bool
+    clusters: bool = False
 
     @cached_property
     def in_order(self) -> pl.LazyFrame:
         """The sorted rows, with one that opens each segment and one after the last."""
         openings = self.segments.table.select(self.key.opening(pl.col("segment")))
-        extra = [_empty(rows, self.carried) for rows in (openings, self.key.ending())]
+        names = [*self.carried, *(["cluster"] if self.clusters else [])]
+        extra = [_empty(rows, names) for rows in (openings, self.key.ending())]
         return cached(concat([self.frame, *extra]).sort("rank_key"))
 
     @property
@@ -60,7 +64,7 @@ class Ranking:
         if self.rows.n_dropped is None:
             return table
         counts = self.segments.table.select("segment", *DROPPED)
-        return join(table, counts, on="segment", how="left", maintain_order="left")
+        return segment_join(table, counts)
 
     @property
     def threshold_dtype(self) -> pl.DataType:
@@ -76,28 +80,42 @@ class Ranking:
         return join(levelled, self.levels, on="level", how="left", maintain_order="left")
 
 
-def rank(rows: Rows, bins: Bins | None = None, *, squares: bool = False) -> Ranking:
+def rank(
+    rows: Rows,
+    bins: Bins | None = None,
+    *,
+    squares: bool = False,
+    numbered: bool = False,
+    clusters: bool = False,
+) -> Ranking:
     """Return rows with their rank keys, and their segments.
 
     With bins, a row ranks at the highest threshold that its score reaches, and every threshold has
     a row in every segment. ``squares`` also sums squared weights, unless each row counts as one.
+    ``numbered`` rows have a column ``row``, their number, which their keys then hold.
+    With ``clusters``, rows keep their ``cluster``, and a bin has a row for each.
     """
     squares = squares and rows.columns.needs_squares
     levels = _levels(rows, bins)
-    rows = rows if bins is None else count_bins(rows, bins, squares=squares)
+    rows = rows if bins is None else count_bins(rows, bins, squares=squares, clusters=clusters)
     scale = _scale(rows) if levels is None else Scale.of(pl.UInt32())
-    segments = find_segments(rows, most_segments(scale))
-    key = RankKey(scale, segments.count)
+    row_bits = ROW_BITS if numbered else 0
+    segments = find_segments(rows, most_segments(scale, row_bits))
+    key = RankKey(scale, segments.count, row_bits)
     frame = segments.numbered(rows.used())
     if bins is None and levels is not None:
         frame = join(frame, levels, on="score", how="left").with_columns(score="level")
+    if clusters:
+        frame = with_cluster_numbers(frame, rows.columns.cluster)
     rank_key = key.pack(pl.col("segment"), scale.slot(pl.col("score")), rows.is_positive())
-    carried = rows.carried(squares=squares)
+    if numbered:
+        rank_key += pl.col("row").cast(key.dtype)
+    carried = [*rows.carried(squares=squares), *(["cluster"] if clusters else [])]
     ranked = frame.select(rank_key, *carried)
     ranked = ranked if bins is not None else rows.with_checks(ranked)
     if bins is not None and levels is not None:
         ranked = concat([ranked, _empty(_every_bin(segments, levels, key), carried)])
-    return Ranking(ranked, segments, key, rows, levels, squares)
+    return Ranking(ranked, segments, key, rows, levels, squares, clusters)
 
 
 def _every_bin(segments: Segments, levels: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:
@@ -107,8 +125,9 @@ def _every_bin(segments: Segments, levels: pl.LazyFrame, key: RankKey) -> pl.Laz
 
 
 def _empty(rows: pl.LazyFrame, carried: Sequence[str]) -> pl.LazyFrame:
-    """Return extra rows, whose counts or weights are 0."""
-    return rows.with_columns(pl.lit(0).alias(name) for name in carried)
+    """Return extra rows, whose counts or weights are 0, and which are in no cluster."""
+    values = {name: None if name == "cluster" else 0 for name in carried}
+    return rows.with_columns(pl.lit(value).alias(name) for name, value in values.items())
 
 
 def _scale(rows: Rows) -> Scale:

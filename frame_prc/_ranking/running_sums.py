@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._ranking.cluster_sums import CLUSTER_SUMS, with_cluster_sums
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
 
@@ -39,11 +40,16 @@ class Points:
         ``sums`` names two running sums, the first of positives.
         """
         if self.only_hits:
-            return ranked.filter((key.ends_tie() & key.positive()) | key.closes())
+            return ranked.filter(is_hit(key) | key.closes())
         ties = ranked.filter(key.ends_tie())
         if self.beside_previous:
             ties = ties.with_columns(pl.col(name).shift(1).alias(f"{name}_a") for name in sums)
         return ties if self.chosen is None else ties.filter(self.chosen(key, sums[0]))
+
+
+def is_hit(key: RankKey) -> pl.Expr:
+    """Return whether a row is the last of a score with positives, or opens its segment."""
+    return key.ends_tie() & key.positive()
 
 
 def _is_corner(key: RankKey, found: str) -> pl.Expr:
@@ -84,14 +90,17 @@ def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
         ``segment``, ``slot``, ``tp``, ``fp``, ``positives``, ``negatives``, ``opens``, in ranking
         order; each segment begins with the row that opens it. The totals are those of the segment.
         At steps also ``tp_a`` and ``fp_a``, the sums at the score before. With squares also
-        ``tp_squares``, ``fp_squares`` and ``positives_squares``. With weights also ``n_terms``, the
-        number of terms in the sums of a segment, each of which may round them.
+        ``tp_squares, fp_squares, positives_squares, negatives_squares``. With weights also
+        ``n_terms``, the number of terms in the sums of a segment, each of which may round them.
+        With clusters also ``tp_squared, tp_times_fp, fp_squared``, sums over the clusters.
     """
     columns = ["tp", "fp", "positives", "negatives", "opens"]
     if points.beside_previous:
         columns += ["tp_a", "fp_a"]
     if ranking.squares:
-        columns += ["tp_squares", "fp_squares", "positives_squares"]
+        columns += ["tp_squares", "fp_squares", "positives_squares", "negatives_squares"]
+    if ranking.clusters:
+        columns += CLUSTER_SUMS
     if ranking.rows.columns.weighted:
         summed = _weight_sums(ranking, points)
         columns.append("n_terms")
@@ -133,9 +142,12 @@ def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     if ranking.squares:
         counts = counts.with_columns(
             positives_squares=_until_next(pl.col("tp_squares")),
+            negatives_squares=_until_next(pl.col("fp_squares")),
             tp_squares=_since_opening(pl.col("tp_squares"), pl.col("tp_squares")),
             fp_squares=_since_opening(pl.col("fp_squares"), pl.col("fp_squares")),
         )
+    if ranking.clusters:
+        counts = counts.with_columns(_since_opening(pl.col(n), pl.col(n)) for n in CLUSTER_SUMS)
     return counts.with_columns(
         tp=_since_opening(found, found),
         fp=_since_opening(wrong, wrong),
@@ -147,6 +159,8 @@ def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
 def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
     """Return running sums of positives, ``found``, and of rows, ``seen``, at some points."""
     key, ranked = ranking.key, ranking.in_order
+    if ranking.clusters:
+        ranked = with_cluster_sums(ranked, key, ranking.amounts(), ranking.carried)
     if ranking.carried:
         sums = {"found": pl.col("pos"), "seen": pl.col("pos") + pl.col("neg")}
         if ranking.squares:
@@ -187,12 +201,14 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
         ranked = ranked.with_columns(_sums_within(gains | losses, amounts))
     last = {"positives": "tp", "negatives": "fp"}
     if ranking.squares:
-        last["positives_squares"] = "tp_squares"
+        last |= {"positives_squares": "tp_squares", "negatives_squares": "fp_squares"}
     totals = {name: pl.when("closes").then(sums).backward_fill() for name, sums in last.items()}
     terms_of_counts = _TERMS_OF_COUNTS if ranking.rows.has_counts else 0
     picked = points.of(ranked, key, ("tp", "fp")).with_columns(key.opens(), key.closes())
     n_terms = _until_next(pl.col("row").cast(pl.Int64)) + terms_of_counts
-    return picked.with_columns(n_terms=n_terms, **totals)
+    summed = picked.with_columns(n_terms=n_terms, **totals)
+    # The last row of a segment was there for the totals.
+    return summed.filter(key.positive()) if points.only_hits else summed
 
 
 def _sums_within(sums: dict[str, str], amounts: dict[str, pl.Expr]) -> list[pl.Expr]:

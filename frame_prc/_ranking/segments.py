@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._lazy import cached, join, left_join
+from frame_prc._lazy import cached, left_join, segment_join
 from frame_prc._ranking.scale import integer, integer_bounds
 from frame_prc._rows.rows import Rows
 
@@ -80,7 +80,7 @@ class Segments:
         if self.key_range is not None:
             return frame.with_columns(self.key_range.key()).drop("segment")
         keys = self.table.select("segment", *self.keys)
-        keyed = join(frame, keys, on="segment", how="left", maintain_order="left")
+        keyed = segment_join(frame, keys)
         return keyed.drop("segment")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Integral, Real
@@ -19,11 +19,14 @@ from frame_prc._request.specs import (
     Adjust,
     Against,
     Average,
+    Calibration,
     Comparison,
     Criterion,
     Interval,
     Keep,
+    Measure,
     Method,
+    NamedAgainst,
     Resampling,
     Target,
     pairs_of,
@@ -33,6 +36,7 @@ from frame_prc.exceptions import OptionError, shown, type_name
 
 Numbers: TypeAlias = float | Iterable[float] | None
 
+_LOWEST_PREVALENCE = 1e-100  # below it a variance would underflow
 _LARGEST_BETA = 1e100  # the square of a larger one overflows
 _THRESHOLDS = "a number of thresholds, 2 or more, or a list of ascending numbers"
 _MOST_RECALLS = 10_001
@@ -147,10 +151,53 @@ def _check_number(name: str, count: int) -> None:
 def prevalence(calibrate: float | None) -> float | None:
     """Return the prevalence to calibrate to."""
     if calibrate is not None and not (_is_number(calibrate) and 0 < calibrate < 1):
-        raise OptionError(
-            f"calibrate={shown(calibrate)} is not a prevalence", "a number between 0 and 1"
-        )
+        raise _not_a_prevalence(calibrate, "a number between 0 and 1")
     return None if calibrate is None else float(calibrate)
+
+
+def _not_a_prevalence(calibrate: object, allowed: str) -> OptionError:
+    hint = _percent_hint("calibrate", calibrate)
+    return OptionError(f"calibrate={shown(calibrate)} is not a prevalence", allowed, hint)
+
+
+def calibration(calibrate: Any) -> Calibration | None:
+    """Return what areas are calibrated to."""
+    calibrate = plain_option(calibrate)
+    if calibrate is None:
+        return None
+    if isinstance(calibrate, str):
+        if calibrate != "pooled":
+            raise _not_a_prevalence(calibrate, "'pooled', or a number between 0 and 1")
+        return Calibration()
+    found = prevalence(calibrate)
+    if found is not None and found < _LOWEST_PREVALENCE:
+        raise _not_a_prevalence(calibrate, f"at least {_LOWEST_PREVALENCE}")
+    return None if found is None else Calibration.at(found)
+
+
+def check_calibrated(ci_method: str, over: object, average: object, *, bounds: bool) -> None:
+    """Refuse what there is of the plain average precision only."""
+    given = {"over=": over is not None, "average=": average is not None, "bounds=True": bounds}
+    given |= {f"ci_method={ci_method!r}": ci_method != CI_METHODS[0]}
+    for name, is_given in given.items():
+        if is_given:
+            raise OptionError(
+                f"{name} is given with calibrate=",
+                "one of them",
+                "ci_method='influence' has an interval for the calibrated average precision"
+                if name.startswith("ci")
+                else None,
+            )
+
+
+def check_calibrated_methods(methods: Sequence[Method]) -> None:
+    """Refuse the area that is on a scale of its own."""
+    if "gain" in methods:
+        raise OptionError(
+            "method='gain' is given with calibrate=",
+            "the other methods",
+            "ask for it in a call of its own, without calibrate=",
+        )
 
 
 def targets(numbers: dict[Criterion, Numbers]) -> list[Target]:
@@ -226,14 +273,23 @@ def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> 
             "these only with ci_method='bootstrap'",
         )
     if ci is None:
-        for name, given in (("ci_method", ci_method != CI_METHODS[0]), ("cluster", cluster)):
-            if given is not None and given is not False:
-                raise OptionError(f"{name}= is given without ci=", "both, for example ci=0.95")
+        _check_needs_interval("ci_method", given=ci_method != CI_METHODS[0])
+        check_cluster(cluster, ci)
         return None
     if ci_method != "bootstrap":
         return Interval(confidence(ci), ci_method)
     check_numpy()
     return Interval(confidence(ci), ci_method, drawn)
+
+
+def check_cluster(cluster: object, ci: object) -> None:
+    """Refuse clusters where no interval is asked for: they change nothing else."""
+    _check_needs_interval("cluster", given=cluster is not None and ci is None)
+
+
+def _check_needs_interval(name: str, *, given: bool) -> None:
+    if given:
+        raise OptionError(f"{name}= is given without ci=", "both, for example ci=0.95")
 
 
 def resampling(replicates: Any, seed: Any, stratified: Any, cluster: object) -> Resampling:
@@ -283,14 +339,29 @@ def confidence(ci: Any) -> float:
 
 
 def comparison(
-    request: Request, ci: Any, baseline: str | None, against: Any, adjust: Any
+    request: Request,
+    ci: Any,
+    *,
+    baseline: str | None = None,
+    against: Any = None,
+    measure: Any = None,
+    calibrate: Any = None,
+    adjust: Any = None,
 ) -> Comparison:
     """Return what to compare."""
-    against = check_option("against", against, (None, *get_args(Against)))
     adjust = check_option("adjust", adjust, (None, *get_args(Adjust)))
     if against is not None:
-        _check_against(request, against, baseline)
-        return Comparison(confidence(ci), (), against, adjust)
+        found = _against(request, against, baseline)
+        calibrated = reference(measure or "calibrated", calibrate)
+        return Comparison(confidence(ci), (), found, adjust, calibrated)
+    usual = "average_precision" if calibrate is None else "calibrated"
+    calibrated = reference(measure or usual, calibrate)
+    models = models_to_compare(request, baseline)
+    return Comparison(confidence(ci), pairs_of(models, baseline), None, adjust, calibrated)
+
+
+def models_to_compare(request: Request, baseline: str | None) -> list[str]:
+    """Return the names of the models, two or more."""
     models = [name for name in request.models if name is not None]
     if len(models) < 2:  # noqa: PLR2004
         raise OptionError(
@@ -301,7 +372,20 @@ def comparison(
             shell_hint="-s one -s two compares two models; --against rest, the segments of one",
         )
     check_baseline(baseline, models)
-    return Comparison(confidence(ci), pairs_of(models, baseline), None, adjust)
+    return models
+
+
+def reference(measure: Any, calibrate: Any) -> Calibration | None:
+    """Return what to calibrate to, if the measure is the calibrated average precision."""
+    measure = check_option("measure", measure, get_args(Measure))
+    if measure == "calibrated":
+        return calibration("pooled" if calibrate is None else calibrate)
+    if calibrate is not None:
+        raise OptionError(
+            "calibrate= is given with measure='average_precision'",
+            "calibrate= with measure='calibrated'",
+        )
+    return None
 
 
 def check_baseline(baseline: object, models: Sequence[str]) -> None:
@@ -314,20 +398,48 @@ def check_baseline(baseline: object, models: Sequence[str]) -> None:
         )
 
 
-def _check_against(request: Request, against: Against, baseline: str | None) -> None:
+def refuse_baseline() -> None:
+    """Raise the error about a baseline where segments are compared."""
+    raise OptionError(
+        "baseline= is given beside against=",
+        "baseline= to compare models, or against= to compare segments",
+    )
+
+
+def _against(request: Request, against: Any, baseline: str | None) -> Against:
+    """Return what segments are compared with."""
+    if isinstance(against, Mapping):
+        found: Against = _named_segment(against)
+    else:
+        found = _named_against(against)
     if baseline is not None:
-        raise OptionError(
-            "baseline= is given beside against=",
-            "baseline= to compare models, or against= to compare segments",
-        )
+        refuse_baseline()
     if not request.keys:
         raise OptionError(
             f"against={against!r} is given without by=", "by= to make the segments to compare"
         )
+    return found
+
+
+def _named_against(against: Any) -> NamedAgainst:
+    try:
+        return cast("NamedAgainst", check_option("against", against, get_args(NamedAgainst)))
+    except OptionError as error:
+        segment = "{key: value} for a named segment"
+        raise OptionError(error.what, f"{error.allowed}, or {segment}") from None
+
+
+def _named_segment(against: Mapping[Any, Any]) -> Mapping[str, object]:
+    if not against or not all(isinstance(key, str) for key in against):
+        raise OptionError(
+            f"against={shown(against)} does not name a segment",
+            "the values of one or more keys, for example {'region': 'north'}",
+        )
+    return dict(against)
 
 
 def average_over(
-    over: str | None, average: Any, interval: Interval | None, *, bounds: bool
+    over: str | None, average: Any, interval: Interval | None, cluster: object, *, bounds: bool
 ) -> tuple[str, Average]:
     """Return the key to average over and the kind of average, which go together."""
     if bounds:
@@ -335,19 +447,41 @@ def average_over(
             "bounds=True is given with over= and average=",
             "bounds= for the average precision of segments",
         )
-    if interval is not None:
-        raise OptionError(
-            "ci= is given with over= and average=",
-            "ci= for the average precision of segments",
-            "without the key in by= all rows are pooled, as for average='micro'",
-        )
     if over is None or average is None:
         given, lacking = ("average", "over") if over is None else ("over", "average")
         raise OptionError(f"{given}= is given without {lacking}=", "over= and average= together")
     average = check_option("average", average, get_args(Average))
+    over = key_name(over)
+    if interval is not None:
+        _check_interval_of_average(interval, over, average, cluster)
+    return over, average
+
+
+def _check_interval_of_average(
+    interval: Interval, over: str, average: Average, cluster: object
+) -> None:
+    """Refuse what the interval of a mean over segments cannot take into account."""
+    if average == "micro":
+        raise OptionError(
+            "ci= is given with average='micro', which pools the rows",
+            "ci= with an average over segments: 'macro', 'weighted' or 'samples'",
+            f"cluster={over!r} gives the interval of pooled rows, without over= and average=, and "
+            f"without {over!r} in by=",
+        )
+    if interval.method != CI_METHODS[0] or cluster is not None:
+        name = "cluster=" if cluster is not None else f"ci_method={interval.method!r}"
+        raise OptionError(
+            f"{name} is given with over= and average=",
+            "ci= alone: its interval comes from the spread between the segments",
+            "name the groups in by= and over= to take them as the independent units",
+        )
+
+
+def key_name(over: object) -> str:
+    """Return the name of a key that segments are averaged or compared over."""
     if not isinstance(over, str):
         raise OptionError(f"over= takes a key, got a value of type {type_name(over)}", "its name")
-    return over, average
+    return over
 
 
 def f_scores_and_steps(f_scores: Any, points: int) -> tuple[list[float], int]:

@@ -33,9 +33,9 @@ def check_installed(module: str, name: str, need: str) -> None:
         raise OptionError(f"{need} needs {name}, which is not installed", hint=_install(name))
 
 
-def check_numpy() -> None:
+def check_numpy(need: str = "a bootstrap") -> None:
     """Raise an error if NumPy is missing, before anything is read."""
-    check_installed("numpy", "NumPy", "a bootstrap")
+    check_installed("numpy", "NumPy", need)
 
 
 def _install(*names: str) -> str:

@@ -36,6 +36,7 @@ class Given(TypedDict):
     missing: Missing
     pos: IntoColumn | None
     neg: IntoColumn | None
+    cluster: IntoColumn | None
 
 
 @dataclass(frozen=True)

@@ -44,12 +44,34 @@ METHODS: tuple[Method, ...] = get_args(Method)
 PARTIAL_METHODS: tuple[Method, ...] = ("step", "trapezoid", "interpolated", "envelope")
 Average: TypeAlias = Literal["macro", "weighted", "micro", "samples"]
 
+
+@dataclass(frozen=True)
+class Calibration:
+    """The prevalence at which areas are computed; with neither field, that of all rows of a model.
+
+    ``odds`` are those of a negative: from a prevalence close to 1 they would lose digits.
+    """
+
+    prevalence: float | None = None
+    odds: float | None = None
+
+    @classmethod
+    def at(cls, prevalence: float) -> Calibration:
+        """Return the calibration to a given prevalence."""
+        return cls(prevalence, (1 - prevalence) / prevalence)
+
+
 # --- intervals and comparisons -----------------------------------------------------------------
 
 CiMethod: TypeAlias = Literal["influence", "boyd", "bootstrap"]
 CI_METHODS: tuple[CiMethod, ...] = get_args(CiMethod)
+SegmentsAre: TypeAlias = Literal["fixed", "sampled"]
 Adjust: TypeAlias = Literal["holm", "bh"]
-Against: TypeAlias = Literal["rest", "overall"]
+NamedAgainst: TypeAlias = Literal["rest", "overall", "previous", "random"]
+Against: TypeAlias = NamedAgainst | Mapping[str, object]
+Measure: TypeAlias = Literal["average_precision", "calibrated"]
+PairedTest: TypeAlias = Literal["t", "permutation"]
+PAIRED_TESTS: tuple[PairedTest, ...] = get_args(PairedTest)
 
 
 @dataclass(frozen=True)
@@ -82,6 +104,30 @@ class Comparison:
     level: float
     pairs: tuple[tuple[int, int], ...]
     against: Against | None
+    adjust: Adjust | None
+    calibration: Calibration | None = None
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A paired comparison of models over segments that are themselves a sample.
+
+    ``pairs`` are places of ``models``; ``resampling`` is of sign flips, if any are drawn.
+    """
+
+    level: float
+    models: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...]
+    over: str
+    resampling: Resampling | None
+    adjust: Adjust | None
+
+
+@dataclass(frozen=True)
+class ChanceTest:
+    """A test of each segment against random orders of its labels."""
+
+    resampling: Resampling
     adjust: Adjust | None
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._formulas import without_nan
-from frame_prc._lazy import cached, concat
+from frame_prc._lazy import cached, concat, over
 from frame_prc._rows.columns import Column, Columns
 from frame_prc._rows.rules import (
     MISSING,
@@ -278,8 +278,7 @@ def threshold_check() -> Check:
 
 def _overlap_check(keys: Sequence[str]) -> Check:
     """Return the check that sorted bins do not overlap under one key."""
-    after = pl.col("threshold").shift(-1)
-    after = after.over(keys) if keys else after
+    after = over(pl.col("threshold").shift(-1), keys)
     overlapping = pl.col("below") > after
     bounds = (pl.col("threshold"), pl.col("below"), after)
 

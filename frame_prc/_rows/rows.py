@@ -69,6 +69,11 @@ class Rows:
         return key_names(len(self.columns.result_keys))
 
     @property
+    def model_keys(self) -> list[str]:
+        """Internal names of the keys that are not the caller's: that of models, if there is one."""
+        return key_names(len(self.keys) - len(self.columns.key_dtypes))
+
+    @property
     def only_key_dtype(self) -> pl.DataType | None:
         """The dtype of the key, if there is only one and it is the caller's."""
         if self.columns.several_models or len(self.columns.key_dtypes) != 1:

@@ -8,17 +8,20 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, sized_areas
+from frame_prc._curves.calibration import CALIBRATED, REFERENCE
 from frame_prc._curves.tie_bounds import TIE_BOUNDS, tie_bounds
+from frame_prc._inference.bootstrap import variances
 from frame_prc._inference.chance import RANDOM, with_random
-from frame_prc._inference.intervals import INTERVAL, check_method, estimates_for, with_interval
+from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.intervals import INTERVAL, check_method, with_interval
 from frame_prc._lazy import left_join
-from frame_prc._ranking.ranking import rank
-from frame_prc._request.specs import Interval
+from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._request.specs import Calibration, Interval
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 
-_CLASSES = [
+CLASSES = [
     pl.col("n_pos").alias("positives"),
     (pl.col("n") - pl.col("n_pos")).alias("negatives"),
 ]
@@ -28,13 +31,15 @@ _CLASSES = [
 class AveragePrecision(Table):
     """One row per segment: its size, its average precision, and maybe an interval and tie bounds.
 
-    ``chance`` adds a column with the average precision of a random order of the labels.
+    ``calibration`` calibrates the average precision. ``chance`` adds a column with the average
+    precision of a random order of the labels.
     """
 
     bins: Bins | None = None
     interval: Interval | None = None
     bounds: bool = False
     chance: bool = False
+    calibration: Calibration | None = None
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -42,23 +47,40 @@ class AveragePrecision(Table):
         interval = () if self.interval is None else INTERVAL
         bounds = TIE_BOUNDS if self.bounds else ()
         chance = (RANDOM,) if self.chance else ()
-        return (*SIZES, AVERAGE_PRECISION, *interval, *bounds, "status", *chance)
+        area = (AVERAGE_PRECISION,) if self.calibration is None else (REFERENCE, CALIBRATED)
+        return (*SIZES, *area, *interval, *bounds, "status", *chance)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table."""
         if self.interval is not None:
             check_method(rows, self.interval)
         # All columns share one ranking, so that bins are counted in a single pass over the rows.
-        ranking = rank(rows, self.bins, squares=self.interval is not None)
-        if self.interval is None:
-            table = sized_areas(ranking)
-        else:
-            table = estimates_for(self.interval, ranking, rows, self.bins)
+        table, ranking = self._areas(rows)
         if self.chance or self.interval is not None:
-            table = with_random(table.with_columns(_CLASSES), ranking, rows.keys)
+            table = self._with_random(table, ranking)
         if self.interval is not None:
-            table = with_interval(table, self.interval)
+            table = with_interval(table, self.interval, calibrated=self.calibration is not None)
         if self.bounds:
             bounds = ranking.segments.with_keys(tie_bounds(ranking))
             table = left_join(table, bounds, rows.keys)
+        if self.calibration is not None:
+            table = table.rename({AVERAGE_PRECISION: CALIBRATED})
         return table
+
+    def _areas(self, rows: Rows) -> tuple[pl.LazyFrame, Ranking]:
+        """Return the area of each segment, maybe with what an interval needs, and the ranking."""
+        if self.interval is None:
+            ranking = rank(rows, self.bins)
+            return sized_areas(ranking, self.calibration), ranking
+        estimates = Estimates.of(rows, self.calibration, self.bins)
+        table = estimates.keyed()
+        if self.interval.resampling is not None:
+            drawn = variances(rows, self.interval.resampling, self.bins)
+            table = left_join(table.drop("variance"), drawn, rows.keys)
+        return table, estimates.ranking
+
+    def _with_random(self, table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Add the average precision of a random order; if calibrated, the prevalence."""
+        if self.calibration is not None:
+            return table.with_columns(pl.col(REFERENCE).alias(RANDOM))
+        return with_random(table.with_columns(CLASSES), ranking, ranking.rows.keys)

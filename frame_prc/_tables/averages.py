@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -14,9 +15,11 @@ from frame_prc._curves.areas import (
     UNDEFINED,
     sized_areas,
 )
+from frame_prc._inference.intervals import INTERVAL
+from frame_prc._inference.sampled import SPREAD, with_deviations, with_limits, with_std_error
 from frame_prc._lazy import aggregated, key_names, left_join
 from frame_prc._ranking.ranking import rank
-from frame_prc._request.specs import Average
+from frame_prc._request.specs import Average, Interval
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows, dropped
 from frame_prc._rows.table import Table
@@ -25,27 +28,43 @@ from frame_prc.exceptions import ColumnError, OptionError, nearest
 
 @dataclass(frozen=True)
 class Averages(Table):
-    """The average over one key, within segments by the other keys."""
+    """The average over one key, within segments by the other keys.
+
+    An ``interval`` is for segments that are themselves a sample.
+    """
 
     over: str
     average: Average
     bins: Bins | None
-    outputs = (*SIZES, AVERAGE_PRECISION, UNDEFINED)
+    interval: Interval | None = None
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        interval = () if self.interval is None else INTERVAL
+        return (*SIZES, AVERAGE_PRECISION, *interval, UNDEFINED)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the averages, with the remaining keys."""
-        _check(rows, self.over, self.average)
+        check_over(rows, self.over)
+        _check_samples(rows, self.average)
         if self.average == "micro":
-            pooled = rank(_pooled(rows, self.over), self.bins)
+            pooled = rank(without_key(rows, self.over), self.bins)
             return sized_areas(pooled).with_columns(NONE_UNDEFINED)
-        return _mean(sized_areas(rank(rows, self.bins)), rows, self.over, self.average)
+        means = _mean(sized_areas(rank(rows, self.bins)), rows, self.over, self.average)
+        if self.interval is None:
+            return means
+        return with_limits(
+            means, AVERAGE_PRECISION, self.interval.level, 0.0, in_memory=rows.in_memory
+        )
 
     def keyed(self, rows: Rows) -> Rows:
         """Return rows without the key that is averaged over."""
-        return _pooled(rows, self.over)
+        return without_key(rows, self.over)
 
 
-def _check(rows: Rows, over: str, average: Average) -> None:
+def check_over(rows: Rows, over: str) -> None:
+    """Raise an error unless ``over`` is a key."""
     if over not in rows.columns.key_dtypes:
         raise ColumnError(
             f"over={over!r} is not a key in by=",
@@ -54,6 +73,9 @@ def _check(rows: Rows, over: str, average: Average) -> None:
             if rows.columns.key_dtypes
             else f"by={over!r} makes it one",
         )
+
+
+def _check_samples(rows: Rows, average: Average) -> None:
     if average == "samples" and rows.columns.aggregated and rows.columns.weighted:
         raise OptionError(
             "average='samples' needs the mean weight of each segment's rows, which sums of weights "
@@ -63,16 +85,16 @@ def _check(rows: Rows, over: str, average: Average) -> None:
         )
 
 
-def _kept_keys(rows: Rows, over: str) -> dict[str, str]:
+def kept_keys(rows: Rows, over: str) -> dict[str, str]:
     """Return the other keys: their internal names, and their names once ``over`` is gone."""
     names = zip(rows.keys, rows.columns.result_keys, strict=True)
     kept = [key for key, name in names if name != over]
     return dict(zip(kept, key_names(len(kept)), strict=True))
 
 
-def _pooled(rows: Rows, over: str) -> Rows:
+def without_key(rows: Rows, over: str) -> Rows:
     """Return rows without the key ``over``."""
-    kept = _kept_keys(rows, over)
+    kept = kept_keys(rows, over)
     gone = [key for key in rows.keys if key not in kept]
     dtypes = {name: dtype for name, dtype in rows.columns.key_dtypes.items() if name != over}
     frame = rows.frame.drop(gone).rename(kept)
@@ -83,14 +105,16 @@ def _pooled(rows: Rows, over: str) -> Rows:
 def _mean(table: pl.LazyFrame, rows: Rows, over: str, average: Average) -> pl.LazyFrame:
     """Return the mean of the segments. Those without an average precision only count in sizes."""
     area, n, n_pos = pl.col(AVERAGE_PRECISION), pl.col("n"), pl.col("n_pos")
-    share = pl.when(area.is_not_null()).then(pl.col("share"))
-    mean = pl.when(share.sum() > 0).then((share * area).sum() / share.sum())
-    totals = pl.col("n", "n_pos", *dropped(rows.columns.request.missing)).sum()
-    kept = _kept_keys(rows, over)
-    shared = _with_share(table, rows, average)
-    means = aggregated(shared, list(kept), totals, mean.alias(AVERAGE_PRECISION), N_UNDEFINED)
-    prevalence = pl.when(n > 0).then(n_pos / n).alias("prevalence")
-    return means.with_columns(prevalence).rename(kept).sort(list(kept.values()))
+    kept = kept_keys(rows, over)
+    totals = pl.col("n", "n_pos", *dropped(rows.columns.request.missing), *SPREAD).sum()
+    shared = with_deviations(
+        _with_share(table, rows, average), list(kept), area, pl.col("share")
+    ).with_columns(weighted=pl.col("shares") * area)
+    sums = aggregated(shared, list(kept), totals, pl.col("weighted").sum(), N_UNDEFINED)
+    mean = pl.when(pl.col("shares") > 0).then(pl.col("weighted") / pl.col("shares"))
+    prevalence = pl.when(n > 0).then(n_pos / n)
+    means = sums.with_columns(mean.alias(AVERAGE_PRECISION), prevalence=prevalence)
+    return with_std_error(means).rename(kept).sort(list(kept.values()))
 
 
 def _with_share(table: pl.LazyFrame, rows: Rows, average: Average) -> pl.LazyFrame:

@@ -13,13 +13,13 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import unsigned_zero
-from frame_prc._inference.intervals import cluster_influence, estimates
+from frame_prc._inference.estimates import Estimates
 from frame_prc._lazy import in_python, left_join
-from frame_prc._ranking.ranking import rank
+from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 
-ESTIMATES = (AVERAGE_PRECISION, "shortfall", "variance", "n_effective", "status")
+_ESTIMATES = (AVERAGE_PRECISION, "shortfall", "variance", "prevalence", "n_effective")
 
 _ROWS_IN_BLOCK = 500_000  # the fastest size in measurements
 _MOST_ROWS = 4_000_000_000
@@ -27,24 +27,29 @@ _MOST_ROWS = 4_000_000_000
 _PLACE, _MOST_IN_BLOCK = pl.UInt16(), 2**16
 
 
-def rest_of_each_segment(rows: Rows) -> pl.LazyFrame:
+def rest_of_each_segment(rows: Rows, calibration: Calibration | None) -> pl.LazyFrame:
     """Return the keys of each segment, and the estimates of all other rows of its model.
 
     ``covariance`` is that of the segment and its rest, from the clusters with rows in both.
     Segments without other rows are left out.
     """
     keys = rows.frame.select(rows.keys).collect_schema()
-    numbers = dict.fromkeys((*ESTIMATES, "covariance"), pl.Float64())
+    numbers = dict.fromkeys((*_ESTIMATES, "covariance"), pl.Float64())
+    flags = {} if calibration is None else {"few_negatives": pl.Boolean()}
     return in_python(
         rows.with_checks(rows.frame),
-        lambda frame: _evaluated(rows, frame),
-        pl.Schema({**keys, **numbers, "status": pl.String()}),
+        lambda frame: _evaluated(rows, frame, calibration),
+        pl.Schema({**keys, **numbers, "status": pl.String(), **flags}),
         in_memory=rows.in_memory,
     )
 
 
-def _evaluated(rows: Rows, frame: pl.DataFrame) -> pl.DataFrame:
-    model = rows.pooled().keys
+def _outputs(calibration: Calibration | None) -> list[str]:
+    return [*_ESTIMATES, "status", *([] if calibration is None else ["few_negatives"])]
+
+
+def _evaluated(rows: Rows, frame: pl.DataFrame, calibration: Calibration | None) -> pl.DataFrame:
+    model = rows.model_keys
     pool = pl.struct(model).rank("dense") if model else pl.lit(1, pl.UInt32)
     distinct = frame.select(rows.keys).unique().sort(rows.keys)
     segments = distinct.with_row_index("segment").with_columns(pool=pool)
@@ -52,10 +57,15 @@ def _evaluated(rows: Rows, frame: pl.DataFrame) -> pl.DataFrame:
     numbered = left_join(used, segments, rows.keys, in_order=False).drop(rows.keys)
     _check_work(segments, numbered)
     every = _in_order(rows, numbered)
-    influences = None if rows.columns.cluster is None else cluster_influence(every).collect()
-    blocks = [_estimates_of(first, rest, influences) for first, rest in _rests(every, segments)]
+    blocks = [
+        block
+        for pool in segments["pool"].unique(maintain_order=True).to_list() or [1]
+        for block in _blocks(*_of_pool(pool, every, segments), calibration)
+    ]
     joined = segments.join(pl.concat(blocks), on="segment", maintain_order="left")
-    return joined.select(*rows.keys, *ESTIMATES, "covariance")
+    return joined.select(
+        *rows.keys, *_ESTIMATES, "covariance", *_outputs(calibration)[len(_ESTIMATES) :]
+    )
 
 
 def _check_work(segments: pl.DataFrame, used: pl.DataFrame) -> None:
@@ -96,29 +106,61 @@ def _in_order(rows: Rows, frame: pl.DataFrame) -> Rows:
     )
 
 
-def _rests(every: Rows, segments: pl.DataFrame) -> Iterator[tuple[int, Rows]]:
+def _of_pool(pool: int, every: Rows, segments: pl.DataFrame) -> tuple[Rows, pl.Series]:
+    """Return the rows of one model, and the numbers of its segments."""
+    members = segments.filter(pl.col("pool") == pool)["segment"]
+    frame = every.frame.filter(pl.col("pool") == pool).drop("pool")
+    return replace(every, frame=frame), members
+
+
+def _blocks(
+    every: Rows, segments: pl.Series, calibration: Calibration | None
+) -> Iterator[pl.DataFrame]:
+    """Yield the estimates of the rests of a block of segments of one model."""
+    found = None if calibration is None else _given(every, calibration)
+    influences = None
+    if every.columns.cluster is not None:
+        influences = Estimates.of(every, found).keyed_clusters().collect()
+    for first, rest in _rests(every, segments):
+        yield _estimates_of(Estimates.of(rest, found), first, influences)
+
+
+def _given(every: Rows, calibration: Calibration) -> Calibration:
+    """Return the calibration with the prevalence of all rows, which a rest does not have."""
+    if calibration.odds is not None:
+        return calibration
+    weight = pl.col("weight") if every.columns.weighted else pl.lit(1.0)
+    positive = pl.when("truth").then(weight).otherwise(0.0).sum()
+    negative = pl.when("truth").then(0.0).otherwise(weight).sum()
+    sums = every.frame.select(positive.alias("pos"), negative.alias("neg")).collect()
+    pos, neg = sums.row(0)
+    return Calibration(pos / (pos + neg), neg / pos) if pos else calibration
+
+
+def _rests(every: Rows, segments: pl.Series) -> Iterator[tuple[int, Rows]]:
     """Yield the number of the first segment of each block, and the rests of all its segments.
 
     The key of a rest is the place of its segment in the block.
     """
     others = every.frame.rename({"key_0": "other"}).collect()
-    largest = others.group_by("pool").len().select(pl.col("len").max().fill_null(1)).item()
-    block = min(max(1, _ROWS_IN_BLOCK // largest), _MOST_IN_BLOCK)
+    block = min(max(1, _ROWS_IN_BLOCK // max(1, others.height)), _MOST_IN_BLOCK)
     columns = replace(every.columns, key_dtypes={"place": _PLACE})
-    for first in range(0, max(1, segments.height), block):
-        numbers = segments[first : first + block].select("pool", "segment")
-        paired = numbers.join(others, on="pool", maintain_order="left_right").lazy()
+    for start in range(0, max(1, len(segments)), block):
+        numbers = segments[start : start + block].to_frame()
+        first = numbers.item(0, 0) if numbers.height else 0
+        paired = numbers.join(others, how="cross", maintain_order="left_right").lazy()
         place = (pl.col("segment") - first).cast(_PLACE).alias("key_0")
         rest = paired.filter(pl.col("segment") != pl.col("other")).with_columns(place)
-        yield first, replace(every, frame=rest, columns=columns)
+        frame = rest.drop("segment", "other")
+        yield first, replace(every, frame=frame, columns=columns)
 
 
-def _estimates_of(first: int, rest: Rows, own_influence: pl.DataFrame | None) -> pl.DataFrame:
+def _estimates_of(rest: Estimates, first: int, own_influence: pl.DataFrame | None) -> pl.DataFrame:
     segment = (pl.col("key_0") + pl.lit(first, pl.UInt32)).alias("segment")
-    found = estimates(rank(rest, squares=True), rest).select(segment, *ESTIMATES)
+    found = rest.keyed().select(segment, *_outputs(rest.calibration))
     if own_influence is None:
         return found.with_columns(covariance=pl.lit(0.0)).collect(engine="in-memory")
-    influences = cluster_influence(rest).with_columns(segment.alias("key_0"))
+    influences = rest.keyed_clusters().with_columns(segment.alias("key_0"))
     shared = own_influence.lazy().join(influences, on=["key_0", "cluster"])
     product = pl.col("influence") * pl.col("influence_right")
     covariances = shared.group_by(segment="key_0").agg(covariance=product.sum())

@@ -14,18 +14,26 @@ from frame_prc._curves.areas import (
     SIZES,
     UNDEFINED,
     areas_of,
-    calibrated_step_area,
     interpolated_shortfall,
     steps,
 )
+from frame_prc._curves.calibration import CALIBRATED, REFERENCE
 from frame_prc._curves.operating_points import best, with_order
 from frame_prc._formulas import f_score, precision, sizes, total
 from frame_prc._inference.chance import RANDOM, with_random
-from frame_prc._inference.influence import spreads_of
+from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.intervals import INTERVAL, with_interval
-from frame_prc._lazy import aggregated, cached, join, left_join
+from frame_prc._inference.row_influence import numbered
+from frame_prc._inference.sampled import (
+    FEW_SEGMENTS,
+    SPREAD,
+    with_deviations,
+    with_limits,
+    with_std_error,
+)
+from frame_prc._lazy import aggregated, cached, left_join, segment_join
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import Interval, Method
+from frame_prc._request.specs import Calibration, Interval, Method, SegmentsAre
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.normalised import with_lift, with_normalised
@@ -33,13 +41,14 @@ from frame_prc._tables.normalised import with_lift, with_normalised
 LEVEL = "level"
 
 _METHODS: tuple[Method, ...] = ("step", "interpolated", "gain")
-_CALIBRATED = "calibrated_average_precision"
+_CALIBRATED_INTERVAL = tuple(f"calibrated_{name}" for name in INTERVAL)
 _MEASURES = (
     RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
-    _CALIBRATED, "interpolated", "normalised_interpolated", "gain", "best_f1",
+    CALIBRATED, "interpolated", "normalised_interpolated", "gain", "best_f1",
 )  # fmt: skip
 _SCORECARD = (
-    *SIZES, *DROPPED, "status", AVERAGE_PRECISION, *INTERVAL, *_MEASURES, "best_f1_threshold",
+    *SIZES, *DROPPED, "status", AVERAGE_PRECISION, *INTERVAL, *_MEASURES[:4],
+    REFERENCE, CALIBRATED, *_CALIBRATED_INTERVAL, *_MEASURES[5:], "best_f1_threshold",
 )  # fmt: skip
 
 _TP, _FP = pl.col("tp"), pl.col("fp")
@@ -52,6 +61,8 @@ class Summary(Table):
 
     interval: Interval
     overall: bool
+    calibration: Calibration
+    segments: SegmentsAre = "fixed"
     counts_dropped = False  # the scorecard always has that column
 
     @property
@@ -66,53 +77,83 @@ class Summary(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the scorecards."""
-        segments = _scorecards(rows, self.interval)
-        return _with_overall(cached(segments), rows, self.interval) if self.overall else segments
+        segments = self._scorecards(rows)
+        return self._with_overall(cached(segments), rows) if self.overall else segments
 
+    def _with_overall(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+        """Add a scorecard of all rows and one of the mean of segments, for each model."""
+        pooled = self._scorecards(rows.pooled()).with_columns(NONE_UNDEFINED)
+        mean = "macro" if self.segments == "fixed" else "macro_sampled"
+        levels = {"segment": segments, "pooled": pooled, mean: self._mean(segments, rows)}
+        named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
+        return pl.concat(named, how="diagonal", parallel=False)
 
-def _with_overall(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFrame:
-    """Add a scorecard of all rows and one of the mean of segments, for each model."""
-    pooled = _scorecards(rows.pooled(), interval).with_columns(NONE_UNDEFINED)
-    levels = {"segment": segments, "pooled": pooled, "macro": _macro(segments, rows, interval)}
-    named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
-    return pl.concat(named, how="diagonal", parallel=False)
+    def _mean(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+        """Return the mean of the segments of each model, and of their calibrated areas."""
+        macro, model = _macro if self.segments == "fixed" else _macro_sampled, rows.model_keys
+        area = pl.col(CALIBRATED)
+        own = dict(zip(INTERVAL, map(pl.col, _CALIBRATED_INTERVAL), strict=True))
+        as_plain = segments.with_columns(
+            area.alias(AVERAGE_PRECISION), shortfall=1 - area, **own
+        ).with_columns(pl.col(REFERENCE).alias(RANDOM))
+        found = macro(as_plain, rows, self.interval, self.calibration)
+        intervals = zip(_CALIBRATED_INTERVAL, INTERVAL, strict=True)
+        calibrated = found.select(*model, *(pl.col(of).alias(name) for name, of in intervals))
+        return left_join(macro(segments, rows, self.interval), calibrated, model)
+
+    def _scorecards(self, rows: Rows) -> pl.LazyFrame:
+        """Return the keys and the scorecard of each segment."""
+        ranking = _ranking(rows)
+        grown = cached(steps(ranking, _METHODS))
+        areas = _areas_of(grown, ranking)
+        for table in (_estimates(grown, ranking), self._calibrated(grown, ranking)):
+            areas = segment_join(areas, table)
+        best = _with_best(areas, ranking)
+        beside = with_lift(with_random(best, ranking, ["segment"]))
+        measured = with_normalised(beside, weighted=rows.columns.weighted)
+        table = with_interval(measured, self.interval, calibrated=True)
+        # Without working columns, whose dtypes vary between rankings.
+        columns = (*rows.keys, *_SCORECARD, "shortfall", "n_effective")
+        return ranking.segments.with_keys(table).select(columns)
+
+    def _calibrated(self, grown: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return the calibrated average precision of each segment, with its interval."""
+        estimates = _estimates(grown, ranking, self.calibration)
+        compared = estimates.with_columns(pl.col(REFERENCE).alias(RANDOM))
+        table = with_interval(compared, self.interval, calibrated=True)
+        renamed = table.rename(dict(zip(INTERVAL, _CALIBRATED_INTERVAL, strict=True)))
+        area = pl.col(AVERAGE_PRECISION).alias(CALIBRATED)
+        return renamed.select("segment", REFERENCE, area, *_CALIBRATED_INTERVAL, "few_negatives")
 
 
 # --- segments ------------------------------------------------------------------------------
 
 
-def _scorecards(rows: Rows, interval: Interval) -> pl.LazyFrame:
-    """Return the keys and the scorecard of each segment."""
-    ranking = rank(rows, squares=not rows.columns.lacks_squares)
-    grown = cached(steps(ranking, _METHODS))
-    spread = _spread(grown, ranking)
-    areas = _areas_of(_with_reference(grown, ranking), ranking)
-    table = join(areas, spread, on="segment", how="left", maintain_order="left").with_columns(
-        *sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)
-    )
-    both = (_POSITIVES > 0) & (_NEGATIVES > 0)
-    best = _with_best(table, ranking).with_columns(pl.when(both).then(pl.col(_CALIBRATED)))
-    beside = with_lift(with_random(best, ranking, ["segment"]))
-    measured = with_normalised(beside, weighted=rows.columns.weighted)
-    table = with_interval(_with_dropped(measured, ranking), interval)
-    # Without working columns, whose dtypes vary between rankings.
-    columns = (*rows.keys, *_SCORECARD, "shortfall", "n_effective")
-    return ranking.segments.with_keys(table).select(columns)
+def _ranking(rows: Rows) -> Ranking:
+    if rows.columns.cluster is None:
+        return rank(rows, squares=not rows.columns.lacks_squares)
+    return rank(numbered(rows), squares=True, numbered=True)
 
 
-def _spread(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return what intervals need; without sums of squared weights only the shortfall."""
-    names = ["variance", "n_effective"]
-    spread = spreads_of(steps, ranking).select("segment", "shortfall", *names)
-    if not ranking.rows.columns.lacks_squares:
-        return spread
-    return spread.with_columns(pl.lit(None, pl.Float64).alias(name) for name in names)
+def _estimates(
+    grown: pl.LazyFrame, ranking: Ranking, calibration: Calibration | None = None
+) -> pl.LazyFrame:
+    """Return the estimates of segments; without sums of squared weights they lack a variance."""
+    columns = ranking.rows.columns
+    if columns.cluster is None:
+        table = Estimates(ranking, calibration, hits=grown).table()
+    else:
+        table = Estimates.with_rows(ranking, calibration).table()
+    if columns.lacks_squares:
+        unknown = [pl.lit(None, pl.Float64).alias(name) for name in ("variance", "n_effective")]
+        few = [] if calibration is None else [pl.lit(value=False).alias("few_negatives")]
+        table = table.with_columns(*unknown, *few)
+    return _with_dropped(table, ranking)
 
 
 def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Return the areas of each segment, and its step with the best F1."""
     values = {
-        _CALIBRATED: calibrated_step_area(pl.col("reference_odds")),
         "f1": f_score(_TP, _FP, _POSITIVES - _TP, 1),
         "precision": precision(_TP, _FP),
         "interpolated_shortfall": interpolated_shortfall(),
@@ -126,21 +167,8 @@ def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         _METHODS,
         weighted=ranking.rows.columns.weighted,
         best=best(pl.col("f1"), "slot", "f1"),
-        **{_CALIBRATED: total(pl.col(_CALIBRATED))},
         interpolated_shortfall=total(pl.col("interpolated_shortfall")) + never,
     )
-
-
-def _with_reference(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Add the odds of a negative among all rows of the model, for calibration."""
-    model = ["key_0"] if ranking.rows.columns.several_models else []
-    totals = steps.filter("opens").select("segment", "positives", "negatives")
-    keys = ranking.segments.table.select("segment", *model)
-    models = join(totals, keys, on="segment", how="left")
-    pooled = aggregated(models, model, _POSITIVES.sum(), _NEGATIVES.sum())
-    reference = pooled.select(*model, reference_odds=_NEGATIVES / _POSITIVES)
-    odds = left_join(models, reference, model, in_order=False).select("segment", "reference_odds")
-    return join(steps, odds, on="segment", how="left", maintain_order="left")
 
 
 def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
@@ -154,40 +182,92 @@ def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
 
 
 def _with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    if ranking.rows.n_dropped is None:
-        return table.with_columns(pl.lit(0, pl.Int64).alias(name) for name in DROPPED)
-    return ranking.with_dropped(table)
+    if ranking.rows.n_dropped is not None:  # they are in the table
+        return table
+    return table.with_columns(pl.lit(0, pl.Int64).alias(name) for name in DROPPED)
 
 
 # --- all segments --------------------------------------------------------------------------
 
 
-def _macro(segments: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFrame:
+def _macro(
+    segments: pl.LazyFrame,
+    rows: Rows,
+    interval: Interval,
+    calibration: Calibration | None = None,
+) -> pl.LazyFrame:
     """Return the mean of the segments of each model; undefined measures are left out.
 
-    Segments have different rows, so the variances of their areas add up.
+    Segments have different rows, so the variances of their areas add up, unless clusters have rows
+    in several segments.
     """
-    model = rows.pooled().keys
     error, n_effective = pl.col("std_error"), pl.col("n_effective")
-    # Only sums: Polars 1.41 streams a select that combines aggregates with a wrong height.
-    sums = aggregated(
+    sums = _means(
         segments,
-        model,
-        pl.col("n", "n_pos", *DROPPED).sum(),
-        pl.col(AVERAGE_PRECISION, "shortfall", *_MEASURES).mean(),
-        N_UNDEFINED,
+        rows,
         n_effective=n_effective.sum(),
         n_known=n_effective.count(),
         variance=(error**2).sum(),
         n_errors=error.count(),
         n_defined=pl.col(AVERAGE_PRECISION).count(),
     )
+    if rows.columns.cluster is not None:
+        of_sum = _variance_of_sum(rows, calibration)
+        sums = left_join(sums.drop("variance"), of_sum, rows.model_keys)
     # As a float: the square of many segments is beyond UInt32.
     variance = pl.col("variance") / pl.col("n_defined").cast(pl.Float64) ** 2
     totals = sums.with_columns(
         n_effective=pl.when(pl.col("n_known") > 0).then("n_effective"),
         variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(variance),
-        positives="n_pos",
-        negatives=pl.col("n") - pl.col("n_pos"),
-    ).with_columns(sizes(_POSITIVES, _NEGATIVES))
-    return with_interval(totals.sort(model) if model else totals, interval)
+    )
+    table = with_interval(totals, interval)
+    return table if rows.columns.lacks_squares else table.with_columns(_status_of_macro())
+
+
+def _variance_of_sum(rows: Rows, calibration: Calibration | None) -> pl.LazyFrame:
+    """Return the variance of the sum of the areas of all segments of each model."""
+    model = rows.model_keys
+    influence = pl.col("influence").fill_nan(None)
+    clusters = Estimates.of(rows, calibration).keyed_clusters()
+    sums = clusters.group_by(*model, "cluster").agg(influence.sum())
+    return aggregated(sums, model, variance=(influence**2).sum())
+
+
+def _status_of_macro() -> pl.Expr:
+    """Return the status; it says if a segment without a standard error leaves the mean without."""
+    lacks = (pl.col("n_errors") < pl.col("n_defined")) & pl.col("ci_low").is_null()
+    return pl.when(lacks).then(pl.lit("no_std_error")).otherwise("status").alias("status")
+
+
+def _macro_sampled(
+    segments: pl.LazyFrame, rows: Rows, interval: Interval, _: Calibration | None = None
+) -> pl.LazyFrame:
+    """Return the same for segments that are a sample: the interval comes from their spread."""
+    model = rows.model_keys
+    spread = with_deviations(segments, model, pl.col(AVERAGE_PRECISION), pl.lit(1.0))
+    defined = pl.col(AVERAGE_PRECISION).count()
+    sums = _means(spread, rows, pl.col(SPREAD).sum(), n_defined=defined)
+    table = with_limits(
+        with_std_error(sums), AVERAGE_PRECISION, interval.level, 0.0, in_memory=rows.in_memory
+    )
+    few = (pl.col("status") == "ok") & (pl.col("n_defined") < FEW_SEGMENTS)
+    status = pl.when(few).then(pl.lit("few_segments")).otherwise("status")
+    return table.with_columns(status.alias("status"))
+
+
+def _means(segments: pl.LazyFrame, rows: Rows, *sums: pl.Expr, **named: pl.Expr) -> pl.LazyFrame:
+    """Return sizes, which are sums, and measures, which are means, and other sums."""
+    model = rows.model_keys
+    # Only sums: Polars 1.41 streams a select that combines aggregates with a wrong height.
+    table = aggregated(
+        segments,
+        model,
+        pl.col("n", "n_pos", *DROPPED).sum(),
+        pl.col(AVERAGE_PRECISION, "shortfall", *_MEASURES).mean(),
+        pl.col(REFERENCE).max(),
+        N_UNDEFINED,
+        *sums,
+        **named,
+    ).with_columns(positives="n_pos", negatives=pl.col("n") - pl.col("n_pos"))
+    sized = table.with_columns(sizes(_POSITIVES, _NEGATIVES))
+    return sized.sort(model) if model else sized

@@ -14,6 +14,7 @@ from frame_prc.cli import charts, output
 from frame_prc.cli import input as _input
 from frame_prc.cli.counting import counts
 from frame_prc.cli.options import (
+    COMPARE,
     DEBUG,
     FOR_R,
     OPTIONS,
@@ -25,6 +26,7 @@ from frame_prc.cli.options import (
     columns,
     label,
     scores,
+    segment,
 )
 from frame_prc.cli.reading import check_numbers
 from frame_prc.cli.source import Dialect, Source
@@ -118,6 +120,7 @@ COMMANDS = [
         "curve",
         "Precision and recall at every threshold of each segment.",
         "frame-prc curve rows.csv -t late -s score --keep corners -o curve.tsv",
+        {"calibrate": Option(float, "Add the precision at this prevalence.", "SHARE")},
     ),
     Command(
         "summary",
@@ -130,6 +133,13 @@ COMMANDS = [
         "compare",
         "Difference in average precision between models, with a test.",
         "frame-prc compare rows.parquet -t late -s new -s old -b carrier --adjust holm",
+        COMPARE,
+    ),
+    Command(
+        "heterogeneity",
+        "heterogeneity",
+        "Best and worst segment, their gap, and the gap that sampling alone would show.",
+        "frame-prc heterogeneity rows.parquet -t late -s score -b carrier",
     ),
     Command(
         "points",
@@ -206,6 +216,8 @@ def arguments(command: Command, options: Values, schema: Mapping[str, pl.DataTyp
             parameters[name] = columns(parameters[name], schema)
     if parameters.get("facet") == ["none"]:
         parameters["facet"] = False
+    if parameters.get("against"):
+        parameters["against"] = segment(parameters["against"], schema)
     if parameters.get("pos_label") and parameters["truth"] in schema:
         parameters["pos_label"] = label(parameters["pos_label"], schema[parameters["truth"]])
     return parameters

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _TRUTH, _MODELS, _KEY = "late", ["logistic", "boosting"], "carrier"
+_CLUSTER = "day"  # flights of one day share its weather and each other's delays
 _SHOWN = (
     *(_KEY, "n", "n_pos", "prevalence", "average_precision", "ci_low", "ci_high", "lift"),
     "status",
@@ -75,7 +76,8 @@ def bundled_flights() -> Path:
 
 def scorecards(flights: pl.LazyFrame) -> pl.DataFrame:
     """Return the scorecard of both models, per carrier and overall."""
-    return frame_prc.summary(flights, _TRUTH, _MODELS, by=_KEY, overall=True).collect()
+    table = frame_prc.summary(flights, _TRUTH, _MODELS, by=_KEY, cluster=_CLUSTER, overall=True)
+    return table.collect()
 
 
 def scorecard(scores: pl.DataFrame) -> pl.DataFrame:
@@ -89,7 +91,8 @@ def write(flights: pl.LazyFrame, folder: Path) -> tuple[Path, Path, Path]:
     """Write the chart, the table for R and the script that draws it; return their paths."""
     html = folder / "flights.html"
     tsv, script = frame_prc.write_ggplot(flights, folder / "flights.tsv", _TRUTH, _MODELS, by=_KEY)
-    charts.save(frame_prc.plot(flights, _TRUTH, _MODELS, by=_KEY), str(html))
+    chart = frame_prc.plot(flights, _TRUTH, _MODELS, by=_KEY, cluster=_CLUSTER)
+    charts.save(chart, str(html))
     return html, tsv, script
 
 
@@ -117,8 +120,8 @@ def _introduction(scores: pl.DataFrame) -> str:
         f"Of two models, {best['model']} has the higher average precision: "
         f"{best['average_precision']:.3f}; {other['model']} has "
         f"{other['average_precision']:.3f}.\n"
-        f"Scorecard of {best['model']} by {_KEY} (pooled: all rows; macro: mean of the "
-        "carriers):\n"
+        f"Scorecard of {best['model']} by {_KEY}, rows clustered by {_CLUSTER} (pooled: all rows; "
+        "macro: mean of carriers):\n"
     )
 
 

@@ -11,7 +11,17 @@ from typing import Annotated, Any, get_args
 
 import polars as pl
 
-from frame_prc._request.specs import CI_METHODS, Adjust, Against, Average, Criterion, Missing
+from frame_prc._request.specs import (
+    CI_METHODS,
+    PAIRED_TESTS,
+    Adjust,
+    Average,
+    Criterion,
+    Measure,
+    Missing,
+    NamedAgainst,
+    SegmentsAre,
+)
 from frame_prc.cli.files import KINDS
 from frame_prc.cli.output import FORMATS
 from frame_prc.exceptions import OptionError
@@ -66,6 +76,22 @@ def keep(text: str) -> int | str:
     """Return which points of a curve to keep, or how many."""
     count = _integer(text)
     return text if count is None else count
+
+
+def share(text: str) -> float | str:
+    """Return a prevalence, or the word for one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def segment(text: str, schema: Mapping[str, pl.DataType]) -> str | dict[str, Any]:
+    """Return a segment named as KEY=VALUE, or another text as it is."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        return text
+    return {key: label(value, schema[key]) if key in schema else value}
 
 
 def none_or(text: str) -> str | None:
@@ -224,9 +250,9 @@ OPTIONS: dict[str, Option] = {
     "cluster": Option(
         str, "Rows with the same value are not independent: a user, a patient, a day.", COLUMN
     ),
-    "replicates": Option(int, "Number of bootstrap samples.", INTEGER),
+    "replicates": Option(int, "Number of bootstrap samples, or of random permutations.", INTEGER),
     "stratified": Option(bool, "Resample positives and negatives separately."),
-    "seed": Option(int, "Seed of the bootstrap, for reproducible results.", INTEGER),
+    "seed": Option(int, "Seed of the random numbers, for reproducible results.", INTEGER),
     "start": Option(str, "The point at recall 0.", values=("one", "first", "none"), parse=none_or),
     "keep": Option(
         str,
@@ -237,7 +263,13 @@ OPTIONS: dict[str, Option] = {
     ),
     "envelope": Option(bool, "Add the highest precision at this recall or above."),
     "gain": Option(bool, "Add precision gain and recall gain."),
-    "calibrate": Option(float, "Add the precision at this prevalence.", "SHARE"),
+    "calibrate": Option(
+        str,
+        "Calibrate to this prevalence; pooled is that of all rows of a model.",
+        "SHARE|pooled",
+        values=("pooled",),
+        parse=share,
+    ),
     "recall": _target("At least this recall."),
     "precision": _target("At least this precision."),
     "threshold": _target("This threshold."),
@@ -245,16 +277,31 @@ OPTIONS: dict[str, Option] = {
     "predicted_rate": _target("At most this share of rows predicted positive."),
     "squares": Option(bool, "Add the sums of squared weights."),
     "overall": Option(bool, "Add a row for all rows pooled, and one for the mean of the segments."),
+    "segments": Option(
+        str,
+        "Whether the segments are all there are, or a sample: for the interval of their mean.",
+        values=get_args(SegmentsAre),
+    ),
     "baseline": Option(str, "Compare all other models with this one.", "MODEL"),
     "against": Option(
         str,
-        "Compare each segment with the rest, or with all rows.",
-        values=get_args(Against),
+        "Compare each segment with the rest, with all rows, with the one before, with random "
+        "orders of its labels, or with a named one.",
+        "|".join([*get_args(NamedAgainst), "KEY=VALUE"]),
+        values=get_args(NamedAgainst),
         parse=none_or,
     ),
+    "measure": Option(str, "What to compare.", values=get_args(Measure), parse=none_or),
     "adjust": Option(
         str, "Correct p-values for multiple testing.", values=get_args(Adjust), parse=none_or
     ),
+}
+# Options that have another meaning in compare.
+COMPARE: dict[str, Option] = {
+    "over": Option(
+        str, "Test the mean difference over this key of --by, whose segments are a sample.", COLUMN
+    ),
+    "method": Option(str, "The test with --over.", values=PAIRED_TESTS),
 }
 # Options that only plot has, or that have another meaning there.
 PLOT: dict[str, Option] = {

@@ -5,7 +5,7 @@ from frame_prc.verbs.counting import counts, merge_counts, one_vs_rest, quantile
 from frame_prc.verbs.curves import band, curve, iso_f1, operating_points
 from frame_prc.verbs.for_r import write_ggplot
 from frame_prc.verbs.pictures import plot, plot_summary
-from frame_prc.verbs.tables import compare, summary
+from frame_prc.verbs.tables import compare, heterogeneity, summary
 
 __all__ = [
     "auc",
@@ -15,6 +15,7 @@ __all__ = [
     "compare",
     "counts",
     "curve",
+    "heterogeneity",
     "iso_f1",
     "merge_counts",
     "one_vs_rest",

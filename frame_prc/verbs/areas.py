@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import polars as pl
 
@@ -16,6 +16,9 @@ from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     average_over,
     bins_of,
+    calibration,
+    check_calibrated,
+    check_calibrated_methods,
     interval_of,
     method_list,
     recall_bounds,
@@ -66,6 +69,7 @@ def average_precision(
     replicates: int = 1000,
     stratified: bool = False,
     seed: int | None = None,
+    calibrate: float | Literal["pooled"] | None = None,
 ) -> FrameT:
     """Average precision of each segment, with its size, prevalence and, given ``ci``, an interval.
 
@@ -129,7 +133,9 @@ def average_precision(
         ``thresholds``; not available for averages.
     ci
         Add a confidence interval of this level, for example ``0.95``, for the average precision in
-        the population from which the rows were sampled.
+        the population from which the rows were sampled. With ``over``, the interval of the mean if
+        the segments are themselves a sample (queries, users, folds) that stands for others like
+        them: it comes from the spread between the segments. Not for ``average="micro"``.
     ci_method
         ``"influence"``: from the influence of each row on the average precision. ``"boyd"``: as if
         the average precision were a proportion of the positives (Boyd, Eng & Page 2013, doi
@@ -151,6 +157,12 @@ def average_precision(
         Integer that makes ``"bootstrap"`` reproducible: the same seed gives the same interval for
         any kind of frame, any order of the rows, and any other segments. ``None`` draws new samples
         each time.
+    calibrate
+        Return the calibrated average precision instead: the one that the same ranking would have at
+        this prevalence (Siblini et al. 2020, arXiv 1909.02827), which makes segments of unequal
+        prevalence comparable. A number between 0 and 1, or ``"pooled"``: the share of positives of
+        all rows of the model. Its interval is that of ``ci_method="influence"``; not with ``over``
+        or ``bounds``.
 
     Returns
     -------
@@ -161,6 +173,8 @@ def average_precision(
         share of positives that are retrieved), ``"no_positives"`` or ``"empty"`` (the average
         precision is null). Sorted by the keys. Without ``by``, a single model has one row even if
         there are no rows at all. Averages have ``n_undefined`` (Int64) instead of ``status``.
+        With ``ci``, ``std_error, ci_low, ci_high`` precede it; they are null if fewer than two
+        segments have an average precision, or if all of these are equal.
 
         With ``ci``, also ``std_error, ci_low, ci_high`` (Float64) before ``status``. At an average
         precision of 1 or 0, ``std_error`` is null and the interval is the exact (Clopper-Pearson)
@@ -171,6 +185,12 @@ def average_precision(
         with positives). ``"below_chance"`` replaces both if the whole interval lies below the
         average precision of a random ranking (``random_average_precision`` of :func:`summary`). If
         a lower score means more likely positive, negate the score.
+
+        With ``calibrate``, ``reference_prevalence`` and ``calibrated_average_precision`` take the
+        place of ``average_precision``; they are followed by the interval. The area is also null
+        without negatives. ``status`` may be ``"few_negatives"``: at a prevalence below their own,
+        segments with few negatives get too high a value, and too narrow an interval.
+        ``"below_chance"`` then means below the reference prevalence.
 
     Raises
     ------
@@ -190,8 +210,8 @@ def average_precision(
 
     Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name. The result is a
     lazy frame of the same engine, which does all the work and reports invalid data with an error of
-    its own. DuckDB's result is sorted, Spark's is not. There, ``over``, ``average``, ``ci`` and
-    ``bounds`` are not available, and ``thresholds`` adds no bounds.
+    its own. DuckDB's result is sorted, Spark's is not. There, ``over``, ``average``, ``ci``,
+    ``bounds`` and ``calibrate`` are not available, and ``thresholds`` adds no bounds.
 
     Examples
     --------
@@ -234,16 +254,25 @@ def average_precision(
     interval = interval_of(
         ci, ci_method, cluster, resampling(replicates, seed, stratified, cluster)
     )
+    reference = calibration(calibrate)
     if engine := engine_of(frame):
-        refused = {"over": over is not None, "average": average is not None, "bounds": bounds}
+        refused = {
+            "over": over is not None,
+            "average": average is not None,
+            "bounds": bounds,
+            "calibrate": reference is not None,
+        }
         verbs = engine_verbs(engine, asked, **refused, ci=interval is not None)
         outputs = AveragePrecision().columns(missing)
         table = verbs.average_precision(engine, frame, asked, outputs, bins)
         return cast("FrameT", table)
+    if reference is not None:
+        check_calibrated(ci_method, over, average, bounds=bounds)
+        return run(frame, asked, AveragePrecision(bins, interval, calibration=reference))
     if over is None and average is None:
         return run(frame, asked, AveragePrecision(bins, interval, bounds or bins is not None))
-    key, kind = average_over(over, average, interval, bounds=bounds)
-    return run(frame, asked, Averages(key, kind, bins))
+    key, kind = average_over(over, average, interval, cluster, bounds=bounds)
+    return run(frame, asked, Averages(key, kind, bins, interval))
 
 
 @verb
@@ -263,6 +292,7 @@ def auc(
     recall_range: tuple[float, float] | None = None,
     standardised: bool = False,
     thresholds: int | Sequence[float] | None = None,
+    calibrate: float | Literal["pooled"] | None = None,
 ) -> FrameT:
     """Area under the precision-recall curve of each segment, by one or several methods.
 
@@ -315,13 +345,19 @@ def auc(
         that are equal in the dtype of the scores are merged. A score counts at the highest
         threshold that it reaches. Rows below the lowest threshold of a list are never retrieved,
         unless the list begins with ``float("-inf")``. Results are those of the binned scores.
+    calibrate
+        Calibrate the areas to this prevalence: each negative counts as much as makes the segment's
+        prevalence equal to it. A number between 0 and 1, or ``"pooled"``: the share of positives of
+        all rows of the model. For ``step`` it is the calibrated average precision (Siblini et al.
+        2020, arXiv 1909.02827). Not for ``gain``.
 
     Returns
     -------
     Same kind as ``frame``
         The keys, then ``method`` (String) and ``auc`` (Float64; null without positives, and for
         ``gain`` also without negatives). Sorted by the keys, then in the order of ``method``. With
-        ``missing="drop"``, also ``n_dropped``.
+        ``missing="drop"``, also ``n_dropped``. With ``calibrate``, ``reference_prevalence`` comes
+        before ``method``, and areas are also null without negatives.
 
     Raises
     ------
@@ -378,7 +414,10 @@ def auc(
     asked = request(
         truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, pos=pos, neg=neg
     )
-    return run(frame, asked, Areas(methods, start, bounds, standardised, bins))
+    reference = calibration(calibrate)
+    if reference is not None:
+        check_calibrated_methods(methods)
+    return run(frame, asked, Areas(methods, start, bounds, standardised, bins, reference))
 
 
 @verb

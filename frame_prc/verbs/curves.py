@@ -17,6 +17,7 @@ from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     Numbers,
     bins_of,
+    check_cluster,
     confidence,
     f_scores_and_steps,
     points_to_keep,
@@ -62,6 +63,7 @@ def curve(
     calibrate: float | None = None,
     thresholds: int | Sequence[float] | None = None,
     ci: float | None = None,
+    cluster: IntoColumn | None = None,
 ) -> FrameT:
     """Exact precision-recall curve of each segment: one row per distinct score.
 
@@ -126,8 +128,12 @@ def curve(
     ci
         Add ``precision_low, precision_high``: for each threshold by itself, a confidence interval
         of this level, for example ``0.95``, for the precision in the population (Wilson 1927, JASA
-        22:209). Not with weights, because sums of weights are not counts of rows. For weighted
-        rows, and for a band around the curve, see :func:`band`.
+        22:209). With ``cluster``, it is that of the effective number of rows (Korn & Graubard 1998,
+        Survey Methodology 24:193). Not with weights, because sums of weights are not counts of
+        rows. For weighted rows, and for a band around the curve, see :func:`band`.
+    cluster
+        Column that names groups of rows that are not independent (same user, same day); the groups
+        are then taken as independent. For single rows only.
 
     Returns
     -------
@@ -177,11 +183,20 @@ def curve(
     kept = points_to_keep(keep)
     envelope = check_option("envelope", envelope, (True, False))
     gain = check_option("gain", gain, (True, False))
+    check_cluster(cluster, ci)
     z = None if ci is None else normal_quantile(confidence(ci))
     extras = Extras(envelope, gain, prevalence(calibrate), z)
     bins = bins_of(thresholds)
     asked = request(
-        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, pos=pos, neg=neg
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        cluster=cluster,
     )
     if engine := engine_of(frame):
         thinned = isinstance(kept, int)

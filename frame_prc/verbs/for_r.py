@@ -17,6 +17,7 @@ from frame_prc._frames.border import check_frame, scan_all
 from frame_prc._ggplot.write import check_keys, table_path, write
 from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
+    check_cluster,
     check_title,
     confidence,
     points_to_keep,
@@ -55,6 +56,7 @@ def write_ggplot(
     start: Start = "one",
     keep: Keep = "corners",
     ci: float | None = None,
+    cluster: IntoColumn | None = None,
     title: str | None = None,
 ) -> tuple[Path, Path]:
     """Write curves for R: a table that R reads exactly, and a script that draws it.
@@ -105,8 +107,10 @@ def write_ggplot(
     ci
         Add confidence intervals of this level, for example ``0.95``: for the average precision, as
         in :func:`average_precision`, and for the precision at each threshold, as in :func:`curve`,
-        which is drawn as a ribbon. Rows are taken as independent. Not with weights, and not for a
-        curve.
+        which is drawn as a ribbon. Not with weights, and not for a curve.
+    cluster
+        Column that names groups of rows that are not independent (same user, same day); the groups
+        are then taken as independent. For single rows only.
     title
         The title of the picture.
 
@@ -159,6 +163,7 @@ def write_ggplot(
     """
     table = table_path(path)
     check_title(title)
+    check_cluster(cluster, ci)
     check_frame(frame)
     given = Given(
         truth=truth,
@@ -169,29 +174,32 @@ def write_ggplot(
         missing=missing,
         pos=pos,
         neg=neg,
+        cluster=cluster,
     )
     if is_curve(given):
         check_unused(**given, start=start, keep=keep, ci=ci)
         curve = read_curve(scan_all(frame))
         check_keys(curve.keys)
-        points, areas = curve.points.lazy(), _areas_of_curve(curve)
+        points, areas, clusters = curve.points.lazy(), _areas_of_curve(curve), None
     else:
         asked = request(**given)
         start, kept = check_option("start", start, STARTS), points_to_keep(keep)
-        points, areas = _tables(frame, asked, start, kept, None if ci is None else confidence(ci))
+        level = None if ci is None else confidence(ci)
+        points, areas, clusters = _tables(frame, asked, start, kept, level)
     drawn, known = pl.collect_all([points, areas])
-    return write(drawn, known, table, title, ci)
+    return write(drawn, known, table, title, ci, clusters)
 
 
 def _tables(
     frame: AnyFrame, asked: Request, start: Start, keep: Keep, level: float | None
-) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return the curves of rows, and their average precisions."""
+) -> tuple[pl.LazyFrame, pl.LazyFrame, str | None]:
+    """Return the curves of rows, their average precisions, and the name of their clusters."""
     z = None if level is None else normal_quantile(level)
     curve = Curve(start, keep, extras=Extras(z=z))
     areas = AveragePrecision(interval=None if level is None else Interval(level))
     rows = rows_in_memory(frame, asked, [*curve.outputs, *areas.columns(asked.missing)])
-    return curve.finished(rows), areas.finished(rows)
+    cluster = rows.columns.cluster
+    return curve.finished(rows), areas.finished(rows), None if cluster is None else cluster.name
 
 
 def _areas_of_curve(curve_frame: CurveFrame) -> pl.LazyFrame:

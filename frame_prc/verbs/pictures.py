@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from frame_prc._charts.data import ChartSource, source_of_curve, source_of_rows
 from frame_prc._charts.options import (
@@ -17,13 +17,11 @@ from frame_prc._curves.curve import CURVE
 from frame_prc._curves.curve_frame import check_unused, is_curve
 from frame_prc._frames.border import check_frame, scan_all
 from frame_prc._request.near_misses import verb
-from frame_prc._request.options import (
-    comparison,
-    confidence,
-)
+from frame_prc._request.options import calibration, comparison, confidence
 from frame_prc._request.roles import Given, check_option, request
 from frame_prc._request.specs import (
     STARTS,
+    Calibration,
     Comparison,
     IntoColumn,
     IntoKeys,
@@ -53,6 +51,7 @@ def plot(
     neg: IntoColumn | None = None,
     start: Start = "one",
     ci: float | None = None,
+    cluster: IntoColumn | None = None,
     band: bool = False,
     iso_f1: bool | Sequence[float] = True,
     points: OperatingPoints | None = None,
@@ -110,7 +109,10 @@ def plot(
     ci
         Draw a ribbon around each curve: for each threshold by itself, an interval of this level for
         the precision (Wilson), as in :func:`curve`. It is also the level of the intervals of the
-        average precision, which is 0.95 by default. Rows are taken as independent.
+        average precision, which is 0.95 by default.
+    cluster
+        Column that names groups of rows that are not independent (same user, same day); the groups
+        are then taken as independent. For single rows only.
     band
         Draw the ribbon of :func:`band` instead, at the same level: from a bootstrap, for each
         recall by itself. It takes longer, and accepts weights. The seed is fixed.
@@ -189,6 +191,7 @@ def plot(
         missing=missing,
         pos=pos,
         neg=neg,
+        cluster=cluster,
     )
     return curves.plot(_chart_source(frame, given, start), options)
 
@@ -206,7 +209,9 @@ def plot_summary(
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
     ci: float = 0.95,
+    cluster: IntoColumn | None = None,
     baseline: str | None = None,
+    calibrate: float | Literal["pooled"] | None = None,
     dark: bool = False,
     title: str | None = None,
     width: int | None = None,
@@ -249,10 +254,15 @@ def plot_summary(
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
     ci
-        The level of the intervals. Rows are taken as independent; :func:`compare` and
-        :func:`average_precision` take a ``cluster``.
+        The level of the intervals. A dot without an interval is hollow.
+    cluster
+        Column that names groups of rows that are not independent (same user, same day); the groups
+        are then taken as independent. For single rows only.
     baseline
         The name of a model. The chart shows the difference of each other model from it.
+    calibrate
+        Show the calibrated average precision instead, all segments at this prevalence: a number
+        between 0 and 1, or ``"pooled"``: the share of positives of all rows of the model.
     dark
         Draw light marks on a dark background.
     title
@@ -309,24 +319,33 @@ def plot_summary(
         missing=missing,
         pos=pos,
         neg=neg,
+        cluster=cluster,
     )
-    pairs = _pairs(given, level, baseline)
-    source = _chart_source(frame, given, "one", common_rows=True)
+    pairs = _pairs(given, level, baseline, calibrate)
+    reference = calibration(calibrate)
+    source = _chart_source(frame, given, "one", common_rows=True, reference=reference)
     return summary.plot_summary(source, pairs, baseline, level, look)
 
 
 def _chart_source(
-    frame: AnyFrame, given: Given, start: Start, *, common_rows: bool = False
+    frame: AnyFrame,
+    given: Given,
+    start: Start,
+    *,
+    common_rows: bool = False,
+    reference: Calibration | None = None,
 ) -> ChartSource:
     """Return the segments of rows, of counts, or of a curve frame."""
     if is_curve(given):
         check_unused(**given, start=start)
-        return source_of_curve(scan_all(frame).collect())
+        return source_of_curve(scan_all(frame).collect(), reference)
     rows = rows_in_memory(frame, request(**given), CURVE, common_rows=common_rows)
-    return source_of_rows(rows, start)
+    return source_of_rows(rows, start, reference)
 
 
-def _pairs(given: Given, level: float, baseline: str | None) -> Comparison | None:
+def _pairs(
+    given: Given, level: float, baseline: str | None, calibrate: object
+) -> Comparison | None:
     """Return which models to compare on the same rows, where there are single rows of several."""
     if given["truth"] is None or given["score"] is None:
         return None
@@ -334,4 +353,4 @@ def _pairs(given: Given, level: float, baseline: str | None) -> Comparison | Non
     pair = 2
     if baseline is None and len(asked.models) != pair:
         return None
-    return comparison(asked, level, baseline, None, None)
+    return comparison(asked, level, baseline=baseline, calibrate=calibrate)

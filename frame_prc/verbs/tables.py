@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from frame_prc._frames.border import FrameT, check_frame
+from frame_prc._request.comparisons import (
+    chance_test,
+    check_measure,
+    check_segments,
+    paired,
+    paired_test,
+    segments_are,
+)
 from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
+    calibration,
     comparison,
     confidence,
+    reference,
+    resampling,
 )
 from frame_prc._request.roles import check_option, request
 from frame_prc._request.specs import (
     Adjust,
     Against,
+    Calibration,
     Interval,
     IntoColumn,
     IntoKeys,
     IntoScores,
+    Measure,
     Missing,
+    PairedTest,
+    SegmentsAre,
 )
+from frame_prc._tables.chance_test import ChanceTests
 from frame_prc._tables.compare import Differences
+from frame_prc._tables.heterogeneity import Heterogeneity
+from frame_prc._tables.paired import PairedDifferences
 from frame_prc._tables.summary import Summary
 from frame_prc.verbs.run import run
-
-if TYPE_CHECKING:
-    pass
 
 
 @verb
@@ -43,9 +58,15 @@ def compare(
     cluster: IntoColumn | None = None,
     baseline: str | None = None,
     against: Against | None = None,
+    measure: Measure | None = None,
+    calibrate: float | Literal["pooled"] | None = None,
+    over: str | None = None,
+    method: PairedTest = "t",
+    replicates: int = 1000,
+    seed: int | None = None,
     adjust: Adjust | None = None,
 ) -> FrameT:
-    """Compare the average precision of models on the same rows, or of each segment with the others.
+    """Compare models on the same rows, or each segment with the others or with chance.
 
     Parameters
     ----------
@@ -82,11 +103,43 @@ def compare(
     baseline
         The name of a model. Each other model is compared with it, instead of each with each.
     against
-        ``"rest"``: compare each segment with all rows outside it. The work is rows times segments:
-        400,000 rows in 2,000 segments take a minute or two, and a product above 4 billion is an
-        error. ``"overall"``: compare each segment with all rows, including its own. Each model is
-        compared with itself. Average precision grows with prevalence, so a segment of another
-        prevalence differs for that reason alone.
+        What each segment is compared with; each model is compared with itself. ``"rest"``: all rows
+        outside it. The work is rows times segments: 400,000 rows in 2,000 segments take a minute or
+        two, and a product above 4 billion is an error. ``"overall"``: all rows, including its own.
+        ``"previous"``: the segment before it in the order of the last key in ``by``, such as the
+        week before, among those with the same other keys; a segment that does not occur is skipped,
+        and a null key has no place in this order. A dictionary such as ``{"region": "north"}``: the
+        segment with these values of the keys, among those with the same other keys; ``None`` stands
+        for a missing key. ``"random"``: test whether each segment (or, without ``by``, each model)
+        is better than a random order of its labels; needs NumPy, and does not take ``cluster``.
+        Then ``ap_b`` is ``random_average_precision`` as in :func:`summary`, and the p-value is
+        one-sided: ``(1 + hits) / (1 + replicates)``, with hits the random orders whose average
+        precision is at least ``ap_a``, up to a relative rounding error of 1e-12. Scores, ties and
+        weights stay with their rows; only labels move.
+    measure
+        ``"calibrated"``: compare the calibrated average precision, with both sides at the same
+        prevalence. ``"average_precision"``: compare it as it is; it grows with the prevalence, so
+        segments of unequal prevalence differ for that reason alone. By default segments are
+        compared by the calibrated one, and models, which have the same rows, by the plain one.
+    calibrate
+        The prevalence for ``measure="calibrated"``: a number between 0 and 1, or ``"pooled"``, the
+        default: the share of positives of all rows of the model.
+    over
+        A key in ``by`` whose segments are themselves a sample (queries, users, folds) that stands
+        for others like them. Models are then compared by the mean of their differences over these
+        segments, within each combination of the other keys: a paired test with segments as the
+        independent units. Not with ``against`` or ``cluster``.
+    method
+        The test with ``over``. ``"t"``: Student's t. ``"permutation"``: flip the signs of the
+        differences; needs NumPy. With up to 16 segments all combinations of signs are evaluated,
+        otherwise ``replicates`` random ones, and the p-value is ``(1 + hits) / (1 + replicates)``.
+    replicates
+        Number of random permutations, up to 1,000,000. No p-value is below ``1 / (1 +
+        replicates)``, unless all combinations of signs are evaluated.
+    seed
+        Integer that makes random permutations reproducible: the same seed gives the same p-value
+        for any kind of frame, any order of the rows, and any other segments. ``None`` draws new
+        ones each time.
     adjust
         Add ``p_adjusted``, the p-values corrected for multiple testing over all rows of the result
         that have one: ``"holm"`` controls the probability of any false positive, ``"bh"``
@@ -104,6 +157,21 @@ def compare(
         ``missing="drop"``, also ``n_dropped``. Sorted by the keys, then in the order of the models.
         A baseline is ``model_b``.
 
+        With ``against``, also ``measure``, before ``n``, and after ``n_pos`` ``prevalence_a,
+        prevalence_b`` of both sides. For ``measure="calibrated"``, ``reference_prevalence`` is the
+        prevalence that ``ap_a`` and ``ap_b`` are calibrated to. A segment that has nothing to be
+        compared with, such as the first week, has nulls and the status ``"empty"``. A named segment
+        is in the result too, with a difference of 0 and no test.
+
+        With ``against="random"`` there is no measure, prevalence, ``std_error`` or interval, and
+        the p-value is null if there are no positives or no negatives.
+
+        With ``over``, the keys are the others, ``n_segments`` (how many have an average precision)
+        and ``n_undefined`` (how many do not) replace ``n, n_pos``, and ``ap_a, ap_b`` are means
+        over the segments. ``std_error`` and the interval are those of the mean difference, by
+        Student's t; they are null if all differences are equal. ``status`` is ``"ok"``, or
+        ``"few_segments"`` with fewer than 6.
+
     Raises
     ------
     ColumnError, OptionError, FrameError
@@ -115,7 +183,8 @@ def compare(
     Notes
     -----
     The standard error comes from the difference of the two influences of each row (with
-    ``cluster``, of each cluster), so it accounts for models that find the same rows hard. The
+    ``cluster``, of each cluster), so it accounts for models that find the same rows hard, and for
+    clusters that have rows on both sides. The
     interval is for the plain difference, while the p-value tests the difference of the two logits;
     if they disagree, go by the p-value. Standard error, interval and p-value are null if the rows
     show no spread: two models that rank alike, a single positive, or an area of 1 or 0 with fewer
@@ -149,7 +218,24 @@ def compare(
     asked = request(
         truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, cluster=cluster
     )
-    compared = comparison(asked, ci, baseline, against, adjust)
+    drawn = resampling(replicates, seed, False, None)
+    test = paired_test(against, over, method, drawn)
+    if over is not None or (isinstance(against, str) and against == "random"):
+        check_measure(measure, calibrate)
+    if over is not None:
+        over_segments = paired(asked, ci, baseline, over, test, drawn, adjust, cluster)
+        return run(frame, replace(asked, side_by_side=True), PairedDifferences(over_segments))
+    if isinstance(against, str) and against == "random":
+        return run(frame, asked, ChanceTests(chance_test(drawn, adjust, baseline, cluster)))
+    compared = comparison(
+        asked,
+        ci,
+        baseline=baseline,
+        against=against,
+        measure=measure,
+        calibrate=calibrate,
+        adjust=adjust,
+    )
     asked = replace(asked, side_by_side=compared.against is None)
     return run(frame, asked, Differences(compared))
 
@@ -169,7 +255,10 @@ def summary(
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
     ci: float = 0.95,
+    cluster: IntoColumn | None = None,
+    calibrate: float | Literal["pooled"] = "pooled",
     overall: bool = False,
+    segments: SegmentsAre = "fixed",
 ) -> FrameT:
     """Scorecard of each segment in one row: its size, average precision, interval, chance level.
 
@@ -210,12 +299,26 @@ def summary(
         needs them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns
         them.
     ci
-        The level of the confidence interval for the average precision in the population. Rows are
-        taken as independent; if they are not, use :func:`average_precision` with ``cluster``.
+        The level of the confidence intervals for the average precision in the population, and for
+        the calibrated one.
+    cluster
+        Column that names groups of rows that are not independent (same user, same day); the groups
+        are then taken as independent. For single rows only.
+    calibrate
+        The prevalence for ``calibrated_average_precision``: a number between 0 and 1, or
+        ``"pooled"``: the share of positives of all rows of the model. Give a number to hold reports
+        of several months to the same one.
     overall
         For each model, add a row for all rows pooled and a row for the mean of the segments. A
         column ``level`` before the keys then says what each row is: ``"segment"``, ``"pooled"`` or
         ``"macro"``. The added rows have null keys.
+    segments
+        What the interval of the mean of the segments is for. ``"fixed"``: these segments are all
+        there are (regions, devices), and only their rows are a sample; the variances of the
+        segments are added up. ``"sampled"``: the segments stand for others like them (queries,
+        users, folds); the interval comes from their spread, as in :func:`average_precision` with
+        ``over``, ``level`` is ``"macro_sampled"``, and ``status`` ``"few_segments"`` if fewer than
+        6 have an average precision.
 
     Returns
     -------
@@ -224,9 +327,10 @@ def summary(
 
         - ``n, n_pos, prevalence`` as in :func:`average_precision`, ``n_dropped`` (Int64; 0 unless
           ``missing="drop"``), and ``status``: ``"ok"``, ``"few_positives"`` (fewer than 20, or with
-          weights fewer than 20 effective positives), ``"below_chance"`` (the whole interval lies
-          below ``random_average_precision``; if a lower score means more likely positive, negate
-          it), ``"no_negatives"``, ``"no_positives"`` or ``"empty"``;
+          weights fewer than 20 effective positives), ``"few_negatives"`` (so few for the prevalence
+          that the calibrated average precision is likely too high), ``"below_chance"`` (the whole
+          interval lies below ``random_average_precision``; if a lower score means more likely
+          positive, negate it), ``"no_negatives"``, ``"no_positives"`` or ``"empty"``;
         - ``average_precision``, and ``std_error, ci_low, ci_high`` as in :func:`average_precision`
           with ``ci_method="influence"``;
         - ``random_average_precision``: the expected average precision of a random ranking with the
@@ -236,8 +340,10 @@ def summary(
           ranking, 1 a perfect one; null if every ranking is perfect;
         - ``normalised_average_precision``: ``(area - worst) / (1 - worst)``. 0 is the worst
           possible ranking, 1 a perfect one (Boyd et al. 2012, arXiv 1206.4667);
-        - ``calibrated_average_precision``: the average precision that the same ranking would have
-          at the prevalence of all rows of the model (Siblini et al. 2020, arXiv 1909.02827);
+        - ``reference_prevalence``: the prevalence of ``calibrate``;
+          ``calibrated_average_precision``: the average precision that the same ranking would have
+          at that prevalence (Siblini et al. 2020, arXiv 1909.02827), with
+          ``calibrated_std_error, calibrated_ci_low, calibrated_ci_high``;
         - ``interpolated`` and ``normalised_interpolated``: the area by that method of :func:`auc`;
         - ``gain``: the area by that method of :func:`auc`;
         - ``best_f1`` and ``best_f1_threshold``, the highest threshold that reaches it; the
@@ -249,8 +355,10 @@ def summary(
         With ``overall``, the pooled rows and then the macro rows follow the segments. The last
         column is then ``n_undefined`` (Int64): how many segments have no average precision and are
         left out of the mean (0 for pooled rows, null for segments). In a macro row, sizes are sums,
-        measures are means over the segments that have them, and the interval is for a mean of
-        independent segments.
+        measures are means over the segments that have them, and the interval adds up what each
+        row, or cluster, does to all segments. In a ``"macro"`` row it is null, and ``status``
+        ``"no_std_error"``, if any of these segments has no standard error, because of a single
+        positive or an average precision of exactly 0 or 1.
 
     Raises
     ------
@@ -265,8 +373,8 @@ def summary(
     A random ranking has more than the prevalence if rows or positives are few: on average 2.9 times
     as much with 1 positive in 10 rows, 1.8 times with 5 in 100, 1.12 times with 50 in 1,000. If
     ``pos`` and ``neg`` are sums of weights without ``pos_squares`` and ``neg_squares``, the
-    interval is null, and ``status`` is never ``"few_positives"`` or ``"below_chance"``. All
-    formulas are in ``docs/statistics.md`` in the repository.
+    interval is null, and ``status`` is never ``"few_positives"``, ``"below_chance"`` or
+    ``"no_std_error"``. All formulas are in ``docs/statistics.md`` in the repository.
 
     Examples
     --------
@@ -307,5 +415,149 @@ def summary(
         neg=neg,
         pos_squares=pos_squares,
         neg_squares=neg_squares,
+        cluster=cluster,
     )
-    return run(frame, asked, Summary(interval, overall))
+    pooled_or_given = calibration(calibrate) or Calibration()
+    are = segments_are(segments, overall=overall)
+    table = Summary(interval, overall, pooled_or_given, are)
+    return run(frame, asked, table)
+
+
+@verb
+def heterogeneity(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    by: IntoKeys | None = None,
+    weight: IntoColumn | None = None,
+    pos_label: object = None,
+    missing: Missing = "raise",
+    pos: IntoColumn | None = None,
+    neg: IntoColumn | None = None,
+    pos_squares: IntoColumn | None = None,
+    neg_squares: IntoColumn | None = None,
+    cluster: IntoColumn | None = None,
+    measure: Measure = "calibrated",
+    calibrate: float | Literal["pooled"] | None = None,
+) -> FrameT:
+    """How far segments differ: the best, the worst, their gap, and how much of it is sampling.
+
+    The more segments there are and the smaller they are, the further their average precisions are
+    apart by chance alone. Compare ``gap`` with ``gap_if_equal`` before you explain it.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+    truth
+        Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
+    score
+        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
+        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
+        key column ``model``.
+    by
+        Segment keys: a column, an expression, a selector, or a list of them. Required here, since
+        these segments are compared.
+    weight
+        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
+        another of their values is missing. Other weights must be at least 1e-150, and their sum
+        below 1e150.
+    pos_label
+        The value of ``truth`` that is the positive class; all other values are negative. It is an
+        error if the value never occurs.
+    missing
+        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+        ``"drop"``: leave such rows out, separately for each model. ``"unretrieved"``: count a row
+        without a score in the totals, as one that no threshold retrieves; a missing truth still
+        raises.
+    pos, neg
+        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
+        data that are already aggregated. Rows with the same score are added up. Integers are counts
+        of rows; floats are sums of weights, even if all of them are whole numbers.
+    pos_squares, neg_squares
+        Columns with the sums of squared weights that belong to ``pos`` and ``neg``. An interval
+        needs them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns
+        them.
+    cluster
+        Column that names groups of rows that are not independent (same user, same day). Segments
+        are taken as independent of each other: it is an error if a group has rows in several
+        segments of a model.
+    measure
+        ``"calibrated"``: the calibrated average precision, with all segments at the same
+        prevalence. ``"average_precision"``: as it is; then segments of unequal prevalence differ
+        for that reason alone.
+    calibrate
+        The prevalence for ``measure="calibrated"``: a number between 0 and 1, or ``"pooled"``, the
+        default: the share of positives of all rows of the model.
+
+    Returns
+    -------
+    Same kind as ``frame``
+        One row, or one per model, with the columns
+
+        - ``n_segments``: how many segments are compared, and ``n_left_out``: how many are not,
+          because they have no standard error (no or one positive, or an average precision of
+          exactly 0 or 1);
+        - ``best_<key>`` for each key, ``best_ap``, ``worst_<key>`` for each key, ``worst_ap``: the
+          segments with the highest and the lowest average precision;
+        - ``gap``: ``best_ap - worst_ap``; ``gap_if_equal``: the gap that sampling alone would be
+          expected to show if all segments had the same average precision;
+        - ``q, p_value``: Cochran's Q and its p-value, a test of whether all segments have the same
+          average precision;
+        - ``i_squared``: the share of the variation between segments that is not sampling, from 0 to
+          1; ``tau``: the standard deviation of the segments' true average precisions, by the method
+          of moments (DerSimonian & Laird 1986).
+
+        With fewer than two segments, all numbers from ``gap_if_equal`` on are null.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        At the call, for invalid parameters and for columns that do not exist or have the wrong
+        dtype.
+    DataError
+        If the data contain invalid values. For a lazy frame, when the result is collected.
+
+    Notes
+    -----
+    Q, ``tau`` and ``gap_if_equal`` are computed from the logits of the average precisions and their
+    standard errors, and the last two converted back at the mean. Formulas and simulated error rates
+    are in ``docs/statistics.md`` in the repository.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame({"row": range(300)}).with_columns(
+    ...     region=pl.col("row") % 3,
+    ...     late=pl.col("row") * 7 % 11 < 4,
+    ...     noise=pl.col("row") * 7919 % 601,
+    ... )
+    >>> table = df.prc.heterogeneity("late", pl.col("noise") + 100 * pl.col("late"), by="region")
+    >>> table.select("best_region", "best_ap", "worst_region", "worst_ap", "gap", "gap_if_equal")
+    shape: (1, 6)
+    ┌─────────────┬──────────┬──────────────┬──────────┬──────────┬──────────────┐
+    │ best_region ┆ best_ap  ┆ worst_region ┆ worst_ap ┆ gap      ┆ gap_if_equal │
+    │ ---         ┆ ---      ┆ ---          ┆ ---      ┆ ---      ┆ ---          │
+    │ i64         ┆ f64      ┆ i64          ┆ f64      ┆ f64      ┆ f64          │
+    ╞═════════════╪══════════╪══════════════╪══════════╪══════════╪══════════════╡
+    │ 2           ┆ 0.625394 ┆ 0            ┆ 0.56697  ┆ 0.058424 ┆ 0.106426     │
+    └─────────────┴──────────┴──────────────┴──────────┴──────────┴──────────────┘
+    """
+    check_frame(frame)
+    asked = request(
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        pos_squares=pos_squares,
+        neg_squares=neg_squares,
+        cluster=cluster,
+    )
+    check_segments(asked)
+    return run(frame, asked, Heterogeneity(reference(measure, calibrate)))

@@ -32,7 +32,8 @@ class Scenario:
     ``ties`` rounds them to integers. ``weights`` are exponential. Clusters have 1 to 9 rows of one
     class, whose scores share two thirds of their variance; the scores of two models share one
     third. ``positives`` is their expected number: of clusters that hold any, and with weights twice
-    as many, which are effectively as many as that.
+    as many, which are effectively as many as that. ``reference`` is the prevalence that the average
+    precision is calibrated to.
     """
 
     prevalence: float
@@ -42,6 +43,7 @@ class Scenario:
     weights: bool = False
     dependence: Dependence = "none"
     draws: int = 2000
+    reference: float | None = None
 
     @property
     def clustered(self) -> bool:
@@ -58,7 +60,8 @@ class Scenario:
         """The average precision of the distribution."""
         edges = np.arange(-8.5, 15) if self.ties else np.linspace(-9, 15, 200_001)
         found, wrong = norm.sf(edges - self.separation), norm.sf(edges)
-        tp, fp = self.prevalence * found, (1 - self.prevalence) * wrong
+        prevalence = self.reference or self.prevalence
+        tp, fp = prevalence * found, (1 - prevalence) * wrong
         with np.errstate(invalid="ignore"):
             precision = np.nan_to_num(tp / (tp + fp), nan=1.0)
         # A score counts at the threshold it reaches: the lower edge of its bin.
@@ -108,6 +111,89 @@ def coverage(scenario: Scenario) -> dict[str, object]:
     return _row("interval covers", scenario, *found.row(0))
 
 
+def calibrated_coverage(scenario: Scenario) -> list[dict[str, object]]:
+    """Return how often the calibrated interval covers, where the status is ok and elsewhere."""
+    options = scenario.options | {"calibrate": scenario.reference}
+    results = [
+        frame_prc.average_precision(frame, "truth", "score_0", by="draw", ci=LEVEL, **options)
+        for frame in scenario.frames(models=1)
+    ]
+    result = pl.concat(results).filter(pl.col("n_pos") > 0)
+    covered = pl.lit(scenario.area).is_between("ci_low", "ci_high").fill_null(value=False)
+    area = pl.col("calibrated_average_precision")
+    ratio = result.select(pl.col("std_error").mean() / area.std()).item()
+    is_ok = pl.col("status") == "ok"
+    found = []
+    for what, chosen in (("calibrated covers", is_ok), ("... few_negatives", ~is_ok)):
+        rows = result.filter(chosen)
+        if rows.height >= result.height / 20:
+            row = _row(what, scenario, rows.select(covered.mean()).item(), ratio)
+            found.append(row | {"draws": rows.height})
+    return found
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of rows of one score model at different prevalences, as in a comparison of segments.
+
+    ``separation`` is that of the last group; the others have 1.5. Clusters have a row of every
+    group, with scores that share half their variance.
+    """
+
+    prevalences: tuple[float, ...]
+    rows: int
+    against: str
+    separation: float = 1.5
+    clusters: bool = False
+    draws: int = 1000
+    measure: str = "calibrated"
+
+    def rates(self) -> dict[str, object]:
+        """Return how often the last group differs at 5 %, and the group before it."""
+        rng = np.random.default_rng(0)
+        names = [str(number) for number in range(len(self.prevalences))]
+        against = {"group": names[0]} if self.against == "named" else self.against
+        cluster = {"cluster": "cluster"} if self.clusters else {}
+        found = [
+            frame_prc.compare(
+                self._draw(rng, names),
+                "truth",
+                "score",
+                by="group",
+                against=against,
+                measure=self.measure,
+                **cluster,
+            )
+            for _ in range(self.draws)
+        ]
+        table = pl.concat(found).group_by("group", maintain_order=True)
+        rates = table.agg((pl.col("p_value") < 1 - LEVEL).mean())["p_value"]
+        return {
+            "against": self.against,
+            "measure": self.measure,
+            "clusters": "given" if self.clusters else "",
+            "prevalences": ", ".join(map(str, self.prevalences)),
+            "rows each": self.rows,
+            "separation of the last": self.separation,
+            "draws": self.draws,
+            "one before differs": round(rates[-2], 3) if rates[-2] is not None else None,
+            "last differs": round(rates[-1], 3),
+        }
+
+    def _draw(self, rng: np.random.Generator, names: list[str]) -> pl.DataFrame:
+        shared = rng.standard_normal(self.rows) if self.clusters else np.zeros(self.rows)
+        frames = []
+        for name, prevalence in zip(names, self.prevalences, strict=True):
+            truth = rng.random(self.rows) < prevalence
+            own = rng.standard_normal(self.rows)
+            noise = (own + shared) / np.sqrt(2) if self.clusters else own
+            separation = self.separation if name == names[-1] else 1.5
+            cluster = np.arange(self.rows)
+            columns = {"truth": truth, "score": noise + separation * truth, "cluster": cluster}
+            frames.append(pl.DataFrame(columns).with_columns(group=pl.lit(name)))
+        return pl.concat(frames)
+
+
 def false_positives(scenario: Scenario) -> dict[str, object]:
     """Return how often two models that are equally good differ at 5 %."""
     results = [
@@ -154,6 +240,7 @@ def _row(what: str, scenario: Scenario, rate: float, ratio: float) -> dict[str, 
             scenario.dependence
         ],
         "prevalence": scenario.prevalence,
+        "reference": scenario.reference,
         "positives": scenario.positives,
         "AP": round(scenario.area, 3),
         "draws": scenario.draws,
@@ -203,10 +290,42 @@ def comparisons() -> Iterator[Scenario]:
                 yield replace(clusters, dependence="clusters ignored")
 
 
+def calibrations() -> Iterator[Scenario]:
+    """Yield what is simulated at another prevalence than that of the rows."""
+    plain = Scenario(0.1, 50, draws=1000)
+    for prevalence, reference in ((0.1, 0.3), (0.02, 0.1), (0.05, 0.5), (0.3, 0.5)):
+        for positives in (50, 200):
+            yield replace(plain, prevalence=prevalence, reference=reference, positives=positives)
+    for prevalence, reference in ((0.2, 0.05), (0.5, 0.1), (0.3, 0.1)):
+        for positives in (100, 500, 2000):
+            yield replace(plain, prevalence=prevalence, reference=reference, positives=positives)
+    for prevalence, reference, positives in ((0.1, 0.3, 50), (0.2, 0.05, 1000)):
+        of_variants = replace(
+            plain, prevalence=prevalence, reference=reference, positives=positives
+        )
+        yield from _variants(of_variants)
+        yield replace(of_variants, dependence="clusters")
+        yield replace(of_variants, dependence="clusters ignored")
+
+
+def groups() -> Iterator[Groups]:
+    """Yield the comparisons of segments that are simulated."""
+    unequal = (0.05, 0.05, 0.2)
+    for against in ("rest", "overall", "named", "previous"):
+        yield Groups(unequal, 2000, against)
+    yield Groups(unequal, 2000, "rest", measure="average_precision")
+    yield Groups((0.2, 0.1, 0.05, 0.02), 2500, "rest")
+    yield Groups(unequal, 2000, "rest", clusters=True)
+    yield Groups(unequal, 2000, "named", clusters=True)
+    yield Groups(unequal, 2000, "rest", separation=1.1)
+    yield Groups(unequal, 2000, "named", separation=1.1)
+
+
 if __name__ == "__main__":
     ROWS = [coverage(scenario) for scenario in scenarios()]
     ROWS += [false_positives(scenario) for scenario in comparisons()]
     ROWS += [difference_coverage(s) for s in comparisons() if not s.ties and not s.clustered]
+    ROWS += [row for scenario in calibrations() for row in calibrated_coverage(scenario)]
     ORDER = ["what", "clusters", "weights", "ties", "prevalence", "positives", "AP"]
     with pl.Config(
         tbl_formatting="ASCII_MARKDOWN",
@@ -217,3 +336,4 @@ if __name__ == "__main__":
         tbl_width_chars=200,
     ):
         print(pl.DataFrame(ROWS).sort(ORDER, maintain_order=True))
+        print(pl.DataFrame([group.rates() for group in groups()]))

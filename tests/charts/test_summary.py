@@ -66,9 +66,9 @@ def test_ticks_of_weighted_rows_are_prevalences(kind):
     assert says in " ".join(words(chart))
 
 
-def ticks(chart):
+def ticks(chart, title="Average precision"):
     [(view, rows)] = drawn(chart, "tick", "name")
-    assert view["encoding"]["x"]["title"] == "Average precision"
+    assert view["encoding"]["x"]["title"] == title
     return {row["name"]: row[view["encoding"]["x"]["field"]] for row in rows}
 
 
@@ -200,3 +200,35 @@ def test_summary_of_too_many_segments_or_models_is_an_error():
             segments(201).prc.plot_summary("late", score, by="segment")
     chart = segments(200).prc.plot_summary("late", "old", by="segment")
     assert row_count(chart) < 5000
+
+
+@every_kind
+@pytest.mark.parametrize("source", ["rows", "counts", "curve"])
+def test_calibrated_areas_stand_at_one_prevalence(kind, source):
+    asked = {"by": "segment", "calibrate": 0.25}
+    if source == "rows":
+        chart = kind.make(THREE).prc.plot_summary("late", "old", **asked)
+    elif source == "counts":
+        counts = kind.make(THREE.prc.counts("late", "old", by="segment"))
+        chart = counts.prc.plot_summary(score="threshold", pos="pos", neg="neg", **asked)
+    else:
+        curve = kind.make(THREE.prc.curve("late", "old", by="segment"))
+        chart = curve.prc.plot_summary(calibrate=0.25)
+    [(_, dots)] = drawn(chart, "circle", "average_precision")
+    areas = {dot["name"]: dot["average_precision"] for dot in dots}
+    # One negative counts as 3 positives, spread over the negatives of its segment.
+    assert areas == pytest.approx({"a": (1 + 2 / (2 + 6)) / 2, "b": 1.0, "d": 1 / 4})
+    assert ticks(chart, "Calibrated average precision") == {"a": 0.25, "b": 0.25, "d": 0.25}
+    said = " ".join(words(chart))
+    assert "Calibrated average precision with 95 % intervals" in said
+    assert "the prevalence that all segments are calibrated to, 0.25." in said
+
+
+def test_differences_are_of_calibrated_areas_too():
+    df = THREE.with_columns(new=pl.col("old") * pl.when("late").then(0.5).otherwise(1.0))
+    asked = {"by": "segment", "calibrate": 0.25}
+    chart = df.prc.plot_summary("late", ["old", "new"], **asked)
+    [(_, dots)] = drawn(chart, "circle", "difference")
+    table = df.prc.compare("late", ["old", "new"], **asked).drop_nulls("difference")
+    expected = dict(table.select("segment", "difference").iter_rows())
+    assert {dot["name"]: dot["difference"] for dot in dots} == pytest.approx(expected)

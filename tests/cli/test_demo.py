@@ -101,5 +101,7 @@ def test_the_demonstration_runs(tmp_path):
     ]
     for path in folder.iterdir():
         assert f"new/folder/{path.name} " in done.stdout
-    assert "https://cdn" not in (folder / "flights.html").read_text(encoding="utf-8")
+    html = (folder / "flights.html").read_text(encoding="utf-8")
+    assert "https://cdn" not in html
+    assert "rows clustered by day" in html
     assert "Rscript new/folder/flights.R" in done.stdout

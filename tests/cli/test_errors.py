@@ -418,8 +418,8 @@ def test_what_a_user_wrote_stays_as_it_was(written):
             "no such option: --sample-weight. Hint: did you mean --weight?\n",
         ),
         (
-            ["curve", "rows.csv", "--cluster", "user"],
-            "no such option: --cluster. Hint: --cluster is an option of ap, compare.\n",
+            ["curve", "rows.csv", "--adjust", "holm"],
+            "no such option: --adjust. Hint: --adjust is an option of compare.\n",
         ),
         (
             ["ap", "rows.csv", "--threshold", "3"],

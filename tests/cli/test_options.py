@@ -44,8 +44,28 @@ def test_every_parameter_of_a_verb_is_an_option(command):
         ),
         ("curve --keep corners --start first", "curve", {"keep": "corners", "start": "first"}),
         ("curve --keep 5 --envelope", "curve", {"keep": 5, "envelope": True}),
+        ("curve --ci .9 --cluster user", "curve", {"ci": 0.9, "cluster": "user"}),
         ("curve --thresholds 5 --start none", "curve", {"thresholds": 5, "start": None}),
+        ("ap --calibrate .2", "average_precision", {"calibrate": 0.2}),
+        ("ap --calibrate pooled", "average_precision", {"calibrate": "pooled"}),
         ("summary --overall", "summary", {"overall": True}),
+        ("summary --calibrate .2", "summary", {"calibrate": 0.2}),
+        ("compare --against region=south", "compare", {"against": {"region": "south"}}),
+        (
+            "compare --against previous --calibrate .2",
+            "compare",
+            {"against": "previous", "calibrate": 0.2},
+        ),
+        (
+            "compare --against rest --measure average_precision",
+            "compare",
+            {"against": "rest", "measure": "average_precision"},
+        ),
+        (
+            "heterogeneity --measure average_precision",
+            "heterogeneity",
+            {"measure": "average_precision"},
+        ),
         ("compare -s other --adjust none", "compare", {"score": ["score", "other"]}),
         (
             "compare -s other --baseline other",
@@ -70,6 +90,36 @@ def test_a_command_gives_what_its_verb_gives(here, line, verb, asked):
         ROWS, **{"truth": "late", "score": "score", "by": "region"} | asked
     )
     assert_frame_equal(pl.read_parquet(here / "out.parquet"), expected, rel_tol=1e-12)
+
+
+def test_a_named_segment_has_the_type_of_its_key(here):
+    days = pl.Series(
+        "day", [day for day in (dt.date(2024, 1, 1), dt.date(2024, 1, 2)) for _ in range(3)]
+    )
+    df = ROWS.with_columns(days, number=pl.col("user") % 2)
+    df.write_parquet("typed.parquet")
+    for text, segment in (
+        ("day=2024-01-02", {"day": dt.date(2024, 1, 2)}),
+        ("number=1", {"number": 1}),
+    ):
+        key = next(iter(segment))
+        asked = ["-b", key, "--against", text, "-o", "found.parquet"]
+        assert run("compare", "typed.parquet", *ASKED, *asked) == (0, "", "")
+        expected = frame_prc.compare(df, "late", "score", by=key, against=segment)
+        assert_frame_equal(pl.read_parquet(here / "found.parquet"), expected, rel_tol=1e-12)
+
+
+def test_pictures_take_clusters():
+    asked = ["rows.parquet", *ASKED, "--ci", ".9", "--cluster", "user"]
+    assert run("plot", *asked, "-o", "chart.svg") == (0, "", "")
+    assert "clustered by user" in " ".join(Path("chart.svg").read_text(encoding="utf-8").split())
+    assert run("ggplot", *asked, "-o", "curves.tsv") == (0, "", "")
+    assert 'cluster <- "user"' in Path("curves.R").read_text(encoding="ascii")
+    code, _, err = run("curve", "rows.parquet", *ASKED, "--cluster", "user")
+    assert (code, err) == (
+        2,
+        "frame-prc: --cluster is given without --ci. Allowed: both, for example --ci 0.95.\n",
+    )
 
 
 def test_several_columns_are_repeated_or_separated_by_commas():

@@ -61,6 +61,16 @@ def test_an_unwritable_folder_is_refused(tmp_path, monkeypatch):
         ({}, ColumnError, "the frame is not a curve: it has no column 'threshold'"),
         ({"by": "origin"}, OptionError, "by= is given without truth= and score="),
         ({"ci": 0.9}, OptionError, "ci= is given without truth= and score="),
+        (
+            {"truth": "late", "score": "score", "cluster": "origin"},
+            OptionError,
+            "cluster= is given without ci=",
+        ),
+        (
+            {"ci": 0.9, "cluster": "origin"},
+            OptionError,
+            "cluster= is given without truth= and score=",
+        ),
         ({"keep": 200}, OptionError, "keep= is given without truth= and score="),
         ({"start": None}, OptionError, "start= is given without truth= and score="),
         ({"missing": "drop"}, OptionError, "missing= is given without truth= and score="),

@@ -91,6 +91,18 @@ def test_r_draws_the_area_that_average_precision_sums(tmp_path):
     assert sorted(set(READ[".tsv"](table)["average_precision"])) == pytest.approx(sorted(expected))
 
 
+def test_the_picture_says_by_what_rows_are_clustered(tmp_path):
+    by_day = pl.col("day").dt.day().alias("day's \u00e9")
+    some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", "a", ci=0.9, cluster=by_day)
+    program = tmp_path / "program.R"
+    program.write_text('source("t.R"); writeLines(plot$labels$subtitle)', encoding="ascii")
+    said = run(optional.require_r_package("ggplot2"), program.name, cwd=tmp_path)
+    assert (
+        "Ribbon: 90 % interval of precision at each threshold; in brackets, of AP; "
+        "rows clustered by day's \u00e9.\n"
+    ) in said
+
+
 def test_names_too_long_for_r_to_draw_keep_both_ends(tmp_path):
     names = [f"Department of Regional Sales and Operations, {place}" for place in ("East", "West")]
     rows = pl.DataFrame({"k": names * 2, "t": [1, 0, 0, 1], "s": [0.5, 0.2, 0.1, 0.3]})

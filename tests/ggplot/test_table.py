@@ -126,6 +126,22 @@ def test_an_interval_stands_beside_the_area_and_the_precision(tmp_path):
     assert names[-2:] == ["ci_low", "ci_high"]
 
 
+def test_intervals_of_clustered_rows_are_those_of_the_verbs(tmp_path):
+    rows = pl.concat([ROWS] * 3).with_row_index("day").with_columns(pl.col("day") // 4)
+    asked = {"by": "origin", "ci": 0.9, "cluster": "day"}
+    table, script = rows.prc.write_ggplot(tmp_path / "a.parquet", "late", "score", **asked)
+    curve = rows.prc.curve("late", "score", keep="corners", **asked)
+    areas = rows.prc.average_precision("late", "score", **asked)
+    joined = curve.join(
+        areas.select("origin", "average_precision", "ci_low", "ci_high"),
+        on="origin", how="left", nulls_equal=True, maintain_order="left",
+    )  # fmt: skip
+    assert_frame_equal(pl.read_parquet(table), joined)
+    assert 'cluster <- "day"' in script.read_text(encoding="ascii")
+    _, script = rows.prc.write_ggplot(tmp_path / "b.csv", "late", "score", ci=0.9)
+    assert "cluster <- NULL" in script.read_text(encoding="ascii")
+
+
 def test_arrow_files_have_types_that_r_has(tmp_path):
     rows = ROWS.with_columns(
         pl.col("origin").cast(pl.Categorical), pl.col("score").cast(pl.Float32)

@@ -165,7 +165,8 @@ def test_p_value_is_that_of_students_t_by_scipy(kind, positives, within):
     ]
     errors_apart = (logits[0] - logits[1]) / math.hypot(*errors)
     t = abs(errors_apart) * math.sqrt((positives - 1) / positives)
-    compared = frame_prc.compare(kind.make(df), "truth", "score", by="side", against="rest")
+    asked = {"by": "side", "against": "rest", "measure": "average_precision"}
+    compared = frame_prc.compare(kind.make(df), "truth", "score", **asked)
     for p_value in kind.rows(compared)["p_value"]:
         assert p_value == pytest.approx(2 * stats.t.sf(t, positives - 1), rel=within)
 
@@ -415,7 +416,18 @@ AT_THE_CALL = {
         {"ci_method": "boyd", "cluster": "user"},
         "boyd.*does not support cluster=",
     ),
-    "average": ({"by": "region", "over": "region", "average": "macro"}, "ci= is given with over="),
+    "micro average": (
+        {"by": "region", "over": "region", "average": "micro"},
+        "ci= is given with average='micro'.*cluster='region' gives the interval of pooled rows",
+    ),
+    "clusters of an average": (
+        {"by": "region", "over": "region", "average": "macro", "cluster": "user"},
+        "cluster= is given with over= and average=",
+    ),
+    "bootstrap of an average": (
+        {"by": "region", "over": "region", "average": "macro", "ci_method": "bootstrap"},
+        "ci_method='bootstrap' is given with over= and average=",
+    ),
     "cluster as key": ({"by": "user", "cluster": "user"}, "'user' is named in by= and cluster="),
     "no such cluster": ({"cluster": "users"}, "cluster= names 'users'.*did you mean 'user'"),
     "cluster that is no column": ({"cluster": 3}, "cluster= takes columns, got 3"),

@@ -124,3 +124,51 @@ def test_eleven_points_of_trec_eval_are_at_other_ranks(kind):
     table = frame_prc.auc(kind.make(df), "relevant", "score", method="11-point")
     assert kind.rows(table)["auc"].item() == pytest.approx((7 + 4 * 0.3) / 11, **ROUNDED)
     assert trec(df, "11pt_avg") == pytest.approx({"q": (8 + 3 * 0.3) / 11}, **ROUNDED)
+
+
+# --- paired tests over queries -----------------------------------------------------------------
+
+
+def two_runs(seed: int) -> pl.DataFrame:
+    """Return documents with two models; query 3, which has no relevant one, is left out."""
+    df = judged(seed, ties=False).filter(pl.col("query") != "q03")
+    random = np.random.default_rng(seed)
+    noise = pl.Series(random.permutation(df.height) / df.height)
+    return df.with_columns(other=pl.when(pl.col("score").is_not_null()).then(noise))
+
+
+def ranx_p_value(df: pl.DataFrame, stat_test: str, **options: int) -> float:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_DISABLE_JIT", "1")
+        package = optional.require_module("ranx")
+    runs = [
+        package.Run(by_query(df.drop_nulls(name), name), name=name) for name in ("score", "other")
+    ]
+    judgements = package.Qrels(relevance(df))
+    report = package.compare(judgements, runs, ["map"], stat_test=stat_test, **options)
+    return report.to_dict()["score"]["comparisons"]["other"]["map"]
+
+
+def our_p_value(kind, df: pl.DataFrame, **options: object) -> float:
+    table = frame_prc.compare(
+        kind.make(df), "relevant", ["score", "other"], by="query", over="query",
+        missing="unretrieved", **options,
+    )  # fmt: skip
+    return kind.rows(table)["p_value"].item()
+
+
+@every_kind
+@every_seed
+def test_paired_t_test_over_queries_is_that_of_ranx(kind, seed):
+    df = two_runs(seed)
+    assert our_p_value(kind, df) == pytest.approx(ranx_p_value(df, "student"), rel=1e-10)
+
+
+@every_kind
+@every_seed
+def test_all_signs_of_the_queries_agree_with_the_random_ones_of_ranx(kind, seed):
+    # 11 queries have 2,048 combinations of signs, all of which are evaluated here.
+    df = two_runs(seed)
+    exact = our_p_value(kind, df, method="permutation")
+    drawn = ranx_p_value(df, "fisher", n_permutations=4000, random_seed=seed)
+    assert drawn == pytest.approx(exact, abs=5 * (exact * (1 - exact) / 4000) ** 0.5 + 1e-3)

@@ -20,6 +20,19 @@ REGIONS = pl.DataFrame(
 # --- reading a chart ---------------------------------------------------------------------------
 
 
+_LAST = []
+
+
+def specification(chart):
+    """Return a chart as a dictionary, made once for all that a test reads of one chart.
+
+    Altair takes as long for that as for the chart itself. Nobody changes a chart that was made.
+    """
+    if not _LAST or _LAST[0] is not chart:
+        _LAST[:] = chart, chart.to_dict(validate=False)
+    return _LAST[1]
+
+
 def views(spec, rows=None):
     """Yield every layer with the rows it draws."""
     rows = spec["data"]["name"] if "data" in spec else rows
@@ -37,7 +50,7 @@ def drawn(chart, mark, *columns):
     """Return the layers of a mark whose rows have these columns, with the rows."""
     return [
         (view, rows)
-        for view, rows in views(chart.to_dict(validate=False))
+        for view, rows in views(specification(chart))
         if view["mark"]["type"] == mark and rows and set(columns) <= set(rows[0])
     ]
 
@@ -57,14 +70,14 @@ def of(rows, *columns):
 
 def words(chart):
     """Return all that stands above the panels."""
-    spec = chart.to_dict(validate=False)
+    spec = specification(chart)
     panels = [part for part in spec.get("concat", []) if "title" in part]
     titles = [spec["title"], *(part["title"] for part in panels)]
     return [line for t in titles for line in (t["text"], *t.get("subtitle", []))]
 
 
 def row_count(chart):
-    return sum(map(len, chart.to_dict(validate=False)["datasets"].values()))
+    return sum(map(len, specification(chart)["datasets"].values()))
 
 
 def legend(chart):

@@ -200,8 +200,9 @@ def outcome(kind: Kind, df: pl.DataFrame, ask: Callable[[Any], Any]) -> pl.DataF
     except PrcError as error:
         check_text(error, df)
         return f"{type(error).__name__}: {error}"
+    # Counted in Python: a query of Polars for each column takes twenty times as long or more.
     for column in rows:
-        assert column.null_count() == column.alias("any").is_null().sum(), column
+        assert column.null_count() == column.to_list().count(None), column
     return rows
 
 
@@ -230,8 +231,9 @@ def assert_same_rows(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert_frame_equal(found.drop(tests), expected.drop(tests), rel_tol=1e-12, abs_tol=1e-12)
     if tests:
         # The last digit of an area is so many standard errors of the difference; each of the tests
-        # may be adjusted by those of all.
-        least = expected["std_error"].min() or 1.0
+        # may be adjusted by those of all. Tests by random orders have no standard error.
+        errors = expected["std_error"] if "std_error" in expected.columns else pl.Series([1.0])
+        least = errors.min() or 1.0
         lost = 1e-12 + 1e-15 * expected.height / least
         assert_frame_equal(found[tests], expected[tests], rel_tol=1e-12, abs_tol=lost)
 

@@ -89,7 +89,14 @@ def kind_of(name: str) -> Kind:
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "counts": [{}, {"thresholds": 20}, {"squares": True}],
-    "curve": [{}, {"keep": "corners"}, {"keep": 9}, {"ci": 0.9, "gain": True}, {"thresholds": 9}],
+    "curve": [
+        {},
+        {"keep": "corners"},
+        {"keep": 9},
+        {"ci": 0.9, "gain": True},
+        {"ci": 0.9, "cluster": "user"},
+        {"thresholds": 9},
+    ],
     "average_precision": [
         {},
         {"ci": 0.9},
@@ -97,15 +104,26 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"ci": 0.9, "ci_method": "bootstrap", "replicates": 5, "seed": 1},
         {"by": "segment", "over": "segment", "average": "macro"},
         {"thresholds": 20, "bounds": True},
+        {"ci": 0.9, "calibrate": "pooled"},
+        {"ci": 0.9, "calibrate": 0.2, "cluster": "user"},
+        {"by": "segment", "over": "segment", "average": "macro", "ci": 0.9},
     ],
     "auc": [{"method": ["step", "trapezoid", "interpolated", "envelope", "gain", "11-point"]}],
     "operating_points": [{"recall": [0.2, 0.8], "f_beta": 1}, {"precision": 0.5}],
-    "summary": [{}, {"overall": True, "by": "segment"}],
+    "summary": [
+        {},
+        {"overall": True, "by": "segment"},
+        {"overall": True, "by": "segment", "cluster": "user"},
+    ],
+    "heterogeneity": [{"by": "segment"}],
     "band": [VERBS["band"]],
     "compare": [
         {"score": ["score", "other"]},
         {"score": ["score", "other"], "cluster": "user"},
         {"by": "segment", "against": "rest"},
+        {"by": "segment", "against": "previous", "cluster": "user"},
+        {"by": "segment", "against": "random", "replicates": 5, "seed": 1},
+        {"score": ["score", "other"], "by": "segment", "over": "segment"},
     ],
 }
 KEYS = [

@@ -365,6 +365,55 @@ def student_p_value(t: float, degrees: Fraction) -> float:
     return 2 * NormalDist().cdf(-root * float((8 * degrees + 1) / (8 * degrees + 3)))
 
 
+def calibrated(rows: Sequence[Row], prevalence: Fraction) -> list[Row]:
+    """Return rows whose classes have the weights that go with a prevalence."""
+    positives, negatives = totals(rows)
+    of_class = {True: prevalence / positives, False: (1 - prevalence) / negatives}
+    return [row._replace(weight=row.weight * of_class[bool(row.truth)]) for row in rows]
+
+
+def calibrated_moves(rows: Sequence[Row], prevalence: Fraction) -> list[Fraction]:
+    """Return how far the calibrated average precision moves per unit of weight of each row.
+
+    By the chain rule: one more unit of weight in a class makes all other rows of the class count
+    less, since the class keeps its share.
+    """
+    scaled = calibrated(rows, prevalence)
+    by_share = moves(scaled)
+    found = []
+    for row, move in zip(rows, by_share, strict=True):
+        own = [
+            (other, scaled_other, m)
+            for other, scaled_other, m in zip(rows, scaled, by_share, strict=True)
+            if bool(other.truth) == bool(row.truth)
+        ]
+        size = sum(other.weight for other, _, _ in own)
+        share = sum(scaled_other.weight for _, scaled_other, _ in own)
+        less = sum(scaled_other.weight * m for _, scaled_other, m in own)
+        found.append((share * move - less) / size)
+    return found
+
+
+def has_few_negatives(
+    rows: Sequence[Row], prevalence: Fraction, clusters: Sequence[Any] | None = None
+) -> bool:
+    """Return whether a calibrated average precision rests on too few negatives.
+
+    At that prevalence they go with fewer than 20 sqrt(k) positives, where each counts as k.
+    """
+    positives, negatives = totals(rows)
+    number = negatives**2 / sum(row.weight**2 for row in rows if not row.truth)
+    if clusters is not None:
+        moves = calibrated_moves(rows, prevalence)
+        of_rows = [row.weight * move for row, move in zip(rows, moves, strict=True)]
+        of_clusters: dict[Any, Fraction] = {}
+        for cluster, move in zip(clusters, of_rows, strict=True):
+            of_clusters[cluster] = of_clusters.get(cluster, Fraction(0)) + move
+        number *= sum(m**2 for m in of_rows) / sum(m**2 for m in of_clusters.values())
+    odds = (1 - prevalence) / prevalence
+    return float(number / odds) < 20 * float(odds * positives / negatives) ** 0.5
+
+
 def effective_positives(rows: Sequence[Row], clusters: Sequence[Any] | None = None) -> Fraction:
     """Return how many positives, or clusters of them, of equal weight would say as much."""
     clusters = range(len(rows)) if clusters is None else clusters
@@ -372,3 +421,39 @@ def effective_positives(rows: Sequence[Row], clusters: Sequence[Any] | None = No
     for row, cluster in zip(rows, clusters, strict=True):
         sums[cluster] = sums.get(cluster, Fraction(0)) + row.weight * row.truth
     return sum(sums.values()) ** 2 / sum(weight * weight for weight in sums.values())
+
+
+def effective_rows(
+    rows: Sequence[Row], clusters: Sequence[Any], threshold: Any, level: float
+) -> float:
+    """Return how many independent rows tell as much of the precision at a threshold.
+
+    By definition, cluster by cluster: the variance of a ratio of sums, with one of the clusters for
+    the mean, against that of a share; then the quantiles of Student's t. All but these is exact.
+    """
+    sizes: dict[Any, list[int]] = {}
+    for row, cluster in zip(rows, clusters, strict=True):
+        if row.score is not None and row.score >= threshold:
+            found, retrieved = sizes.get(cluster, [0, 0])
+            sizes[cluster] = [found + row.truth, retrieved + 1]
+    n = sum(size for _, size in sizes.values())
+    share = Fraction(sum(found for found, _ in sizes.values()), n)
+    effective = Fraction(n * n, sum(size * size for _, size in sizes.values()))
+    if share in (0, 1) or len(sizes) == 1:
+        return float(effective)
+    ratio = sum((found - share * size) ** 2 for found, size in sizes.values()) / n**2
+    variance = effective / (effective - 1) * ratio
+    independent = share * (1 - share) / (n - 1)
+    rows_worth = n if variance <= independent else n * independent / variance
+    quantiles = [student_quantile(level, Fraction(d)) for d in (n - 1, effective - 1)]
+    return float(rows_worth) * (quantiles[0] / quantiles[1]) ** 2
+
+
+def wilson(share: Fraction, n: float, level: float) -> tuple[float, float]:
+    """Return the roots of ``(share - x)^2 = z^2 x (1 - x) / n``, in 60 digits."""
+    with localcontext(prec=60):
+        p = Decimal(share.numerator) / Decimal(share.denominator)
+        square, n = Decimal(NormalDist().inv_cdf((1 + level) / 2)) ** 2, Decimal(n)
+        half = (square * (p * (1 - p) * n + square / 4)).sqrt()
+        middle = p * n + square / 2
+        return float((middle - half) / (n + square)), float((middle + half) / (n + square))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from functools import cache
 from itertools import chain
 
@@ -13,6 +15,7 @@ from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import KINDS, assert_rows, every_kind
+from scipy import stats
 from sklearn.metrics import average_precision_score
 from strategies import DYADIC_WEIGHTS, SCORES, frames
 
@@ -335,3 +338,85 @@ def test_average_of_binned_scores(kind, average):
     result = averaged(kind, df, "segment", average, by="segment", thresholds=[0, 0.5])
     # At both thresholds each segment holds one of either class; pooled, half is at the upper.
     assert area(kind.rows(result)) == 0.5
+
+
+# --- intervals: segments as a sample -----------------------------------------------------------
+
+INTERVAL = ["std_error", "ci_low", "ci_high"]
+
+
+def exact_interval(rows_of_segments, average, level):
+    """Return mean, standard error and limits by their definitions: fractions, and t by SciPy."""
+    areas = {key: oracle.average_precision(rows) for key, rows in rows_of_segments.items()}
+    share = {key: Fraction(1) for key, area in areas.items() if area is not None}
+    if average == "weighted":
+        share = {key: oracle.totals(rows_of_segments[key])[0] for key in share}
+    if average == "samples":
+        share = {key: _mean_weight(rows_of_segments[key]) for key in share}
+    total = sum(share.values())
+    if not total:
+        return None, None, None, None
+    mean = sum(w * areas[key] for key, w in share.items()) / total
+    effective = total**2 / sum(w * w for w in share.values())
+    squares = sum((w * (areas[key] - mean)) ** 2 for key, w in share.items()) / total**2
+    if round(effective) < 2 or squares == 0:
+        return mean, None, None, None
+    error = math.sqrt(squares * effective / (effective - 1))
+    half = -stats.t.ppf((1 - level) / 2, float(effective - 1)) * error
+    return mean, error, max(0, mean - half), min(1, mean + half)
+
+
+@every_kind
+@pytest.mark.parametrize("average", ["macro", "weighted", "samples"])
+@pytest.mark.parametrize("weights", [None, DYADIC_WEIGHTS], ids=["unweighted", "weighted"])
+@given(st.data())
+def test_interval_of_an_average_equals_exact_arithmetic(kind, weights, average, data):
+    df = data.draw(frames(SCORES, weights))
+    weight = None if weights is None else "weight"
+    by = data.draw(st.sampled_from([["segment", "week"], ["week"]]))
+    result = averaged(kind, df, "week", average, by=by, weight=weight, ci=0.9)
+    found = kind.rows(result)
+    inner = {}
+    for key, rows in segments(df, by).items():
+        inner.setdefault(key[:-1], {})[key[-1]] = rows
+    assert found.height == max(len(inner), len(by) == 1)
+    for row, rows_of_weeks in zip(found.iter_rows(named=True), inner.values(), strict=False):
+        expected = exact_interval(rows_of_weeks, average, 0.9)
+        names = ["average_precision", *INTERVAL]
+        for name, value in zip(names, expected, strict=True):
+            near = None if value is None else pytest.approx(float(value), rel=1e-8, abs=1e-12)
+            assert row[name] == near, name
+
+
+@every_kind
+def test_interval_of_a_mean_is_the_usual_one(kind):
+    wide = multilabel(2, lone_rows=True)
+    long = long_labels(kind, wide, "abcd")
+    asked = {"by": "row", "over": "row", "average": "macro"}
+    found = kind.rows(long.prc.average_precision("truth", "score", **asked, ci=0.99))
+    assert found.columns[-5:] == ["average_precision", *INTERVAL, "n_undefined"]
+    rows = kind.rows(long.prc.average_precision("truth", "score", by="row"))
+    areas = rows["average_precision"].drop_nulls().to_numpy()
+    assert found["n_undefined"].item() == 40 - len(areas) > 0
+    error = stats.sem(areas)
+    assert found["std_error"].item() == pytest.approx(error, rel=1e-12)
+    limits = stats.t.interval(0.99, len(areas) - 1, areas.mean(), error)
+    assert found.select("ci_low", "ci_high").row(0) == pytest.approx(limits, rel=1e-9)
+    without = long.prc.average_precision("truth", "score", **asked)
+    assert_rows(kind, kind.make(found.drop(INTERVAL)), kind.rows(without), **ROUNDED)
+
+
+@every_kind
+def test_equal_areas_and_a_single_segment_say_nothing_of_the_spread(kind):
+    df = pl.DataFrame(
+        {
+            "k": ["alike"] * 9 + ["one"] * 3,
+            "q": [1, 1, 1, 2, 2, 2, 3, 3, 3, 1, 1, 2],
+            "truth": [0, 1, 0] * 3 + [1, 0, 0],
+            "score": [0.3, 0.2, 0.1] * 4,
+        }
+    )
+    found = kind.rows(averaged(kind, df, "q", "macro", by=["k", "q"], ci=0.95))
+    assert found["average_precision"].to_list() == [0.5, 1.0]
+    assert found.select(INTERVAL).rows() == [(None,) * 3] * 2
+    assert found["n_undefined"].to_list() == [0, 1]

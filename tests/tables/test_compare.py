@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
-from typing import Any
 
 import oracle
 import polars as pl
 import pytest
-from comparisons import ROUNDED, ROWS, TEST, compared
-from exact import segments
+from comparisons import (
+    ROUNDED,
+    ROWS,
+    TEST,
+    assert_test,
+    by_definition,
+    compared,
+    moved_by,
+    sums,
+)
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from kinds import TYPES, assert_rows, every_kind, every_polars_kind
@@ -21,60 +27,9 @@ import frame_prc
 from frame_prc import ColumnError, DataError, OptionError
 
 COLUMNS = ["model_a", "model_b", "n", "n_pos", *TEST, "status"]
-FEW_POSITIVES = 20  # with fewer, an area of 1 or 0 carries no test
 
 
 # --- exact arithmetic --------------------------------------------------------------------------
-
-
-def moved_by(df: pl.DataFrame, score: str) -> tuple[Any, list[Any], list[oracle.Row]]:
-    """Return an area, how far each row moves it, and the rows: none of them of weight zero."""
-    rows = segments(df.with_columns(score=score), None)[()]
-    area = oracle.average_precision(rows)
-    moves = [] if area is None else oracle.moves(rows)
-    return area, [row.weight * move for row, move in zip(rows, moves, strict=False)], rows
-
-
-def by_definition(
-    a: Any, b: Any, moves_a: dict[Any, Any], moves_b: dict[Any, Any], effective: Any
-) -> dict[str, float | None]:
-    """Return what is said of a difference, from how far each cluster moves either area."""
-    names = ["difference", "std_error", "ci_low", "ci_high", "p_value"]
-    if a is None or b is None:
-        return dict.fromkeys(names)
-    difference = float(a - b)
-    pairs = [(moves_a.get(c, 0), moves_b.get(c, 0)) for c in moves_a | moves_b]
-    variance = sum((x - y) ** 2 for x, y in pairs)
-    at_edge = not {a, b}.isdisjoint({0, 1})
-    if variance == 0 or round(effective) < 2 or (at_edge and effective < FEW_POSITIVES):
-        return dict.fromkeys(names) | {"difference": difference}
-    error = math.sqrt(variance)
-    statistic = difference / error
-    if any(moves_a.values()) and any(moves_b.values()):
-        on_logits = sum((x / (a * (1 - a)) - y / (b * (1 - b))) ** 2 for x, y in pairs)
-        logits = math.log(a / (1 - a)) - math.log(b / (1 - b))
-        statistic = logits / math.sqrt(on_logits) if on_logits else statistic
-    widened = oracle.student_error(error, effective)
-    half = oracle.student_quantile(0.95, effective - 1) * widened
-    return {
-        "difference": difference,
-        "std_error": error,
-        "ci_low": max(-1, difference - half),
-        "ci_high": min(1, difference + half),
-        "p_value": oracle.student_p_value(statistic * error / widened, effective - 1),
-    }
-
-
-def sums(moves: list[Any], clusters: Any) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
-    for move, cluster in zip(moves, clusters, strict=True):
-        found[cluster] = found.get(cluster, 0) + move
-    return found
-
-
-def assert_test(found: dict[str, Any], expected: dict[str, float | None]) -> None:
-    for name, value in expected.items():
-        assert found[name] == (None if value is None else pytest.approx(value, rel=1e-6, abs=1e-9))
 
 
 @every_kind
@@ -148,32 +103,6 @@ def assert_difference(kind, df, weight, cluster):
     assert found["ap_a"] == (None if a is None else pytest.approx(float(a), rel=1e-12))
     assert found["ap_b"] == (None if b is None else pytest.approx(float(b), rel=1e-12))
     assert_test(found, by_definition(a, b, *by_cluster, effective))
-
-
-@every_kind
-@pytest.mark.parametrize("weight", [None, "weight"])
-@pytest.mark.parametrize("cluster", [None, "user"])
-@pytest.mark.parametrize("against", ["rest", "overall"])
-def test_segment_against_others_equals_exact_arithmetic(kind, weight, cluster, against):
-    options = {"by": "region", "weight": weight, "cluster": cluster, "against": against}
-    result = compared(kind, ROWS, "old", **options)
-    assert result["region"].to_list() == [None, "n", "s"]
-    df = ROWS.filter(pl.col("weight") > 0) if weight else ROWS.drop("weight")
-    df = df.with_row_index("row")
-    for found in result.iter_rows(named=True):
-        inside = pl.col("region").eq_missing(pl.lit(found["region"]))
-        sides = [df.filter(inside), df.filter(~inside) if against == "rest" else df]
-        areas, moved, effectives = [], [], []
-        for side in sides:
-            area, moves, rows = moved_by(side, "old")
-            clusters = side["user" if cluster else "row"].to_list()
-            areas.append(area)
-            moved.append(sums(moves, clusters))
-            effectives.append(oracle.effective_positives(rows, clusters))
-        assert_test(found, by_definition(*areas, *moved, min(effectives)))
-        assert found["std_error"] is not None
-        assert (found["ap_a"], found["ap_b"]) == pytest.approx(tuple(map(float, areas)), rel=1e-12)
-        assert found["against"] == against
 
 
 # --- what is compared --------------------------------------------------------------------------

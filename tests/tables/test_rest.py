@@ -65,7 +65,8 @@ def test_a_segment_that_moves_as_the_whole_does_is_not_tested(kind):
     df = pl.DataFrame(
         {"g": list("aaaaaaab"), "truth": [0, 0, 1, 1, 1, 1, 1, 0], "s": [8, 9, 4, 3, 2, 7, 2, 1]}
     )
-    row = compared(kind, df, "s", by="g", against="overall").row(0, named=True)
+    asked = {"by": "g", "against": "overall", "measure": "average_precision"}
+    row = compared(kind, df, "s", **asked).row(0, named=True)
     assert row["difference"] == 0
     assert [row[name] for name in TEST[3:]] == [None] * 4
 

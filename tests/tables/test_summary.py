@@ -34,6 +34,7 @@ MEASURES = {
     "best_f1_threshold": pl.Float64,
 }
 INTERVAL = ["std_error", "ci_low", "ci_high"]
+INTERVALS = [*INTERVAL, *(f"calibrated_{name}" for name in INTERVAL)]
 
 exact_weights = pytest.mark.parametrize(
     "weights", [None, DYADIC_WEIGHTS], ids=["unweighted", "weighted"]
@@ -280,7 +281,7 @@ def test_status_says_what_a_segment_lacks(kind):
     assert table.select("region", "n", "n_dropped", "status").rows() == [
         ("all", 1, 0, "no_negatives"),
         ("lost", 0, 1, "empty"),
-        ("many", 25, 0, "ok"),
+        ("many", 25, 0, "few_negatives"),
         ("none", 1, 0, "no_positives"),
         ("some", 2, 0, "few_positives"),
     ]
@@ -484,10 +485,12 @@ def test_the_interval_of_sums_of_weights_needs_their_squares(kind):
     squares = {"pos_squares": "pos_squares", "neg_squares": "neg_squares"}
     table = kind.rows(frame_prc.summary(kind.make(sums), **asked))
     known = kind.rows(frame_prc.summary(kind.make(sums), **asked, **squares))
-    assert table.select(pl.col(INTERVAL).null_count()).row(0) == (table.height,) * 3
+    assert table.select(pl.col(INTERVALS).null_count()).row(0) == (table.height,) * 6
     assert known.select(pl.col("ci_low", "ci_high").null_count()).row(0) == (2, 2)
     assert table["status"].to_list() == ["ok", "ok", "no_positives", "ok", "ok"]
-    rest = pl.exclude(*INTERVAL)
+    # Region b has an average precision of 1.
+    assert known["status"].to_list() == [*table["status"][:-1], "no_std_error"]
+    rest = pl.exclude(*INTERVALS, "status")
     assert_frame_equal(table.select(rest), known.select(rest), rel_tol=1e-12, check_dtypes=False)
 
 
@@ -498,3 +501,69 @@ def test_the_best_f1_of_positives_that_are_never_retrieved_is_zero(kind):
     table = kind.rows(frame_prc.summary(kind.make(df), "t", "s", **asked))
     found = table.filter(pl.col("level") != "pooled")
     assert found["best_f1"].to_list() == [0.0, 1.0, 0.5]
+
+
+# --- segments as a sample ----------------------------------------------------------------------
+
+
+def queries(count, *, with_one_positive):
+    """Return queries with an average precision below 1, the first perhaps with one positive."""
+    truth = [1, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0] * count
+    if with_one_positive:
+        truth[:6] = [0, 1, 0, 0, 0, 0]
+    scores = [-place for place in range(6 * count)]
+    names = [f"q{number:03}" for number in range(count) for _ in range(6)]
+    return pl.DataFrame({"query": names, "truth": truth[: 6 * count], "score": scores})
+
+
+@every_kind
+@pytest.mark.parametrize("count", [3, 6, 40])
+def test_interval_of_sampled_segments_is_that_of_their_average(kind, count):
+    df = queries(count, with_one_positive=True)
+    asked = {"by": "query", "overall": True, "segments": "sampled", "ci": 0.9}
+    table = kind.rows(call(kind, df, **asked))
+    assert table["level"].to_list() == ["segment"] * count + ["pooled", "macro_sampled"]
+    mean = frame_prc.average_precision(
+        df, "truth", "score", by="query", over="query", average="macro", ci=0.9
+    )
+    names = ["n", "n_pos", "average_precision", "std_error", "ci_low", "ci_high", "n_undefined"]
+    sampled = table.tail(1)
+    assert_frame_equal(
+        sampled[names], mean[names], rel_tol=1e-12, abs_tol=0, check_dtypes=kind.name != "pandas"
+    )
+    assert sampled["status"].to_list() == ["few_segments" if count < 6 else "ok"]
+    fixed = kind.rows(call(kind, df, **{**asked, "segments": "fixed"}))
+    assert_frame_equal(fixed[:-1], table[:-1])
+    same = ["average_precision", "lift", "gain", "best_f1", "n_undefined"]
+    assert_frame_equal(fixed.tail(1)[same], sampled[same])
+
+
+@every_kind
+def test_a_mean_without_interval_says_that_a_segment_has_no_standard_error(kind):
+    asked = {"by": "query", "overall": True}
+    lacking = kind.rows(call(kind, queries(30, with_one_positive=True), **asked)).row(
+        -1, named=True
+    )
+    assert (lacking["level"], lacking["status"]) == ("macro", "no_std_error")
+    assert (lacking["std_error"], lacking["ci_low"], lacking["ci_high"]) == (None,) * 3
+    assert lacking["average_precision"] is not None
+    complete = kind.rows(call(kind, queries(30, with_one_positive=False), **asked))
+    assert complete["status"][-1] == "ok"
+    assert complete["std_error"][-1] > 0
+    # Where every average precision is 1, so is their mean, and its limits are exact.
+    perfect = queries(30, with_one_positive=True).with_columns(score="truth")
+    best = kind.rows(call(kind, perfect, **asked)).row(-1, named=True)
+    assert (best["status"], best["ci_high"]) == ("ok", 1.0)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"segments": "sampled"}, "segments='sampled' is given without overall=True"),
+        ({"segments": "random", "overall": True}, "segments='random' is not an option.*'sampled'"),
+    ],
+)
+def test_segments_are_one_or_the_other(kind, options, says):
+    with pytest.raises(frame_prc.OptionError, match=says):
+        call(kind, REGIONS, by="region", **options)

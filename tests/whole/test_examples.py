@@ -7,6 +7,7 @@ import runpy
 import struct
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -200,6 +201,7 @@ def test_flights_are_what_their_script_says():
         "carrier": pl.String,
         "origin": pl.String,
         "month": pl.Int8,
+        "day": pl.Date,
         "late": pl.Boolean,
         "logistic": pl.Float32,
         "boosting": pl.Float32,
@@ -209,6 +211,11 @@ def test_flights_are_what_their_script_says():
     assert dict(flights.schema) == schema
     assert flights.height == 166_668
     assert flights["month"].unique().sort().to_list() == [7, 8, 9, 10, 11, 12]
+    assert (flights["day"].dt.month() == flights["month"]).all()
+    assert (
+        flights["day"].unique().sort().to_list()
+        == pl.date_range(date(2013, 7, 1), date(2013, 12, 31), eager=True).to_list()
+    )
     assert flights.null_count().row(0) == (0,) * len(schema)
     assert FLIGHTS.stat().st_size < 4_000_000
 

@@ -141,6 +141,7 @@ MODELS = some("score", ["score", "other"], {"a": "score", "b": "other"})
 EDGES = some(3, 1, [0.5], [0, 1], [0.2, 0.9], [-1e308, 0.0, 1e-308, 1e308])
 STARTS, YES_OR_NO = some("one", "first", None), st.booleans()
 METHODS = ["step", "trapezoid", "interpolated", "envelope", "gain", "101-point", "11-point"]
+CALIBRATIONS = some("pooled", 0.5, 1e-9, 0.9999999)
 SHARES, LEVELS, SEEDS = some(0.5, 0.0, 1.0, [0.1, 0.9]), some(0.95, 0.5), some(0, 1)
 OPTIONS: dict[str, st.SearchStrategy] = {
     "counts": parameters(score=MODELS, thresholds=EDGES, squares=YES_OR_NO),
@@ -153,6 +154,7 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         calibrate=some(0.5, 0.1),
         thresholds=EDGES,
         ci=LEVELS,
+        cluster=some("truth", "k", pl.col("score")),
     ),
     "average_precision": parameters(
         {"seed": SEEDS},
@@ -165,7 +167,17 @@ OPTIONS: dict[str, st.SearchStrategy] = {
     )
     | parameters(score=MODELS, thresholds=EDGES, bounds=YES_OR_NO)
     | parameters(
-        over=some("k", "model"), average=some("macro", "weighted", "micro", "samples"), score=MODELS
+        score=MODELS,
+        calibrate=CALIBRATIONS,
+        ci=LEVELS,
+        cluster=some("truth", "k", pl.col("score")),
+        thresholds=EDGES,
+    )
+    | parameters(
+        over=some("k", "model"),
+        average=some("macro", "weighted", "micro", "samples"),
+        score=MODELS,
+        ci=LEVELS,
     ),
     "auc": parameters(
         score=MODELS,
@@ -174,6 +186,7 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         standardised=YES_OR_NO,
         start=STARTS,
         thresholds=EDGES,
+        calibrate=CALIBRATIONS,
     ),
     "operating_points": parameters(
         score=MODELS,
@@ -183,7 +196,20 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         f_beta=some(1, 0.5, [0.5, 2]),
         predicted_rate=SHARES,
     ),
-    "summary": parameters(score=MODELS, ci=LEVELS, overall=YES_OR_NO),
+    "summary": parameters(
+        score=MODELS,
+        ci=LEVELS,
+        cluster=some("truth", "k"),
+        calibrate=CALIBRATIONS,
+        overall=YES_OR_NO,
+        segments=some("fixed", "sampled"),
+    ),
+    "heterogeneity": parameters(
+        score=MODELS,
+        cluster=some("truth", "k"),
+        measure=some("calibrated", "average_precision"),
+        calibrate=CALIBRATIONS,
+    ),
     "band": parameters(
         {"replicates": some(2, 3), "seed": SEEDS},
         score=MODELS,
@@ -196,15 +222,25 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         {"score": MODELS},
         ci=LEVELS,
         baseline=some("score", "a"),
-        against=some("rest", "overall"),
+        against=some("rest", "overall", "previous", {"k": None}, {"k": 1}, {"k": "a"}),
+        measure=some("calibrated", "average_precision"),
+        calibrate=CALIBRATIONS,
         adjust=some("holm", "bh"),
         cluster=some("truth", "k"),
-    ),
+    )
+    | parameters({"score": MODELS, "seed": SEEDS, "against": some("random")}, replicates=some(9))
+    | parameters(
+        {"score": MODELS, "seed": SEEDS, "method": some("permutation")},
+        over=some("k"),
+        replicates=some(9),
+    )
+    | parameters({"score": MODELS}, over=some("k"), ci=LEVELS, adjust=some("holm")),
 }
 DRAWING: dict[str, st.SearchStrategy] = {
     "plot": parameters(
         score=MODELS,
         ci=LEVELS,
+        cluster=some("k", pl.col("score")),
         iso_f1=some(True, False, [0.2]),
         points=some(None, {"recall": 0.5}, {"threshold": 0.5}),
         roc=YES_OR_NO,
@@ -212,7 +248,14 @@ DRAWING: dict[str, st.SearchStrategy] = {
         facet=some(None, "k", "model", ["k", "model"]),
         title=TEXTS,
     ),
-    "plot_summary": parameters(score=MODELS, ci=LEVELS, baseline=some("score", "a"), title=TEXTS),
+    "plot_summary": parameters(
+        score=MODELS,
+        ci=LEVELS,
+        cluster=some("k", pl.col("score")),
+        baseline=some("score", "a"),
+        calibrate=CALIBRATIONS,
+        title=TEXTS,
+    ),
     "write_ggplot": parameters(
         score=MODELS, ci=LEVELS, keep=some("all", "corners", 5), title=TEXTS
     ),

@@ -100,6 +100,11 @@ def test_named_columns_are_read_once_and_only_at_collect(asked, columns, verb, e
         ("curve", {"ci": 0.9}),
         ("summary", {"overall": True}),
         ("average_precision", {"ci": 0.95}),
+        ("average_precision", {"over": "region", "average": "macro", "ci": 0.9}),
+        ("summary", {"overall": True, "segments": "sampled"}),
+        ("heterogeneity", {}),
+        ("compare", {"against": "random", "replicates": 5, "seed": 1}),
+        ("compare", {"score": {"a": "other", "b": -pl.col("other")}, "over": "region"}),
         ("compare", {"against": "rest"}),
         ("compare", {"against": "overall"}),
     ],
@@ -136,6 +141,20 @@ def test_weights_and_clusters_are_read_once(verb, options, engine):
     assert reads == []
     assert result.collect(engine=engine).schema == schema
     assert set.union(*reads) == named
+    assert len(reads) == 1
+
+
+@every_engine
+@pytest.mark.parametrize("thresholds", [None, [0.2, 0.4]], ids=["scores", "thresholds"])
+@pytest.mark.parametrize("cluster", ["day", "notes"], ids=["dates", "text"])
+def test_clusters_of_curves_are_read_once(thresholds, cluster, engine):
+    source, reads = counting_source(ROWS)
+    asked = {**TRUTH, "by": "region", "ci": 0.95, "cluster": cluster, "thresholds": thresholds}
+    result = ask(source, "curve", asked)
+    schema = result.collect_schema()
+    assert reads == []
+    assert result.collect(engine=engine).schema == schema
+    assert set.union(*reads) == {"late", "other", "region", cluster}
     assert len(reads) == 1
 
 

@@ -73,6 +73,7 @@ def calls(frame: Any, names: dict[str, str]) -> dict[str, Any]:
         **results,
         "models": frame.prc.curve(truth, models, by=by),
         "interval": frame.prc.average_precision(truth, score, by=key, cluster=number, ci=0.9),
+        "clusters": frame.prc.curve(truth, score, by=key, cluster=number, ci=0.9),
         "average": frame.prc.average_precision(truth, score, **average),
         "pairs": frame.prc.compare(truth, models, by=key, cluster=number),
         "against the rest": frame.prc.compare(truth, score, by=key, against="rest"),

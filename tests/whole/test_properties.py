@@ -112,6 +112,7 @@ def rows_of(verb: Callable, kind: Any, df: pl.DataFrame, **options: Any) -> pl.D
         ("counts", {}),
         ("counts", {"thresholds": [0.0]}),
         ("curve", {"envelope": True}),
+        ("curve", {"ci": 0.9, "cluster": "cluster"}),
         ("average_precision", {"ci": 0.9, "cluster": "cluster", "bounds": True}),
         ("average_precision", {"missing": "drop"}),
         ("summary", {"missing": "drop"}),

@@ -22,6 +22,7 @@ VERBS = [
     "compare",
     "counts",
     "curve",
+    "heterogeneity",
     "one_vs_rest",
     "operating_points",
     "plot",
@@ -37,41 +38,47 @@ COMMON = (
 )
 SIGNATURES = {
     "auc": f"({COMMON}, method='step', start='one', recall_range=None, standardised=False, "
-    "thresholds=None)",
+    "thresholds=None, calibrate=None)",
     "average_precision": f"({COMMON}, pos_squares=None, neg_squares=None, over=None, average=None, "
     "thresholds=None, bounds=False, ci=None, ci_method='influence', cluster=None, "
-    "replicates=1000, stratified=False, seed=None)",
+    "replicates=1000, stratified=False, seed=None, calibrate=None)",
     "average_precision_expr": "(truth, score, weight=None)",
     "band": f"({COMMON}, recalls=101, ci=0.95, cluster=None, replicates=1000, stratified=False, "
     "seed=None)",
     "compare": "(frame, truth, score, *, by=None, weight=None, pos_label=None, missing='raise', "
-    "ci=0.95, cluster=None, baseline=None, against=None, adjust=None)",
+    "ci=0.95, cluster=None, baseline=None, against=None, measure=None, calibrate=None, over=None, "
+    "method='t', replicates=1000, seed=None, adjust=None)",
     "counts": f"({COMMON}, thresholds=None, pos_squares=None, neg_squares=None, squares=False)",
     "curve": f"({COMMON}, start='one', keep='all', envelope=False, gain=False, calibrate=None, "
-    "thresholds=None, ci=None)",
+    "thresholds=None, ci=None, cluster=None)",
+    "heterogeneity": f"({COMMON}, pos_squares=None, neg_squares=None, cluster=None, "
+    "measure='calibrated', calibrate=None)",
     "iso_f1": "(f_scores=(0.2, 0.4, 0.6, 0.8), points=101)",
     "merge_counts": "(*frames)",
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
     "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None)",
-    "plot": f"({COMMON}, start='one', ci=None, band=False, iso_f1=True, points=None, roc=False, "
-    "threshold=None, facet=None, dark=False, title=None, width=None, height=None)",
-    "plot_summary": f"({COMMON}, ci=0.95, baseline=None, dark=False, title=None, width=None)",
+    "plot": f"({COMMON}, start='one', ci=None, cluster=None, band=False, iso_f1=True, "
+    "points=None, roc=False, threshold=None, facet=None, dark=False, title=None, width=None, "
+    "height=None)",
+    "plot_summary": f"({COMMON}, ci=0.95, cluster=None, baseline=None, calibrate=None, "
+    "dark=False, title=None, width=None)",
     "quantile_thresholds": "(frame, score, number)",
-    "summary": f"({COMMON}, pos_squares=None, neg_squares=None, ci=0.95, overall=False)",
-    "write_ggplot": f"({COMMON}, start='one', keep='corners', ci=None, title=None)".replace(
-        "frame, ", "frame, path, "
-    ),
+    "summary": f"({COMMON}, pos_squares=None, neg_squares=None, ci=0.95, cluster=None, "
+    "calibrate='pooled', overall=False, segments='fixed')",
+    "write_ggplot": f"({COMMON}, start='one', keep='corners', ci=None, cluster=None, "
+    "title=None)".replace("frame, ", "frame, path, "),
 }
 # Parameters that mean something else than those of ``curve`` do.
 OWN_WORDS = {
-    "auc": {"missing", "start", "thresholds"},
-    "average_precision": {"ci", "missing", "thresholds"},
+    "auc": {"calibrate", "missing", "start", "thresholds"},
+    "average_precision": {"calibrate", "ci", "cluster", "missing", "thresholds"},
     "band": {"ci"},
-    "compare": {"ci", "missing", "score"},
+    "compare": {"calibrate", "ci", "cluster", "missing", "score"},
     "counts": {"thresholds"},
+    "heterogeneity": {"by", "calibrate", "cluster"},
     "operating_points": {"missing"},
-    "summary": {"ci", "missing"},
+    "summary": {"calibrate", "ci", "missing"},
     "write_ggplot": {"ci", "frame", "keep"},
 }
 
@@ -156,6 +163,7 @@ def test_readme_lists_every_function():
         ("curve", {"envelope": True, "ci": 0.9}),
         ("band", {"replicates": 2}),
         ("operating_points", {"recall": 0.5, "missing": "drop"}),
+        ("heterogeneity", {"by": pl.lit("all").alias("key")}),
         ("summary", {}),
     ],
 )

@@ -75,6 +75,7 @@ def options_take_one_value_or_several(df: pl.DataFrame) -> None:
     frame_prc.band(df, "truth", "score", recalls=[0.1, 0.5], cluster="user", replicates=100)
     frame_prc.band(df, "truth", "score", recalls=11, stratified=True, seed=None)
     frame_prc.curve(df, "truth", "score", ci=0.9)
+    frame_prc.curve(df, "truth", "score", ci=0.9, cluster=pl.col("day").dt.date())
     frame_prc.summary(df, "truth", "score", by="k", ci=0.9, overall=True)
     frame_prc.one_vs_rest(df, "kind", {1: "p", 2: pl.col("q")}, by=["region"], row="id")
     frame_prc.one_vs_rest(df, ["is_a", "is_b"], ["p", "q"], weight="w")

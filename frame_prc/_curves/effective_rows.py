@@ -1,0 +1,66 @@
+"""The effective number of clustered rows: how many independent rows tell as much of a precision.
+
+At a threshold let cluster c have TP_c true positives among Q_c retrieved rows, of TP among Q in
+all. The precision p = TP / Q is a ratio of sums over clusters, so its variance is, linearised,
+
+    V = m / (m - 1) * sum((TP_c - p Q_c)^2) / Q^2,    m = Q^2 / sum(Q_c^2)
+
+where m is the effective number of clusters. The rows tell as much as n independent ones if n / Q is
+the ratio of p (1 - p) / (Q - 1) to V. With this n, at most Q, the interval is that of Wilson. The
+variance is itself an estimate: n is divided by the square of the ratio of Student's t with m - 1
+degrees of freedom to that with Q - 1 (Korn & Graubard 1998, Survey Methodology 24:193). So if every
+row is a cluster, n is exactly Q.
+
+If p is 0 or 1, or there is a single cluster, V is 0 and does not tell how alike the rows of a
+cluster are. Then n is m, as if they were copies.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from frame_prc._formulas import wallace
+from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
+
+# With so few effective rows an interval reaches from 0 to 1, and no number underflows.
+_LEAST_SHARE = 1e-100
+
+_TP, _FP, _RETRIEVED = pl.col("tp"), pl.col("fp"), pl.col("tp") + pl.col("fp")
+_TP_SQUARED, _TP_TIMES_FP, _FP_SQUARED = map(pl.col, CLUSTER_SUMS)
+
+
+def effective_share(z: float) -> pl.Expr:
+    """Return the effective number of the rows retrieved as a share of their number.
+
+    Points have running sums over clusters; ``z`` is the quantile of the normal distribution.
+    """
+    sizes = _TP_SQUARED + 2 * _TP_TIMES_FP + _FP_SQUARED  # the sum of Q_c^2
+    pairs = _RETRIEVED * _RETRIEVED - sizes  # of rows in different clusters
+    every_pair = _RETRIEVED * (_RETRIEVED - 1)
+    deflation = pl.min_horizontal(_independent() / _spread() * (pairs / every_pair), 1.0)
+    quantiles = _student_square(_RETRIEVED - 1, z) / _student_square(pairs / sizes, z)
+    # At a level so low that z is 0, the interval has no width whatever the number.
+    share = (deflation * quantiles.fill_nan(1.0)).clip(_LEAST_SHARE, 1.0)
+    untold = (_TP == 0) | (_FP == 0) | (pairs == 0)
+    return pl.when(untold).then(_RETRIEVED / sizes).otherwise(share)
+
+
+def _spread() -> pl.Expr:
+    """Return the sum of ``(Q TP_c - TP Q_c)^2``, in integers, so that nothing is lost."""
+    tp, fp = _TP.cast(pl.Int128), _FP.cast(pl.Int128)
+    crossed = fp * fp * _TP_SQUARED - 2 * (tp * fp * _TP_TIMES_FP) + tp * tp * _FP_SQUARED
+    return crossed.cast(pl.Float64)
+
+
+def _independent() -> pl.Expr:
+    """Return what the spread would be if every row were a cluster."""
+    return (_RETRIEVED.cast(pl.Int128) * _TP * _FP).cast(pl.Float64)
+
+
+def _student_square(degrees: pl.Expr, z: float) -> pl.Expr:
+    """Return the squared quantile of Student's t, from that of the normal (Wallace 1959).
+
+    ``exp(x) - 1`` is computed as ``2 exp(x / 2) sinh(x / 2)``, where nothing cancels.
+    """
+    half = (z / wallace(degrees)) ** 2 / degrees / 2
+    return degrees * (2 * half.exp() * half.sinh())

@@ -1,0 +1,112 @@
+"""Tails and quantiles of Student's t and of chi-square, in plain Python: SciPy is not required.
+
+Both tails are incomplete integrals: the beta function for t, the gamma function for chi-square.
+They are computed from their continued fractions by the method of Lentz, or from a power series,
+whichever converges faster (Press et al., Numerical Recipes, 6.2 and 6.4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import count
+from statistics import NormalDist
+
+_TINY = 1e-300  # stands for 0 in a denominator
+_CONVERGED = 1e-16
+_PRECISE = 1e-12  # of a step that doubles the number of digits
+_STEPS = 100  # of Newton's method, which needs about five
+_LARGE = 20.0  # from here on the series of a ratio of gamma functions is exact to 1e-15
+
+
+def student_p_value(t: float, degrees: float) -> float:
+    """Return the probability that Student's t is at least as far from 0."""
+    squares = t * t
+    if squares == 0 or math.isinf(squares):
+        return 1.0 if squares == 0 else 0.0
+    a, x = degrees / 2, degrees / (degrees + squares)
+    # By log1p, so that many degrees of freedom lose no digits.
+    log_power = -a * math.log1p(squares / degrees) + 0.5 * math.log(squares / (degrees + squares))
+    factor = math.exp(log_power - _log_beta_half(a))
+    if x < (a + 1) / (a + 2.5):
+        return factor / a / _fraction(_beta_terms(a, 0.5, x))
+    return 1 - 2 * factor / _fraction(_beta_terms(0.5, a, 1 - x))
+
+
+def student_quantile(level: float, degrees: float) -> float:
+    """Return the distance from 0 within which the share ``level`` of Student's t lies."""
+    # The logarithm of the tail is a concave function of the logarithm of t, so that Newton's method
+    # approaches the quantile from one side, after the first step at the latest.
+    tail = 1 - level
+    t = -NormalDist().inv_cdf(tail / 2)
+    log_density = -_log_beta_half(degrees / 2) - 0.5 * math.log(degrees)
+    for _ in range(_STEPS):
+        p = student_p_value(t, degrees)
+        density = math.exp(log_density - (degrees + 1) / 2 * math.log1p(t * t / degrees))
+        step = math.log(p / tail) * p / (2 * density * t)
+        t *= math.exp(step)
+        if abs(step) < _PRECISE:
+            break
+    return t
+
+
+def chi_square_p_value(x: float, degrees: float) -> float:
+    """Return the probability that chi-square is at least as large."""
+    a, half = degrees / 2, x / 2
+    if half <= 0:
+        return 1.0
+    factor = math.exp(a * math.log(half) - half - math.lgamma(a))
+    if half < a + 1:
+        return 1 - factor * _gamma_series(a, half)
+    return factor / _fraction(_gamma_terms(a, half))
+
+
+def _log_beta_half(a: float) -> float:
+    """Return the logarithm of the beta function of ``a`` and 1/2."""
+    if a < _LARGE:
+        ratio = math.lgamma(a + 0.5) - math.lgamma(a)
+    else:
+        series = (-1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432)
+        terms = (term / a ** (2 * k + 1) for k, term in enumerate(series))
+        ratio = 0.5 * math.log(a) + sum(terms)
+    return math.lgamma(0.5) - ratio
+
+
+def _beta_terms(a: float, b: float, x: float) -> Iterator[tuple[float, float]]:
+    """Yield the numerators and denominators of the fraction of the incomplete beta function."""
+    yield 0.0, 1.0
+    for m in count():
+        yield -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), 1.0
+        n = m + 1
+        yield n * (b - n) * x / ((a + 2 * n - 1) * (a + 2 * n)), 1.0
+
+
+def _gamma_terms(a: float, x: float) -> Iterator[tuple[float, float]]:
+    """Yield the numerators and denominators of the fraction of the upper incomplete gamma."""
+    yield 0.0, x + 1 - a
+    for n in count(1):
+        yield n * (a - n), x + 2 * n + 1 - a
+
+
+def _fraction(terms: Iterator[tuple[float, float]]) -> float:
+    """Return a continued fraction ``b0 + a1 / (b1 + a2 / (b2 + ...))``."""
+    value = next(terms)[1] or _TINY
+    c, d = value, 0.0
+    for numerator, denominator in terms:
+        d = 1 / (denominator + numerator * d or _TINY)
+        c = denominator + numerator / c or _TINY
+        value *= c * d
+        if abs(c * d - 1) < 4 * _CONVERGED:
+            return value
+    raise AssertionError  # the terms have no end
+
+
+def _gamma_series(a: float, x: float) -> float:
+    """Return the power series of the lower incomplete gamma function, without its factor."""
+    term = total = 1 / a
+    for n in count(1):
+        term *= x / (a + n)
+        total += term
+        if term < total * _CONVERGED:
+            break
+    return total

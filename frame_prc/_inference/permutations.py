@@ -1,0 +1,199 @@
+"""Random orders of the labels of a segment: whether its average precision is better than chance.
+
+Scores, ties and weights stay with their rows, and labels move. Rows with the same score and weight
+form one cell, and a random order gives each cell a number of positives: they have a multivariate
+hypergeometric distribution. The p-value is ``(1 + hits) / (1 + replicates)``, which counts the
+observed order as one of the draws (Phipson & Smyth 2010, doi 10.2202/1544-6115.1585).
+
+NumPy is an optional dependency: import this module only where the test is asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from secrets import randbits
+
+import numpy as np
+import polars as pl
+
+from frame_prc._inference.resamples import Floats, Integers, Progress, progress_bar
+from frame_prc._lazy import in_python
+from frame_prc._request.specs import Resampling
+
+# Draws per block of replicates: about what fits a processor's cache.
+_BLOCK = 2**18
+# Measured: with more rows per cell than this, drawing each cell beats drawing each positive;
+_ROWS_PER_CELL = 80
+# and with more cells than this, and as many per positive, looking at the positives alone beats
+# looking at all cells.
+_MANY_CELLS = 2000
+_CELLS_PER_POSITIVE = 3
+# Average precisions that differ by less, relative to the larger, are equal but for rounding.
+_ROUNDING = 1e-12
+
+
+def p_values(cells: pl.LazyFrame, resampling: Resampling, *, in_memory: bool) -> pl.LazyFrame:
+    """Return ``segment`` and ``p_value`` of each segment that has both classes.
+
+    ``cells`` are those of a bootstrap: see :mod:`frame_prc._inference.bootstrap`.
+    """
+    schema = pl.Schema({"segment": cells.collect_schema()["segment"], "p_value": pl.Float64()})
+
+    def evaluate(cells: pl.DataFrame) -> pl.DataFrame:
+        # Without a seed all segments share one that is new each time.
+        seed = randbits(64) if resampling.seed is None else resampling.seed
+        shapes = _by_shape(cells)
+        total = len(shapes) * resampling.replicates
+        # Invalid values may get here before the checks report them; NumPy need not warn of them.
+        with np.errstate(all="ignore"), progress_bar("permutations", total) as progress:
+            rows = [
+                (segment, p_value)
+                for shape, observed in shapes.items()
+                for segment, p_value in _tested(shape, observed, seed, resampling, progress)
+            ]
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    return in_python(cells, evaluate, schema, in_memory=in_memory)
+
+
+def _by_shape(cells: pl.DataFrame) -> dict[_Shape, list[tuple[int, float]]]:
+    """Return the segments with both classes, and their average precision, by their shape."""
+    size, found = pl.col("size"), pl.col("positive").cast(pl.Int64) * pl.col("size")
+    both = cells.group_by("segment", "tie", "retrieved", "weight").agg(
+        size.sum(), found=found.sum()
+    )
+    parts = both.sort("segment", "tie", "weight").partition_by(
+        "segment", as_dict=True, include_key=False
+    )
+    shapes: dict[_Shape, list[tuple[int, float]]] = defaultdict(list)
+    for (segment,), part in parts.items():
+        positives = int(part["found"].sum())
+        if 0 < positives < part["size"].sum():
+            shape = _Shape.of(part, positives)
+            observed = shape.average_precisions(part["found"].to_numpy()[None, :])
+            shapes[shape].append((segment, float(observed[0])))
+    return shapes
+
+
+def _tested(
+    shape: _Shape,
+    observed: list[tuple[int, float]],
+    seed: int,
+    resampling: Resampling,
+    progress: Progress,
+) -> Iterator[tuple[int, float]]:
+    """Yield each segment of a shape with its p-value; they share their random orders."""
+    random = np.random.default_rng([seed, *shape.entropy])
+    drawn = np.sort(shape.random_areas(random, resampling.replicates, progress))
+    for segment, area in observed:
+        hits = len(drawn) - int(np.searchsorted(drawn, area * (1 - _ROUNDING)))
+        yield segment, (1 + hits) / (1 + len(drawn))
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What a segment keeps when its labels are permuted; as bytes, so that it is hashable.
+
+    ``sizes`` are the rows of each cell, ``weights`` the weight of each of its rows, and ``ties``
+    the number of its tie, ascending while the score descends; the last tie is of the rows that are
+    never retrieved, if there are any.
+    """
+
+    positives: int
+    has_unretrieved: bool
+    sizes_bytes: bytes
+    weights_bytes: bytes
+    ties_bytes: bytes
+
+    @classmethod
+    def of(cls, cells: pl.DataFrame, positives: int) -> _Shape:
+        """Return the shape of the cells of a segment, sorted by tie and weight."""
+        tie = cells["tie"].rle_id().cast(pl.Int64).to_numpy()
+        size, weight = cells["size"].to_numpy(), cells["weight"].to_numpy()
+        arrays = (array.tobytes() for array in (size, weight, tie))
+        return cls(positives, not cells["retrieved"][-1], *arrays)
+
+    @cached_property
+    def sizes(self) -> Integers:
+        return np.frombuffer(self.sizes_bytes, dtype=np.int64)
+
+    @cached_property
+    def weights(self) -> Floats:
+        return np.frombuffer(self.weights_bytes, dtype=np.float64)
+
+    @cached_property
+    def ties(self) -> Integers:
+        return np.frombuffer(self.ties_bytes, dtype=np.int64)
+
+    @cached_property
+    def ends(self) -> Integers:
+        """The last cell of each tie."""
+        return np.flatnonzero(np.append(np.diff(self.ties) > 0, True))
+
+    @cached_property
+    def per_retrieved(self) -> Floats:
+        """1 over the weight that is retrieved at each tie; 0 where nothing ever is."""
+        shares: Floats = 1 / np.cumsum(self.sizes * self.weights)[self.ends]
+        if self.has_unretrieved:
+            shares[-1] = 0.0
+        return shares
+
+    @property
+    def entropy(self) -> list[int]:
+        """Numbers that seed the draws, the same for any scale of the scores and weights."""
+        shape = b"/".join([str(self.positives).encode(), self.sizes_bytes, self.ties_bytes])
+        digest = hashlib.blake2b(shape, digest_size=16).digest()
+        return [int(word) for word in np.frombuffer(digest, dtype="<u4")]
+
+    def random_areas(
+        self, random: np.random.Generator, replicates: int, progress: Progress
+    ) -> Floats:
+        """Return the average precision of random orders of the labels."""
+        cells = len(self.sizes)
+        if cells > max(_MANY_CELLS, _CELLS_PER_POSITIVE * self.positives):
+            draw, per_block = self._by_positive, max(1, _BLOCK // self.positives)
+        else:
+            draw, per_block = self._by_cell, max(1, _BLOCK // cells)
+        blocks = []
+        for first in range(0, replicates, per_block):
+            number = min(per_block, replicates - first)
+            blocks.append(draw(random, number))
+            progress(number)
+        return np.concatenate(blocks)
+
+    def average_precisions(self, found: Integers) -> Floats:
+        """Return the average precision of each row of an array: the positives in each cell."""
+        tp = np.cumsum(found * self.weights, axis=1)
+        positives = tp[:, -1]
+        if len(self.ends) < len(self.sizes):
+            tp = tp[:, self.ends]
+        gain = np.diff(tp, axis=1, prepend=0.0)
+        gain *= tp
+        areas: Floats = gain @ self.per_retrieved / positives
+        return areas
+
+    def _by_cell(self, random: np.random.Generator, number: int) -> Floats:
+        many = self.sizes.sum() > _ROWS_PER_CELL * len(self.sizes)
+        found = random.multivariate_hypergeometric(
+            self.sizes, self.positives, size=number, method="marginals" if many else "count"
+        )
+        return self.average_precisions(found)
+
+    def _by_positive(self, random: np.random.Generator, number: int) -> Floats:
+        rows = int(self.sizes.sum())
+        cell_of_row = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        places = (
+            random.choice(rows, self.positives, replace=False, shuffle=False) for _ in range(number)
+        )
+        return np.array([self._area_of(cell_of_row[np.sort(place)]) for place in places])
+
+    def _area_of(self, cells: Integers) -> float:
+        """Return the average precision if the positives are in these cells, in order."""
+        weights, ties = self.weights[cells], self.ties[cells]
+        running = np.cumsum(weights)
+        tp = running[np.searchsorted(ties, ties, side="right") - 1]
+        return float(np.sum(weights * tp * self.per_retrieved[ties]) / running[-1])

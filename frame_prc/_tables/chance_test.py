@@ -1,0 +1,52 @@
+"""Each segment compared with random orders of its labels: whether it is better than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_prc._curves.areas import AVERAGE_PRECISION, sized_areas
+from frame_prc._inference.bootstrap import cells_of, keyed
+from frame_prc._inference.chance import RANDOM, with_random
+from frame_prc._lazy import left_join
+from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._request.specs import ChanceTest, Resampling
+from frame_prc._rows.rows import Rows
+from frame_prc._rows.table import Table
+from frame_prc._tables.average_precision import CLASSES
+from frame_prc._tables.compare import adjusted
+
+_COLUMNS = ("against", "n", "n_pos", "ap_a", "ap_b", "difference", "p_value")
+
+
+@dataclass(frozen=True)
+class ChanceTests(Table):
+    """One row per segment (and model): its average precision and that of random orders."""
+
+    test: ChanceTest
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        return (*_COLUMNS, *(("p_adjusted",) if self.test.adjust else ()), "status")
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the comparisons, each with its one-sided test."""
+        ranking = rank(rows)
+        areas = with_random(sized_areas(ranking).with_columns(CLASSES), ranking, rows.keys)
+        table = areas.rename({AVERAGE_PRECISION: "ap_a", RANDOM: "ap_b"}).with_columns(
+            against=pl.lit("random"), difference=pl.col("ap_a") - pl.col("ap_b")
+        )
+        tested = left_join(table, _p_values(ranking, rows, self.test.resampling), rows.keys)
+        return tested.with_columns(adjusted(self.test.adjust))
+
+
+def _p_values(ranking: Ranking, rows: Rows, resampling: Resampling) -> pl.LazyFrame:
+    """Return keys and ``p_value``; without keys there is one row."""
+    from frame_prc._inference import permutations  # noqa: PLC0415 - needs NumPy, which is optional
+
+    cells = cells_of(ranking, rows, bins=None)
+    numbered = permutations.p_values(cells, resampling, in_memory=rows.in_memory)
+    return keyed(numbered, ranking, "p_value")

@@ -1,0 +1,106 @@
+"""Models beside each other: their areas on the same rows, and the variance of the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
+import polars.selectors as cs
+
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._inference.estimates import Estimates, with_few_negatives
+from frame_prc._inference.row_influence import (
+    RowInfluence,
+    cluster_sums,
+    effective,
+    numbered,
+    with_influences,
+)
+from frame_prc._lazy import cached, segment_join
+from frame_prc._request.specs import Comparison
+from frame_prc._rows.rows import Rows, side_by_side
+
+# The variance of a difference is a rounding error up to this fraction of the sum of both variances,
+_ROUNDING = 1e-24
+# and a difference of variances up to this fraction of either.
+CANCELLED = 1e-12
+
+# What models have of their own, and the names for it, which end with the place of the model.
+_SIDES = {
+    AVERAGE_PRECISION: "ap",
+    "shortfall": "shortfall",
+    "few_negatives": "few_negatives",
+}
+
+_VARIANCE, _VARIANCE_A, _VARIANCE_B = (pl.col(n) for n in ("variance", "variance_a", "variance_b"))
+
+
+def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
+    """Return one row per segment and pair of models."""
+    rows, names = numbered(side_by_side(rows)), list(rows.columns.request.models)
+    scored = [
+        replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")) for i in range(len(names))
+    ]
+    models = [RowInfluence.of(model, comparison.calibration) for model in scored]
+    sums = cached(_sums(rows, models, comparison))
+    first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
+    table = segment_join(first.drop("variance"), sums)
+    for i, other in enumerate(others, 1):
+        table = segment_join(table, other.select("segment", cs.ends_with(f"_{i}")))
+    return _by_pair(models[0].ranking.segments.with_keys(table), names, comparison)
+
+
+def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) -> pl.LazyFrame:
+    """Return the variances and covariances of each segment, and its effective positives."""
+    names = [f"influence_{i}" for i in range(len(models))]
+    frame = with_influences(rows, models)
+    if rows.columns.cluster is not None:
+        frame = cluster_sums(frame, ["segment_0"], names)
+    variances = _variances([pl.col(name) for name in names], comparison.pairs)
+    return frame.group_by(segment="segment_0").agg(**variances, n_effective=effective("pos"))
+
+
+def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
+    """Return the sizes of each segment, and its area by a model."""
+    areas = Estimates(model.ranking, model.calibration, model).areas()
+    by_rows = areas.drop("n_effective").rename({"variance": "variance_by_rows"})
+    table = segment_join(by_rows, sums.select("segment", variance=f"alone_{place}"))
+    found = with_few_negatives(table, model.calibration)
+    return found.rename({name: f"{side}_{place}" for name, side in _SIDES.items()}, strict=False)
+
+
+def _variances(
+    influences: Sequence[pl.Expr], pairs: Sequence[tuple[int, int]]
+) -> dict[str, pl.Expr]:
+    """Return the variance of each area, and each pair's covariance and variance of difference."""
+    sums = {f"alone_{i}": (influence**2).sum() for i, influence in enumerate(influences)}
+    for k, (a, b) in enumerate(pairs):
+        sums[f"variance_{k}"] = ((influences[a] - influences[b]) ** 2).sum()
+        sums[f"covariance_{k}"] = (influences[a] * influences[b]).sum()
+    return sums
+
+
+def _by_pair(
+    table: pl.LazyFrame, names: Sequence[str | None], comparison: Comparison
+) -> pl.LazyFrame:
+    pairs, flags = comparison.pairs, [] if comparison.calibration is None else ["few_negatives"]
+    lists = {
+        name: pl.concat_list([f"{name}_{k}" for k in range(len(pairs))])
+        for name in ("variance", "covariance")
+    }
+    text = pl.List(pl.String)
+    for side, models in zip("ab", zip(*pairs, strict=True), strict=True):
+        lists[f"model_{side}"] = pl.lit([names[i] for i in models], dtype=text)
+        for name in ("ap", "shortfall", *flags):
+            lists[f"{name}_{side}"] = pl.concat_list([f"{name}_{i}" for i in models])
+        lists[f"variance_{side}"] = pl.concat_list([f"alone_{i}" for i in models])
+    long = table.with_columns(**lists).explode(*lists)
+    either = {name: pl.any_horizontal(f"{name}_a", f"{name}_b") for name in flags}
+    variance = above_rounding(_VARIANCE, _VARIANCE_A + _VARIANCE_B)
+    return long.with_columns(variance=variance, **either)
+
+
+def above_rounding(variance: pl.Expr, alone: pl.Expr) -> pl.Expr:
+    """Return the variance of a difference; null if it is a rounding error."""
+    return pl.when(variance > _ROUNDING * alone).then(variance)

@@ -1,0 +1,237 @@
+"""Segments beside others: the rest, all rows, a named segment, or the one before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import polars as pl
+
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.calibration import REFERENCE
+from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.row_influence import cluster_sums, numbered, with_influences
+from frame_prc._lazy import cached, join, left_join, over, segment_join
+from frame_prc._request.class_values import class_value, literal, other_spelling, plain
+from frame_prc._request.specs import Comparison
+from frame_prc._rows.checks import Check, with_checks
+from frame_prc._rows.rows import Rows
+from frame_prc._tables.models import CANCELLED, above_rounding
+from frame_prc._tables.rest import rest_of_each_segment
+from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest, shown
+
+_OF_SIDES = {
+    AVERAGE_PRECISION: "ap",
+    "shortfall": "shortfall",
+    "variance": "variance",
+    "prevalence": "prevalence",
+}
+_NAMES_A = {name: f"{side}_a" for name, side in _OF_SIDES.items()}
+_NAMES_B = {name: f"{side}_b" for name, side in _OF_SIDES.items()}
+# What both sides have, of which the comparison has the smaller or the worse.
+_OF_BOTH = ("n_effective", "status", "few_negatives")
+
+# What the result shows of the segment itself.
+_OF_SIDE_A = ("n", "n_pos", "n_dropped", REFERENCE, "reference_odds")
+
+_VARIANCE_A, _VARIANCE_B = pl.col("variance_a"), pl.col("variance_b")
+
+
+def beside_others(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
+    """Return each segment beside what it is compared with, and the variance of the difference."""
+    against = comparison.against
+    if against == "rest":
+        table = _rest(rows, comparison)
+    elif against == "overall":
+        table = _overall(rows, comparison)
+    else:
+        table = _other_segment(rows, comparison)
+    named = against if isinstance(against, str) else _in_words(against)
+    return table.with_columns(_of_both_sides(table), against=pl.lit(named))
+
+
+def _in_words(segment: Mapping[str, object] | None) -> str:
+    return ", ".join(f"{key}={value}" for key, value in (segment or {}).items())
+
+
+def _side_b(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a table of segments as the second side of a comparison."""
+    found = table.collect_schema().names()
+    renamed = _NAMES_B | {name: f"{name}_b" for name in _OF_BOTH}
+    return table.select(
+        pl.col(name).alias(renamed.get(name, name)) for name in found if name not in _OF_SIDE_A
+    )
+
+
+def _of_both_sides(table: pl.LazyFrame) -> list[pl.Expr]:
+    """Return the worse status and the smaller effective number."""
+    other = pl.col("status_b").fill_null("empty")
+    worse = pl.when(pl.col("status") == "ok").then(other).otherwise("status").alias("status")
+    fewer = pl.min_horizontal("n_effective", "n_effective_b").alias("n_effective")
+    if "few_negatives" not in table.collect_schema():
+        return [worse, fewer]
+    return [
+        worse,
+        fewer,
+        pl.any_horizontal("few_negatives", "few_negatives_b").alias("few_negatives"),
+    ]
+
+
+# --- all rows ------------------------------------------------------------------------------
+
+
+def _overall(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
+    """Return each segment beside all rows.
+
+    Its own rows influence both areas; all others influence only the area of all rows.
+    """
+    counted = numbered(rows)
+    segments, whole = (
+        Estimates.by_rows(one, comparison.calibration) for one in (counted, counted.pooled())
+    )
+    table = segment_join(segments.table().rename(_NAMES_A), _shared(counted, segments, whole))
+    keyed = segments.ranking.segments.with_keys(table)
+    model = rows.model_keys
+    others = _side_b(whole.keyed())
+    keyed = left_join(keyed, others, model)
+    total = pl.col("len").sum()
+    is_part = pl.col("len") < over(total, model)
+    # If rows outside have no influence, rounding errors are all that is left of the difference.
+    outside = _VARIANCE_B - pl.col("inside")
+    outside = pl.when(outside > CANCELLED * _VARIANCE_B).then(outside).otherwise(0.0)
+    variance = above_rounding(pl.col("near") + outside, pl.col("alone") + _VARIANCE_B)
+    return keyed.with_columns(variance=pl.when(is_part).then(variance))
+
+
+def _shared(rows: Rows, segments: Estimates, whole: Estimates) -> pl.LazyFrame:
+    """Return the sums of products of both influences of the rows of each segment."""
+    own, overall = pl.col("influence_0"), pl.col("influence_1")
+    frame = with_influences(rows, [one.by_row for one in (segments, whole) if one.by_row])
+    if rows.columns.cluster is not None:
+        numbers = ["segment_0", "segment_1"]
+        frame = cluster_sums(frame, numbers, ["influence_0", "influence_1"]).with_columns(
+            overall.sum().over("segment_1", "cluster")
+        )
+    return frame.group_by(segment="segment_0").agg(
+        near=((own - overall) ** 2).sum(),
+        alone=(own**2).sum(),
+        inside=(overall**2).sum(),
+        covariance=(own * overall).sum(),
+        len=pl.len(),
+    )
+
+
+# --- the rest ------------------------------------------------------------------------------
+
+
+def _rest(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
+    """Return each segment beside all other rows: independent, except for clusters in both."""
+    own = Estimates.of(rows, comparison.calibration).keyed().rename(_NAMES_A)
+    rest = _side_b(rest_of_each_segment(rows, comparison.calibration))
+    table = left_join(own, rest, rows.keys)
+    return table.with_columns(variance=_of_difference())
+
+
+def _of_difference() -> pl.Expr:
+    return _VARIANCE_A + _VARIANCE_B - 2 * pl.col("covariance")
+
+
+# --- another segment -----------------------------------------------------------------------
+
+
+def _other_segment(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
+    """Return each segment beside another one: independent, except for clusters in both."""
+    estimates = Estimates.of(rows, comparison.calibration)
+    table = cached(estimates.table())
+    partners = _partners(estimates, comparison)
+    paired = segment_join(table.rename(_NAMES_A), partners)
+    other = _side_b(table)
+    both = join(
+        paired, other, left_on="partner", right_on="segment", how="left", maintain_order="left"
+    )
+    both = segment_join(both, _covariances(estimates, partners))
+    covariance = pl.col("covariance").fill_null(0.0)
+    differs = pl.col("partner") != pl.col("segment")
+    variance = pl.when(differs).then(above_rounding(_of_difference(), _VARIANCE_A + _VARIANCE_B))
+    found = both.with_columns(covariance).with_columns(variance=variance)
+    return estimates.ranking.segments.with_keys(found)
+
+
+def _covariances(estimates: Estimates, partners: pl.LazyFrame) -> pl.LazyFrame:
+    """Return ``segment, covariance``, from the clusters with rows in both segments."""
+    if estimates.ranking.rows.columns.cluster is None:
+        return partners.select("segment", covariance=pl.lit(0.0))
+    clusters = estimates.clusters.select("segment", "cluster", "influence")
+    own = join(clusters, partners, on="segment", how="inner")
+    shared = join(
+        own, clusters, left_on=["partner", "cluster"], right_on=["segment", "cluster"], how="inner"
+    )
+    product = pl.col("influence") * pl.col("influence_right")
+    return shared.group_by("segment").agg(covariance=product.sum())
+
+
+def _partners(estimates: Estimates, comparison: Comparison) -> pl.LazyFrame:
+    """Return ``segment, partner``: the numbers of segments and of those they are compared with."""
+    rows, against = estimates.ranking.rows, comparison.against
+    segments = estimates.ranking.segments.table.select("segment", *rows.keys)
+    if isinstance(against, Mapping):
+        return _named(segments, rows, against)
+    return _previous(segments, rows.keys)
+
+
+def _named(segments: pl.LazyFrame, rows: Rows, values: Mapping[str, object]) -> pl.LazyFrame:
+    """Return the segment with these values of some keys, and the same values of the others."""
+    internal = dict(zip(rows.columns.result_keys, rows.keys, strict=True))
+    literals = {key: _value(rows, key, value) for key, value in values.items()}
+    named = [pl.col(internal[key]).eq_missing(value) for key, value in literals.items()]
+    others = [key for name, key in internal.items() if name not in values]
+    absence = _absence(pl.all_horizontal(named), values)
+    occurring = with_checks(segments, rows.frame, [absence], in_memory=rows.in_memory)
+    partners = occurring.filter(named).select(*others, partner="segment")
+    return left_join(segments, partners, others).select("segment", "partner")
+
+
+def _value(rows: Rows, key: str, value: object) -> pl.Expr:
+    """Return a value of a key that ``against`` names."""
+    dtypes = rows.columns.key_dtypes
+    if key not in dtypes:
+        raise ColumnError(
+            f"against= names {key!r}, which is not a key in by=",
+            ", ".join(map(repr, dtypes)),
+            nearest(key, dtypes),
+        )
+    if value is None:
+        return pl.lit(None)
+    if isinstance(value, float) and math.isnan(value) and dtypes[key].is_float():
+        return pl.lit(value)
+    is_single = not isinstance(value, (pl.Expr, pl.Series)) and getattr(value, "shape", ()) == ()
+    held = class_value(plain(value), dtypes[key]) if is_single else None
+    if held is None or held.item() is None:
+        spelling = other_spelling(value, dtypes[key])
+        raise OptionError(
+            f"against= names {shown(value)}, which cannot be a value of key {key!r} of dtype "
+            f"{dtypes[key]}",
+            "a value of the key, or None for the segment whose key is missing",
+            f"did you mean {spelling}?" if spelling else None,
+        )
+    return literal(held)
+
+
+def _absence(is_named: pl.Expr, values: Mapping[str, object]) -> Check:
+    """Return the check that the segment named by ``against`` occurs."""
+
+    def error(_: int) -> DataError:
+        return DataError(
+            f"against= names {_in_words(values)}, and no row is in such a segment",
+            "a segment of the data",
+        )
+
+    return Check((pl.len() > 0) & ~is_named.any(), error)
+
+
+def _previous(segments: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """Return the segment before, in the order of the last key; a null key has no place in it."""
+    *others, last = keys
+    before = pl.col("segment").shift(1)
+    ordered = segments.filter(pl.col(last).is_not_null()).sort("segment")
+    return ordered.select("segment", partner=over(before, others))

@@ -1,0 +1,137 @@
+"""Models compared over segments that are themselves a sample, such as queries, users or folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from frame_prc._curves.areas import AVERAGE_PRECISION, UNDEFINED, sized_areas
+from frame_prc._inference.intervals import INTERVAL
+from frame_prc._inference.sampled import (
+    FEW_SEGMENTS,
+    SPREAD,
+    t_test,
+    with_deviations,
+    with_limits,
+    with_std_error,
+)
+from frame_prc._lazy import aggregated, in_python, left_join
+from frame_prc._ranking.ranking import rank
+from frame_prc._request.specs import Paired
+from frame_prc._rows.rows import Rows, dropped, side_by_side
+from frame_prc._rows.table import Table
+from frame_prc._tables.averages import check_over, kept_keys, without_key
+from frame_prc._tables.compare import adjusted
+
+_MODELS = ("model_a", "model_b")
+_COUNTS = ("n_segments", UNDEFINED)
+_AREAS = ("ap_a", "ap_b")
+_TEST = (*_AREAS, "difference", *INTERVAL, "p_value")
+_AP_A, _AP_B, _DIFFERENCE = (pl.col(name) for name in ("ap_a", "ap_b", "difference"))
+
+
+@dataclass(frozen=True)
+class PairedDifferences(Table):
+    """One row per pair of models, within segments by the keys other than ``over``."""
+
+    paired: Paired
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        adjusted = ("p_adjusted",) if self.paired.adjust else ()
+        return (*_MODELS, *_COUNTS, *_TEST, *adjusted, "status")
+
+    def keyed(self, rows: Rows) -> Rows:
+        """Return rows without a key for the model, and without the key of the sample."""
+        return without_key(side_by_side(rows), self.paired.over)
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the comparisons."""
+        rows = side_by_side(rows)
+        check_over(rows, self.paired.over)
+        kept = kept_keys(rows, self.paired.over)
+        areas = _areas(rows, len(self.paired.models)).drop(set(rows.keys) - set(kept)).rename(kept)
+        keys = list(kept.values())
+        counted = dropped(rows.columns.request.missing)
+        tested = in_python(
+            areas,
+            lambda frame: _compared(frame, keys, counted, self.paired),
+            _schema(areas.collect_schema(), keys, counted),
+            in_memory=rows.in_memory,
+        )
+        return tested.with_columns(adjusted(self.paired.adjust))
+
+
+def _areas(rows: Rows, models: int) -> pl.LazyFrame:
+    """Return the keys of each segment, and ``ap_0, ap_1, ...`` of the models."""
+    first, *others = (
+        sized_areas(rank(replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")))).rename(
+            {AVERAGE_PRECISION: f"ap_{i}"}
+        )
+        for i in range(models)
+    )
+    for i, other in enumerate(others, 1):
+        first = left_join(first, other.select(*rows.keys, f"ap_{i}"), rows.keys)
+    return first
+
+
+def _schema(areas: pl.Schema, keys: Sequence[str], counted: Sequence[str]) -> pl.Schema:
+    texts = dict.fromkeys(_MODELS, pl.String())
+    counts = dict.fromkeys((*_COUNTS, *counted), pl.Int64())
+    numbers = dict.fromkeys(_TEST, pl.Float64())
+    return pl.Schema(
+        {name: areas[name] for name in keys} | texts | counts | numbers | {"status": pl.String()}
+    )
+
+
+def _compared(
+    areas: pl.DataFrame, keys: Sequence[str], counted: Sequence[str], paired: Paired
+) -> pl.DataFrame:
+    """Return the tests of all pairs of models, sorted by the keys."""
+    tables = [
+        _differences(areas.lazy(), a, b, keys, counted).with_columns(
+            pl.lit(place).alias("pair"),
+            model_a=pl.lit(paired.models[a]),
+            model_b=pl.lit(paired.models[b]),
+        )
+        for place, (a, b) in enumerate(paired.pairs)
+    ]
+    sums = pl.concat(tables).sort(*keys, "pair")
+    limited = with_limits(
+        with_std_error(sums), "difference", paired.level, -1.0, in_memory=True
+    ).collect(engine="in-memory")
+    p_value = pl.Series("p_value", _p_values(limited, paired), dtype=pl.Float64)
+    few = pl.col("n_segments") < FEW_SEGMENTS
+    status = pl.when(few).then(pl.lit("few_segments")).otherwise(pl.lit("ok"))
+    return limited.with_columns(p_value, status=status).select(
+        *keys, *_MODELS, *_COUNTS, *counted, *_TEST, "status"
+    )
+
+
+def _differences(
+    areas: pl.LazyFrame, a: int, b: int, keys: Sequence[str], counted: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the mean of both areas and of their difference, and how the difference varies."""
+    both = areas.with_columns(ap_a=f"ap_{a}", ap_b=f"ap_{b}").with_columns(difference=_AP_A - _AP_B)
+    return aggregated(
+        with_deviations(both, keys, _DIFFERENCE, pl.lit(1.0)),
+        keys,
+        pl.col(*SPREAD, *counted).sum(),
+        pl.col(*_AREAS, "difference").mean(),
+        differences=_DIFFERENCE.drop_nulls().implode(),
+        n_segments=_DIFFERENCE.count().cast(pl.Int64),
+        n_undefined=_DIFFERENCE.null_count().cast(pl.Int64),
+    )
+
+
+def _p_values(table: pl.DataFrame, paired: Paired) -> list[float | None]:
+    if paired.resampling is None:
+        rows = table.select("difference", "std_error", "degrees").iter_rows()
+        return [t_test(*row) for row in rows]
+    from frame_prc._inference import sign_flips  # noqa: PLC0415 - needs NumPy, which is optional
+
+    every = table["differences"].to_list()
+    return [sign_flips.p_value(differences, paired.resampling) for differences in every]

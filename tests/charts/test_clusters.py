@@ -1,0 +1,174 @@
+"""Charts of clustered rows: their intervals, and what they say of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from chart_reading import ROWS, drawn, of, words
+from kinds import every_kind
+
+import frame_prc
+from frame_prc import OptionError
+
+ENDS = ["precision_low", "precision_high"]
+
+
+def clustered_rows() -> pl.DataFrame:
+    """Return rows of 12 days, whose scores share half of their variance with those of the day."""
+    rng = np.random.default_rng(5)
+    day = np.repeat(np.arange(12), 10)
+    late = (rng.random(12) < 0.5)[day]
+    shared, own = rng.standard_normal(12)[day], rng.standard_normal((2, day.size))
+    new, old = np.round(shared + own + late, 1)
+    region = np.where(np.arange(day.size) % 2, "north", "south")
+    return pl.DataFrame({"day": day, "late": late, "new": new, "old": old, "region": region})
+
+
+DAYS = clustered_rows()
+ASKED = {"by": "region", "cluster": "day"}
+MODELS = ["new", "old"]
+
+
+# --- curves ------------------------------------------------------------------------------------
+
+
+@every_kind
+def test_ribbons_are_the_intervals_of_clustered_curves(kind):
+    chart = kind.make(DAYS).prc.plot("late", MODELS, ci=0.9, **ASKED)
+    columns = ["key_0", "key_1", "tp", "fp", *ENDS]
+    found = [row for _, rows in drawn(chart, "area", "precision_low") for row in of(rows, *columns)]
+    curve = frame_prc.curve(DAYS, "late", MODELS, ci=0.9, keep="corners", **ASKED)
+    points = curve.filter(pl.col("tp") + pl.col("fp") > 0)
+    expected = points.select("model", "region", "tp", "fp", *ENDS).rows()
+    # The opening row of a line repeats the ends of its first step.
+    assert {tuple(r.values()) for r in found if r["tp"] + r["fp"]} == set(expected)
+    alone = frame_prc.curve(DAYS, "late", MODELS, by="region", ci=0.9, keep="corners")
+    assert not alone.select(ENDS).equals(curve.select(ENDS))
+
+
+@every_kind
+@pytest.mark.parametrize("options", [{}, {"ci": 0.9}, {"band": True}], ids=str)
+def test_charts_of_curves_have_clustered_areas_and_say_so(kind, options):
+    chart = kind.make(DAYS).prc.plot("late", "new", cluster="day", **options)
+    level = options.get("ci", 0.95)
+    row = frame_prc.average_precision(DAYS, "late", "new", ci=level, cluster="day")
+    low, high = row.select("ci_low", "ci_high").row(0)
+    text = " ".join(words(chart))
+    assert f"[{low:.3f}, {high:.3f}]" in text
+    assert "Intervals: rows clustered by day." in text
+    assert "cluster" not in " ".join(words(kind.make(DAYS).prc.plot("late", "new", **options)))
+
+
+@every_kind
+def test_band_draws_whole_clusters(kind):
+    chart = kind.make(DAYS).prc.plot("late", "new", band=True, cluster="day")
+    [(_, rows)] = drawn(chart, "area", "precision_low")
+    columns = ["recall", *ENDS]
+    table = frame_prc.band(DAYS, "late", "new", cluster="day", seed=0)
+    assert of(rows, *columns) == table.select(columns).to_dicts()
+
+
+@every_kind
+@pytest.mark.parametrize("missing", ["drop", "unretrieved"])
+def test_missing_scores_are_treated_as_in_curves(kind, missing):
+    df = DAYS.with_columns(new=pl.when(pl.int_range(pl.len()) % 7 > 0).then("new"))
+    chart = kind.make(df).prc.plot("late", "new", ci=0.9, cluster="day", missing=missing)
+    [(_, rows)] = drawn(chart, "area", "precision_low")
+    options = {"missing": missing, "keep": "corners", "start": None}
+    curve = frame_prc.curve(df, "late", "new", ci=0.9, cluster="day", **options)
+    assert of(rows[1:], "recall", *ENDS) == curve.select("recall", *ENDS).to_dicts()
+
+
+# --- summaries ---------------------------------------------------------------------------------
+
+
+@every_kind
+def test_summary_has_clustered_intervals_of_areas_and_differences(kind):
+    chart = kind.make(DAYS).prc.plot_summary("late", MODELS, **ASKED)
+    [(_, areas)] = drawn(chart, "rule", "average_precision", "ci_low")
+    columns = ["ci_low", "ci_high"]
+    table = frame_prc.average_precision(DAYS, "late", MODELS, ci=0.95, **ASKED)
+    for row, known in zip(areas, table.iter_rows(named=True), strict=True):
+        assert (row["key_0"], row["key_1"]) == (known["model"], known["region"])
+        assert of([row], *columns) == [pytest.approx({name: known[name] for name in columns})]
+    [(_, differences)] = drawn(chart, "rule", "difference", "ci_low")
+    compared = frame_prc.compare(DAYS, "late", MODELS, **ASKED)
+    names = ["difference", *columns, "p_value"]
+    assert of(differences, *names) == [
+        pytest.approx(row) for row in compared.select(names).to_dicts()
+    ]
+    text = " ".join(words(chart))
+    assert "Average precision with 95 % intervals, rows clustered by day." in text
+    assert "(few): fewer than 20 effective clusters with positives" in text
+    plain = " ".join(words(kind.make(DAYS).prc.plot_summary("late", MODELS, by="region")))
+    assert "clustered" not in plain
+
+
+@every_kind
+def test_dots_without_an_interval_are_hollow(kind):
+    # In the north a single positive, in the south three; both models rank the north alike.
+    rows = pl.DataFrame(
+        {
+            "region": ["north"] * 3 + ["south"] * 6,
+            "late": [0, 1, 0, 1, 0, 1, 0, 1, 0],
+            "new": [0.9, 0.5, 0.1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4],
+            "old": [0.9, 0.5, 0.1, 0.1, 0.8, 0.7, 0.6, 0.5, 0.4],
+        }
+    )
+    chart = kind.make(rows).prc.plot_summary("late", ["new", "old"], by="region")
+    areas, differences = drawn(chart, "point", "name")
+    background = chart.to_dict(validate=False)["config"]["background"]
+    for view, _ in (areas, differences):
+        assert view["mark"]["filled"]
+        assert view["encoding"]["color"] == {"value": background}
+    assert {row["name"] for row in areas[1]} == {"north"}
+    assert {row["name"] for row in differences[1]} == {"north"}
+    assert "Hollow dots have no interval." in " ".join(words(chart))
+    known = kind.make(rows.filter(region="south")).prc.plot_summary("late", ["new", "old"])
+    assert drawn(known, "point", "name") == []
+    assert "Hollow" not in " ".join(words(known))
+
+
+def test_differences_of_counts_are_hollow():
+    counts = DAYS.prc.counts("late", MODELS, by="region")
+    by = ["model", "region"]
+    chart = counts.prc.plot_summary(by=by, score="threshold", pos="pos", neg="neg")
+    [(view, _)] = drawn(chart, "point", "name")
+    assert view["encoding"]["x"]["field"] == "difference"
+    assert "Hollow dots have no interval." in " ".join(words(chart))
+
+
+# --- names and errors --------------------------------------------------------------------------
+
+
+def test_the_name_of_the_clusters_is_safe_to_show():
+    name = "</script>" + "x" * 60
+    chart = DAYS.rename({"day": name}).prc.plot("late", "new", cluster=name)
+    text = " ".join(words(chart))
+    assert "rows clustered by <" in text
+    assert "</script" not in text
+    assert "x…x" in text.replace("\u2060", "")
+    expression = DAYS.prc.plot("late", "new", cluster=(pl.col("day") // 2).alias("pair of days"))
+    assert "rows clustered by pair of days" in " ".join(words(expression))
+
+
+@every_kind
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+def test_counts_and_curves_have_no_clusters(kind, verb):
+    counts = ROWS.prc.counts("late", "score").with_columns(day=1)
+    draw = getattr(frame_prc, verb)
+    with pytest.raises(OptionError, match="cluster= is given beside pos= and neg="):
+        draw(kind.make(counts), score="threshold", pos="pos", neg="neg", cluster="day")
+    with pytest.raises(OptionError, match="cluster= is given without truth= and score="):
+        draw(kind.make(ROWS.prc.curve("late", "score")), cluster="day")
+
+
+@every_kind
+def test_a_ribbon_of_weighted_clusters_is_an_error(kind):
+    frame = kind.make(DAYS.with_columns(w=0.5))
+    with pytest.raises(OptionError, match="ci= of a curve needs counts of rows"):
+        frame.prc.plot("late", "new", weight="w", ci=0.9, cluster="day")
+    assert "rows clustered by day" in " ".join(
+        words(frame.prc.plot("late", "new", weight="w", band=True, cluster="day"))
+    )

@@ -1,0 +1,279 @@
+"""How sure the precision at a threshold is where rows come in clusters."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import oracle
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import TYPES, every_kind, every_polars_kind
+from polars.testing import assert_frame_equal
+from strategies import BY, SCORES_OR_NONE, frames
+
+import frame_prc
+from frame_prc import DataError, OptionError
+
+ENDS = ["precision_low", "precision_high"]
+ROUNDED = {"rel_tol": 1e-12, "abs_tol": 1e-12}
+ROWS = pl.DataFrame(
+    {
+        "region": ["n"] * 8 + ["s"] * 6,
+        "day": [1, 1, 1, 2, 2, 2, 3, 3, 1, 2, 2, 4, 4, 5],
+        "late": [1, 1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 0],
+        "score": [0.9, 0.8, 0.7, 0.7, 0.4, 0.3, 0.2, 0.1, 0.9, 0.8, 0.8, 0.6, 0.3, 0.2],
+    }
+)
+LEVELS = st.sampled_from([0.5, 0.9, 0.95, 0.999])
+
+
+def clustered(kind: Any, df: pl.DataFrame, **options: Any) -> pl.DataFrame:
+    options = {"ci": 0.95, "cluster": "day", "missing": "unretrieved", **options}
+    return kind.rows(frame_prc.curve(kind.make(df), "late", "score", **options))
+
+
+@st.composite
+def clustered_frames(draw: st.DrawFn, most_clusters: int = 5) -> pl.DataFrame:
+    """Draw up to 30 rows in a few clusters, with few scores, some of them missing."""
+    row = {
+        "region": st.sampled_from(["n", "s", None]),
+        "day": st.integers(1, most_clusters),
+        "late": st.booleans(),
+        "score": st.sampled_from([0.1, 0.2, 0.5, 0.5, 0.8, None]),
+    }
+    rows = draw(st.lists(st.fixed_dictionaries(row), max_size=30))
+    schema = {"region": pl.String, "day": pl.Int64, "late": pl.Boolean, "score": pl.Float64}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def expected_ends(df: pl.DataFrame, point: dict[str, Any], ci: float) -> tuple[Any, Any]:
+    """Return the ends by definition, from the rows of the point's segment."""
+    own = df.filter(pl.col("region").eq_missing(pl.lit(point["region"])))
+    retrieved = point["tp"] + point["fp"]
+    if retrieved == 0:
+        return None, None
+    rows = [oracle.Row(late, score) for late, score in own.select("late", "score").rows()]
+    n = oracle.effective_rows(rows, own["day"].to_list(), point["threshold"], ci)
+    return oracle.wilson(Fraction(point["tp"], retrieved), n, ci)
+
+
+def assert_ends(points: pl.DataFrame, df: pl.DataFrame, ci: float) -> None:
+    found = points.select(ENDS).rows()
+    expected = [expected_ends(df, point, ci) for point in points.iter_rows(named=True)]
+    for ends, known in zip(found, expected, strict=True):
+        assert (None in ends) == (None in known)
+        assert ends == known or ends == pytest.approx(known, rel=1e-11, abs=1e-13)
+
+
+# --- by definition -----------------------------------------------------------------------------
+
+
+@every_kind
+@given(clustered_frames(), LEVELS, st.sampled_from(["all", "corners"]))
+def test_interval_is_that_of_the_effective_number_of_rows(kind, df, ci, keep):
+    assert_ends(clustered(kind, df, by="region", ci=ci, keep=keep), df, ci)
+
+
+@every_kind
+@given(clustered_frames(), LEVELS)
+def test_interval_at_given_thresholds_is_that_of_the_rows_that_reach_them(kind, df, ci):
+    points = clustered(kind, df, by="region", ci=ci, thresholds=[0.1, 0.4, 0.5, 0.9])
+    assert points.height == 5 * df["region"].n_unique()
+    assert_ends(points, df, ci)
+
+
+@every_kind
+@given(clustered_frames())
+def test_dropped_rows_belong_to_no_cluster(kind, df):
+    dropped = clustered(kind, df, by="region", missing="drop")
+    assert_ends(dropped, df.filter(pl.col("score").is_not_null()), 0.95)
+
+
+@every_kind
+def test_interval_is_the_one_worked_out_by_hand(kind):
+    """At 0.7 in the north: 2 of 3 rows of day 1 and 0 of 1 of day 2, so TP_c - TP Q_c / Q = .5."""
+    point = clustered(kind, ROWS, by="region").filter(region="n", threshold=0.7)
+    assert point["precision"].to_list() == [0.5]
+    effective = 16 / 10
+    variance = effective / (effective - 1) * (0.5**2 + 0.5**2) / 16
+    quantiles = [oracle.student_quantile(0.95, Fraction(d)) for d in (3, Fraction(6, 10))]
+    rows = min(4 * (0.25 / 3) / variance, 4) * (quantiles[0] / quantiles[1]) ** 2
+    assert point.select(ENDS).row(0) == pytest.approx(oracle.wilson(Fraction(1, 2), rows, 0.95))
+
+
+# --- what clusters tell ------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("keep", ["all", "corners", 5])
+@pytest.mark.parametrize("thresholds", [None, [-1.0, 0.0, 0.5]], ids=["scores", "thresholds"])
+@given(df=frames(SCORES_OR_NONE, max_size=30), by=BY, ci=LEVELS)
+def test_clusters_of_one_row_each_give_the_interval_without_clusters(
+    kind, keep, thresholds, df, by, ci
+):
+    df = df.rename({"truth": "late"}).with_row_index("day")
+    asked = {"by": by, "ci": ci, "keep": keep, "thresholds": thresholds}
+    assert_frame_equal(
+        clustered(kind, df, **asked), clustered(kind, df, **asked, cluster=None), check_exact=True
+    )
+
+
+@every_kind
+@given(clustered_frames())
+def test_clusters_change_no_other_column_and_never_narrow_an_interval(kind, df):
+    asked = {"by": "region", "gain": True, "calibrate": 0.2, "envelope": True}
+    found, plain = clustered(kind, df, **asked), clustered(kind, df, **asked, cluster=None)
+    assert_frame_equal(found.drop(ENDS), plain.drop(ENDS))
+    low, high = (found[end] - plain[end] for end in ENDS)
+    assert (low.drop_nulls() <= 1e-15).all()
+    assert (high.drop_nulls() >= -1e-15).all()
+
+
+@every_kind
+@pytest.mark.parametrize("late", [0, 1])
+def test_rows_of_one_class_count_as_one_trial_per_cluster(kind, late):
+    df = pl.DataFrame({"late": [late] * 6 + [1 - late], "score": [7, 6, 5, 4, 3, 2, 1]})
+    df = df.with_columns(day=pl.Series([1, 1, 2, 2, 3, 3, 3]))
+    sixth = clustered(kind, df).filter(threshold=2.0).select(ENDS).row(0)
+    assert sixth == pytest.approx(oracle.wilson(Fraction(late), 3, 0.95), abs=1e-15)
+
+
+@every_kind
+def test_a_single_cluster_is_a_single_trial(kind):
+    df = ROWS.with_columns(day=pl.lit("one"))
+    last = clustered(kind, df)[-1]
+    assert last.select(ENDS).row(0) == pytest.approx(oracle.wilson(Fraction(1, 2), 1, 0.95))
+
+
+@every_kind
+def test_copies_of_clusters_tell_as_much_as_if_each_were_a_row(kind):
+    """Rows of a cluster that are all alike: as many trials as there are clusters, but for t."""
+    days = pl.DataFrame({"day": range(400), "late": [1, 0, 0, 1, 0] * 80, "score": [1.0] * 400})
+    alone, copied = clustered(kind, days), clustered(kind, pl.concat([days] * 3))
+    assert copied[-1].select(ENDS).row(0) == pytest.approx(alone[-1].select(ENDS).row(0), abs=2e-3)
+
+
+@every_kind
+@pytest.mark.parametrize("ci", [5e-324, 1e-17, 1e-12])
+def test_a_tiny_level_leaves_the_precision_itself(kind, ci):
+    points = clustered(kind, ROWS, ci=ci, start=None)
+    for end in ENDS:
+        assert points[end].to_list() == pytest.approx(
+            points["precision"].to_list(), rel=1e-11, abs=1e-11
+        )
+
+
+@every_kind
+def test_unequal_clusters_may_say_next_to_nothing(kind):
+    """A row beside a cluster of 2,000: the degrees of freedom are all but 0."""
+    df = pl.DataFrame({"late": [1] * 1000 + [0] * 1001, "score": [1.0] * 2001})
+    df = df.with_columns(day=pl.Series([1] * 2000 + [2]))
+    [ends] = clustered(kind, df, start=None).select(ENDS).rows()
+    assert ends == pytest.approx((0, 1), abs=1e-90)
+
+
+@every_kind
+def test_large_clusters_lose_no_digit(kind):
+    """Two halves of a million rows that differ by one positive: nearly all of it cancels."""
+    half = pl.int_range(500_000, eager=True)
+    late = pl.concat([half < 200_000, half < 200_001])
+    day = pl.concat([half // 1000, half // 1000 + 500])
+    df = pl.DataFrame({"late": late, "day": day}).with_columns(score=1.0, region=pl.lit("n"))
+    assert_ends(clustered(kind, df, by="region", start=None), df, 0.95)
+
+
+# --- frames, types, orders ---------------------------------------------------------------------
+
+
+DAYS = {
+    "integers": pl.col("day"),
+    "text": pl.col("day").cast(pl.String) + " a long name",
+    "dates": pl.date(2013, 7, pl.col("day")),
+    "floats": pl.when(pl.col("day") > 1).then(pl.col("day") * 0.5).otherwise(-0.0),
+    "categories": pl.col("day").cast(pl.String).cast(pl.Categorical),
+    "decimals": pl.col("day").cast(pl.Decimal(10, 2)),
+    "structs": pl.struct("day", a=pl.lit(1)),
+    "an expression": pl.col("day").cast(pl.Int8),
+}
+
+
+@every_polars_kind
+@pytest.mark.parametrize("day", DAYS.values(), ids=DAYS)
+@pytest.mark.parametrize("thresholds", [None, 5], ids=["scores", "thresholds"])
+def test_clusters_may_be_of_any_type(kind, day, thresholds):
+    asked = {"by": "region", "thresholds": thresholds}
+    found = clustered(kind, ROWS.with_columns(day.alias("day")), **asked)
+    assert_frame_equal(found, clustered(kind, ROWS, **asked))
+
+
+@every_kind
+@given(clustered_frames(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(kind, df, random):
+    places = random.sample(range(df.height), df.height)
+    asked = {"by": "region"}
+    assert_frame_equal(clustered(kind, df[places], **asked), clustered(kind, df, **asked))
+
+
+@every_kind
+def test_models_have_intervals_of_their_own(kind):
+    df = ROWS.with_columns(other=1 - pl.col("score"))
+    asked = {"by": "region", "ci": 0.9, "cluster": "day"}
+    both = kind.rows(frame_prc.curve(kind.make(df), "late", ["other", "score"], **asked))
+    for model in ("other", "score"):
+        alone = frame_prc.curve(df, "late", model, **asked)
+        assert_frame_equal(both.filter(model=model).drop("model"), alone, check_dtypes=False)
+
+
+@every_polars_kind
+def test_schema_is_known_before_anything_is_read(kind):
+    def fail(_: pl.DataFrame) -> pl.DataFrame:
+        raise AssertionError("read")
+
+    asked = {"truth": "late", "score": "score", "by": "region", "ci": 0.95, "cluster": "day"}
+    unread = ROWS.lazy().map_batches(fail, schema=ROWS.schema)
+    for thresholds in (None, [0.5]):
+        schema = frame_prc.curve(unread, **asked, thresholds=thresholds).collect_schema()
+        result = frame_prc.curve(kind.make(ROWS), **asked, thresholds=thresholds)
+        assert type(result) is TYPES[kind.name]
+        assert kind.rows(result).schema == schema
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+REFUSED = {
+    "without an interval": ({"ci": None}, "cluster= is given without ci=. Allowed: both"),
+    "as a key": ({"by": "day"}, "'day' is named in by= and cluster="),
+    "no column": ({"cluster": "days"}, "cluster= names 'days'.*did you mean 'day'"),
+    "weights": ({"weight": "region"}, "weight= column 'region'"),
+}
+
+
+@every_kind
+@pytest.mark.parametrize(("options", "message"), REFUSED.values(), ids=REFUSED)
+def test_wrong_options_are_errors_at_the_call(kind, options, message):
+    with pytest.raises(frame_prc.PrcError, match=message):
+        frame_prc.curve(
+            kind.make(ROWS), "late", "score", **{"ci": 0.95, "cluster": "day", **options}
+        )
+
+
+@every_kind
+def test_weights_and_counts_have_no_clusters(kind):
+    df = ROWS.with_columns(w=0.5, pos=1, neg=0)
+    with pytest.raises(OptionError, match="ci= of a curve needs counts of rows"):
+        frame_prc.curve(kind.make(df), "late", "score", weight="w", ci=0.95, cluster="day")
+    counts = {"score": "score", "pos": "pos", "neg": "neg", "ci": 0.95, "cluster": "day"}
+    with pytest.raises(OptionError, match="cluster= is given beside pos= and neg="):
+        frame_prc.curve(kind.make(df), **counts)
+
+
+@every_kind
+@pytest.mark.parametrize("thresholds", [None, [0.5]], ids=["scores", "thresholds"])
+def test_rows_without_a_cluster_raise(kind, thresholds):
+    df = ROWS.with_columns(day=pl.when(pl.col("score") != 0.1).then("day"))
+    with pytest.raises(DataError, match="cluster= column 'day' has 1 row with null"):
+        clustered(kind, df, thresholds=thresholds)

@@ -1,0 +1,61 @@
+"""Tails and quantiles of Student's t and of chi-square: against SciPy, and against closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from frame_prc._inference.distributions import (
+    chi_square_p_value,
+    student_p_value,
+    student_quantile,
+)
+
+PRECISE = {"rel": 1e-9, "abs": 1e-300}
+DEGREES = [0.5, 1, 1.7, 2, 3, 9, 39, 40, 41, 250, 1e4, 1e6]
+
+
+@pytest.mark.parametrize("degrees", DEGREES)
+@pytest.mark.parametrize("t", [1e-3, 0.1, 0.7, 1, 1.5, 2, 4, 12, 100])
+def test_p_value_of_t_is_that_of_scipy(degrees, t):
+    expected = 2 * stats.t.sf(t, degrees)
+    assert student_p_value(t, degrees) == pytest.approx(expected, **PRECISE)
+    assert student_p_value(-t, degrees) == student_p_value(t, degrees)
+
+
+@pytest.mark.parametrize("degrees", DEGREES)
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1 - 1e-9])
+def test_quantile_of_t_is_that_of_scipy(degrees, level):
+    expected = -stats.t.ppf((1 - level) / 2, degrees)
+    assert student_quantile(level, degrees) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 10, 99, 1000, 1e5])
+@pytest.mark.parametrize("ratio", [1e-6, 0.01, 0.3, 0.9, 1, 1.05, 1.3, 3])
+def test_p_value_of_chi_square_is_that_of_scipy(degrees, ratio):
+    expected = stats.chi2.sf(degrees * ratio, degrees)
+    assert chi_square_p_value(degrees * ratio, degrees) == pytest.approx(expected, **PRECISE)
+
+
+@given(st.floats(0, 1e6))
+def test_one_and_two_degrees_have_closed_forms(t):
+    # Of Cauchy's distribution, of t with 2 degrees, and of an exponential one.
+    assert student_p_value(t, 1) == pytest.approx(1 - 2 / math.pi * math.atan(t), abs=1e-14)
+    assert student_p_value(t, 2) == pytest.approx(1 - t / math.sqrt(2 + t * t), abs=1e-14)
+    assert chi_square_p_value(t, 2) == pytest.approx(math.exp(-t / 2), rel=1e-12, abs=1e-300)
+
+
+@given(st.floats(0.01, 0.999), st.floats(0.5, 1e5))
+def test_quantile_is_the_inverse_of_the_p_value(level, degrees):
+    found = student_p_value(student_quantile(level, degrees), degrees)
+    assert found == pytest.approx(1 - level, rel=1e-9)
+
+
+def test_the_ends_are_exact():
+    assert student_p_value(0.0, 5) == 1.0
+    assert student_p_value(1e200, 5) == 0.0
+    assert chi_square_p_value(0.0, 5) == 1.0

@@ -1,0 +1,322 @@
+"""Segments compared with others: the rest, all rows, a named segment, and the one before."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, timedelta
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import polars as pl
+import pytest
+from comparisons import ROWS, assert_test, by_definition, compared, moved_by, sums
+from exact import segments
+from kinds import every_kind, every_polars_kind
+from polars.testing import assert_frame_equal
+
+import frame_prc
+from frame_prc import ColumnError, DataError, OptionError
+
+TEST = ["ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value"]
+# Without the third segment, which has no two positives above each other's score.
+TWO = ROWS.filter(pl.col("region").is_not_null())
+
+
+def sides(df: pl.DataFrame, region: str | None, against: object) -> list[pl.DataFrame]:
+    """Return the rows of a segment, and those of what it is compared with."""
+    is_own = pl.col("region").eq_missing(pl.lit(region))
+    others = {"rest": ~is_own, "overall": pl.lit(value=True), "previous": pl.col("region") == "n"}
+    other = others[against] if isinstance(against, str) else pl.col("region") == "s"
+    return [df.filter(is_own), df.filter(other)]
+
+
+# --- by definition -----------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("cluster", [None, "user"])
+@pytest.mark.parametrize("calibrate", [None, "pooled", 0.25])
+@pytest.mark.parametrize("against", ["rest", "overall", {"region": "s"}, "previous"])
+def test_segment_against_others_equals_exact_arithmetic(kind, weight, cluster, calibrate, against):
+    measure = "average_precision" if calibrate is None else "calibrated"
+    result = compared(
+        kind,
+        TWO,
+        "old",
+        by="region",
+        weight=weight,
+        cluster=cluster,
+        against=against,
+        measure=measure,
+        calibrate=calibrate,
+    )
+    assert result["region"].to_list() == ["n", "s"]
+    df = TWO.filter(pl.col("weight") > 0) if weight else TWO.drop("weight")
+    df = df.with_row_index("row")
+    positives, negatives = oracle.totals(segments(df.with_columns(score="old"), None)[()])
+    pooled = positives / (positives + negatives)
+    prevalence = {None: None, "pooled": pooled, 0.25: Fraction(1, 4)}[calibrate]
+    for found in result.iter_rows(named=True):
+        rows_a, rows_b = sides(df, found["region"], against)
+        if found["region"] == {"previous": "n"}.get(str(against)):
+            rows_b = df.head(0)
+        if rows_a.equals(rows_b):
+            assert [found[name] for name in TEST[2:]] == [0, None, None, None, None]
+            continue
+        if rows_b.is_empty():
+            assert [found[name] for name in TEST[1:]] == [None] * 6
+            assert found["status"] == "empty"
+            continue
+        areas, moved, effectives = [], [], []
+        for side, shown in ((rows_a, "a"), (rows_b, "b")):
+            area, moves, rows = moved_by(side, "old", prevalence)
+            clusters = side["user" if cluster else "row"].to_list()
+            areas.append(area)
+            moved.append(sums(moves, clusters))
+            effectives.append(oracle.effective_positives(rows, clusters))
+            of_side = oracle.totals(rows)
+            assert found[f"prevalence_{shown}"] == pytest.approx(float(of_side[0] / sum(of_side)))
+        assert_test(found, by_definition(*areas, *moved, min(effectives)))
+        assert found["std_error"] is not None
+        assert (found["ap_a"], found["ap_b"]) == pytest.approx(tuple(map(float, areas)), rel=1e-12)
+        if prevalence is not None:
+            assert found["reference_prevalence"] == pytest.approx(float(prevalence), rel=1e-12)
+
+
+@every_kind
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_models_are_compared_at_a_prevalence_as_by_exact_arithmetic(kind, cluster):
+    asked = {"by": "region", "cluster": cluster, "calibrate": 0.25}
+    df = TWO.drop("weight").with_row_index("row")
+    for found in compared(kind, df, ("new", "old"), **asked).iter_rows(named=True):
+        side = df.filter(region=found["region"])
+        clusters = side["user" if cluster else "row"].to_list()
+        (a, moves_a, rows), (b, moves_b, _) = (
+            moved_by(side, score, Fraction(1, 4)) for score in ("new", "old")
+        )
+        effective = oracle.effective_positives(rows, clusters)
+        moved = [sums(moves, clusters) for moves in (moves_a, moves_b)]
+        assert_test(found, by_definition(a, b, *moved, effective))
+        assert found["measure"] == "calibrated"
+        assert found["reference_prevalence"] == 0.25
+        assert (found["ap_a"], found["ap_b"]) == pytest.approx((float(a), float(b)), rel=1e-12)
+
+
+# --- what is compared --------------------------------------------------------------------------
+
+
+@every_kind
+def test_a_named_segment_is_that_of_the_other_keys(kind):
+    df = TWO.with_columns(half=pl.int_range(pl.len()) % 2)
+    result = compared(kind, df, "old", by=["half", "region"], against={"region": "s"})
+    assert result["against"].unique().to_list() == ["region=s"]
+    for half in (0, 1):
+        alone = compared(
+            kind, df.filter(half=half), "old", by="region", against={"region": "s"}, calibrate=0.3
+        )
+        both = compared(
+            kind, df, "old", by=["half", "region"], against={"region": "s"}, calibrate=0.3
+        )
+        of_half = both.filter(half=half).drop("half")
+        assert_frame_equal(of_half, alone, rel_tol=1e-12)
+
+
+@every_kind
+def test_the_previous_segment_is_the_one_before_in_the_order_of_the_last_key(kind):
+    first = date(2024, 1, 1)
+    weeks = [first + timedelta(weeks=week) for week in (0, 1, 3)]
+    rows = [(model, week) for model in "ba" for week in (weeks[2], None, weeks[0], weeks[1])]
+    df = pl.DataFrame(rows, schema={"shop": pl.String, "week": pl.Date}, orient="row")
+    df = df.join(TWO.filter(region="n").select("truth", "old", "new"), how="cross")
+    better = pl.when(pl.col("week") == weeks[1]).then("truth").otherwise("old")
+    df = df.with_columns(score=better)
+    result = compared(
+        kind, df, "score", by=["shop", "week"], against="previous", measure="average_precision"
+    )
+    assert result["week"].cast(pl.Date).to_list() == [None, *weeks] * 2
+    area = result["ap_a"][1]
+    assert result["ap_a"].to_list() == [area, area, 1.0, area] * 2
+    assert result["ap_b"].to_list() == [None, None, area, 1.0] * 2
+
+
+@every_kind
+@pytest.mark.parametrize("against", ["rest", "overall", "previous", {"region": "s"}])
+def test_each_model_is_compared_with_itself(kind, against):
+    both = compared(kind, TWO, ("new", "old"), by="region", against=against)
+    for model in ("new", "old"):
+        alone = compared(kind, TWO, model, by="region", against=against)
+        assert_frame_equal(both.filter(model=model).drop("model"), alone, rel_tol=1e-12)
+
+
+@every_kind
+def test_dropped_rows_are_on_neither_side(kind):
+    lost = TWO.with_columns(old=pl.when(pl.col("user") != 2).then("old"))
+    asked = {"by": "region", "against": {"region": "s"}, "cluster": "user"}
+    result = compared(kind, lost, "old", missing="drop", **asked)
+    kept = compared(kind, lost.drop_nulls("old"), "old", **asked)
+    assert_frame_equal(result.drop("n_dropped"), kept, rel_tol=1e-12)
+    assert result["n_dropped"].to_list() == [2, 0]
+
+
+# --- segments of unequal prevalence ------------------------------------------------------------
+
+
+def groups(rng: np.random.Generator, prevalences: list[float], rows: int) -> pl.DataFrame:
+    """Return rows of one score model, in groups of different prevalence."""
+    frames = []
+    for number, prevalence in enumerate(prevalences):
+        truth = rng.random(rows) < prevalence
+        score = rng.standard_normal(rows) + 1.5 * truth
+        frames.append(pl.DataFrame({"group": number, "truth": truth, "score": score}))
+    return pl.concat(frames)
+
+
+@pytest.mark.parametrize("against", ["rest", "overall", {"group": 0}])
+def test_one_score_model_at_unequal_prevalences_is_rarely_found_to_differ(against):
+    rng = np.random.default_rng(0)
+    p_values = []
+    for _ in range(200):
+        df = groups(rng, [0.05, 0.05, 0.2], 2000)
+        table = df.prc.compare("truth", "score", by="group", against=against)
+        p_values.append(table["p_value"][2])
+    # 5 % of 200 is 10, and 20 or more have a probability of 0.3 %.
+    assert sum(p < 0.05 for p in p_values) < 20
+    raw = df.prc.compare("truth", "score", by="group", against=against, measure="average_precision")
+    assert raw["p_value"][2] < 1e-3
+
+
+def test_a_segment_that_differs_is_found():
+    rng = np.random.default_rng(1)
+    found = 0
+    for _ in range(50):
+        df = groups(rng, [0.05, 0.05, 0.2], 2000)
+        worse = pl.when((pl.col("group") == 2) & pl.col("truth")).then(0.6).otherwise(0.0)
+        table = df.with_columns(pl.col("score") - worse).prc.compare(
+            "truth", "score", by="group", against="rest"
+        )
+        found += table["p_value"][2] < 0.05
+    assert found > 45
+
+
+def test_clusters_that_reach_across_segments_make_them_alike():
+    rng = np.random.default_rng(2)
+    shared = rng.standard_normal(1000)
+    truth = rng.random(1000) < 0.3
+    frames = [
+        pl.DataFrame(
+            {
+                "side": side,
+                "day": np.arange(1000),
+                "truth": truth,
+                "score": shared + 0.3 * rng.standard_normal(1000) + truth,
+            }
+        )
+        for side in "ab"
+    ]
+    asked = {"by": "side", "against": {"side": "a"}}
+    df = pl.concat(frames)
+    by_row, by_day = (
+        df.prc.compare("truth", "score", cluster=cluster, **asked)["std_error"][1]
+        for cluster in (None, "day")
+    )
+    assert by_day < by_row / 2
+
+
+# --- few negatives -----------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("cluster", "sizes"),
+    [(None, [(0.5, 60), (0.5, 300), (0.2, 200), (0.2, 900)]), ("pair", [(0.5, 90), (0.7, 90)])],
+    ids=["rows", "clusters"],
+)
+@pytest.mark.parametrize("reference", [0.02, 0.2, 0.6, 0.95])
+def test_status_says_that_there_are_few_negatives_as_by_definition(kind, cluster, sizes, reference):
+    rng = np.random.default_rng(3)
+    frames = [
+        groups(rng, [prevalence], rows).with_columns(group=pl.lit(f"{prevalence} {rows}"))
+        for prevalence, rows in sizes
+    ]
+    df = pl.concat(frames).with_columns(pl.col("score").round(), pair=pl.int_range(pl.len()) // 2)
+    asked = {"by": "group", "ci": 0.95, "calibrate": reference, "cluster": cluster}
+    result = kind.rows(frame_prc.average_precision(kind.make(df), "truth", "score", **asked))
+    for found in result.iter_rows(named=True):
+        side = df.filter(group=found["group"])
+        rows = segments(side, None)[()]
+        pairs = side["pair"].to_list() if cluster else None
+        few = oracle.has_few_negatives(rows, Fraction(reference), pairs)
+        assert found["status"] == ("few_negatives" if few else "ok"), found["group"]
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"against": {"week": 1}}, ColumnError, "names 'week', which is not a key in by="),
+        ({"against": {"region": 1}}, OptionError, "names 1, which cannot be a value of key"),
+        ({"against": {}}, OptionError, "against={} does not name a segment"),
+        ({"against": {"region": pl.lit("n")}}, OptionError, "which cannot be a value of key"),
+        ({"against": {"region": np.array(["n", "s"])}}, OptionError, "which cannot be a value of"),
+        ({"against": "before"}, OptionError, "is not an option.*or {key: value}"),
+        ({"against": {"region": "n"}, "baseline": "old"}, OptionError, "baseline= is given beside"),
+        ({"against": "rest", "measure": "auc"}, OptionError, "measure='auc' is not an option"),
+        (
+            {"against": "rest", "measure": "average_precision", "calibrate": 0.1},
+            OptionError,
+            "calibrate= is given with measure='average_precision'",
+        ),
+        ({"against": "rest", "calibrate": 10}, OptionError, "10 % is calibrate=0.1"),
+        ({"against": "rest", "calibrate": 1e-200}, OptionError, "Allowed: at least 1e-100"),
+        ({"against": "rest", "calibrate": "all"}, OptionError, "'all' is not a prevalence"),
+    ],
+)
+def test_wrong_options_are_said_at_the_call(kind, options, error, says):
+    with pytest.raises(error, match=says):
+        frame_prc.compare(kind.make(TWO), "truth", "old", by="region", **options)
+
+
+@every_kind
+def test_a_segment_that_does_not_occur_is_an_error(kind):
+    with pytest.raises(DataError, match="against= names region=x, and no row is in such a segment"):
+        compared(kind, TWO, "old", by="region", against={"region": "x"})
+
+
+@every_polars_kind
+def test_a_segment_whose_key_is_nan_or_missing_can_be_named(kind):
+    keys = {"n": float("nan"), "s": 1.0}
+    df = ROWS.with_columns(key=pl.col("region").replace_strict(keys, default=None))
+    for name, region in ((float("nan"), "n"), (None, None), (1.0, "s")):
+        found = compared(kind, df, "old", by="key", against={"key": name}, calibrate=0.3)
+        expected = compared(
+            kind, ROWS, "old", by="region", against={"region": region}, calibrate=0.3
+        )
+        values = pl.col("ap_a", "ap_b", "p_value")
+        assert_frame_equal(found.select(values).sort("ap_a"), expected.select(values).sort("ap_a"))
+
+
+@every_polars_kind
+def test_a_key_without_values_has_no_named_segment(kind):
+    df = TWO.with_columns(key=None)
+    with pytest.raises(OptionError, match="cannot be a value of key 'key' of dtype Null"):
+        compared(kind, df, "old", by="key", against={"key": 1})
+
+
+@every_kind
+def test_no_rows_have_nothing_to_compare(kind):
+    result = compared(kind, TWO.head(0), "old", by="region", against={"region": "n"})
+    assert result.height == 0
+    assert result.columns[:3] == ["region", "against", "measure"]
+
+
+def test_oracle_of_the_calibrated_area_is_that_of_weighted_rows():
+    rows = segments(TWO.with_columns(score="old").drop("weight"), None)[()]
+    scaled = oracle.calibrated(rows, Fraction(1, 10))
+    positives, negatives = oracle.totals(scaled)
+    assert positives / (positives + negatives) == Fraction(1, 10)
+    assert math.isclose(sum(oracle.calibrated_moves(rows, Fraction(1, 10))), 0, abs_tol=1e-15)

@@ -1,0 +1,320 @@
+"""How segments differ: by definition, from exact areas and variances, in all kinds of frame."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import oracle
+import polars as pl
+import pytest
+from comparisons import ROWS
+from exact import segments
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import TYPES, every_kind, every_polars_kind
+from polars.testing import assert_frame_equal
+from scipy import stats
+from scipy.special import log_ndtr
+from strategies import DYADIC_WEIGHTS, SCORES_OR_NONE, frames
+
+import frame_prc
+from frame_prc import ColumnError, DataError, OptionError
+from frame_prc._inference.heterogeneity import expected_range, spread_of
+
+NUMBERS = ["gap", "gap_if_equal", "q", "p_value", "i_squared", "tau"]
+ROUNDED = {"rel_tol": 1e-9, "abs_tol": 1e-9}
+
+
+def heterogeneity(kind, df, score="score", **options):
+    options = {"measure": "average_precision", **options}
+    return kind.rows(frame_prc.heterogeneity(kind.make(df), "truth", score, **options))
+
+
+def range_by_quadrature(errors):
+    """Return the expected range of normals, with SciPy's normal, by Gauss and Legendre."""
+    s = np.asarray(errors)
+
+    def outside(x):
+        scaled = x[:, None] / s
+        return 1 - np.exp(log_ndtr(scaled).sum(1)) - np.exp(log_ndtr(-scaled).sum(1))
+
+    # Narrow and wide normals have their own scales.
+    cuts = [0, *sorted({float(e) * f for e in errors for f in (0.1, 0.3, 1, 3, 9)})]
+    return 2 * sum(_integral(outside, a, b) for a, b in pairwise(cuts))
+
+
+def _integral(function, low, high):
+    nodes, weights = np.polynomial.legendre.leggauss(30)
+    half = (high - low) / 2
+    return half * float(weights @ function(low + half * (1 + nodes)))
+
+
+def by_definition(logits, errors):
+    """Return Cochran's Q and what follows from it, on the logit scale."""
+    weights = [1 / e**2 for e in errors]
+    mean = np.average(logits, weights=weights)
+    q = sum(w * (y - mean) ** 2 for w, y in zip(weights, logits, strict=True))
+    k = len(logits)
+    scale = sum(weights) - sum(w * w for w in weights) / sum(weights)
+    slope = 1 / (1 + math.exp(-mean)) * (1 - 1 / (1 + math.exp(-mean)))
+    return {
+        "q": q,
+        "p_value": stats.chi2.sf(q, k - 1),
+        "i_squared": max(0, (q - (k - 1)) / q) if q else 0,
+        "tau": math.sqrt(max(0, q - (k - 1)) / scale) * slope,
+        "gap_if_equal": min(1, range_by_quadrature(errors) * slope),
+    }
+
+
+def estimate(rows, clusters=None):
+    """Return the area of a segment, its logit and the logit's error; no error if unknown."""
+    area = oracle.average_precision(rows)
+    if area is None or area in (0, 1):
+        return area, None, None
+    effective = oracle.effective_positives(rows, clusters)
+    variance = oracle.variance(rows, clusters)
+    if round(effective) < 2 or variance == 0:
+        return area, None, None
+    widened = math.sqrt(variance * effective / (effective - 1))
+    return area, math.log(area / (1 - area)), widened / float(area * (1 - area))
+
+
+def assert_row(row, estimates):
+    """Show that a row is what follows from the estimates of segments, by key."""
+    used = {key: found for key, found in estimates.items() if found[2] is not None}
+    assert row["n_segments"] == len(used)
+    assert row["n_left_out"] == len(estimates) - len(used)
+    if not used:
+        assert {row[name] for name in ["best_week", "worst_week", "best_ap", *NUMBERS]} == {None}
+        return
+    for end, pick in (("best", max), ("worst", min)):
+        area = pick(a for a, _, _ in used.values())
+        assert row[f"{end}_ap"] == pytest.approx(float(area), rel=1e-12)
+        # Areas that are equal but for rounding may come in either order.
+        near = [key for key, (a, _, _) in used.items() if abs(a - area) < 1e-12]
+        assert row[f"{end}_week"] in near
+    assert row["gap"] == pytest.approx(row["best_ap"] - row["worst_ap"], abs=1e-15)
+    expected = dict.fromkeys(NUMBERS[1:])
+    if len(used) > 1:
+        expected = by_definition(*([f[i] for f in used.values()] for i in (1, 2)))
+    for name, value in expected.items():
+        near = None if value is None else pytest.approx(value, rel=1e-6, abs=1e-9)
+        assert row[name] == near, name
+
+
+@every_kind
+@pytest.mark.parametrize("weights", [None, DYADIC_WEIGHTS], ids=["unweighted", "weighted"])
+@given(st.data())
+def test_every_number_follows_from_exact_areas_and_variances(kind, weights, data):
+    df = data.draw(frames(SCORES_OR_NONE, weights, max_size=25))
+    weight = None if weights is None else "weight"
+    options = {"by": "week", "weight": weight, "missing": "unretrieved"}
+    row = heterogeneity(kind, df, **options).row(0, named=True)
+    rows_of = segments(df if weight else df.with_columns(weight=1), "week")
+    assert_row(row, {key[0]: estimate(rows) for key, rows in rows_of.items()})
+
+
+def many_segments():
+    random = np.random.default_rng(3)
+    n = 210
+    week, user = np.arange(n) % 3, random.integers(0, 9, n)
+    truth = random.random(n) < 0.4
+    # A user is in one week only, and each week is harder than the one before.
+    score = np.round(random.normal(size=n), 2) + truth * (2 - week)
+    return pl.DataFrame({"week": week, "user": user * 3 + week, "truth": truth, "score": score})
+
+
+@cache
+def exact_estimates(cluster):
+    estimates = {}
+    for (week,), part in many_segments().group_by("week"):
+        rows = [oracle.Row(t, s, Fraction(1)) for t, s in part["truth", "score"].iter_rows()]
+        estimates[week] = estimate(rows, part["user"].to_list() if cluster else None)
+    return estimates
+
+
+@every_kind
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_clusters_widen_the_errors_of_their_segments(kind, cluster):
+    df = many_segments()
+    row = heterogeneity(kind, df, by="week", cluster=cluster).row(0, named=True)
+    assert_row(row, exact_estimates(cluster))
+    assert row["gap"] > row["gap_if_equal"] > 0
+    assert row["p_value"] < 0.01
+    assert (row["best_week"], row["worst_week"]) == (0, 2)
+
+
+@every_kind
+def test_columns_are_named_after_the_keys_and_rows_after_the_models(kind):
+    df = many_segments().with_columns(other=-pl.col("score"), site=pl.col("week") % 2)
+    result = heterogeneity(kind, df, {"b": "score", "a": "other"}, by=["site", "week"])
+    keys = [f"{end}_{name}" for end in ("best", "worst") for name in ("site", "week", "ap")]
+    assert result.columns == ["model", "n_segments", "n_left_out", *keys, *NUMBERS]
+    assert result["model"].to_list() == ["a", "b"]
+    alone = heterogeneity(kind, df, "score", by=["site", "week"])
+    assert_frame_equal(result.filter(model="b").drop("model"), alone, **ROUNDED)
+    assert alone.select("best_site", "best_week").row(0) == (0, 0)
+
+
+@every_kind
+def test_segments_without_a_standard_error_are_left_out_and_counted(kind):
+    df = pl.DataFrame(
+        {
+            "week": ["a"] * 4 + ["b"] * 4 + ["none", "one", "one"] + ["top"] * 3,
+            "truth": [1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 0],
+            "score": [4, 3, 2, 1, 4, 3, 2, 1, 1, 2, 1, 3, 2, 1],
+        }
+    )
+    row = heterogeneity(kind, df, by="week").row(0, named=True)
+    assert (row["n_segments"], row["n_left_out"]) == (2, 3)
+    assert (row["best_week"], row["worst_week"]) == ("a", "b")
+    one = heterogeneity(kind, df.filter(pl.col("week") != "b"), by="week").row(0, named=True)
+    assert (one["n_segments"], one["best_week"], one["worst_week"], one["gap"]) == (1, "a", "a", 0)
+    assert [one[name] for name in NUMBERS[1:]] == [None] * 5
+
+
+@every_kind
+def test_no_rows_are_one_row(kind):
+    row = heterogeneity(kind, many_segments().clear(), by="week").row(0, named=True)
+    assert (row["n_segments"], row["n_left_out"], row["gap"]) == (0, 0, None)
+    several = heterogeneity(
+        kind, many_segments().clear(), {"a": "score", "b": -pl.col("score")}, by="week"
+    )
+    assert several.is_empty()
+
+
+@every_kind
+def test_counts_give_what_rows_give(kind):
+    counted = frame_prc.counts(many_segments(), "truth", "score", by="week")
+    options = {
+        "score": "threshold",
+        "pos": "pos",
+        "neg": "neg",
+        "by": "week",
+        "measure": "average_precision",
+    }
+    found = kind.rows(frame_prc.heterogeneity(kind.make(counted), **options))
+    assert_frame_equal(
+        found,
+        heterogeneity(kind, many_segments(), by="week", measure="average_precision"),
+        **ROUNDED,
+    )
+
+
+@every_polars_kind
+@pytest.mark.parametrize("score", ["score", {"a": "score", "b": -pl.col("score")}])
+@pytest.mark.parametrize("by", ["week", pl.struct("week").alias("week"), pl.lit(None).alias("k")])
+def test_schema_is_known_before_anything_is_read(kind, score, by):
+    def fail(_: pl.DataFrame) -> pl.DataFrame:
+        raise AssertionError("read")
+
+    df = many_segments()
+    asked = {"truth": "truth", "score": score, "by": by}
+    unread = df.lazy().map_batches(fail, schema=df.schema)
+    schema = frame_prc.heterogeneity(unread, **asked).collect_schema()
+    result = frame_prc.heterogeneity(kind.make(df), **asked)
+    assert type(result) is TYPES[kind.name]
+    assert kind.rows(result).schema == schema
+
+
+# --- the expected range ------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(1e-4, 10), min_size=2, max_size=9))
+def test_expected_range_is_that_of_quadrature(errors):
+    assert expected_range(errors) == pytest.approx(range_by_quadrature(errors), rel=1e-7)
+
+
+def test_expected_range_has_known_values():
+    # Of two normals of variance 1 it is 2 / sqrt(pi), and of three 3 / sqrt(pi).
+    assert expected_range([1, 1]) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-12)
+    assert expected_range([1, 1, 1]) == pytest.approx(3 / math.sqrt(math.pi), rel=1e-12)
+
+
+def test_many_standard_errors_are_grouped_without_loss():
+    errors = np.random.default_rng(0).gamma(0.5, size=1500) + 1e-3
+    drawn = np.random.default_rng(1).normal(size=(4000, 1500)) * errors
+    ranges = np.ptp(drawn, axis=1)
+    error = ranges.std() / math.sqrt(len(ranges))
+    assert expected_range(errors.tolist()) == pytest.approx(ranges.mean(), abs=4 * error)
+
+
+def test_q_of_a_published_meta_analysis():
+    """The 13 trials of the BCG vaccine (Colditz et al. 1994), as in metafor's documentation.
+
+    The log relative risks and their variances are those of ``metafor::dat.bcg``; its random-effects
+    model by DerSimonian & Laird reports Q = 152.2330 with 12 degrees of freedom, tau^2 = 0.3088,
+    and I^2 = 92.12 %.
+    """
+    table = [
+        (4, 119, 11, 128), (6, 300, 29, 274), (3, 228, 11, 209), (62, 13536, 248, 12619),
+        (33, 5036, 47, 5761), (180, 1361, 372, 1079), (8, 2537, 10, 619),
+        (505, 87886, 499, 87892), (29, 7470, 45, 7232), (17, 1699, 65, 1600),
+        (186, 50448, 141, 27197), (5, 2493, 3, 2338), (27, 16886, 29, 17825),
+    ]  # fmt: skip
+    risks = [math.log(a / (a + b) / (c / (c + d))) for a, b, c, d in table]
+    errors = [math.sqrt(1 / a - 1 / (a + b) + 1 / c - 1 / (c + d)) for a, b, c, d in table]
+    found = spread_of(risks, errors)
+    assert round(found.q, 4) == 152.2330
+    assert round(100 * found.i_squared, 2) == 92.12
+    mean = np.average(risks, weights=[1 / e**2 for e in errors])
+    share = 1 / (1 + math.exp(-mean))
+    assert round((found.tau / (share * (1 - share))) ** 2, 4) == 0.3088
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+WRONG = {
+    "no segments": ({"by": None}, OptionError, "by= is not given"),
+    "key ap": ({"by": pl.col("region").alias("ap")}, ColumnError, "key 'ap' in by= is named like"),
+    "cluster": ({"cluster": "users"}, ColumnError, "did you mean 'user'"),
+    "truth": ({"truth": None}, OptionError, "truth= is not given"),
+}
+
+
+@every_kind
+@pytest.mark.parametrize(("options", "error", "says"), WRONG.values(), ids=WRONG)
+def test_wrong_options_are_said_at_the_call(kind, options, error, says):
+    asked = {"truth": "truth", "score": "old", "by": "region", **options}
+    with pytest.raises(error, match=says):
+        frame_prc.heterogeneity(kind.make(ROWS), **asked)
+
+
+@every_kind
+def test_sums_of_weights_need_their_squares(kind):
+    sums = pl.DataFrame({"k": [1, 1, 2, 2], "s": [2, 1, 2, 1], "p": [1.5] * 4, "n": [0.5] * 4})
+    with pytest.raises(OptionError, match="needs the sums of squared weights"):
+        frame_prc.heterogeneity(kind.make(sums), score="s", pos="p", neg="n", by="k")
+
+
+@every_kind
+def test_bad_values_raise(kind):
+    with pytest.raises(DataError, match="truth= column 'truth' has 16 rows outside 0 and 1"):
+        heterogeneity(kind, ROWS.with_columns(truth=2), "old", by="region")
+
+
+@every_kind
+def test_segments_are_compared_at_one_prevalence(kind):
+    df = many_segments()
+    row = heterogeneity(kind, df, by="week", measure="calibrated").row(0, named=True)
+    table = frame_prc.average_precision(df, "truth", "score", by="week", calibrate="pooled")
+    areas = dict(table.select("week", "calibrated_average_precision").iter_rows())
+    assert row["best_ap"] == pytest.approx(max(areas.values()), rel=1e-12)
+    assert row["worst_ap"] == pytest.approx(min(areas.values()), rel=1e-12)
+    at = heterogeneity(kind, df, by="week", measure="calibrated", calibrate=0.1)
+    assert at["best_ap"].item() < row["best_ap"]
+
+
+@every_kind
+def test_clusters_across_segments_are_refused(kind):
+    df = many_segments().with_columns(user=pl.col("user") // 3)
+    says = "clusters with rows in several segments: .* Hint: compare.*against='rest'"
+    with pytest.raises(DataError, match=says):
+        heterogeneity(kind, df, by="week", cluster="user")
+    # Models have the same rows, which is not the same segment twice.
+    models = {"one": "score", "two": -pl.col("score")}
+    assert heterogeneity(kind, many_segments(), models, by="week", cluster="user").height == 2
