@@ -20,12 +20,9 @@ from frame_prc._formulas import (
     total,
 )
 from frame_prc._lazy import cached
-from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import HITS, STEPS, running
-from frame_prc._request.specs import Calibration, Method, Start
-from frame_prc._request.thresholds import Bins
-from frame_prc._rows.rows import Rows
-from frame_prc._rows.table import Table
+from frame_prc._request.specs import Calibration, Method, Start, Top
 
 # A float holds every whole number up to this, so sums of whole numbers are exact.
 _LARGEST_EXACT = 2**sys.float_info.mant_dig
@@ -47,6 +44,7 @@ NONE_UNDEFINED = pl.lit(0, pl.Int64).alias(UNDEFINED)
 _TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_a")
 _LOW, _HIGH = pl.col("low"), pl.col("high")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
+_OPENS = pl.col("opens")
 _PRECISION_A, _ENVELOPE = pl.col("precision_a"), pl.col("envelope")
 _SLOPE, _RETRIEVED, _GROWTH = pl.col("slope"), pl.col("retrieved"), pl.col("growth")
 
@@ -165,52 +163,65 @@ def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
 # --- tables --------------------------------------------------------------------------------
 
 
-def sized_areas(ranking: Ranking, calibration: Calibration | None = None) -> pl.LazyFrame:
+def sized_areas(
+    ranking: Ranking, calibration: Calibration | None = None, top: Top | None = None
+) -> pl.LazyFrame:
     """Return keys, sizes, average precision, and the counts of dropped rows."""
-    weighted, kept = ranking.rows.columns.weighted, _kept(calibration)
-    grown = steps(ranking, ["step"], calibration=calibration)
+    weighted, kept = ranking.rows.columns.weighted, kept_of(calibration)
+    grown = steps(ranking, ["step"], calibration=calibration, top=top)
     areas = areas_of(grown, ["step"], weighted=weighted, calibrated=bool(kept), **kept)
-    columns = [*sizes(_POSITIVES, _NEGATIVES), pl.col("step").alias(AVERAGE_PRECISION)]
+    area = _normalised(pl.col("step"), top).alias(AVERAGE_PRECISION)
+    columns = [*sizes(_POSITIVES, _NEGATIVES), area]
     table = areas.select("segment", *columns, *kept)
     return ranking.segments.with_keys(ranking.with_dropped(table))
 
 
 @dataclass(frozen=True)
-class Areas(Table):
-    """One row per segment and method."""
+class AreaSpec:
+    """Which areas are computed, and of which part of the curve."""
 
     methods: Sequence[Method]
-    start: Start
-    recall_range: tuple[float, float] | None
-    standardised: bool
-    bins: Bins | None
-    calibration: Calibration | None = None
+    start: Start = "one"
+    recall_range: tuple[float, float] | None = None
+    standardised: bool = False
+    top: Top | None = None
 
     @property
-    def outputs(self) -> Sequence[str]:
-        """The columns after the keys."""
-        return (*_kept(self.calibration), "method", "auc")
+    def needs_only_hits(self) -> bool:
+        """Whether points at scores without positives can be left out."""
+        return set(self.methods) <= _END_METHODS
 
-    def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the areas of rows."""
-        ranking = rank(rows, self.bins)
-        grown = steps(ranking, self.methods, self.start, self.recall_range, self.calibration)
+    def of(self, ranking: Ranking, calibration: Calibration | None) -> pl.LazyFrame:
+        """Return ``segment``, the reference prevalence of a calibration, ``method, auc``."""
+        grown = steps(ranking, self.methods, self.start, self.recall_range, calibration, self.top)
+        return self._long(grown, kept_of(calibration), weighted=ranking.rows.columns.weighted)
+
+    def of_points(self, points: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
+        """Return the same for points at every score, in order, that the start point opens."""
+        before = {f"{name}_a": pl.col(name).shift(1) for name in ("tp", "fp")}
+        grown = points.with_columns(**before).filter(_OPENS | (_TP > _TP_A))
+        grown = _within_top(grown, self.top).with_columns(*_ends(self.recall_range))
+        grown = _with_heights(grown, self.methods, self.start)
+        return self._long(grown, {}, weighted=weighted)
+
+    def _long(
+        self, grown: pl.LazyFrame, kept: dict[str, pl.Expr], *, weighted: bool
+    ) -> pl.LazyFrame:
         low, high = self.recall_range or (0.0, 1.0)
-        width, kept = high - low if self.standardised else 1.0, _kept(self.calibration)
-        areas = areas_of(
-            grown, self.methods, weighted=rows.columns.weighted, calibrated=bool(kept), **kept
-        )
+        width = high - low if self.standardised else 1.0
+        calibrated = bool(kept)
+        areas = areas_of(grown, self.methods, weighted=weighted, calibrated=calibrated, **kept)
+        found = _normalised(pl.col(self.methods), self.top)
         long = areas.select(
             "segment",
             *kept,
             pl.lit(list(self.methods), dtype=pl.List(pl.String)).alias("method"),
-            pl.concat_list((pl.col(self.methods) / width).clip(upper_bound=1.0)).alias("auc"),
+            pl.concat_list((found / width).clip(upper_bound=1.0)).alias("auc"),
         )
-        table = ranking.with_dropped(long.explode("method", "auc"))
-        return ranking.segments.with_keys(table)
+        return long.explode("method", "auc")
 
 
-def _kept(calibration: Calibration | None) -> dict[str, pl.Expr]:
+def kept_of(calibration: Calibration | None) -> dict[str, pl.Expr]:
     """Return what is kept of a segment beside its areas."""
     return {} if calibration is None else {REFERENCE: pl.col(REFERENCE).first()}
 
@@ -257,25 +268,45 @@ def steps(
     start: Start = "one",
     recall_range: tuple[float, float] | None = None,
     calibration: Calibration | None = None,
+    top: Top | None = None,
 ) -> pl.LazyFrame:
     """Return the steps at which true positives grow, and the rows that open each segment."""
     only_hits = set(methods) <= _END_METHODS
-    opens = pl.col("opens")
     grown = (
         running(ranking, HITS if only_hits else STEPS)
         .filter(ranking.key.retrieved())
         .with_columns([_TP.shift(1).alias("tp_a")] if only_hits else [])
-        .filter(opens | (_TP > _TP_A))
-        .with_columns(*_ends(recall_range))
+        .filter(_OPENS | (_TP > _TP_A))
     )
+    grown = _within_top(grown, top).with_columns(*_ends(recall_range))
     if calibration is not None:
         grown = calibrated(cached(grown), ranking, calibration)
+    return _with_heights(grown, methods, start)
+
+
+def _within_top(grown: pl.LazyFrame, top: Top | None) -> pl.LazyFrame:
+    """Leave out steps that end beyond the top rows; a tie that does not fit is out as a whole."""
+    if top is None:
+        return grown
+    return grown.filter(_OPENS | (top.count >= _TP + _FP))
+
+
+def _normalised(area: pl.Expr, top: Top | None) -> pl.Expr:
+    """Divide by the positives that fit into the top rows, not by all, where that is asked for."""
+    if top is None or top.normaliser == "positives":
+        return area
+    attainable = pl.min_horizontal(_POSITIVES, pl.lit(top.count))
+    return (area * (_POSITIVES / attainable)).clip(upper_bound=1.0)
+
+
+def _with_heights(grown: pl.LazyFrame, methods: Sequence[Method], start: Start) -> pl.LazyFrame:
+    """Add what the methods need beside the ends of a step."""
     if "trapezoid" in methods:
         grown = grown.with_columns(_precision_before(start))
     if "interpolated" in methods:
         grown = _with_growth(grown)
     if not {"envelope", "11-point", "101-point"}.isdisjoint(methods):
-        at_hit = pl.when(~opens).then(precision(_TP, _FP))
+        at_hit = pl.when(~_OPENS).then(precision(_TP, _FP))
         grown = grown.with_columns(envelope=at_hit.cum_max(reverse=True).over("segment"))
     return grown
 

@@ -54,7 +54,7 @@ class Extras:
         if self.calibrate is not None:
             columns["precision_calibrated"] = _calibrated(self.calibrate)
         if self.z is not None:
-            columns |= _wilson(self.z)
+            columns |= {f"precision_{end}": limit for end, limit in wilson(self.z).items()}
         return columns
 
     def added_to(self, points: pl.LazyFrame, *, clusters: bool) -> pl.LazyFrame:
@@ -152,12 +152,15 @@ def _calibrated(prevalence: float) -> pl.Expr:
     )
 
 
-def _wilson(z: float) -> dict[str, pl.Expr]:
-    """Return the interval of precision; null where no row is retrieved, as at the start."""
+def wilson(z: float) -> dict[str, pl.Expr]:
+    """Return the ends of the interval of precision; null where no row is retrieved.
+
+    ``share`` is the effective number of the rows retrieved, as a share of their number.
+    """
     retrieves, tp, fp = pl.when(_TP + _FP > 0), _TP * pl.col("share"), _FP * pl.col("share")
     return {
-        "precision_low": retrieves.then(wilson_low(tp, fp, z)),
-        "precision_high": retrieves.then(1 - wilson_low(fp, tp, z)),
+        "low": retrieves.then(wilson_low(tp, fp, z)),
+        "high": retrieves.then(1 - wilson_low(fp, tp, z)),
     }
 
 

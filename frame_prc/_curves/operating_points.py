@@ -3,55 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.curve import CURVE, points
-from frame_prc._formulas import f_score, precision, recall, unsigned_zero
-from frame_prc._lazy import segment_join
-from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._curves.curve import points
+from frame_prc._curves.given_thresholds import NO_THRESHOLD, NOT_MET, GivenThresholds, rounded
+from frame_prc._formulas import f_score, precision, recall, sizes, unsigned_zero
+from frame_prc._lazy import cached, concat, join
+from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Target
-from frame_prc._rows.rows import Rows
-from frame_prc._rows.table import Table
 
 _TP, _FP, _SCORE = pl.col("tp"), pl.col("fp"), pl.col("score")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
-_FN = _POSITIVES - _TP
+_FN, _PREDICTED = _POSITIVES - _TP, _TP + _FP
+_HELD, _OPENS = pl.col("held"), pl.col("opens")
+_WANTED = ("segment", "order", "criterion", "target", "held")
+_POINT = ("score", "opens", "tp", "fp", "positives", "negatives", "precision")
 
 
-@dataclass(frozen=True)
-class OperatingPoints(Table):
-    """One row per segment and target, in the order of the targets."""
+def operating_points(
+    ranking: Ranking, targets: Sequence[Target], given: GivenThresholds | None = None
+) -> pl.LazyFrame:
+    """Return ``segment, order, held`` and the columns of operating points.
 
-    targets: Sequence[Target]
-    outputs = ("criterion", "target", *CURVE, "f_score", "predicted_rate")
+    ``order`` numbers the rows of a segment: those of the targets, then those of given thresholds.
+    ``held`` is the threshold of a row whose threshold was not chosen here.
+    """
+    dtype = ranking.threshold_dtype
+    rated = with_merits(ranking.with_score(points(ranking)), targets, dtype)
+    if targets and given is not None:
+        rated = cached(rated)
+    # A segment whose rows are all dropped has no points, but gets its rows, with nulls.
+    every = ranking.segments.table.select("segment")
+    parts = []
+    if targets:
+        wanted = join(every, _goals(targets), how="cross", maintain_order="left_right")
+        found = chosen(rated, targets)
+        on = ["segment", "order"]
+        parts.append(join(wanted, found, on=on, how="left", maintain_order="left"))
+    if given is not None:
+        wanted = given.of(ranking, first=len(targets))
+        parts.append(_at_thresholds(rated, wanted))
+    table = concat([part.select(*_WANTED, *_POINT) for part in parts]).sort("segment", "order")
+    return table.with_columns(_rates(dtype, targets))
 
-    def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the operating points of rows."""
-        return _points(rank(rows), self.targets)
+
+def _goals(targets: Sequence[Target]) -> pl.LazyFrame:
+    """Return the targets, one row each, in order."""
+    columns = {
+        "order": pl.Int64,
+        "criterion": pl.String,
+        "target": pl.Float64,
+        "held": pl.Float64,
+    }
+    rows = [
+        (place, target.criterion, target.value, _held(target))
+        for place, target in enumerate(targets)
+    ]
+    return pl.LazyFrame(rows, schema=columns, orient="row")
 
 
-def _points(ranking: Ranking, targets: Sequence[Target]) -> pl.LazyFrame:
+def _held(target: Target) -> float | None:
+    return target.value if target.criterion == "threshold" else None
+
+
+# --- choosing ------------------------------------------------------------------------------------
+
+
+def with_merits(
+    points: pl.LazyFrame, targets: Sequence[Target], dtype: pl.DataType
+) -> pl.LazyFrame:
+    """Add to points their place, precision, and merits, by which one is chosen for each target."""
     # Merits are columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 would be below 1.
-    dtype = ranking.threshold_dtype
     merits = {f"merit_{i}": _merit(target, dtype) for i, target in enumerate(targets)}
-    columns = ("score", "fp", "positives", "negatives")
-    chosen = {str(i): best(pl.col(merit), *columns) for i, merit in enumerate(merits)}
-    ranked = with_order(ranking.with_score(points(ranking)))
-    rated = ranked.with_columns(precision(_TP, _FP).alias("precision"), **merits)
-    found = rated.group_by("segment").agg(**chosen)
-    # A segment whose rows are all dropped has no points, but gets its rows, with nulls.
-    every = ranking.segments.table.drop(ranking.rows.keys)
-    joined = segment_join(every, found)
-    long = joined.with_columns(
-        criterion=pl.lit([target.criterion for target in targets], dtype=pl.List(pl.String)),
-        target=pl.lit([target.value for target in targets], dtype=pl.List(pl.Float64)),
-        point=pl.concat_list(list(chosen)),
+    # Of points that cost the same, the start point comes last.
+    ranked = pl.when(_OPENS).then(-1.0).otherwise(precision(_TP, _FP))
+    return with_order(points).with_columns(precision=ranked, **merits)
+
+
+def chosen(rated: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFrame:
+    """Return ``segment, order`` and the point of each target; null where none meets it."""
+    columns = [name for name in _POINT if name not in ("precision", "tp")]
+    best_of = {str(i): best(pl.col(f"merit_{i}"), *columns) for i in range(len(targets))}
+    found = rated.group_by("segment").agg(**best_of)
+    long = found.select(
+        "segment",
+        order=pl.lit([*range(len(targets))], dtype=pl.List(pl.Int64)),
+        point=pl.concat_list(list(best_of)),
     )
-    table = long.explode("criterion", "target", "point").unnest("point")
-    return ranking.segments.with_keys(table.with_columns(_rates(dtype)))
+    return long.explode("order", "point").unnest("point").select("segment", "order", *_POINT)
 
 
 def with_order(points: pl.LazyFrame) -> pl.LazyFrame:
@@ -71,37 +112,91 @@ def best(merit: pl.Expr, *columns: str) -> pl.Expr:
 
 def _merit(target: Target, threshold_dtype: pl.DataType) -> pl.Expr:
     """Return how well a point meets a target; null if it does not."""
-    real, value, predicted = ~pl.col("opens"), target.value, _TP + _FP
-    match target.criterion:
-        case "recall":
-            return pl.when(real & (recall(_TP, _POSITIVES) >= value)).then(precision(_TP, _FP))
-        case "precision":
-            return pl.when(real & (precision(_TP, _FP) >= value)).then(_TP)
-        case "threshold":
-            # The last point at or above the threshold, or the start point. The threshold is
-            # rounded to the score's dtype: 0.7 as a Float32 is slightly below 0.7.
-            held = pl.lit(value, pl.Float64).cast(threshold_dtype).cast(pl.Float64)
-            return pl.when(~real | (_SCORE.cast(pl.Float64) >= held)).then(-pl.col("place"))
-        case "f_beta":
-            return pl.when(real & (_POSITIVES > 0)).then(f_score(_TP, _FP, _FN, value))
-        case "predicted_rate":
-            rate = predicted / (_POSITIVES + _NEGATIVES)
-            return pl.when(real & (rate <= value)).then(predicted)
+    real, value = ~_OPENS, target.value
+    # What a point must keep to, and by what those that do are compared.
+    rules = {
+        "recall": (real & (recall(_TP, _POSITIVES) >= value), precision(_TP, _FP)),
+        "precision": (real & (precision(_TP, _FP) >= value), _TP),
+        # The last point at or above the threshold, or the start point.
+        "threshold": (_reached(rounded(pl.lit(value), threshold_dtype)), -pl.col("place")),
+        "f_beta": (real & (_POSITIVES > 0), f_score(_TP, _FP, _FN, value)),
+        "predicted_rate": (real & (value >= _PREDICTED / (_POSITIVES + _NEGATIVES)), _PREDICTED),
+        "predicted_count": (real & (pl.lit(value) >= _PREDICTED), _PREDICTED),
+        "fpr": (real & (_NEGATIVES > 0) & (value >= _FP / _NEGATIVES), _TP),
+        # To predict no row positive may cost the least: the start point is one of the choices.
+        "cost": (pl.lit(value=True), -_cost(target)),
+    }
+    meets, merit = rules[target.criterion]
+    return pl.when(meets).then(merit)
 
 
-def _rates(threshold_dtype: pl.DataType) -> list[pl.Expr]:
-    criterion, target = pl.col("criterion"), pl.col("target")
-    threshold = pl.when(criterion == "threshold").then(target).otherwise(_SCORE)
-    beta = pl.when(criterion == "f_beta").then(target).otherwise(1.0)
+def _reached(threshold: pl.Expr) -> pl.Expr:
+    """Return whether a point is at a threshold or above; the start point always is."""
+    return _OPENS | (_SCORE.cast(pl.Float64) >= threshold)
+
+
+def _cost(target: Target) -> pl.Expr:
+    fp, fn = target.costs or (0.0, 0.0)
+    return _FP * fp + _FN * fn
+
+
+def _at_thresholds(rated: pl.LazyFrame, wanted: pl.LazyFrame) -> pl.LazyFrame:
+    """Add to given thresholds the last point at each or above, or the start point."""
+    candidates = rated.select("segment", "place", *_POINT)
+    pairs = join(wanted, candidates, on="segment", how="left")
+    found = (
+        pairs.filter(_reached(_HELD).fill_null(value=True))
+        .group_by(_WANTED)
+        .agg(pl.col(_POINT).sort_by("place").first())
+    )
+    known = pl.when(_HELD.is_not_null())
+    return found.with_columns(known.then(n).alias(n) for n in ("tp", "fp", "precision"))
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def _rates(threshold_dtype: pl.DataType, targets: Sequence[Target]) -> list[pl.Expr]:
+    infinity = pl.lit(float("inf")).cast(threshold_dtype)
+    found = pl.when("opens").then(infinity).otherwise(_SCORE.cast(threshold_dtype))
+    is_held = _HELD.is_not_null() | (pl.col("order") >= len(targets))
+    threshold = pl.when(is_held).then(_HELD.cast(threshold_dtype)).otherwise(found)
+    beta = pl.when(pl.col("criterion") == "f_beta").then("target").otherwise(1.0)
     return [
-        unsigned_zero(threshold.cast(threshold_dtype), threshold_dtype).alias("threshold"),
+        unsigned_zero(threshold, threshold_dtype).alias("threshold"),
         _FN.alias("fn"),
         (_NEGATIVES - _FP).alias("tn"),
-        pl.when(_TP + _FP > 0).then(precision(_TP, _FP)).alias("precision"),
+        pl.when(_PREDICTED > 0).then(precision(_TP, _FP)).alias("precision"),
         recall(_TP, _POSITIVES).alias("recall"),
         pl.when(_POSITIVES > 0).then(f_score(_TP, _FP, _FN, beta)).alias("f_score"),
-        ((_TP + _FP) / (_POSITIVES + _NEGATIVES)).alias("predicted_rate"),
+        (_PREDICTED / (_POSITIVES + _NEGATIVES)).alias("predicted_rate"),
+        _expected_cost(targets).alias("expected_cost"),
+        _status(is_held).alias("status"),
     ]
+
+
+def _status(is_held: pl.Expr) -> pl.Expr:
+    # A target that no point meets leaves the totals null; rows of given thresholds have them.
+    totals = (total.max().over("segment").fill_null(0) for total in (_POSITIVES, _NEGATIVES))
+    *_, status = sizes(*totals)
+    return (
+        pl.when(is_held & _HELD.is_null())
+        .then(pl.lit(NO_THRESHOLD))
+        .when(_TP.is_null() & (status == "ok"))
+        .then(pl.lit(NOT_MET))
+        .otherwise(status)
+    )
+
+
+def _expected_cost(targets: Sequence[Target]) -> pl.Expr:
+    """Return the cost per row in the rows of such targets, and null in others."""
+    n = _POSITIVES + _NEGATIVES
+    costs = [
+        pl.when(pl.col("order") == place).then(_cost(target) / n)
+        for place, target in enumerate(targets)
+        if target.criterion == "cost"
+    ]
+    return pl.coalesce(*costs, pl.lit(None, pl.Float64))
 
 
 def iso_lines(f_scores: Sequence[float], steps: int) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, cast
 
 import polars as pl
 
@@ -115,12 +115,17 @@ def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     return plan(frame.lazy(), in_memory=True).collect(engine=engine)
 
 
+def is_frame(value: object) -> TypeGuard[AnyFrame]:
+    """Return whether a value is a frame of Polars or pandas."""
+    return isinstance(value, (pl.DataFrame, pl.LazyFrame)) or is_pandas(value)
+
+
 def check_frame(frame: object, *, engines: bool = False, takes_counts: bool = True) -> None:
     """Raise an error if this is not a frame of a known kind; ``engines`` allows theirs too."""
     if engines and engine_of(frame):
         return
     refuse_engine(frame, takes_counts=takes_counts)
-    if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)) and not is_pandas(frame):
+    if not is_frame(frame):
         raise FrameError(
             f"cannot evaluate a frame of type {type_name(frame)}",
             "a Polars DataFrame or LazyFrame, or a pandas DataFrame, as the first argument; for "

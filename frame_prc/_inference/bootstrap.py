@@ -6,7 +6,7 @@ Rows with the same segment, score, class, weight and cluster form one cell with 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -44,6 +44,32 @@ def variances(rows: Rows, resampling: Resampling, bins: Bins | None) -> pl.LazyF
     cells = cells_of(ranking, rows, bins)
     numbered = resamples.variances(cells, resampling, in_memory=rows.in_memory)
     return keyed(numbered, ranking, "variance")
+
+
+def drawn_quantiles(
+    ranking: Ranking,
+    rows: Rows,
+    resampling: Resampling,
+    statistics: Callable[[pl.LazyFrame], pl.LazyFrame],
+    values: Sequence[str],
+    level: float,
+    *,
+    every_score: bool,
+    bins: Bins | None = None,
+) -> pl.LazyFrame:
+    """Return ``segment, order`` and how values vary over replicates, as `resamples.quantiles`."""
+    from frame_prc._inference import resamples  # noqa: PLC0415 - needs NumPy
+
+    check_drawable(rows)
+    return resamples.quantiles(
+        cells_of(ranking, rows, bins),
+        resampling,
+        statistics,
+        values,
+        level,
+        every_score=every_score,
+        in_memory=rows.in_memory,
+    )
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,64 @@ def variances(cells: pl.LazyFrame, resampling: Resampling, *, in_memory: bool) -
     return _by_segment(cells, resampling, ["variance"], variance, in_memory=in_memory)
 
 
+def quantiles(
+    cells: pl.LazyFrame,
+    resampling: Resampling,
+    statistics: Callable[[pl.LazyFrame], pl.LazyFrame],
+    values: Sequence[str],
+    level: float,
+    *,
+    every_score: bool,
+    in_memory: bool,
+) -> pl.LazyFrame:
+    """Return ``segment, order``, and of each value its standard deviation and two quantiles.
+
+    ``statistics`` makes of the points of replicates, which are their segments, rows with ``order``
+    and the values. Points are at scores that have positives, or at every score. A replicate in
+    which a value is null does not count for it.
+    """
+    tails = {"low": (1 - level) / 2, "high": (1 + level) / 2}
+    aggregates = {
+        f"{value}_{name}": pl.col(value).quantile(tail, interpolation="linear")
+        for value in values
+        for name, tail in tails.items()
+    } | {f"{value}_std_error": pl.col(value).std() for value in values}
+
+    def rows(sample: _Sample, replicates: Iterator[_Curves]) -> list[tuple[Any, ...]]:
+        blocks = (_points(curves).with_columns(n_terms=sample.n_cells) for curves in replicates)
+        drawn = [
+            statistics(points).select("order", *values).collect(engine="in-memory")
+            for points in blocks
+        ]
+        found = pl.concat(drawn).group_by("order").agg(**aggregates).sort("order")
+        return found.select(pl.col("order").cast(pl.Float64), *aggregates).rows()
+
+    table = _by_segment(
+        cells,
+        resampling,
+        ["order", *aggregates],
+        rows,
+        every_score=every_score,
+        in_memory=in_memory,
+    )
+    return table.with_columns(pl.col("order").cast(pl.Int64))
+
+
+def _points(curves: _Curves) -> pl.LazyFrame:
+    """Return the points of replicates, each of which is a segment that the start point opens."""
+    replicates, n_points = curves.tp.shape
+    shape = (replicates, n_points + 1)
+    amounts = {name: np.zeros(shape) for name in ("tp", "fp")}
+    amounts["tp"][:, 1:], amounts["fp"][:, 1:] = curves.tp, curves.fp
+    totals = {"positives": curves.positives, "negatives": curves.negatives}
+    columns = {name: amount.ravel() for name, amount in amounts.items()}
+    columns |= {name: np.repeat(total, n_points + 1) for name, total in totals.items()}
+    numbers = np.repeat(np.arange(replicates), n_points + 1)
+    frame = pl.LazyFrame({"segment": numbers, **columns})
+    # Where a replicate has drawn no row so far, its curve has not left the start.
+    return frame.with_columns(opens=pl.col("tp") + pl.col("fp") == 0)
+
+
 def bands(
     cells: pl.LazyFrame,
     resampling: Resampling,
@@ -87,13 +145,14 @@ def _by_segment(
     summarise: Callable[[_Sample, Iterator[_Curves]], Iterable[tuple[Any, ...]]],
     *,
     in_memory: bool,
+    every_score: bool = False,
 ) -> pl.LazyFrame:
     """Return the rows that ``summarise`` makes of each segment with positives."""
     number = cells.collect_schema()["segment"]
     schema = pl.Schema({"segment": number, **dict.fromkeys(outputs, pl.Float64())})
 
     def evaluate(cells: pl.DataFrame) -> pl.DataFrame:
-        samples = _samples(cells)
+        samples = _samples(cells, every_score=every_score)
         total = len(samples) * resampling.replicates
         # Invalid values may get here before the checks report them; NumPy need not warn of them.
         with np.errstate(all="ignore"), progress_bar("bootstrap", total) as progress:
@@ -107,14 +166,16 @@ def _by_segment(
     return in_python(cells, evaluate, schema, in_memory=in_memory)
 
 
-def _samples(cells: pl.DataFrame) -> list[tuple[int, _Sample]]:
+def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, _Sample]]:
     """Return the number of each segment that has positives, and its rows to draw from."""
     # Clusters are numbered in their own order, so that draws do not depend on the order of rows.
     number = pl.col("cluster").rank("dense").fill_null(0).cast(pl.Int64)
     numbered = cells.with_columns(cluster=number)
     parts = numbered.partition_by("segment", as_dict=True, include_key=False)
     return [
-        (segment, _Sample.of(part)) for (segment,), part in parts.items() if part["positive"].any()
+        (segment, _Sample.of(part, every_score=every_score))
+        for (segment,), part in parts.items()
+        if part["positive"].any()
     ]
 
 
@@ -126,7 +187,7 @@ class _Class:
     """The cells of one class in a segment, the highest score first.
 
     ``clusters`` has the number of each cell's cluster; ``ends`` has how many cells are retrieved
-    at each score that has positives.
+    at each point.
     """
 
     sizes: Integers
@@ -143,11 +204,12 @@ class _Class:
 
 @dataclass(frozen=True)
 class _Curves:
-    """Curves at the scores that have positives: arrays of one row per replicate."""
+    """Points of curves, at the scores that have positives or at all: one row per replicate."""
 
     tp: Floats
     fp: Floats
     positives: Floats
+    negatives: Floats
 
 
 @dataclass(frozen=True)
@@ -159,24 +221,29 @@ class _Sample:
     n_clusters: int
 
     @classmethod
-    def of(cls, cells: pl.DataFrame) -> _Sample:
+    def of(cls, cells: pl.DataFrame, *, every_score: bool) -> _Sample:
         """Split the cells of a segment by class; cluster 0 means that there are no clusters."""
         positive, retrieved, tie, size, weight, cluster = (
             cells[name].to_numpy()
             for name in ("positive", "retrieved", "tie", "size", "weight", "cluster")
         )
-        hits = np.unique(tie[positive & retrieved])
+        points = np.unique(tie[retrieved if every_score else positive & retrieved])
         clusters, numbers = np.unique(cluster, return_inverse=True)
         positives, negatives = (
             _Class(
                 sizes=size[half],
                 weights=weight[half],
                 clusters=numbers[half],
-                ends=np.searchsorted(tie[half], hits, side="right"),
+                ends=np.searchsorted(tie[half], points, side="right"),
             )
             for half in (positive, ~positive)
         )
         return cls(positives, negatives, n_clusters=int(np.count_nonzero(clusters)))
+
+    @property
+    def n_cells(self) -> int:
+        """How many terms each running sum may have."""
+        return len(self.positive.sizes) + len(self.negative.sizes)
 
     def observed(self) -> _Curves:
         """Return the curve of the rows as they are."""
@@ -208,8 +275,8 @@ class _Sample:
 
     def _curves(self, positive: Integers, negative: Integers) -> _Curves:
         tp, positives = self.positive.running(positive)
-        fp, _ = self.negative.running(negative)
-        return _Curves(tp, fp, positives)
+        fp, negatives = self.negative.running(negative)
+        return _Curves(tp, fp, positives, negatives)
 
 
 def _drawn(random: np.random.Generator, sizes: Integers, number: int) -> Integers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Integral, Real
@@ -16,19 +16,21 @@ from frame_prc._request.specs import (
     LEAST_POINTS,
     METHODS,
     PARTIAL_METHODS,
+    STARTS,
     Adjust,
     Against,
     Average,
     Calibration,
     Comparison,
-    Criterion,
     Interval,
     Keep,
     Measure,
     Method,
     NamedAgainst,
+    Normaliser,
     Resampling,
-    Target,
+    Start,
+    Top,
     pairs_of,
 )
 from frame_prc._request.thresholds import MOST_THRESHOLDS, Bins
@@ -37,7 +39,6 @@ from frame_prc.exceptions import OptionError, shown, type_name
 Numbers: TypeAlias = float | Iterable[float] | None
 
 _LOWEST_PREVALENCE = 1e-100  # below it a variance would underflow
-_LARGEST_BETA = 1e100  # the square of a larger one overflows
 _THRESHOLDS = "a number of thresholds, 2 or more, or a list of ascending numbers"
 _MOST_RECALLS = 10_001
 _MOST_REPLICATES = 1_000_000
@@ -56,7 +57,7 @@ def check_title(title: object) -> None:
 
 def method_list(method: Any) -> list[Method]:
     """Return the methods asked for."""
-    methods = list(map(plain_option, method if _is_list(method) else [method]))
+    methods = list(map(plain_option, method if is_list(method) else [method]))
     known = ", ".join(map(repr, METHODS))
     if not methods:
         raise OptionError("method= is an empty list", known)
@@ -85,8 +86,8 @@ def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, 
     """Return the recalls between which an area is taken."""
     if recall_range is None:
         return None
-    bounds = list(recall_range) if _is_list(recall_range) else []
-    fits = len(bounds) == _PAIR and all(map(_is_number, bounds))
+    bounds = list(recall_range) if is_list(recall_range) else []
+    fits = len(bounds) == _PAIR and all(map(is_number, bounds))
     low, high = map(float, bounds) if fits else (math.nan, math.nan)
     if not 0 <= low < high <= 1:
         raise OptionError(f"recall_range={shown(recall_range)} is not a range of recalls", _RANGE)
@@ -109,7 +110,7 @@ def bins_of(thresholds: Any) -> Bins | None:
         return Bins(
             [place / (count - 1) for place in range(count)], evenly=True, of_probabilities=True
         )
-    values = list(thresholds) if _is_list(thresholds) else []
+    values = list(thresholds) if is_list(thresholds) else []
     if not values:
         raise OptionError(
             f"thresholds={shown(thresholds)} gives no thresholds",
@@ -117,7 +118,7 @@ def bins_of(thresholds: Any) -> Bins | None:
             shell_hint="for example --thresholds 0.1,0.5,0.9",
         )
     for value in values:
-        if not _is_number(value):
+        if not is_number(value):
             raise OptionError(f"thresholds= holds {shown(value)}", _THRESHOLDS)
     _check_number("thresholds", len(values))
     _check_ascending("thresholds", values, _THRESHOLDS)
@@ -148,15 +149,36 @@ def _check_number(name: str, count: int) -> None:
         raise OptionError(f"{name}= asks for {count} thresholds", f"up to {MOST_THRESHOLDS}")
 
 
+def top_rows(top: Any, normaliser: Any, methods: Sequence[Method] = ("step",)) -> Top | None:
+    """Return how many rows an area is limited to, and what it is divided by."""
+    normaliser = check_option("normaliser", normaliser, get_args(Normaliser))
+    if top is None:
+        if normaliser != "positives":
+            raise OptionError(
+                f"normaliser={normaliser!r} is given without top=", "both, for example top=100"
+            )
+        return None
+    if not is_number(top) or not 0 < top < math.inf:
+        raise OptionError(f"top={shown(top)} is not a number of rows", "a number above 0")
+    for name in methods:
+        if name != "step":
+            raise OptionError(
+                f"method={name!r} has no area over the top rows",
+                "'step'",
+                "ask for it in a call of its own, without top=",
+            )
+    return Top(float(top), normaliser)
+
+
 def prevalence(calibrate: float | None) -> float | None:
     """Return the prevalence to calibrate to."""
-    if calibrate is not None and not (_is_number(calibrate) and 0 < calibrate < 1):
+    if calibrate is not None and not (is_number(calibrate) and 0 < calibrate < 1):
         raise _not_a_prevalence(calibrate, "a number between 0 and 1")
     return None if calibrate is None else float(calibrate)
 
 
 def _not_a_prevalence(calibrate: object, allowed: str) -> OptionError:
-    hint = _percent_hint("calibrate", calibrate)
+    hint = percent_hint("calibrate", calibrate)
     return OptionError(f"calibrate={shown(calibrate)} is not a prevalence", allowed, hint)
 
 
@@ -190,8 +212,26 @@ def check_calibrated(ci_method: str, over: object, average: object, *, bounds: b
             )
 
 
-def check_calibrated_methods(methods: Sequence[Method]) -> None:
-    """Refuse the area that is on a scale of its own."""
+def check_top(ci: object, thresholds: object, *, bounds: bool) -> None:
+    """Refuse what there is of the whole area only."""
+    given = {"ci=": ci is not None, "thresholds=": thresholds is not None, "bounds=True": bounds}
+    for name, is_given in given.items():
+        if is_given:
+            raise OptionError(
+                f"{name} is given with top=",
+                "one of them",
+                None if bounds else f"auc(..., method='step') takes {name} with top=",
+            )
+
+
+def check_calibrated_methods(methods: Sequence[Method], ci: object) -> None:
+    """Refuse the area that is on a scale of its own, and a bootstrap of the others."""
+    if ci is not None:
+        raise OptionError(
+            "ci= is given with calibrate=",
+            "one of them",
+            "average_precision(..., calibrate=, ci=) has an interval for method='step'",
+        )
     if "gain" in methods:
         raise OptionError(
             "method='gain' is given with calibrate=",
@@ -200,47 +240,12 @@ def check_calibrated_methods(methods: Sequence[Method]) -> None:
         )
 
 
-def targets(numbers: dict[Criterion, Numbers]) -> list[Target]:
-    """Return the targets of operating points, in the order of the parameters."""
-    found = [
-        Target(criterion, _target(criterion, value))
-        for criterion, given in numbers.items()
-        if given is not None
-        for value in (list(given) if _is_list(given) else [given])
-    ]
-    if not found:
-        raise OptionError(
-            "no target is given", f"one or more of {', '.join(f'{n}=' for n in numbers)}"
-        )
-    return found
-
-
-_SHARES = ("recall", "precision", "predicted_rate")
-
-
-def _target(criterion: Criterion, value: Any) -> float:
-    allowed: tuple[Callable[[float], bool], str] = {
-        "threshold": (lambda _: True, "numbers"),
-        "f_beta": (
-            lambda beta: 0 < beta <= _LARGEST_BETA,
-            f"numbers above 0 and up to {_LARGEST_BETA}",
-        ),
-    }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
-    is_allowed, numbers = allowed
-    if not _has_number_type(value):
-        raise OptionError(f"{criterion}={shown(value)} is not a number", numbers)
-    if not _is_number(value) or not is_allowed(float(value)):
-        hint = _percent_hint(criterion, value) if criterion in _SHARES else None
-        raise OptionError(f"{criterion}={shown(value)} is out of range", numbers, hint)
-    return float(value)
-
-
-def _percent_hint(name: str, value: Any) -> str | None:
-    is_percent = _is_number(value) and 2 <= value <= 100  # noqa: PLR2004
+def percent_hint(name: str, value: Any) -> str | None:
+    is_percent = is_number(value) and 2 <= value <= 100  # noqa: PLR2004
     return f"{value} % is {name}={value / 100}" if is_percent else None
 
 
-def _is_list(value: object) -> TypeGuard[Iterable[Any]]:
+def is_list(value: object) -> TypeGuard[Iterable[Any]]:
     # An array without dimensions is Iterable, and raises when iterated over.
     is_one = isinstance(value, (str, bytes)) or getattr(value, "shape", None) == ()
     has_no_order = isinstance(value, (set, frozenset, dict))
@@ -251,12 +256,12 @@ def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _has_number_type(value: object) -> bool:
+def has_number_type(value: object) -> bool:
     return isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
 
 
-def _is_number(value: Any) -> bool:
-    if not _has_number_type(value):
+def is_number(value: Any) -> bool:
+    if not has_number_type(value):
         return False
     try:
         return not math.isnan(value)
@@ -280,6 +285,24 @@ def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> 
         return Interval(confidence(ci), ci_method)
     check_numpy()
     return Interval(confidence(ci), ci_method, drawn)
+
+
+def drawn_interval(ci: Any, cluster: object, drawn: Resampling) -> Interval | None:
+    """Return the interval of a bootstrap."""
+    if ci is None:
+        check_not_drawn(drawn, "ci=")
+        check_cluster(cluster, ci)
+        return None
+    check_numpy()
+    return Interval(confidence(ci), "bootstrap", drawn)
+
+
+def check_not_drawn(drawn: Resampling, needed: str) -> None:
+    if drawn != Resampling():
+        raise OptionError(
+            "replicates=, seed= or stratified= is given, and nothing is resampled",
+            f"these with {needed}",
+        )
 
 
 def check_cluster(cluster: object, ci: object) -> None:
@@ -314,15 +337,31 @@ def resampling(replicates: Any, seed: Any, stratified: Any, cluster: object) -> 
     return Resampling(int(replicates), None if seed is None else int(seed), stratified)
 
 
+def recall_grid(
+    recalls: Any, over: object, *, start: Start, keep: Keep, extras: Iterable[str]
+) -> list[float] | None:
+    """Return the recalls of a curve, if it is on a grid of them."""
+    if recalls is None:
+        if over is not None:
+            raise OptionError("over= is given without recalls=", "both, for example recalls=101")
+        return None
+    given = {"start=": start != STARTS[0], "keep=": keep != "all"}
+    given |= {f"the column {name!r}": True for name in extras}
+    for name, is_given in given.items():
+        if is_given:
+            raise OptionError(f"{name} is asked for with recalls=", "one of them")
+    return recall_list(recalls)
+
+
 def recall_list(recalls: Any) -> list[float]:
-    """Return the recalls of a band, ascending."""
+    """Return the recalls of a grid, ascending."""
     if _is_integer(recalls) and 1 < recalls <= _MOST_RECALLS:
         return [place / (int(recalls) - 1) for place in range(int(recalls))]
-    values = list(recalls) if _is_list(recalls) else []
+    values = list(recalls) if is_list(recalls) else []
     if not values:
         raise OptionError(f"recalls={shown(recalls)} gives no recalls", _RECALLS)
     for value in values:
-        if not _is_number(value) or not 0 <= value <= 1:
+        if not is_number(value) or not 0 <= value <= 1:
             raise OptionError(f"recalls= holds {shown(value)}", _RECALLS)
     _check_ascending("recalls", values, _RECALLS)
     return [float(value) for value in values]
@@ -330,9 +369,9 @@ def recall_list(recalls: Any) -> list[float]:
 
 def confidence(ci: Any) -> float:
     """Return the level of an interval."""
-    if not _is_number(ci) or not 0 < ci < 1:
+    if not is_number(ci) or not 0 < ci < 1:
         allowed = "a number between 0 and 1"
-        raise OptionError(f"ci={shown(ci)} is not a level", allowed, _percent_hint("ci", ci))
+        raise OptionError(f"ci={shown(ci)} is not a level", allowed, percent_hint("ci", ci))
     if ci > _HIGHEST_LEVEL:
         raise OptionError(f"ci={shown(ci)} is too near 1", f"at most {_HIGHEST_LEVEL!r}")
     return float(ci)
@@ -352,10 +391,10 @@ def comparison(
     adjust = check_option("adjust", adjust, (None, *get_args(Adjust)))
     if against is not None:
         found = _against(request, against, baseline)
-        calibrated = reference(measure or "calibrated", calibrate)
+        calibrated = reference("calibrated" if measure is None else measure, calibrate)
         return Comparison(confidence(ci), (), found, adjust, calibrated)
     usual = "average_precision" if calibrate is None else "calibrated"
-    calibrated = reference(measure or usual, calibrate)
+    calibrated = reference(usual if measure is None else measure, calibrate)
     models = models_to_compare(request, baseline)
     return Comparison(confidence(ci), pairs_of(models, baseline), None, adjust, calibrated)
 
@@ -486,9 +525,9 @@ def key_name(over: object) -> str:
 
 def f_scores_and_steps(f_scores: Any, points: int) -> tuple[list[float], int]:
     """Return the F1 scores of iso lines, and how many steps a line has."""
-    scores = list(f_scores) if _is_list(f_scores) else [f_scores]
+    scores = list(f_scores) if is_list(f_scores) else [f_scores]
     for score in scores:
-        if not _is_number(score) or not 0 < score < 1:
+        if not is_number(score) or not 0 < score < 1:
             raise OptionError(f"f_scores= holds {shown(score)}", "numbers between 0 and 1")
     if not _is_integer(points) or not 1 < points <= _MOST_RECALLS:
         allowed = f"an integer from 2 to {_MOST_RECALLS}"

@@ -46,8 +46,9 @@ class Request:
     ``classes`` are the columns that say how much of each class a row holds, by role: ``truth``,
     maybe with ``weight``, or ``pos`` and ``neg``, maybe with ``pos_squares`` and ``neg_squares``.
     ``models`` maps each model's name to its score; where a single score was given, its only name is
-    ``None``. ``cluster`` names groups of rows that are not independent. ``side_by_side`` says that
-    models are compared row by row, so that the result has no key for them.
+    ``None``. ``cluster`` names groups of rows that are not independent. ``threshold`` is one for
+    each segment. ``side_by_side`` says that models are compared row by row, so that the result has
+    no key for them.
     """
 
     classes: dict[str, IntoColumn]
@@ -57,6 +58,7 @@ class Request:
     missing: Missing
     cluster: IntoColumn | None = None
     side_by_side: bool = False
+    threshold: IntoColumn | None = None
 
     @property
     def of_counts(self) -> bool:
@@ -81,10 +83,10 @@ class Request:
         That is so if only the schema can tell, or if all are constants: then the number of rows
         matters.
         """
-        cluster = [] if self.cluster is None else [self.cluster]
+        others = [item for item in (self.cluster, self.threshold) if item is not None]
         bin_end = [BIN_END] if self.of_counts else []
         roles = [*self.classes.values(), *self.models.values()]
-        return names_of([*roles, *self.keys, *cluster, *bin_end]) or None
+        return names_of([*roles, *self.keys, *others, *bin_end]) or None
 
 
 def names_of(items: Sequence[IntoColumn]) -> set[str] | None:
@@ -120,6 +122,7 @@ def request(
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
     cluster: IntoColumn | None = None,
+    threshold: IntoColumn | None = None,
 ) -> Request:
     """Return the request, or raise an error if parameters contradict each other."""
     missing = check_option("missing", missing, get_args(Missing))
@@ -140,7 +143,8 @@ def request(
             "a value of the truth",
             "truth= may be an expression, for example pl.col('class') == 'yes'",
         )
-    return Request(classes, _models(score), key_items(by), _label(pos_label), missing, cluster)
+    models, keys = _models(score), key_items(by)
+    return Request(classes, models, keys, _label(pos_label), missing, cluster, threshold=threshold)
 
 
 def _label(pos_label: Any) -> Any:

@@ -24,15 +24,28 @@ Start: TypeAlias = Literal["one", "first"] | None
 STARTS: tuple[Start, ...] = ("one", "first", None)
 Keep: TypeAlias = Literal["all", "corners"] | int
 LEAST_POINTS = 5  # that a thinned curve keeps
-Criterion: TypeAlias = Literal["recall", "precision", "threshold", "f_beta", "predicted_rate"]
+Criterion: TypeAlias = Literal[
+    "recall",
+    "precision",
+    "threshold",
+    "f_beta",
+    "predicted_rate",
+    "predicted_count",
+    "fpr",
+    "cost",
+]
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is asked of an operating point, such as a recall of at least 0.9."""
+    """What is asked of an operating point, such as a recall of at least 0.9.
+
+    ``costs`` are those of a false positive and of a false negative, for the least cost.
+    """
 
     criterion: Criterion
     value: float
+    costs: tuple[float, float] | None = None
 
 
 # --- areas -------------------------------------------------------------------------------------
@@ -42,7 +55,16 @@ Method: TypeAlias = Literal[
 ]
 METHODS: tuple[Method, ...] = get_args(Method)
 PARTIAL_METHODS: tuple[Method, ...] = ("step", "trapezoid", "interpolated", "envelope")
+Normaliser: TypeAlias = Literal["positives", "attainable"]
 Average: TypeAlias = Literal["macro", "weighted", "micro", "samples"]
+
+
+@dataclass(frozen=True)
+class Top:
+    """The points that retrieve at most ``count`` rows, and what their area is divided by."""
+
+    count: float
+    normaliser: Normaliser = "positives"
 
 
 @dataclass(frozen=True)

@@ -43,12 +43,13 @@ class Columns:
     scores: list[Column]
     cluster: Column | None = None
     bin_end: Column | None = None
+    threshold: Column | None = None
 
     @property
     def roles(self) -> dict[str, Column]:
         """Every role's column, under the name that it has among the rows."""
         roles = self.classes | {f"score_{i}": score for i, score in enumerate(self.scores)}
-        others = {"cluster": self.cluster, BIN_END: self.bin_end}
+        others = {"cluster": self.cluster, BIN_END: self.bin_end, THRESHOLD: self.threshold}
         return roles | {role: column for role, column in others.items() if column is not None}
 
     @property
@@ -117,13 +118,16 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     if request.cluster is not None:
         cluster = find_column(lf, "cluster", request.cluster)
         plain += [("cluster", cluster.name)] if is_plain(cluster.expression) else []
+    threshold = None
+    if request.threshold is not None:
+        threshold = find_column(lf, THRESHOLD, request.threshold)
     check_repeats(plain)
     check_repeats([("by", name) for _, outs in keys for name in outs])
 
     key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
     bin_end = _bin_end(lf, request, key_dtypes)
     by = [key for key, _ in keys]
-    columns = Columns(request, by, key_dtypes, classes, scores, cluster, bin_end)
+    columns = Columns(request, by, key_dtypes, classes, scores, cluster, bin_end, threshold)
     _check_key_names(columns, outputs)
     _check_no_counts(columns)
     _check_dtypes(columns)
@@ -212,6 +216,7 @@ def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns
         scores=[moved(f"score_{i}", score) for i, score in enumerate(columns.scores)],
         cluster=columns.cluster and moved("cluster", columns.cluster),
         bin_end=columns.bin_end and moved(BIN_END, columns.bin_end),
+        threshold=columns.threshold and moved(THRESHOLD, columns.threshold),
     )
 
 
@@ -346,7 +351,10 @@ def _check_dtypes(columns: Columns) -> None:
     if truth := columns.classes.get("truth"):
         for score in columns.scores:
             check_not_swapped(truth, score, pos_label)
-    for role, column in [*columns.classes.items(), *(("score", score) for score in columns.scores)]:
+    numbers = [("score", score) for score in columns.scores]
+    if columns.threshold is not None:
+        numbers.append((THRESHOLD, columns.threshold))
+    for role, column in [*columns.classes.items(), *numbers]:
         if role == "truth":
             _check_truth(column, pos_label)
         else:

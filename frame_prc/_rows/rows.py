@@ -3,8 +3,8 @@
 The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether a row may be
 invalid) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and ``neg``
 (with ``pos_squares`` and ``neg_squares`` where given, and with ``below`` if they are counts of
-bins), and ``cluster`` where one was given. So no name of the caller can clash with an internal one.
-The last step, :meth:`Rows.finish`, gives the keys their own names back.
+bins), and ``cluster`` and ``held``, a threshold, where given. So no name of the caller can clash
+with an internal one. The last step, :meth:`Rows.finish`, gives the keys their own names back.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import polars as pl
 
 from frame_prc._formulas import unsigned_zero
 from frame_prc._lazy import cached, concat, key_names, named
+from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.specs import Missing
 from frame_prc._rows.checks import (
     Check,
@@ -220,6 +221,7 @@ def _model_rows(
         *_classes(columns),
         *(["cluster"] if columns.cluster is not None else []),
         *(["below"] if columns.bin_end is not None else []),
+        *([pl.col(THRESHOLD).alias("held")] if columns.threshold is not None else []),
         suspect.alias("suspect"),
     )
 

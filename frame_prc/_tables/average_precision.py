@@ -16,7 +16,7 @@ from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.intervals import INTERVAL, check_method, with_interval
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import Calibration, Interval
+from frame_prc._request.specs import Calibration, Interval, Top
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
@@ -40,6 +40,7 @@ class AveragePrecision(Table):
     bounds: bool = False
     chance: bool = False
     calibration: Calibration | None = None
+    top: Top | None = None
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -71,7 +72,7 @@ class AveragePrecision(Table):
         """Return the area of each segment, maybe with what an interval needs, and the ranking."""
         if self.interval is None:
             ranking = rank(rows, self.bins)
-            return sized_areas(ranking, self.calibration), ranking
+            return sized_areas(ranking, self.calibration, self.top), ranking
         estimates = Estimates.of(rows, self.calibration, self.bins)
         table = estimates.keyed()
         if self.interval.resampling is not None:

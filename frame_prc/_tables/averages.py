@@ -19,7 +19,7 @@ from frame_prc._inference.intervals import INTERVAL
 from frame_prc._inference.sampled import SPREAD, with_deviations, with_limits, with_std_error
 from frame_prc._lazy import aggregated, key_names, left_join
 from frame_prc._ranking.ranking import rank
-from frame_prc._request.specs import Average, Interval
+from frame_prc._request.specs import Average, Interval, Top
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows, dropped
 from frame_prc._rows.table import Table
@@ -37,6 +37,7 @@ class Averages(Table):
     average: Average
     bins: Bins | None
     interval: Interval | None = None
+    top: Top | None = None
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -50,8 +51,9 @@ class Averages(Table):
         _check_samples(rows, self.average)
         if self.average == "micro":
             pooled = rank(without_key(rows, self.over), self.bins)
-            return sized_areas(pooled).with_columns(NONE_UNDEFINED)
-        means = _mean(sized_areas(rank(rows, self.bins)), rows, self.over, self.average)
+            return sized_areas(pooled, top=self.top).with_columns(NONE_UNDEFINED)
+        areas = sized_areas(rank(rows, self.bins), top=self.top)
+        means = _mean(areas, rows, self.over, self.average)
         if self.interval is None:
             return means
         return with_limits(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION, Areas
+from frame_prc._curves.areas import AVERAGE_PRECISION, AreaSpec
 from frame_prc._curves.expression import rank_expression, weighted_expression
 from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, check_frame
@@ -19,10 +19,13 @@ from frame_prc._request.options import (
     calibration,
     check_calibrated,
     check_calibrated_methods,
+    check_top,
+    drawn_interval,
     interval_of,
     method_list,
     recall_bounds,
     resampling,
+    top_rows,
 )
 from frame_prc._request.roles import check_column, check_option, request
 from frame_prc._request.specs import (
@@ -34,9 +37,11 @@ from frame_prc._request.specs import (
     IntoScores,
     Method,
     Missing,
+    Normaliser,
     Start,
 )
 from frame_prc._rows.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
+from frame_prc._tables.areas import Areas
 from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc._tables.averages import Averages
 from frame_prc.verbs.run import engine_verbs, run
@@ -70,6 +75,8 @@ def average_precision(
     stratified: bool = False,
     seed: int | None = None,
     calibrate: float | Literal["pooled"] | None = None,
+    top: float | None = None,
+    normaliser: Normaliser = "positives",
 ) -> FrameT:
     """Average precision of each segment, with its size, prevalence and, given ``ci``, an interval.
 
@@ -163,6 +170,14 @@ def average_precision(
         prevalence comparable. A number between 0 and 1, or ``"pooled"``: the share of positives of
         all rows of the model. Its interval is that of ``ci_method="influence"``; not with ``over``
         or ``bounds``.
+    top
+        Compute only the area over the points that retrieve at most this many rows, such as the 100
+        that are looked into. Rows of equal score are retrieved together: if they do not all fit,
+        none of them is.
+    normaliser
+        What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
+        trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top`` rows,
+        so that a perfect ranking has 1.
 
     Returns
     -------
@@ -255,24 +270,30 @@ def average_precision(
         ci, ci_method, cluster, resampling(replicates, seed, stratified, cluster)
     )
     reference = calibration(calibrate)
+    within = top_rows(top, normaliser)
     if engine := engine_of(frame):
         refused = {
             "over": over is not None,
             "average": average is not None,
             "bounds": bounds,
             "calibrate": reference is not None,
+            "top": within is not None,
         }
         verbs = engine_verbs(engine, asked, **refused, ci=interval is not None)
         outputs = AveragePrecision().columns(missing)
         table = verbs.average_precision(engine, frame, asked, outputs, bins)
         return cast("FrameT", table)
+    if within is not None:
+        check_top(ci if over is None else None, thresholds, bounds=bounds)
     if reference is not None:
         check_calibrated(ci_method, over, average, bounds=bounds)
-        return run(frame, asked, AveragePrecision(bins, interval, calibration=reference))
+        calibrated = AveragePrecision(bins, interval, calibration=reference, top=within)
+        return run(frame, asked, calibrated)
     if over is None and average is None:
-        return run(frame, asked, AveragePrecision(bins, interval, bounds or bins is not None))
+        bounds = bounds or bins is not None
+        return run(frame, asked, AveragePrecision(bins, interval, bounds, top=within))
     key, kind = average_over(over, average, interval, cluster, bounds=bounds)
-    return run(frame, asked, Averages(key, kind, bins, interval))
+    return run(frame, asked, Averages(key, kind, bins, interval, within))
 
 
 @verb
@@ -293,6 +314,13 @@ def auc(
     standardised: bool = False,
     thresholds: int | Sequence[float] | None = None,
     calibrate: float | Literal["pooled"] | None = None,
+    top: float | None = None,
+    normaliser: Normaliser = "positives",
+    ci: float | None = None,
+    cluster: IntoColumn | None = None,
+    replicates: int = 1000,
+    stratified: bool = False,
+    seed: int | None = None,
 ) -> FrameT:
     """Area under the precision-recall curve of each segment, by one or several methods.
 
@@ -350,6 +378,31 @@ def auc(
         prevalence equal to it. A number between 0 and 1, or ``"pooled"``: the share of positives of
         all rows of the model. For ``step`` it is the calibrated average precision (Siblini et al.
         2020, arXiv 1909.02827). Not for ``gain``.
+    top
+        Compute only the area over the points that retrieve at most this many rows, such as the 100
+        that are looked into. Rows of equal score are retrieved together: if they do not all fit,
+        none of them is. Only for ``step``.
+    normaliser
+        What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
+        trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top`` rows,
+        so that a perfect ranking has 1.
+    ci
+        Add ``std_error, ci_low, ci_high``: the standard deviation over bootstrap replicates, and an
+        interval of this level between two of their percentiles. It needs NumPy. Not with
+        ``calibrate``.
+    cluster
+        Column that names groups of rows that are not independent (same user, same day); the groups
+        are then taken as independent. For single rows only.
+    replicates
+        Number of resampled data sets, up to 1,000,000.
+    stratified
+        Resample positives and negatives separately, each to its original number, as if the class
+        sizes had been fixed in advance. Otherwise rows are resampled regardless of class, and the
+        prevalence varies between replicates. Not with ``cluster``.
+    seed
+        Integer that makes the interval reproducible: the same seed gives the same one for any kind
+        of frame, any order of the rows, and any other segments. ``None`` draws new samples each
+        time.
 
     Returns
     -------
@@ -383,8 +436,8 @@ def auc(
       1 (COCO) of the largest precision at that recall or a higher one.
     - ``gain``: trapezoid of the precision-recall-gain curve (Flach & Kull 2015, NIPS).
 
-    Only ``step`` has an interval, as ``ci`` of :func:`average_precision`. For the other areas,
-    resample the rows.
+    For ``step``, ``ci`` of :func:`average_precision` has an interval that needs no bootstrap, and
+    covers better where positives are few.
 
     Examples
     --------
@@ -412,12 +465,23 @@ def auc(
     standardised = check_option("standardised", standardised, (True, False))
     bounds, bins = recall_bounds(recall_range, methods), bins_of(thresholds)
     asked = request(
-        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, pos=pos, neg=neg
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        cluster=cluster,
     )
     reference = calibration(calibrate)
+    drawn = resampling(replicates, seed, stratified, cluster)
+    interval = drawn_interval(ci, cluster, drawn)
     if reference is not None:
-        check_calibrated_methods(methods)
-    return run(frame, asked, Areas(methods, start, bounds, standardised, bins, reference))
+        check_calibrated_methods(methods, ci)
+    spec = AreaSpec(methods, start, bounds, standardised, top_rows(top, normaliser, methods))
+    return run(frame, asked, Areas(spec, bins, reference, interval))
 
 
 @verb

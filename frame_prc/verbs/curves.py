@@ -8,29 +8,27 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 
 from frame_prc._curves.curve import Curve, Extras
-from frame_prc._curves.operating_points import OperatingPoints, iso_lines
+from frame_prc._curves.operating_points import iso_lines
 from frame_prc._engines.engine import engine_of
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT, check_frame
 from frame_prc._inference.bootstrap import Band
 from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
-    Numbers,
     bins_of,
     check_cluster,
     confidence,
     f_scores_and_steps,
     points_to_keep,
     prevalence,
+    recall_grid,
     recall_list,
     resampling,
-    targets,
 )
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option, request
 from frame_prc._request.specs import (
     STARTS,
-    Criterion,
     IntoColumn,
     IntoKeys,
     IntoScores,
@@ -38,6 +36,7 @@ from frame_prc._request.specs import (
     Missing,
     Start,
 )
+from frame_prc._tables.recall_grid import RecallGrid
 from frame_prc.verbs.run import engine_verbs, run
 
 if TYPE_CHECKING:
@@ -64,6 +63,8 @@ def curve(
     thresholds: int | Sequence[float] | None = None,
     ci: float | None = None,
     cluster: IntoColumn | None = None,
+    recalls: int | Sequence[float] | None = None,
+    over: str | None = None,
 ) -> FrameT:
     """Exact precision-recall curve of each segment: one row per distinct score.
 
@@ -134,6 +135,14 @@ def curve(
     cluster
         Column that names groups of rows that are not independent (same user, same day); the groups
         are then taken as independent. For single rows only.
+    recalls
+        Return the curve on a common grid of recalls instead: an ascending list, or how many to
+        space equally from 0 to 1. The point of each is that of the highest threshold that reaches
+        it. Without ``start``, ``keep``, ``envelope``, ``gain``, ``calibrate`` and ``ci``.
+    over
+        With ``recalls``, a key in ``by``, such as the fold, over whose segments the precision at
+        each recall is averaged. The mean curve is not the curve of the pooled rows: scores of
+        different folds are never compared with each other.
 
     Returns
     -------
@@ -144,6 +153,11 @@ def curve(
         ascends and the rows are in drawing order. Undefined values are null: recall in a segment
         without positives, precision at a given threshold that no row reaches, gains before the
         first true positive, and an interval of precision where no row is retrieved.
+
+        With ``recalls``, ``at_recall`` (Float64) comes before ``threshold``, every segment has a
+        row for each, ascending, and the rest is null where no threshold reaches the recall. With
+        ``over``, there are only ``at_recall``, ``precision`` and ``n_segments``, the number of
+        segments that reach the recall.
 
     Raises
     ------
@@ -198,131 +212,17 @@ def curve(
         neg=neg,
         cluster=cluster,
     )
+    grid = recall_grid(recalls, over, start=start, keep=kept, extras=extras.columns())
     if engine := engine_of(frame):
         thinned = isinstance(kept, int)
         refused = {"gain": gain, "calibrate": calibrate is not None, "ci": ci is not None}
+        refused["recalls"] = grid is not None
         verbs = engine_verbs(engine, asked, **refused, keep=thinned)
         points = verbs.curve(engine, frame, asked, start, keep, bins, envelope=envelope)
         return cast("FrameT", points)
+    if grid is not None:
+        return run(frame, asked, RecallGrid(grid, bins, over))
     return run(frame, asked, Curve(start, kept, bins, extras))
-
-
-@verb
-def operating_points(
-    frame: FrameT,
-    truth: IntoColumn | None = None,
-    score: IntoScores | None = None,
-    *,
-    by: IntoKeys | None = None,
-    weight: IntoColumn | None = None,
-    pos_label: object = None,
-    missing: Missing = "raise",
-    pos: IntoColumn | None = None,
-    neg: IntoColumn | None = None,
-    recall: float | Sequence[float] | None = None,
-    precision: float | Sequence[float] | None = None,
-    threshold: float | Sequence[float] | None = None,
-    f_beta: float | Sequence[float] | None = None,
-    predicted_rate: float | Sequence[float] | None = None,
-) -> FrameT:
-    """Find the threshold of each segment that best meets a target, and its precision and recall.
-
-    Give any number of targets, each as a number or a list. Of equally good points, the most precise
-    is taken, then the one of highest recall, then the one of highest threshold.
-
-    Parameters
-    ----------
-    frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
-    truth
-        Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
-    score
-        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
-        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
-        key column ``model``.
-    by
-        Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
-        are one segment.
-    weight
-        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
-        another of their values is missing. Other weights must be at least 1e-150, and their sum
-        below 1e150.
-    pos_label
-        The value of ``truth`` that is the positive class; all other values are negative. It is an
-        error if the value never occurs.
-    missing
-        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
-        ``"drop"``: leave such rows out, separately for each model, and report their number in
-        ``n_dropped``. ``"unretrieved"``: count a row without a score in the totals, as one that no
-        threshold retrieves; a missing truth still raises.
-    pos, neg
-        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
-        data that are already aggregated. Rows with the same score are added up. Integers are counts
-        of rows; floats are sums of weights, even if all of them are whole numbers.
-    recall
-        The most precise point with at least this recall, above 0 and up to 1. Of equally precise
-        points, the one of highest recall.
-    precision
-        The point of highest recall with at least this precision, above 0 and up to 1. Of points of
-        equal recall, the most precise.
-    threshold
-        The point at this threshold, which may lie between two scores; one threshold for all
-        segments.
-    f_beta
-        The point of the highest F score that weights recall this many times as much as precision.
-    predicted_rate
-        The point with the largest share of rows predicted positive that is at most this one, above
-        0 and up to 1: an alert budget. The budget is spent even if the last alerts find nothing, so
-        a smaller share may have the same recall.
-
-    Returns
-    -------
-    Same kind as ``frame``
-        The keys, then ``criterion`` (String), ``target`` (Float64), ``threshold``,
-        ``tp, fp, fn, tn, precision, recall`` as in :func:`curve`, ``f_score`` (F1, or the F-beta
-        requested; null without positives) and ``predicted_rate`` (``(tp + fp) / n``). Sorted by the
-        keys, then in the order of the parameters above. If no point meets a target, its row holds
-        nulls. With ``missing="drop"``, also ``n_dropped``.
-
-    Raises
-    ------
-    ColumnError, OptionError, FrameError
-        At the call, for invalid parameters and for columns that do not exist or have the wrong
-        dtype.
-    DataError
-        If the data contain invalid values. For a lazy frame, when the result is collected.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_prc
-    >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
-    >>> df.prc.operating_points("late", "score", recall=0.8, f_beta=1).select(
-    ...     "criterion", "target", "threshold", "precision", "recall", "f_score"
-    ... )
-    shape: (2, 6)
-    ┌───────────┬────────┬───────────┬───────────┬────────┬─────────┐
-    │ criterion ┆ target ┆ threshold ┆ precision ┆ recall ┆ f_score │
-    │ ---       ┆ ---    ┆ ---       ┆ ---       ┆ ---    ┆ ---     │
-    │ str       ┆ f64    ┆ f64       ┆ f64       ┆ f64    ┆ f64     │
-    ╞═══════════╪════════╪═══════════╪═══════════╪════════╪═════════╡
-    │ recall    ┆ 0.8    ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 0.8     │
-    │ f_beta    ┆ 1.0    ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 0.8     │
-    └───────────┴────────┴───────────┴───────────┴────────┴─────────┘
-    """
-    check_frame(frame)
-    asked: dict[Criterion, Numbers] = {
-        "recall": recall,
-        "precision": precision,
-        "threshold": threshold,
-        "f_beta": f_beta,
-        "predicted_rate": predicted_rate,
-    }
-    wanted = OperatingPoints(targets(asked))
-    roles = request(
-        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, pos=pos, neg=neg
-    )
-    return run(frame, roles, wanted)
 
 
 @verb

@@ -26,6 +26,8 @@ CRITERIA = {
     "threshold": [0.25, -1e300, INFINITY, 0.3],
     "f_beta": [1.0, 2.0, 0.5],
     "predicted_rate": [0.5, 0.1, 1.0],
+    "predicted_count": [3, 1.5, 100],
+    "fpr": [0.0, 0.3, 1.0],
 }
 
 exact_weights = pytest.mark.parametrize(
@@ -110,7 +112,7 @@ def test_no_point_that_meets_the_target_dominates_the_one_returned(kind, weights
 def dominates(point, other, criterion):
     """Return whether a point is as good in all respects, and better in one."""
     qualities = [[p.precision, p.tp] for p in (point, other)]
-    if criterion == "predicted_rate":  # a budget, to be spent
+    if criterion in ("predicted_rate", "predicted_count"):  # a budget, to be spent
         qualities = [
             [p.tp + p.fp, *some] for p, some in zip((point, other), qualities, strict=True)
         ]
@@ -335,6 +337,8 @@ def test_segments_that_lack_a_class_or_all_rows_keep_their_rows(kind, criterion)
         "threshold": [None, 0, 1],
         "f_beta": [None, None, 1],
         "predicted_rate": [None, 0, None],
+        "predicted_count": [None, None, None],
+        "fpr": [None, 0, None],
     }
     found = kind.rows(result)
     assert found["segment"].to_list() == ["empty", "negative", "positive"]

@@ -113,7 +113,7 @@ OUT_OF_RANGE = [
     *(("operating_points", {"recall": r}) for r in (0, -0.5, 1.5, NAN, "a", [0.5, 2], [])),
     *(("operating_points", {"precision": p}) for p in (0, 1.5, True)),
     *(("operating_points", {"predicted_rate": p}) for p in (0, 1.5)),
-    *(("operating_points", {"threshold": t}) for t in (NAN, "a", True)),
+    *(("operating_points", {"threshold": t}) for t in (NAN, ["a"], True)),
     *(("operating_points", {"f_beta": b}) for b in (0, INF, NAN)),
 ]
 

@@ -268,7 +268,13 @@ def meeting(
     rows: Sequence[Row], criterion: str, target: float
 ) -> tuple[list[Point], Callable[[Point], Fraction]]:
     """Return the points that meet a target, and what is to be as large as can be among them."""
-    points, n = curve(rows), sum(totals(rows))
+    points, (_, negatives) = curve(rows), totals(rows)
+    n = sum(totals(rows))
+    if criterion == "predicted_count":
+        return [p for p in points if p.tp + p.fp <= target], lambda p: p.tp + p.fp
+    if criterion == "fpr":
+        few = [p for p in points if negatives and float(p.fp / negatives) <= target]
+        return few, lambda p: p.tp
     share = {
         "recall": lambda p: p.recall,
         "precision": lambda p: p.precision,
@@ -287,6 +293,23 @@ def meeting(
     if criterion == "predicted_rate":
         defined = [p for p in defined if float(share(p)) <= target]
     return defined, value
+
+
+def least_cost(rows: Sequence[Row], fp: int, fn: int) -> Point | None:
+    """Return the point of least cost, of which to retrieve nothing is one."""
+    if not rows:
+        return None
+    points = [start(rows, None), *curve(rows)]
+    nothing = Fraction(-1)  # less precise than any point that costs the same
+    return max(
+        points,
+        key=lambda p: (
+            -(fp * p.fp + fn * p.fn),
+            nothing if p.precision is None else p.precision,
+            p.tp,
+            p.threshold,
+        ),
+    )
 
 
 def _point(rows: Sequence[Row], threshold: Any) -> Point:

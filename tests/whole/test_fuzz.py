@@ -141,6 +141,8 @@ MODELS = some("score", ["score", "other"], {"a": "score", "b": "other"})
 EDGES = some(3, 1, [0.5], [0, 1], [0.2, 0.9], [-1e308, 0.0, 1e-308, 1e308])
 STARTS, YES_OR_NO = some("one", "first", None), st.booleans()
 METHODS = ["step", "trapezoid", "interpolated", "envelope", "gain", "101-point", "11-point"]
+HELD = pl.DataFrame({"threshold": [0.5]})
+HELD_BY_KEY = pl.DataFrame({"k": [None, "a"], "threshold": [0.5, None]}, strict=False)
 CALIBRATIONS = some("pooled", 0.5, 1e-9, 0.9999999)
 SHARES, LEVELS, SEEDS = some(0.5, 0.0, 1.0, [0.1, 0.9]), some(0.95, 0.5), some(0, 1)
 OPTIONS: dict[str, st.SearchStrategy] = {
@@ -155,7 +157,8 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         thresholds=EDGES,
         ci=LEVELS,
         cluster=some("truth", "k", pl.col("score")),
-    ),
+    )
+    | parameters({"recalls": some(3, [0.0, 0.5])}, score=MODELS, thresholds=EDGES, over=some("k")),
     "average_precision": parameters(
         {"seed": SEEDS},
         score=MODELS,
@@ -178,6 +181,8 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         average=some("macro", "weighted", "micro", "samples"),
         score=MODELS,
         ci=LEVELS,
+        top=some(1, 2.5),
+        normaliser=some("positives", "attainable"),
     ),
     "auc": parameters(
         score=MODELS,
@@ -187,14 +192,41 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         start=STARTS,
         thresholds=EDGES,
         calibrate=CALIBRATIONS,
+    )
+    | parameters(
+        {"ci": LEVELS, "replicates": some(2, 3), "seed": SEEDS},
+        score=MODELS,
+        method=some("step", METHODS),
+        thresholds=EDGES,
+        top=some(2),
+        cluster=some("truth", "k"),
+        stratified=YES_OR_NO,
     ),
     "operating_points": parameters(
         score=MODELS,
         recall=SHARES,
         precision=SHARES,
-        threshold=some(0.5, -INFINITY, [0.0, 1e308]),
+        threshold=some(0.5, -INFINITY, [0.0, 1e308], "score", pl.lit(0.5), HELD, HELD_BY_KEY),
         f_beta=some(1, 0.5, [0.5, 2]),
         predicted_rate=SHARES,
+        predicted_count=some(2, [1, 1.5]),
+        fpr=some(0, 0.5),
+        cost=some((1, 1), [(0, 1), (2.5, 1)]),
+    )
+    | parameters(
+        {"ci": LEVELS},
+        score=MODELS,
+        threshold=some(0.5, pl.lit(0.5), HELD),
+        cluster=some("truth", "k"),
+    )
+    | parameters(
+        {"ci": LEVELS, "recall": SHARES, "replicates": some(2, 3), "seed": SEEDS},
+        score=MODELS,
+        threshold=some(0.5),
+        predicted_count=some(2),
+        cost=some((1, 3)),
+        cluster=some("truth", "k"),
+        stratified=YES_OR_NO,
     ),
     "summary": parameters(
         score=MODELS,

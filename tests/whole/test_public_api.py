@@ -38,10 +38,12 @@ COMMON = (
 )
 SIGNATURES = {
     "auc": f"({COMMON}, method='step', start='one', recall_range=None, standardised=False, "
-    "thresholds=None, calibrate=None)",
+    "thresholds=None, calibrate=None, top=None, normaliser='positives', ci=None, cluster=None, "
+    "replicates=1000, stratified=False, seed=None)",
     "average_precision": f"({COMMON}, pos_squares=None, neg_squares=None, over=None, average=None, "
     "thresholds=None, bounds=False, ci=None, ci_method='influence', cluster=None, "
-    "replicates=1000, stratified=False, seed=None, calibrate=None)",
+    "replicates=1000, stratified=False, seed=None, calibrate=None, top=None, "
+    "normaliser='positives')",
     "average_precision_expr": "(truth, score, weight=None)",
     "band": f"({COMMON}, recalls=101, ci=0.95, cluster=None, replicates=1000, stratified=False, "
     "seed=None)",
@@ -50,14 +52,15 @@ SIGNATURES = {
     "method='t', replicates=1000, seed=None, adjust=None)",
     "counts": f"({COMMON}, thresholds=None, pos_squares=None, neg_squares=None, squares=False)",
     "curve": f"({COMMON}, start='one', keep='all', envelope=False, gain=False, calibrate=None, "
-    "thresholds=None, ci=None, cluster=None)",
+    "thresholds=None, ci=None, cluster=None, recalls=None, over=None)",
     "heterogeneity": f"({COMMON}, pos_squares=None, neg_squares=None, cluster=None, "
     "measure='calibrated', calibrate=None)",
     "iso_f1": "(f_scores=(0.2, 0.4, 0.6, 0.8), points=101)",
     "merge_counts": "(*frames)",
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
     "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
-    "predicted_rate=None)",
+    "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ci=None, cluster=None, "
+    "replicates=1000, stratified=False, seed=None)",
     "plot": f"({COMMON}, start='one', ci=None, cluster=None, band=False, iso_f1=True, "
     "points=None, roc=False, threshold=None, facet=None, dark=False, title=None, width=None, "
     "height=None)",
@@ -71,13 +74,13 @@ SIGNATURES = {
 }
 # Parameters that mean something else than those of ``curve`` do.
 OWN_WORDS = {
-    "auc": {"calibrate", "missing", "start", "thresholds"},
-    "average_precision": {"calibrate", "ci", "cluster", "missing", "thresholds"},
-    "band": {"ci"},
-    "compare": {"calibrate", "ci", "cluster", "missing", "score"},
+    "auc": {"calibrate", "ci", "missing", "start", "thresholds"},
+    "average_precision": {"calibrate", "ci", "cluster", "missing", "over", "thresholds"},
+    "band": {"ci", "recalls"},
+    "compare": {"calibrate", "ci", "cluster", "missing", "over", "score"},
     "counts": {"thresholds"},
     "heterogeneity": {"by", "calibrate", "cluster"},
-    "operating_points": {"missing"},
+    "operating_points": {"ci", "missing"},
     "summary": {"calibrate", "ci", "missing"},
     "write_ggplot": {"ci", "frame", "keep"},
 }

@@ -1,0 +1,158 @@
+"""Thresholds that segments are given: by a frame, or by a column that is constant in a segment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_prc._curves.curve import CURVE
+from frame_prc._formulas import unsigned_zero, without_nan
+from frame_prc._lazy import aggregated, left_join, named
+from frame_prc._ranking.ranking import Ranking
+from frame_prc._request.roles import THRESHOLD
+from frame_prc._rows.checks import Check, with_checks
+from frame_prc._rows.rows import DROPPED, Rows
+from frame_prc.exceptions import ColumnError, DataError, nearest
+
+# The status of a row whose segment is given no threshold, and of one whose target no point meets.
+NO_THRESHOLD, NOT_MET = "no_threshold", "not_met"
+
+RATES = ("f_score", "predicted_rate")
+LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
+# Columns of operating points, which are not keys.
+_RESULTS = {"criterion", "target", *CURVE, *RATES, "expected_cost", "status", *LIMITS, *DROPPED}
+_TEXTS = (pl.String, pl.Categorical, pl.Enum)
+_TARGET = ("criterion", "target")
+
+
+@dataclass(frozen=True)
+class GivenThresholds:
+    """A frame of thresholds, or none: then rows have them in a column ``held``."""
+
+    frame: pl.LazyFrame | None = None
+
+    def of(self, ranking: Ranking, first: int) -> pl.LazyFrame:
+        """Return ``segment, order, criterion, target, held``, a row or more for each segment.
+
+        ``first`` is the lowest order. A segment without a threshold has a row with nulls.
+        """
+        given = _of_rows(ranking) if self.frame is None else _of_frame(self.frame, ranking)
+        held = pl.col("held").cast(pl.Float64).fill_nan(None)
+        return given.select(
+            "segment",
+            pl.col("order").fill_null(0).cast(pl.Int64) + first,
+            pl.col("criterion").fill_null("threshold"),
+            pl.coalesce(pl.col("target").cast(pl.Float64), held).alias("target"),
+            rounded(held, ranking.threshold_dtype).alias("held"),
+        )
+
+
+def rounded(threshold: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Round a threshold to the dtype of scores: 0.7 as a Float32 is slightly below 0.7."""
+    return threshold.cast(dtype).cast(pl.Float64)
+
+
+# --- a column of the rows --------------------------------------------------------------------
+
+
+def _of_rows(ranking: Ranking) -> pl.LazyFrame:
+    rows = ranking.rows
+    held = without_nan(pl.col("held"), pl.Float64())
+    table = aggregated(
+        rows.frame,
+        rows.keys,
+        held=held.first(),
+        values=held.n_unique(),
+        lowest=held.min(),
+        highest=held.max(),
+    )
+    checked = with_checks(table, table, [_constant_check(rows)], in_memory=rows.in_memory)
+    numbered = ranking.segments.numbered(checked)
+    return numbered.with_columns(order=pl.lit(0), criterion=pl.lit("threshold"), target="held")
+
+
+def _constant_check(rows: Rows) -> Check:
+    """Return the check that a segment has one threshold."""
+    column = rows.columns.threshold
+    name = "" if column is None else column.name
+    several = pl.col("values") > 1
+    details = [pl.col("lowest").filter(several).min(), pl.col("highest").filter(several).max()]
+
+    def error(count: int, lowest: float | None, highest: float | None) -> DataError:
+        segments = "1 segment" if count == 1 else f"{count} segments"
+        return DataError(
+            f"threshold= column {name!r} has several values, or missing ones beside others, in "
+            f"{segments}: from {lowest} to {highest}",
+            "one threshold for each segment in by=",
+            "add what it depends on to by=, or aggregate it, for example "
+            f"pl.col({name!r}).max().over(...)",
+        )
+
+    return Check(several.sum(), error, details)
+
+
+# --- a frame ---------------------------------------------------------------------------------
+
+
+def _of_frame(frame: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    rows, schema = ranking.rows, frame.collect_schema()
+    _check_frame(rows, schema)
+    internal = dict(zip(rows.columns.result_keys, rows.keys, strict=True))
+    shared = {key: name for name, key in internal.items() if name in schema}
+    segments = ranking.segments.table
+    left, right = [], []
+    for key, name in shared.items():
+        ours, theirs = segments.collect_schema()[key], schema[name]
+        dtype = _common(name, ours, theirs)
+        left.append(pl.col(key).cast(dtype))
+        right.append(unsigned_zero(named(name), theirs).cast(dtype).alias(key))
+    targets = [
+        named(name) if name in schema else pl.lit(None, dtype).alias(name)
+        for name, dtype in zip(_TARGET, (pl.String(), pl.Float64()), strict=True)
+    ]
+    given = frame.with_row_index("\0order").select(
+        *right, *targets, order="\0order", held=named(THRESHOLD)
+    )
+    keys = list(shared)
+    return left_join(segments.select("segment", *left), given, keys).sort("segment", "order")
+
+
+def _check_frame(rows: Rows, schema: pl.Schema) -> None:
+    """Raise unless the frame has a numeric threshold, and otherwise only keys and results."""
+    if THRESHOLD not in schema:
+        raise ColumnError(
+            "threshold= is a frame without a column 'threshold'",
+            "a result of operating_points(), or keys and a column 'threshold'",
+            nearest(THRESHOLD, schema),
+        )
+    if not schema[THRESHOLD].is_numeric():
+        raise ColumnError(
+            f"threshold= is a frame whose column 'threshold' has dtype {schema[THRESHOLD]}",
+            "a numeric column",
+        )
+    keys = rows.columns.result_keys
+    for name in schema:
+        if name not in _RESULTS and name not in keys:
+            raise ColumnError(
+                f"threshold= is a frame with a column {name!r}, which is not a key here",
+                f"the keys {', '.join(map(repr, keys))}, and columns of operating_points()"
+                if keys
+                else "columns of operating_points(), as there are no keys here",
+                f"name {name!r} in by=, or drop it from the frame",
+            )
+
+
+def _common(name: str, ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
+    """Return the dtype in which a key of both frames is compared."""
+    if ours == theirs:
+        return ours
+    if ours.is_integer() and theirs.is_integer():
+        return pl.Int128()
+    if isinstance(ours, _TEXTS) and isinstance(theirs, _TEXTS):
+        return pl.String()
+    raise ColumnError(
+        f"key {name!r} has dtype {ours} among the rows, and {theirs} in the frame of threshold=",
+        "one dtype",
+        f"cast one of them, for example pl.col({name!r}).cast(...)",
+    )

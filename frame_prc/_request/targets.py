@@ -1,0 +1,98 @@
+"""Targets of operating points: what is asked of a threshold, checked and converted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from frame_prc._request.options import (
+    check_cluster,
+    check_not_drawn,
+    confidence,
+    drawn_interval,
+    has_number_type,
+    is_list,
+    is_number,
+    percent_hint,
+)
+from frame_prc._request.specs import Criterion, Interval, Resampling, Target
+from frame_prc.exceptions import OptionError, shown
+
+_LARGEST_BETA = 1e100  # the square of a larger one overflows
+_LARGEST_COST = 1e100  # times the largest sum of weights it is still a number
+_PAIR = 2
+
+
+def targets(numbers: dict[Criterion, Any], *, others: bool = False) -> list[Target]:
+    """Return the targets of operating points, in the order of the parameters.
+
+    ``others`` says that some are given in another form.
+    """
+    found = [
+        target
+        for criterion, given in numbers.items()
+        if given is not None
+        for target in _targets(criterion, given)
+    ]
+    if not found and not others:
+        raise OptionError(
+            "no target is given", f"one or more of {', '.join(f'{n}=' for n in numbers)}"
+        )
+    return found
+
+
+def _targets(criterion: Criterion, given: Any) -> list[Target]:
+    values = list(given) if is_list(given) else [given]
+    if criterion != "cost":
+        return [Target(criterion, _target(criterion, value)) for value in values]
+    pairs = values if values and all(map(is_list, values)) else [given]
+    return [_cost(pair) for pair in pairs]
+
+
+def _cost(pair: Any) -> Target:
+    """Return the target of the least cost, whose value is the share of a false positive's cost."""
+    costs = list(pair) if is_list(pair) else []
+    fits = len(costs) == _PAIR and all(map(is_number, costs))
+    fp, fn = map(float, costs) if fits else (math.nan, math.nan)
+    if not (0 <= fp <= _LARGEST_COST and 0 <= fn <= _LARGEST_COST and fp + fn > 0):
+        raise OptionError(
+            f"cost={shown(pair)} is not a pair of costs",
+            "(cost of a false positive, cost of a false negative), numbers of 0 or more and up to "
+            f"{_LARGEST_COST}, not both 0",
+            "cost=(1, 10) if a missed positive costs ten times as much as a false alarm",
+        )
+    return Target("cost", fp / (fp + fn), (fp, fn))
+
+
+_SHARES = ("recall", "precision", "predicted_rate", "fpr")
+
+
+def _target(criterion: Criterion, value: Any) -> float:
+    allowed: tuple[Callable[[float], bool], str] = {
+        "threshold": (lambda _: True, "numbers"),
+        "f_beta": (
+            lambda beta: 0 < beta <= _LARGEST_BETA,
+            f"numbers above 0 and up to {_LARGEST_BETA}",
+        ),
+        "predicted_count": (lambda count: count > 0, "numbers above 0"),
+        "fpr": (lambda share: 0 <= share <= 1, "numbers from 0 to 1"),
+    }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
+    is_allowed, numbers = allowed
+    if not has_number_type(value):
+        raise OptionError(f"{criterion}={shown(value)} is not a number", numbers)
+    if not is_number(value) or not is_allowed(float(value)):
+        hint = percent_hint(criterion, value) if criterion in _SHARES else None
+        raise OptionError(f"{criterion}={shown(value)} is out of range", numbers, hint)
+    return float(value)
+
+
+def target_interval(
+    ci: Any, cluster: object, drawn: Resampling, targets: Sequence[Target]
+) -> Interval | None:
+    """Return the interval of operating points, which is drawn where a threshold is chosen."""
+    if all(target.criterion == "threshold" for target in targets):
+        check_not_drawn(drawn, "ci= and a target other than threshold=")
+        check_cluster(cluster, ci)
+        return None if ci is None else Interval(confidence(ci))
+    return drawn_interval(ci, cluster, drawn)

@@ -1,0 +1,222 @@
+"""Decisions: the thresholds at which a curve is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from frame_prc._curves.given_thresholds import GivenThresholds
+from frame_prc._frames.border import FrameT, check_frame, is_frame, scan_all
+from frame_prc._request.near_misses import verb
+from frame_prc._request.options import resampling
+from frame_prc._request.roles import request
+from frame_prc._request.specs import Criterion, IntoColumn, IntoKeys, IntoScores, Missing
+from frame_prc._request.targets import target_interval, targets
+from frame_prc._tables.operating_points import OperatingPoints
+from frame_prc.verbs.run import run
+
+if TYPE_CHECKING:
+    from frame_prc._frames.border import AnyFrame
+
+
+@verb
+def operating_points(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    by: IntoKeys | None = None,
+    weight: IntoColumn | None = None,
+    pos_label: object = None,
+    missing: Missing = "raise",
+    pos: IntoColumn | None = None,
+    neg: IntoColumn | None = None,
+    recall: float | Sequence[float] | None = None,
+    precision: float | Sequence[float] | None = None,
+    threshold: float | Sequence[float] | IntoColumn | AnyFrame | None = None,
+    f_beta: float | Sequence[float] | None = None,
+    predicted_rate: float | Sequence[float] | None = None,
+    predicted_count: float | Sequence[float] | None = None,
+    fpr: float | Sequence[float] | None = None,
+    cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
+    ci: float | None = None,
+    cluster: IntoColumn | None = None,
+    replicates: int = 1000,
+    stratified: bool = False,
+    seed: int | None = None,
+) -> FrameT:
+    """Find the threshold of each segment that best meets a target, and its precision and recall.
+
+    Give any number of targets, each as a number or a list. Of equally good points, the most precise
+    is taken, then the one of highest recall, then the one of highest threshold.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+    truth
+        Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
+    score
+        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
+        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
+        key column ``model``.
+    by
+        Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
+        are one segment.
+    weight
+        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
+        another of their values is missing. Other weights must be at least 1e-150, and their sum
+        below 1e150.
+    pos_label
+        The value of ``truth`` that is the positive class; all other values are negative. It is an
+        error if the value never occurs.
+    missing
+        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+        ``"drop"``: leave such rows out, separately for each model, and report their number in
+        ``n_dropped``. ``"unretrieved"``: count a row without a score in the totals, as one that no
+        threshold retrieves; a missing truth still raises.
+    pos, neg
+        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
+        data that are already aggregated. Rows with the same score are added up. Integers are counts
+        of rows; floats are sums of weights, even if all of them are whole numbers.
+    recall
+        The most precise point with at least this recall, above 0 and up to 1. Of equally precise
+        points, the one of highest recall.
+    precision
+        The point of highest recall with at least this precision, above 0 and up to 1. Of points of
+        equal recall, the most precise.
+    threshold
+        The point at this threshold, which may lie between two scores. A number or a list of numbers
+        is for all segments. A column or an expression gives each segment its own; it must be
+        constant within a segment. So does a frame with a column ``threshold``, such as what this
+        verb returned for other rows: its other columns must be keys, some or all of those in
+        ``by`` (and ``model``), or columns of operating points; ``criterion`` and ``target`` are
+        kept. A segment that it gives no threshold has a row of nulls.
+    f_beta
+        The point of the highest F score that weights recall this many times as much as precision.
+    predicted_rate
+        The point with the largest share of rows predicted positive that is at most this one, above
+        0 and up to 1: an alert budget. The budget is spent even if the last alerts find nothing, so
+        a smaller share may have the same recall.
+    predicted_count
+        The same for a number of rows, such as the 100 cases that can be looked into. Rows of equal
+        score are retrieved together: if they do not all fit, none of them is.
+    fpr
+        The point of highest recall at which at most this share of the negatives is predicted
+        positive, from 0 to 1.
+    cost
+        The point of least cost, for ``(cost of a false positive, cost of a false negative)``, or a
+        list of such pairs. If predicting no row positive costs the least, the threshold is ``inf``.
+        ``target`` is the first cost as a share of both: the best threshold if scores are calibrated
+        probabilities.
+    ci
+        Add ``precision_low, precision_high, recall_low, recall_high``, intervals of this level. At
+        a ``threshold=`` they are Wilson's, and need counts of rows. For other targets they are
+        percentiles over a bootstrap that chooses the threshold anew in each replicate, which needs
+        NumPy. To ask how a chosen threshold does on new rows, pass it as ``threshold=`` with these.
+    cluster
+        Column that names groups of rows that are not independent (same user, same day); the groups
+        are then taken as independent. For single rows only.
+    replicates
+        Number of resampled data sets, up to 1,000,000.
+    stratified
+        Resample positives and negatives separately, each to its original number, as if the class
+        sizes had been fixed in advance. Otherwise rows are resampled regardless of class, and the
+        prevalence varies between replicates. Not with ``cluster``.
+    seed
+        Integer that makes the bootstrap reproducible: the same seed gives the same interval for any
+        kind of frame, any order of the rows, and any other segments. ``None`` draws new samples
+        each time.
+
+    Returns
+    -------
+    Same kind as ``frame``
+        The keys, then ``criterion`` (String), ``target`` (Float64), ``threshold``,
+        ``tp, fp, fn, tn, precision, recall`` as in :func:`curve`, ``f_score`` (F1, or the F-beta
+        requested; null without positives) and ``predicted_rate`` (``(tp + fp) / n``). Sorted by the
+        keys, then in the order of the parameters above, thresholds of a column or frame last. If no
+        point meets a target, its row holds nulls. With ``missing="drop"``, also ``n_dropped``.
+
+        With ``cost``, also ``expected_cost``: the cost per row, null for other targets. With
+        ``ci``, also the intervals. With a column or a frame as ``threshold``, also ``status``:
+        ``"no_threshold"`` for a segment that is given none, ``"not_met"`` for a target that no
+        point meets, ``"no_negatives"``, ``"no_positives"``, ``"empty"``, or else ``"ok"``.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        At the call, for invalid parameters and for columns that do not exist or have the wrong
+        dtype.
+    DataError
+        If the data contain invalid values. For a lazy frame, when the result is collected.
+
+    Notes
+    -----
+    A threshold that is chosen on some rows does better on them than on others, and an interval that
+    takes it as given is too narrow; ``docs/statistics.md`` in the repository has a simulation. So
+    hold it to other rows. ``held`` has precision and recall there, and the last line adds a column
+    with the prediction to each row::
+
+        chosen = train.prc.operating_points("late", "score", by="carrier", recall=0.8)
+        held = test.prc.operating_points("late", "score", by="carrier", threshold=chosen, ci=0.95)
+        limits = chosen.select("carrier", "threshold")
+        predicted = pl.col("score") >= pl.col("threshold")
+        test.join(limits, on="carrier", how="left").with_columns(predicted=predicted)
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+    >>> df.prc.operating_points("late", "score", recall=0.8, f_beta=1).select(
+    ...     "criterion", "target", "threshold", "precision", "recall", "f_score"
+    ... )
+    shape: (2, 6)
+    ┌───────────┬────────┬───────────┬───────────┬────────┬─────────┐
+    │ criterion ┆ target ┆ threshold ┆ precision ┆ recall ┆ f_score │
+    │ ---       ┆ ---    ┆ ---       ┆ ---       ┆ ---    ┆ ---     │
+    │ str       ┆ f64    ┆ f64       ┆ f64       ┆ f64    ┆ f64     │
+    ╞═══════════╪════════╪═══════════╪═══════════╪════════╪═════════╡
+    │ recall    ┆ 0.8    ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 0.8     │
+    │ f_beta    ┆ 1.0    ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 0.8     │
+    └───────────┴────────┴───────────┴───────────┴────────┴─────────┘
+    """
+    check_frame(frame)
+    numbers, column, given = _given(threshold)
+    asked: dict[Criterion, object] = {
+        "recall": recall,
+        "precision": precision,
+        "threshold": numbers,
+        "f_beta": f_beta,
+        "predicted_rate": predicted_rate,
+        "predicted_count": predicted_count,
+        "fpr": fpr,
+        "cost": cost,
+    }
+    wanted = targets(asked, others=given is not None)
+    drawn = resampling(replicates, seed, stratified, cluster)
+    interval = target_interval(ci, cluster, drawn, wanted)
+    roles = request(
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        cluster=cluster,
+        threshold=column,
+    )
+    return run(frame, roles, OperatingPoints(wanted, given, interval))
+
+
+def _given(threshold: object) -> tuple[object, IntoColumn | None, GivenThresholds | None]:
+    """Return thresholds as numbers for all segments, as a column of the rows, or as a frame."""
+    if isinstance(threshold, (str, pl.Expr)):
+        return None, threshold, GivenThresholds()
+    if is_frame(threshold):
+        return None, None, GivenThresholds(scan_all(threshold))
+    return threshold, None, None

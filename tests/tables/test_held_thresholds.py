@@ -1,0 +1,245 @@
+"""Thresholds chosen on some rows and held to others: by a frame, or by a column of the rows."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import polars as pl
+import pytest
+from exact import segments
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import every_kind, every_polars_kind
+from polars.testing import assert_frame_equal
+from strategies import SCORES_OR_NONE, TIED_SCORES, frames
+
+import frame_prc
+from frame_prc import ColumnError, DataError, OptionError
+
+THRESHOLDS = pl.DataFrame(
+    {"segment": ["a", None], "threshold": [0.5, 0.0]}, schema={"segment": str, "threshold": float}
+)
+TRAIN = pl.DataFrame(
+    {
+        "region": ["n", "n", "n", "s", "s", "s"],
+        "late": [1, 0, 1, 1, 0, 0],
+        "score": [0.9, 0.8, 0.7, 0.6, 0.5, 0.4],
+    }
+)
+TEST = pl.DataFrame(
+    {
+        "region": ["n", "n", "s", "s", "w"],
+        "late": [1, 1, 0, 1, 1],
+        "score": [0.75, 0.65, 0.6, 0.5, 0.9],
+    }
+)
+COUNTS = ["tp", "fp", "fn", "tn"]
+
+
+def held(kind, df, threshold, truth="late", **options):
+    options = {"by": "region", **options}
+    found = frame_prc.operating_points(
+        kind.make(df), truth, "score", threshold=threshold, **options
+    )
+    return kind.rows(found)
+
+
+def by_definition(rows, threshold):
+    """Return the counts of rows at a threshold; without one, nulls."""
+    if threshold is None:
+        return (None,) * 4
+    predicted = [row.score is not None and row.score >= threshold for row in rows]
+    pairs = [(row.truth, is_predicted) for row, is_predicted in zip(rows, predicted, strict=True)]
+    return tuple(pairs.count(one) for one in [(1, 1), (0, 1), (1, 0), (0, 0)])
+
+
+# --- frames ------------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("given_as", ["DataFrame", "LazyFrame", "pandas"])
+@given(frames(SCORES_OR_NONE))
+def test_counts_are_those_of_the_rows_that_reach_their_segments_threshold(kind, given_as, df):
+    table = {
+        "DataFrame": THRESHOLDS,
+        "LazyFrame": THRESHOLDS.lazy(),
+        "pandas": THRESHOLDS.to_pandas(),
+    }[given_as]
+    found = held(kind, df, table, "truth", by="segment", missing="unretrieved")
+    known = dict(THRESHOLDS.rows())
+    expected = {
+        segment: by_definition(rows, known.get(segment))
+        for (segment,), rows in segments(df, "segment").items()
+    }
+    assert dict(zip(found["segment"], found.select(COUNTS).rows(), strict=True)) == expected
+
+
+@every_kind
+def test_what_was_chosen_on_other_rows_keeps_its_criterion_and_target(kind):
+    chosen = frame_prc.operating_points(
+        kind.make(TRAIN), "late", "score", by="region", recall=[0.5, 1.0]
+    )
+    found = held(kind, TEST, chosen)
+    columns = ["region", "criterion", "target", "threshold", *COUNTS, "status"]
+    assert found.select(columns).rows() == [
+        ("n", "recall", 0.5, 0.9, 0, 0, 2, 0, "no_negatives"),
+        ("n", "recall", 1.0, 0.7, 1, 0, 1, 0, "no_negatives"),
+        ("s", "recall", 0.5, 0.6, 0, 1, 1, 0, "ok"),
+        ("s", "recall", 1.0, 0.6, 0, 1, 1, 0, "ok"),
+        ("w", "threshold", None, None, None, None, None, None, "no_threshold"),
+    ]
+
+
+@every_kind
+def test_thresholds_by_some_of_the_keys_serve_all_segments_that_have_them(kind):
+    weeks = pl.concat([TEST.with_columns(week=week) for week in (1, 2)])
+    chosen = TRAIN.prc.operating_points("late", "score", by="region", f_beta=1)
+    alone = held(kind, TEST, chosen).drop("region")
+    found = held(kind, weeks, chosen, by=["week", "region"])
+    for week in (1, 2):
+        assert_frame_equal(found.filter(week=week).drop("week", "region"), alone)
+    for_all = held(kind, TEST, pl.DataFrame({"threshold": [0.6]}))
+    assert for_all.select("region", "tp").rows() == [("n", 2), ("s", 0), ("w", 1)]
+
+
+@every_kind
+def test_models_are_held_to_their_own_thresholds(kind):
+    models = {"plain": "score", "doubled": pl.col("score") * 2}
+    chosen = frame_prc.operating_points(TRAIN, "late", models, by="region", recall=1)
+    found = frame_prc.operating_points(
+        kind.make(TEST), "late", models, by="region", threshold=chosen
+    )
+    rows = kind.rows(found).select("model", "region", "threshold", "tp").rows()
+    assert rows == [
+        ("doubled", "n", 1.4, 1),
+        ("doubled", "s", 1.2, 0),
+        ("doubled", "w", None, None),
+        ("plain", "n", 0.7, 1),
+        ("plain", "s", 0.6, 0),
+        ("plain", "w", None, None),
+    ]
+
+
+@every_kind
+def test_targets_of_these_rows_come_before_given_thresholds(kind):
+    chosen = pl.DataFrame({"region": ["n", "s"], "threshold": [0.7, None]})
+    found = held(kind, TEST, chosen, precision=1.0)
+    assert found.select("region", "criterion", "threshold", "status").rows() == [
+        ("n", "precision", 0.65, "no_negatives"),
+        ("n", "threshold", 0.7, "no_negatives"),
+        ("s", "precision", None, "not_met"),
+        ("s", "threshold", None, "no_threshold"),
+        ("w", "precision", 0.9, "no_negatives"),
+        ("w", "threshold", None, "no_threshold"),
+    ]
+
+
+@every_kind
+@pytest.mark.parametrize(
+    "dtype", [pl.Int8, pl.UInt64, pl.Int64, pl.Float64, pl.Boolean, pl.Date, pl.Categorical]
+)
+def test_keys_of_any_dtype_find_their_thresholds(kind, dtype):
+    values = [date(2026, 1, 1), None] if dtype == pl.Date else [1, None]
+    keys = pl.Series("region", values).cast(pl.String if dtype == pl.Categorical else dtype)
+    df = pl.DataFrame({"region": keys.cast(dtype), "late": [1, 1], "score": [0.5, 0.5]})
+    table = df.select("region", threshold=pl.Series([0.5, 0.6]))
+    found = held(kind, df, kind.make(table) if kind.name == "pandas" else table)
+    known = {row["region"]: row["tp"] for row in found.iter_rows(named=True)}
+    assert sorted(known.values()) == [0, 1]
+    assert known[None] == 0
+
+
+@every_polars_kind
+def test_integer_keys_of_other_sizes_are_the_same_keys(kind):
+    df = TEST.with_columns(region=pl.lit(7, pl.Int8))
+    table = pl.DataFrame({"region": [7, 2**40], "threshold": [0.6, 0.1]})
+    assert held(kind, df, table)["tp"].to_list() == [3 - 0]
+
+
+@every_kind
+def test_segments_without_rows_here_are_not_in_the_result(kind):
+    found = held(
+        kind,
+        TEST.filter(region="n"),
+        TRAIN.prc.operating_points("late", "score", by="region", recall=1),
+    )
+    assert found["region"].to_list() == ["n"]
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (pl.DataFrame({"region": ["n"]}), ["without a column 'threshold'"]),
+        (pl.DataFrame({"region": ["n"], "threshold": ["x"]}), ["dtype String", "numeric"]),
+        (
+            pl.DataFrame({"region": ["n"], "week": [1], "threshold": [0.1]}),
+            ["'week'", "not a key", "drop it"],
+        ),
+        (
+            pl.DataFrame({"region": [1], "threshold": [0.1]}),
+            ["key 'region'", "String", "Int64", "cast"],
+        ),
+    ],
+    ids=["no threshold", "text", "unknown key", "other dtype"],
+)
+@every_polars_kind
+def test_frames_that_do_not_fit_are_refused_at_the_call(kind, table, words):
+    with pytest.raises(ColumnError) as caught:
+        frame_prc.operating_points(kind.make(TEST), "late", "score", by="region", threshold=table)
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+# --- columns -----------------------------------------------------------------------------------
+
+
+@every_kind
+@given(frames(TIED_SCORES), st.sampled_from(["limit", "expression"]))
+def test_a_column_gives_each_segment_its_own_threshold(kind, df, given_as):
+    limit = pl.when(pl.col("segment") == "a").then(0.5).when(pl.col("segment") == "b").then(0.0)
+    threshold = "limit" if given_as == "limit" else pl.col("limit") * 1
+    df = df.with_columns(limit=limit)
+    found = held(kind, df, threshold, "truth", by=["segment", "week"])
+    table = df.select("segment", "week", threshold="limit").unique()
+    assert_frame_equal(found, held(kind, df, table, "truth", by=["segment", "week"]))
+
+
+@every_kind
+def test_a_column_without_keys_holds_for_all_rows(kind):
+    found = held(kind, TEST.with_columns(limit=0.6), "limit", by=None)
+    assert found.select("target", "tp", "fp", "status").rows() == [(0.6, 3, 1, "ok")]
+
+
+@every_kind
+def test_a_column_that_varies_within_a_segment_is_an_error(kind):
+    df = TEST.with_columns(limit=pl.Series([0.1, 0.2, 0.5, None, 0.3]))
+    with pytest.raises(
+        DataError, match=r"'limit' has several values.* in 2 segments: from 0\.1 to 0\.5"
+    ):
+        held(kind, df, "limit")
+
+
+def test_a_column_of_texts_is_refused():
+    with pytest.raises(ColumnError, match="'region' has dtype String"):
+        frame_prc.operating_points(TEST, "late", "score", threshold="region")
+
+
+# --- the documented way to predictions ---------------------------------------------------------
+
+
+@every_kind
+def test_predictions_join_by_key(kind):
+    chosen = TRAIN.prc.operating_points("late", "score", by="region", recall=1)
+    joined = TEST.join(chosen.select("region", "threshold"), on="region", how="left")
+    predicted = joined.with_columns(predicted=pl.col("score") >= pl.col("threshold"))
+    found = held(kind, TEST, chosen)
+    counts = predicted.group_by("region", maintain_order=True).agg(
+        tp=(pl.col("predicted") & (pl.col("late") == 1)).sum().cast(pl.Int64),
+        some=pl.col("predicted").is_not_null().any(),
+    )
+    known = counts.select("region", tp=pl.when("some").then("tp"))
+    assert found.select("region", "tp").rows() == known.rows()
+
+
+def test_nothing_asked_for_is_an_error():
+    with pytest.raises(OptionError, match="no target is given"):
+        frame_prc.operating_points(TEST, "late", "score")
