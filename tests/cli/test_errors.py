@@ -406,8 +406,24 @@ def test_what_a_user_wrote_stays_as_it_was(written):
             "no such command 'average_precision'. Hint: did you mean 'ap'?\n",
         ),
         (
-            ["operating-points", "rows.csv"],
-            "no such command 'operating-points'. Hint: did you mean 'points'?\n",
+            ["operating_points", "rows.csv"],
+            "no such command 'operating_points'. Hint: did you mean 'points'?\n",
+        ),
+        (
+            ["plot_summary", "rows.csv"],
+            "no such command 'plot_summary'. Hint: did you mean 'plot-summary'?\n",
+        ),
+        (
+            ["average-precision", "rows.csv", "--group", "region"],
+            "no such option: --group. Hint: did you mean --by?\n",
+        ),
+        (
+            ["plot", "rows.csv", "--recall", "0.9"],
+            "no such option: --recall. Hint: --points 'recall=NUMBER' marks such a point.\n",
+        ),
+        (
+            ["plot", "rows.csv", "--f-beta", "1"],
+            "no such option: --f-beta. Hint: --points 'f-beta=NUMBER' marks such a point.\n",
         ),
         (
             ["ap", "rows.csv", "--group", "region"],

@@ -46,6 +46,7 @@ def test_every_parameter_of_a_verb_is_an_option(command):
         ("curve --keep 5 --envelope", "curve", {"keep": 5, "envelope": True}),
         ("curve --ci .9 --cluster user", "curve", {"ci": 0.9, "cluster": "user"}),
         ("curve --thresholds 5 --start none", "curve", {"thresholds": 5, "start": None}),
+        ("curve --start None", "curve", {"start": None}),
         ("ap --calibrate .2", "average_precision", {"calibrate": 0.2}),
         ("ap --calibrate pooled", "average_precision", {"calibrate": "pooled"}),
         ("summary --overall", "summary", {"overall": True}),
@@ -154,6 +155,9 @@ def test_a_model_is_named_before_its_column():
         ("False", pl.Boolean(), False),
         ("yes", pl.Boolean(), "yes"),
         ("one", pl.Int64(), "one"),
+        ("1.0", pl.Int64(), 1),
+        ("1.5", pl.Int64(), "1.5"),
+        ("nan", pl.Int64(), "nan"),
         ("one", pl.Decimal(5, 2), "one"),
         ("2024-02-03", pl.Date(), dt.date(2024, 2, 3)),
         ("2024-02-03T04:05", pl.Datetime("us"), dt.datetime(2024, 2, 3, 4, 5)),
@@ -168,7 +172,8 @@ def test_a_label_has_the_dtype_of_its_truth(text, dtype, value):
 
 
 @pytest.mark.parametrize(
-    ("column", "label"), [("said", "yes"), ("number", "1"), ("late", "true"), ("day", "2024-01-02")]
+    ("column", "label"),
+    [("said", "yes"), ("number", "1"), ("number", "1.0"), ("late", "true"), ("day", "2024-01-02")],
 )
 def test_the_positive_label_is_found_in_a_column_of_any_dtype(column, label):
     day = pl.when("late").then(dt.date(2024, 1, 2)).otherwise(dt.date(2024, 1, 3))
