@@ -11,7 +11,7 @@ from command_line import ASKED, ROWS, WRITERS, leftovers, process, run, said
 
 
 SUFFIXES = ".parquet, .pq, .csv, .tsv, .tab, .arrow, .feather, .ipc, .ndjson, .jsonl"
-WRITTEN = ".parquet, .csv, .tsv, .arrow, .feather, .ndjson, .jsonl, .json"
+WRITTEN = ".parquet, .csv, .tsv, .arrow, .feather, .ndjson, .jsonl, .json, .md, .html"
 USAGE = [
     (
         "ap rows.csv",
@@ -227,7 +227,7 @@ USAGE = [
     ),
     (
         "ap rows.csv -t late -s score -f xml",
-        "--format xml is not known. Allowed: table, json, ndjson, csv, tsv.",
+        "--format xml is not known. Allowed: table, json, ndjson, csv, tsv, markdown, html.",
     ),
 ]
 DATA = [
