@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any
@@ -13,6 +13,7 @@ import frame_prc
 from frame_prc.cli import charts, errors, gate, output
 from frame_prc.cli import input as _input
 from frame_prc.cli.counting import counts
+from frame_prc.cli.dates import keys, names
 from frame_prc.cli.gate import Condition
 from frame_prc.cli.options import (
     COMPARE,
@@ -32,6 +33,7 @@ from frame_prc.cli.options import (
     segment,
 )
 from frame_prc.cli.reading import check_numbers
+from frame_prc.cli.score_dtypes import in_one_dtype
 from frame_prc.cli.source import Dialect, Source
 from frame_prc.cli.work import Progress, done
 
@@ -208,7 +210,7 @@ def execute(command: Command, options: Values) -> int:
         options["text"] or (),
     )
     with _input.opened(options["paths"], options["input_format"], dialect) as (source, rows):
-        parameters = arguments(command, options, rows.collect_schema())
+        parameters = arguments(command, options, source, rows)
         output.check_not_source(path, source.paths)
         check_numbers(source, rows, parameters)
         progress = Progress(f"reading {source}")
@@ -219,10 +221,10 @@ def execute(command: Command, options: Values) -> int:
         frame = done(lambda: _input.read_by(work, source, rows), progress)
     if frame is None:
         return errors.SUCCESS
-    keys = [*_IDENTIFYING, *(parameters["by"] or ())]
+    identifying = [*_IDENTIFYING, *names(parameters["by"] or ())]
     if path is None:
-        output.show(frame, form, keys)
-    return errors.SUCCESS if gate.is_passed(frame, conditions, keys) else errors.FAILED
+        output.show(frame, form, identifying)
+    return errors.SUCCESS if gate.is_passed(frame, conditions, identifying) else errors.FAILED
 
 
 def _check_output(command: Command, path: str | None, form: str | None) -> None:
@@ -234,17 +236,19 @@ def _check_output(command: Command, path: str | None, form: str | None) -> None:
         output.check(path, form)
 
 
-def arguments(command: Command, options: Values, schema: Mapping[str, pl.DataType]) -> Values:
+def arguments(command: Command, options: Values, source: Source, rows: pl.LazyFrame) -> Values:
     """Return the verb's parameters."""
+    schema = rows.collect_schema()
     parameters: Values = {
         name: option.parse(options[name]) if options[name] not in (None, []) else None
         for name, option in command.options().items()
     }
     if parameters.get("score"):
         parameters["score"] = scores(parameters["score"], schema)
-    for name in ("by", "facet"):
-        if parameters.get(name):
-            parameters[name] = columns(parameters[name], schema)
+    if parameters.get("by"):
+        parameters["by"] = keys(parameters["by"], source, rows, schema)
+    if parameters.get("facet"):
+        parameters["facet"] = columns(parameters["facet"], schema)
     if parameters.get("facet") == ["none"]:
         parameters["facet"] = False
     if parameters.get("against"):
@@ -264,6 +268,7 @@ def _result(
     progress: Progress,
 ) -> pl.DataFrame | None:
     """Return a table to print or to judge; write a result to the path, if there is one."""
+    parameters = {**parameters, "score": in_one_dtype(parameters["score"], rows)}
     if command.writes:
         frame_prc.write_ggplot(rows, path or "", **parameters)
         return None

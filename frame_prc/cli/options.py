@@ -229,7 +229,11 @@ OPTIONS: dict[str, Option] = {
         "-s",
     ),
     "by": Option(
-        list[str], f"Segments: one result per value. For several keys {_SEVERAL}.", COLUMN, "-b"
+        list[str],
+        "Segments: one result per value. day:1w cuts a column of dates into weeks (s, m, h, d, w, "
+        f"mo, q or y). For several keys {_SEVERAL}.",
+        "COLUMN[:PERIOD]",
+        "-b",
     ),
     "weight": Option(str, "Sample weights.", COLUMN, "-w"),
     "pos_label": Option(
