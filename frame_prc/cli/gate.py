@@ -18,6 +18,7 @@ _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": opera
 _CONDITION = re.compile(r"\s*([^<>=!]+?)\s*([<>=!]+)\s*(\S+)\s*")
 _ALLOWED = "a column, one of <, <=, >, >=, and a number"
 _HINT = "for example --fail-under 'average_precision<0.3', in quotes"
+_INTERVAL = ("std_error", "ci_low", "ci_high")
 
 Row = Mapping[str, Any]
 
@@ -63,7 +64,7 @@ def check_columns(asked: Sequence[Condition], schema: Mapping[str, pl.DataType])
         if name not in schema:
             raise ColumnError(
                 f"--fail-under names {name!r}, which is not a column of the result",
-                hint=nearest(name, numeric),
+                hint="--ci 0.95 adds it" if name in _INTERVAL else nearest(name, numeric),
             )
         if name not in numeric:
             raise ColumnError(

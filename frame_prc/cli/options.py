@@ -380,9 +380,10 @@ RESULT: dict[str, Option] = {
 GATE: dict[str, Option] = {
     "fail_under": Option(
         list[str],
-        "Exit with code 3 if a row meets this condition: a column, one of <, <=, >, >=, and a "
-        "number, in quotes. Such rows are named on standard error, and so are rows without a "
-        "value, which do not fail. Repeat it for several.",
+        "Exit with code 3 if a row meets this condition, such as 'average_precision<0.3': a "
+        "column, one of <, <=, >, >=, and a number. Such rows are named on standard error. So are "
+        "rows without a value, which do not fail, unless no row has one: that is an error. Repeat "
+        "it for several.",
         "CONDITION",
     ),
 }

@@ -145,6 +145,11 @@ ALLOWED = (
             "you mean 'average_precision'?",
         ),
         (
+            "ci_low<.2",
+            "--fail-under names 'ci_low', which is not a column of the result. Hint: --ci 0.95 "
+            "adds it.",
+        ),
+        (
             "status<3",
             "--fail-under names 'status', which has dtype String. Allowed: a numeric column. Hint: "
             "the columns are 'n', 'n_pos', 'prevalence', 'average_precision'.",
