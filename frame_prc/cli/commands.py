@@ -224,7 +224,9 @@ def execute(command: Command, options: Values) -> int:
     identifying = [*_IDENTIFYING, *names(parameters["by"] or ())]
     if path is None:
         output.show(frame, form, identifying)
-    return errors.SUCCESS if gate.is_passed(frame, conditions, identifying) else errors.FAILED
+    if conditions and not gate.is_passed(frame, conditions, identifying):
+        return errors.FAILED
+    return errors.SUCCESS
 
 
 def _check_output(command: Command, path: str | None, form: str | None) -> None:

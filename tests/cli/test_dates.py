@@ -89,6 +89,19 @@ def test_a_period_is_a_key_like_any_other(here):
     assert (code, err.splitlines()[0]) == (3, "frame-prc: region='south', day=2024-01-01: n is 1")
 
 
+def test_days_are_clusters_within_their_weeks(here):
+    fourfold = pl.concat([DATED.with_columns(pl.col("score") - n / 100) for n in range(4)])
+    fourfold.write_csv("days.csv")
+    asked = ["-b", "day:1mo", "--ci", ".9", "--cluster", "day", "-o", "out.parquet"]
+    assert run("ap", "days.csv", *ASKED, *asked) == (0, "", "")
+    months = fourfold.with_columns(month=pl.col("day").str.head(7))
+    expected = frame_prc.average_precision(
+        months, "late", "score", by="month", ci=0.9, cluster="day"
+    )
+    table = pl.read_parquet(here / "out.parquet")
+    assert_frame_equal(table.drop("day"), expected.drop("month"), rel_tol=1e-12)
+
+
 def test_counts_of_several_files_have_one_key(here):
     for place, part in enumerate([DATED[:3], DATED[3:]]):
         part.write_csv(here / f"part-{place}.csv")

@@ -151,8 +151,9 @@ MIXED = {
 
 
 @pytest.mark.parametrize("mixed", MIXED.values(), ids=MIXED)
-@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64], ids=str)
-@pytest.mark.parametrize("command", ["ap", "counts", "compare"])
+@pytest.mark.parametrize(
+    ("command", "dtype"), [("ap", pl.Float32), ("counts", pl.Float64), ("compare", pl.Float64)]
+)
 def test_scores_of_several_dtypes_are_ranked_together(here, mixed, dtype, command):
     rows = ROWS.with_columns(pl.col("score").cast(dtype), mixed=mixed)
     rows.write_parquet("mixed.parquet")
