@@ -18,8 +18,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 is success, 1 bad data, 2 bad usage, 130 a run interrupted by Ctrl-C, and 143 one ended by
-    SIGTERM.
+    0 is success, 1 bad data, 2 bad usage, 3 a row that meets a condition of ``--fail-under``, 130 a
+    run interrupted by Ctrl-C, and 143 one ended by SIGTERM.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _HELP = """Precision-recall curves and average precision per segment, from files
 Example:
   frame-prc summary rows.csv --truth outcome --score model --by region --pos-label yes
 
-Exit codes: 0 success, 1 bad data, 2 bad usage.
+Exit codes: 0 success, 1 bad data, 2 bad usage, 3 a row met --fail-under.
 """
 
 
@@ -67,7 +67,10 @@ def _app() -> typer.Typer:
     )
     app.callback()(_main)
     for command in COMMANDS:
-        app.command(command.name)(command.function())
+        function = command.function()
+        app.command(command.name)(function)
+        if command.other_name:
+            app.command(command.other_name, hidden=True)(function)
     app.command("demo")(demo)
     return app
 

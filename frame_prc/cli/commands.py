@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any
@@ -10,16 +10,20 @@ from typing import Annotated, Any
 import polars as pl
 
 import frame_prc
-from frame_prc.cli import charts, output
+from frame_prc.cli import charts, errors, gate, output
 from frame_prc.cli import input as _input
 from frame_prc.cli.counting import counts
+from frame_prc.cli.dates import keys, names
+from frame_prc.cli.gate import Condition
 from frame_prc.cli.options import (
     COMPARE,
     DEBUG,
     FOR_R,
+    GATE,
     OPTIONS,
     PICTURE,
     PLOT,
+    PLOT_SUMMARY,
     RESULT,
     SOURCE,
     Option,
@@ -29,6 +33,7 @@ from frame_prc.cli.options import (
     segment,
 )
 from frame_prc.cli.reading import check_numbers
+from frame_prc.cli.score_dtypes import in_one_dtype
 from frame_prc.cli.source import Dialect, Source
 from frame_prc.cli.work import Progress, done
 
@@ -36,6 +41,7 @@ Values = dict[str, Any]
 
 # Columns that identify a row, besides the keys: a wide table repeats them in each block.
 _IDENTIFYING = ("level", "model", "model_a", "model_b", "method", "criterion", "target")
+_JUDGED = ("average_precision", "summary", "compare", "heterogeneity", "operating_points")
 
 
 @dataclass(frozen=True)
@@ -52,9 +58,20 @@ class Command:
     own: dict[str, Option] = field(default_factory=dict)
 
     @property
+    def other_name(self) -> str | None:
+        """The name of the verb, if the command is called by a shorter one."""
+        verb = self.verb.replace("_", "-")
+        return None if verb == self.name else verb
+
+    @property
     def draws(self) -> bool:
         """Whether the result is a chart, and not a table."""
-        return self.verb == "plot"
+        return self.verb in {"plot", "plot_summary"}
+
+    @property
+    def judges(self) -> bool:
+        """Whether the result has one row per segment or model, which may fail the command."""
+        return self.verb in _JUDGED
 
     @property
     def writes(self) -> bool:
@@ -66,14 +83,15 @@ class Command:
         options = OPTIONS | self.own
         return {name: options[name] for name in self._parameters()}
 
-    def function(self) -> Callable[..., None]:
+    def function(self) -> Callable[..., int]:
         """Return a function with a parameter for every option, from which Typer makes a command."""
 
-        def run(**options: Any) -> None:
-            execute(self, options)
+        def run(**options: Any) -> int:
+            return execute(self, options)
 
         parameters = self._signature()
-        run.__doc__ = f"{self.help}\n\n\b\nExample:\n  {self.example}"
+        also = f"Also called {self.other_name}.\n\n" if self.other_name else ""
+        run.__doc__ = f"{self.help}\n\n{also}\b\nExample:\n  {self.example}"
         run.__annotations__ = {p.name: p.annotation for p in parameters}
         run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         return run
@@ -82,7 +100,7 @@ class Command:
         defaults = self._parameters()
         own = [option.parameter(name, defaults[name]) for name, option in self.options().items()]
         result = PICTURE if self.draws else FOR_R if self.writes else RESULT
-        common = SOURCE | result | DEBUG
+        common = SOURCE | result | (GATE if self.judges else {}) | DEBUG
         others = [
             option.parameter(name, False if option.kind is bool else None)
             for name, option in common.items()
@@ -161,6 +179,13 @@ COMMANDS = [
         PLOT,
     ),
     Command(
+        "plot-summary",
+        "plot_summary",
+        "Draw the average precision of each segment in an HTML, SVG or PNG file.",
+        "frame-prc plot-summary rows.parquet -t late -s old -s new -b carrier -o summary.html",
+        PLOT_SUMMARY,
+    ),
+    Command(
         "ggplot",
         "write_ggplot",
         "Write a table and the ggplot2 script that draws its curves.",
@@ -170,10 +195,14 @@ COMMANDS = [
 ]
 
 
-def execute(command: Command, options: Values) -> None:
-    """Run a command: check the options, read the files, compute, and print or write the result."""
+def execute(command: Command, options: Values) -> int:
+    """Run a command: check the options, read the files, compute, and print or write the result.
+
+    The exit code is not 0 if a row meets a condition of ``--fail-under``.
+    """
     path, form = options["output"], options.get("format")
     _check_output(command, path, form)
+    conditions = gate.conditions(options.get("fail_under") or ())
     dialect = Dialect(
         options["separator"],
         options["decimal_comma"],
@@ -181,17 +210,23 @@ def execute(command: Command, options: Values) -> None:
         options["text"] or (),
     )
     with _input.opened(options["paths"], options["input_format"], dialect) as (source, rows):
-        parameters = arguments(command, options, rows.collect_schema())
+        parameters = arguments(command, options, source, rows)
         output.check_not_source(path, source.paths)
         check_numbers(source, rows, parameters)
         progress = Progress(f"reading {source}")
 
         def work(source: Source, rows: pl.LazyFrame) -> pl.DataFrame | None:
-            return _result(command, source, rows, parameters, path, progress)
+            return _result(command, source, rows, parameters, path, conditions, progress)
 
         frame = done(lambda: _input.read_by(work, source, rows), progress)
-    if frame is not None:
-        output.show(frame, form, [*_IDENTIFYING, *(parameters["by"] or ())])
+    if frame is None:
+        return errors.SUCCESS
+    identifying = [*_IDENTIFYING, *names(parameters["by"] or ())]
+    if path is None:
+        output.show(frame, form, identifying)
+    if conditions and not gate.is_passed(frame, conditions, identifying):
+        return errors.FAILED
+    return errors.SUCCESS
 
 
 def _check_output(command: Command, path: str | None, form: str | None) -> None:
@@ -203,17 +238,19 @@ def _check_output(command: Command, path: str | None, form: str | None) -> None:
         output.check(path, form)
 
 
-def arguments(command: Command, options: Values, schema: Mapping[str, pl.DataType]) -> Values:
+def arguments(command: Command, options: Values, source: Source, rows: pl.LazyFrame) -> Values:
     """Return the verb's parameters."""
+    schema = rows.collect_schema()
     parameters: Values = {
         name: option.parse(options[name]) if options[name] not in (None, []) else None
         for name, option in command.options().items()
     }
     if parameters.get("score"):
         parameters["score"] = scores(parameters["score"], schema)
-    for name in ("by", "facet"):
-        if parameters.get(name):
-            parameters[name] = columns(parameters[name], schema)
+    if parameters.get("by"):
+        parameters["by"] = keys(parameters["by"], source, rows, schema)
+    if parameters.get("facet"):
+        parameters["facet"] = columns(parameters["facet"], schema)
     if parameters.get("facet") == ["none"]:
         parameters["facet"] = False
     if parameters.get("against"):
@@ -229,9 +266,11 @@ def _result(
     rows: pl.LazyFrame,
     parameters: Values,
     path: str | None,
+    conditions: Sequence[Condition],
     progress: Progress,
 ) -> pl.DataFrame | None:
-    """Return a result to print, or write it to the path."""
+    """Return a table to print or to judge; write a result to the path, if there is one."""
+    parameters = {**parameters, "score": in_one_dtype(parameters["score"], rows)}
     if command.writes:
         frame_prc.write_ggplot(rows, path or "", **parameters)
         return None
@@ -239,7 +278,20 @@ def _result(
         result = counts(source, rows, parameters, progress)
     else:
         result = getattr(frame_prc, command.verb)(rows, **parameters)
-    if path is None:
-        return result.collect()
-    (charts if command.draws else output).save(result, path)
-    return None
+    if command.draws:
+        charts.save(result, path or "")
+        return None
+    return _table(result, path, conditions)
+
+
+def _table(
+    result: pl.LazyFrame, path: str | None, conditions: Sequence[Condition]
+) -> pl.DataFrame | None:
+    gate.check_columns(conditions, result.collect_schema())
+    if path is not None and not conditions:
+        output.save(result, path)
+        return None
+    frame = result.collect()
+    if path is not None:
+        output.save(frame.lazy(), path)
+    return frame

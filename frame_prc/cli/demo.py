@@ -48,9 +48,12 @@ def demo(
     flights = pl.scan_parquet(bundled_flights())
     scores = done(lambda: scorecards(flights), Progress("computing the scorecards"))
     show_text(lambda console: _show(scores, console))
-    html, tsv, script = done(lambda: write(flights, folder), Progress("drawing the curves"))
+    # Full paths and a URL, which open wherever a browser or R is started.
+    html, tsv, script = done(
+        lambda: write(flights, folder.resolve()), Progress("drawing the curves")
+    )
     written = _WRITTEN.format(
-        html=html, tsv=tsv, script=script, command=_command(script), program=_program()
+        html=html.as_uri(), tsv=tsv, script=script, command=_command(script), program=_program()
     )
     show_text(lambda console: console.print(written, soft_wrap=True))
 
@@ -139,9 +142,12 @@ def _command(script: Path) -> str:
 
 _WRITTEN = """
 Written:
-  {html}  the curves of both models, for a browser
-  {tsv}   the curves as a table
-  {script}     an R script that draws the table: {command}
+  {html}
+    the curves of both models, for a browser
+  {tsv}
+    the curves as a table
+  {script}
+    an R script that draws the table: {command}
 
 To do the same for your own file, such as a CSV whose column outcome is yes or no:
   {program} summary mine.csv --truth outcome --pos-label yes --score model --by region

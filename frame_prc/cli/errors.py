@@ -9,7 +9,7 @@ import signal
 from frame_prc.cli.options import OPTIONS, PLOT, SOURCE, flag
 from frame_prc.exceptions import DataError, PrcError, message
 
-SUCCESS, BAD_DATA, BAD_USAGE, INTERRUPTED = 0, 1, 2, 128 + signal.SIGINT
+SUCCESS, BAD_DATA, BAD_USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 128 + signal.SIGINT
 
 _FLAGS = {name: flag(name) for name in [*OPTIONS, *PLOT, *SOURCE]} | {"path": "--output"}
 _QUOTED = r"(?<!\w)(?:'[^']*'|\"[^\"]*\")"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 from frame_prc._request.near_misses import parameter_name
+from frame_prc._request.specs import Criterion
 from frame_prc.cli.commands import COMMANDS
+from frame_prc.cli.options import flag
 from frame_prc.exceptions import OptionError
 
 
@@ -15,9 +18,9 @@ def near_miss(error: Exception, arguments: Sequence[str]) -> OptionError | None:
 
 
 def _command(typed: str) -> OptionError | None:
-    names = {command.verb: command.name for command in COMMANDS if command.verb != command.name}
-    meant = names.get(typed.replace("-", "_"))
-    if meant is None:
+    names = {command.verb: command.name for command in COMMANDS}
+    meant = names.get(typed)
+    if meant is None or meant == typed:
         return None
     return OptionError(f"no such command {typed!r}", hint=f"did you mean {meant!r}?")
 
@@ -37,5 +40,7 @@ def _option_hint(name: str, own: Sequence[str]) -> str | None:
         return None
     if meant in own:
         return f"did you mean {meant}=?"
+    if meant in get_args(Criterion) and "points" in own:
+        return f"--points '{flag(meant)[2:]}=NUMBER' marks such a point"
     commands = [command.name for command in COMMANDS if meant in command.options()]
     return f"{meant}= is an option of {', '.join(commands)}" if commands else None

@@ -47,6 +47,14 @@ def _integer(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() else None
 
 
+def _whole(text: str) -> int:
+    """Return an integer, which may be written with a point: pandas writes 1.0 beside a gap."""
+    number = Decimal(text)
+    if number != int(number):
+        raise ValueError(text)
+    return int(number)
+
+
 def _pieces(texts: Sequence[str]) -> list[str]:
     return [piece.strip() for text in texts for piece in text.split(",")]
 
@@ -95,8 +103,8 @@ def segment(text: str, schema: Mapping[str, pl.DataType]) -> str | dict[str, Any
 
 
 def none_or(text: str) -> str | None:
-    """Return a word, or ``None`` for the word none."""
-    return None if text == "none" else text
+    """Return a word, or ``None`` for the word none, or None as in Python."""
+    return None if text.lower() == "none" else text
 
 
 def targets(texts: Sequence[str]) -> dict[str, list[float]]:
@@ -115,7 +123,7 @@ def targets(texts: Sequence[str]) -> dict[str, list[float]]:
 
 _READERS: dict[Any, Callable[[str], Any]] = {
     bool: lambda text: {"true": True, "false": False}[text.lower()],
-    int: int,
+    int: _whole,
     float: float,
     Decimal: Decimal,
     date: date.fromisoformat,
@@ -221,7 +229,11 @@ OPTIONS: dict[str, Option] = {
         "-s",
     ),
     "by": Option(
-        list[str], f"Segments: one result per value. For several keys {_SEVERAL}.", COLUMN, "-b"
+        list[str],
+        "Segments: one result per value. day:1w cuts a column of dates into weeks (s, m, h, d, w, "
+        f"mo, q or y). For several keys {_SEVERAL}.",
+        "COLUMN[:PERIOD]",
+        "-b",
     ),
     "weight": Option(str, "Sample weights.", COLUMN, "-w"),
     "pos_label": Option(
@@ -327,6 +339,15 @@ PLOT: dict[str, Option] = {
     "height": Option(int, "Height of a panel in pixels.", INTEGER),
 }
 
+# Options that have another meaning in plot-summary.
+PLOT_SUMMARY: dict[str, Option] = {
+    "ci": Option(float, "Confidence level of the intervals.", "LEVEL"),
+    "baseline": Option(str, "Draw the difference of all other models from this one.", "MODEL"),
+    "dark": PLOT["dark"],
+    "title": PLOT["title"],
+    "width": Option(int, "Width of the panel of average precisions in pixels.", INTEGER),
+}
+
 SOURCE: dict[str, Option] = {
     "input_format": Option(
         str, "Format of the files; by default their suffix says it.", values=KINDS
@@ -354,6 +375,16 @@ RESULT: dict[str, Option] = {
         short="-f",
         values=FORMATS,
         default_text="table to a terminal, tsv to a pipe",
+    ),
+}
+GATE: dict[str, Option] = {
+    "fail_under": Option(
+        list[str],
+        "Exit with code 3 if a row meets this condition, such as 'average_precision<0.3': a "
+        "column, one of <, <=, >, >=, and a number. Such rows are named on standard error. So are "
+        "rows without a value, which do not fail, unless no row has one: that is an error. Repeat "
+        "it for several.",
+        "CONDITION",
     ),
 }
 PICTURE: dict[str, Option] = {

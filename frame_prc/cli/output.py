@@ -18,12 +18,14 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._files import atomic_write, check_writable
+from frame_prc.cli import documents
 from frame_prc.exceptions import FileError, OptionError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-FORMATS = ("table", "json", "ndjson", "csv", "tsv")
+FORMATS = ("table", "json", "ndjson", "csv", "tsv", "markdown", "html")
+_ALSO_CALLED = {"md": "markdown"}
 _ROWS_AT_ONCE = 50_000
 _OS_ERROR = re.compile(r"([^:]*) \(os error (\d+)\)")
 # errno values that only writing can raise.
@@ -35,7 +37,7 @@ _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 def check(output: str | None, form: str | None) -> None:
     """Refuse a file or a format that cannot be written, before anything is read."""
-    if form is not None and form not in FORMATS:
+    if form is not None and form not in (*FORMATS, *_ALSO_CALLED):
         raise OptionError(f"--format {form} is not known", ", ".join(FORMATS))
     if output is None:
         return
@@ -107,6 +109,8 @@ _WRITERS: dict[str, Callable[[pl.LazyFrame, Path], None]] = {
     ".ndjson": lambda result, part: _write_lines(_ndjson(result.collect()), part),
     ".jsonl": lambda result, part: _write_lines(_ndjson(result.collect()), part),
     ".json": lambda result, part: _write_lines(_json(result.collect()), part),
+    ".md": lambda result, part: _write_lines(documents.markdown(result.collect()), part),
+    ".html": lambda result, part: _write_lines(documents.html(result.collect()), part),
 }
 
 
@@ -121,6 +125,7 @@ def _write_lines(lines: Iterator[bytes], part: Path) -> None:
 def show(frame: pl.DataFrame, form: str | None, keys: Sequence[str]) -> None:
     """Print a result; by default a table to a terminal, and TSV elsewhere."""
     form = form or ("table" if sys.stdout is not None and sys.stdout.isatty() else "tsv")
+    form = _ALSO_CALLED.get(form, form)
     if form == "table":
         from frame_prc.cli import table as _table  # noqa: PLC0415 - importing Rich is slow
 
@@ -196,4 +201,6 @@ _PRINTERS: dict[str, Callable[[pl.DataFrame], Iterator[bytes]]] = {
     "tsv": _csv("\t"),
     "json": _json,
     "ndjson": _ndjson,
+    "markdown": documents.markdown,
+    "html": documents.html,
 }

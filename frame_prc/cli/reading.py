@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import polars as pl
 
@@ -123,6 +124,12 @@ def check_numbers(source: Source, lf: pl.LazyFrame, parameters: Mapping[str, obj
             if schema.get(name) == pl.String:
                 with reading(source):
                     raise _not_numeric(role, name, lf, source.dialect)
+
+
+def first_value(lf: pl.LazyFrame, name: str, where: pl.Expr) -> Any:
+    """Return the first value of a column where a condition holds, or None if there is none."""
+    found = lf.filter(where).select(named(name)).head(1).collect(engine="streaming")
+    return found.item() if found.height else None
 
 
 def _names(columns: object) -> list[str]:

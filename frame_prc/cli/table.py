@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 from rich import box
@@ -13,12 +13,11 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
+from frame_prc.cli.cells import texts
+
 MOST_ROWS = 200
 _GAP = 2
 _NARROW = 9  # the width that a header may have even above narrower cells
-_SMALLEST, _LARGEST = 1e-3, 1e6
-# Shown with all digits, because a rounded threshold retrieves other rows.
-_EXACT = ("threshold", "below", "best_f1_threshold")
 
 
 def show(frame: pl.DataFrame, keys: Sequence[str], console: Console) -> None:
@@ -44,23 +43,13 @@ class _Column:
 
     @classmethod
     def of(cls, values: pl.Series) -> _Column:
-        exact = values.cast(pl.String) if values.name in _EXACT else values
-        cells = [_text(value) for value in exact]
+        cells = texts(values, missing="null")
         header = _folded(values.name, max(_NARROW, *map(cell_len, cells)))
         return cls(values.name, header, cells, values.dtype.is_numeric())
 
     @property
     def width(self) -> int:
         return _GAP + max(map(cell_len, [*self.header.splitlines(), *self.cells]))
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, float):
-        plain = value == 0 or _SMALLEST <= abs(value) < _LARGEST
-        return f"{value:.4f}" if plain else f"{value:.4g}"
-    return str(value)
 
 
 def _folded(name: str, width: int) -> str:

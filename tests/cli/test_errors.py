@@ -11,7 +11,7 @@ from command_line import ASKED, ROWS, WRITERS, leftovers, process, run, said
 
 
 SUFFIXES = ".parquet, .pq, .csv, .tsv, .tab, .arrow, .feather, .ipc, .ndjson, .jsonl"
-WRITTEN = ".parquet, .csv, .tsv, .arrow, .feather, .ndjson, .jsonl, .json"
+WRITTEN = ".parquet, .csv, .tsv, .arrow, .feather, .ndjson, .jsonl, .json, .md, .html"
 USAGE = [
     (
         "ap rows.csv",
@@ -227,7 +227,7 @@ USAGE = [
     ),
     (
         "ap rows.csv -t late -s score -f xml",
-        "--format xml is not known. Allowed: table, json, ndjson, csv, tsv.",
+        "--format xml is not known. Allowed: table, json, ndjson, csv, tsv, markdown, html.",
     ),
 ]
 DATA = [
@@ -406,8 +406,24 @@ def test_what_a_user_wrote_stays_as_it_was(written):
             "no such command 'average_precision'. Hint: did you mean 'ap'?\n",
         ),
         (
-            ["operating-points", "rows.csv"],
-            "no such command 'operating-points'. Hint: did you mean 'points'?\n",
+            ["operating_points", "rows.csv"],
+            "no such command 'operating_points'. Hint: did you mean 'points'?\n",
+        ),
+        (
+            ["plot_summary", "rows.csv"],
+            "no such command 'plot_summary'. Hint: did you mean 'plot-summary'?\n",
+        ),
+        (
+            ["average-precision", "rows.csv", "--group", "region"],
+            "no such option: --group. Hint: did you mean --by?\n",
+        ),
+        (
+            ["plot", "rows.csv", "--recall", "0.9"],
+            "no such option: --recall. Hint: --points 'recall=NUMBER' marks such a point.\n",
+        ),
+        (
+            ["plot", "rows.csv", "--f-beta", "1"],
+            "no such option: --f-beta. Hint: --points 'f-beta=NUMBER' marks such a point.\n",
         ),
         (
             ["ap", "rows.csv", "--group", "region"],

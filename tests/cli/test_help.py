@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from checkout import README, in_checkout
-from command_line import ROWS, process, run
+from command_line import ASKED, ROWS, process, run
 
 import frame_prc
 from frame_prc.cli import commands as _commands
@@ -39,7 +39,9 @@ def test_help_lists_the_commands_and_brings_no_other_package_along():
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
     *help_text, packages = done.stdout.splitlines()
     assert packages == "set()"
-    names = re.findall(r"^  (\w+)  +", "\n".join(help_text).partition("Commands:")[2], re.MULTILINE)
+    names = re.findall(
+        r"^  ([\w-]+)  +", "\n".join(help_text).partition("Commands:")[2], re.MULTILINE
+    )
     assert names == [*(command.name for command in _commands.COMMANDS), "demo"]
 
 
@@ -65,6 +67,23 @@ def test_the_example_of_a_command_runs(command):
     rows.write_csv("rows.csv")
     code, _, err = run(*shlex.split(command.example)[1:])
     assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "more"),
+    [
+        ("ap", "average-precision", []),
+        ("points", "operating-points", ["--recall", ".5"]),
+        ("ggplot", "write-ggplot", ["-o", "curves.tsv"]),
+    ],
+)
+def test_a_short_command_is_also_called_as_its_verb(name, other, more):
+    assert f"Also called {other}." in run(name, "--help")[1]
+    assert f" {other} " not in run("--help")[1]
+    assert run(other, "--help")[1].startswith(f"Usage: frame-prc {other} ")
+    options = ["rows.csv", *ASKED, *more]
+    assert run(name, *options)[0] == 0
+    assert run(other, *options) == run(name, *options)
 
 
 @in_checkout

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from command_line import ASKED, ROWS, result, run
+from command_line import ASKED, ROWS, result, run, said
 from polars.testing import assert_frame_equal
 
 import frame_prc
@@ -46,6 +46,7 @@ def test_every_parameter_of_a_verb_is_an_option(command):
         ("curve --keep 5 --envelope", "curve", {"keep": 5, "envelope": True}),
         ("curve --ci .9 --cluster user", "curve", {"ci": 0.9, "cluster": "user"}),
         ("curve --thresholds 5 --start none", "curve", {"thresholds": 5, "start": None}),
+        ("curve --start None", "curve", {"start": None}),
         ("ap --calibrate .2", "average_precision", {"calibrate": 0.2}),
         ("ap --calibrate pooled", "average_precision", {"calibrate": "pooled"}),
         ("summary --overall", "summary", {"overall": True}),
@@ -141,6 +142,48 @@ def test_a_model_is_named_before_its_column():
     assert "model" not in result("ap", "equals.parquet", "-t", "late", "-s", "a=b").columns
 
 
+MIXED = {
+    "Int64": pl.col("user"),
+    "UInt64": pl.col("user").cast(pl.UInt64),
+    "Decimal": pl.col("w").cast(pl.Decimal(10, 2)),
+    "long and exact": pl.col("user") * 2**60,
+}
+
+
+@pytest.mark.parametrize("mixed", MIXED.values(), ids=MIXED)
+@pytest.mark.parametrize(
+    ("command", "dtype"), [("ap", pl.Float32), ("counts", pl.Float64), ("compare", pl.Float64)]
+)
+def test_scores_of_several_dtypes_are_ranked_together(here, mixed, dtype, command):
+    rows = ROWS.with_columns(pl.col("score").cast(dtype), mixed=mixed)
+    rows.write_parquet("mixed.parquet")
+    asked = ["-t", "late", "-s", "score", "-s", "new=mixed", "-b", "region", "-o", "out.parquet"]
+    assert run(command, "mixed.parquet", *asked) == (0, "", "")
+    verb = {"ap": "average_precision"}.get(command, command)
+    scores = {"score": "score", "new": pl.col("mixed").cast(pl.Float64)}
+    expected = getattr(frame_prc, verb)(rows, "late", scores, by="region")
+    assert_frame_equal(pl.read_parquet(here / "out.parquet"), expected, rel_tol=1e-12)
+
+
+def test_integers_that_would_be_rounded_are_refused():
+    long = pl.Series("long", [2**53 + 1, 2**53, 0, 1, 2, 3])
+    ROWS.with_columns(long).write_parquet("long.parquet")
+    told = (
+        "--score column 'long' holds 9007199254740993, which Float64 would round; 'score' is "
+        "Float64. Allowed: scores of one dtype, or numbers that Float64 holds exactly. Hint: run "
+        "the command once for each score."
+    )
+    assert said("ap", "long.parquet", "-t", "late", "-s", "score,long") == (2, told)
+    assert run("ap", "long.parquet", "-t", "late", "-s", "long")[0] == 0
+
+
+def test_scores_that_show_their_dtype_late_are_ranked_together():
+    lines = [*(f"{n % 3 == 0},{n % 9},{n % 7 / 8}" for n in range(11_000)), "false,0.5,1"]
+    Path("long.csv").write_text("\n".join(["late,score,other", *lines]), encoding="utf-8")
+    table = result("ap", "long.csv", "-t", "late", "-s", "score,other")
+    assert table["n"].to_list() == [11_001, 11_001]
+
+
 @pytest.mark.parametrize(
     ("text", "dtype", "value"),
     [
@@ -154,6 +197,9 @@ def test_a_model_is_named_before_its_column():
         ("False", pl.Boolean(), False),
         ("yes", pl.Boolean(), "yes"),
         ("one", pl.Int64(), "one"),
+        ("1.0", pl.Int64(), 1),
+        ("1.5", pl.Int64(), "1.5"),
+        ("nan", pl.Int64(), "nan"),
         ("one", pl.Decimal(5, 2), "one"),
         ("2024-02-03", pl.Date(), dt.date(2024, 2, 3)),
         ("2024-02-03T04:05", pl.Datetime("us"), dt.datetime(2024, 2, 3, 4, 5)),
@@ -168,7 +214,8 @@ def test_a_label_has_the_dtype_of_its_truth(text, dtype, value):
 
 
 @pytest.mark.parametrize(
-    ("column", "label"), [("said", "yes"), ("number", "1"), ("late", "true"), ("day", "2024-01-02")]
+    ("column", "label"),
+    [("said", "yes"), ("number", "1"), ("number", "1.0"), ("late", "true"), ("day", "2024-01-02")],
 )
 def test_the_positive_label_is_found_in_a_column_of_any_dtype(column, label):
     day = pl.when("late").then(dt.date(2024, 1, 2)).otherwise(dt.date(2024, 1, 3))

@@ -218,9 +218,31 @@ def test_a_picture_is_drawn_from_rows_and_from_a_curve(here, suffix):
     assert leftovers(here) == []
 
 
+@pytest.mark.parametrize("suffix", PICTURES)
+@pytest.mark.parametrize("models", ["score", "score,other"])
+def test_a_picture_of_a_summary_is_drawn(here, suffix, models):
+    asked = ["-t", "late", "-s", models, "-b", "region", "--cluster", "user", "--title", "Lateness"]
+    asked += ["--calibrate", "pooled", "--ci", ".9", "--width", "200"]
+    assert run("plot-summary", "rows.csv", *asked, "-o", f"s.{suffix}") == (0, "", "")
+    drawn = (here / f"s.{suffix}").read_bytes()
+    assert drawn.lstrip().startswith(PICTURES[suffix])
+    if suffix == "svg":
+        for text in (b"Lateness", b"90", b"clustered by user"):
+            assert text in drawn
+
+
 @pytest.mark.parametrize(
     ("line", "text"),
     [
+        (
+            "plot-summary rows.csv -t late -s score",
+            "--output is not given. Allowed: a file that ends with .html, .svg, .png. Hint: "
+            "-o plot.html.",
+        ),
+        (
+            "plot-summary rows.csv -t late -s score,other --baseline no -o p.svg",
+            "--baseline no is not a model. Allowed: 'score', 'other'.",
+        ),
         (
             "plot rows.csv -t late -s score",
             "--output is not given. Allowed: a file that ends with .html, .svg, .png. Hint: "

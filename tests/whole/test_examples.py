@@ -122,6 +122,41 @@ def test_classes_are_averaged_as_by_scikit_learn(tmp_path):
     assert_is_picture(tmp_path / "out" / "multiclass.png")
 
 
+def test_a_scorecard_for_a_slide_sets_the_totals_apart(tmp_path):
+    optional.require_module("great_tables")
+    run(
+        sys.executable,
+        EXAMPLES / "scorecard_table.py",
+        tmp_path / "new" / "card.html",
+        cwd=tmp_path,
+    )
+    page = (tmp_path / "new" / "card.html").read_text(encoding="utf-8")
+    flights = pl.read_parquet(FLIGHTS)
+    areas = {
+        carrier: average_precision_score(rows["late"], rows["boosting"])
+        for (carrier,), rows in flights.group_by("carrier")
+    }
+    totals = {
+        "All flights": average_precision_score(flights["late"], flights["boosting"]),
+        "Mean of the carriers": sum(areas.values()) / len(areas),
+    }
+    order = sorted(areas, key=areas.get, reverse=True)
+    headings = re.findall(r'<th class="gt_group_heading"[^>]*>(.*?)</th>', page)
+    assert headings == ["Carriers", "Overall"]
+    assert page.index(f">{order[-1]}<") < page.index(">Overall<") < page.index(">All flights<")
+    assert re.findall(r'gt_stub">(.*?)</th>', page) == [*order, *totals]
+    shown = re.findall(r">([\d.]+)</td>\s*<td[^>]*><svg", page)
+    expected = areas | totals
+    assert [float(text) for text in shown] == pytest.approx(
+        [expected[name] for name in (*order, *totals)], rel=5e-3
+    )
+    # Bars of one scale: each dot is as far from 0 as its value says.
+    dots = [float(text) for text in re.findall(r'<circle cx="([\d.]+)"', page)]
+    line = float(re.search(r'<line x1="([\d.]+)"', page)[1])
+    for name, dot in zip((*order, *totals), dots, strict=True):
+        assert dot / line == pytest.approx(expected[name] / totals["All flights"], rel=2e-3)
+
+
 def test_digits_are_made_again(tmp_path):
     run(sys.executable, EXAMPLES / "make_digits.py", tmp_path / "made.parquet", cwd=tmp_path)
     # Another linear algebra library may stop a step earlier.

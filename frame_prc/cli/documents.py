@@ -1,0 +1,84 @@
+"""A table for a document: Markdown for a pull request, HTML for a browser or a mail.
+
+Text of the data is escaped: it is shown as it is, whatever it would mean there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+import polars as pl
+
+from frame_prc.cli.cells import texts
+
+# What has a meaning inside a cell; an underscore has one only at the edge of a word.
+_MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<!\w)_|_(?!\w)")
+_BREAK = re.compile(r"\r\n|\r|\n")
+_HTML_START = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>frame-prc</title>
+<style>
+:root { color-scheme: light dark; }
+body { font: 14px/1.4 system-ui, sans-serif; margin: 2em; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.25em 0.75em; text-align: left; white-space: pre-wrap; }
+th { border-bottom: 2px solid; vertical-align: bottom; }
+td { border-bottom: 1px solid #8884; }
+.number { text-align: right; }
+</style>
+</head>
+<body>
+<table>
+"""
+_HTML_END = """</tbody>
+</table>
+</body>
+</html>
+"""
+
+
+def markdown(frame: pl.DataFrame) -> Iterator[bytes]:
+    """Yield the lines of a table in GitHub's Markdown."""
+    columns = [
+        [_in_markdown(text) for text in (values.name, *texts(values, missing=""))]
+        for values in frame
+    ]
+    widths = [max(3, *map(len, column)) for column in columns]  # a rule has 3 dashes or more
+    numbers = [dtype.is_numeric() for dtype in frame.dtypes]
+    rule = [
+        "-" * (width - is_number) + ":" * is_number
+        for width, is_number in zip(widths, numbers, strict=True)
+    ]
+    head, *rows = zip(*columns, strict=True)
+    for row in (head, rule, *rows):
+        cells = (
+            text.rjust(width) if is_number else text.ljust(width)
+            for text, width, is_number in zip(row, widths, numbers, strict=True)
+        )
+        yield f"| {' | '.join(cells)} |\n".encode()
+
+
+def _in_markdown(text: str) -> str:
+    return _BREAK.sub("<br>", _MARKUP.sub(r"\\\g<0>", text))
+
+
+def html(frame: pl.DataFrame) -> Iterator[bytes]:
+    """Yield a page that holds a table, and loads nothing."""
+    classes = [' class="number"' if dtype.is_numeric() else "" for dtype in frame.dtypes]
+    # Long names may break where their words end.
+    names = [escape(name).replace("_", "_<wbr>") for name in frame.columns]
+    yield _HTML_START.encode()
+    yield f"<thead>\n{_html_row('th', classes, names)}</thead>\n<tbody>\n".encode()
+    for row in zip(*(texts(values, missing="") for values in frame), strict=True):
+        yield _html_row("td", classes, map(escape, row)).encode()
+    yield _HTML_END.encode()
+
+
+def _html_row(tag: str, classes: Sequence[str], cells: Iterable[str]) -> str:
+    row = (f"<{tag}{of}>{cell}</{tag}>" for of, cell in zip(classes, cells, strict=True))
+    return f"<tr>{''.join(row)}</tr>\n"

@@ -1,0 +1,125 @@
+"""Conditions under which a command fails although it worked: ``--fail-under 'lift<1'``."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
+
+_OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_CONDITION = re.compile(r"\s*([^<>=!]+?)\s*([<>=!]+)\s*(\S+)\s*")
+_ALLOWED = "a column, one of <, <=, >, >=, and a number"
+_HINT = "for example --fail-under 'average_precision<0.3', in quotes"
+_INTERVAL = ("std_error", "ci_low", "ci_high")
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A column of the result, an operator, and a number, and the text that they were read from."""
+
+    text: str
+    column: str
+    operator: str
+    number: float
+
+    def is_met(self, value: float) -> bool:
+        """Return whether a value meets the condition."""
+        return bool(_OPERATORS[self.operator](value, self.number))
+
+
+def conditions(texts: Sequence[str]) -> list[Condition]:
+    """Return the conditions of an option."""
+    return [_condition(text) for text in texts]
+
+
+def _condition(text: str) -> Condition:
+    found = _CONDITION.fullmatch(text)
+    if found is None or found[2] not in _OPERATORS:
+        raise OptionError(f"--fail-under {text!r} is not a condition", _ALLOWED, _HINT)
+    column, sign, number = found.groups()
+    try:
+        limit = float(number)
+    except ValueError:
+        limit = math.nan
+    if not math.isfinite(limit):
+        raise OptionError(f"--fail-under {text!r}: {number!r} is not a number", _ALLOWED, _HINT)
+    return Condition(text, column, sign, limit)
+
+
+def check_columns(asked: Sequence[Condition], schema: Mapping[str, pl.DataType]) -> None:
+    """Refuse a condition on a column that the result does not have, or that is not numeric."""
+    numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
+    for condition in asked:
+        name = condition.column
+        if name not in schema:
+            raise ColumnError(
+                f"--fail-under names {name!r}, which is not a column of the result",
+                hint="--ci 0.95 adds it" if name in _INTERVAL else nearest(name, numeric),
+            )
+        if name not in numeric:
+            raise ColumnError(
+                f"--fail-under names {name!r}, which has dtype {schema[name]}",
+                "a numeric column",
+                nearest(name, numeric),
+            )
+
+
+def is_passed(frame: pl.DataFrame, asked: Sequence[Condition], keys: Sequence[str]) -> bool:
+    """Return whether no row meets a condition; name those that do on standard error.
+
+    A row without a value is named as well, and does not fail.
+    """
+    rows = frame.to_dicts()
+    keys = [name for name in frame.columns if name in keys]
+    failed = [_report(rows, condition, keys) for condition in asked]
+    return not any(failed)
+
+
+def _report(rows: Sequence[Row], condition: Condition, keys: Sequence[str]) -> bool:
+    """Name the rows that meet a condition or cannot be judged; return whether any meets it."""
+    name = condition.column
+    if all(map(_is_missing, (row[name] for row in rows))):
+        raise DataError(
+            f"no row has a value of {name!r}, which --fail-under {condition.text!r} judges"
+        )
+    failed = 0
+    for row in rows:
+        value = row[name]
+        if _is_missing(value):
+            status = f" ({row['status']})" if row.get("status") else ""
+            _say(f"{_who(row, keys)}: {name} has no value{status} and was not judged")
+        elif condition.is_met(value):
+            failed += 1
+            _say(f"{_who(row, keys)}: {name} is {value}")
+    if failed:
+        _say(f"{failed} of {len(rows)} rows failed --fail-under {condition.text!r}")
+    return failed > 0
+
+
+def _is_missing(value: float | None) -> bool:
+    return value is None or value != value  # noqa: PLR0124 - NaN
+
+
+def _who(row: Row, keys: Sequence[str]) -> str:
+    """Return the keys of a row with their values."""
+    return ", ".join(f"{key}={_shown(row[key])}" for key in keys) or "all rows"
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "null"
+    return repr(value) if isinstance(value, str) else str(value)
+
+
+def _say(text: str) -> None:
+    print(f"frame-prc: {text}", file=sys.stderr)

@@ -1,0 +1,181 @@
+"""Keys that are periods of time, as in ``--by day:1w``."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+
+import polars as pl
+import pytest
+from command_line import ASKED, ROWS, WRITERS, result, run, said
+from polars.testing import assert_frame_equal
+
+import frame_prc
+
+# Two of each week; 1 January 2024 is a Monday.
+DAYS = ["2024-01-01", "2024-01-07", "2024-01-08", "2024-01-14", "2024-02-05", "2024-02-11"]
+TIMES = ["00:00:00", "23:59:59.5", "08:15:00", "08:45:00", "08:59:59", "09:00:00"]
+WEEKS = ["2024-01-01", "2024-01-08", "2024-02-05"]
+DATED = ROWS.with_columns(pl.Series("day", DAYS))
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("dtype", [pl.Date, pl.String], ids=str)
+def test_dates_are_cut_into_weeks_that_begin_on_monday(here, kind, dtype):
+    WRITERS[kind](
+        DATED.with_columns(pl.col("day").str.to_date().cast(dtype)), here / f"days.{kind}"
+    )
+    table = result("ap", f"days.{kind}", *ASKED, "-b", "day:1w")
+    assert table.columns[0] == "day"
+    assert table["day"].to_list() == WEEKS
+    assert table["n"].to_list() == [2, 2, 2]
+    # Of ROWS, two by two: hits at rank 1 each.
+    assert table["average_precision"].to_list() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("period", "begins"),
+    [
+        ("1d", DAYS),
+        ("1mo", ["2024-01-01", "2024-02-01"]),
+        ("1q", ["2024-01-01"]),
+        ("1y", ["2024-01-01"]),
+    ],
+)
+def test_days_are_cut_into_other_periods(period, begins):
+    DATED.write_csv("days.csv")
+    assert result("ap", "days.csv", *ASKED, "-b", f"day:{period}")["day"].to_list() == begins
+
+
+@pytest.mark.parametrize(
+    ("between", "places", "zone"),
+    [("T", 10, ""), (" ", 10, ""), ("T", 5, ""), (" ", 5, ""), ("T", 10, "Z"), (" ", 8, "+00:00")],
+)
+def test_times_are_cut_into_hours_in_every_iso_form(between, places, zone):
+    whole = [time.partition(".")[0] for time in TIMES] if places < 10 else TIMES
+    texts = [f"2024-01-01{between}{time[:places]}{zone}" for time in whole]
+    ROWS.with_columns(pl.Series("time", texts)).write_csv("times.csv")
+    code, out, err = run("ap", "times.csv", *ASKED, "-b", "time:1h", "-f", "json")
+    assert (code, err) == (0, "")
+    found = {int(row["time"][11:13]): row["n"] for row in json.loads(out)}
+    assert found == {0: 1, 8: 3, 9: 1, 23: 1}
+
+
+def test_a_missing_date_is_a_segment_of_its_own():
+    DATED.with_columns(pl.when(pl.col("w") != 3).then("day")).write_csv("gaps.csv")
+    table = result("ap", "gaps.csv", *ASKED, "-b", "day:1w")
+    assert sorted(table.select("day", "n").rows(), key=str) == [
+        *((week, n) for week, n in zip(WEEKS, [2, 2, 1], strict=True)),
+        (None, 1),
+    ]
+
+
+def test_a_period_is_a_key_like_any_other(here):
+    DATED.with_columns(pl.col("day").str.to_date()).write_parquet("days.parquet")
+    asked = ["days.parquet", *ASKED, "--by", "region,day:1mo"]
+    by = ["region", pl.col("day").dt.truncate("1mo")]
+    df = pl.read_parquet("days.parquet")
+    for command, verb, options, parameters in (
+        ("compare", "compare", ["--against", "previous"], {"against": "previous"}),
+        ("ap", "average_precision", ["--over", "day"], {"over": "day", "average": "macro"}),
+        ("counts", "counts", [], {}),
+    ):
+        more = ["--average", "macro"] if "over" in parameters else []
+        assert run(command, *asked, *options, *more, "-o", "out.parquet") == (0, "", "")
+        expected = getattr(frame_prc, verb)(df, "late", "score", by=by, **parameters)
+        assert_frame_equal(pl.read_parquet(here / "out.parquet"), expected, rel_tol=1e-12)
+    assert run("plot", *asked, "--facet", "day", "-o", "curves.svg") == (0, "", "")
+    code, _, err = run("ap", *asked, "--fail-under", "n<2")
+    assert (code, err.splitlines()[0]) == (3, "frame-prc: region='south', day=2024-01-01: n is 1")
+
+
+def test_days_are_clusters_within_their_weeks(here):
+    fourfold = pl.concat([DATED.with_columns(pl.col("score") - n / 100) for n in range(4)])
+    fourfold.write_csv("days.csv")
+    asked = ["-b", "day:1mo", "--ci", ".9", "--cluster", "day", "-o", "out.parquet"]
+    assert run("ap", "days.csv", *ASKED, *asked) == (0, "", "")
+    months = fourfold.with_columns(month=pl.col("day").str.head(7))
+    expected = frame_prc.average_precision(
+        months, "late", "score", by="month", ci=0.9, cluster="day"
+    )
+    table = pl.read_parquet(here / "out.parquet")
+    assert_frame_equal(table.drop("day"), expected.drop("month"), rel_tol=1e-12)
+
+
+def test_counts_of_several_files_have_one_key(here):
+    for place, part in enumerate([DATED[:3], DATED[3:]]):
+        part.write_csv(here / f"part-{place}.csv")
+    counted = result("counts", "part-*.csv", *ASKED, "-b", "day:1w")
+    df = DATED.with_columns(pl.col("day").str.to_date())
+    expected = frame_prc.counts(df, "late", "score", by=pl.col("day").dt.truncate("1w"))
+    assert_frame_equal(counted.with_columns(pl.col("day").str.to_date()), expected)
+
+
+def test_a_column_may_have_a_colon_in_its_name():
+    ROWS.rename({"region": "day:1w"}).write_parquet("colons.parquet")
+    assert result("ap", "colons.parquet", *ASKED, "-b", "day:1w")["day:1w"].to_list() == [
+        "north",
+        "south",
+    ]
+    DATED.rename({"day": "at:day"}).write_csv("colons.csv")
+    assert result("ap", "colons.csv", *ASKED, "-b", "at:day:1w")["at:day"].to_list() == WEEKS
+
+
+DATES = "Allowed: dates, or ISO text such as 2024-01-31 or 2024-01-31 08:15:00"
+
+
+@pytest.mark.parametrize(
+    ("by", "told"),
+    [
+        (
+            "region:1w",
+            "--by region:1w cuts dates, and column 'region' holds 'north'. "
+            f"{DATES}, all in one form. Hint: is this the right column?",
+        ),
+        (
+            "late:1w",
+            f"--by late:1w cuts dates, and column 'late' has dtype Boolean. {DATES}.",
+        ),
+        (
+            "mixed:1w",
+            "--by mixed:1w cuts dates, and column 'mixed' holds '01/02/2024'. "
+            f"{DATES}, all in one form. Hint: is this the right column?",
+        ),
+        (
+            "day:1h",
+            "--by day:1h cuts days, and column 'day' has dates without a time. Allowed: periods of "
+            "whole days.",
+        ),
+        (
+            "day:1m",
+            "--by day:1m cuts days, and column 'day' has dates without a time. Allowed: periods of "
+            "whole days. Hint: --by day:1mo is a month.",
+        ),
+        *(
+            (
+                f"day:{period}",
+                f"--by day:{period} ends with {period!r}, which is not a period. Allowed: a number "
+                "and one of s, m (minutes), h, d, w, mo (months), q or y. Hint: for example --by "
+                "day:1w.",
+            )
+            for period in ("week", "0d", "1", "-1w", "1w2d")
+        ),
+        ("dya:1w", "--by names 'dya', which is not a column. Hint: did you mean 'day'?"),
+        ("day:1w,day:1mo", "column 'day' is named twice in --by. Allowed: each column once."),
+    ],
+)
+def test_a_key_that_cannot_be_cut_is_one_line(by, told):
+    mixed = pl.Series("mixed", [*DAYS[:5], "01/02/2024"])
+    DATED.with_columns(mixed).write_csv("days.csv")
+    assert said("ap", "days.csv", *ASKED, "-b", by) == (2, told)
+
+
+def test_zones_keep_their_midnight(here):
+    times = [dt.datetime(2024, 3, 31, hour, tzinfo=dt.UTC) for hour in (20, 21, 22, 23, 0, 1)]
+    zoned = pl.Series("time", times).dt.convert_time_zone("Europe/Berlin")
+    ROWS.with_columns(zoned).write_parquet(here / "zoned.parquet")
+    code, _, _ = run("ap", "zoned.parquet", *ASKED, "-b", "time:1d", "-o", "out.parquet")
+    assert code == 0
+    table = pl.read_parquet(here / "out.parquet")
+    assert table["time"].dt.day().to_list() == [31, 1]
+    assert table["n"].to_list() == [4, 2]

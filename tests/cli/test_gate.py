@@ -1,0 +1,166 @@
+"""``--fail-under``: which rows make a command fail, and how it says so."""
+
+from __future__ import annotations
+
+import io
+
+import polars as pl
+import pytest
+from command_line import ASKED, ROWS, leftovers, process, run, said
+
+BY_REGION = ["rows.parquet", *ASKED, "-b", "region"]
+# By hand, of the scores of ROWS: hits at ranks 1 and 3 of 3, and at rank 2 of 3.
+NORTH, SOUTH = (1 + 2 / 3) / 2, 1 / 2
+
+
+def judged(*arguments: str) -> tuple[int, pl.DataFrame, list[str]]:
+    """Return the exit code, the table that was printed, and the lines on standard error."""
+    code, out, err = run(*arguments)
+    lines = [line.removeprefix("frame-prc: ") for line in err.splitlines()]
+    return code, pl.read_csv(io.StringIO(out), separator="\t"), lines
+
+
+@pytest.mark.parametrize(
+    ("condition", "failed"),
+    [
+        ("average_precision<0.3", []),
+        ("average_precision<0.5", []),
+        ("average_precision<=0.5", ["south"]),
+        (" average_precision < 0.6 ", ["south"]),
+        ("average_precision<1", ["north", "south"]),
+        ("average_precision>=.5", ["north", "south"]),
+        ("average_precision>0.5", ["north"]),
+        ("n_pos<2", ["south"]),
+        ("n_pos>1e0", ["north"]),
+    ],
+)
+def test_rows_that_meet_a_condition_fail_and_are_named(condition, failed):
+    code, table, lines = judged("ap", *BY_REGION, "--fail-under", condition)
+    assert table["average_precision"].to_list() == pytest.approx([NORTH, SOUTH], rel=1e-12)
+    column = "n_pos" if "n_pos" in condition else "average_precision"
+    values = dict(zip(table["region"], table[column], strict=True))
+    told = [f"region={name!r}: {column} is {values[name]}" for name in failed]
+    ended = [f"{len(failed)} of 2 rows failed --fail-under {condition!r}"] if failed else []
+    assert (code, lines) == (3 if failed else 0, told + ended)
+
+
+def test_a_process_ends_with_the_code_of_its_own_after_the_table():
+    code, out, err = process("ap", *BY_REGION, "--fail-under", "n_pos<2")
+    assert code == 3
+    assert out == run("ap", *BY_REGION)[1]
+    assert err.splitlines()[0] == "frame-prc: region='south': n_pos is 1"
+
+
+def test_one_of_several_conditions_is_enough():
+    asked = ["--fail-under", "n<0", "--fail-under", "n_pos<2", "--fail-under", "n_pos>1"]
+    code, _, lines = judged("ap", *BY_REGION, *asked)
+    assert code == 3
+    assert lines == [
+        "region='south': n_pos is 1",
+        "1 of 2 rows failed --fail-under 'n_pos<2'",
+        "region='north': n_pos is 2",
+        "1 of 2 rows failed --fail-under 'n_pos>1'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "condition", "named"),
+    [
+        ("summary --overall", "n>5", ["level='pooled', region=null", "level='macro', region=null"]),
+        ("compare -s other", "ap_a<.6", ["region='south', model_a='score', model_b='other'"]),
+        (
+            "points --recall 1 --threshold 0",
+            "tp<2",
+            [
+                f"region='south', {target}"
+                for target in ("criterion='recall', target=1.0", "criterion='threshold', target=0")
+            ],
+        ),
+        ("operating-points --recall .5", "threshold<.6", ["region='south', criterion="]),
+        ("heterogeneity", "n_left_out>0", ["all rows"]),
+    ],
+)
+def test_every_table_of_segments_can_fail(line, condition, named):
+    command, *options = line.split()
+    code, _, lines = judged(command, *BY_REGION, *options, "--fail-under", condition)
+    assert code == 3
+    assert len(lines) == len(named) + 1
+    for told, who in zip(lines, named, strict=False):
+        assert told.startswith(who)
+
+
+def test_a_row_without_a_value_is_named_and_does_not_fail(here):
+    late = pl.col("late") & (pl.col("region") == "north")
+    ROWS.with_columns(late).write_parquet(here / "none.parquet")
+    asked = ["ap", "none.parquet", *ASKED, "-b", "region", "--fail-under"]
+    nobody = "region='south': average_precision has no value (no_positives) and was not judged"
+    assert judged(*asked, "average_precision<.5")[::2] == (0, [nobody])
+    code, _, lines = judged(*asked, "average_precision<.9")
+    assert (code, lines[1:]) == (
+        3,
+        [nobody, "1 of 2 rows failed --fail-under 'average_precision<.9'"],
+    )
+
+
+def test_without_any_value_nothing_can_be_judged():
+    ROWS.with_columns(late=False).write_parquet("none.parquet")
+    arguments = ["ap", "none.parquet", *ASKED, "-b", "region"]
+    code, out, err = run(*arguments, "--fail-under", "average_precision<.5")
+    assert (code, out) == (1, run(*arguments)[1])
+    assert err == (
+        "frame-prc: no row has a value of 'average_precision', which --fail-under "
+        "'average_precision<.5' judges.\n"
+    )
+
+
+def test_a_file_is_written_whether_its_rows_fail_or_not(here):
+    for condition, code in (("n<0", 0), ("n>0", 3)):
+        asked = ["ap", *BY_REGION, "-o", "ap.csv", "--fail-under", condition]
+        assert run(*asked)[:2] == (code, "")
+        written = pl.read_csv(here / "ap.csv")
+        assert written["average_precision"].to_list() == pytest.approx([NORTH, SOUTH], rel=1e-12)
+        (here / "ap.csv").unlink()
+    assert leftovers(here) == []
+
+
+ALLOWED = (
+    "Allowed: a column, one of <, <=, >, >=, and a number. Hint: for example --fail-under "
+    "'average_precision<0.3', in quotes."
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        # What is left where a shell takes an unquoted > for a redirection.
+        ("average_precision", f"--fail-under 'average_precision' is not a condition. {ALLOWED}"),
+        ("n==3", f"--fail-under 'n==3' is not a condition. {ALLOWED}"),
+        ("n!=3", f"--fail-under 'n!=3' is not a condition. {ALLOWED}"),
+        ("<3", f"--fail-under '<3' is not a condition. {ALLOWED}"),
+        ("n<30%", f"--fail-under 'n<30%': '30%' is not a number. {ALLOWED}"),
+        ("n<nan", f"--fail-under 'n<nan': 'nan' is not a number. {ALLOWED}"),
+        (
+            "average_precison<.3",
+            "--fail-under names 'average_precison', which is not a column of the result. Hint: did "
+            "you mean 'average_precision'?",
+        ),
+        (
+            "ci_low<.2",
+            "--fail-under names 'ci_low', which is not a column of the result. Hint: --ci 0.95 "
+            "adds it.",
+        ),
+        (
+            "status<3",
+            "--fail-under names 'status', which has dtype String. Allowed: a numeric column. Hint: "
+            "the columns are 'n', 'n_pos', 'prevalence', 'average_precision'.",
+        ),
+    ],
+)
+def test_a_condition_that_cannot_be_judged_is_one_line(condition, told):
+    assert said("ap", *BY_REGION, "--fail-under", condition) == (2, told)
+
+
+@pytest.mark.parametrize("command", ["curve", "counts", "plot"])
+def test_only_tables_of_segments_are_judged(command):
+    code, line = said(command, *BY_REGION, "--fail-under", "n<3")
+    assert (code, line.partition(".")[0]) == (2, "no such option: --fail-under")
