@@ -16,8 +16,8 @@ import polars.selectors as cs
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
-# What Polars below 2 calls "horizontal" was renamed, and the old name refuses shorter frames.
-_BESIDE: Any = "horizontal" if pl.__version__.startswith("1.") else "horizontal_extend"
+# What Polars below 1.42 calls "horizontal" was renamed; later the old name refuses shorter frames.
+_BESIDE: Any = "horizontal" if pl.__version__.startswith("1.41.") else "horizontal_extend"
 
 
 def cached(lf: pl.LazyFrame) -> pl.LazyFrame:

@@ -218,7 +218,7 @@ class AreaSpec:
             pl.lit(list(self.methods), dtype=pl.List(pl.String)).alias("method"),
             pl.concat_list((found / width).clip(upper_bound=1.0)).alias("auc"),
         )
-        return long.explode("method", "auc")
+        return long.explode("method", "auc", empty_as_null=False)
 
 
 def kept_of(calibration: Calibration | None) -> dict[str, pl.Expr]:

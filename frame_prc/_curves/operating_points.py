@@ -92,7 +92,8 @@ def chosen(rated: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFrame:
         order=pl.lit([*range(len(targets))], dtype=pl.List(pl.Int64)),
         point=pl.concat_list(list(best_of)),
     )
-    return long.explode("order", "point").unnest("point").select("segment", "order", *_POINT)
+    points = long.explode("order", "point", empty_as_null=False).unnest("point")
+    return points.select("segment", "order", *_POINT)
 
 
 def with_order(points: pl.LazyFrame) -> pl.LazyFrame:

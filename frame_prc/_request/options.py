@@ -350,6 +350,8 @@ def recall_grid(
     for name, is_given in given.items():
         if is_given:
             raise OptionError(f"{name} is asked for with recalls=", "one of them")
+    if over is not None:
+        key_name(over)
     return recall_list(recalls)
 
 

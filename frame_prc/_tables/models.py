@@ -95,7 +95,7 @@ def _by_pair(
         for name in ("ap", "shortfall", *flags):
             lists[f"{name}_{side}"] = pl.concat_list([f"{name}_{i}" for i in models])
         lists[f"variance_{side}"] = pl.concat_list([f"alone_{i}" for i in models])
-    long = table.with_columns(**lists).explode(*lists)
+    long = table.with_columns(**lists).explode(*lists, empty_as_null=False)
     either = {name: pl.any_horizontal(f"{name}_a", f"{name}_b") for name in flags}
     variance = above_rounding(_VARIANCE, _VARIANCE_A + _VARIANCE_B)
     return long.with_columns(variance=variance, **either)
