@@ -73,12 +73,14 @@ def padded(domain: Sequence[float], **options: Any) -> alt.Scale:
 def difference_domain(rows: pl.DataFrame) -> tuple[float, float]:
     """Return the ends for all dots, and for the intervals of segments with enough positives.
 
-    With few positives an interval is so wide that the others could not be read.
+    With few positives an interval is so wide that the others could not be read; unless they are
+    fewer themselves.
     """
     values = [rows["difference"]]
     if "ci_low" in rows.columns:
-        enough = rows.filter(status="ok")
-        known = rows if enough.is_empty() else enough
+        drawn = rows.drop_nulls("difference")
+        enough = drawn.filter(status="ok")
+        known = enough if 2 * enough.height >= drawn.height else drawn
         values += [known["ci_low"], known["ci_high"]]
     ends = [0.0, *pl.concat(values).drop_nulls()]
     low, high = min(ends), max(ends)

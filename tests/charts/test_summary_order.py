@@ -149,6 +149,11 @@ def test_intervals_of_few_positives_are_cut_off_with_an_arrow():
     ]
     assert ("triangle-left", "low", ["few"]) in arrows
     assert "Arrows: intervals that go on beyond the axis." in " ".join(words(chart))
+    # Where most segments have few positives, the axis is for them.
+    rows = wide_and_narrow()
+    more = [rows.filter(segment="few").with_columns(segment=pl.lit(f"few {i}")) for i in (1, 2)]
+    of_few = pl.concat([rows, *more]).prc.plot_summary("late", MODELS, by="segment")
+    assert "Arrows" not in " ".join(words(of_few))
     alone = wide_and_narrow().filter(segment="many").prc.plot_summary("late", MODELS, by="segment")
     assert "Arrows" not in " ".join(words(alone))
 
