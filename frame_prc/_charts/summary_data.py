@@ -13,6 +13,7 @@ from frame_prc._charts.text import (
     column_title,
     key_texts,
     number_by,
+    short,
     status_text,
     with_key_texts,
     with_names,
@@ -219,8 +220,9 @@ def find_times(source: ChartSource) -> Times | None:
     dated = [key for key in own if source.table.schema[key] in (pl.Date, pl.Datetime)]
     if len(dated) != 1 or source.table[dated[0]].drop_nulls().n_unique() < _LEAST_TIMES:
         return None
-    names = dict(zip(key_names(len(source.keys)), source.keys, strict=True))
-    times = Times(dated[0], column_title(names[dated[0]]), [key for key in own if key != dated[0]])
+    name = dict(zip(key_names(len(source.keys)), source.keys, strict=True))[dated[0]]
+    title = short(column_title(name))
+    times = Times(dated[0], title, [key for key in own if key != dated[0]])
     return times if source.count(times.panels) <= _MOST_PANELS else None
 
 

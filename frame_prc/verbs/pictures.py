@@ -308,16 +308,9 @@ def plot_summary(
 
     Notes
     -----
-    For windows that overlap, repeat each row in every window that it belongs to, and give the
-    window as a key. These are the four weeks up to each week, also for a lazy frame::
-
-        week = pl.col("day").dt.truncate("1w")
-        last = pl.date_ranges(week, week.dt.offset_by("3w"), "1w")
-        df.with_columns(last_week=last).explode("last_week")
-
-    The first and the last windows are incomplete; ``examples/rolling_weeks.py`` leaves them out.
-    Windows that overlap share rows, so their intervals go up and down together: to test a change,
-    compare windows that do not overlap.
+    Windows that overlap share rows, so their average precisions go up and down together: to test a
+    change, compare windows that do not overlap. ``examples/rolling_weeks.py`` also leaves out the
+    first and the last windows, which are incomplete.
 
     Examples
     --------
@@ -337,7 +330,17 @@ def plot_summary(
     Average precision by week, in order, for a frame with a column ``day`` of dates:
 
     >>> days = df.with_columns(day=pl.date(2024, 1, 1 + 3 * pl.int_range(pl.len())))
-    >>> chart = days.prc.plot_summary("late", "score", by=pl.col("day").dt.truncate("1w"))
+    >>> week = pl.col("day").dt.truncate("1w")
+    >>> chart = days.prc.plot_summary("late", "score", by=week)
+
+    In windows that overlap: repeat each row in every window that it belongs to, here in those of
+    the four weeks up to each week. A lazy frame stays lazy.
+
+    >>> up_to = pl.date_ranges(week, week.dt.offset_by("3w"), "1w")
+    >>> windows = days.lazy().with_columns(up_to=up_to).explode("up_to")
+    >>> chart = windows.prc.plot_summary("late", "score", by="up_to")
+    >>> windows.prc.average_precision("late", "score", by="up_to").collect()["n"].to_list()
+    [3, 5, 5, 5, 2]
     """
     check_frame(frame)
     check_altair("plot_summary")
