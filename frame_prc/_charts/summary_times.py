@@ -30,7 +30,13 @@ from frame_prc._inference.chance import RANDOM
 
 # Up to how many panels: their columns, and their width and height in px. With differences, also the
 # size of the panel of differences beside or below each.
-_GRIDS = ((1, 1, (640, 230)), (4, 2, (330, 140)), (24, 3, (225, 110)))
+_GRIDS = (
+    (1, 1, (640, 230)),
+    (2, 2, (330, 140)),
+    (3, 3, (225, 140)),
+    (4, 2, (330, 140)),
+    (24, 3, (225, 110)),
+)
 _PAIRED_GRIDS = (
     (1, 1, (640, 230), (640, 120)),
     (6, 2, (360, 120), (300, 120)),
@@ -213,7 +219,7 @@ def _runs(value: str, model: str) -> pl.Expr:
 def _ribbons(
     rows: pl.DataFrame, interval: tuple[str, str] | None, model: str, x: alt.X, color: Any
 ) -> list[AnyChart]:
-    """Return the intervals; as a line where a point stands alone, since a ribbon has no width."""
+    """Return the intervals; as a bar where a point stands alone, since a ribbon has no width."""
     if interval is None or interval[0] not in rows.columns:
         return []
     low, high = interval
@@ -226,7 +232,7 @@ def _ribbons(
         ribbon = alt.Chart(areas).mark_area(opacity=0.16)
         marks.append(ribbon.encode(detail=_details(model, "ribbon"), **ends))
     if rules.height:
-        marks.append(alt.Chart(rules).mark_rule(strokeWidth=1.4).encode(**ends))
+        marks.append(alt.Chart(rules).mark_rule(strokeWidth=7, opacity=0.25).encode(**ends))
     return marks
 
 

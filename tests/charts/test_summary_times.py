@@ -93,7 +93,7 @@ def test_an_undefined_week_leaves_a_gap_and_a_cross():
     assert "\N{MULTIPLICATION SIGN}" not in " ".join(words(whole))
 
 
-def test_a_week_alone_has_its_interval_as_a_line():
+def test_a_week_alone_has_its_interval_as_a_bar():
     chart = ROWS.prc.plot_summary("late", "old", by="week")
     [(_, alone)] = drawn(chart, "rule", "ribbon")
     [(_, together)] = drawn(chart, "area", "ribbon")
