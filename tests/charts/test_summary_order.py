@@ -23,7 +23,6 @@ ROWS = pl.DataFrame(
 MODELS = ["old", "new"]
 
 
-@every_kind
 @pytest.mark.parametrize(
     ("score", "sort", "expected"),
     [
@@ -37,8 +36,8 @@ MODELS = ["old", "new"]
         (MODELS, "key", ["ant", "bee", "zoo"]),
     ],
 )
-def test_rows_are_in_the_order_asked_for(kind, score, sort, expected):
-    chart = kind.make(ROWS).prc.plot_summary("late", score, by="segment", sort=sort)
+def test_rows_are_in_the_order_asked_for(score, sort, expected):
+    chart = ROWS.prc.plot_summary("late", score, by="segment", sort=sort)
     assert order(chart) == expected
     by_difference = sort == "difference" or (sort is None and len(score) == 2)
     assert ("Sorted by difference." in " ".join(words(chart))) == by_difference
@@ -66,7 +65,6 @@ def test_keys_with_an_order_of_their_own_keep_it(key, score, expected):
     assert [name.split(" · ")[1] for name in order(by_value)] == ["zoo", "bee", "ant"]
 
 
-@every_kind
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
@@ -81,8 +79,8 @@ def test_keys_with_an_order_of_their_own_keep_it(key, score, expected):
         ),
     ],
 )
-def test_orders_that_there_are_not_are_refused(kind, asked, says):
-    frame = kind.make(ROWS.with_columns(third=pl.col("old") * 2))
+def test_orders_that_there_are_not_are_refused(asked, says):
+    frame = ROWS.with_columns(third=pl.col("old") * 2)
     with pytest.raises(OptionError, match=says):
         frame.prc.plot_summary("late", **{"score": "old", "by": "segment", **asked})
     chart = frame.prc.plot_summary(
