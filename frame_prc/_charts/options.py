@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from frame_prc._charts.theme import Look
 from frame_prc._request.options import Numbers, check_title, confidence, f_scores_and_steps
@@ -17,6 +17,8 @@ from frame_prc.exceptions import OptionError, shown, type_name
 
 Facet: TypeAlias = str | Sequence[str] | bool | None
 OperatingPoints: TypeAlias = Mapping[Criterion, float | Sequence[float]]
+Sort: TypeAlias = Literal["value", "difference", "key"] | None
+SORTS: tuple[Sort, ...] = (None, "value", "difference", "key")
 
 ISO_F1 = (0.2, 0.4, 0.6, 0.8)
 _LEVEL = 0.95

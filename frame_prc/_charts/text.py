@@ -6,6 +6,7 @@ import itertools
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from datetime import time
 from typing import Any
 
 import polars as pl
@@ -15,6 +16,7 @@ from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Target
 
 _LONGEST_LABEL = 40
+_MIDNIGHT = time(0)
 # In an HTML page these would end the script that holds the chart, or hide its end.
 _ENDS_SCRIPT = re.compile(r"<(?=/|!--|script)", re.IGNORECASE)
 _JOINER = "\u2060"  # has no width, and allows no break
@@ -77,6 +79,8 @@ def key_texts(values: pl.Series, name: str = "") -> list[str]:
     """Return the values of a key as text; numbers and Booleans with the name of the key."""
     with_name = name and (values.dtype.is_numeric() or values.dtype == pl.Boolean)
     before = f"{safe(name)} " if with_name else ""
+    if values.dtype == pl.Datetime and (values.dt.time() == _MIDNIGHT).all():
+        values = values.dt.date()  # pandas has no dates
     return [before + _key_text(value) for value in values.to_list()]
 
 

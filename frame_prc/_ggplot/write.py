@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from frame_prc._files import atomic_write, check_writable
 from frame_prc._ggplot.columns import RColumn, r_columns
 from frame_prc._ggplot.script import FIRST_LINE, SEPARATORS, script_text
 from frame_prc._lazy import left_join
+from frame_prc._request.specs import MODEL
 from frame_prc.exceptions import ColumnError, FileError, OptionError, type_name
 
 _SUFFIXES = (*SEPARATORS, ".parquet", ".arrow", ".feather")
@@ -58,10 +60,15 @@ def write(
     title: str | None,
     level: float | None,
     cluster: str | None,
+    models: Sequence[str],
 ) -> tuple[Path, Path]:
-    """Write curves and the script that draws them: both files, or neither."""
+    """Write curves and the script that draws them: both files, or neither.
+
+    ``models`` are the models in the order of their colours; empty for the order of their column.
+    """
     keys = curve_keys(points.schema)
-    columns = r_columns(_with_areas(points, areas, keys), keys)
+    ordered = [pl.col(MODEL).cast(pl.Enum(models))] if models else []
+    columns = r_columns(_with_areas(points, areas, keys).with_columns(ordered), keys)
     script = _script_path(table)
     text = script_text(table, columns, keys, title, level, cluster)
     with atomic_write(table, script) as (table_part, script_part):

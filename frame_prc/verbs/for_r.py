@@ -134,7 +134,8 @@ def write_ggplot(
     The table holds the points of :func:`curve`, with the ``average_precision`` of the segment in
     every row, and with ``ci`` also ``ci_low, ci_high``. The average precision is null for a curve
     that was thinned before, because the points left do not determine it. ``Rscript`` draws the
-    table into a ``.png`` beside it, with a panel per segment and a colour per ``model``.
+    table into a ``.png`` beside it, with a panel per segment and a colour per ``model``, in the
+    order in which models are given.
 
     A null is ``NA`` (``<NA>`` in a column that holds the text ``NA``), and infinity is ``Inf``.
     Strings are quoted, numbers have 17 digits, and a Float32 is written with its value as a double.
@@ -181,13 +182,15 @@ def write_ggplot(
         curve = read_curve(scan_all(frame))
         check_keys(curve.keys)
         points, areas, clusters = curve.points.lazy(), _areas_of_curve(curve), None
+        models: list[str] = []
     else:
         asked = request(**given)
         start, kept = check_option("start", start, STARTS), points_to_keep(keep)
         level = None if ci is None else confidence(ci)
         points, areas, clusters = _tables(frame, asked, start, kept, level)
+        models = [name for name in asked.models if name is not None]
     drawn, known = pl.collect_all([points, areas])
-    return write(drawn, known, table, title, ci, clusters)
+    return write(drawn, known, table, title, ci, clusters, models)
 
 
 def _tables(

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 from frame_prc._charts.data import ChartSource, source_of_curve, source_of_rows
 from frame_prc._charts.options import (
+    SORTS,
     Facet,
     OperatingPoints,
+    Sort,
     chart_look,
     chart_options,
     check_altair,
@@ -212,14 +214,16 @@ def plot_summary(
     cluster: IntoColumn | None = None,
     baseline: str | None = None,
     calibrate: float | Literal["pooled"] | None = None,
+    sort: Sort = None,
     dark: bool = False,
     title: str | None = None,
     width: int | None = None,
 ) -> ChartType:
-    """Draw the average precision of each segment as a dot with its interval, as an Altair chart.
+    """Draw the average precision of each segment with its interval, as an Altair chart.
 
-    For two models, or for several and a ``baseline``, a second panel shows the differences, with
-    the intervals of :func:`compare`. Needs Altair: ``pip install altair``.
+    Segments are rows with a dot per model; over dates or times, the dots are joined by lines. For
+    two models, or for several and a ``baseline``, a second panel shows the differences, with the
+    intervals of :func:`compare`. Needs Altair: ``pip install altair``.
 
     Parameters
     ----------
@@ -254,7 +258,8 @@ def plot_summary(
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
     ci
-        The level of the intervals. A dot without an interval is hollow.
+        The level of the intervals. A dot is hollow if it has no interval, or is from so few rows
+        that its interval may cover less.
     cluster
         Column that names groups of rows that are not independent (same user, same day); the groups
         are then taken as independent. For single rows only.
@@ -263,6 +268,12 @@ def plot_summary(
     calibrate
         Show the calibrated average precision instead, all segments at this prevalence: a number
         between 0 and 1, or ``"pooled"``: the share of positives of all rows of the model.
+    sort
+        The order of the rows, from the top: ``"key"``, the order of the keys; ``"value"``, largest
+        average precision first; ``"difference"``, largest difference first. By default, dates or
+        times in one key are drawn as lines; otherwise the order is that of the keys if all of them
+        are numbers, times or ordered categories (``Enum``), and else by difference if there is one,
+        or by value.
     dark
         Draw light marks on a dark background.
     title
@@ -273,14 +284,19 @@ def plot_summary(
     Returns
     -------
     altair.ConcatChart
-        One row per segment, up to 200, largest average precision first. It shows the average
-        precisions, a tick at the average precision of a random ranking (with weights, at the
-        prevalence), and the numbers of positives and of rows. The points of a curve frame count as
-        ties, so any ``keep`` other than ``"all"`` moves its ticks towards the prevalence. Two
-        models, or several with a ``baseline``, are sorted by difference: the first model minus the
-        second, or each model minus the baseline. For counts or a curve frame the differences have
-        no interval. Segments whose average precision is undefined come last, with the reason
-        instead of the dot. Save the chart as one of :func:`plot`.
+        One row per segment, up to 200. It shows the average precisions, a tick at the average
+        precision of a random ranking (with weights, at the prevalence), and the numbers of
+        positives and of rows. The points of a curve frame count as ties, so any ``keep`` other than
+        ``"all"`` moves its ticks towards the prevalence. A difference is the first model minus the
+        second, or each model minus the baseline; for counts or a curve frame it has no interval.
+        Segments whose average precision is undefined have the reason instead of the dot; sorted by
+        value or difference, they come last. Save the chart as one of :func:`plot`.
+
+        If one key has dates or datetimes, and ``sort`` is not given, the chart has time as its
+        horizontal axis, with a line and a ribbon per model, a dashed line for a random ranking, and
+        a panel for each value of the other keys, up to 24 (with more, it has rows). There are up to
+        2,000 points. A segment whose average precision is undefined leaves a gap, marked with a
+        cross. A date without rows does not. Datetimes are shown in their own time zone.
 
     Raises
     ------
@@ -288,7 +304,13 @@ def plot_summary(
         For invalid parameters, for columns that do not exist or have the wrong dtype, and if Altair
         is not installed.
     DataError
-        If the data contain invalid values, or more than 200 segments or 7 models.
+        If the data contain invalid values, or more segments or models (7) than a chart can show.
+
+    Notes
+    -----
+    Windows that overlap share rows, so their average precisions go up and down together: to test a
+    change, compare windows that do not overlap. ``examples/rolling_weeks.py`` also leaves out the
+    first and the last windows, which are incomplete.
 
     Examples
     --------
@@ -304,10 +326,26 @@ def plot_summary(
     >>> chart = df.prc.plot_summary("late", "score", by="region")
     >>> type(chart).__name__
     'ConcatChart'
+
+    Average precision by week, in order, for a frame with a column ``day`` of dates:
+
+    >>> days = df.with_columns(day=pl.date(2024, 1, 1 + 3 * pl.int_range(pl.len())))
+    >>> week = pl.col("day").dt.truncate("1w")
+    >>> chart = days.prc.plot_summary("late", "score", by=week)
+
+    In windows that overlap: repeat each row in every window that it belongs to, here in those of
+    the four weeks up to each week. A lazy frame stays lazy.
+
+    >>> up_to = pl.date_ranges(week, week.dt.offset_by("3w"), "1w")
+    >>> windows = days.lazy().with_columns(up_to=up_to).explode("up_to")
+    >>> chart = windows.prc.plot_summary("late", "score", by="up_to")
+    >>> windows.prc.average_precision("late", "score", by="up_to").collect()["n"].to_list()
+    [3, 5, 5, 5, 2]
     """
     check_frame(frame)
     check_altair("plot_summary")
     level, look = confidence(ci), chart_look(dark, title, width, None)
+    sort = check_option("sort", sort, SORTS)
     from frame_prc._charts import summary  # noqa: PLC0415 - Altair takes its time
 
     given = Given(
@@ -324,7 +362,7 @@ def plot_summary(
     pairs = _pairs(given, level, baseline, calibrate)
     reference = calibration(calibrate)
     source = _chart_source(frame, given, "one", common_rows=True, reference=reference)
-    return summary.plot_summary(source, pairs, baseline, level, look)
+    return summary.plot_summary(source, pairs, baseline, sort, level, look)
 
 
 def _chart_source(

@@ -100,32 +100,38 @@ def test_summary_has_clustered_intervals_of_areas_and_differences(kind):
     ]
     text = " ".join(words(chart))
     assert "Average precision with 95 % intervals, rows clustered by day." in text
-    assert "(few): fewer than 20 effective clusters with positives" in text
+    assert "Hollow (few): fewer than 20 effective clusters with positives" in text
     plain = " ".join(words(kind.make(DAYS).prc.plot_summary("late", MODELS, by="region")))
     assert "clustered" not in plain
 
 
 @every_kind
-def test_dots_without_an_interval_are_hollow(kind):
-    # In the north a single positive, in the south three; both models rank the north alike.
-    rows = pl.DataFrame(
-        {
-            "region": ["north"] * 3 + ["south"] * 6,
-            "late": [0, 1, 0, 1, 0, 1, 0, 1, 0],
-            "new": [0.9, 0.5, 0.1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4],
-            "old": [0.9, 0.5, 0.1, 0.1, 0.8, 0.7, 0.6, 0.5, 0.4],
-        }
+def test_dots_without_an_interval_or_with_few_positives_are_hollow(kind):
+    # In the north a single positive, in the south three, in the east twenty; both models rank the
+    # north alike.
+    def region(name, late, new, old):
+        return pl.DataFrame({"region": name, "late": late, "new": new, "old": old})
+
+    many = [i / 40 for i in range(40)]
+    rows = pl.concat(
+        [
+            region("north", [0, 1, 0], [0.9, 0.5, 0.1], [0.9, 0.5, 0.1]),
+            region("south", [1, 0, 1, 0, 1], [0.9, 0.7, 0.6, 0.5, 0.4], [0.1, 0.8, 0.6, 0.5, 0.4]),
+            region("east", [0, 1] * 20, many, many[::-1]),
+        ]
     )
     chart = kind.make(rows).prc.plot_summary("late", ["new", "old"], by="region")
-    areas, differences = drawn(chart, "point", "name")
+    holes = [found for found in drawn(chart, "point", "name") if "shape" not in found[0]["mark"]]
+    areas, differences = holes
     background = chart.to_dict(validate=False)["config"]["background"]
-    for view, _ in (areas, differences):
+    for view, found in (areas, differences):
         assert view["mark"]["filled"]
         assert view["encoding"]["color"] == {"value": background}
-    assert {row["name"] for row in areas[1]} == {"north"}
-    assert {row["name"] for row in differences[1]} == {"north"}
-    assert "Hollow dots have no interval." in " ".join(words(chart))
-    known = kind.make(rows.filter(region="south")).prc.plot_summary("late", ["new", "old"])
+        assert {row["name"] for row in found} == {"north", "south"}
+    text = " ".join(words(chart))
+    assert "Hollow dots without a line have no interval." in text
+    assert "Hollow (few): fewer than 20 positives, intervals may cover less than stated." in text
+    known = kind.make(rows.filter(region="east")).prc.plot_summary("late", ["new", "old"])
     assert drawn(known, "point", "name") == []
     assert "Hollow" not in " ".join(words(known))
 
@@ -136,7 +142,7 @@ def test_differences_of_counts_are_hollow():
     chart = counts.prc.plot_summary(by=by, score="threshold", pos="pos", neg="neg")
     [(view, _)] = drawn(chart, "point", "name")
     assert view["encoding"]["x"]["field"] == "difference"
-    assert "Hollow dots have no interval." in " ".join(words(chart))
+    assert "Hollow dots without a line have no interval." in " ".join(words(chart))
 
 
 # --- names and errors --------------------------------------------------------------------------

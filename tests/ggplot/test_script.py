@@ -103,6 +103,80 @@ def test_the_picture_says_by_what_rows_are_clustered(tmp_path):
     ) in said
 
 
+def read_plot(tmp_path, code):
+    """Return the lines that R code prints of the picture."""
+    program = tmp_path / "program.R"
+    program.write_text(f'source("t.R"); {code}', encoding="ascii")
+    return run(optional.require_r_package("ggplot2"), program.name, cwd=tmp_path).splitlines()
+
+
+@pytest.mark.parametrize("by", [None, "day"])
+def test_models_have_colours_in_the_order_given(by, tmp_path):
+    some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", ["b", "a"], by=by)
+    code = """
+        steps <- which(sapply(plot$layers, function(layer) inherits(layer$geom, "GeomStep")))
+        drawn <- layer_data(plot, steps)
+        for (line in unique(curves$.line)) {
+          colour <- drawn$colour[match(line, drawn$group)]
+          cat(as.character(curves$model[match(line, curves$.line)]), colour, "\\n")
+        }
+        writeLines(sub(":.*", "", colour_labels(segments)))
+    """
+    *lines, first, second = read_plot(tmp_path, code)
+    assert {tuple(line.split()) for line in lines} == {("b", "#0072B2"), ("a", "#D55E00")}
+    assert (first, second) == ("b", "a")
+
+
+def test_pictures_of_any_number_of_segments_fit_on_a_screen(tmp_path):
+    some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", ["a", "b"], by="day")
+    size = "picture_size(data.frame(.panel = rep(1:n, each = 2), .colour = 1:2))"
+    columns = "panel_columns(n)"
+    code = f"for (n in c(1:40)) cat(n, {columns}, {size} * 110, '\\n')"
+    sizes = [list(map(float, line.split())) for line in read_plot(tmp_path, code)]
+    assert len(sizes) == 40
+    for _, _, width, height in sizes:
+        assert width <= 1700
+        assert height <= 2000
+    columns = {int(panels): int(count) for panels, count, *_ in sizes}
+    assert [columns[n] for n in (1, 2, 3, 4, 6, 9, 12, 16, 25, 40)] == [
+        1,
+        2,
+        3,
+        2,
+        3,
+        3,
+        4,
+        4,
+        5,
+        7,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("by", "labelled"), [(None, True), ("day", True), (pl.col("a").round(1), False)]
+)
+def test_lines_of_equal_f1_have_labels_where_there_is_room(by, labelled, tmp_path):
+    some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", "b", by=by)
+    is_text = "sapply(plot$layers, function(layer) inherits(layer$geom, 'GeomText'))"
+    said = read_plot(
+        tmp_path,
+        f"for (l in plot$layers[{is_text}]) writeLines(l$data$label); cat(plot$labels$subtitle)",
+    )
+    expected = [f"F1 = {f}" for f in (0.2, 0.4, 0.6, 0.8)]
+    assert (said[:4] == expected) == labelled
+    assert any("Grey curves: F1 = 0.2" in line for line in said) != labelled
+
+
+def test_curves_open_at_their_first_visible_step(tmp_path):
+    # Precision 0 at recall 0, then 1/2 and 2/3.
+    rows = pl.DataFrame({"t": [0, 1, 1], "s": [0.9, 0.8, 0.7]})
+    rows.prc.write_ggplot(tmp_path / "t.tsv", "t", "s", keep="all")
+    step = "plot$data[c('recall', 'precision')]"
+    shown = read_plot(tmp_path, f"write.table({step}, col.names = FALSE, row.names = FALSE)")
+    points = [tuple(map(float, line.split())) for line in shown]
+    assert points == [(0, 0.5), (0, 0.5), (0.5, 0.5), (1, pytest.approx(2 / 3))]
+
+
 def test_names_too_long_for_r_to_draw_keep_both_ends(tmp_path):
     names = [f"Department of Regional Sales and Operations, {place}" for place in ("East", "West")]
     rows = pl.DataFrame({"k": names * 2, "t": [1, 0, 0, 1], "s": [0.5, 0.2, 0.1, 0.3]})

@@ -7,7 +7,7 @@ import runpy
 import struct
 import subprocess
 import sys
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +155,34 @@ def test_a_scorecard_for_a_slide_sets_the_totals_apart(tmp_path):
     line = float(re.search(r'<line x1="([\d.]+)"', page)[1])
     for name, dot in zip((*order, *totals), dots, strict=True):
         assert dot / line == pytest.approx(expected[name] / totals["All flights"], rel=2e-3)
+
+
+def test_weeks_are_compared_and_drawn(tmp_path):
+    optional.require_module("altair")
+    printed = run(sys.executable, EXAMPLES / "rolling_weeks.py", cwd=tmp_path)
+    _, _, _, first, *rows = table_rows(printed)
+    assert first[0] == "2013-07-01"
+    assert first[2:] == ("null",) * 6
+    assert len(rows) == 26
+    assert {row[-1] for row in rows} == {"false"}
+    for picture in ("weeks.png", "rolling_weeks.png"):
+        assert_is_picture(tmp_path / "out" / picture)
+
+
+@pytest.mark.parametrize("weeks", [1, 4])
+def test_windows_hold_the_rows_of_their_weeks(weeks):
+    rolling_weeks = runpy.run_path(str(EXAMPLES / "rolling_weeks.py"))["rolling_weeks"]
+    windows = rolling_weeks(pl.scan_parquet(FLIGHTS), weeks)
+    assert isinstance(windows, pl.LazyFrame)
+    found = frame_prc.average_precision(windows, "late", "boosting", by="window").collect()
+    flights = pl.read_parquet(FLIGHTS)
+    mondays = [date(2013, 7, 1) + timedelta(weeks=week) for week in range(26)]
+    assert found["window"].to_list() == mondays[weeks - 1 :]  # the data end on a Tuesday
+    for monday, size, area in found.select("window", "n", "average_precision").iter_rows():
+        start = monday - timedelta(weeks=weeks - 1)
+        own = flights.filter(pl.col("day").is_between(start, monday + timedelta(days=6)))
+        assert size == own.height
+        assert area == pytest.approx(average_precision_score(own["late"], own["boosting"]))
 
 
 def test_digits_are_made_again(tmp_path):

@@ -286,6 +286,7 @@ DRAWING: dict[str, st.SearchStrategy] = {
         cluster=some("k", pl.col("score")),
         baseline=some("score", "a"),
         calibrate=CALIBRATIONS,
+        sort=some(None, "value", "difference", "key"),
         title=TEXTS,
     ),
     "write_ggplot": parameters(

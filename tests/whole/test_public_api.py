@@ -65,7 +65,7 @@ SIGNATURES = {
     "points=None, roc=False, threshold=None, facet=None, dark=False, title=None, width=None, "
     "height=None)",
     "plot_summary": f"({COMMON}, ci=0.95, cluster=None, baseline=None, calibrate=None, "
-    "dark=False, title=None, width=None)",
+    "sort=None, dark=False, title=None, width=None)",
     "quantile_thresholds": "(frame, score, number)",
     "summary": f"({COMMON}, pos_squares=None, neg_squares=None, ci=0.95, cluster=None, "
     "calibrate='pooled', overall=False, segments='fixed')",

@@ -1,0 +1,243 @@
+"""The rows of a summary: average precisions and differences, their names, order and times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
+from frame_prc._charts.options import Sort
+from frame_prc._charts.text import (
+    column_title,
+    key_texts,
+    number_by,
+    short,
+    status_text,
+    with_key_texts,
+    with_names,
+)
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.calibration import REFERENCE
+from frame_prc._lazy import key_names, left_join
+from frame_prc._request.specs import Comparison
+
+PAIR = 2
+FEW = ("few_positives", "few_negatives")
+
+_ALL = "all rows"
+_MOST_PANELS = 24
+_LEAST_TIMES = 2
+
+
+@dataclass(frozen=True)
+class Times:
+    """The temporal key that average precisions are drawn over; the other keys make panels."""
+
+    key: str
+    title: str
+    panels: list[str]
+
+
+@dataclass(frozen=True)
+class SummaryData:
+    """What a summary shows.
+
+    Parameters
+    ----------
+    keys
+        The caller's names of the columns ``key_0, ...``.
+    models
+        The names of the models, in the order given.
+    dots
+        A row per model and segment: ``model``, the ``name`` of the segment, its average precision
+        with interval, sizes and status; over time also ``time``, ``panel`` and ``panel_name``.
+    differences
+        A row per segment and pair ``model_a, model_b``, likewise; empty if nothing is compared.
+    names
+        The names of the segments in the order of the rows.
+    by_difference
+        Whether they are sorted by difference.
+    """
+
+    keys: list[str]
+    models: list[str]
+    dots: pl.DataFrame
+    differences: pl.DataFrame
+    names: list[str]
+    by_difference: bool
+
+    @property
+    def has_differences(self) -> bool:
+        """Whether any difference is defined."""
+        rows = self.differences
+        return not rows.is_empty() and not rows["difference"].is_null().all()
+
+
+def summary_data(
+    segments: EvaluatedSegments,
+    comparison: Comparison | None,
+    baseline: str | None,
+    sort: Sort,
+    times: Times | None,
+) -> SummaryData:
+    """Return the rows of a summary, in their order."""
+    dots = _dots(segments)
+    if times is not None:
+        dots = _with_times(dots, segments.table, times)
+    models = _models_in_order(segments, dots)
+    differences = pl.DataFrame()
+    if comparison is not None:
+        differences = _compared(segments, dots, comparison)
+    elif baseline is not None or len(models) == PAIR:
+        reference = models[1] if baseline is None else key_texts(pl.Series([baseline]))[0]
+        differences = _subtracted(dots, reference)
+    if times is not None and not differences.is_empty():
+        places = dots.select("name", "time", "panel").unique("name")
+        differences = left_join(differences, places, ["name"])
+    by = _sorted_by(sort, segments, compared=not differences.is_empty())
+    names = _order(dots, differences, by)
+    return SummaryData(segments.keys, models, dots, differences, names, by == "difference")
+
+
+def split_keys(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the key of models, if there is one, and the keys of segments."""
+    by = key_names(len(names))
+    return (by[:1], by[1:]) if has_models(names) else ([], by)
+
+
+def models_of(source: ChartSource) -> list[str]:
+    """Return the names of the models; none without a key of models."""
+    return source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
+
+
+def quantity(dots: pl.DataFrame) -> str:
+    """Return what the areas are."""
+    return "Calibrated average precision" if REFERENCE in dots.columns else "Average precision"
+
+
+def without_interval(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that have no interval."""
+    return rows.filter(pl.col("ci_low").is_null()) if "ci_low" in rows.columns else rows
+
+
+def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows without an interval, or from too few rows to trust it."""
+    few = pl.col("status").is_in(FEW) if "status" in rows.columns else pl.lit(value=False)
+    missing = pl.col("ci_low").is_null() if "ci_low" in rows.columns else pl.lit(value=True)
+    return rows.filter(few | missing)
+
+
+# --- average precisions --------------------------------------------------------------------------
+
+
+def _dots(segments: EvaluatedSegments) -> pl.DataFrame:
+    """Return a row per model and segment, with the ``model`` and the ``name`` of the segment."""
+    models, own = split_keys(segments.keys)
+    table = with_key_texts(segments.table, segments.keys).with_columns(
+        number_by(segments.table, own, "segment"),
+        pl.Series("status_text", list(map(status_text, segments.table["status"])), pl.String),
+        model=models[0] if models else pl.lit(""),
+    )
+    return with_names(table, "segment", own, "name", without_keys=_ALL)
+
+
+def _models_in_order(segments: EvaluatedSegments, dots: pl.DataFrame) -> list[str]:
+    columns = segments.given.columns
+    if columns.several_models:
+        return key_texts(pl.Series(list(columns.request.models)))
+    return dots["model"].unique(maintain_order=True).to_list()
+
+
+# --- differences ---------------------------------------------------------------------------------
+
+
+def _subtracted(dots: pl.DataFrame, baseline: str) -> pl.DataFrame:
+    """Return the differences of the dots from those of a baseline, without intervals."""
+    is_baseline = pl.col("model") == baseline
+    reference = dots.filter(is_baseline).select("name", reference=AVERAGE_PRECISION)
+    return left_join(dots.filter(~is_baseline), reference, ["name"]).select(
+        "name",
+        model_a="model",
+        model_b=pl.lit(baseline),
+        difference=pl.col(AVERAGE_PRECISION) - pl.col("reference"),
+    )
+
+
+def _compared(
+    segments: EvaluatedSegments, dots: pl.DataFrame, comparison: Comparison
+) -> pl.DataFrame:
+    """Return the differences of models on the same rows, with intervals."""
+    table = segments.compared(comparison)
+    table = table.with_columns(
+        pl.Series(name, key_texts(table[name]), pl.String) for name in ("model_a", "model_b")
+    )
+    _, own = split_keys(segments.keys)
+    if not own:
+        return table.with_columns(name=pl.lit(_ALL))
+    # The keys of a comparison are numbered without that of models.
+    keys = key_names(len(own))
+    values = segments.table.select(pl.col(a).alias(b) for a, b in zip(own, keys, strict=True))
+    names = values.with_columns(name=dots["name"]).unique("name", maintain_order=True)
+    return left_join(table, names, keys).drop(keys)
+
+
+# --- order ---------------------------------------------------------------------------------------
+
+
+def _sorted_by(sort: Sort, segments: EvaluatedSegments, *, compared: bool) -> Sort:
+    """Return what rows are sorted by: keys that have an order of their own keep it."""
+    if sort is not None:
+        return sort
+    _, own = split_keys(segments.keys)
+    if own and all(_has_order(segments.table.schema[key]) for key in own):
+        return "key"
+    return "difference" if compared else "value"
+
+
+def _has_order(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Enum
+
+
+def _order(dots: pl.DataFrame, differences: pl.DataFrame, by: Sort) -> list[str]:
+    """Return the names of the segments, top down; by value the undefined come last."""
+    in_key_order = dots.sort("segment", maintain_order=True)["name"]
+    if by == "key":
+        return in_key_order.unique(maintain_order=True).to_list()
+    table, column = (differences, "difference") if by == "difference" else (dots, AVERAGE_PRECISION)
+    best = table.group_by("name", maintain_order=True).agg(pl.col(column).max())
+    ordered = best.sort(column, descending=True, nulls_last=True, maintain_order=True)
+    return list(dict.fromkeys([*ordered["name"], *in_key_order]))
+
+
+# --- times ---------------------------------------------------------------------------------------
+
+
+def find_times(source: ChartSource) -> Times | None:
+    """Return the one key with dates or times, if a line over it can be drawn."""
+    _, own = split_keys(source.keys)
+    dated = [key for key in own if source.table.schema[key] in (pl.Date, pl.Datetime)]
+    if len(dated) != 1 or source.table[dated[0]].drop_nulls().n_unique() < _LEAST_TIMES:
+        return None
+    name = dict(zip(key_names(len(source.keys)), source.keys, strict=True))[dated[0]]
+    title = short(column_title(name))
+    times = Times(dated[0], title, [key for key in own if key != dated[0]])
+    return times if source.count(times.panels) <= _MOST_PANELS else None
+
+
+def _with_times(dots: pl.DataFrame, table: pl.DataFrame, times: Times) -> pl.DataFrame:
+    """Add ``time``, and the number and the name of the panel, to rows in the order of a table."""
+    numbered = dots.with_columns(
+        _milliseconds(table[times.key]).alias("time"), number_by(table, times.panels, "panel")
+    )
+    return with_names(numbered, "panel", times.panels, "panel_name")
+
+
+def _milliseconds(times: pl.Series) -> pl.Series:
+    """Return times as a clock on the wall shows them, in milliseconds, as if they were in UTC.
+
+    Drawn in UTC, they are the same in every reader's time zone.
+    """
+    naive = times.dt.replace_time_zone(None) if times.dtype == pl.Datetime else times
+    return naive.cast(pl.Datetime("ms")).cast(pl.Int64)

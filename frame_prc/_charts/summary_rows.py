@@ -1,0 +1,212 @@
+"""The chart of a summary with a row per segment, and a dot with its interval per model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from frame_prc._charts.summary_data import FEW, SummaryData, quantity, uncertain
+from frame_prc._charts.summary_marks import (
+    NUMBERS,
+    area_scale,
+    clipped,
+    colour,
+    colour_of_differences,
+    difference_domain,
+    difference_title,
+    difference_tooltips,
+    padded,
+    tooltips,
+)
+from frame_prc._charts.text import count_text
+from frame_prc._charts.theme import AnyChart, Look
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._inference.chance import RANDOM
+
+_ROW, _MODEL = 19, 8  # px, at least, of a row and of a model in it
+_WIDE, _NARROW = 440, 300  # px of average precisions, alone and beside differences
+_DIFFERENCES = 190
+_SIZES = 80
+_LONGEST_SIZES = 220
+_INTERVAL = ("ci_low", "ci_high")
+
+
+@dataclass(frozen=True)
+class RowPanels:
+    """The panels of the chart, which share their rows and colours."""
+
+    data: SummaryData
+    look: Look
+
+    @property
+    def columns(self) -> int:
+        """The number of panels beside each other."""
+        return 3
+
+    def cells(self) -> list[AnyChart]:
+        """Return the panels, side by side."""
+        panels = [self._areas(), self._sizes()]
+        return [*panels, self._difference_panel()] if self.data.has_differences else panels
+
+    # --- panels ----------------------------------------------------------------------------------
+
+    def _areas(self) -> AnyChart:
+        """Return average precisions with their intervals, and ticks of a random ranking."""
+        x, y = self._area_x(AVERAGE_PRECISION), self._y(labels=True)
+        defined = self.data.dots.drop_nulls(AVERAGE_PRECISION)
+        tooltip = tooltips(self.data.keys)
+        ticks = alt.Chart(defined).mark_tick(color=self.look.muted, thickness=1.5, height=11)
+        layers = [
+            ticks.encode(x=self._area_x(RANDOM), y=y, tooltip=tooltip),
+            *self._connections(defined, y),
+            *_dots_and_intervals(
+                defined,
+                _INTERVAL,
+                self.look.background,
+                x=x,
+                y=y,
+                yOffset=_offset("model", self.data.models),
+                color=colour(self.data, self.look, "model"),
+                tooltip=tooltip,
+            ),
+            *self._reasons(y),
+        ]
+        width = _NARROW if self.data.has_differences else _WIDE
+        return alt.layer(*layers).properties(width=self.look.width or width, height=self._height)
+
+    def _connections(self, dots: pl.DataFrame, y: alt.Y) -> list[AnyChart]:
+        """Return lines that connect the models of a segment."""
+        if len(self.data.models) == 1:
+            return []
+        ends = dots.group_by("name", maintain_order=True).agg(
+            low=pl.col(AVERAGE_PRECISION).min(), high=pl.col(AVERAGE_PRECISION).max()
+        )
+        line = alt.Chart(ends).mark_rule(color=self.look.faint, strokeWidth=7, strokeCap="round")
+        return [line.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y)]
+
+    def _reasons(self, y: alt.Y) -> list[AnyChart]:
+        """Return why segments have no dot, on the background so that no grid crosses the text."""
+        undefined = self.data.dots.filter(pl.col(AVERAGE_PRECISION).is_null())
+        rows = undefined.unique("name", maintain_order=True)
+        text: dict[str, Any] = {"align": "left", "fontSize": 11}
+        halo: dict[str, Any] = {"stroke": self.look.background, "strokeWidth": 6, "aria": False}
+        encodings = {"x": alt.value(6), "y": y, "text": alt.Text("status_text:N")}
+        marks = [
+            alt.Chart(rows).mark_text(**text, **halo),
+            alt.Chart(rows).mark_text(**text, color=self.look.muted),
+        ]
+        return [mark.encode(**encodings) for mark in marks if rows.height]
+
+    def _sizes(self) -> AnyChart:
+        """Return the numbers of positives and of rows as text."""
+        table = self.data.dots.group_by("name", maintain_order=True).agg("n_pos", "n", "status")
+        texts = [
+            f"{_range(row['n_pos'])} / {_range(row['n'])}{_few(row['status'])}"
+            for row in table.iter_rows(named=True)
+        ]
+        rows = table.select("name", pl.Series("sizes", texts, dtype=pl.String))
+        text = alt.Chart(rows).mark_text(
+            color=self.look.muted, align="right", fontSize=11, limit=_LONGEST_SIZES
+        )
+        title = alt.Title(
+            "positives / total", fontSize=11, fontWeight="normal", anchor="end", offset=4
+        )
+        y = self._y(labels=False)
+        return text.encode(x=alt.value(_SIZES), y=y, text=alt.Text("sizes:N")).properties(
+            width=_SIZES, height=self._height, view=alt.ViewConfig(stroke=None), title=title
+        )
+
+    def _difference_panel(self) -> AnyChart:
+        """Return the differences with their intervals."""
+        rows = self.data.differences
+        domain = difference_domain(rows)
+        x = alt.X(
+            "difference:Q",
+            title=difference_title(rows),
+            scale=padded(domain),
+            axis=alt.Axis(tickCount=4, format=NUMBERS),
+        )
+        zero = alt.Chart(pl.DataFrame({"difference": [0.0]})).mark_rule(
+            color=self.look.muted, strokeDash=[4, 3]
+        )
+        compared = rows["model_a"].unique().to_list()
+        encodings = {
+            "x": x,
+            "y": self._y(labels=False),
+            "yOffset": _offset("model_a", [m for m in self.data.models if m in compared]),
+            "color": colour_of_differences(self.data, self.look),
+            "tooltip": difference_tooltips(rows),
+        }
+        drawn = rows.drop_nulls("difference")
+        if "ci_low" in rows.columns:
+            drawn = clipped(drawn, domain)
+        marks = _dots_and_intervals(drawn, ("low", "high"), self.look.background, **encodings)
+        return alt.layer(zero.encode(x=x), *_arrows(drawn, encodings), *marks).properties(
+            width=_DIFFERENCES, height=self._height
+        )
+
+    # --- encodings -------------------------------------------------------------------------------
+
+    @property
+    def _height(self) -> int:
+        return max(_ROW, _MODEL * len(self.data.models)) * len(self.data.names)
+
+    def _area_x(self, column: str) -> alt.X:
+        title, scale = quantity(self.data.dots), area_scale(self.data.dots)
+        return alt.X(f"{column}:Q", title=title, axis=alt.Axis(format=NUMBERS), scale=scale)
+
+    def _y(self, *, labels: bool) -> alt.Y:
+        names = self.data.names
+        axis = alt.Axis(title=None, labels=labels, labelLimit=240, grid=labels)
+        # A band scale in every panel, for one alignment; `yOffset` needs it in two of them.
+        scale = alt.Scale(type="band", domain=names, paddingInner=0.2, paddingOuter=0.1)
+        return alt.Y("name:N", sort=names, axis=axis, scale=scale)
+
+
+def _offset(column: str, models: Sequence[str]) -> alt.YOffset:
+    """Return the encoding that sets the models of a row apart."""
+    return alt.YOffset(f"{column}:N", scale=alt.Scale(domain=models, padding=0.75))
+
+
+def _dots_and_intervals(
+    rows: pl.DataFrame, interval: tuple[str, str], background: str, *, x: alt.X, **encodings: Any
+) -> list[AnyChart]:
+    """Return a dot per row with its interval.
+
+    A dot without an interval, or from few rows, is hollow: it would look as certain as the others.
+    """
+    layers = [alt.Chart(rows).mark_circle(size=60, opacity=1).encode(x=x, **encodings)]
+    low, high = interval
+    if low in rows.columns:
+        rule = alt.Chart(rows).mark_rule(strokeWidth=1.4)
+        ends = {"x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
+        layers.insert(0, rule.encode(**ends, **encodings))
+    hollow = uncertain(rows)
+    if hollow.height:
+        hole = alt.Chart(hollow).mark_point(filled=True, size=20, opacity=1)
+        layers.append(hole.encode(x=x, **{**encodings, "color": alt.ColorValue(background)}))
+    return layers
+
+
+def _arrows(rows: pl.DataFrame, encodings: dict[str, Any]) -> list[AnyChart]:
+    """Return arrowheads at the ends of intervals that are cut off."""
+    arrows = []
+    for end, shape in (("low", "triangle-left"), ("high", "triangle-right")):
+        cut = rows.filter(pl.col(f"cut_{end}")) if end in rows.columns else rows.clear()
+        mark = alt.Chart(cut).mark_point(shape=shape, filled=True, size=32, opacity=1)
+        if cut.height:
+            arrows.append(mark.encode(**{**encodings, "x": alt.X(f"{end}:Q")}))
+    return arrows
+
+
+def _range(sizes: Sequence[float]) -> str:
+    """Return a size, or the smallest and the largest if those of models differ."""
+    return " to ".join(dict.fromkeys(map(count_text, (min(sizes), max(sizes)))))
+
+
+def _few(statuses: Sequence[str]) -> str:
+    return " (few)" if not set(FEW).isdisjoint(statuses) else ""
