@@ -110,6 +110,24 @@ def test_thresholds_are_what_they_were_chosen_for(tmp_path):
     assert_is_picture(tmp_path / "out" / "imbalanced_thresholds.png")
 
 
+def test_thresholds_of_one_quarter_are_held_to_the_next(tmp_path):
+    printed = run(sys.executable, EXAMPLES / "held_thresholds.py", cwd=tmp_path)
+    _, _, _, *rows = table_rows(printed)
+    flights = pl.read_parquet(FLIGHTS).with_columns(is_autumn=pl.col("day").dt.month() >= 10)  # noqa: PLR2004
+    for carrier, target, threshold, recall, low, high, _, status in rows[:16]:
+        late = flights.filter(pl.col("late"), carrier=carrier)
+        summer, autumn = (
+            late.filter(is_autumn=is_autumn)["boosting"] for is_autumn in (False, True)
+        )
+        # The table rounds the threshold.
+        assert (summer >= float(threshold) - 0.0006).mean() >= float(target)
+        assert (status == "no_positives") == autumn.is_empty()
+        if not autumn.is_empty():
+            found = (autumn >= float(threshold)).mean()
+            assert found == pytest.approx(float(recall), abs=0.02)
+            assert float(low) < float(recall) < float(high)
+
+
 def test_classes_are_averaged_as_by_scikit_learn(tmp_path):
     optional.require_module("altair")
     printed = run(sys.executable, EXAMPLES / "multiclass.py", cwd=tmp_path)
