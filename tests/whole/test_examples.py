@@ -113,7 +113,7 @@ def test_thresholds_are_what_they_were_chosen_for(tmp_path):
 def test_thresholds_of_one_quarter_are_held_to_the_next(tmp_path):
     printed = run(sys.executable, EXAMPLES / "held_thresholds.py", cwd=tmp_path)
     _, _, _, *rows = table_rows(printed)
-    flights = pl.read_parquet(FLIGHTS).with_columns(is_autumn=pl.col("day").dt.month() >= 10)  # noqa: PLR2004
+    flights = pl.read_parquet(FLIGHTS).with_columns(is_autumn=pl.col("day").dt.month() >= 10)
     for carrier, target, threshold, recall, low, high, _, status in rows[:16]:
         late = flights.filter(pl.col("late"), carrier=carrier)
         summer, autumn = (
