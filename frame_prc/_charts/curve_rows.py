@@ -21,6 +21,7 @@ _MOST_ROWS = 4_900  # Altair draws up to 5,000
 _ROWS_PER_LINE = 10  # for baselines and notes
 _CELLS = 8  # of a confusion matrix, or of a row of a table
 _RECALLS = 101
+_VISIBLE_RECALL = 0.004
 _SHARE_OF_BAND = 0.3
 _SHARE_OF_ROC = 0.4
 
@@ -61,6 +62,7 @@ def chart_rows(
         # The step to the first point has its interval from recall 0 on.
         interval = pl.col("precision_low", "precision_high")
         curve = curve.with_columns(interval.backward_fill(limit=1).over("line"))
+    curve = curve.with_columns(height=_height())
     roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if options.roc else 0)
     return ChartRows(
         curve=curve,
@@ -72,6 +74,16 @@ def chart_rows(
         precision_error=_largest(curve[THINNED[0]]) + (segments.error or 0.0),
         roc_error=roc_error,
     )
+
+
+def _height() -> pl.Expr:
+    """Return where the line of a curve is drawn: it opens at its first step of a visible width.
+
+    Within a pixel or two of recall 0 lie the start point, a convention, and the precisions of a
+    handful of rows: a vertical bar, which would hide the axis and tell nothing.
+    """
+    steps = pl.when(pl.col("recall") > _VISIBLE_RECALL).then("precision")
+    return pl.coalesce(steps.backward_fill().over("line"), "precision")
 
 
 def _curve(
@@ -125,7 +137,9 @@ def _points(
 ) -> pl.DataFrame:
     if not targets:
         return pl.DataFrame()
-    points = segments.points_at(targets)
+    found = segments.points_at(targets)
+    # In the order of the lines, and in that of the targets.
+    points = lines.select("line").join(found, on="line", maintain_order="left_right")
     criteria = list(map(criterion_text, targets)) * (len(points) // len(targets))
     points = points.with_columns(
         pl.Series("criterion", criteria, dtype=pl.String), fpr=false_positive_rate()
@@ -148,7 +162,7 @@ def _undefined(points: pl.DataFrame) -> list[str]:
 def _with_labels(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     """Add the labels of their lines to rows, and their order in them."""
     keys = [name for name in lines.columns if name.startswith("key_")]
-    labels = lines.select("line", "panel", "series", "ap", *keys)
+    labels = lines.select("line", "panel", "series", "ap", "few", *keys)
     labelled = rows.join(labels, on="line", how="left", maintain_order="left")
     ordered = labelled.with_columns(order=pl.int_range(pl.len()).over("line"))
     # As text: JSON has no infinity.

@@ -87,6 +87,8 @@ class EvaluatedSegments:
         The point at which curves start.
     error
         The largest error of a curve that was thinned before.
+    models
+        The models in the order in which they were given, if that is known.
     """
 
     keys: list[str]
@@ -95,12 +97,19 @@ class EvaluatedSegments:
     counts: Rows
     start: Start
     error: float | None
+    models: tuple[str, ...] = ()
 
     @property
     def cluster(self) -> str | None:
         """The name of the clusters of the rows, if any."""
         column = self.given.columns.cluster
         return None if column is None else column.name
+
+    @property
+    def sortable(self) -> pl.DataFrame:
+        """The table with models as a category whose order is that in which they were given."""
+        models = [pl.col("key_0").cast(pl.Enum(self.models))] if self.models else []
+        return self.table.with_columns(models)
 
     def curves(self, keep: Keep, z: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves, without points of undefined recall."""
@@ -175,7 +184,10 @@ def _evaluate_rows(
     plans = [Counts().finished(rows), _average_precision(rows, level, calibration)]
     counted, table = (_with_numbered_keys(frame, len(keys)) for frame in pl.collect_all(plans))
     count_rows = _read_counts(counted, len(keys))
-    return EvaluatedSegments(keys, table.with_row_index("line"), rows, count_rows, start, None)
+    asked = rows.columns
+    models = tuple(map(str, asked.request.models)) if asked.several_models else ()
+    table = table.with_row_index("line")
+    return EvaluatedSegments(keys, table, rows, count_rows, start, None, models)
 
 
 def _evaluate_curve(

@@ -14,6 +14,8 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Target
 
+FEW_POSITIVES = "few_positives"
+
 _LONGEST_LABEL = 40
 # In an HTML page these would end the script that holds the chart, or hide its end.
 _ENDS_SCRIPT = re.compile(r"<(?=/|!--|script)", re.IGNORECASE)
@@ -145,6 +147,22 @@ def ap_text(row: dict[str, Any], *, approximate: bool = False) -> str:
         text += f" [{rate_text(row['ci_low'])}, {rate_text(row['ci_high'])}]"
     show_status = row["status"] in ("no_negatives", "below_chance")
     return f"{text}, {status_text(row['status'])}" if show_status else text
+
+
+def size_text(row: dict[str, Any]) -> str:
+    """Return the number of positives of a segment and of its rows, and whether they are few.
+
+    For an undefined average precision, whose text gives the reason, it is empty.
+    """
+    if row[AVERAGE_PRECISION] is None:
+        return ""
+    few = " (few)" if row["status"] == FEW_POSITIVES else ""
+    return f"{count_text(row['n_pos'])} of {count_text(row['n'])} positive{few}"
+
+
+def threshold_text(value: float) -> str:
+    """Return a threshold with three digits, for a label."""
+    return f"{value:#.3g}".rstrip(".") if 1e-4 <= abs(value) < 1e3 else f"{value:.4g}"  # noqa: PLR2004
 
 
 def status_text(status: str) -> str:

@@ -180,7 +180,7 @@ def plot(
     start = check_option("start", start, STARTS)
     look = chart_look(dark, title, width, height)
     options = chart_options(ci, band, iso_f1, points, roc, threshold, facet, look)
-    from frame_prc._charts import curves  # noqa: PLC0415 - Altair takes its time
+    from frame_prc._charts import curves, saving  # noqa: PLC0415 - Altair takes its time
 
     given = Given(
         truth=truth,
@@ -193,7 +193,7 @@ def plot(
         neg=neg,
         cluster=cluster,
     )
-    return curves.plot(_chart_source(frame, given, start), options)
+    return saving.with_files(curves.plot(_chart_source(frame, given, start), options))
 
 
 @verb
@@ -308,7 +308,7 @@ def plot_summary(
     check_frame(frame)
     check_altair("plot_summary")
     level, look = confidence(ci), chart_look(dark, title, width, None)
-    from frame_prc._charts import summary  # noqa: PLC0415 - Altair takes its time
+    from frame_prc._charts import saving, summary  # noqa: PLC0415 - Altair takes its time
 
     given = Given(
         truth=truth,
@@ -324,7 +324,8 @@ def plot_summary(
     pairs = _pairs(given, level, baseline, calibrate)
     reference = calibration(calibrate)
     source = _chart_source(frame, given, "one", common_rows=True, reference=reference)
-    return summary.plot_summary(source, pairs, baseline, level, look)
+    chart = summary.plot_summary(source, pairs, baseline, level, look)
+    return saving.with_files(chart)
 
 
 def _chart_source(
