@@ -21,6 +21,7 @@ _MOST_ROWS = 4_900  # Altair draws up to 5,000
 _ROWS_PER_LINE = 10  # for baselines and notes
 _CELLS = 8  # of a confusion matrix, or of a row of a table
 _RECALLS = 101
+_ROWS_OF_THRESHOLDS = 300  # of the panel beside that of a single line
 _VISIBLE_RECALL = 0.004
 _SHARE_OF_BAND = 0.3
 _SHARE_OF_ROC = 0.4
@@ -48,7 +49,7 @@ def chart_rows(
     segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
 ) -> ChartRows:
     """Return the rows of a chart."""
-    points = _points(segments, lines, options.all_targets())
+    points = point_rows(segments, lines, options.all_targets())
     # The operating point of threshold= is the last of each line.
     last = points.group_by("line", maintain_order=True).last() if points.height else points
     band = _band(segments, lines, options)
@@ -56,6 +57,7 @@ def chart_rows(
     sizes = corners.group_by("line").len()["len"].to_list()
     room = _MOST_ROWS - band.height - points.height - _CELLS * last.height
     room -= _ROWS_PER_LINE * lines.height + (ISO_STEPS + 2) * len(options.iso_f1)
+    room -= _ROWS_OF_THRESHOLDS if options.x == "threshold" else 0
     room_of_roc = int(room * _SHARE_OF_ROC) if options.roc else 0
     curve = _with_labels(_curve(segments, sizes, room - room_of_roc, options), lines)
     if options.wilson:
@@ -132,9 +134,10 @@ def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOption
     return _with_labels(rows, lines)
 
 
-def _points(
+def point_rows(
     segments: EvaluatedSegments, lines: pl.DataFrame, targets: Sequence[Target]
 ) -> pl.DataFrame:
+    """Return the operating points of each line, with the labels of the line."""
     if not targets:
         return pl.DataFrame()
     found = segments.points_at(targets)

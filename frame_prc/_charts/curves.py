@@ -50,8 +50,8 @@ def plot(source: ChartSource, options: ChartOptions) -> ChartType:
     segments = source.evaluate(options.level)
     lines = label_lines(segments, options.facet)
     rows = chart_rows(segments, lines, options)
-    panels = [_panel(lines, rows, number) for number in range(lines["panel"].n_unique())]
-    cells = _cells(panels, _renderer(segments, lines, options), options)
+    panels = [panel_of(lines, rows, number) for number in range(lines["panel"].n_unique())]
+    cells = _cells(panels, renderer_of(segments, lines, options), options)
     notes = _notes(lines, rows, options, segments.cluster)
     top_level = _top_level(panels, notes, rows, options)
     chart: ChartType = _with_confusion(cells, rows, options, top_level)
@@ -61,7 +61,8 @@ def plot(source: ChartSource, options: ChartOptions) -> ChartType:
 # --- panels --------------------------------------------------------------------------------------
 
 
-def _panel(lines: pl.DataFrame, rows: ChartRows, number: int) -> PanelData:
+def panel_of(lines: pl.DataFrame, rows: ChartRows, number: int) -> PanelData:
+    """Return the data of a panel."""
     own = lines.filter(panel=number)
     in_legend = own.height == lines.height > 1
     return PanelData(
@@ -96,12 +97,13 @@ def _why_empty(lines: pl.DataFrame) -> str | None:
     return ", ".join(status_text(status) for status in lines["status"].unique(maintain_order=True))
 
 
-def _renderer(
+def renderer_of(
     segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
 ) -> PanelRenderer:
+    """Return what draws the panels."""
     series = lines.unique("colour", keep="first").sort("colour")["series"].to_list()
     titles = map(column_title, segments.keys)
-    alone = lines["panel"].n_unique() == 1 and not options.roc
+    alone = lines["panel"].n_unique() == 1 and not options.roc and options.x == "recall"
     legend: LegendPlace = "right" if alone else "top"
     return PanelRenderer(
         series=series,
@@ -150,17 +152,18 @@ def _with_confusion(
     counts = confusion(rows.at_threshold, options.threshold, options.look)
     combine = alt.hconcat if rows.at_threshold.height == 1 and not options.roc else alt.vconcat
     # Scales of their own keep the legends at the panels.
-    return combine(_grid(cells, options, {}), counts, resolve=_scales("independent"), **top_level)
+    return combine(_grid(cells, options, {}), counts, resolve=scales("independent"), **top_level)
 
 
 def _grid(cells: list[AnyChart], options: ChartOptions, top_level: dict[str, Any]) -> AnyChart:
     if len(cells) == 1:
         return cells[0].properties(**top_level) if top_level else cells[0]
     columns, _, _ = options.look.grid(len(cells) // (1 + options.roc), paired=options.roc)
-    return alt.concat(*cells, columns=columns, spacing=14, resolve=_scales("shared"), **top_level)
+    return alt.concat(*cells, columns=columns, spacing=14, resolve=scales("shared"), **top_level)
 
 
-def _scales(how: Literal["shared", "independent"]) -> alt.Resolve:
+def scales(how: Literal["shared", "independent"]) -> alt.Resolve:
+    """Return whether panels share the scales of colours and shapes, and so their legends."""
     return alt.Resolve(scale=alt.ScaleResolveMap(color=how, strokeDash=how, fill=how, shape=how))
 
 
@@ -174,6 +177,12 @@ def _notes_on_ribbons(lines: pl.DataFrame, options: ChartOptions) -> list[str]:
         return []
     overlap = _most_overlaid(lines) > MOST_RIBBONS
     return [note, *(["Ribbons are fainter where more than four overlap."] if overlap else [])]
+
+
+def notes_on_thinning(rows: ChartRows) -> list[str]:
+    """Return how far off the curves are, if one could see it."""
+    error = rows.precision_error
+    return [f"Thinned: precision is off by at most {error:.2g}."] if error > _NOTED_ERROR else []
 
 
 def _are_large(lines: pl.DataFrame, options: ChartOptions) -> bool:
@@ -235,8 +244,7 @@ def _notes(
         notes.append(f"(few), drawn faint: fewer than {FEW_POSITIVES} {few}.")
     if rows.points.height:
         notes.append("Numbers at markers: thresholds.")
-    if rows.precision_error > _NOTED_ERROR:
-        notes.append(f"Thinned: precision is off by at most {rows.precision_error:.2g}.")
+    notes += notes_on_thinning(rows)
     if rows.roc_error > _NOTED_ERROR:
         notes.append(f"ROC curves are off by at most {rows.roc_error:.2g}.")
     if rows.undefined:

@@ -27,6 +27,7 @@ from frame_prc._request.specs import (
     Start,
     Target,
 )
+from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
 from frame_prc._tables.average_precision import AveragePrecision
@@ -117,6 +118,18 @@ class EvaluatedSegments:
         rows = self.counts if z is None or self.cluster is None else self.given
         points = Curve(self.start, keep, extras=Extras(z=z)).finished(rows).collect()
         return self._numbered(_with_numbered_keys(points, len(self.keys))).drop_nulls("recall")
+
+    def at_thresholds(self, bins: Bins, z: float | None = None) -> pl.DataFrame:
+        """Return ``line`` and the columns of curves at thresholds."""
+        rows = self.counts if z is None or self.cluster is None else self.given
+        points = Curve(None, "all", bins, Extras(z=z)).finished(rows).collect()
+        return self._numbered(_with_numbered_keys(points, len(self.keys))).drop_nulls("recall")
+
+    def finite_scores(self) -> pl.Series:
+        """Return the finite scores of all segments, each once, in ascending order."""
+        scores = Counts().finished(self.counts).select(pl.col("threshold").cast(pl.Float64))
+        finite = scores.filter(pl.col("threshold").is_finite())
+        return finite.unique().sort("threshold").collect()["threshold"]
 
     def points_at(self, targets: Sequence[Target]) -> pl.DataFrame:
         """Return ``line`` and the columns of operating points, in the order of the targets."""

@@ -6,6 +6,7 @@ Channels are objects here, such as ``alt.Order("order:Q")``: Altair takes 5 ms t
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -30,8 +31,10 @@ _FAINT = 0.55
 
 _TITLES = {"ap": "average precision", "f_score": "F score", "fpr": "false-positive rate"}
 _FORMATS = {
-    **dict.fromkeys(("precision", "recall", "f_score", "fpr", "prevalence"), ".4f"),
-    **dict.fromkeys(("tp", "fp", "fn", "tn"), ",.12~g"),
+    **dict.fromkeys(
+        ("precision", "recall", "F1", "f_score", "fpr", "prevalence", "predicted_rate"), ".4f"
+    ),
+    **dict.fromkeys(("tp", "fp", "fn", "tn", "predicted"), ",.12~g"),
 }
 _AT_POINT = ("threshold", "precision", "recall", "tp", "fp")
 
@@ -73,11 +76,11 @@ class PanelLayout:
 
     def x(self, column: str, title: str) -> alt.X:
         """Return the horizontal encoding."""
-        return alt.X(f"{column}:Q", scale=_unit_scale(), axis=self._axis(title, labels=self.bottom))
+        return alt.X(f"{column}:Q", scale=unit_scale(), axis=self._axis(title, labels=self.bottom))
 
     def y(self, column: str, title: str) -> alt.Y:
         """Return the vertical encoding."""
-        return alt.Y(f"{column}:Q", scale=_unit_scale(), axis=self._axis(title, labels=self.left))
+        return alt.Y(f"{column}:Q", scale=unit_scale(), axis=self._axis(title, labels=self.left))
 
     def _axis(self, title: str, *, labels: bool) -> alt.Axis:
         roomy = min(self.width, self.height) > LARGE / 2
@@ -86,7 +89,8 @@ class PanelLayout:
         return alt.Axis(title=title_or_none, labels=labels, values=list(ticks), format=digits)
 
 
-def _unit_scale() -> alt.Scale:
+def unit_scale() -> alt.Scale:
+    """Return the scale of a share."""
     return alt.Scale(domain=[0, 1], nice=False)
 
 
@@ -115,8 +119,10 @@ class PanelRenderer:
     iso: pl.DataFrame
     look: Look
 
-    def precision_recall(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
-        """Return precision over recall."""
+    def precision_recall(
+        self, panel: PanelData, layout: PanelLayout, chosen: AnyChart | None = None
+    ) -> AnyChart:
+        """Return precision over recall; ``chosen`` is a mark at a chosen point."""
         x, y = layout.x("recall", "Recall"), layout.y("precision", "Precision")
         layers = [
             *self._iso(x, y, layout),
@@ -125,9 +131,10 @@ class PanelRenderer:
             *self._openings(panel.curve, x, layout),
             *self._lines(panel.curve, x, y, layout.y("height", "Precision"), "step-before", layout),
             *self._points(panel.points, x, y, layout, labelled=True),
-            *self._reason(panel.empty, layout),
+            *self.reason(panel.empty, layout),
+            *([] if chosen is None else [chosen.encode(x=x, y=y)]),
         ]
-        return self._titled(layers, panel.title, _above(panel), layout)
+        return self.titled(layers, panel, layout)
 
     def roc(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
         """Return the true-positive rate over the false-positive rate."""
@@ -246,17 +253,19 @@ class PanelRenderer:
         if rows.is_empty():
             return []
         points = placed(rows, layout.width, layout.height)
-        marker = self._markers(points, x, y)
+        fill = self._colour(alt.Fill, alt.FillValue, legend=False)
+        marker = self.marker(alt.Chart(points), x, y, fill, shift="dx")
         return [marker, *self._labels(points, x, y)] if labelled else [marker]
 
-    def _markers(self, points: pl.DataFrame, x: alt.X, y: alt.Y) -> AnyChart:
-        mark = alt.Chart(points).mark_point(
+    def marker(self, points: Any, x: alt.X, y: alt.Y, fill: Any, *, shift: str | None) -> AnyChart:
+        """Return a marker per operating point, shifted by a column of this name."""
+        mark = points.mark_point(
             filled=True,
             size=85,
             opacity=1,
             stroke=self.look.background,
             strokeWidth=1,
-            xOffset=shifted("dx"),
+            xOffset=shifted(shift) if shift else alt.Undefined,
         )
         legend = alt.Legend(
             title=None,
@@ -269,7 +278,7 @@ class PanelRenderer:
         return mark.encode(
             x=x,
             y=y,
-            fill=self._colour(alt.Fill, alt.FillValue, legend=False),
+            fill=fill,
             shape=alt.Shape("criterion:N", scale=shapes, legend=legend),
             tooltip=self._tooltips("criterion", *_AT_POINT, "fn", "tn", "f_score"),
         )
@@ -289,13 +298,17 @@ class PanelRenderer:
             for look, colour in ((halo, {}), ({}, {"color": self._colour(legend=False)}))
         ]
 
-    def _reason(self, text: str | None, layout: PanelLayout) -> list[AnyChart]:
+    def reason(self, text: str | None, layout: PanelLayout) -> list[AnyChart]:
         """Return why there is no curve."""
         if text is None:
             return []
         reason = alt.Chart(pl.DataFrame({"text": [text]})).mark_text(color=self.look.muted)
         x, y = alt.value(layout.width / 2), alt.value(layout.height / 2)
         return [reason.encode(x=x, y=y, text=alt.Text("text:N"))]
+
+    def titled(self, layers: list[AnyChart], panel: PanelData, layout: PanelLayout) -> AnyChart:
+        """Return the layers of a panel as a chart with its title."""
+        return self._titled(layers, panel.title, _above(panel), layout)
 
     def _titled(
         self, layers: list[AnyChart], title: str, lines: list[tuple[str, str]], layout: PanelLayout
@@ -353,17 +366,20 @@ class PanelRenderer:
         )
 
     def _tooltip_of_nearest(self) -> alt.ExprRef:
-        """Return the tooltip of the point nearest the mouse.
+        return self.tooltip_of((*self.keys, "ap", *_AT_POINT))
+
+    def tooltip_of(self, columns: Sequence[str]) -> alt.ExprRef:
+        """Return the tooltip of the point nearest the mouse, with some of its columns.
 
         The mouse is over the Voronoi cell of that point, whose datum is the point. Vega-Lite 6.1
         looks for the fields in the cell, hence this expression (vega-lite pull request 9707).
         """
         row = "(isObject(datum.datum) ? datum.datum : datum)"
-        fields = {title: f"{row}.{name}" for name, title in self.keys.items()}
-        for name in ("ap", *_AT_POINT):
+        titles, fields = _TITLES | self.keys, {}
+        for name in columns:
             value = f"{row}.{name}"
             text = f"format({value}, '{_FORMATS[name]}')" if name in _FORMATS else value
-            fields[_TITLES.get(name, name)] = text
+            fields[titles.get(name, name)] = text
         pairs = ", ".join(f"{json.dumps(title)}: {text}" for title, text in fields.items())
         return alt.ExprRef(f"{{{pairs}}}")
 

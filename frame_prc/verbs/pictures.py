@@ -22,6 +22,7 @@ from frame_prc._request.roles import Given, check_option, request
 from frame_prc._request.specs import (
     STARTS,
     Calibration,
+    ChartX,
     Comparison,
     IntoColumn,
     IntoKeys,
@@ -49,6 +50,7 @@ def plot(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    x: ChartX = "recall",
     start: Start = "one",
     ci: float | None = None,
     cluster: IntoColumn | None = None,
@@ -179,8 +181,8 @@ def plot(
     check_altair("plot")
     start = check_option("start", start, STARTS)
     look = chart_look(dark, title, width, height)
-    options = chart_options(ci, band, iso_f1, points, roc, threshold, facet, look)
-    from frame_prc._charts import curves, saving  # noqa: PLC0415 - Altair takes its time
+    options = chart_options(x, ci, band, iso_f1, points, roc, threshold, facet, look)
+    from frame_prc._charts import curves, saving, thresholds  # noqa: PLC0415 - Altair takes its time
 
     given = Given(
         truth=truth,
@@ -193,7 +195,8 @@ def plot(
         neg=neg,
         cluster=cluster,
     )
-    return saving.with_files(curves.plot(_chart_source(frame, given, start), options))
+    draw = thresholds.plot if options.x == "threshold" else curves.plot
+    return saving.with_files(draw(_chart_source(frame, given, start), options))
 
 
 @verb
