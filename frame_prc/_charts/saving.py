@@ -23,6 +23,7 @@ _HEAD = """<head>
     body {{ background: {background}; color: {text}; font: 13px sans-serif; }}
     svg.marks {{ max-width: 100%; height: auto; }}
     .vega-embed .chart-wrapper {{ min-width: 0; max-width: 100%; }}
+    .vega-bindings {{ position: sticky; bottom: 0; padding: 8px; background: {background}; }}
     .vega-bindings input[type=range] {{ width: min(420px, 60vw); vertical-align: middle; }}
   </style>"""
 

@@ -101,6 +101,8 @@ def _rates(
     )
     predicted = _TP + _FP
     return named.with_columns(
+        # All digits, and no more than the dtype of the scores has.
+        threshold_text=pl.col("threshold").cast(pl.String),
         F1=f_score(_TP, _FP, _FN, 1.0),
         predicted=predicted,
         predicted_rate=predicted / (predicted + _FN + _TN),

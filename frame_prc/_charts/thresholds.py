@@ -197,8 +197,8 @@ class _Cells:
         """Return the threshold with all its digits: a rounded one could leave out a row."""
         text = (
             self._chosen(None)
-            .transform_aggregate(threshold="min(threshold)")
-            .transform_calculate(text="'At score ≥ ' + datum.threshold")
+            .transform_aggregate(lines="count()", groupby=["threshold_text"])
+            .transform_calculate(text="'At score ≥ ' + datum.threshold_text")
             .mark_text(align="left", fontSize=11.5, fontWeight="bold", color=self.look.text)
             .encode(x=alt.value(0), y=alt.value(8), text=alt.Text("text:N"))
         )

@@ -68,9 +68,9 @@ def plot(
     """Draw the precision-recall curve of each segment and model, as an Altair chart.
 
     Curves are steps whose area is the average precision. A dashed line marks the prevalence. The
-    average precision is in the legend or above each panel, with its interval if there is one. The
-    point nearest the mouse shows its threshold, precision, recall, ``tp`` and ``fp``. Needs Altair:
-    ``pip install altair``.
+    average precision is in the legend or above each panel, with its interval if there is one, and
+    the number of positives. The point nearest the mouse shows its threshold, precision, recall,
+    ``tp`` and ``fp``. Needs Altair: ``pip install altair``.
 
     Parameters
     ----------
@@ -104,10 +104,17 @@ def plot(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    x
+        ``"recall"``: draw precision over recall. ``"threshold"``: draw precision, recall and F1
+        over the threshold, each segment and model in a panel of its own, and show the confusion
+        counts at one threshold: ``threshold``, or the one of the largest F1 (of several lines, the
+        median of theirs). In a saved page a slider moves it. A single panel has the curve over
+        recall beside it, to which ``start`` and ``iso_f1`` apply; ``roc``, ``band`` and ``facet``
+        are errors.
     start
         The point at recall 0 that opens each segment: ``"one"`` (precision 1), ``"first"`` (the
         precision of the first real point), or ``None`` (no such point). A curve frame keeps its own
-        start.
+        start. Lines are drawn from the first visible step on, and faint from the start to there.
     ci
         Draw a ribbon around each curve: for each threshold by itself, an interval of this level for
         the precision (Wilson), as in :func:`curve`. It is also the level of the intervals of the
@@ -123,7 +130,8 @@ def plot(
         ``False`` for none, or a list of up to 9 scores.
     points
         Operating points to mark, up to 6, as :func:`operating_points` takes them: for example
-        ``{"recall": 0.9}`` or ``{"f_beta": [1, 2]}``.
+        ``{"recall": 0.9}`` or ``{"f_beta": [1, 2]}``. The numbers at the marks are thresholds.
+        Marks of several lines at one place are drawn side by side.
     roc
         Draw the ROC curve of the same counts beside each panel.
     threshold
@@ -146,12 +154,14 @@ def plot(
     -------
     altair.LayerChart, altair.ConcatChart, altair.HConcatChart or altair.VConcatChart
         ``chart.save("curves.html", inline=True)`` writes a page that works offline; ``curves.svg``
-        and ``curves.png`` need no network either. A chart has up to 60 lines, and fewer rows than
+        and ``curves.png`` need no network either. A ``.png`` has two pixels per pixel of the chart,
+        unless ``scale_factor`` or ``ppi`` is given. A chart has up to 60 lines, and fewer rows than
         Altair's limit of 5,000. If points were left out to stay below it,
         ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are off at most,
         and ``"roc_error"`` the same for ROC curves; from 0.001 on, the text above the chart says so
-        too. Segments whose average precision is undefined are listed with the reason, and have no
-        line.
+        too. With ``x="threshold"`` all counts are exact, at each of up to 240 scores, or else at
+        about as many thresholds. Segments whose average precision is undefined are listed with the
+        reason, and have no line.
 
     Raises
     ------

@@ -134,7 +134,14 @@ def test_lines_are_steps_between_scores_and_meet_the_chosen_point_on_the_curve()
 def test_scores_of_any_type_have_thresholds(dtype):
     rows = ROWS.with_columns(score=(pl.col("score") * 10).cast(dtype))
     chart = rows.prc.plot("late", "score", x="threshold")
-    assert [row["threshold"] for row in rows_of(chart)] == [9, 4, 2]
+    found = [(row["threshold"], row["threshold_text"]) for row in rows_of(chart)]
+    assert found == [(9, "9.0"), (4, "4.0"), (2, "2.0")]
+
+
+def test_thresholds_are_written_with_the_digits_of_the_scores():
+    rows = ROWS.with_columns(pl.col("score").cast(pl.Float32))
+    chart = rows.prc.plot("late", "score", x="threshold")
+    assert [row["threshold_text"] for row in rows_of(chart)] == ["0.9", "0.4", "0.2"]
 
 
 @every_kind

@@ -58,7 +58,7 @@ SIGNATURES = {
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
     "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None)",
-    "plot": f"({COMMON}, start='one', ci=None, cluster=None, band=False, iso_f1=True, "
+    "plot": f"({COMMON}, x='recall', start='one', ci=None, cluster=None, band=False, iso_f1=True, "
     "points=None, roc=False, threshold=None, facet=None, dark=False, title=None, width=None, "
     "height=None)",
     "plot_summary": f"({COMMON}, ci=0.95, cluster=None, baseline=None, calibrate=None, "
