@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -53,24 +54,24 @@ def threshold_rows(
 ) -> ThresholdRows:
     """Return the rows of a chart over thresholds."""
     best = _finite(segments.points_at([Target("f_beta", 1.0)]))
-    points = _finite(point_rows(segments, lines, options.targets))
+    marked = point_rows(segments, lines, options.targets)
+    # Their thresholds are text.
+    number = pl.col("threshold").cast(pl.Float64)
+    points = _finite(marked.with_columns(number)) if marked.height else marked
     scores = segments.finite_scores()
     most = min(MOST_THRESHOLDS, _MOST_ROWS // max(lines[AVERAGE_PRECISION].count(), 1))
     special = [*best["threshold"], *([] if options.threshold is None else [options.threshold])]
     chosen = sorted({*_spread(scores, most), *special})
     rows = _rates(segments, lines, chosen, options) if chosen else pl.DataFrame()
     known = best.drop_nulls("f_score").rename({"f_score": "F1"})
-    slider = None if rows.is_empty() else _slider(chosen, known["threshold"], options.threshold)
+    thresholds = [] if rows.is_empty() else rows["threshold"].unique().sort().to_list()
+    slider = _slider(thresholds, known["threshold"], options.threshold) if thresholds else None
     return ThresholdRows(rows, scores.len() <= most, known, points, slider)
 
 
 def _finite(points: pl.DataFrame) -> pl.DataFrame:
-    """Return points with a finite threshold, as a number."""
-    if points.is_empty():
-        return points
-    return points.with_columns(pl.col("threshold").cast(pl.Float64)).filter(
-        pl.col("threshold").is_finite()
-    )
+    """Return points with a finite threshold."""
+    return points.filter(pl.col("threshold").is_finite())
 
 
 def _spread(scores: pl.Series, most: int) -> list[float]:
@@ -83,7 +84,7 @@ def _spread(scores: pl.Series, most: int) -> list[float]:
     half = max(most // 2 - 1, 2)
     ranks = [round(i * (scores.len() - 1) / (half - 1)) for i in range(half)]
     lowest, highest = scores[0], scores[-1]
-    step = _round_step((highest - lowest) / half, up=True)
+    step = _round_step(highest / half - lowest / half, up=True)
     first, last = math.ceil(lowest / step), math.floor(highest / step)
     return [*scores.gather(ranks), *(_times(i, step) for i in range(first, last + 1))]
 
@@ -95,7 +96,8 @@ def _rates(
     options: ChartOptions,
 ) -> pl.DataFrame:
     z = normal_quantile(options.level) if options.wilson else None
-    points = segments.at_thresholds(Bins(list(thresholds)), z)
+    # As a Float32, a large threshold is infinite.
+    points = _finite(segments.at_thresholds(Bins(list(thresholds)), z))
     named = lines.select("line", name="panel_name").join(
         points, on="line", maintain_order="left_right"
     )
@@ -112,12 +114,13 @@ def _rates(
 def _slider(thresholds: Sequence[float], best: Iterable[float], given: float | None) -> Slider:
     """Return the slider; it begins at the median of the best thresholds unless one is given."""
     lowest, highest = thresholds[0], thresholds[-1]
-    step = _round_step((highest - lowest) / _STEPS, up=False)
+    # The difference of the largest numbers would be infinite.
+    step = _round_step(highest / _STEPS - lowest / _STEPS, up=False)
     middle = sorted(best)
     value = middle[(len(middle) - 1) // 2] if given is None and middle else given
     return Slider(
         lowest=_times(math.floor(lowest / step), step),
-        highest=_times(math.ceil(highest / step), step),
+        highest=min(_times(math.ceil(highest / step), step), sys.float_info.max),
         step=step,
         value=lowest if value is None else value,
     )
@@ -134,4 +137,4 @@ def _round_step(step: float, *, up: bool) -> float:
 
 def _times(count: int, step: float) -> float:
     """Return a multiple of a round step without the error of the product."""
-    return float(f"{count * step:.12g}")
+    return round(count * step, max(-math.floor(math.log10(step)), 0))

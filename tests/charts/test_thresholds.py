@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import polars as pl
 import pytest
@@ -101,6 +102,29 @@ def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given(kind):
     assert of(chosen(given), "threshold", "tp", "precision", "recall") == [
         {"threshold": 0.95, "tp": 0, "precision": None, "recall": 0.0}
     ]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [1e308, -1e308, 0.0],
+        [5e-324, 1e-308, 0.0],
+        [0.3 + i * 1e-16 for i in range(500)],
+        [1e15 + i for i in range(500)],
+        [0.3],
+    ],
+    ids=["huge", "tiny", "close", "large", "one"],
+)
+def test_the_slider_reaches_every_threshold_of_any_size(scores):
+    rows = pl.DataFrame({"score": scores}).with_columns(late=pl.int_range(pl.len()) % 3 == 0)
+    chart = rows.prc.plot("late", "score", x="threshold")
+    value, bind = slider(chart)
+    thresholds = {row["threshold"] for row in rows_of(chart)}
+    assert {min(scores), max(scores), value} <= thresholds
+    assert bind["min"] <= min(scores) <= max(scores) <= bind["max"]
+    assert bind["min"] < bind["max"]
+    assert 0 < bind["step"] < math.inf
+    assert not re.search(r"NaN|Infinity", chart.to_json())
 
 
 def test_the_slider_spans_all_thresholds_in_round_steps():
