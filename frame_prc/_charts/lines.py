@@ -9,8 +9,8 @@ import polars as pl
 
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
 from frame_prc._charts.text import (
-    FEW_POSITIVES,
     ap_text,
+    has_few,
     number_by,
     size_text,
     with_key_texts,
@@ -62,7 +62,7 @@ def label_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
         number_by(values, series_keys, "colour"),
         pl.Series("ap", [ap_text(row, approximate=approximate) for row in rows], pl.String),
         pl.Series("size", map(size_text, rows), pl.String, strict=True),
-        few=pl.col("status") == FEW_POSITIVES,
+        pl.Series("few", map(has_few, rows), pl.Boolean, strict=True),
     )
     lines = with_names(lines, "panel", panel_keys, "panel_name")
     lines = with_names(lines, "colour", series_keys, "series")

@@ -92,18 +92,19 @@ def _label_shifts(
 ) -> list[tuple[float, float]]:
     """Return where each label goes, from its marker: the first place that is free, or the freest.
 
-    The shift is that of the label's centre.
+    The shift is that of the label's centre. The highest marker chooses first, so that the label of
+    a lower curve gives way.
     """
     taken = [_Box(x - _LINE / 2, y - _LINE / 2, _LINE, _LINE) for x, y in centres]
-    shifts: list[tuple[float, float]] = []
-    for (x, y), text in zip(centres, texts, strict=True):
-        size = len(text) * _LETTER
+    shifts = [(0.0, 0.0)] * len(centres)
+    for i in sorted(range(len(centres)), key=lambda i: centres[i][1]):
+        (x, y), size = centres[i], len(texts[i]) * _LETTER
         choices = [((_REACH + size / 2) * right, _LINE * down) for right, down in _PLACES]
         boxes = [_Box(x + dx - size / 2, y + dy - _LINE / 2, size, _LINE) for dx, dy in choices]
         costs = [_cost(box, taken, panel) for box in boxes]
         best = costs.index(min(costs))
         taken.append(boxes[best])
-        shifts.append(choices[best])
+        shifts[i] = choices[best]
     return shifts
 
 

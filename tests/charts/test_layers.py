@@ -14,6 +14,7 @@ from chart_reading import REGIONS, ROWS, drawn, is_over, lines, of, words
 from kinds import every_kind
 
 import frame_prc
+from frame_prc._charts.markers import placed
 
 # --- ribbons, points, other views --------------------------------------------------------------
 
@@ -142,6 +143,25 @@ def test_markers_that_coincide_are_set_apart():
     assert [row["dx"] for row in marked] == [-5, 5, 0]
     boxes = [(row["label_dx"], row["label_dy"]) for row in marked[:2]]
     assert len(set(boxes)) == 2
+
+
+def test_the_label_of_the_higher_marker_is_above_it_and_the_other_gives_way():
+    points = pl.DataFrame(
+        {"recall": [0.5, 0.51], "precision": [0.5, 0.53], "threshold": ["0.25", "1234.5678"]}
+    ).with_columns(criterion=pl.lit("c"))
+    found = placed(points, 200, 200)
+    assert found["label"].to_list() == ["0.250", "1235"]
+    lower, upper = found.select("label_dx", "label_dy").rows()
+    assert upper[1] < 0 < upper[0]
+    assert lower[0] < 0 < lower[1]
+    turned = placed(points.reverse(), 200, 200).reverse()
+    assert turned.select(found.columns).equals(found)
+
+
+def test_a_number_and_its_percent_sign_stay_together():
+    for width in range(200, 500, 20):
+        chart = ROWS.prc.plot("late", "score", width=width, height=100, ci=0.9)
+        assert not any(line.startswith("%") for line in words(chart))
 
 
 def test_many_ribbons_in_a_panel_are_faint():
