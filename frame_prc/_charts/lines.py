@@ -61,8 +61,8 @@ def label_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
         number_by(values, panel_keys, "panel"),
         number_by(values, series_keys, "colour"),
         pl.Series("ap", [ap_text(row, approximate=approximate) for row in rows], pl.String),
-        pl.Series("size", map(size_text, rows), pl.String, strict=True),
-        pl.Series("few", map(has_few, rows), pl.Boolean, strict=True),
+        pl.Series("size", list(map(size_text, rows)), pl.String),
+        pl.Series("few", list(map(has_few, rows)), pl.Boolean),
     )
     lines = with_names(lines, "panel", panel_keys, "panel_name")
     lines = with_names(lines, "colour", series_keys, "series")

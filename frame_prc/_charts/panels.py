@@ -163,7 +163,7 @@ class PanelRenderer:
         if not layout.is_large:
             return [curves]
         labels = alt.Chart(self.iso.drop_nulls("label")).mark_text(
-            color=self.look.muted, align="left", baseline="middle", dx=4, fontSize=9
+            color=self.look.muted, align="left", baseline="middle", dx=7, fontSize=9
         )
         return [curves, labels.encode(x=x, y=y, text=alt.Text("label:N"))]
 

@@ -35,7 +35,7 @@ _AXIS, _LEGEND, _LETTER = 40, 190, 4.8  # px
 _LEAST_LETTERS = 60
 
 LARGE = 200  # px; from this width on, labels of the F1 curves are drawn to the right of a panel
-ISO_LABEL = 44  # px
+ISO_LABEL = 47  # px
 
 
 @dataclass(frozen=True)
