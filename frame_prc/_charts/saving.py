@@ -33,7 +33,7 @@ class _Files(alt.TopLevelMixin):
 
     def save(self, fp: Any, format: Any = None, *more: Any, **options: Any) -> None:  # noqa: A002
         """Save the chart as ``altair.Chart.save`` does, images at twice the density."""
-        kind = format or Path(getattr(fp, "name", fp)).suffix.lower().removeprefix(".")
+        kind = format or Path(str(getattr(fp, "name", fp))).suffix.lower().removeprefix(".")
         if kind == "png" and "ppi" not in options and not more:
             options.setdefault("scale_factor", _DENSITY)
         if kind != "html":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from chart_reading import REGIONS, ROWS, drawn, segments, words
 
@@ -77,6 +79,19 @@ def test_a_page_has_a_title_and_shrinks_with_its_window(tmp_path):
         assert 'name="viewport"' in head
         assert "max-width: 100%" in head
         assert '"renderer": "svg"' in text
+
+
+def test_charts_are_written_to_open_files(tmp_path):
+    chart, page, image = ROWS.prc.plot("late", "score"), io.StringIO(), io.BytesIO()
+    chart.save(page, "html")
+    chart.save(image, format="png")
+    assert "<title>Precision and recall</title>" in page.getvalue()
+    assert image.getvalue().startswith(b"\x89PNG")
+    with (tmp_path / "chart.html").open("w", encoding="utf-8") as file:
+        chart.save(file)
+    assert (tmp_path / "chart.html").read_text(encoding="utf-8") == page.getvalue()
+    with pytest.raises(ValueError, match="format"):
+        chart.save(io.StringIO())
 
 
 def test_a_chart_can_be_restyled():
