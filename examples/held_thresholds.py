@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-import frame_prc  # noqa: F401 - registers df.prc
+import frame_prc
 
 FLIGHTS = Path(__file__).parent / "data" / "flights.parquet"
 AUTUMN = date(2013, 10, 1)
@@ -22,9 +22,15 @@ def quarters() -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def held(summer: pl.DataFrame, autumn: pl.DataFrame) -> pl.DataFrame:
     """Return precision and recall in autumn of the thresholds that found 80 % in summer."""
-    chosen = summer.prc.operating_points("late", "boosting", by="carrier", recall=0.8)
-    return autumn.prc.operating_points(
-        "late", "boosting", by="carrier", threshold=chosen, ci=0.95, cluster="day"
+    chosen = frame_prc.operating_points(summer, "late", "boosting", by="carrier", recall=0.8)
+    return frame_prc.operating_points(
+        autumn,
+        "late",
+        "boosting",
+        by="carrier",
+        threshold=chosen,
+        ci=0.95,
+        cluster="day",  # flights of one day are not independent
     )
 
 

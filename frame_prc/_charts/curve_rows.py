@@ -21,6 +21,8 @@ _MOST_ROWS = 4_900  # Altair draws up to 5,000
 _ROWS_PER_LINE = 10  # for baselines and notes
 _CELLS = 8  # of a confusion matrix, or of a row of a table
 _RECALLS = 101
+_ROWS_OF_THRESHOLDS = 300  # of the panel beside that of a single line
+_VISIBLE_RECALL = 0.004
 _SHARE_OF_BAND = 0.3
 _SHARE_OF_ROC = 0.4
 
@@ -47,7 +49,7 @@ def chart_rows(
     segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
 ) -> ChartRows:
     """Return the rows of a chart."""
-    points = _points(segments, lines, options.all_targets())
+    points = point_rows(segments, lines, options.all_targets())
     # The operating point of threshold= is the last of each line.
     last = points.group_by("line", maintain_order=True).last() if points.height else points
     band = _band(segments, lines, options)
@@ -55,12 +57,14 @@ def chart_rows(
     sizes = corners.group_by("line").len()["len"].to_list()
     room = _MOST_ROWS - band.height - points.height - _CELLS * last.height
     room -= _ROWS_PER_LINE * lines.height + (ISO_STEPS + 2) * len(options.iso_f1)
+    room -= _ROWS_OF_THRESHOLDS if options.x == "threshold" else 0
     room_of_roc = int(room * _SHARE_OF_ROC) if options.roc else 0
     curve = _with_labels(_curve(segments, sizes, room - room_of_roc, options), lines)
     if options.wilson:
         # The step to the first point has its interval from recall 0 on.
         interval = pl.col("precision_low", "precision_high")
         curve = curve.with_columns(interval.backward_fill(limit=1).over("line"))
+    curve = curve.with_columns(height=_height())
     roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if options.roc else 0)
     return ChartRows(
         curve=curve,
@@ -72,6 +76,16 @@ def chart_rows(
         precision_error=_largest(curve[THINNED[0]]) + (segments.error or 0.0),
         roc_error=roc_error,
     )
+
+
+def _height() -> pl.Expr:
+    """Return where the line of a curve is drawn: it opens at its first step of a visible width.
+
+    Within a pixel or two of recall 0 lie the start point, a convention, and the precisions of a
+    handful of rows: a vertical bar, which would hide the axis and tell nothing.
+    """
+    steps = pl.when(pl.col("recall") > _VISIBLE_RECALL).then("precision")
+    return pl.coalesce(steps.backward_fill().over("line"), "precision")
 
 
 def _curve(
@@ -120,12 +134,15 @@ def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOption
     return _with_labels(rows, lines)
 
 
-def _points(
+def point_rows(
     segments: EvaluatedSegments, lines: pl.DataFrame, targets: Sequence[Target]
 ) -> pl.DataFrame:
+    """Return the operating points of each line, with the labels of the line."""
     if not targets:
         return pl.DataFrame()
-    points = segments.points_at(targets)
+    found = segments.points_at(targets)
+    # In the order of the lines, and in that of the targets.
+    points = lines.select("line").join(found, on="line", maintain_order="left_right")
     criteria = list(map(criterion_text, targets)) * (len(points) // len(targets))
     points = points.with_columns(
         pl.Series("criterion", criteria, dtype=pl.String), fpr=false_positive_rate()
@@ -148,7 +165,7 @@ def _undefined(points: pl.DataFrame) -> list[str]:
 def _with_labels(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     """Add the labels of their lines to rows, and their order in them."""
     keys = [name for name in lines.columns if name.startswith("key_")]
-    labels = lines.select("line", "panel", "series", "ap", *keys)
+    labels = lines.select("line", "panel", "series", "ap", "few", *keys)
     labelled = rows.join(labels, on="line", how="left", maintain_order="left")
     ordered = labelled.with_columns(order=pl.int_range(pl.len()).over("line"))
     # As text: JSON has no infinity.

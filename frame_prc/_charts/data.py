@@ -26,6 +26,7 @@ from frame_prc._request.specs import (
     Start,
     Target,
 )
+from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
 from frame_prc._tables.average_precision import AveragePrecision
@@ -87,6 +88,8 @@ class EvaluatedSegments:
         The point at which curves start.
     error
         The largest error of a curve that was thinned before.
+    models
+        The models in the order in which they were given, if that is known.
     """
 
     keys: list[str]
@@ -95,6 +98,7 @@ class EvaluatedSegments:
     counts: Rows
     start: Start
     error: float | None
+    models: tuple[str, ...] = ()
 
     @property
     def cluster(self) -> str | None:
@@ -102,12 +106,30 @@ class EvaluatedSegments:
         column = self.given.columns.cluster
         return None if column is None else column.name
 
+    @property
+    def sortable(self) -> pl.DataFrame:
+        """The table with models as a category whose order is that in which they were given."""
+        models = [pl.col("key_0").cast(pl.Enum(self.models))] if self.models else []
+        return self.table.with_columns(models)
+
     def curves(self, keep: Keep, z: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves, without points of undefined recall."""
         # Counts do not tell which rows are of one cluster.
         rows = self.counts if z is None or self.cluster is None else self.given
         points = Curve(self.start, keep, extras=Extras(z=z)).finished(rows).collect()
         return self._numbered(_with_numbered_keys(points, len(self.keys))).drop_nulls("recall")
+
+    def at_thresholds(self, bins: Bins, z: float | None = None) -> pl.DataFrame:
+        """Return ``line`` and the columns of curves at thresholds."""
+        rows = self.counts if z is None or self.cluster is None else self.given
+        points = Curve(None, "all", bins, Extras(z=z)).finished(rows).collect()
+        return self._numbered(_with_numbered_keys(points, len(self.keys))).drop_nulls("recall")
+
+    def finite_scores(self) -> pl.Series:
+        """Return the finite scores of all segments, each once, in ascending order."""
+        scores = Counts().finished(self.counts).select(pl.col("threshold").cast(pl.Float64))
+        finite = scores.filter(pl.col("threshold").is_finite())
+        return finite.unique().sort("threshold").collect()["threshold"]
 
     def points_at(self, targets: Sequence[Target]) -> pl.DataFrame:
         """Return ``line`` and the columns of operating points, in the order of the targets."""
@@ -175,7 +197,10 @@ def _evaluate_rows(
     plans = [Counts().finished(rows), _average_precision(rows, level, calibration)]
     counted, table = (_with_numbered_keys(frame, len(keys)) for frame in pl.collect_all(plans))
     count_rows = _read_counts(counted, len(keys))
-    return EvaluatedSegments(keys, table.with_row_index("line"), rows, count_rows, start, None)
+    asked = rows.columns
+    models = tuple(map(str, asked.request.models)) if asked.several_models else ()
+    table = table.with_row_index("line")
+    return EvaluatedSegments(keys, table, rows, count_rows, start, None, models)
 
 
 def _evaluate_curve(

@@ -8,7 +8,14 @@ from typing import TypeAlias
 import polars as pl
 
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
-from frame_prc._charts.text import ap_text, number_by, with_key_texts, with_names
+from frame_prc._charts.text import (
+    ap_text,
+    has_few,
+    number_by,
+    size_text,
+    with_key_texts,
+    with_names,
+)
 from frame_prc._charts.theme import MOST_OVERLAID, MOST_SEGMENTS
 from frame_prc._lazy import key_names
 from frame_prc.exceptions import DataError, OptionError
@@ -42,22 +49,40 @@ def check_readable(source: ChartSource, facet: FacetKeys) -> None:
 def label_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
     """Return a row per line.
 
-    Its ``panel`` and ``panel_name``, its ``colour`` and ``series``, the name in the legend, and its
-    average precision as text in ``ap``, beside the columns of the segment with its keys as text.
+    Its ``panel`` and ``panel_name``, its ``colour`` and ``series``, the name in the legend, its
+    average precision as text in ``ap``, its size in ``size``, and ``few``, whether it has too few
+    positives, beside the columns of the segment with its keys as text. Models are in the order in
+    which they were given.
     """
-    values, approximate = segments.table, segments.error is not None
+    values, approximate = segments.sortable, segments.error is not None
     panel_keys, series_keys = _split_keys(segments.keys, values, facet)
-    areas = [ap_text(row, approximate=approximate) for row in values.iter_rows(named=True)]
+    rows = values.to_dicts()
     lines = with_key_texts(values, segments.keys).with_columns(
         number_by(values, panel_keys, "panel"),
         number_by(values, series_keys, "colour"),
-        pl.Series("ap", areas, pl.String),
+        pl.Series("ap", [ap_text(row, approximate=approximate) for row in rows], pl.String),
+        pl.Series("size", list(map(size_text, rows)), pl.String),
+        pl.Series("few", list(map(has_few, rows)), pl.Boolean),
     )
     lines = with_names(lines, "panel", panel_keys, "panel_name")
     lines = with_names(lines, "colour", series_keys, "series")
+    lines = lines.sort("panel", "colour", maintain_order=True)
     if panel_keys or lines.height == 1:
         return lines
-    return lines.with_columns(series=pl.col("series") + " " + pl.col("ap"))
+    return lines.with_columns(series=pl.col("series") + " " + area_texts(lines))
+
+
+def common_size(lines: pl.DataFrame) -> str:
+    """Return the size of all lines, if it is the same: models are evaluated on the same rows."""
+    return str(lines["size"][0]) if lines["size"].n_unique() == 1 else ""
+
+
+def area_texts(lines: pl.DataFrame) -> pl.Series:
+    """Return the average precision of each line, with its size if the lines differ in size."""
+    if common_size(lines):
+        return lines["ap"]
+    size = pl.when(pl.col("size") != "").then(", " + pl.col("size")).otherwise(pl.lit(""))
+    return lines.select(pl.col("ap") + size)["ap"]
 
 
 def _split_keys(

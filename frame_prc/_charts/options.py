@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, get_args
 
 from frame_prc._charts.theme import Look
 from frame_prc._request.options import Numbers, check_title, confidence, f_scores_and_steps
 from frame_prc._request.packages import check_installed, check_numpy
 from frame_prc._request.roles import check_option, plain_option
-from frame_prc._request.specs import Criterion, Target
+from frame_prc._request.specs import ChartX, Criterion, Target
 from frame_prc._request.targets import targets
 from frame_prc.exceptions import OptionError, shown, type_name
 
@@ -21,6 +22,7 @@ Sort: TypeAlias = Literal["value", "difference", "key"] | None
 SORTS: tuple[Sort, ...] = (None, "value", "difference", "key")
 
 ISO_F1 = (0.2, 0.4, 0.6, 0.8)
+_X: tuple[ChartX, ...] = get_args(ChartX)
 _LEVEL = 0.95
 _SMALLEST, _LARGEST = 40, 4000  # px
 _MOST_TARGETS = 6
@@ -34,6 +36,7 @@ class ChartOptions:
     ``wilson`` and ``band`` are two kinds of ribbon, of which at most one is drawn.
     """
 
+    x: ChartX
     level: float
     wilson: bool
     band: bool
@@ -56,6 +59,7 @@ def check_altair(verb: str) -> None:
 
 
 def chart_options(
+    x: ChartX,
     ci: float | None,
     band: object,
     iso_f1: Any,
@@ -68,10 +72,14 @@ def chart_options(
     """Check and normalise the options of the chart of curves."""
     band = check_option("band", band, (True, False))
     roc = check_option("roc", roc, (True, False))
+    x = check_option("x", x, _X)
+    if x == "threshold":
+        _check_threshold_options(threshold, roc=roc, band=band, facet=facet)
     if band:
         check_numpy()
     level = _LEVEL if ci is None else confidence(ci)
     return ChartOptions(
+        x=x,
         level=level,
         wilson=ci is not None and not band,
         band=band,
@@ -82,6 +90,21 @@ def chart_options(
         facet=_facet(facet),
         look=look,
     )
+
+
+def _check_threshold_options(threshold: Any, *, roc: bool, band: bool, facet: Any) -> None:
+    """Raise an error for options that only a chart over recall has."""
+    for name, given in (("roc", roc), ("band", band), ("facet", facet is not None)):
+        if given:
+            raise OptionError(
+                f"{name}= is given with x='threshold'",
+                f"{name}= with x='recall' only",
+                "over thresholds each segment and model has a panel of its own",
+            )
+    if isinstance(threshold, Real) and not math.isfinite(threshold):
+        raise OptionError(
+            f"threshold={shown(threshold)} cannot be shown with x='threshold'", "a finite number"
+        )
 
 
 def chart_look(dark: Any, title: Any, width: Any, height: Any) -> Look:

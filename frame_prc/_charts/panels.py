@@ -6,27 +6,35 @@ Channels are objects here, such as ``alt.Order("order:Q")``: Altair takes 5 ms t
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import altair as alt
 import polars as pl
 
+from frame_prc._charts.markers import LABEL_FONT, placed, shifted
 from frame_prc._charts.text import short
 from frame_prc._charts.theme import ISO_LABEL, LARGE, AnyChart, Look
 
-LegendPlace: TypeAlias = Literal["right", "top", "bottom"]
+LegendPlace: TypeAlias = Literal["right", "top"]
 
 _TICKS = (0, 0.25, 0.5, 0.75, 1)
+_LEGEND_OFFSET = 18 + ISO_LABEL
+_ROC = " · ROC"
 _DASHED: dict[str, Any] = {"strokeDash": [4, 3], "strokeWidth": 1}
 _SHAPES = ["diamond", "circle", "square", "triangle-up", "cross", "triangle-down"]
 _LONG_NAME = 16  # characters
 _SHORTEST_NAME = 9
+MOST_RIBBONS = 4  # more of them in a panel are drawn fainter
+_FAINT = 0.55
 
 _TITLES = {"ap": "average precision", "f_score": "F score", "fpr": "false-positive rate"}
 _FORMATS = {
-    **dict.fromkeys(("precision", "recall", "f_score", "fpr", "prevalence"), ".4f"),
-    **dict.fromkeys(("tp", "fp", "fn", "tn"), ",.12~g"),
+    **dict.fromkeys(
+        ("precision", "recall", "F1", "f_score", "fpr", "prevalence", "predicted_rate"), ".4f"
+    ),
+    **dict.fromkeys(("tp", "fp", "fn", "tn", "predicted"), ",.12~g"),
 }
 _AT_POINT = ("threshold", "precision", "recall", "tp", "fp")
 
@@ -35,11 +43,13 @@ _AT_POINT = ("threshold", "precision", "recall", "tp", "fp")
 class PanelData:
     """What a panel shows: frames whose rows have a ``series``, and texts.
 
-    ``lines`` are the series and their average precision as text, to be written above the panel.
-    ``empty`` is the reason if no line has a curve.
+    ``size`` is the size of its segment as text, empty if its lines differ in size. ``lines`` are
+    the series and their average precision as text, to be written above the panel. ``empty`` is the
+    reason if no line has a curve.
     """
 
     title: str
+    size: str
     lines: list[tuple[str, str]]
     curve: pl.DataFrame
     roc: pl.DataFrame
@@ -66,19 +76,21 @@ class PanelLayout:
 
     def x(self, column: str, title: str) -> alt.X:
         """Return the horizontal encoding."""
-        return alt.X(f"{column}:Q", scale=_unit_scale(), axis=self._axis(title, labels=self.bottom))
+        return alt.X(f"{column}:Q", scale=unit_scale(), axis=self._axis(title, labels=self.bottom))
 
     def y(self, column: str, title: str) -> alt.Y:
         """Return the vertical encoding."""
-        return alt.Y(f"{column}:Q", scale=_unit_scale(), axis=self._axis(title, labels=self.left))
+        return alt.Y(f"{column}:Q", scale=unit_scale(), axis=self._axis(title, labels=self.left))
 
     def _axis(self, title: str, *, labels: bool) -> alt.Axis:
-        ticks = _TICKS if min(self.width, self.height) > LARGE / 2 else _TICKS[::2]
+        roomy = min(self.width, self.height) > LARGE / 2
+        ticks, digits = (_TICKS, ".2f") if roomy else (_TICKS[::2], ".1f")
         title_or_none = title if labels else None
-        return alt.Axis(title=title_or_none, labels=labels, values=list(ticks), format=".2~f")
+        return alt.Axis(title=title_or_none, labels=labels, values=list(ticks), format=digits)
 
 
-def _unit_scale() -> alt.Scale:
+def unit_scale() -> alt.Scale:
+    """Return the scale of a share."""
     return alt.Scale(domain=[0, 1], nice=False)
 
 
@@ -107,18 +119,22 @@ class PanelRenderer:
     iso: pl.DataFrame
     look: Look
 
-    def precision_recall(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
-        """Return precision over recall."""
+    def precision_recall(
+        self, panel: PanelData, layout: PanelLayout, chosen: AnyChart | None = None
+    ) -> AnyChart:
+        """Return precision over recall; ``chosen`` is a mark at a chosen point."""
         x, y = layout.x("recall", "Recall"), layout.y("precision", "Precision")
         layers = [
             *self._iso(x, y, layout),
             *self._baselines(panel.baselines, layout),
             *self._ribbon(panel.ribbon, x, layout),
-            *self._lines(panel.curve, x, y, "step-before", f"hover_{layout.number}"),
-            *self._points(panel.points, x, y),
-            *self._reason(panel.empty, layout),
+            *self._openings(panel.curve, x, layout),
+            *self._lines(panel.curve, x, y, layout.y("height", "Precision"), "step-before", layout),
+            *self._points(panel.points, x, y, layout, labelled=True),
+            *self.reason(panel.empty, layout),
+            *([] if chosen is None else [chosen.encode(x=x, y=y)]),
         ]
-        return self._titled(layers, panel.title, panel.lines, layout)
+        return self.titled(layers, panel, layout)
 
     def roc(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
         """Return the true-positive rate over the false-positive rate."""
@@ -126,12 +142,13 @@ class PanelRenderer:
         chance = pl.DataFrame({"fpr": [0, 1], "recall": [0, 1]})
         layers = [
             alt.Chart(chance).mark_line(color=self.look.muted, **_DASHED).encode(x=x, y=y),
-            *self._lines(panel.roc, x, y, "linear", f"hover_{layout.number}"),
-            *self._points(panel.points, x, y),
+            *self._lines(panel.roc, x, y, y, "linear", layout),
+            *self._points(panel.points, x, y, layout, labelled=False),
         ]
         # Blank lines align the panel with the one beside it.
-        blank = [("", " ") for _ in panel.lines]
-        return self._titled(layers, "ROC" if panel.title else "", blank, layout)
+        blank = [("", " ") for _ in _above(panel)]
+        title = f"{short(panel.title, _title_room(layout) - len(_ROC))}{_ROC}"
+        return self._titled(layers, title if panel.title else "", blank, layout)
 
     # --- layers --------------------------------------------------------------------------------
 
@@ -146,7 +163,7 @@ class PanelRenderer:
         if not layout.is_large:
             return [curves]
         labels = alt.Chart(self.iso.drop_nulls("label")).mark_text(
-            color=self.look.muted, align="left", baseline="middle", dx=4, fontSize=9
+            color=self.look.muted, align="left", baseline="middle", dx=7, fontSize=9
         )
         return [curves, labels.encode(x=x, y=y, text=alt.Text("label:N"))]
 
@@ -154,7 +171,7 @@ class PanelRenderer:
         if rows.is_empty():
             return []
         coloured = rows.height > 1 and rows["series"].null_count() == 0
-        rule = alt.Chart(rows).mark_rule(**_DASHED)
+        rule = alt.Chart(rows).mark_rule(opacity=_FAINT if coloured else 1, **_DASHED)
         baseline = rule.encode(
             y=layout.y("prevalence", "Precision"),
             color=self._colour() if coloured else alt.ColorValue(self.look.muted),
@@ -167,7 +184,7 @@ class PanelRenderer:
             alt.Chart(rows)
             # These may be the rows of the curve, whose start point has no interval.
             .transform_filter("isValid(datum.precision_low)")
-            .mark_area(opacity=0.22, interpolate="step-before")
+            .mark_area(opacity=_ribbon_opacity(rows), interpolate="step-before")
             .encode(
                 x=x,
                 y=layout.y("precision_low", "Precision"),
@@ -177,17 +194,45 @@ class PanelRenderer:
         )
         return [] if rows.is_empty() else [area]
 
+    def _openings(self, rows: pl.DataFrame, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
+        """Return a faint line from the start point, a convention, to the first step."""
+        if rows.is_empty():
+            return []
+        rule = (
+            alt.Chart(rows)
+            .transform_filter("datum.tp + datum.fp == 0")
+            .mark_rule(strokeWidth=1, opacity=_FAINT / 2)
+        )
+        y = layout.y("precision", "Precision")
+        return [rule.encode(x=x, y=y, y2=alt.Y2("height:Q"), color=self._colour())]
+
     def _lines(
-        self, rows: pl.DataFrame, x: alt.X, y: alt.Y, interpolate: Any, name: str
+        self,
+        rows: pl.DataFrame,
+        x: alt.X,
+        y: alt.Y,
+        line_y: alt.Y,
+        interpolate: Any,
+        layout: PanelLayout,
     ) -> list[AnyChart]:
         """Return lines through the rows in order, and a dot at the point nearest the mouse."""
         if rows.is_empty():
             return []
+        few = rows["few"].any()
+        opacity = alt.condition("datum.few", alt.value(_FAINT), alt.value(1))
         line = (
             alt.Chart(rows)
             .mark_line(interpolate=interpolate, strokeWidth=1.6)
-            .encode(x=x, y=y, order=alt.Order("order:Q"), color=self._colour(), **self._dashes())
+            .encode(
+                x=x,
+                y=line_y,
+                order=alt.Order("order:Q"),
+                color=self._colour(),
+                **self._dashes(),
+                **({"opacity": opacity} if few else {}),
+            )
         )
+        name = f"hover_{layout.number}"
         nearest = alt.selection_point(
             name=name, nearest=True, on="pointerover", clear="pointerout", empty=False
         )
@@ -201,32 +246,69 @@ class PanelRenderer:
         )
         return [line, dots.add_params(nearest)]
 
-    def _points(self, rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[AnyChart]:
+    def _points(
+        self, rows: pl.DataFrame, x: alt.X, y: alt.Y, layout: PanelLayout, *, labelled: bool
+    ) -> list[AnyChart]:
+        """Return markers, each maybe with its threshold."""
         if rows.is_empty():
             return []
-        mark = alt.Chart(rows).mark_point(
-            filled=True, size=95, opacity=1, stroke=self.look.background, strokeWidth=1
+        points = placed(rows, layout.width, layout.height)
+        fill = self._colour(alt.Fill, alt.FillValue, legend=False)
+        marker = self.marker(alt.Chart(points), x, y, fill, shift="dx")
+        return [marker, *self._labels(points, x, y)] if labelled else [marker]
+
+    def marker(self, points: Any, x: alt.X, y: alt.Y, fill: Any, *, shift: str | None) -> AnyChart:
+        """Return a marker per operating point, shifted by a column of this name."""
+        mark = points.mark_point(
+            filled=True,
+            size=85,
+            opacity=1,
+            stroke=self.look.background,
+            strokeWidth=1,
+            xOffset=shifted(shift) if shift else alt.Undefined,
         )
         legend = alt.Legend(
-            title=None, orient="bottom", symbolFillColor=self.look.text, symbolStrokeWidth=0
+            title=None,
+            orient=self.legend,
+            offset=_LEGEND_OFFSET if self.legend == "right" else alt.Undefined,
+            symbolFillColor=self.look.text,
+            symbolStrokeWidth=0,
         )
         shapes = alt.Scale(domain=self.criteria, range=_SHAPES[: len(self.criteria)])
-        point = mark.encode(
+        return mark.encode(
             x=x,
             y=y,
-            fill=self._colour(alt.Fill, alt.FillValue, legend=False),
+            fill=fill,
             shape=alt.Shape("criterion:N", scale=shapes, legend=legend),
             tooltip=self._tooltips("criterion", *_AT_POINT, "fn", "tn", "f_score"),
         )
-        return [point]
 
-    def _reason(self, text: str | None, layout: PanelLayout) -> list[AnyChart]:
+    def _labels(self, points: pl.DataFrame, x: alt.X, y: alt.Y) -> list[AnyChart]:
+        """Return the thresholds beside the markers, on a halo that keeps lines away from them."""
+        halo: dict[str, Any] = {
+            "stroke": self.look.background,
+            "strokeWidth": 3,
+            "strokeJoin": "round",
+        }
+        shift: dict[str, Any] = {"dx": shifted("label_dx"), "dy": shifted("label_dy")}
+        return [
+            alt.Chart(points)
+            .mark_text(fontSize=LABEL_FONT, baseline="middle", align="center", **shift, **look)
+            .encode(x=x, y=y, text=alt.Text("label:N"), **colour)
+            for look, colour in ((halo, {}), ({}, {"color": self._colour(legend=False)}))
+        ]
+
+    def reason(self, text: str | None, layout: PanelLayout) -> list[AnyChart]:
         """Return why there is no curve."""
         if text is None:
             return []
         reason = alt.Chart(pl.DataFrame({"text": [text]})).mark_text(color=self.look.muted)
         x, y = alt.value(layout.width / 2), alt.value(layout.height / 2)
         return [reason.encode(x=x, y=y, text=alt.Text("text:N"))]
+
+    def titled(self, layers: list[AnyChart], panel: PanelData, layout: PanelLayout) -> AnyChart:
+        """Return the layers of a panel as a chart with its title."""
+        return self._titled(layers, panel.title, _above(panel), layout)
 
     def _titled(
         self, layers: list[AnyChart], title: str, lines: list[tuple[str, str]], layout: PanelLayout
@@ -235,8 +317,8 @@ class PanelRenderer:
         size = {"width": layout.width, "height": layout.height}
         if not title and not lines:
             return alt.layer(*layers, **size)
-        font = 11.5 if layout.is_large else 10.5
-        room = int(layout.width / font * 2.1)
+        font = _title_font(layout)
+        room = _title_room(layout)
         # Long names are shortened to leave room for the average precision.
         subtitle = [
             f"{short(name, max(room + 2 - len(area), _SHORTEST_NAME))} {area}".strip(" ") or " "
@@ -272,8 +354,9 @@ class PanelRenderer:
 
     def _legend(self) -> alt.Legend:
         if self.legend == "right":
-            offset = 18 + ISO_LABEL
-            return alt.Legend(title=None, symbolType="stroke", orient="right", offset=offset)
+            return alt.Legend(
+                title=None, symbolType="stroke", orient="right", offset=_LEGEND_OFFSET
+            )
         return alt.Legend(
             title=None,
             symbolType="stroke",
@@ -283,23 +366,45 @@ class PanelRenderer:
         )
 
     def _tooltip_of_nearest(self) -> alt.ExprRef:
-        """Return the tooltip of the point nearest the mouse.
+        return self.tooltip_of((*self.keys, "ap", *_AT_POINT))
+
+    def tooltip_of(self, columns: Sequence[str]) -> alt.ExprRef:
+        """Return the tooltip of the point nearest the mouse, with some of its columns.
 
         The mouse is over the Voronoi cell of that point, whose datum is the point. Vega-Lite 6.1
         looks for the fields in the cell, hence this expression (vega-lite pull request 9707).
         """
         row = "(isObject(datum.datum) ? datum.datum : datum)"
-        fields = {title: f"{row}.{name}" for name, title in self.keys.items()}
-        for name in ("ap", *_AT_POINT):
+        titles, fields = _TITLES | self.keys, {}
+        for name in columns:
             value = f"{row}.{name}"
             text = f"format({value}, '{_FORMATS[name]}')" if name in _FORMATS else value
-            fields[_TITLES.get(name, name)] = text
+            fields[titles.get(name, name)] = text
         pairs = ", ".join(f"{json.dumps(title)}: {text}" for title, text in fields.items())
         return alt.ExprRef(f"{{{pairs}}}")
 
     def _tooltips(self, *columns: str) -> list[alt.Tooltip]:
         keys = [alt.Tooltip(f"{name}:N", title=title) for name, title in self.keys.items()]
         return [*keys, *map(_tooltip, columns)]
+
+
+def _above(panel: PanelData) -> list[tuple[str, str]]:
+    """Return the lines of text below the title of a panel."""
+    return [*panel.lines, *([("", panel.size)] if panel.size else [])]
+
+
+def _title_font(layout: PanelLayout) -> float:
+    return 11.5 if layout.is_large else 10.5
+
+
+def _title_room(layout: PanelLayout) -> int:
+    """Return how many letters fit above a panel."""
+    return int(layout.width / _title_font(layout) * 2.1)
+
+
+def _ribbon_opacity(rows: pl.DataFrame) -> float:
+    """Return how strong ribbons are: several on top of each other would hide the lines."""
+    return 0.22 if rows.is_empty() or rows["series"].n_unique() <= MOST_RIBBONS else 0.07
 
 
 def _tooltip(column: str) -> alt.Tooltip:

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._inference.estimates import FEW_POSITIVES
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Target
 
@@ -19,6 +20,7 @@ _LONGEST_LABEL = 40
 _MIDNIGHT = time(0)
 # In an HTML page these would end the script that holds the chart, or hide its end.
 _ENDS_SCRIPT = re.compile(r"<(?=/|!--|script)", re.IGNORECASE)
+_NO_BREAK = "\u00a0"  # a space
 _JOINER = "\u2060"  # has no width, and allows no break
 # SVG cannot hold these characters, and the renderer aborts the process on them.
 _NO_XML = {code: chr(0x2400 + code) for code in range(0x20)} | dict.fromkeys(
@@ -151,6 +153,31 @@ def ap_text(row: dict[str, Any], *, approximate: bool = False) -> str:
     return f"{text}, {status_text(row['status'])}" if show_status else text
 
 
+def size_text(row: dict[str, Any]) -> str:
+    """Return the number of positives of a segment and of its rows, and whether they are few.
+
+    For an undefined average precision, whose text gives the reason, it is empty.
+    """
+    if row[AVERAGE_PRECISION] is None:
+        return ""
+    few = " (few)" if has_few(row) else ""
+    return f"{count_text(row['n_pos'])} of {count_text(row['n'])} positive{few}"
+
+
+def has_few(row: dict[str, Any]) -> bool:
+    """Return whether a segment has too few positives to trust its interval.
+
+    Two other statuses take the place of the one that says so.
+    """
+    hidden = row["status"] in {"no_negatives", "below_chance"}
+    return row["status"] == "few_positives" or (hidden and row["n_pos"] < FEW_POSITIVES)
+
+
+def threshold_text(value: float) -> str:
+    """Return a threshold with three digits, for a label."""
+    return f"{value:#.3g}".rstrip(".") if 1e-4 <= abs(value) < 1e3 else f"{value:.4g}"  # noqa: PLR2004
+
+
 def status_text(status: str) -> str:
     """Return a status in words."""
     return "no rows" if status == "empty" else status.replace("_", " ")
@@ -173,7 +200,8 @@ def cluster_text(name: str) -> str:
 
 def paragraph(sentences: Iterable[str], width: int) -> list[str]:
     """Return sentences as lines of similar length, as few as a width allows."""
-    text = " ".join(sentences)
+    text = " ".join(sentences).replace(" %", f"{_NO_BREAK}%")
     count = len(textwrap.wrap(text, width))
     wrapped = (textwrap.wrap(text, narrower) for narrower in range(width // 2, width + 1))
-    return next(lines for lines in wrapped if len(lines) == count)
+    found = next(lines for lines in wrapped if len(lines) == count)
+    return [line.replace(_NO_BREAK, " ") for line in found]

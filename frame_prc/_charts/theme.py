@@ -31,11 +31,11 @@ _GRIDS = (
 # With a ROC curve of the same size beside each panel.
 _PAIRED_GRIDS = ((4, 2, 310), (60, 4, 155))
 
-_AXIS, _LEGEND, _LETTER = 40, 190, 4.8  # px
+_AXIS, _LEGEND, _LETTER = 40, 190, 5.5  # px
 _LEAST_LETTERS = 60
 
 LARGE = 200  # px; from this width on, labels of the F1 curves are drawn to the right of a panel
-ISO_LABEL = 30  # px
+ISO_LABEL = 47  # px
 
 
 @dataclass(frozen=True)

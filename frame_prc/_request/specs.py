@@ -21,6 +21,7 @@ MODEL = "model"  # the key of several models
 # --- curves ------------------------------------------------------------------------------------
 
 Start: TypeAlias = Literal["one", "first"] | None
+ChartX: TypeAlias = Literal["recall", "threshold"]
 STARTS: tuple[Start, ...] = ("one", "first", None)
 Keep: TypeAlias = Literal["all", "corners"] | int
 LEAST_POINTS = 5  # that a thinned curve keeps

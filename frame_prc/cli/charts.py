@@ -10,10 +10,6 @@ from frame_prc._request.packages import check_installed
 from frame_prc.cli.output import check_file, check_given
 
 _SUFFIXES = (".html", ".svg", ".png")
-_OPTIONS: dict[str, dict[str, object]] = {
-    ".html": {"inline": True},
-    ".png": {"scale_factor": 2},  # sharp on high-resolution screens
-}
 
 
 def check(output: str | None) -> None:
@@ -27,4 +23,4 @@ def save(chart: Any, output: str) -> None:
     """Write a chart, atomically, in the format of the suffix."""
     suffix = Path(output).suffix.lower()
     with atomic_write(output) as (part,):
-        chart.save(part, format=suffix.removeprefix("."), **_OPTIONS.get(suffix, {}))
+        chart.save(part, format=suffix.removeprefix("."), inline=suffix == ".html")

@@ -16,6 +16,7 @@ from frame_prc._request.specs import (
     PAIRED_TESTS,
     Adjust,
     Average,
+    ChartX,
     Criterion,
     Measure,
     Missing,
@@ -318,6 +319,11 @@ COMPARE: dict[str, Option] = {
 # Options that only plot has, or that have another meaning there.
 PLOT: dict[str, Option] = {
     "ci": Option(float, "Draw an interval around each curve at this confidence level.", "LEVEL"),
+    "x": Option(
+        str,
+        "Draw precision over recall, or precision, recall and F1 over the threshold.",
+        values=get_args(ChartX),
+    ),
     "band": Option(bool, "Draw a bootstrap band around each curve."),
     "iso_f1": Option(bool, "Draw lines of equal F1."),
     "points": Option(

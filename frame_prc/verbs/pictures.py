@@ -24,6 +24,7 @@ from frame_prc._request.roles import Given, check_option, request
 from frame_prc._request.specs import (
     STARTS,
     Calibration,
+    ChartX,
     Comparison,
     IntoColumn,
     IntoKeys,
@@ -51,6 +52,7 @@ def plot(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    x: ChartX = "recall",
     start: Start = "one",
     ci: float | None = None,
     cluster: IntoColumn | None = None,
@@ -68,9 +70,9 @@ def plot(
     """Draw the precision-recall curve of each segment and model, as an Altair chart.
 
     Curves are steps whose area is the average precision. A dashed line marks the prevalence. The
-    average precision is in the legend or above each panel, with its interval if there is one. The
-    point nearest the mouse shows its threshold, precision, recall, ``tp`` and ``fp``. Needs Altair:
-    ``pip install altair``.
+    average precision is in the legend or above each panel, with its interval if there is one, and
+    the number of positives. The point nearest the mouse shows its threshold, precision, recall,
+    ``tp`` and ``fp``. Needs Altair: ``pip install altair``.
 
     Parameters
     ----------
@@ -104,10 +106,17 @@ def plot(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    x
+        ``"recall"``: draw precision over recall. ``"threshold"``: draw precision, recall and F1
+        over the threshold, each segment and model in a panel of its own, and show the confusion
+        counts at one threshold: ``threshold``, or the one of the largest F1 (of several lines, the
+        median of theirs). In a saved page a slider moves it. A single panel has the curve over
+        recall beside it, to which ``start`` and ``iso_f1`` apply; ``roc``, ``band`` and ``facet``
+        are errors.
     start
         The point at recall 0 that opens each segment: ``"one"`` (precision 1), ``"first"`` (the
         precision of the first real point), or ``None`` (no such point). A curve frame keeps its own
-        start.
+        start. Lines are drawn from the first visible step on, and faint from the start to there.
     ci
         Draw a ribbon around each curve: for each threshold by itself, an interval of this level for
         the precision (Wilson), as in :func:`curve`. It is also the level of the intervals of the
@@ -123,7 +132,8 @@ def plot(
         ``False`` for none, or a list of up to 9 scores.
     points
         Operating points to mark, up to 6, as :func:`operating_points` takes them: for example
-        ``{"recall": 0.9}`` or ``{"f_beta": [1, 2]}``.
+        ``{"recall": 0.9}`` or ``{"f_beta": [1, 2]}``. The numbers at the marks are thresholds.
+        Marks of several lines at one place are drawn side by side.
     roc
         Draw the ROC curve of the same counts beside each panel.
     threshold
@@ -146,12 +156,14 @@ def plot(
     -------
     altair.LayerChart, altair.ConcatChart, altair.HConcatChart or altair.VConcatChart
         ``chart.save("curves.html", inline=True)`` writes a page that works offline; ``curves.svg``
-        and ``curves.png`` need no network either. A chart has up to 60 lines, and fewer rows than
+        and ``curves.png`` need no network either. A ``.png`` has two pixels per pixel of the chart,
+        unless ``scale_factor`` or ``ppi`` is given. A chart has up to 60 lines, and fewer rows than
         Altair's limit of 5,000. If points were left out to stay below it,
         ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are off at most,
         and ``"roc_error"`` the same for ROC curves; from 0.001 on, the text above the chart says so
-        too. Segments whose average precision is undefined are listed with the reason, and have no
-        line.
+        too. With ``x="threshold"`` all counts are exact, at each of up to 240 scores, or else at
+        about as many thresholds. Segments whose average precision is undefined are listed with the
+        reason, and have no line.
 
     Raises
     ------
@@ -181,8 +193,8 @@ def plot(
     check_altair("plot")
     start = check_option("start", start, STARTS)
     look = chart_look(dark, title, width, height)
-    options = chart_options(ci, band, iso_f1, points, roc, threshold, facet, look)
-    from frame_prc._charts import curves  # noqa: PLC0415 - Altair takes its time
+    options = chart_options(x, ci, band, iso_f1, points, roc, threshold, facet, look)
+    from frame_prc._charts import curves, saving, thresholds  # noqa: PLC0415 - Altair takes its time
 
     given = Given(
         truth=truth,
@@ -195,7 +207,8 @@ def plot(
         neg=neg,
         cluster=cluster,
     )
-    return curves.plot(_chart_source(frame, given, start), options)
+    draw = thresholds.plot if options.x == "threshold" else curves.plot
+    return saving.with_files(draw(_chart_source(frame, given, start), options))
 
 
 @verb
@@ -346,7 +359,7 @@ def plot_summary(
     check_altair("plot_summary")
     level, look = confidence(ci), chart_look(dark, title, width, None)
     sort = check_option("sort", sort, SORTS)
-    from frame_prc._charts import summary  # noqa: PLC0415 - Altair takes its time
+    from frame_prc._charts import saving, summary  # noqa: PLC0415 - Altair takes its time
 
     given = Given(
         truth=truth,
@@ -362,7 +375,8 @@ def plot_summary(
     pairs = _pairs(given, level, baseline, calibrate)
     reference = calibration(calibrate)
     source = _chart_source(frame, given, "one", common_rows=True, reference=reference)
-    return summary.plot_summary(source, pairs, baseline, sort, level, look)
+    chart = summary.plot_summary(source, pairs, baseline, sort, level, look)
+    return saving.with_files(chart)
 
 
 def _chart_source(

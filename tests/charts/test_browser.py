@@ -104,6 +104,9 @@ CHARTS = {
     ),
     "undefined": lambda: ROWS.with_columns(late=False).prc.plot("late", "score"),
     "image": lambda: KEYED.rename({"</td> [k].": "image"}).prc.plot("late", "score", by="image"),
+    "threshold": lambda: MODELS.prc.plot(
+        "late", ["score", "other"], by="</td> [k].", x="threshold"
+    ),
     "summary": lambda: KEYED.prc.plot_summary("late", "score", by="</td> [k]."),
     "two models": lambda: MODELS.prc.plot_summary("late", ["score", "other"], by="</td> [k]."),
 }
@@ -130,6 +133,89 @@ def test_the_mouse_is_told_the_nearest_point(browser, tmp_path):
     assert hover(browser, picture, x + 9, y + 12)["threshold"] == "inf"
     low = hover(browser, picture, x + width - 9, y + height - 9)
     assert (low["threshold"], low["precision"], low["recall"]) == ("0.2", "0.5000", "1.0000")
+
+
+def texts(browser):
+    """Return all texts of the picture."""
+    return browser.execute_script(
+        "return [...document.querySelectorAll('svg.marks text')].map(text => text.textContent)"
+    )
+
+
+def choose(browser, threshold):
+    """Move the slider as near to a threshold as it goes, and return where that is."""
+    return browser.execute_async_script(
+        """
+        const [threshold, done] = arguments;
+        const slider = document.querySelector(".vega-bindings input[type=range]");
+        slider.value = threshold;
+        slider.dispatchEvent(new Event("input"));
+        requestAnimationFrame(() => setTimeout(() => done(Number(slider.value)), 300));
+        """,
+        threshold,
+    )
+
+
+def test_the_slider_shows_the_counts_at_its_threshold(browser, tmp_path):
+    rows = pl.DataFrame({"row": range(2000)}).with_columns(
+        late=pl.col("row") * 7919 % 2003 < pl.col("row") * 0.4, score=pl.col("row").sqrt() / 50
+    )
+    chart = rows.prc.plot("late", "score", x="threshold")
+    show(browser, chart, tmp_path)
+    best = rows.prc.operating_points("late", "score", f_beta=1)["threshold"][0]
+    assert f"At score ≥ {best}" in texts(browser)
+    seen = set()
+    for threshold in (0.2, 0.5, 0.777):
+        assert choose(browser, threshold) == pytest.approx(threshold, abs=0.001)
+        found = texts(browser)
+        [shown] = [float(t.split("≥")[1]) for t in found if t.startswith("At score ≥")]
+        assert shown == pytest.approx(threshold, abs=0.01)
+        [point] = rows.prc.operating_points("late", "score", threshold=shown).to_dicts()
+        counts = [f"{name.upper()} {point[name]:,}" for name in ("tp", "fp", "fn", "tn")]
+        rates = [
+            f"{point[name]:.3f}" for name in ("precision", "recall", "f_score", "predicted_rate")
+        ]
+        assert {*counts, *rates, f"{point['tp'] + point['fp']:,}"} <= {*found}
+        seen.add(tuple(counts))
+    assert len(seen) == 3
+    assert browser.get_log("browser") == []
+
+
+def test_the_slider_moves_the_marks_of_every_panel(browser, tmp_path):
+    show(
+        browser,
+        MODELS.prc.plot("late", ["score", "other"], by="</td> [k].", x="threshold"),
+        tmp_path,
+    )
+    marks = """
+        return [...document.querySelectorAll('svg.marks g.mark-symbol path')]
+          .map(mark => mark.getAttribute('transform')).join()
+        """
+    places = set()
+    for threshold in (-0.4, 0.2, 0.9):
+        choose(browser, threshold)
+        places.add(browser.execute_script(marks))
+    assert len(places) == 3
+
+
+def test_a_page_fits_a_narrow_window_and_the_mouse_still_finds_points(browser, tmp_path):
+    browser.set_window_size(500, SIDE)
+    try:
+        chart = MODELS.prc.plot("late", ["score", "other"], by="</td> [k].", title="Two models")
+        picture = show(browser, chart, tmp_path)
+        assert browser.title == "Two models"
+        width = browser.execute_script("return document.documentElement.scrollWidth")
+        assert width <= browser.execute_script("return innerWidth")
+        drawn_width = browser.execute_script(
+            "return document.querySelector('svg.marks').viewBox.baseVal.width"
+        )
+        scale = picture.size["width"] / drawn_width
+        assert scale < 0.8
+        x, y, width, _ = panel(browser)
+        said = hover(browser, picture, (x + width / 2) * scale, (y + 4) * scale)
+        assert (said["precision"], said["recall"]) == ("1.0000", "0.5000")
+    finally:
+        browser.set_window_size(SIDE, SIDE)
 
 
 def words_of(chart):

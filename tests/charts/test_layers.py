@@ -14,6 +14,7 @@ from chart_reading import REGIONS, ROWS, drawn, is_over, lines, of, words
 from kinds import every_kind
 
 import frame_prc
+from frame_prc._charts.markers import placed
 
 # --- ribbons, points, other views --------------------------------------------------------------
 
@@ -118,6 +119,62 @@ def test_roc_is_drawn_from_the_same_counts(kind):
     assert len(chart.to_dict()["concat"]) == 2
 
 
+def test_a_roc_panel_names_its_segment():
+    chart = REGIONS.prc.plot("late", ["old", "new"], by="region", roc=True)
+    titles = [part["title"]["text"] for part in chart.to_dict()["concat"]]
+    assert titles == ["north", "north · ROC", "south", "south · ROC"]
+    assert words(chart)[1].startswith("Dashed: a random ranking, ")
+
+
+def test_markers_have_their_threshold_beside_them():
+    chart = ROWS.prc.plot("late", "score", points={"recall": [0.5, 1]})
+    labels = [rows for view, rows in drawn(chart, "text", "label", "label_dx")]
+    assert [[row["label"] for row in rows] for rows in labels] == [["0.900", "0.400"]] * 2
+    assert "Numbers at markers: thresholds." in " ".join(words(chart))
+
+
+def test_markers_that_coincide_are_set_apart():
+    rows = pl.concat([ROWS] * 2).with_columns(copy="score", other=-pl.col("score"))
+    models = ["score", "copy", "other"]
+    [(view, marked)] = drawn(
+        rows.prc.plot("late", models, points={"recall": 1}), "point", "criterion"
+    )
+    assert view["mark"]["xOffset"] == {"expr": "datum.dx"}
+    assert [row["dx"] for row in marked] == [-5, 5, 0]
+    boxes = [(row["label_dx"], row["label_dy"]) for row in marked[:2]]
+    assert len(set(boxes)) == 2
+
+
+def test_the_label_of_the_higher_marker_is_above_it_and_the_other_gives_way():
+    points = pl.DataFrame(
+        {"recall": [0.5, 0.51], "precision": [0.5, 0.53], "threshold": ["0.25", "1234.5678"]}
+    ).with_columns(criterion=pl.lit("c"))
+    found = placed(points, 200, 200)
+    assert found["label"].to_list() == ["0.250", "1235"]
+    lower, upper = found.select("label_dx", "label_dy").rows()
+    assert upper[1] < 0 < upper[0]
+    assert lower[0] < 0 < lower[1]
+    turned = placed(points.reverse(), 200, 200).reverse()
+    assert turned.select(found.columns).equals(found)
+
+
+def test_a_number_and_its_percent_sign_stay_together():
+    for width in range(200, 500, 20):
+        chart = ROWS.prc.plot("late", "score", width=width, height=100, ci=0.9)
+        assert not any(line.startswith("%") for line in words(chart))
+
+
+def test_many_ribbons_in_a_panel_are_faint():
+    rows = pl.concat(ROWS.with_columns(key=pl.lit(str(i))) for i in range(5))
+    opacities = []
+    for keys in (4, 5):
+        chart = rows.filter(pl.col("key") < str(keys)).prc.plot("late", "score", by="key", ci=0.9)
+        [(view, _)] = drawn(chart, "area", "precision_low")
+        opacities.append(view["mark"]["opacity"])
+        assert ("fainter where more than four" in " ".join(words(chart))) == (keys > 4)
+    assert opacities[1] < opacities[0] / 2
+
+
 @every_kind
 def test_a_threshold_has_a_confusion_matrix_and_a_mark(kind):
     chart = kind.make(ROWS).prc.plot("late", "score", threshold=0.3)
@@ -151,12 +208,12 @@ def test_a_threshold_has_a_confusion_table_of_several_lines():
     for cell in cells:
         table.setdefault(cell["name"], {})[cell["column"]] = cell["text"]
     assert [tuple(row.values()) for row in table.values()] == [
-        ("2", "0", "0", "2", "1.000", "1.000"),
-        ("1", "0", "1", "1", "1.000", "0.500"),
         ("1", "0", "1", "2", "1.000", "0.500"),
+        ("2", "0", "0", "2", "1.000", "1.000"),
         ("1", "1", "1", "0", "0.500", "0.500"),
+        ("1", "0", "1", "1", "1.000", "0.500"),
     ]
-    assert [*table] == ["new · north", "new · south", "old · north", "old · south"]
+    assert [*table] == ["old · north", "new · north", "old · south", "new · south"]
 
 
 def test_large_sums_of_weights_have_no_exponent():

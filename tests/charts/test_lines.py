@@ -113,6 +113,34 @@ def test_objects_never_retrieved_count_in_recall():
     )
 
 
+def test_a_line_opens_at_its_first_step_and_not_at_the_start_point():
+    # Ranked 0.9 - | 0.4 + - | 0.2 +: the first step, to recall 0.5, has precision 1/3.
+    chart = ROWS.with_columns(late=~pl.col("late")).prc.plot("late", "score")
+    [(line, rows)] = drawn(chart, "line", "threshold")
+    assert line["encoding"]["y"]["field"] == "height"
+    assert of(rows, "recall", "height") == [
+        pytest.approx({"recall": recall, "height": height})
+        for recall, height in [(0, 1 / 3), (0, 1 / 3), (0.5, 1 / 3), (1, 0.5)]
+    ]
+    [(opening, _)] = [
+        (view, rows) for view, rows in drawn(chart, "rule", "height") if "y2" in view["encoding"]
+    ]
+    assert opening["mark"]["opacity"] < 0.5
+    assert opening["transform"] == [{"filter": "datum.tp + datum.fp == 0"}]
+
+
+def test_lines_of_few_positives_are_faint_and_say_so():
+    chart = REGIONS.prc.plot("late", "old", by="region")
+    [(line, rows)] = drawn(chart, "line", "threshold")
+    assert line["encoding"]["opacity"]["condition"]["test"] == "datum.few"
+    assert {row["few"] for row in rows} == {True}
+    assert "(few), drawn faint: fewer than 20 positives." in " ".join(words(chart))
+    many = pl.concat([ROWS] * 10).prc.plot("late", "score")
+    [(line, rows)] = drawn(many, "line", "threshold")
+    assert "opacity" not in line["encoding"]
+    assert words(many)[2] == "20 of 40 positive"
+
+
 # --- panels and legends ------------------------------------------------------------------------
 
 
@@ -156,15 +184,30 @@ def test_a_model_key_of_counts_and_curves_tells_models_apart():
 def test_areas_stand_in_the_legend_of_one_panel():
     names = legend(REGIONS.prc.plot("late", "old", by="region"))
     assert [re.sub(r" \[.*", "", name) for name in names] == ["north AP 0.833", "south AP 0.833"]
-    assert all(re.search(r" \[0\.\d{3}, (0\.\d{3}|1\.000)\]$", name) for name in names)
+    sizes = [re.sub(r".* \[0\.\d{3}, (0\.\d{3}|1\.000)\], ", "", name) for name in names]
+    assert sizes == ["2 of 4 positive (few)", "2 of 3 positive (few)"]
 
 
 def test_areas_stand_above_panels():
     above = words(REGIONS.prc.plot("late", ["old", "new"], by="region"))
-    texts = [re.sub(r" \[.*", "", line) for line in above[-6:]]
+    texts = [re.sub(r" \[.*", "", line) for line in above[-8:]]
     assert texts == [
-        "north", "new AP 1.000", "old AP 0.833", "south", "new AP 1.000", "old AP 0.833",
+        "north", "old AP 0.833", "new AP 1.000", "2 of 4 positive (few)",
+        "south", "old AP 0.833", "new AP 1.000", "2 of 3 positive (few)",
     ]  # fmt: skip
+
+
+def test_models_have_colours_in_the_order_in_which_they_are_given():
+    for models in (["old", "new"], ["new", "old"]):
+        names = legend(REGIONS.prc.plot("late", models))
+        assert [name.split()[0] for name in names] == models
+
+
+def test_axes_write_all_numbers_with_the_same_digits():
+    for width, digits in ((300, ".2f"), (90, ".1f")):
+        spec = ROWS.prc.plot("late", "score", width=width).to_dict()
+        axes = [v["encoding"]["x"]["axis"] for v, _ in views(spec) if "x" in v["encoding"]]
+        assert {axis["format"] for axis in axes} == {digits}
 
 
 def test_every_panel_has_the_prevalence_as_baseline():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from chart_reading import REGIONS, ROWS, drawn, segments, words
 
@@ -50,6 +52,46 @@ def test_charts_are_saved(verb, suffix, begins, tmp_path):
     assert written.lstrip().startswith(begins)
     assert len(written) > 5_000
     assert b"src=" not in written[:2000] or suffix != "html"
+
+
+def png_width(path):
+    return int.from_bytes(path.read_bytes()[16:20], "big")
+
+
+@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
+def test_images_have_twice_the_density(verb, tmp_path):
+    chart = getattr(REGIONS.prc, verb)("late", ["old", "new"], by="region")
+    for name, options in (("own", {}), ("single", {"scale_factor": 1}), ("dots", {"ppi": 72})):
+        chart.save(tmp_path / f"{name}.png", **options)
+    own, single, dots = (png_width(tmp_path / f"{n}.png") for n in ("own", "single", "dots"))
+    assert own == pytest.approx(2 * single, abs=2)
+    assert dots == single
+
+
+def test_a_page_has_a_title_and_shrinks_with_its_window(tmp_path):
+    chart = ROWS.prc.plot("late", "score", title="A </title> & B")
+    chart.properties(width=150).save(tmp_path / "chart.html")
+    page = (tmp_path / "chart.html").read_text(encoding="utf-8")
+    for text in (page, chart.to_html()):
+        head = text[: text.index("</head>")]
+        assert head.count("<title>A &lt;\u2060/title&gt; &amp; B</title>") == 1
+        assert head.count("</title") == 1
+        assert 'name="viewport"' in head
+        assert "max-width: 100%" in head
+        assert '"renderer": "svg"' in text
+
+
+def test_charts_are_written_to_open_files(tmp_path):
+    chart, page, image = ROWS.prc.plot("late", "score"), io.StringIO(), io.BytesIO()
+    chart.save(page, "html")
+    chart.save(image, format="png")
+    assert "<title>Precision and recall</title>" in page.getvalue()
+    assert image.getvalue().startswith(b"\x89PNG")
+    with (tmp_path / "chart.html").open("w", encoding="utf-8") as file:
+        chart.save(file)
+    assert (tmp_path / "chart.html").read_text(encoding="utf-8") == page.getvalue()
+    with pytest.raises(ValueError, match="format"):
+        chart.save(io.StringIO())
 
 
 def test_a_chart_can_be_restyled():

@@ -40,7 +40,9 @@ def test_a_segment_that_lost_its_rows_is_named():
 
 def test_a_segment_without_negatives_says_so():
     rows = REGIONS.with_columns(late=pl.col("late") | (pl.col("region") == "south"))
-    assert legend(rows.prc.plot("late", "old", by="region"))[1] == "south AP 1.000, no negatives"
+    assert legend(rows.prc.plot("late", "old", by="region"))[1] == (
+        "south AP 1.000, no negatives, 3 of 3 positive (few)"
+    )
 
 
 @every_kind

@@ -123,6 +123,20 @@ def test_pictures_take_clusters():
     )
 
 
+def test_a_picture_may_be_over_the_threshold():
+    asked = ["rows.parquet", *ASKED, "--x", "threshold", "-o", "chart.svg"]
+    assert run("plot", *asked) == (0, "", "")
+    text = Path("chart.svg").read_text(encoding="utf-8")
+    assert "Precision, recall and F1 by threshold" in text
+    assert "At score ≥" in text
+    code, _, err = run("plot", *asked, "--roc")
+    assert (code, err) == (
+        2,
+        "frame-prc: --roc is given with --x threshold. Allowed: --roc with --x recall only. Hint: "
+        "over thresholds each segment and model has a panel of its own.\n",
+    )
+
+
 def test_several_columns_are_repeated_or_separated_by_commas():
     ROWS.with_columns(ROWS["region"].alias("a,b")).write_parquet("commas.parquet")
     commas = result("ap", "commas.parquet", "-t", "late", "-s", "score,other", "-b", "region,user")

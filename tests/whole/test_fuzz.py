@@ -279,7 +279,8 @@ DRAWING: dict[str, st.SearchStrategy] = {
         threshold=some(0.5, NAN),
         facet=some(None, "k", "model", ["k", "model"]),
         title=TEXTS,
-    ),
+    )
+    | parameters({"x": some("threshold")}, score=MODELS, ci=LEVELS, threshold=some(0.5, NAN)),
     "plot_summary": parameters(
         score=MODELS,
         ci=LEVELS,

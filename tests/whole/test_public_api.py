@@ -61,7 +61,7 @@ SIGNATURES = {
     "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ci=None, cluster=None, "
     "replicates=1000, stratified=False, seed=None)",
-    "plot": f"({COMMON}, start='one', ci=None, cluster=None, band=False, iso_f1=True, "
+    "plot": f"({COMMON}, x='recall', start='one', ci=None, cluster=None, band=False, iso_f1=True, "
     "points=None, roc=False, threshold=None, facet=None, dark=False, title=None, width=None, "
     "height=None)",
     "plot_summary": f"({COMMON}, ci=0.95, cluster=None, baseline=None, calibrate=None, "
@@ -159,13 +159,16 @@ def test_readme_lists_every_function():
 @pytest.mark.parametrize(
     ("verb", "options"),
     [
-        ("auc", {"missing": "drop"}),
+        ("auc", {"missing": "drop", "ci": 0.9}),
         ("average_precision", {"missing": "drop", "ci": 0.9}),
         ("compare", {"score": ["score", "other"], "missing": "drop", "adjust": "bh"}),
         ("counts", {"squares": True}),
         ("curve", {"envelope": True, "ci": 0.9}),
         ("band", {"replicates": 2}),
-        ("operating_points", {"recall": 0.5, "missing": "drop"}),
+        (
+            "operating_points",
+            {"cost": (1, 1), "ci": 0.9, "threshold": pl.lit(0.5), "missing": "drop"},
+        ),
         ("heterogeneity", {"by": pl.lit("all").alias("key")}),
         ("summary", {}),
     ],

@@ -1,0 +1,100 @@
+"""Files of charts: sharp images, and pages with a title that fit a narrow window."""
+
+from __future__ import annotations
+
+import html
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from frame_prc._charts.text import safe
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+
+_DENSITY = 2  # pixels of an image per pixel of a chart, for high-resolution screens
+_PAGE_OPTIONS = {"renderer": "svg", "scaleFactor": _DENSITY}  # an SVG shrinks with its page
+_HEAD = """<head>
+  <title>{title}</title>
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <style>
+    body {{ background: {background}; color: {text}; font: 13px sans-serif; }}
+    svg.marks {{ max-width: 100%; height: auto; }}
+    .vega-embed .chart-wrapper {{ min-width: 0; max-width: 100%; }}
+    .vega-bindings {{ position: sticky; bottom: 0; padding: 8px; background: {background}; }}
+    .vega-bindings input[type=range] {{ width: min(420px, 60vw); vertical-align: middle; }}
+  </style>"""
+
+
+class _Files(alt.TopLevelMixin):
+    """The methods of Altair's charts that write files, with other defaults."""
+
+    def save(self, fp: Any, format: Any = None, *more: Any, **options: Any) -> None:  # noqa: A002
+        """Save the chart as ``altair.Chart.save`` does, images at twice the density."""
+        kind = format or Path(str(getattr(fp, "name", fp))).suffix.lower().removeprefix(".")
+        if kind == "png" and "ppi" not in options and not more:
+            options.setdefault("scale_factor", _DENSITY)
+        if kind != "html":
+            super().save(fp, format, *more, **options)
+            return
+        _add_page_options(options)
+        page = io.StringIO()
+        super().save(page, "html", *more, **options)
+        _write(_with_head(self, page.getvalue()), fp)
+
+    def to_html(self, *given: Any, **options: Any) -> str:
+        """Return a page as ``altair.Chart.to_html`` does."""
+        _add_page_options(options)
+        return _with_head(self, super().to_html(*given, **options))
+
+
+class LayerChart(_Files, alt.LayerChart):
+    """One panel."""
+
+
+class ConcatChart(_Files, alt.ConcatChart):
+    """Panels in a grid."""
+
+
+class HConcatChart(_Files, alt.HConcatChart):
+    """Panels beside each other."""
+
+
+class VConcatChart(_Files, alt.VConcatChart):
+    """Panels above each other."""
+
+
+_CLASSES: dict[type, type] = {
+    own.__bases__[1]: own for own in (LayerChart, ConcatChart, HConcatChart, VConcatChart)
+}
+
+
+def with_files(chart: ChartType) -> ChartType:
+    """Return a chart whose files have these defaults."""
+    # Making it anew would copy all of it, and Altair takes plain assignment for a property.
+    object.__setattr__(chart, "__class__", _CLASSES[type(chart)])
+    return chart
+
+
+def _add_page_options(options: dict[str, Any]) -> None:
+    options["embed_options"] = _PAGE_OPTIONS | (options.get("embed_options") or {})
+
+
+def _with_head(chart: Any, page: str) -> str:
+    title = getattr(chart.title, "text", chart.title)
+    dark = getattr(chart.config, "background", "#FFFFFF") != "#FFFFFF"
+    head = _HEAD.format(
+        title=html.escape(safe(title)) if isinstance(title, str) else "Chart",
+        background=chart.config.background if dark else "#FFFFFF",
+        text="#E8E8E8" if dark else "#222222",
+    )
+    return page.replace("<head>", head, 1)
+
+
+def _write(page: str, fp: Any) -> None:
+    if hasattr(fp, "write"):
+        fp.write(page)
+    else:
+        Path(fp).write_text(page, encoding="utf-8")

@@ -1,0 +1,140 @@
+"""The rows of a chart over thresholds: exact counts at the thresholds that can be chosen."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_prc._charts.curve_rows import point_rows
+from frame_prc._charts.data import EvaluatedSegments
+from frame_prc._charts.options import ChartOptions
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._formulas import f_score, normal_quantile
+from frame_prc._request.specs import Target
+from frame_prc._request.thresholds import Bins
+
+MOST_THRESHOLDS = 240
+_MOST_ROWS = 4_200  # of all lines
+_STEPS = 1000  # of the slider
+
+_TP, _FP, _FN, _TN = map(pl.col, ("tp", "fp", "fn", "tn"))
+
+
+@dataclass(frozen=True)
+class Slider:
+    """The thresholds that can be chosen: their range, the step, and the one to begin with."""
+
+    lowest: float
+    highest: float
+    step: float
+    value: float
+
+
+@dataclass(frozen=True)
+class ThresholdRows:
+    """A row per line and threshold, with counts and rates.
+
+    ``is_exact`` says that every score is a threshold. ``best`` has the point of the largest F1 of
+    each line, ``points`` those of ``points=``. Without a finite score there is no ``slider``.
+    """
+
+    rows: pl.DataFrame
+    is_exact: bool
+    best: pl.DataFrame
+    points: pl.DataFrame
+    slider: Slider | None
+
+
+def threshold_rows(
+    segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
+) -> ThresholdRows:
+    """Return the rows of a chart over thresholds."""
+    best = _finite(segments.points_at([Target("f_beta", 1.0)]))
+    marked = point_rows(segments, lines, options.targets)
+    # Their thresholds are text.
+    number = pl.col("threshold").cast(pl.Float64)
+    points = _finite(marked.with_columns(number)) if marked.height else marked
+    scores = segments.finite_scores()
+    most = min(MOST_THRESHOLDS, _MOST_ROWS // max(lines[AVERAGE_PRECISION].count(), 1))
+    special = [*best["threshold"], *([] if options.threshold is None else [options.threshold])]
+    chosen = sorted({*_spread(scores, most), *special})
+    rows = _rates(segments, lines, chosen, options) if chosen else pl.DataFrame()
+    known = best.drop_nulls("f_score").rename({"f_score": "F1"})
+    thresholds = [] if rows.is_empty() else rows["threshold"].unique().sort().to_list()
+    slider = _slider(thresholds, known["threshold"], options.threshold) if thresholds else None
+    return ThresholdRows(rows, scores.len() <= most, known, points, slider)
+
+
+def _finite(points: pl.DataFrame) -> pl.DataFrame:
+    """Return points with a finite threshold."""
+    return points.filter(pl.col("threshold").is_finite())
+
+
+def _spread(scores: pl.Series, most: int) -> list[float]:
+    """Return all scores, or as many thresholds: half of them evenly spaced, half at even ranks.
+
+    Even ranks are dense where scores are, and round numbers are what one would choose.
+    """
+    if scores.len() <= most:
+        return scores.to_list()
+    half = max(most // 2 - 1, 2)
+    ranks = [round(i * (scores.len() - 1) / (half - 1)) for i in range(half)]
+    lowest, highest = scores[0], scores[-1]
+    step = _round_step(highest / half - lowest / half, up=True)
+    first, last = math.ceil(lowest / step), math.floor(highest / step)
+    return [*scores.gather(ranks), *(_times(i, step) for i in range(first, last + 1))]
+
+
+def _rates(
+    segments: EvaluatedSegments,
+    lines: pl.DataFrame,
+    thresholds: Sequence[float],
+    options: ChartOptions,
+) -> pl.DataFrame:
+    z = normal_quantile(options.level) if options.wilson else None
+    # As a Float32, a large threshold is infinite.
+    points = _finite(segments.at_thresholds(Bins(list(thresholds)), z))
+    named = lines.select("line", name="panel_name").join(
+        points, on="line", maintain_order="left_right"
+    )
+    predicted = _TP + _FP
+    return named.with_columns(
+        # All digits, and no more than the dtype of the scores has.
+        threshold_text=pl.col("threshold").cast(pl.String),
+        F1=f_score(_TP, _FP, _FN, 1.0),
+        predicted=predicted,
+        predicted_rate=predicted / (predicted + _FN + _TN),
+    )
+
+
+def _slider(thresholds: Sequence[float], best: Iterable[float], given: float | None) -> Slider:
+    """Return the slider; it begins at the median of the best thresholds unless one is given."""
+    lowest, highest = thresholds[0], thresholds[-1]
+    # The difference of the largest numbers would be infinite.
+    step = _round_step(highest / _STEPS - lowest / _STEPS, up=False)
+    middle = sorted(best)
+    value = middle[(len(middle) - 1) // 2] if given is None and middle else given
+    return Slider(
+        lowest=_times(math.floor(lowest / step), step),
+        highest=min(_times(math.ceil(highest / step), step), sys.float_info.max),
+        step=step,
+        value=lowest if value is None else value,
+    )
+
+
+def _round_step(step: float, *, up: bool) -> float:
+    """Return a power of ten, or twice or five times one, next to a step."""
+    if not step > 0:
+        return 1.0
+    power = math.floor(math.log10(step))
+    choices = [float(f"{digit}e{power + more}") for more in (0, 1) for digit in (1, 2, 5)]
+    return min(c for c in choices if c >= step) if up else max(c for c in choices if c <= step)
+
+
+def _times(count: int, step: float) -> float:
+    """Return a multiple of a round step without the error of the product."""
+    return round(count * step, max(-math.floor(math.log10(step)), 0))
