@@ -14,10 +14,11 @@ _CELL = 62
 _ROW = 18
 
 
-def confusion(points: pl.DataFrame, threshold: float, look: Look) -> AnyChart:
+def confusion(points: pl.DataFrame, threshold: float, look: Look, *, ascending: bool) -> AnyChart:
     """Return the counts of each line at a threshold."""
     chart = _matrix(points, look) if points.height == 1 else _table(points, look)
-    return chart.properties(title=alt.Title(f"At score ≥ {threshold:g}", fontSize=11.5))
+    title = f"At score {'≤' if ascending else '≥'} {threshold:g}"
+    return chart.properties(title=alt.Title(title, fontSize=11.5))
 
 
 def _matrix(points: pl.DataFrame, look: Look) -> AnyChart:

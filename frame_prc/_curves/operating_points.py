@@ -36,7 +36,7 @@ def _points(ranking: Ranking, targets: Sequence[Target]) -> pl.LazyFrame:
     # Merits are columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 would be below 1.
     dtype = ranking.threshold_dtype
-    merits = {f"merit_{i}": _merit(target, dtype) for i, target in enumerate(targets)}
+    merits = {f"merit_{i}": _merit(target, ranking) for i, target in enumerate(targets)}
     columns = ("score", "fp", "positives", "negatives")
     chosen = {str(i): best(pl.col(merit), *columns) for i, merit in enumerate(merits)}
     ranked = with_order(ranking.with_score(points(ranking)))
@@ -62,14 +62,14 @@ def with_order(points: pl.LazyFrame) -> pl.LazyFrame:
 def best(merit: pl.Expr, *columns: str) -> pl.Expr:
     """Return columns of the point with the most merit.
 
-    Among equally good points it is the one with the highest precision, then recall, then threshold:
-    no other point of the same merit dominates it.
+    Among equally good points it is the one with the highest precision, then recall, then the first
+    in the ranking: no other point of the same merit dominates it.
     """
     point = pl.struct("precision", "tp", "place", *columns)
     return point.filter(merit == merit.max()).sort(descending=True).first()
 
 
-def _merit(target: Target, threshold_dtype: pl.DataType) -> pl.Expr:
+def _merit(target: Target, ranking: Ranking) -> pl.Expr:
     """Return how well a point meets a target; null if it does not."""
     real, value, predicted = ~pl.col("opens"), target.value, _TP + _FP
     match target.criterion:
@@ -78,10 +78,12 @@ def _merit(target: Target, threshold_dtype: pl.DataType) -> pl.Expr:
         case "precision":
             return pl.when(real & (precision(_TP, _FP) >= value)).then(_TP)
         case "threshold":
-            # The last point at or above the threshold, or the start point. The threshold is
+            # The last point that the threshold retrieves, or the start point. The threshold is
             # rounded to the score's dtype: 0.7 as a Float32 is slightly below 0.7.
-            held = pl.lit(value, pl.Float64).cast(threshold_dtype).cast(pl.Float64)
-            return pl.when(~real | (_SCORE.cast(pl.Float64) >= held)).then(-pl.col("place"))
+            held = pl.lit(value, pl.Float64).cast(ranking.threshold_dtype).cast(pl.Float64)
+            score = _SCORE.cast(pl.Float64)
+            reaches = score <= held if ranking.rows.ascending else score >= held
+            return pl.when(~real | reaches).then(-pl.col("place"))
         case "f_beta":
             return pl.when(real & (_POSITIVES > 0)).then(f_score(_TP, _FP, _FN, value))
         case "predicted_rate":

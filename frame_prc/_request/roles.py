@@ -11,14 +11,15 @@ import polars as pl
 from frame_prc._request.class_values import plain
 from frame_prc._request.hints import column_hint
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores, Missing
+from frame_prc._request.thresholds import ABOVE, BELOW
 from frame_prc.exceptions import OptionError, shown, type_name
 
 OptionT = TypeVar("OptionT")
 
 
 _ROWS_OR_COUNTS = "truth= for single rows, or pos= and neg= for aggregated rows"
-# The columns of counts() for a score, or the ends of a bin.
-THRESHOLD, BIN_END = "threshold", "below"
+# The column of counts() for a score, or for the end of a bin that is in it.
+THRESHOLD = "threshold"
 # How to pass the result of counts() to a verb.
 OF_COUNTS = "score='threshold', pos='pos', neg='neg'"
 _SCORES = "one column, or several"
@@ -36,6 +37,7 @@ class Given(TypedDict):
     missing: Missing
     pos: IntoColumn | None
     neg: IntoColumn | None
+    ascending: bool
     cluster: IntoColumn | None
 
 
@@ -46,8 +48,9 @@ class Request:
     ``classes`` are the columns that say how much of each class a row holds, by role: ``truth``,
     maybe with ``weight``, or ``pos`` and ``neg``, maybe with ``pos_squares`` and ``neg_squares``.
     ``models`` maps each model's name to its score; where a single score was given, its only name is
-    ``None``. ``cluster`` names groups of rows that are not independent. ``side_by_side`` says that
-    models are compared row by row, so that the result has no key for them.
+    ``None``. ``cluster`` names groups of rows that are not independent. ``ascending`` says that a
+    lower score means more likely positive. ``side_by_side`` says that models are compared row by
+    row, so that the result has no key for them.
     """
 
     classes: dict[str, IntoColumn]
@@ -56,6 +59,7 @@ class Request:
     pos_label: Any
     missing: Missing
     cluster: IntoColumn | None = None
+    ascending: bool = False
     side_by_side: bool = False
 
     @property
@@ -63,7 +67,12 @@ class Request:
         """Whether these are the columns of counts(), maybe of bins, under their own names."""
         scores = [_plain_name(score) for score in self.models.values()]
         named_so = "pos" in self.classes and scores == [THRESHOLD]
-        return named_so and BIN_END not in self.amount_names()
+        return named_so and self.bin_end not in self.amount_names()
+
+    @property
+    def bin_end(self) -> str:
+        """The column of counts() with the other end of a bin."""
+        return ABOVE if self.ascending else BELOW
 
     @property
     def several_models(self) -> bool:
@@ -82,7 +91,7 @@ class Request:
         matters.
         """
         cluster = [] if self.cluster is None else [self.cluster]
-        bin_end = [BIN_END] if self.of_counts else []
+        bin_end = [BELOW, ABOVE] if self.of_counts else []
         roles = [*self.classes.values(), *self.models.values()]
         return names_of([*roles, *self.keys, *cluster, *bin_end]) or None
 
@@ -119,10 +128,12 @@ def request(
     neg: IntoColumn | None = None,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
+    ascending: bool = False,
     cluster: IntoColumn | None = None,
 ) -> Request:
     """Return the request, or raise an error if parameters contradict each other."""
     missing = check_option("missing", missing, get_args(Missing))
+    ascending = check_option("ascending", ascending, (True, False))
     given = {
         "truth": truth,
         "weight": weight,
@@ -140,7 +151,9 @@ def request(
             "a value of the truth",
             "truth= may be an expression, for example pl.col('class') == 'yes'",
         )
-    return Request(classes, _models(score), key_items(by), _label(pos_label), missing, cluster)
+    return Request(
+        classes, _models(score), key_items(by), _label(pos_label), missing, cluster, ascending
+    )
 
 
 def _label(pos_label: Any) -> Any:

@@ -12,8 +12,9 @@ from frame_prc._formulas import without_nan
 from frame_prc._lazy import named
 from frame_prc._request.class_values import class_value, other_spelling
 from frame_prc._request.hints import number_hint
-from frame_prc._request.roles import BIN_END, OF_COUNTS, THRESHOLD, Request, check_column, names_of
+from frame_prc._request.roles import OF_COUNTS, THRESHOLD, Request, check_column, names_of
 from frame_prc._request.specs import MODEL
+from frame_prc._request.thresholds import ABOVE, BELOW
 from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
 
 WORKING_EXPRESSION = "expressions that select() of this frame takes"
@@ -48,7 +49,7 @@ class Columns:
     def roles(self) -> dict[str, Column]:
         """Every role's column, under the name that it has among the rows."""
         roles = self.classes | {f"score_{i}": score for i, score in enumerate(self.scores)}
-        others = {"cluster": self.cluster, BIN_END: self.bin_end}
+        others = {"cluster": self.cluster, "bin_end": self.bin_end}
         return roles | {role: column for role, column in others.items() if column is not None}
 
     @property
@@ -131,12 +132,24 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
 
 
 def _bin_end(lf: pl.LazyFrame, request: Request, keys: Iterable[str]) -> Column | None:
-    """Return the column with the upper ends of bins, if these are counts of bins."""
-    dtype = lf.collect_schema().get(BIN_END)
-    # The caller may have named that column as a key or as an amount (see of_counts).
-    if not request.of_counts or dtype is None or not dtype.is_numeric() or BIN_END in keys:
-        return None
-    return Column(pl.col(BIN_END), BIN_END, dtype)
+    """Return the column with the other ends of bins, if these are counts of bins."""
+    schema = lf.collect_schema()
+    # The caller may have named such a column as a key or as an amount (see of_counts).
+    named = {*keys, *request.amount_names()}
+    found = [
+        name
+        for name in (BELOW, ABOVE)
+        if request.of_counts and name in schema and schema[name].is_numeric() and name not in named
+    ]
+    if found == [ABOVE if request.bin_end == BELOW else BELOW]:
+        raise OptionError(
+            f"ascending={request.ascending} is given for counts with a column {found[0]!r}, as "
+            f"counts(..., thresholds=, ascending={not request.ascending}) returns them",
+            f"ascending={not request.ascending} for these counts",
+            "a bin holds the scores on one side of its threshold, and cannot be read the other way",
+        )
+    name = request.bin_end
+    return Column(pl.col(name), name, schema[name]) if name in found else None
 
 
 # --- finding --------------------------------------------------------------------------
@@ -211,7 +224,7 @@ def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns
         classes={role: moved(role, column) for role, column in columns.classes.items()},
         scores=[moved(f"score_{i}", score) for i, score in enumerate(columns.scores)],
         cluster=columns.cluster and moved("cluster", columns.cluster),
-        bin_end=columns.bin_end and moved(BIN_END, columns.bin_end),
+        bin_end=columns.bin_end and moved("bin_end", columns.bin_end),
     )
 
 

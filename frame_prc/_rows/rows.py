@@ -2,7 +2,7 @@
 
 The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether a row may be
 invalid) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and ``neg``
-(with ``pos_squares`` and ``neg_squares`` where given, and with ``below`` if they are counts of
+(with ``pos_squares`` and ``neg_squares`` where given, and with ``bin_end`` if they are counts of
 bins), and ``cluster`` where one was given. So no name of the caller can clash with an internal one.
 The last step, :meth:`Rows.finish`, gives the keys their own names back.
 """
@@ -74,6 +74,11 @@ class Rows:
         return key_names(len(self.keys) - len(self.columns.key_dtypes))
 
     @property
+    def ascending(self) -> bool:
+        """Whether a lower score means more likely positive."""
+        return self.columns.request.ascending
+
+    @property
     def only_key_dtype(self) -> pl.DataType | None:
         """The dtype of the key, if there is only one and it is the caller's."""
         if self.columns.several_models or len(self.columns.key_dtypes) != 1:
@@ -120,8 +125,8 @@ class Rows:
         """Return a frame made from the rows that raises if bins overlap within a segment."""
         if self.columns.bin_end is None:
             return frame
-        counts = self.frame.with_columns(threshold="score")
-        return with_bin_checks(frame, counts, self.keys, in_memory=self.in_memory)
+        ends = ("bin_end", "score") if self.ascending else ("score", "bin_end")
+        return with_bin_checks(frame, self.frame, ends, self.keys, in_memory=self.in_memory)
 
     def with_checks_if(
         self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[Check]
@@ -219,7 +224,7 @@ def _model_rows(
         _score(columns, index, score_dtype).alias("score"),
         *_classes(columns),
         *(["cluster"] if columns.cluster is not None else []),
-        *(["below"] if columns.bin_end is not None else []),
+        *(["bin_end"] if columns.bin_end is not None else []),
         suspect.alias("suspect"),
     )
 

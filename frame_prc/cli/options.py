@@ -234,6 +234,7 @@ OPTIONS: dict[str, Option] = {
     ),
     "pos": Option(str, "Positives per row, instead of --truth, for aggregated rows.", COLUMN),
     "neg": Option(str, "Negatives per row, with --pos.", COLUMN),
+    "ascending": Option(bool, "Lower scores mean more likely positive: distances, ranks."),
     "pos_squares": Option(str, "Sums of squared weights of the positives, for --ci.", COLUMN),
     "neg_squares": Option(str, "Sums of squared weights of the negatives, for --ci.", COLUMN),
     "over": Option(str, "Average over this key of --by, within the other keys.", COLUMN),

@@ -18,7 +18,7 @@ _GAP = 2
 _NARROW = 9  # the width that a header may have even above narrower cells
 _SMALLEST, _LARGEST = 1e-3, 1e6
 # Shown with all digits, because a rounded threshold retrieves other rows.
-_EXACT = ("threshold", "below", "best_f1_threshold")
+_EXACT = ("threshold", "below", "above", "best_f1_threshold")
 
 
 def show(frame: pl.DataFrame, keys: Sequence[str], console: Console) -> None:

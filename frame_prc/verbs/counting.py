@@ -44,6 +44,7 @@ def counts(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
     thresholds: int | Sequence[float] | None = None,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
@@ -84,6 +85,11 @@ def counts(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
+        start point, and a score counts at the lowest threshold that is not below it. All thresholds
+        are on the scale of the scores as given.
     thresholds
         Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to 1. A
         number is for probabilities: scores below 0 or above 1.001 are then an error. Thresholds
@@ -106,7 +112,8 @@ def counts(
         descending. Rows that are never retrieved come last in their segment, with a null threshold.
         With ``thresholds``, a column ``below`` follows ``threshold``, both as floats: a bin holds
         the scores from ``threshold`` up to, but not including, ``below``. Only bins with rows are
-        returned.
+        returned. With ``ascending``, thresholds ascend, and a column ``above`` replaces ``below``:
+        a bin holds the scores above it, up to ``threshold``.
 
     Raises
     ------
@@ -142,7 +149,7 @@ def counts(
     """
     check_frame(frame, engines=True)
     squares = check_option("squares", squares, (True, False))
-    bins = bins_of(thresholds)
+    bins = bins_of(thresholds, ascending=ascending)
     asked = request(
         truth,
         score,
@@ -152,6 +159,7 @@ def counts(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
         pos_squares=pos_squares,
         neg_squares=neg_squares,
     )
@@ -175,7 +183,8 @@ def merge_counts(*frames: FrameT) -> FrameT:
     -------
     Same kind as ``frames``
         Counts with the columns of the first frame, sorted by the keys, then by threshold
-        descending. They equal the counts of all rows together, exactly for integers.
+        descending, even if they were counted with ``ascending``. They equal the counts of all rows
+        together, exactly for integers.
 
     Raises
     ------
@@ -217,7 +226,9 @@ def merge_counts(*frames: FrameT) -> FrameT:
 
 
 @verb
-def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list[float]:
+def quantile_thresholds(
+    frame: AnyFrame, score: IntoColumn, number: int, *, ascending: bool = False
+) -> list[float]:
     """Find thresholds that divide the rows into about equal parts, in one pass over the scores.
 
     Parameters
@@ -228,11 +239,15 @@ def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list
         Column of scores, of any numeric dtype. Null and NaN are skipped.
     number
         How many thresholds to find, 2 or more.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks: the
+        thresholds then cover all scores from above, as bins up to a threshold need.
 
     Returns
     -------
     list of float
-        Ascending thresholds, the first of them the lowest score. There are fewer than ``number`` if
+        Ascending thresholds, the first of them the lowest score (with ``ascending``, the last of
+        them the highest). There are fewer than ``number`` if
         many scores are equal to within a thousandth. If positives are rare, most rows have low
         scores, so most thresholds are low, where a curve needs few. Thresholds that divide only the
         positive rows, after ``float("-inf")``, then describe the curve better.
@@ -253,9 +268,11 @@ def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list
     [0.125, 0.375, 0.625, 0.875]
     """
     check_frame(frame, takes_counts=False)
+    ascending = check_option("ascending", ascending, (True, False))
     in_memory = not isinstance(frame, pl.LazyFrame)
+    found = threshold_number(number)
     scores = scan(frame, names_of([score]) or None)
-    return find_thresholds(scores, score, threshold_number(number), in_memory=in_memory)
+    return find_thresholds(scores, score, found, ascending=ascending, in_memory=in_memory)
 
 
 @verb

@@ -56,6 +56,7 @@ def curve(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
     start: Start = "one",
     keep: Keep = "all",
     envelope: bool = False,
@@ -67,7 +68,8 @@ def curve(
 ) -> FrameT:
     """Exact precision-recall curve of each segment: one row per distinct score.
 
-    A row is predicted positive at a threshold if ``score >= threshold``.
+    A row is predicted positive at a threshold if ``score >= threshold``, or with ``ascending`` if
+    ``score <= threshold``.
 
     Parameters
     ----------
@@ -98,6 +100,11 @@ def curve(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
+        start point, and a score counts at the lowest threshold that is not below it. All thresholds
+        are on the scale of the scores as given.
     start
         The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``: precision 1,
         as in scikit-learn and yardstick. ``"first"``: the precision of the first real point, as in
@@ -140,10 +147,11 @@ def curve(
     Same kind as ``frame``
         The keys, then ``threshold`` (the score's float dtype; Float64 for integers and decimals),
         ``tp, fp, fn, tn`` (Int64; Float64 if weighted), ``precision, recall`` (Float64, from 0 to
-        1) and the columns requested. Sorted by the keys, then by threshold descending, so recall
-        ascends and the rows are in drawing order. Undefined values are null: recall in a segment
-        without positives, precision at a given threshold that no row reaches, gains before the
-        first true positive, and an interval of precision where no row is retrieved.
+        1) and the columns requested. Sorted by the keys, then by threshold descending (with
+        ``ascending``, ascending), so recall ascends and the rows are in drawing order. Undefined
+        values are null: recall in a segment without positives, precision at a given threshold that
+        no row reaches, gains before the first true positive, and an interval of precision where no
+        row is retrieved.
 
     Raises
     ------
@@ -186,7 +194,7 @@ def curve(
     check_cluster(cluster, ci)
     z = None if ci is None else normal_quantile(confidence(ci))
     extras = Extras(envelope, gain, prevalence(calibrate), z)
-    bins = bins_of(thresholds)
+    bins = bins_of(thresholds, ascending=ascending)
     asked = request(
         truth,
         score,
@@ -196,6 +204,7 @@ def curve(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
         cluster=cluster,
     )
     if engine := engine_of(frame):
@@ -219,6 +228,7 @@ def operating_points(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
     recall: float | Sequence[float] | None = None,
     precision: float | Sequence[float] | None = None,
     threshold: float | Sequence[float] | None = None,
@@ -259,6 +269,11 @@ def operating_points(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
+        start point, and a score counts at the lowest threshold that is not below it. All thresholds
+        are on the scale of the scores as given.
     recall
         The most precise point with at least this recall, above 0 and up to 1. Of equally precise
         points, the one of highest recall.
@@ -320,7 +335,15 @@ def operating_points(
     }
     wanted = OperatingPoints(targets(asked))
     roles = request(
-        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, pos=pos, neg=neg
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        ascending=ascending,
     )
     return run(frame, roles, wanted)
 
@@ -337,6 +360,7 @@ def band(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
     recalls: int | Sequence[float] = 101,
     ci: float = 0.95,
     cluster: IntoColumn | None = None,
@@ -378,6 +402,11 @@ def band(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
+        start point, and a score counts at the lowest threshold that is not below it. All thresholds
+        are on the scale of the scores as given.
     recalls
         The recalls, the same for every segment: an ascending list, or how many to space equally
         from 0 to 1.
@@ -453,6 +482,7 @@ def band(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
         cluster=cluster,
     )
     return run(frame, asked, Band(grid, level, drawn))

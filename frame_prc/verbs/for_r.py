@@ -53,6 +53,7 @@ def write_ggplot(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
     start: Start = "one",
     keep: Keep = "corners",
     ci: float | None = None,
@@ -97,6 +98,11 @@ def write_ggplot(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
+        start point, and a score counts at the lowest threshold that is not below it. All thresholds
+        are on the scale of the scores as given.
     start
         The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``: precision 1,
         as in scikit-learn and yardstick. ``"first"``: the precision of the first real point, as in
@@ -174,11 +180,12 @@ def write_ggplot(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
         cluster=cluster,
     )
     if is_curve(given):
         check_unused(**given, start=start, keep=keep, ci=ci)
-        curve = read_curve(scan_all(frame))
+        curve = read_curve(scan_all(frame), ascending=ascending)
         check_keys(curve.keys)
         points, areas, clusters = curve.points.lazy(), _areas_of_curve(curve), None
     else:

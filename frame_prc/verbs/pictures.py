@@ -49,6 +49,7 @@ def plot(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
     start: Start = "one",
     ci: float | None = None,
     cluster: IntoColumn | None = None,
@@ -102,6 +103,11 @@ def plot(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
+        start point, and a score counts at the lowest threshold that is not below it. All thresholds
+        are on the scale of the scores as given.
     start
         The point at recall 0 that opens each segment: ``"one"`` (precision 1), ``"first"`` (the
         precision of the first real point), or ``None`` (no such point). A curve frame keeps its own
@@ -179,7 +185,9 @@ def plot(
     check_altair("plot")
     start = check_option("start", start, STARTS)
     look = chart_look(dark, title, width, height)
-    options = chart_options(ci, band, iso_f1, points, roc, threshold, facet, look)
+    options = chart_options(
+        ci, band, iso_f1, points, roc, threshold, facet, look, ascending=ascending
+    )
     from frame_prc._charts import curves  # noqa: PLC0415 - Altair takes its time
 
     given = Given(
@@ -191,6 +199,7 @@ def plot(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
         cluster=cluster,
     )
     return curves.plot(_chart_source(frame, given, start), options)
@@ -208,6 +217,7 @@ def plot_summary(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
     ci: float = 0.95,
     cluster: IntoColumn | None = None,
     baseline: str | None = None,
@@ -253,6 +263,11 @@ def plot_summary(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
+        start point, and a score counts at the lowest threshold that is not below it. All thresholds
+        are on the scale of the scores as given.
     ci
         The level of the intervals. A dot without an interval is hollow.
     cluster
@@ -319,6 +334,7 @@ def plot_summary(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
         cluster=cluster,
     )
     pairs = _pairs(given, level, baseline, calibrate)
@@ -338,7 +354,8 @@ def _chart_source(
     """Return the segments of rows, of counts, or of a curve frame."""
     if is_curve(given):
         check_unused(**given, start=start)
-        return source_of_curve(scan_all(frame).collect(), reference)
+        points = scan_all(frame).collect()
+        return source_of_curve(points, reference, ascending=given["ascending"])
     rows = rows_in_memory(frame, request(**given), CURVE, common_rows=common_rows)
     return source_of_rows(rows, start, reference)
 

@@ -54,6 +54,7 @@ def compare(
     weight: IntoColumn | None = None,
     pos_label: object = None,
     missing: Missing = "raise",
+    ascending: bool = False,
     ci: float = 0.95,
     cluster: IntoColumn | None = None,
     baseline: str | None = None,
@@ -94,6 +95,11 @@ def compare(
         separately, leave it out only for the models whose score it lacks. ``"unretrieved"``: count
         a row without a score in the totals, as one that no threshold retrieves; a missing truth
         still raises.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
+        start point, and a score counts at the lowest threshold that is not below it. All thresholds
+        are on the scale of the scores as given.
     ci
         The level of the confidence interval for the difference in the population from which the
         rows were sampled.
@@ -216,7 +222,14 @@ def compare(
     """
     check_frame(frame, takes_counts=False)
     asked = request(
-        truth, score, by=by, weight=weight, pos_label=pos_label, missing=missing, cluster=cluster
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        ascending=ascending,
+        cluster=cluster,
     )
     drawn = resampling(replicates, seed, False, None)
     test = paired_test(against, over, method, drawn)
@@ -252,6 +265,7 @@ def summary(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
     ci: float = 0.95,
@@ -294,6 +308,11 @@ def summary(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
+        start point, and a score counts at the lowest threshold that is not below it. All thresholds
+        are on the scale of the scores as given.
     pos_squares, neg_squares
         Columns with the sums of squared weights that belong to ``pos`` and ``neg``. An interval
         needs them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns
@@ -330,7 +349,7 @@ def summary(
           weights fewer than 20 effective positives), ``"few_negatives"`` (so few for the prevalence
           that the calibrated average precision is likely too high), ``"below_chance"`` (the whole
           interval lies below ``random_average_precision``; if a lower score means more likely
-          positive, negate it), ``"no_negatives"``, ``"no_positives"`` or ``"empty"``;
+          positive, pass ``ascending=True``), ``"no_negatives"``, ``"no_positives"`` or ``"empty"``;
         - ``average_precision``, and ``std_error, ci_low, ci_high`` as in :func:`average_precision`
           with ``ci_method="influence"``;
         - ``random_average_precision``: the expected average precision of a random ranking with the
@@ -413,6 +432,7 @@ def summary(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
         pos_squares=pos_squares,
         neg_squares=neg_squares,
         cluster=cluster,
@@ -435,6 +455,7 @@ def heterogeneity(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
     cluster: IntoColumn | None = None,
@@ -475,6 +496,11 @@ def heterogeneity(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
+        start point, and a score counts at the lowest threshold that is not below it. All thresholds
+        are on the scale of the scores as given.
     pos_squares, neg_squares
         Columns with the sums of squared weights that belong to ``pos`` and ``neg``. An interval
         needs them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns
@@ -555,6 +581,7 @@ def heterogeneity(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
         pos_squares=pos_squares,
         neg_squares=neg_squares,
         cluster=cluster,

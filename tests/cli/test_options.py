@@ -47,6 +47,7 @@ def test_every_parameter_of_a_verb_is_an_option(command):
         ("curve --ci .9 --cluster user", "curve", {"ci": 0.9, "cluster": "user"}),
         ("curve --thresholds 5 --start none", "curve", {"thresholds": 5, "start": None}),
         ("ap --calibrate .2", "average_precision", {"calibrate": 0.2}),
+        ("curve --ascending", "curve", {"ascending": True}),
         ("ap --calibrate pooled", "average_precision", {"calibrate": "pooled"}),
         ("summary --overall", "summary", {"overall": True}),
         ("summary --calibrate .2", "summary", {"calibrate": 0.2}),

@@ -34,7 +34,7 @@ VERBS = [
 ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
 COMMON = (
     "frame, truth=None, score=None, *, by=None, weight=None, pos_label=None, missing='raise', "
-    "pos=None, neg=None"
+    "pos=None, neg=None, ascending=False"
 )
 SIGNATURES = {
     "auc": f"({COMMON}, method='step', start='one', recall_range=None, standardised=False, "
@@ -42,12 +42,12 @@ SIGNATURES = {
     "average_precision": f"({COMMON}, pos_squares=None, neg_squares=None, over=None, average=None, "
     "thresholds=None, bounds=False, ci=None, ci_method='influence', cluster=None, "
     "replicates=1000, stratified=False, seed=None, calibrate=None)",
-    "average_precision_expr": "(truth, score, weight=None)",
+    "average_precision_expr": "(truth, score, weight=None, *, ascending=False)",
     "band": f"({COMMON}, recalls=101, ci=0.95, cluster=None, replicates=1000, stratified=False, "
     "seed=None)",
     "compare": "(frame, truth, score, *, by=None, weight=None, pos_label=None, missing='raise', "
-    "ci=0.95, cluster=None, baseline=None, against=None, measure=None, calibrate=None, over=None, "
-    "method='t', replicates=1000, seed=None, adjust=None)",
+    "ascending=False, ci=0.95, cluster=None, baseline=None, against=None, measure=None, "
+    "calibrate=None, over=None, method='t', replicates=1000, seed=None, adjust=None)",
     "counts": f"({COMMON}, thresholds=None, pos_squares=None, neg_squares=None, squares=False)",
     "curve": f"({COMMON}, start='one', keep='all', envelope=False, gain=False, calibrate=None, "
     "thresholds=None, ci=None, cluster=None)",
@@ -63,7 +63,7 @@ SIGNATURES = {
     "height=None)",
     "plot_summary": f"({COMMON}, ci=0.95, cluster=None, baseline=None, calibrate=None, "
     "dark=False, title=None, width=None)",
-    "quantile_thresholds": "(frame, score, number)",
+    "quantile_thresholds": "(frame, score, number, *, ascending=False)",
     "summary": f"({COMMON}, pos_squares=None, neg_squares=None, ci=0.95, cluster=None, "
     "calibrate='pooled', overall=False, segments='fixed')",
     "write_ggplot": f"({COMMON}, start='one', keep='corners', ci=None, cluster=None, "
