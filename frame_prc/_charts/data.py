@@ -140,7 +140,10 @@ def source_of_rows(rows: Rows, start: Start, calibration: Calibration | None = N
     keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
     renamed = replace(rows, columns=replace(columns, key_dtypes=keys))
     segments = _distinct(rows.source.select(f"by_{i}" for i in range(len(dtypes))))
-    if columns.several_models:
+    if columns.model is not None:
+        by = [pl.col(f"by_{i}") for i in range(len(dtypes))]
+        segments = _distinct(rows.source.select("model", *by)).sort("model", maintain_order=True)
+    elif columns.several_models:
         models = pl.DataFrame({"model": list(columns.request.models)})
         segments = models.join(segments, how="cross") if dtypes else models
     names = columns.result_keys

@@ -408,7 +408,9 @@ def _notes(
             notes.append("Intervals marked (few) may extend past the axis.")
     if "few_negatives" in dots["status"]:
         notes.append("(few): so few negatives for this prevalence that the value may be too high.")
-    if segments.given.columns.several_models and _any_dropped(dots):
+    columns = segments.given.columns
+    # In long data a row is of one model.
+    if columns.several_models and columns.model is None and _any_dropped(dots):
         notes.append("Rows with a missing value are left out for all models.")
     if segments.error is not None:
         notes.append(f"From thinned curves, off by at most {segments.error:.2g}.")

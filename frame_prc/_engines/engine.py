@@ -182,6 +182,8 @@ def _items(request: Request) -> Iterator[tuple[str, object]]:
     yield from request.classes.items()
     yield from (("score", item) for item in request.models.values())
     yield from (("by", item) for item in request.keys)
+    if request.model is not None:
+        yield "model", request.model
 
 
 def refuse_engine(frame: object, *, takes_counts: bool) -> None:

@@ -23,7 +23,7 @@ from frame_prc._lazy import key_names
 from frame_prc._ranking.scale import integer_bounds
 from frame_prc._request.roles import Request
 from frame_prc._request.thresholds import Bins, threshold_dtype
-from frame_prc._rows.columns import Columns, common_score_dtype, resolve
+from frame_prc._rows.columns import Column, Columns, common_score_dtype, resolve
 from frame_prc._rows.rules import is_missing, is_positive
 from frame_prc.exceptions import OptionError
 
@@ -157,6 +157,7 @@ def _project(engine: Engine, frame: Frame, columns: Columns, problem: nw.Expr) -
         *(key.alias(f"by_{i}") for i, key in enumerate(keys)),
         *(nw.col(column.name).alias(role) for role, column in columns.classes.items()),
         *(score.alias(role) for role, score in scores.items()),
+        *([] if columns.model is None else [_model(columns.model).alias("model")]),
     )
     amounts = [role for role in columns.classes if role != "truth"]
     if amounts:
@@ -164,6 +165,10 @@ def _project(engine: Engine, frame: Frame, columns: Columns, problem: nw.Expr) -
         source = source.filter(nw.any_horizontal(*used, ignore_nulls=True))
     # Every result groups rows by their scores, and so has to compute these, and the problem.
     return engine.fail_in(source.with_columns(problem=problem), [*scores])
+
+
+def _model(column: Column) -> nw.Expr:
+    return unsigned_zero(nw.col(column.name), column.dtype)
 
 
 def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) -> Frame:
@@ -174,7 +179,9 @@ def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) ->
     scores = [without_nan(nw.col(f"score_{i}"), c.dtype) for i, c in enumerate(columns.scores)]
     score = unsigned_zero(_of_model(scores), common_score_dtype(columns.scores))
     by = [nw.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
-    if columns.several_models:
+    if columns.model is not None:
+        by.insert(0, nw.col("model"))
+    elif columns.several_models:
         by.insert(0, _of_model([nw.lit(model) for model in models]))
     usable = nw.lit(True)
     if columns.request.missing == "drop":

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_prc._request.class_values import plain
 from frame_prc._request.hints import column_hint
-from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores, Missing
+from frame_prc._request.specs import MODEL, IntoColumn, IntoKeys, IntoScores, Missing
 from frame_prc._request.thresholds import ABOVE, BELOW
 from frame_prc.exceptions import OptionError, shown, type_name
 
@@ -38,6 +38,7 @@ class Given(TypedDict):
     pos: IntoColumn | None
     neg: IntoColumn | None
     ascending: bool
+    model: IntoColumn | None
     cluster: IntoColumn | None
 
 
@@ -49,8 +50,9 @@ class Request:
     maybe with ``weight``, or ``pos`` and ``neg``, maybe with ``pos_squares`` and ``neg_squares``.
     ``models`` maps each model's name to its score; where a single score was given, its only name is
     ``None``. ``cluster`` names groups of rows that are not independent. ``ascending`` says that a
-    lower score means more likely positive. ``side_by_side`` says that models are compared row by
-    row, so that the result has no key for them.
+    lower score means more likely positive. In long data, ``model`` names the model of each row, and
+    ``row`` the item that it is about. ``side_by_side`` says that models are compared row by row, so
+    that the result has no key for them.
     """
 
     classes: dict[str, IntoColumn]
@@ -60,6 +62,8 @@ class Request:
     missing: Missing
     cluster: IntoColumn | None = None
     ascending: bool = False
+    model: IntoColumn | None = None
+    row: IntoColumn | None = None
     side_by_side: bool = False
 
     @property
@@ -77,7 +81,14 @@ class Request:
     @property
     def several_models(self) -> bool:
         """Whether the result has a key column ``model``."""
-        return None not in self.models and not self.side_by_side
+        several = self.model is not None or None not in self.models
+        return several and not self.side_by_side
+
+    @property
+    def made_keys(self) -> list[str]:
+        """The keys of the result that are not columns of the frame."""
+        made = self.several_models and _plain_name(self.model) != MODEL
+        return [MODEL] if made else []
 
     def amount_names(self) -> set[str]:
         """Return the columns that weights and counts are made from."""
@@ -90,10 +101,11 @@ class Request:
         That is so if only the schema can tell, or if all are constants: then the number of rows
         matters.
         """
-        cluster = [] if self.cluster is None else [self.cluster]
+        optional = [self.cluster, self.model, self.row]
+        others = [column for column in optional if column is not None]
         bin_end = [BELOW, ABOVE] if self.of_counts else []
         roles = [*self.classes.values(), *self.models.values()]
-        return names_of([*roles, *self.keys, *cluster, *bin_end]) or None
+        return names_of([*roles, *self.keys, *others, *bin_end]) or None
 
 
 def names_of(items: Sequence[IntoColumn]) -> set[str] | None:
@@ -129,6 +141,8 @@ def request(
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
     ascending: bool = False,
+    model: IntoColumn | None = None,
+    row: IntoColumn | None = None,
     cluster: IntoColumn | None = None,
 ) -> Request:
     """Return the request, or raise an error if parameters contradict each other."""
@@ -151,9 +165,27 @@ def request(
             "a value of the truth",
             "truth= may be an expression, for example pl.col('class') == 'yes'",
         )
+    models = _models(score)
+    _check_long(models, model)
     return Request(
-        classes, _models(score), key_items(by), _label(pos_label), missing, cluster, ascending
+        classes,
+        models,
+        key_items(by),
+        _label(pos_label),
+        missing,
+        cluster,
+        ascending,
+        model,
+        row,
     )
+
+
+def _check_long(models: Mapping[str | None, IntoColumn], model: IntoColumn | None) -> None:
+    if model is not None and None not in models:
+        raise OptionError(
+            "model= is given with several models in score=",
+            "model= with one column of scores, or several columns without model=",
+        )
 
 
 def _label(pos_label: Any) -> Any:

@@ -44,12 +44,19 @@ class Columns:
     scores: list[Column]
     cluster: Column | None = None
     bin_end: Column | None = None
+    model: Column | None = None
+    row: Column | None = None
 
     @property
     def roles(self) -> dict[str, Column]:
         """Every role's column, under the name that it has among the rows."""
         roles = self.classes | {f"score_{i}": score for i, score in enumerate(self.scores)}
-        others = {"cluster": self.cluster, "bin_end": self.bin_end}
+        others = {
+            "cluster": self.cluster,
+            "bin_end": self.bin_end,
+            "model": self.model,
+            "row": self.row,
+        }
         return roles | {role: column for role, column in others.items() if column is not None}
 
     @property
@@ -114,17 +121,16 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     plain = [("by", name) for key, outs in keys if is_plain(key) for name in outs]
     plain += [(role, c.name) for role, c in classes.items() if is_plain(c.expression)]
     plain += [("score", c.name) for c in scores if is_plain(c.expression)]
-    cluster = None
-    if request.cluster is not None:
-        cluster = find_column(lf, "cluster", request.cluster)
-        plain += [("cluster", cluster.name)] if is_plain(cluster.expression) else []
+    groups = {"cluster": request.cluster, "model": request.model, "row": request.row}
+    others = {r: find_column(lf, r, item) for r, item in groups.items() if item is not None}
+    plain += [(role, c.name) for role, c in others.items() if is_plain(c.expression)]
     check_repeats(plain)
     check_repeats([("by", name) for _, outs in keys for name in outs])
 
     key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
     bin_end = _bin_end(lf, request, key_dtypes)
     by = [key for key, _ in keys]
-    columns = Columns(request, by, key_dtypes, classes, scores, cluster, bin_end)
+    columns = Columns(request, by, key_dtypes, classes, scores, bin_end=bin_end, **others)
     _check_key_names(columns, outputs)
     _check_no_counts(columns)
     _check_dtypes(columns)
@@ -135,11 +141,11 @@ def _bin_end(lf: pl.LazyFrame, request: Request, keys: Iterable[str]) -> Column 
     """Return the column with the other ends of bins, if these are counts of bins."""
     schema = lf.collect_schema()
     # The caller may have named such a column as a key or as an amount (see of_counts).
-    named = {*keys, *request.amount_names()}
+    taken = {*keys, *request.amount_names()}
     found = [
         name
         for name in (BELOW, ABOVE)
-        if request.of_counts and name in schema and schema[name].is_numeric() and name not in named
+        if request.of_counts and name in schema and schema[name].is_numeric() and name not in taken
     ]
     if found == [ABOVE if request.bin_end == BELOW else BELOW]:
         raise OptionError(
@@ -212,8 +218,14 @@ def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns
 
     For callers that use the rows more than once: the source may be slow, or change.
     """
+    found, moved = selected(lf, columns)
+    return found.collect(), moved
+
+
+def selected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.LazyFrame, Columns]:
+    """Select the columns of a request under names that do not clash, and return where they are."""
     marked = _marked(columns.keys, [*columns.key_dtypes], columns.roles)
-    frame = lf.select(*columns.keys, *marked.values()).collect()
+    frame = lf.select(*columns.keys, *marked.values())
 
     def moved(role: str, column: Column) -> Column:
         return replace(column, expression=pl.col(marked[role].meta.output_name()))
@@ -225,6 +237,8 @@ def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns
         scores=[moved(f"score_{i}", score) for i, score in enumerate(columns.scores)],
         cluster=columns.cluster and moved("cluster", columns.cluster),
         bin_end=columns.bin_end and moved("bin_end", columns.bin_end),
+        model=columns.model and moved("model", columns.model),
+        row=columns.row and moved("row", columns.row),
     )
 
 
@@ -346,8 +360,8 @@ def _check_no_counts(columns: Columns) -> None:
 
 def _check_dtypes(columns: Columns) -> None:
     groups = [("by", name, dtype) for name, dtype in columns.key_dtypes.items()]
-    if columns.cluster is not None:
-        groups.append(("cluster", columns.cluster.name, columns.cluster.dtype))
+    others = {"cluster": columns.cluster, "model": columns.model, "row": columns.row}
+    groups += [(role, c.name, c.dtype) for role, c in others.items() if c is not None]
     for role, name, dtype in groups:
         if dtype == pl.Object:
             raise ColumnError(

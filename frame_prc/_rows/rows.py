@@ -217,7 +217,9 @@ def _model_rows(
     suspect: pl.Expr,
 ) -> pl.LazyFrame:
     keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
-    if columns.several_models:
+    if columns.model is not None:
+        keys.insert(0, unsigned_zero(pl.col("model"), columns.model.dtype))
+    elif columns.several_models:
         keys.insert(0, pl.lit(list(columns.request.models)[index]))
     return source.select(
         *(key.alias(name) for key, name in zip(keys, key_names(len(keys)), strict=True)),

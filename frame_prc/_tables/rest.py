@@ -90,7 +90,7 @@ def _in_order(rows: Rows, frame: pl.DataFrame) -> Rows:
     ordered = frame.with_columns(score).sort("score", "truth", descending=descends)
     columns = replace(
         rows.columns,
-        request=replace(rows.columns.request, models={None: "score"}),
+        request=replace(rows.columns.request, models={None: "score"}, model=None),
         scores=rows.columns.scores[:1],
         key_dtypes={"segment": pl.UInt32()},
     )

@@ -234,6 +234,8 @@ OPTIONS: dict[str, Option] = {
     ),
     "pos": Option(str, "Positives per row, instead of --truth, for aggregated rows.", COLUMN),
     "neg": Option(str, "Negatives per row, with --pos.", COLUMN),
+    "model": Option(str, "The model of each row, for files with a row per item and model.", COLUMN),
+    "row": Option(str, "What identifies an item, to match the rows of models.", COLUMN),
     "ascending": Option(bool, "Lower scores mean more likely positive: distances, ranks."),
     "pos_squares": Option(str, "Sums of squared weights of the positives, for --ci.", COLUMN),
     "neg_squares": Option(str, "Sums of squared weights of the negatives, for --ci.", COLUMN),

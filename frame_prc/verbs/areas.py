@@ -58,6 +58,7 @@ def average_precision(
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
     ascending: bool = False,
+    model: IntoColumn | None = None,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
     over: str | None = None,
@@ -112,6 +113,9 @@ def average_precision(
         then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
         start point, and a score counts at the lowest threshold that is not below it. All thresholds
         are on the scale of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     pos_squares, neg_squares
         Columns with the sums of squared weights that belong to ``pos`` and ``neg``. An interval
         needs them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns
@@ -252,6 +256,7 @@ def average_precision(
         pos=pos,
         neg=neg,
         ascending=ascending,
+        model=model,
         pos_squares=pos_squares,
         neg_squares=neg_squares,
         cluster=cluster,
@@ -295,6 +300,7 @@ def auc(
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
     ascending: bool = False,
+    model: IntoColumn | None = None,
     method: Method | Sequence[Method] = "step",
     start: Start = "one",
     recall_range: tuple[float, float] | None = None,
@@ -341,6 +347,9 @@ def auc(
         then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
         start point, and a score counts at the lowest threshold that is not below it. All thresholds
         are on the scale of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     method
         One method, or a list for one row per segment and method, in this order. See the notes.
     start
@@ -434,6 +443,7 @@ def auc(
         pos=pos,
         neg=neg,
         ascending=ascending,
+        model=model,
     )
     reference = calibration(calibrate)
     if reference is not None:

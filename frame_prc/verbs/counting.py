@@ -45,6 +45,7 @@ def counts(
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
     ascending: bool = False,
+    model: IntoColumn | None = None,
     thresholds: int | Sequence[float] | None = None,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
@@ -90,6 +91,9 @@ def counts(
         then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
         start point, and a score counts at the lowest threshold that is not below it. All thresholds
         are on the scale of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     thresholds
         Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to 1. A
         number is for probabilities: scores below 0 or above 1.001 are then an error. Thresholds
@@ -160,6 +164,7 @@ def counts(
         pos=pos,
         neg=neg,
         ascending=ascending,
+        model=model,
         pos_squares=pos_squares,
         neg_squares=neg_squares,
     )

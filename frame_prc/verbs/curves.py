@@ -57,6 +57,7 @@ def curve(
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
     ascending: bool = False,
+    model: IntoColumn | None = None,
     start: Start = "one",
     keep: Keep = "all",
     envelope: bool = False,
@@ -105,6 +106,9 @@ def curve(
         then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
         start point, and a score counts at the lowest threshold that is not below it. All thresholds
         are on the scale of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     start
         The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``: precision 1,
         as in scikit-learn and yardstick. ``"first"``: the precision of the first real point, as in
@@ -205,6 +209,7 @@ def curve(
         pos=pos,
         neg=neg,
         ascending=ascending,
+        model=model,
         cluster=cluster,
     )
     if engine := engine_of(frame):
@@ -229,6 +234,7 @@ def operating_points(
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
     ascending: bool = False,
+    model: IntoColumn | None = None,
     recall: float | Sequence[float] | None = None,
     precision: float | Sequence[float] | None = None,
     threshold: float | Sequence[float] | None = None,
@@ -274,6 +280,9 @@ def operating_points(
         then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
         start point, and a score counts at the lowest threshold that is not below it. All thresholds
         are on the scale of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     recall
         The most precise point with at least this recall, above 0 and up to 1. Of equally precise
         points, the one of highest recall.
@@ -344,6 +353,7 @@ def operating_points(
         pos=pos,
         neg=neg,
         ascending=ascending,
+        model=model,
     )
     return run(frame, roles, wanted)
 
@@ -361,6 +371,7 @@ def band(
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
     ascending: bool = False,
+    model: IntoColumn | None = None,
     recalls: int | Sequence[float] = 101,
     ci: float = 0.95,
     cluster: IntoColumn | None = None,
@@ -407,6 +418,9 @@ def band(
         then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
         start point, and a score counts at the lowest threshold that is not below it. All thresholds
         are on the scale of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     recalls
         The recalls, the same for every segment: an ascending list, or how many to space equally
         from 0 to 1.
@@ -483,6 +497,7 @@ def band(
         pos=pos,
         neg=neg,
         ascending=ascending,
+        model=model,
         cluster=cluster,
     )
     return run(frame, asked, Band(grid, level, drawn))

@@ -54,6 +54,7 @@ def write_ggplot(
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
     ascending: bool = False,
+    model: IntoColumn | None = None,
     start: Start = "one",
     keep: Keep = "corners",
     ci: float | None = None,
@@ -103,6 +104,9 @@ def write_ggplot(
         then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
         start point, and a score counts at the lowest threshold that is not below it. All thresholds
         are on the scale of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     start
         The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``: precision 1,
         as in scikit-learn and yardstick. ``"first"``: the precision of the first real point, as in
@@ -181,6 +185,7 @@ def write_ggplot(
         pos=pos,
         neg=neg,
         ascending=ascending,
+        model=model,
         cluster=cluster,
     )
     if is_curve(given):

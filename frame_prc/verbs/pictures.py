@@ -50,6 +50,7 @@ def plot(
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
     ascending: bool = False,
+    model: IntoColumn | None = None,
     start: Start = "one",
     ci: float | None = None,
     cluster: IntoColumn | None = None,
@@ -108,6 +109,9 @@ def plot(
         then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
         start point, and a score counts at the lowest threshold that is not below it. All thresholds
         are on the scale of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     start
         The point at recall 0 that opens each segment: ``"one"`` (precision 1), ``"first"`` (the
         precision of the first real point), or ``None`` (no such point). A curve frame keeps its own
@@ -200,6 +204,7 @@ def plot(
         pos=pos,
         neg=neg,
         ascending=ascending,
+        model=model,
         cluster=cluster,
     )
     return curves.plot(_chart_source(frame, given, start), options)
@@ -218,6 +223,7 @@ def plot_summary(
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
     ascending: bool = False,
+    model: IntoColumn | None = None,
     ci: float = 0.95,
     cluster: IntoColumn | None = None,
     baseline: str | None = None,
@@ -268,6 +274,10 @@ def plot_summary(
         then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
         start point, and a score counts at the lowest threshold that is not below it. All thresholds
         are on the scale of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. Models are then evaluated separately, also with
+        ``missing="drop"``.
     ci
         The level of the intervals. A dot without an interval is hollow.
     cluster
@@ -293,9 +303,9 @@ def plot_summary(
         prevalence), and the numbers of positives and of rows. The points of a curve frame count as
         ties, so any ``keep`` other than ``"all"`` moves its ticks towards the prevalence. Two
         models, or several with a ``baseline``, are sorted by difference: the first model minus the
-        second, or each model minus the baseline. For counts or a curve frame the differences have
-        no interval. Segments whose average precision is undefined come last, with the reason
-        instead of the dot. Save the chart as one of :func:`plot`.
+        second, or each model minus the baseline. For counts, a curve frame or ``model`` the
+        differences have no interval. Segments whose average precision is undefined come last, with
+        the reason instead of the dot. Save the chart as one of :func:`plot`.
 
     Raises
     ------
@@ -335,6 +345,7 @@ def plot_summary(
         pos=pos,
         neg=neg,
         ascending=ascending,
+        model=model,
         cluster=cluster,
     )
     pairs = _pairs(given, level, baseline, calibrate)
@@ -364,7 +375,7 @@ def _pairs(
     given: Given, level: float, baseline: str | None, calibrate: object
 ) -> Comparison | None:
     """Return which models to compare on the same rows, where there are single rows of several."""
-    if given["truth"] is None or given["score"] is None:
+    if given["truth"] is None or given["score"] is None or given["model"] is not None:
         return None
     asked = request(**given)
     pair = 2

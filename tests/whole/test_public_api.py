@@ -34,7 +34,7 @@ VERBS = [
 ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
 COMMON = (
     "frame, truth=None, score=None, *, by=None, weight=None, pos_label=None, missing='raise', "
-    "pos=None, neg=None, ascending=False"
+    "pos=None, neg=None, ascending=False, model=None"
 )
 SIGNATURES = {
     "auc": f"({COMMON}, method='step', start='one', recall_range=None, standardised=False, "
@@ -46,8 +46,8 @@ SIGNATURES = {
     "band": f"({COMMON}, recalls=101, ci=0.95, cluster=None, replicates=1000, stratified=False, "
     "seed=None)",
     "compare": "(frame, truth, score, *, by=None, weight=None, pos_label=None, missing='raise', "
-    "ascending=False, ci=0.95, cluster=None, baseline=None, against=None, measure=None, "
-    "calibrate=None, over=None, method='t', replicates=1000, seed=None, adjust=None)",
+    "ascending=False, model=None, row=None, ci=0.95, cluster=None, baseline=None, against=None, "
+    "measure=None, calibrate=None, over=None, method='t', replicates=1000, seed=None, adjust=None)",
     "counts": f"({COMMON}, thresholds=None, pos_squares=None, neg_squares=None, squares=False)",
     "curve": f"({COMMON}, start='one', keep='all', envelope=False, gain=False, calibrate=None, "
     "thresholds=None, ci=None, cluster=None)",
@@ -74,7 +74,7 @@ OWN_WORDS = {
     "auc": {"calibrate", "missing", "start", "thresholds"},
     "average_precision": {"calibrate", "ci", "cluster", "missing", "thresholds"},
     "band": {"ci"},
-    "compare": {"calibrate", "ci", "cluster", "missing", "score"},
+    "compare": {"calibrate", "ci", "cluster", "missing", "model", "score"},
     "counts": {"thresholds"},
     "heterogeneity": {"by", "calibrate", "cluster"},
     "operating_points": {"missing"},
