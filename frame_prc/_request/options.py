@@ -417,9 +417,10 @@ def _against(request: Request, against: Any, baseline: str | None) -> Against:
         found = _named_against(against)
     if baseline is not None:
         refuse_baseline()
-    if not request.keys:
+    if not request.keys or () in (request.groupings or ()):
+        lacks = "with a grouping of all rows in" if request.keys else "without"
         raise OptionError(
-            f"against={against!r} is given without by=", "by= to make the segments to compare"
+            f"against={against!r} is given {lacks} by=", "by= to make the segments to compare"
         )
     return found
 

@@ -10,7 +10,14 @@ import polars as pl
 
 from frame_prc._request.class_values import plain
 from frame_prc._request.hints import column_hint
-from frame_prc._request.specs import MODEL, IntoColumn, IntoKeys, IntoScores, Missing
+from frame_prc._request.specs import (
+    GROUPING,
+    MODEL,
+    IntoColumn,
+    IntoKeys,
+    IntoScores,
+    Missing,
+)
 from frame_prc._request.thresholds import ABOVE, BELOW
 from frame_prc.exceptions import OptionError, shown, type_name
 
@@ -51,8 +58,9 @@ class Request:
     ``models`` maps each model's name to its score; where a single score was given, its only name is
     ``None``. ``cluster`` names groups of rows that are not independent. ``ascending`` says that a
     lower score means more likely positive. In long data, ``model`` names the model of each row, and
-    ``row`` the item that it is about. ``side_by_side`` says that models are compared row by row, so
-    that the result has no key for them.
+    ``row`` the item that it is about. ``groupings`` are sets of places in ``keys`` if there are
+    several groupings, and ``None`` if all keys are one. ``side_by_side`` says that models are
+    compared row by row, so that the result has no key for them.
     """
 
     classes: dict[str, IntoColumn]
@@ -64,6 +72,7 @@ class Request:
     ascending: bool = False
     model: IntoColumn | None = None
     row: IntoColumn | None = None
+    groupings: tuple[tuple[int, ...], ...] | None = None
     side_by_side: bool = False
 
     @property
@@ -87,8 +96,8 @@ class Request:
     @property
     def made_keys(self) -> list[str]:
         """The keys of the result that are not columns of the frame."""
-        made = self.several_models and _plain_name(self.model) != MODEL
-        return [MODEL] if made else []
+        model = self.several_models and _plain_name(self.model) != MODEL
+        return [*([GROUPING] if self.groupings is not None else []), *([MODEL] if model else [])]
 
     def amount_names(self) -> set[str]:
         """Return the columns that weights and counts are made from."""
@@ -167,16 +176,18 @@ def request(
         )
     models = _models(score)
     _check_long(models, model)
+    keys, groupings = keys_and_groupings(by)
     return Request(
         classes,
         models,
-        key_items(by),
+        keys,
         _label(pos_label),
         missing,
         cluster,
         ascending,
         model,
         row,
+        groupings,
     )
 
 
@@ -294,6 +305,52 @@ def _check_model_names(names: list[Any]) -> None:
                 "give names, for example score={'first': ..., 'second': ...}",
                 shell_hint="name them, as in -s first=COLUMN -s second=COLUMN",
             )
+
+
+def keys_and_groupings(
+    by: IntoKeys | None,
+) -> tuple[list[IntoColumn], tuple[tuple[int, ...], ...] | None]:
+    """Return the items of ``by``, each once, and the places of those of each grouping."""
+    listed = [column_list(item) for item in (column_list(by) or [])]
+    if all(items is None for items in listed):
+        return key_items(by), None
+    keys: list[IntoColumn] = []
+    groupings: list[tuple[int, ...]] = []
+    for items in listed:
+        if items is None:
+            raise OptionError(
+                "by= mixes columns and lists of columns",
+                "columns, or a list of columns for each grouping",
+                "for example by=[['region'], ['region', 'device'], []]",
+            )
+        groupings.append(tuple(_place(item, keys) for item in items))
+    return keys, tuple(groupings)
+
+
+def _place(item: IntoColumn, keys: list[IntoColumn]) -> int:
+    """Return the place of a key, which is added if it is new."""
+    for place, key in enumerate(keys):
+        if _is_same(item, key):
+            return place
+    keys.append(item)
+    return len(keys) - 1
+
+
+def _is_same(one: IntoColumn, other: IntoColumn) -> bool:
+    if isinstance(one, pl.Expr) and isinstance(other, pl.Expr):
+        return one.meta.eq(other)
+    name = _plain_name(one)
+    return name is not None and name == _plain_name(other)
+
+
+def check_one_grouping(request: Request) -> None:
+    """Raise an error if a verb that takes one grouping is given several."""
+    if request.groupings is not None:
+        raise OptionError(
+            "by= is a list of groupings, which this verb does not take",
+            "the keys of one grouping",
+            "call it for each of them",
+        )
 
 
 def key_items(by: IntoKeys | None) -> list[IntoColumn]:

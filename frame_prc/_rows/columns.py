@@ -13,7 +13,7 @@ from frame_prc._lazy import named
 from frame_prc._request.class_values import class_value, other_spelling
 from frame_prc._request.hints import number_hint
 from frame_prc._request.roles import OF_COUNTS, THRESHOLD, Request, check_column, names_of
-from frame_prc._request.specs import MODEL
+from frame_prc._request.specs import GROUPING, MODEL
 from frame_prc._request.thresholds import ABOVE, BELOW
 from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
 
@@ -35,7 +35,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a request; the expressions in ``keys`` give the columns in ``key_dtypes``."""
+    """The columns of a request; the expressions in ``keys`` give the columns in ``key_dtypes``.
+
+    ``groupings`` are the names of the keys of each grouping, if there are several.
+    """
 
     request: Request
     keys: list[pl.Expr]
@@ -46,6 +49,7 @@ class Columns:
     bin_end: Column | None = None
     model: Column | None = None
     row: Column | None = None
+    groupings: tuple[tuple[str, ...], ...] | None = None
 
     @property
     def roles(self) -> dict[str, Column]:
@@ -114,7 +118,8 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     outputs
         Columns that the verb adds to the keys; no key may be named like one.
     """
-    keys = [find_keys(lf, "by", item) for item in request.keys]
+    items = [find_keys(lf, "by", item) for item in request.keys]
+    keys = items if request.groupings is None else _once(items)
     classes = {role: find_column(lf, role, item) for role, item in request.classes.items()}
     scores = [find_column(lf, "score", item) for item in request.models.values()]
 
@@ -130,11 +135,59 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
     bin_end = _bin_end(lf, request, key_dtypes)
     by = [key for key, _ in keys]
-    columns = Columns(request, by, key_dtypes, classes, scores, bin_end=bin_end, **others)
+    columns = Columns(
+        request,
+        by,
+        key_dtypes,
+        classes,
+        scores,
+        bin_end=bin_end,
+        **others,
+        groupings=_groupings(request, [outs for _, outs in items]),
+    )
     _check_key_names(columns, outputs)
     _check_no_counts(columns)
     _check_dtypes(columns)
     return columns
+
+
+def _once(
+    items: Sequence[tuple[pl.Expr, dict[str, pl.DataType]]],
+) -> list[tuple[pl.Expr, dict[str, pl.DataType]]]:
+    """Return keys of several groupings, each plain column once."""
+    columns: dict[str, pl.DataType] = {}
+    others = []
+    for key, outputs in items:
+        if is_plain(key):
+            columns |= outputs
+        else:
+            others.append((key, outputs))
+    return [*((named(name), {name: dtype}) for name, dtype in columns.items()), *others]
+
+
+def grouping_name(names: Sequence[str]) -> str:
+    """Return the name of a grouping."""
+    return ", ".join(names) or "all rows"
+
+
+def _groupings(
+    request: Request, keys: Sequence[Iterable[str]]
+) -> tuple[tuple[str, ...], ...] | None:
+    """Return the names of the keys of each grouping, from those that each item gives."""
+    if request.groupings is None:
+        return None
+    found = tuple(
+        tuple(name for place in places for name in keys[place]) for places in request.groupings
+    )
+    for place, names in enumerate(found):
+        check_repeats([("by", name) for name in names])
+        before = found[:place]
+        known = {*map(grouping_name, before)}
+        if set(names) in map(set, before) or grouping_name(names) in known:
+            raise OptionError(
+                f"by= has the grouping {grouping_name(names)!r} twice", "each grouping once"
+            )
+    return found
 
 
 def _bin_end(lf: pl.LazyFrame, request: Request, keys: Iterable[str]) -> Column | None:
@@ -335,6 +388,7 @@ def check_repeats(uses: list[tuple[str, str]]) -> None:
 
 def _check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
     taken = [MODEL, *outputs] if columns.several_models else [*outputs]
+    taken += [] if columns.groupings is None else [GROUPING]
     for name in columns.key_dtypes:
         if name in taken:
             raise ColumnError(

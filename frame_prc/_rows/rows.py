@@ -49,7 +49,8 @@ class Rows:
     rows have ``pos`` and ``neg``; under ``missing="drop"``, ``usable`` says which rows count, and
     ``n_dropped`` how many a row stands for that do not, both ``None`` otherwise; ``in_memory`` says
     that the source is in memory: then ``check`` raises if it is invalid, and ``values`` is the
-    source itself, whose values can be looked at for free.
+    source itself, whose values can be looked at for free; ``checked`` says that reading the source
+    raises if it is invalid.
     """
 
     frame: pl.LazyFrame
@@ -62,6 +63,7 @@ class Rows:
     values: pl.DataFrame | None
     in_memory: bool
     check: Callable[[], None]
+    checked: bool = False
 
     @property
     def keys(self) -> list[str]:
@@ -117,7 +119,7 @@ class Rows:
         """Return a frame made from the rows that raises if these are invalid."""
         if self.in_memory:
             self.check()
-        else:
+        elif not self.checked:
             frame = with_checks(frame, self.source, checks_of(self.columns), in_memory=False)
         return self.with_bin_checks(frame)
 
@@ -139,7 +141,8 @@ class Rows:
             self.check()
             check(self.source, [*checks])
             return table
-        return with_checks_if(table, suspicious, self.source, [*checks_of(self.columns), *checks])
+        rules = [] if self.checked else checks_of(self.columns)
+        return with_checks_if(table, suspicious, self.source, [*rules, *checks])
 
     def used(self) -> pl.LazyFrame:
         """Return the rows that count."""
@@ -149,6 +152,25 @@ class Rows:
         """Return rows of one segment, or one per model."""
         pooled = replace(self, columns=replace(self.columns, key_dtypes={}))
         return replace(pooled, frame=self.frame.drop(set(self.keys) - set(pooled.keys)))
+
+    def by_grouping(self) -> list[Rows]:
+        """Return the rows with the keys of each grouping; they are checked once for all."""
+        columns, source = self.columns, self.source
+        if not self.in_memory:
+            # Checked as they are read: a caller may want the results of one grouping only.
+            source = cached(with_checks(source, source, checks_of(columns), in_memory=False))
+        places = {name: place for place, name in enumerate(columns.key_dtypes)}
+        found = []
+        for names in columns.groupings or ():
+            by = [pl.col(f"by_{places[name]}").alias(f"by_{i}") for i, name in enumerate(names)]
+            dtypes = {name: columns.key_dtypes[name] for name in names}
+            kept = replace(columns, key_dtypes=dtypes, groupings=None)
+            wanted = [*by, *columns.roles]
+            values = None if self.values is None else self.values.select(wanted)
+            projected = source.select(wanted) if values is None else values.lazy()
+            rows = _of_source(projected, kept, values, self.check)
+            found.append(replace(rows, checked=True))
+        return found
 
     def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
         """Return a result with the caller's keys first."""
@@ -162,6 +184,19 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     # In memory this costs nothing for plain columns, and computes an expression once.
     values = computed(projected) if in_memory else None
     source = cached(projected) if values is None else values.lazy()
+    # Run once, however many branches of a plan call it.
+    checks = cache(partial(check, source, checks_of(columns)))
+    return _of_source(source, columns, values, checks)
+
+
+def _of_source(
+    source: pl.LazyFrame,
+    columns: Columns,
+    values: pl.DataFrame | None,
+    checks: Callable[[], None],
+) -> Rows:
+    """Return the rows of a projection; ``values`` is the projection itself if it is in memory."""
+    in_memory = values is not None
     dtype = common_score_dtype(columns.scores)
     # Rows in memory are checked as a whole, before they are binned.
     suspect = pl.lit(value=False) if in_memory else suspects(checks_of(columns))
@@ -178,8 +213,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
         n_dropped=None if usable is None else (~usable).cast(pl.Int64),
         values=values,
         in_memory=in_memory,
-        # Run once, however many branches of a plan call it.
-        check=cache(partial(check, source, checks_of(columns))),
+        check=checks,
     )
 
 

@@ -20,7 +20,7 @@ from frame_prc._request.options import (
     reference,
     resampling,
 )
-from frame_prc._request.roles import Request, request
+from frame_prc._request.roles import Request, check_one_grouping, request
 from frame_prc._request.specs import (
     Adjust,
     Against,
@@ -78,7 +78,9 @@ def compare(
         With ``against``, it may be one column.
     by
         Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
-        are one segment.
+        are one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes
+        several groupings in one result: a first column ``grouping`` names the keys of each row
+        (``"region, device"``; ``"all rows"``), and the keys that it does not have are null.
     weight
         Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
         another of their values is missing. Other weights must be at least 1e-150, and their sum
@@ -420,5 +422,6 @@ def heterogeneity(
         neg_squares=neg_squares,
         cluster=cluster,
     )
+    check_one_grouping(asked)
     check_segments(asked)
     return run(frame, asked, Heterogeneity(reference(measure, calibrate)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,7 +12,7 @@ from frame_prc._engines.engine import Engine, check_request
 from frame_prc._frames.border import FrameT, apply, scan
 from frame_prc._lazy import in_python
 from frame_prc._request.packages import install_hint
-from frame_prc._request.roles import Request
+from frame_prc._request.roles import Request, check_one_grouping
 from frame_prc._rows.columns import collected, resolve, selected, with_common_rows
 from frame_prc._rows.long import (
     PLACEHOLDERS,
@@ -52,6 +53,7 @@ def run_by_model(
     is a step of the plan. ``sample`` is the table for other models: it has the same columns.
     """
     reserved = dict.fromkeys([*sample.reserved, *sample.columns(request.missing)])
+    made = [*reserved, *replace(request, side_by_side=True).made_keys]
 
     def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
         long, columns = selected(lf, resolve(lf, request, reserved))
@@ -71,7 +73,7 @@ def run_by_model(
             return compared(computed(long)).lazy()
         return in_python(long, compared, schema, in_memory=False)
 
-    return apply(frame, plan, request.column_names(), request.amount_names(), reserved)
+    return apply(frame, plan, request.column_names(), request.amount_names(), made)
 
 
 def engine_verbs(engine: Engine, asked: Request, **refused: bool) -> Any:
@@ -94,6 +96,7 @@ def rows_in_memory(
 
     With ``common_rows``, ``missing="drop"`` drops the same rows for all models.
     """
+    check_one_grouping(asked)
     lf = scan(frame, asked.column_names(), asked.amount_names())
     columns = resolve(lf, asked, outputs)
     if common_rows and asked.missing == "drop":

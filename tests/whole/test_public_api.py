@@ -79,7 +79,7 @@ OWN_WORDS = {
     "heterogeneity": {"by", "calibrate", "cluster"},
     "operating_points": {"missing"},
     "summary": {"calibrate", "ci", "missing"},
-    "write_ggplot": {"ci", "frame", "keep"},
+    "write_ggplot": {"by", "ci", "frame", "keep"},
 }
 
 every_verb = pytest.mark.parametrize("verb", VERBS)
