@@ -84,8 +84,10 @@ def _binned(rows: Rows, bins: Bins, *, squares: bool) -> pl.LazyFrame:
     return join(filled, bounds, on="score", how="left", maintain_order="left")
 
 
-def merge(frames: Sequence[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
-    """Add up frames of counts."""
+def merge(
+    frames: Sequence[pl.LazyFrame], *, ascending: bool = False, in_memory: bool
+) -> pl.LazyFrame:
+    """Add up frames of counts, in ranking order."""
     schemas = [frame.collect_schema() for frame in frames]
     for number, schema in enumerate(schemas, start=1):
         _check_counts(schema, number)
@@ -103,13 +105,15 @@ def merge(frames: Sequence[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
     for ends in ((THRESHOLD, BELOW), (ABOVE, THRESHOLD)):
         if {*ends} <= {*names}:
             added = with_bin_checks(added, rows, ends, [], in_memory=in_memory)
-    return _ordered(added, list(map(named, keys))).select(columns)
+    return _ordered(added, list(map(named, keys)), ascending=ascending).select(columns)
 
 
-def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> pl.LazyFrame:
-    """Return counts by key, thresholds descending; those never retrieved, without one, are last."""
-    descends = [*(False for _ in keys), True]
-    return table.sort(*keys, "threshold", descending=descends, nulls_last=descends)
+def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr], *, ascending: bool) -> pl.LazyFrame:
+    """Return counts by key, then threshold; those never retrieved, without one, are last."""
+    is_key = [*(True for _ in keys), False]
+    descends = [not (key or ascending) for key in is_key]
+    nulls_last = [not key for key in is_key]
+    return table.sort(*keys, "threshold", descending=descends, nulls_last=nulls_last)
 
 
 def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[Check]:

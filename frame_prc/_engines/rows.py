@@ -299,5 +299,6 @@ def turned(score: nw.Expr, dtype: pl.DataType) -> nw.Expr:
     """Return scores in the opposite order, exactly; turned twice, they are themselves."""
     if dtype.is_integer():
         # Within the dtype: the lowest integer has no negative, and unsigned ones have none.
-        return nw.lit(sum(integer_bounds(dtype))) - score
+        turned_integer = nw.lit(sum(integer_bounds(dtype))) - score
+        return turned_integer.cast(getattr(nw, str(dtype)))
     return unsigned_zero(-score, dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
@@ -90,9 +91,10 @@ def counts(
         of rows; floats are sums of weights, even if all of them are whole numbers.
     ascending
         ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
-        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
-        start point, and a score counts at the lowest threshold that is not below it. All thresholds
-        are on the scale of the scores as given.
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
     model
         Column that names the model of each row, for long data with a row per item and model;
         ``score`` is then one column. It becomes the first key of the result, called ``model``.
@@ -177,7 +179,7 @@ def counts(
 
 
 @verb
-def merge_counts(*frames: FrameT) -> FrameT:
+def merge_counts(*frames: FrameT, ascending: bool = False) -> FrameT:
     """Add up counts of parts into the counts of the whole.
 
     Parameters
@@ -185,13 +187,15 @@ def merge_counts(*frames: FrameT) -> FrameT:
     frames
         Frames of one kind, as :func:`frame_prc.counts` returns them: with the same keys, in the
         same dtypes, and either exact or in the same bins.
+    ascending
+        ``True`` for counts with ``ascending``: their thresholds ascend.
 
     Returns
     -------
     Same kind as ``frames``
         Counts with the columns of the first frame, sorted by the keys, then by threshold
-        descending, even if they were counted with ``ascending``. They equal the counts of all rows
-        together, exactly for integers.
+        descending, or with ``ascending`` ascending. They equal the counts of all rows together,
+        exactly for integers.
 
     Raises
     ------
@@ -229,7 +233,8 @@ def merge_counts(*frames: FrameT) -> FrameT:
                 "merge_counts(*frames)",
             )
         check_frame(frame, takes_counts=False)
-    return apply_all(frames, merge, Counts().reserved)
+    ascending = check_option("ascending", ascending, (True, False))
+    return apply_all(frames, partial(merge, ascending=ascending), Counts().reserved)
 
 
 @verb

@@ -101,9 +101,10 @@ def write_ggplot(
         of rows; floats are sums of weights, even if all of them are whole numbers.
     ascending
         ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
-        then predicted positive if ``score <= threshold``: thresholds ascend, from ``-inf`` at the
-        start point, and a score counts at the lowest threshold that is not below it. All thresholds
-        are on the scale of the scores as given.
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
     model
         Column that names the model of each row, for long data with a row per item and model;
         ``score`` is then one column. It becomes the first key of the result, called ``model``.

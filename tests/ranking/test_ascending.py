@@ -154,8 +154,9 @@ def test_counts_give_what_rows_give(kind):
     parts = [kind.make(ROWS[:5]), kind.make(ROWS[5:])]
     asked = {"by": "segment", "ascending": True}
     merged = frame_prc.merge_counts(
-        *(frame_prc.counts(part, "truth", "score", **asked) for part in parts)
+        *(frame_prc.counts(part, "truth", "score", **asked) for part in parts), ascending=True
     )
+    assert_rows(kind, merged, frame_prc.counts(ROWS, "truth", "score", **asked))
     of_counts = frame_prc.curve(merged, score="threshold", pos="pos", neg="neg", **asked)
     assert_rows(kind, of_counts, frame_prc.curve(ROWS, "truth", "score", **asked))
 
@@ -166,12 +167,13 @@ def test_counts_of_bins_give_what_bins_of_rows_give(kind):
     asked = {"by": "segment", "ascending": True}
     parts = [kind.make(ROWS[:5]), kind.make(ROWS[5:])]
     merged = frame_prc.merge_counts(
-        *(frame_prc.counts(p, "truth", "score", thresholds=thresholds, **asked) for p in parts)
+        *(frame_prc.counts(p, "truth", "score", thresholds=thresholds, **asked) for p in parts),
+        ascending=True,
     )
     rows = kind.rows(merged)
     assert rows.filter(segment="a").select("threshold", "above", "pos", "neg").rows() == [
-        (INFINITY, 0.25, 1, 1),
         (0.25, 0.0, 1, 1),
+        (INFINITY, 0.25, 1, 1),
     ]
     area = frame_prc.average_precision(merged, score="threshold", pos="pos", neg="neg", **asked)
     of_rows = frame_prc.average_precision(ROWS, "truth", "score", thresholds=thresholds, **asked)
@@ -245,9 +247,19 @@ def test_expression_ranks_the_lowest_score_first(weight):
     assert_frame_equal(found, expected.select("segment", "average_precision"), rel_tol=1e-12)
 
 
-@pytest.mark.parametrize("verb", ["counts", "curve", "average_precision"])
-@pytest.mark.parametrize("thresholds", [None, [-1.0, 0.25, INFINITY]])
-@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Int64, pl.UInt64, pl.Decimal(9, 3)])
+@pytest.mark.parametrize(
+    ("verb", "thresholds", "dtype"),
+    [
+        ("average_precision", None, pl.Float64),
+        ("average_precision", [-1.0, 0.25], pl.Float32),
+        ("counts", None, pl.Int64),
+        ("counts", None, pl.UInt64),
+        ("counts", [-1.0, 0.25, INFINITY], pl.Float64),
+        ("counts", [-1.0, 0.25, INFINITY], pl.Int8),
+        ("curve", None, pl.Decimal(9, 3)),
+        ("curve", [-1.0, 0.25], pl.Int64),
+    ],
+)
 def test_duckdb_gives_what_polars_gives(verb, thresholds, dtype):
     kind, df = engine_kinds.duckdb_kind(), ROWS.filter(pl.col("score").is_finite())
     if dtype.is_integer():

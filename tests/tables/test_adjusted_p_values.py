@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+import strategies  # noqa: F401 - sets how many examples are tried
 from comparisons import ROWS, compared
 from hypothesis import given
 from hypothesis import strategies as st

@@ -54,7 +54,7 @@ SIGNATURES = {
     "heterogeneity": f"({COMMON}, pos_squares=None, neg_squares=None, cluster=None, "
     "measure='calibrated', calibrate=None)",
     "iso_f1": "(f_scores=(0.2, 0.4, 0.6, 0.8), points=101)",
-    "merge_counts": "(*frames)",
+    "merge_counts": "(*frames, ascending=False)",
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
     "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None)",
