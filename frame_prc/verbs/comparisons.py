@@ -103,8 +103,9 @@ def compare(
         of the scores as given.
     model
         Column that names the model of each row, for long data with a row per item and model;
-        ``score`` is then one column. Its models are compared in sorted order. With ``against``, it
-        becomes the first key of the result, called ``model``.
+        ``score`` is then one column. Models are compared in sorted order; those of a lazy frame are
+        known at collect, where an unknown ``baseline`` raises. With ``against``, the column becomes
+        the first key of the result, called ``model``.
     row
         Column that identifies an item within the segments of ``by``, to match the rows of several
         models. Required with ``model``, unless segments are compared. It is an error if a model has
