@@ -93,10 +93,14 @@ class PrcExpr:
 
     @verb
     def average_precision(
-        self, truth: str | pl.Expr, weight: str | pl.Expr | None = None
+        self,
+        truth: str | pl.Expr,
+        weight: str | pl.Expr | None = None,
+        *,
+        ascending: bool = False,
     ) -> pl.Expr:
         """Average precision of this score; see :func:`frame_prc.average_precision_expr`."""
-        return verbs.average_precision_expr(truth, self._score, weight)
+        return verbs.average_precision_expr(truth, self._score, weight, ascending=ascending)
 
 
 def register() -> None:

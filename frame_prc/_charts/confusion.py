@@ -19,10 +19,11 @@ _CELL = 64
 _ROW = 18
 
 
-def confusion(points: pl.DataFrame, threshold: float, look: Look) -> AnyChart:
+def confusion(points: pl.DataFrame, threshold: float, look: Look, *, ascending: bool) -> AnyChart:
     """Return the counts of each line at a threshold."""
     chart = _matrix_of(points, look) if points.height == 1 else _table_of(points, look)
-    return chart.properties(title=alt.Title(f"At score ≥ {threshold:g}", fontSize=11.5))
+    title = f"At score {'≤' if ascending else '≥'} {threshold:g}"
+    return chart.properties(title=alt.Title(title, fontSize=11.5))
 
 
 def matrix(cells: Any, look: Look) -> AnyChart:

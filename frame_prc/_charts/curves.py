@@ -149,7 +149,9 @@ def _with_confusion(
     """Return the panels, with the confusion counts of ``threshold=`` beside or below them."""
     if options.threshold is None:
         return _grid(cells, options, top_level)
-    counts = confusion(rows.at_threshold, options.threshold, options.look)
+    counts = confusion(
+        rows.at_threshold, options.threshold, options.look, ascending=options.ascending
+    )
     combine = alt.hconcat if rows.at_threshold.height == 1 and not options.roc else alt.vconcat
     # Scales of their own keep the legends at the panels.
     return combine(_grid(cells, options, {}), counts, resolve=scales("independent"), **top_level)

@@ -162,7 +162,10 @@ def source_of_rows(rows: Rows, start: Start, calibration: Calibration | None = N
     keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
     renamed = replace(rows, columns=replace(columns, key_dtypes=keys))
     segments = _distinct(rows.source.select(f"by_{i}" for i in range(len(dtypes))))
-    if columns.several_models:
+    if columns.model is not None:
+        by = [pl.col(f"by_{i}") for i in range(len(dtypes))]
+        segments = _distinct(rows.source.select("model", *by)).sort("model", maintain_order=True)
+    elif columns.several_models:
         models = pl.DataFrame({"model": list(columns.request.models)})
         segments = models.join(segments, how="cross") if dtypes else models
     names = columns.result_keys
@@ -174,21 +177,24 @@ def source_of_rows(rows: Rows, start: Start, calibration: Calibration | None = N
     return ChartSource(names, table, evaluate)
 
 
-def source_of_curve(frame: pl.DataFrame, calibration: Calibration | None = None) -> ChartSource:
+def source_of_curve(
+    frame: pl.DataFrame, calibration: Calibration | None = None, *, ascending: bool = False
+) -> ChartSource:
     """Return the segments of a curve frame."""
     keys = curve_keys(frame.schema)
     segments = _distinct(frame.lazy().select(map(named, keys)))
     table = _with_numbered_keys(segments, len(keys))
 
     def evaluate(level: float) -> EvaluatedSegments:
-        return _evaluate_curve(read_curve(frame.lazy()), level, calibration)
+        return _evaluate_curve(read_curve(frame.lazy(), ascending=ascending), level, calibration)
 
     return ChartSource(keys, table, evaluate)
 
 
 def counts_of_curve(curve_frame: CurveFrame) -> Rows:
     """Return the counts between the points of a curve as rows, keyed by ``key_0, ...``."""
-    return _read_counts(curve_frame.counts, len(curve_frame.keys))
+    counts, keys = curve_frame.counts, len(curve_frame.keys)
+    return _read_counts(counts, keys, ascending=curve_frame.ascending)
 
 
 def _evaluate_rows(
@@ -196,9 +202,11 @@ def _evaluate_rows(
 ) -> EvaluatedSegments:
     plans = [Counts().finished(rows), _average_precision(rows, level, calibration)]
     counted, table = (_with_numbered_keys(frame, len(keys)) for frame in pl.collect_all(plans))
-    count_rows = _read_counts(counted, len(keys))
+    count_rows = _read_counts(counted, len(keys), ascending=rows.ascending)
     asked = rows.columns
-    models = tuple(map(str, asked.request.models)) if asked.several_models else ()
+    # The models of long data are in the order of their names.
+    given = asked.several_models and asked.model is None
+    models = tuple(map(str, asked.request.models)) if given else ()
     table = table.with_row_index("line")
     return EvaluatedSegments(keys, table, rows, count_rows, start, None, models)
 
@@ -222,9 +230,14 @@ def _average_precision(rows: Rows, level: float, calibration: Calibration | None
     return asked.finished(rows).rename({CALIBRATED: AVERAGE_PRECISION}, strict=False)
 
 
-def _read_counts(table: pl.DataFrame, keys: int) -> Rows:
+def _read_counts(table: pl.DataFrame, keys: int, *, ascending: bool) -> Rows:
     counts_request = request(
-        score="threshold", pos="pos", neg="neg", by=key_names(keys) or None, missing="unretrieved"
+        score="threshold",
+        pos="pos",
+        neg="neg",
+        by=key_names(keys) or None,
+        missing="unretrieved",
+        ascending=ascending,
     )
     lf = table.lazy()
     return read(lf, resolve(lf, counts_request, ()), in_memory=True)

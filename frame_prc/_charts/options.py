@@ -46,6 +46,7 @@ class ChartOptions:
     threshold: float | None
     facet: Any
     look: Look
+    ascending: bool = False
 
     def all_targets(self) -> list[Target]:
         """Return the operating points to mark, with that of ``threshold=`` last."""
@@ -68,6 +69,8 @@ def chart_options(
     threshold: Any,
     facet: Any,
     look: Look,
+    *,
+    ascending: bool = False,
 ) -> ChartOptions:
     """Check and normalise the options of the chart of curves."""
     band = check_option("band", band, (True, False))
@@ -89,6 +92,7 @@ def chart_options(
         threshold=None if threshold is None else _threshold(threshold),
         facet=_facet(facet),
         look=look,
+        ascending=ascending,
     )
 
 

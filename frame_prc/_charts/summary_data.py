@@ -145,7 +145,7 @@ def _dots(segments: EvaluatedSegments) -> pl.DataFrame:
 
 def _models_in_order(segments: EvaluatedSegments, dots: pl.DataFrame) -> list[str]:
     columns = segments.given.columns
-    if columns.several_models:
+    if columns.several_models and columns.model is None:
         return key_texts(pl.Series(list(columns.request.models)))
     return dots["model"].unique(maintain_order=True).to_list()
 

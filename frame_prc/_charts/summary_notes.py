@@ -84,7 +84,9 @@ def _on_what_is_not_drawn(dots: pl.DataFrame, times: Times) -> Iterator[str]:
 
 def _on_rows(dots: pl.DataFrame, segments: EvaluatedSegments) -> Iterator[str]:
     dropped = any(dots[name].sum() > 0 for name in DROPPED if name in dots.columns)
-    if segments.given.columns.several_models and dropped:
+    columns = segments.given.columns
+    # In long data a row is of one model.
+    if columns.several_models and columns.model is None and dropped:
         yield "Rows with a missing value are left out for all models."
     if segments.error is not None:
         yield f"From thinned curves, off by at most {segments.error:.2g}."

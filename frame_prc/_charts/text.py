@@ -33,6 +33,9 @@ _CRITERIA = {
     "threshold": "threshold {}",
     "f_beta": "largest F{}",
     "predicted_rate": "predicted rate ≤ {}",
+    "predicted_count": "predicted ≤ {}",
+    "fpr": "false positive rate ≤ {}",
+    "cost": "least cost, ratio {}",
 }
 
 

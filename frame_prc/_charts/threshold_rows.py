@@ -97,7 +97,8 @@ def _rates(
 ) -> pl.DataFrame:
     z = normal_quantile(options.level) if options.wilson else None
     # As a Float32, a large threshold is infinite.
-    points = _finite(segments.at_thresholds(Bins(list(thresholds)), z))
+    bins = Bins(list(thresholds), ascending=options.ascending)
+    points = _finite(segments.at_thresholds(bins, z))
     named = lines.select("line", name="panel_name").join(
         points, on="line", maintain_order="left_right"
     )

@@ -195,10 +195,11 @@ class _Cells:
 
     def _heading(self) -> AnyChart:
         """Return the threshold with all its digits: a rounded one could leave out a row."""
+        relation = "≤" if self.options.ascending else "≥"
         text = (
             self._chosen(None)
             .transform_aggregate(lines="count()", groupby=["threshold_text"])
-            .transform_calculate(text="'At score ≥ ' + datum.threshold_text")
+            .transform_calculate(text=f"'At score {relation} ' + datum.threshold_text")
             .mark_text(align="left", fontSize=11.5, fontWeight="bold", color=self.look.text)
             .encode(x=alt.value(0), y=alt.value(8), text=alt.Text("text:N"))
         )

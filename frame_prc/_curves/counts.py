@@ -11,8 +11,8 @@ from frame_prc._lazy import cached, concat, join, named
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.ranking import rank
 from frame_prc._ranking.running_sums import class_totals
-from frame_prc._request.roles import BIN_END, THRESHOLD
-from frame_prc._request.thresholds import Bins
+from frame_prc._request.roles import THRESHOLD
+from frame_prc._request.thresholds import ABOVE, BELOW, Bins
 from frame_prc._rows.checks import (
     Check,
     amount_checks,
@@ -28,12 +28,12 @@ from frame_prc._rows.table import Table
 from frame_prc.exceptions import ColumnError, OptionError
 
 ADDABLE = (*SUMS, *SQUARES)
-BOUNDS = (THRESHOLD, BIN_END)  # of a bin; an exact count has a threshold alone
+BOUNDS = (THRESHOLD, BELOW, ABOVE)  # a bin has two of them, an exact count the threshold alone
 
 
 @dataclass(frozen=True)
 class Counts(Table):
-    """One row per segment and distinct score, or bin that is not empty; scores descend."""
+    """One row per segment and distinct score, or bin that is not empty, in ranking order."""
 
     bins: Bins | None = None
     squares: bool = False
@@ -42,7 +42,7 @@ class Counts(Table):
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
-        bounds = (THRESHOLD,) if self.bins is None else BOUNDS
+        bounds = (THRESHOLD,) if self.bins is None else (THRESHOLD, self.bins.other_end)
         return (*bounds, *SUMS, *(SQUARES if self.squares else ()))
 
     @property
@@ -84,8 +84,10 @@ def _binned(rows: Rows, bins: Bins, *, squares: bool) -> pl.LazyFrame:
     return join(filled, bounds, on="score", how="left", maintain_order="left")
 
 
-def merge(frames: Sequence[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
-    """Add up frames of counts."""
+def merge(
+    frames: Sequence[pl.LazyFrame], *, ascending: bool = False, in_memory: bool
+) -> pl.LazyFrame:
+    """Add up frames of counts, in ranking order."""
     schemas = [frame.collect_schema() for frame in frames]
     for number, schema in enumerate(schemas, start=1):
         _check_counts(schema, number)
@@ -100,15 +102,18 @@ def merge(frames: Sequence[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
     added = rows.group_by(map(named, groups)).agg(pl.col(amounts).sum())
     keys = [name for name in groups if name not in BOUNDS]
     added = with_checks(added, rows, _checks(schemas[0], amounts), in_memory=in_memory)
-    if "below" in names:
-        added = with_bin_checks(added, rows, [], in_memory=in_memory)
-    return _ordered(added, list(map(named, keys))).select(columns)
+    for ends in ((THRESHOLD, BELOW), (ABOVE, THRESHOLD)):
+        if {*ends} <= {*names}:
+            added = with_bin_checks(added, rows, ends, [], in_memory=in_memory)
+    return _ordered(added, list(map(named, keys)), ascending=ascending).select(columns)
 
 
-def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> pl.LazyFrame:
-    """Return counts by key, thresholds descending; those never retrieved, without one, are last."""
-    descends = [*(False for _ in keys), True]
-    return table.sort(*keys, "threshold", descending=descends, nulls_last=descends)
+def _ordered(table: pl.LazyFrame, keys: Sequence[pl.Expr], *, ascending: bool) -> pl.LazyFrame:
+    """Return counts by key, then threshold; those never retrieved, without one, are last."""
+    is_key = [*(True for _ in keys), False]
+    descends = [not (key or ascending) for key in is_key]
+    nulls_last = [not key for key in is_key]
+    return table.sort(*keys, "threshold", descending=descends, nulls_last=nulls_last)
 
 
 def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[Check]:

@@ -67,7 +67,7 @@ class Extras:
 
 @dataclass(frozen=True)
 class Curve(Table):
-    """The curve of every segment: segments in key order, thresholds descending."""
+    """The curve of every segment: segments in key order, points in ranking order."""
 
     start: Start = "one"
     keep: Keep = "all"
@@ -166,6 +166,6 @@ def wilson(z: float) -> dict[str, pl.Expr]:
 
 def _with_threshold(ranking: Ranking, points: pl.LazyFrame) -> pl.LazyFrame:
     dtype = ranking.threshold_dtype
-    infinity = pl.lit(float("inf")).cast(dtype)
+    infinity = pl.lit(ranking.no_threshold).cast(dtype)
     threshold = pl.when("opens").then(infinity).otherwise(pl.col("score").cast(dtype))
     return ranking.with_score(points).with_columns(threshold=threshold)

@@ -9,12 +9,14 @@ import polars as pl
 from frame_prc._curves.curve import CURVE
 from frame_prc._curves.thinning import THINNED
 from frame_prc._lazy import key_names, named, over
-from frame_prc._request.roles import Given
+from frame_prc._request.roles import Given, check_option
 from frame_prc._request.specs import Start
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
 # The defaults of parameters that a curve has no use for; all others default to None.
 _DEFAULTS = {"missing": "raise", "start": "one", "keep": "corners"}
+# Parameters that curves have a use for.
+_OF_CURVES = ("ascending",)
 _AMOUNTS = ("tp", "fp", "fn", "tn")
 _INFINITY = float("inf")
 _ROUNDING = 1e-9  # relative, as a file may not keep all digits of sums of weights
@@ -35,29 +37,35 @@ class CurveFrame:
     keys: list[str]
     start: Start
     error: float | None
+    ascending: bool = False
 
 
-def read_curve(lf: pl.LazyFrame) -> CurveFrame:
-    """Return a curve with its counts; those between two points are put at the lower threshold."""
+def read_curve(lf: pl.LazyFrame, *, ascending: bool = False) -> CurveFrame:
+    """Return a curve with its counts; those between two points are put at the second one.
+
+    ``ascending`` says that a lower score means more likely positive, so that thresholds ascend.
+    """
+    check_option("ascending", ascending, (True, False))
     schema = lf.collect_schema()
     keys = curve_keys(schema)
     by = key_names(len(keys))
-    points = _in_drawing_order(lf, keys).collect()
+    points = _in_drawing_order(lf, keys, ascending=ascending).collect()
     renamed = [named(name).alias(key) for name, key in zip(keys, by, strict=True)]
     # Read from a text, a column of floats that are all whole may look like integers.
     whole = all(schema[name].is_integer() for name in _AMOUNTS)
     amounts = pl.col(_AMOUNTS).cast(pl.Int64 if whole else pl.Float64)
     counted = points.select(*renamed, *CURVE).with_columns(amounts)
-    _check_values(counted, by)
+    _check_values(counted, by, ascending=ascending)
     error = points[THINNED[0]].max() if THINNED[0] in points.columns else None
     largest = error if isinstance(error, float) else None
-    return CurveFrame(points, _counts(counted, by), keys, _start(counted), largest)
+    start = _start(counted, ascending=ascending)
+    return CurveFrame(points, _counts(counted, by), keys, start, largest, ascending)
 
 
-def _in_drawing_order(points: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+def _in_drawing_order(points: pl.LazyFrame, keys: list[str], *, ascending: bool) -> pl.LazyFrame:
     # A score may be infinite too; the start point is the one that retrieves no row.
     order = [*map(named, keys), pl.col("threshold"), pl.col("tp") + pl.col("fp")]
-    descending = [*(False for _ in keys), True, False]
+    descending = [*(False for _ in keys), not ascending, False]
     return points.sort(order, descending=descending, maintain_order=True)
 
 
@@ -69,7 +77,7 @@ def is_curve(given: Given) -> bool:
 def check_unused(**given: object) -> None:
     """Raise if a parameter is given that a curve has no use for."""
     for name, value in given.items():
-        default = _DEFAULTS.get(name)
+        default = value if name in _OF_CURVES else _DEFAULTS.get(name)
         if type(value) is not type(default) or value != default:
             raise OptionError(
                 f"{name}= is given without truth= and score=",
@@ -107,25 +115,30 @@ def curve_keys(schema: pl.Schema) -> list[str]:
     return keys
 
 
-def _check_values(points: pl.DataFrame, by: list[str]) -> None:
+def _check_values(points: pl.DataFrame, by: list[str], *, ascending: bool) -> None:
     """Raise if the points cannot be a curve, for instance if a key column is missing."""
     grows = [pl.col(name) >= _before(name, by) for name in ("tp", "fp")]
-    falls = pl.col("threshold") <= over(pl.col("threshold").shift(1, fill_value=_INFINITY), by)
+    first = -_INFINITY if ascending else _INFINITY
+    before = over(pl.col("threshold").shift(1, fill_value=first), by)
+    moves = before <= pl.col("threshold") if ascending else before >= pl.col("threshold")
     totals = (pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn"))
     constant = [(total - over(total.first(), by)).abs() <= _ROUNDING * total for total in totals]
     positive = [pl.col(name) >= 0 for name in _AMOUNTS]
     point = pl.struct("threshold", "tp", "fp")
     is_new = (point != over(point.shift(1), by)) | (pl.col("tp") + pl.col("fp") == 0)
     new = is_new.fill_null(value=True)  # the first point has none before it
-    fits = pl.all_horizontal(*grows, falls, new, *constant, *positive).fill_null(value=False)
+    fits = pl.all_horizontal(*grows, moves, new, *constant, *positive).fill_null(value=False)
     wrong = points.filter(~fits)
     if wrong.height:
+        wrongly, rightly = ("falls", "rising") if ascending else ("rises", "falling")
         raise DataError(
             f"not a valid curve: in {wrong.height} of {points.height} rows tp or fp falls, the "
-            "threshold rises, totals change, a count is negative, or a point repeats; the first is "
-            f"at threshold {wrong['threshold'][0]}",
-            "in each segment falling thresholds, growing tp and fp, constant tp + fn and fp + tn",
-            "the keys are the columns before threshold; are all of them there?",
+            f"threshold {wrongly}, totals change, a count is negative, or a point repeats; the "
+            f"first is at threshold {wrong['threshold'][0]}",
+            f"in each segment {rightly} thresholds, growing tp and fp, constant tp + fn and "
+            "fp + tn",
+            "the keys are the columns before threshold; are all of them there? Is this a curve of "
+            f"ascending={not ascending}?",
         )
 
 
@@ -148,9 +161,10 @@ def _counts(points: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     return pl.concat([retrieved, never])
 
 
-def _start(points: pl.DataFrame) -> Start:
+def _start(points: pl.DataFrame, *, ascending: bool) -> Start:
     """Return the start point: at precision 1, at that of the first real point, or none."""
-    opening = points.filter(pl.col("tp") + pl.col("fp") == 0, pl.col("threshold") == _INFINITY)
+    infinity = -_INFINITY if ascending else _INFINITY
+    opening = points.filter(pl.col("tp") + pl.col("fp") == 0, pl.col("threshold") == infinity)
     if opening.is_empty():
         return None
     return "one" if (opening["precision"] == 1).all() else "first"

@@ -7,23 +7,25 @@ import polars as pl
 from frame_prc._formulas import step_area
 
 
-def rank_expression(positive: pl.Expr, score: pl.Expr) -> pl.Expr:
+def rank_expression(positive: pl.Expr, score: pl.Expr, *, ascending: bool) -> pl.Expr:
     """Return the average precision of a group, the mean ratio of two ranks over its positives.
 
     In an aggregation every use of a sorted column sorts again, and this needs only two ranks.
     """
-    found = score.filter(positive).rank("max", descending=True)
-    retrieved = score.rank("max", descending=True).filter(positive)
+    found = score.filter(positive).rank("max", descending=not ascending)
+    retrieved = score.rank("max", descending=not ascending).filter(positive)
     return (found / retrieved).mean()
 
 
-def weighted_expression(positive: pl.Expr, score: pl.Expr, weight: pl.Expr) -> pl.Expr:
+def weighted_expression(
+    positive: pl.Expr, score: pl.Expr, weight: pl.Expr, *, ascending: bool
+) -> pl.Expr:
     """Return the weighted average precision of a group, from sums over its sorted scores."""
-    ranked = score.sort(descending=True)
+    ranked = score.sort(descending=not ascending)
     ends_tie = (ranked != ranked.shift(-1)).fill_null(value=True)
 
     def running_sum(amount: pl.Expr) -> pl.Expr:
-        return amount.sort_by(score, descending=True).cum_sum().filter(ends_tie)
+        return amount.sort_by(score, descending=not ascending).cum_sum().filter(ends_tie)
 
     hits = pl.when(positive).then(weight).otherwise(0.0)
     tp, fp, positives = running_sum(hits), running_sum(weight - hits), hits.sum()

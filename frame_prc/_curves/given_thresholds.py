@@ -44,13 +44,19 @@ class GivenThresholds:
             pl.col("order").fill_null(0).cast(pl.Int64) + first,
             pl.col("criterion").fill_null("threshold"),
             pl.coalesce(pl.col("target").cast(pl.Float64), held).alias("target"),
-            rounded(held, ranking.threshold_dtype).alias("held"),
+            rounded(held, ranking).alias("held"),
         )
 
 
-def rounded(threshold: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+def rounded(threshold: pl.Expr, ranking: Ranking) -> pl.Expr:
     """Round a threshold to the dtype of scores: 0.7 as a Float32 is slightly below 0.7."""
-    return threshold.cast(dtype).cast(pl.Float64)
+    return threshold.cast(ranking.threshold_dtype).cast(pl.Float64)
+
+
+def is_retrieved(score: pl.Expr, threshold: pl.Expr, ranking: Ranking) -> pl.Expr:
+    """Return whether a threshold retrieves a score."""
+    score = score.cast(pl.Float64)
+    return score <= threshold if ranking.rows.ascending else score >= threshold
 
 
 # --- a column of the rows --------------------------------------------------------------------

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 import polars as pl
 
 from frame_prc._curves.curve import points
-from frame_prc._curves.given_thresholds import NO_THRESHOLD, NOT_MET, GivenThresholds, rounded
+from frame_prc._curves.given_thresholds import (
+    NO_THRESHOLD,
+    NOT_MET,
+    GivenThresholds,
+    is_retrieved,
+    rounded,
+)
 from frame_prc._formulas import f_score, precision, recall, sizes, unsigned_zero
 from frame_prc._lazy import cached, concat, join
 from frame_prc._ranking.ranking import Ranking
@@ -29,8 +35,7 @@ def operating_points(
     ``order`` numbers the rows of a segment: those of the targets, then those of given thresholds.
     ``held`` is the threshold of a row whose threshold was not chosen here.
     """
-    dtype = ranking.threshold_dtype
-    rated = with_merits(ranking.with_score(points(ranking)), targets, dtype)
+    rated = with_merits(ranking.with_score(points(ranking)), targets, ranking)
     if targets and given is not None:
         rated = cached(rated)
     # A segment whose rows are all dropped has no points, but gets its rows, with nulls.
@@ -43,9 +48,9 @@ def operating_points(
         parts.append(join(wanted, found, on=on, how="left", maintain_order="left"))
     if given is not None:
         wanted = given.of(ranking, first=len(targets))
-        parts.append(_at_thresholds(rated, wanted))
+        parts.append(_at_thresholds(rated, wanted, ranking))
     table = concat([part.select(*_WANTED, *_POINT) for part in parts]).sort("segment", "order")
-    return table.with_columns(_rates(dtype, targets))
+    return table.with_columns(_rates(ranking, targets))
 
 
 def _goals(targets: Sequence[Target]) -> pl.LazyFrame:
@@ -70,13 +75,11 @@ def _held(target: Target) -> float | None:
 # --- choosing ------------------------------------------------------------------------------------
 
 
-def with_merits(
-    points: pl.LazyFrame, targets: Sequence[Target], dtype: pl.DataType
-) -> pl.LazyFrame:
+def with_merits(points: pl.LazyFrame, targets: Sequence[Target], ranking: Ranking) -> pl.LazyFrame:
     """Add to points their place, precision, and merits, by which one is chosen for each target."""
     # Merits are columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 would be below 1.
-    merits = {f"merit_{i}": _merit(target, dtype) for i, target in enumerate(targets)}
+    merits = {f"merit_{i}": _merit(target, ranking) for i, target in enumerate(targets)}
     # Of points that cost the same, the start point comes last.
     ranked = pl.when(_OPENS).then(-1.0).otherwise(precision(_TP, _FP))
     return with_order(points).with_columns(precision=ranked, **merits)
@@ -104,22 +107,22 @@ def with_order(points: pl.LazyFrame) -> pl.LazyFrame:
 def best(merit: pl.Expr, *columns: str) -> pl.Expr:
     """Return columns of the point with the most merit.
 
-    Among equally good points it is the one with the highest precision, then recall, then threshold:
-    no other point of the same merit dominates it.
+    Among equally good points it is the one with the highest precision, then recall, then the first
+    in the ranking: no other point of the same merit dominates it.
     """
     point = pl.struct("precision", "tp", "place", *columns)
     return point.filter(merit == merit.max()).sort(descending=True).first()
 
 
-def _merit(target: Target, threshold_dtype: pl.DataType) -> pl.Expr:
+def _merit(target: Target, ranking: Ranking) -> pl.Expr:
     """Return how well a point meets a target; null if it does not."""
     real, value = ~_OPENS, target.value
     # What a point must keep to, and by what those that do are compared.
     rules = {
         "recall": (real & (recall(_TP, _POSITIVES) >= value), precision(_TP, _FP)),
         "precision": (real & (precision(_TP, _FP) >= value), _TP),
-        # The last point at or above the threshold, or the start point.
-        "threshold": (_reached(rounded(pl.lit(value), threshold_dtype)), -pl.col("place")),
+        # The last point that the threshold retrieves, or the start point.
+        "threshold": (_retrieved(rounded(pl.lit(value), ranking), ranking), -pl.col("place")),
         "f_beta": (real & (_POSITIVES > 0), f_score(_TP, _FP, _FN, value)),
         "predicted_rate": (real & (value >= _PREDICTED / (_POSITIVES + _NEGATIVES)), _PREDICTED),
         "predicted_count": (real & (pl.lit(value) >= _PREDICTED), _PREDICTED),
@@ -131,9 +134,9 @@ def _merit(target: Target, threshold_dtype: pl.DataType) -> pl.Expr:
     return pl.when(meets).then(merit)
 
 
-def _reached(threshold: pl.Expr) -> pl.Expr:
-    """Return whether a point is at a threshold or above; the start point always is."""
-    return _OPENS | (_SCORE.cast(pl.Float64) >= threshold)
+def _retrieved(threshold: pl.Expr, ranking: Ranking) -> pl.Expr:
+    """Return whether a threshold retrieves the rows of a point; true of the start point."""
+    return _OPENS | is_retrieved(_SCORE, threshold, ranking)
 
 
 def _cost(target: Target) -> pl.Expr:
@@ -141,12 +144,12 @@ def _cost(target: Target) -> pl.Expr:
     return _FP * fp + _FN * fn
 
 
-def _at_thresholds(rated: pl.LazyFrame, wanted: pl.LazyFrame) -> pl.LazyFrame:
-    """Add to given thresholds the last point at each or above, or the start point."""
+def _at_thresholds(rated: pl.LazyFrame, wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Add to given thresholds the last point that each retrieves, or the start point."""
     candidates = rated.select("segment", "place", *_POINT)
     pairs = join(wanted, candidates, on="segment", how="left")
     found = (
-        pairs.filter(_reached(_HELD).fill_null(value=True))
+        pairs.filter(_retrieved(_HELD, ranking).fill_null(value=True))
         .group_by(_WANTED)
         .agg(pl.col(_POINT).sort_by("place").first())
     )
@@ -157,8 +160,9 @@ def _at_thresholds(rated: pl.LazyFrame, wanted: pl.LazyFrame) -> pl.LazyFrame:
 # --- columns -------------------------------------------------------------------------------------
 
 
-def _rates(threshold_dtype: pl.DataType, targets: Sequence[Target]) -> list[pl.Expr]:
-    infinity = pl.lit(float("inf")).cast(threshold_dtype)
+def _rates(ranking: Ranking, targets: Sequence[Target]) -> list[pl.Expr]:
+    threshold_dtype = ranking.threshold_dtype
+    infinity = pl.lit(ranking.no_threshold).cast(threshold_dtype)
     found = pl.when("opens").then(infinity).otherwise(_SCORE.cast(threshold_dtype))
     is_held = _HELD.is_not_null() | (pl.col("order") >= len(targets))
     threshold = pl.when(is_held).then(_HELD.cast(threshold_dtype)).otherwise(found)

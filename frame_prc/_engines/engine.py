@@ -160,6 +160,12 @@ def check_request(engine: Engine, request: Request, **refused: bool) -> None:
                 f"calls without {name}=",
                 _rows_first(engine) if needs_rows else _COUNTS_FIRST,
             )
+    if request.groupings is not None:
+        raise OptionError(
+            f"by= is a list of groupings, which do not run inside {engine.kind}",
+            "the keys of one grouping",
+            _COUNTS_FIRST,
+        )
     for role, item in _items(request):
         if isinstance(item, pl.Expr):
             raise OptionError(
@@ -182,6 +188,8 @@ def _items(request: Request) -> Iterator[tuple[str, object]]:
     yield from request.classes.items()
     yield from (("score", item) for item in request.models.values())
     yield from (("by", item) for item in request.keys)
+    if request.model is not None:
+        yield "model", request.model
 
 
 def refuse_engine(frame: object, *, takes_counts: bool) -> None:

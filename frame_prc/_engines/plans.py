@@ -25,7 +25,6 @@ from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import DROPPED
 
 _RETRIEVED = ~nw.col("score").is_null()
-_HIGHEST_FIRST = "threshold DESC NULLS LAST"
 
 
 def counts(engine: Engine, frame: Any, request: Request, bins: Bins | None) -> Any:
@@ -33,10 +32,10 @@ def counts(engine: Engine, frame: Any, request: Request, bins: Bins | None) -> A
     table = Counts(bins)
     counted = count(engine, frame, request, table.reserved, bins, covering=True)
     held = counted.frame.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
-    tidy = held.with_columns(threshold=nw.col("score"))
+    tidy = held.with_columns(threshold=counted.score)
     if bins is not None:
-        tidy = tidy.with_columns(below=bin_end(tidy, bins))
-    return counted.finish(tidy, table.outputs, [_HIGHEST_FIRST])
+        tidy = tidy.with_columns(bin_end(tidy, bins).alias(bins.other_end))
+    return counted.finish(tidy, table.outputs, [_in_ranking_order(counted)])
 
 
 def curve(
@@ -61,12 +60,12 @@ def curve(
     if envelope:
         points = _with_envelope(points, counted)
     dtype = level_dtype(counted.columns)
-    infinity = nw.lit(float("inf")).cast(dtype)
-    threshold = nw.when(nw.col("opens")).then(infinity).otherwise(nw.col("score").cast(dtype))
+    infinity = nw.lit(float("-inf" if counted.ascending else "inf")).cast(dtype)
+    threshold = nw.when(nw.col("opens")).then(infinity).otherwise(counted.score.cast(dtype))
     tidy = points.with_columns(threshold=threshold)
     if start is None:
         tidy = tidy.filter(~nw.col("opens"))
-    return counted.finish(tidy, outputs, [_HIGHEST_FIRST, "tp", "fp"])
+    return counted.finish(tidy, outputs, [_in_ranking_order(counted), "tp", "fp"])
 
 
 def average_precision(
@@ -95,6 +94,10 @@ def average_precision(
     area = nw.when(positives > 0).then(nw.col("area")).alias(AVERAGE_PRECISION)
     table = typed.with_columns(*sizes(positives, negatives), area)
     return counted.finish(table, outputs, [])
+
+
+def _in_ranking_order(counted: Counted) -> str:
+    return f"threshold {'ASC' if counted.ascending else 'DESC'} NULLS LAST"
 
 
 # --- running sums ------------------------------------------------------------------------------

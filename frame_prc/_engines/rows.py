@@ -20,9 +20,10 @@ from frame_prc._engines.checks import label_problem, row_problem
 from frame_prc._engines.engine import Engine, Frame
 from frame_prc._formulas import unsigned_zero, without_nan
 from frame_prc._lazy import key_names
+from frame_prc._ranking.scale import integer_bounds
 from frame_prc._request.roles import Request
 from frame_prc._request.thresholds import Bins, threshold_dtype
-from frame_prc._rows.columns import Columns, common_score_dtype, resolve
+from frame_prc._rows.columns import Column, Columns, common_score_dtype, resolve
 from frame_prc._rows.rules import is_missing, is_positive
 from frame_prc.exceptions import OptionError
 
@@ -35,7 +36,8 @@ class Counted:
     """Counts inside an engine: one row per segment and distinct score.
 
     ``frame`` has the key columns ``keys``, ``score`` (null: never retrieved), ``pos``, ``neg`` and
-    ``dropped``, the number of rows left out; it adds up ``rows``, which has the same columns.
+    ``dropped``, the number of rows left out; it adds up ``rows``, which has the same columns. If a
+    lower score means more likely positive, scores are turned round: then plans have one direction.
     ``in_ranges`` says whether a segment may be too large for one task. ``problem``, if any, has one
     row: the error of all rows together, as text, or null.
     """
@@ -47,6 +49,18 @@ class Counted:
     engine: Engine
     in_ranges: bool
     problem: Frame | None
+    score_dtype: pl.DataType
+
+    @property
+    def score(self) -> nw.Expr:
+        """The score as the caller has it."""
+        score = nw.col("score")
+        return turned(score, self.score_dtype) if self.ascending else score
+
+    @property
+    def ascending(self) -> bool:
+        """Whether a lower score means more likely positive."""
+        return self.columns.request.ascending
 
     @property
     def amount(self) -> Any:
@@ -103,14 +117,20 @@ def count(
     source = _project(engine, frame, columns, row_problem(columns, bins, covering=covering))
     keys = key_names(len(columns.result_keys)) or ["whole"]
     rows = _models(engine, source, columns, keys)
+    dtype = common_score_dtype(columns.scores)
     if bins is not None:
-        rows = rows.with_columns(score=_level_reached(bins.thresholds, level_dtype(columns)))
-    counted = _added_up(rows, keys, columns)
+        rows = rows.with_columns(score=_level_reached(bins, level_dtype(columns)))
+        dtype = pl.Float64()
+    counted = _added_up(_in_direction(rows, dtype, columns), keys, columns)
     if bins is not None and not covering:
-        counted = _added_up(_with_grid(engine, counted, keys, bins.thresholds), keys, columns)
+        grid = _in_direction(_grid(engine, counted, keys, bins.thresholds), dtype, columns)
+        wanted = [*keys, "score", "pos", "neg", "dropped"]
+        both = nw.concat([counted.select(wanted), grid.select(wanted)])
+        counted = _added_up(both, keys, columns)
     in_ranges = engine.in_ranges and bins is None
     problem = label_problem(source, columns)
-    return Counted(counted, rows, keys, columns, engine, in_ranges, problem)
+    rows = _in_direction(rows, dtype, columns)
+    return Counted(counted, rows, keys, columns, engine, in_ranges, problem, dtype)
 
 
 def _schema(frame: Frame) -> dict[str, Any]:
@@ -137,6 +157,7 @@ def _project(engine: Engine, frame: Frame, columns: Columns, problem: nw.Expr) -
         *(key.alias(f"by_{i}") for i, key in enumerate(keys)),
         *(nw.col(column.name).alias(role) for role, column in columns.classes.items()),
         *(score.alias(role) for role, score in scores.items()),
+        *([] if columns.model is None else [_model(columns.model).alias("model")]),
     )
     amounts = [role for role in columns.classes if role != "truth"]
     if amounts:
@@ -144,6 +165,10 @@ def _project(engine: Engine, frame: Frame, columns: Columns, problem: nw.Expr) -
         source = source.filter(nw.any_horizontal(*used, ignore_nulls=True))
     # Every result groups rows by their scores, and so has to compute these, and the problem.
     return engine.fail_in(source.with_columns(problem=problem), [*scores])
+
+
+def _model(column: Column) -> nw.Expr:
+    return unsigned_zero(nw.col(column.name), column.dtype)
 
 
 def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) -> Frame:
@@ -154,7 +179,9 @@ def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) ->
     scores = [without_nan(nw.col(f"score_{i}"), c.dtype) for i, c in enumerate(columns.scores)]
     score = unsigned_zero(_of_model(scores), common_score_dtype(columns.scores))
     by = [nw.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
-    if columns.several_models:
+    if columns.model is not None:
+        by.insert(0, nw.col("model"))
+    elif columns.several_models:
         by.insert(0, _of_model([nw.lit(model) for model in models]))
     usable = nw.lit(True)
     if columns.request.missing == "drop":
@@ -214,20 +241,27 @@ def level_dtype(columns: Columns) -> Any:
     return nw.Float32 if dtype == pl.Float32 else nw.Float64
 
 
-def _level_reached(thresholds: list[float], dtype: Any) -> nw.Expr:
-    """Return the highest threshold that a score reaches; null if it reaches none."""
-    score = nw.col("score").cast(nw.Float64)
-    levels = [nw.lit(None, dtype), *(nw.lit(threshold, dtype) for threshold in thresholds)]
-    return _chosen(levels, lambda place: score >= thresholds[place - 1])
+def _level_reached(bins: Bins, dtype: Any) -> nw.Expr:
+    """Return the threshold of the bin that a score is in; null if it is in none."""
+    score, thresholds = nw.col("score").cast(nw.Float64), bins.thresholds
+    levels = [nw.lit(threshold, dtype) for threshold in thresholds]
+    none = nw.lit(None, dtype)
+    if not bins.ascending:
+        return _chosen([none, *levels], lambda place: score >= thresholds[place - 1])
+    beyond = levels[-1] if bins.of_probabilities else none  # sums of Float32 may exceed 1
+    found = _chosen([*levels, beyond], lambda place: score > thresholds[place - 1])
+    return nw.when(~score.is_null()).then(found)
 
 
 def bin_end(counts: Frame, bins: Bins) -> nw.Expr:
-    """Return the end of the bin that begins at ``score``; null for rows in no bin."""
-    dtype = counts.collect_schema()["score"]
-    thresholds = bins.of(nw.Schema({"score": dtype}).to_polars()["score"]).thresholds
-    bounds = [nw.lit(bound, dtype) for bound in (*thresholds, float("inf"))]
-    score = nw.col("score")
-    return nw.when(~score.is_null()).then(_chosen(bounds[1:], lambda bin_: score >= bounds[bin_]))
+    """Return the other end of the bin with this ``threshold``; null for rows in no bin."""
+    dtype = counts.collect_schema()["threshold"]
+    table = bins.table(nw.Schema({"score": dtype}).to_polars()["score"]).collect()
+    thresholds = [nw.lit(threshold, dtype) for threshold in table["score"]]
+    ends = [nw.lit(end, dtype) for end in table[bins.other_end]]
+    threshold = nw.col("threshold")
+    found = _chosen(ends, lambda place: threshold >= thresholds[place])
+    return nw.when(~threshold.is_null()).then(found)
 
 
 def _chosen(values: list[nw.Expr], reaches: Callable[[int], nw.Expr]) -> nw.Expr:
@@ -242,15 +276,29 @@ def _chosen(values: list[nw.Expr], reaches: Callable[[int], nw.Expr]) -> nw.Expr
     return between(0, len(values))
 
 
-def _with_grid(engine: Engine, counted: Frame, keys: list[str], thresholds: list[float]) -> Frame:
-    """Add an empty row for every segment and threshold."""
+def _grid(engine: Engine, counted: Frame, keys: list[str], thresholds: list[float]) -> Frame:
+    """Return an empty row for every segment and threshold."""
     amounts = ["pos", "neg", "dropped"]
     dtype = counted.collect_schema()["score"]
     nothing = [nw.col(amount).max() * 0 for amount in amounts]
     segments = counted.group_by(*keys).agg(*nothing)
     levels = [nw.lit(threshold, dtype) for threshold in thresholds]
-    grid = engine.repeat(segments, "place", len(thresholds)).with_columns(
+    return engine.repeat(segments, "place", len(thresholds)).with_columns(
         score=_chosen(levels, lambda place: nw.col("place") >= place)
     )
-    wanted = [*keys, "score", *amounts]
-    return nw.concat([counted.select(wanted), grid.select(wanted)])
+
+
+def _in_direction(rows: Frame, dtype: pl.DataType, columns: Columns) -> Frame:
+    """Return rows whose highest score is most likely positive."""
+    if not columns.request.ascending:
+        return rows
+    return rows.with_columns(score=turned(nw.col("score"), dtype))
+
+
+def turned(score: nw.Expr, dtype: pl.DataType) -> nw.Expr:
+    """Return scores in the opposite order, exactly; turned twice, they are themselves."""
+    if dtype.is_integer():
+        # Within the dtype: the lowest integer has no negative, and unsigned ones have none.
+        turned_integer = nw.lit(sum(integer_bounds(dtype))) - score
+        return turned_integer.cast(getattr(nw, str(dtype)))
+    return unsigned_zero(-score, dtype)

@@ -13,7 +13,7 @@ import polars.selectors as cs
 from frame_prc._engines.engine import class_of
 from frame_prc._lazy import named
 from frame_prc._request.packages import install_hint
-from frame_prc._request.roles import BIN_END
+from frame_prc._request.thresholds import ABOVE, BELOW
 from frame_prc.exceptions import ColumnError, FrameError, shown, type_name
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.D
     names = [str(name) for name in frame.columns]
     levels = [str(name) for name in frame.index.names if name is not None]
     known = {*names, *levels}
-    wanted = set(names) if columns is None else {*columns} - ({BIN_END} - known)
+    wanted = set(names) if columns is None else {*columns} - ({BELOW, ABOVE} - known)
     for name in wanted:
         _check_name(name, names, "columns")
         _check_name(name, [] if name in names else levels, "levels of the index")

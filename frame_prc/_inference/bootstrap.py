@@ -117,8 +117,8 @@ def keyed(numbered: pl.LazyFrame, ranking: Ranking, column: str) -> pl.LazyFrame
 def cells_of(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
     """Return cells in an order that does not depend on the order of the rows.
 
-    ``segment``; ``tie``, a number that ascends while the score descends; ``retrieved``,
-    ``positive``, ``weight``, ``cluster`` and ``size``.
+    ``segment``; ``tie``, a number that ascends in ranking order; ``retrieved``, ``positive``,
+    ``weight``, ``cluster`` and ``size``.
     """
     if bins is None:
         score = unsigned_zero(pl.col("score"), rows.score_dtype)
@@ -127,7 +127,7 @@ def cells_of(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
         used = with_levels(rows, rows.used(), bins)
     cells = (_counted_cells if rows.columns.aggregated else _row_cells)(used, rows)
     order = ["segment", "score", "positive", "weight", "cluster"]
-    descending = [name == "score" for name in order]
+    descending = [name == "score" and not rows.ascending for name in order]
     numbered = rows.with_checks(ranking.segments.numbered(cells))
     return numbered.sort(order, descending=descending, nulls_last=True).select(
         "segment",
@@ -141,7 +141,7 @@ def cells_of(ranking: Ranking, rows: Rows, bins: Bins | None) -> pl.LazyFrame:
 
 
 def with_levels(rows: Rows, frame: pl.LazyFrame, bins: Bins) -> pl.LazyFrame:
-    """Return a frame of rows; the score is the number of the highest threshold reached."""
+    """Return a frame of rows; the score is the number of its bin."""
     levelled = bins.of(rows.score_dtype).with_level(frame, in_memory=rows.in_memory)
     return levelled.with_columns(score=pl.col("level").cast(pl.Int64)).drop("level")
 

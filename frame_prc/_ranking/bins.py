@@ -34,15 +34,16 @@ def count_bins(
 ) -> Rows:
     """Return rows that each hold the counts of a bin, with its level in place of the score.
 
-    They are sorted by key, the highest bin first, and checked. ``n_dropped`` counts the rows that
-    are dropped as missing. Rows below all bins have no level, which is an error if bins must be
+    They are sorted by key, then in ranking order, and checked. ``n_dropped`` counts the rows that
+    are dropped as missing. Rows in no bin have no level, which is an error if bins must be
     ``covering``. So is a score outside 0 to 1 in bins of probabilities. With ``clusters``, there is
     a row for each ``cluster`` in a bin.
     """
     bins = bins.of(rows.score_dtype)
     last = len(bins.thresholds) - 1
-    below, unscored = last + 1, last + 2
-    reached = (last - pl.col("level")).fill_null(below)
+    in_none, unscored = last + 1, last + 2
+    placed_first = pl.col("level") if bins.ascending else last - pl.col("level")
+    reached = placed_first.fill_null(in_none)
     improbable = is_improbable(_SCORE.cast(pl.Float64)) & pl.lit(bins.of_probabilities)
     place = (
         pl.when("suspect")
@@ -59,7 +60,8 @@ def count_bins(
     others = ["cluster"] if clusters else []
     counted = _grouped(rows, placed, amounts, others)
     checked = _checked(rows, counted, bins, covering=covering)
-    level = pl.when(last >= _PLACE).then(last - _PLACE).cast(pl.UInt32).alias("score")
+    level = _PLACE if bins.ascending else last - _PLACE
+    level = pl.when(last >= _PLACE).then(level).cast(pl.UInt32).alias("score")
     return replace(
         rows,
         frame=cached(checked.select(*rows.keys, level, *others, *amounts)),
@@ -103,12 +105,12 @@ def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:
 
 def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -> pl.LazyFrame:
     """Return the counts of bins, after a check of the rows where a count is suspicious."""
-    below = len(bins.thresholds)
+    in_none = len(bins.thresholds)
     checks = map(check_of, bin_rules(rows.columns, bins, pl.col, covering=covering))
     pos, neg = pl.col("pos").cast(pl.Float64), pl.col("neg").cast(pl.Float64)
     suspicious = (
         (_PLACE == _SUSPECT)
-        | (pl.lit(covering) & (below == _PLACE))
+        | (pl.lit(covering) & (in_none == _PLACE))
         | ~((pos.sum() + neg.sum()).is_between(0, COUNT_LIMIT))
         | (pos.sum() == 0)
     )
@@ -116,23 +118,24 @@ def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -
 
 
 def find_thresholds(
-    lf: pl.LazyFrame, score: IntoColumn, number: int, *, in_memory: bool
+    lf: pl.LazyFrame, score: IntoColumn, number: int, *, ascending: bool, in_memory: bool
 ) -> list[float]:
     """Return thresholds with about the same number of scores between any two.
 
     Scores are counted by the first ten bits of their mantissa, in one pass and a small table.
     """
+    direction = -1.0 if ascending else 1.0
     column = find_column(lf, "score", score)
     check_numeric("score", column)
     projected = project(lf, [], [], {"score": column})
     given = computed(projected).lazy() if in_memory else projected
-    scores = given.select(_SCORE.cast(pl.Float64)).drop_nans().drop_nulls()
+    scores = given.select(_SCORE.cast(pl.Float64) * direction).drop_nans().drop_nulls()
     grain = Scale.of(pl.Float32()).slot(_SCORE.cast(pl.Float32)) // 2**13
     table = scores.group_by(grain=grain).agg(pl.len(), lowest=_SCORE.min()).sort("grain")
     # From the highest score down; the scores that start in one share of the rows get one threshold.
     rows = pl.col("len").cast(pl.Int64)
     share = (rows.cum_sum() - rows) * number // rows.sum()
-    lowest = table.group_by(share=share).agg(pl.col("lowest").min()).collect()["lowest"].sort()
+    lowest = table.group_by(share=share).agg(pl.col("lowest").min()).collect()["lowest"]
     if lowest.is_empty():
         raise DataError(f"score= column {column.name!r} has no values", "at least one score")
-    return lowest.to_list()
+    return (lowest * direction + 0.0).sort().to_list()

@@ -4,8 +4,9 @@
 
     segment | slot of the score, the highest score first | 1 for a positive row, else 0 | row
 
-In ascending order segments are in the order of their keys, scores descend, and positives are last
-within a tie. The number of the row is there only for what brings a result back to each row.
+In ascending order segments are in the order of their keys, scores descend (or ascend, if a lower
+score means more likely positive: see ``scale``), and positives are last within a tie. The number of
+the row is there only for what brings a result back to each row.
 
 The rule for ties is here: rows of a segment are tied if their scores have the same slot (see
 ``scale``), and a tie ends where the key changes in more than the class. What has no rank key

@@ -67,6 +67,11 @@ class Ranking:
         return segment_join(table, counts)
 
     @property
+    def no_threshold(self) -> float:
+        """The threshold of the start point, which no score reaches, except an infinite one."""
+        return float("-inf" if self.rows.ascending else "inf")
+
+    @property
     def threshold_dtype(self) -> pl.DataType:
         """The dtype of thresholds."""
         return threshold_dtype(self.rows.score_dtype)
@@ -98,7 +103,7 @@ def rank(
     squares = squares and rows.columns.needs_squares
     levels = _levels(rows, bins)
     rows = rows if bins is None else count_bins(rows, bins, squares=squares, clusters=clusters)
-    scale = _scale(rows) if levels is None else Scale.of(pl.UInt32())
+    scale = _scale(rows) if levels is None else Scale.of(pl.UInt32(), ascending=rows.ascending)
     row_bits = ROW_BITS if numbered else 0
     segments = find_segments(rows, most_segments(scale, row_bits))
     key = RankKey(scale, segments.count, row_bits)
@@ -137,11 +142,13 @@ def _scale(rows: Rows) -> Scale:
     faster, and every later step moves half the bytes.
     """
     if rows.values is None or rows.values.height < _WORTH_A_LOOK:
-        return Scale.of(rows.score_dtype)
+        return Scale.of(rows.score_dtype, ascending=rows.ascending)
     columns = [rows.values[f"score_{i}"] for i in range(len(rows.columns.scores))]
     found = [bound for c in columns for bound in (c.min(), c.max()) if bound is not None]
     bounds = pl.Series("score", found, dtype=rows.score_dtype, strict=False)
-    return Scale.over(bounds) if found else Scale.of(rows.score_dtype)
+    if not found:
+        return Scale.of(rows.score_dtype, ascending=rows.ascending)
+    return Scale.over(bounds, ascending=rows.ascending)
 
 
 def _levels(rows: Rows, bins: Bins | None) -> pl.LazyFrame | None:

@@ -1,8 +1,9 @@
-"""Slots: scores as integers in descending order, exact in the score's own dtype.
+"""Slots: scores as integers in ranking order, exact in the score's own dtype.
 
 Read as integers, the bits of positive floats are in the order of the floats; those of negative
 floats are mirrored at zero, which makes -0.0 and 0.0 one score. A slot is the difference of such an
-integer from the highest, so it gives its score back.
+integer from the highest, so it gives its score back; if a lower score means more likely positive,
+from the lowest. No score is negated, which would overflow for the lowest integer.
 """
 
 from __future__ import annotations
@@ -17,32 +18,33 @@ _WIDTH_IN_INT64 = 62
 
 @dataclass(frozen=True)
 class Scale:
-    """Scores of one dtype as slots: integers that ascend while the score descends.
+    """Scores of one dtype as slots: integers in ranking order, the highest score first.
 
-    Slots run from 0 to ``last``; no score has the first or the last slot. ``dtype`` is a float, or
-    an integer of at most 64 bits; ``lowest`` and ``highest`` are the integers of the lowest and the
-    highest possible score.
+    If it is ``ascending``, the lowest score is first. Slots run from 0 to ``last``; no score has
+    the first or the last slot. ``dtype`` is a float, or an integer of at most 64 bits; ``lowest``
+    and ``highest`` are the integers of the lowest and the highest possible score.
     """
 
     dtype: pl.DataType
     lowest: int
     highest: int
+    ascending: bool = False
 
     @classmethod
-    def of(cls, dtype: pl.DataType) -> Scale:
+    def of(cls, dtype: pl.DataType, *, ascending: bool = False) -> Scale:
         """Return the scale of every score that a dtype can hold, except NaN."""
         if dtype.is_float():
             # The bits of infinity: only those of NaN are higher.
             infinity = 0x7FF0000000000000 if dtype == pl.Float64 else 0x7F800000
-            return cls(dtype, -infinity, infinity)
-        return cls(dtype, *integer_bounds(dtype))
+            return cls(dtype, -infinity, infinity, ascending)
+        return cls(dtype, *integer_bounds(dtype), ascending)
 
     @classmethod
-    def over(cls, scores: pl.Series) -> Scale:
+    def over(cls, scores: pl.Series, *, ascending: bool = False) -> Scale:
         """Return the scale of every score from the lowest to the highest of these."""
-        ascending = _ascending(pl.col("score"), scores.dtype)
-        integers = scores.to_frame("score").select(ascending).to_series().to_list()
-        return cls(scores.dtype, min(integers), max(integers))
+        number = _number(pl.col("score"), scores.dtype)
+        integers = scores.to_frame("score").select(number).to_series().to_list()
+        return cls(scores.dtype, min(integers), max(integers), ascending)
 
     @property
     def bits(self) -> int:
@@ -56,17 +58,24 @@ class Scale:
 
     def slot(self, score: pl.Expr) -> pl.Expr:
         """Return the slot of each score, as Int64 or Int128; a null score gets the last."""
-        ascending = _ascending(score, self.dtype).cast(self._signed)
-        return (self._int(self.highest + 1) - ascending).fill_null(self._int(self.last))
+        number = _number(score, self.dtype).cast(self._signed)
+        slot = number - self._before if self.ascending else self._before - number
+        return slot.fill_null(self._int(self.last))
 
     def score(self, slot: pl.Expr) -> pl.Expr:
         """Return the score of each slot but the last, which has none."""
-        ascending = self._int(self.highest + 1) - slot.cast(self._signed)
+        steps = slot.cast(self._signed)
+        number = self._before + steps if self.ascending else self._before - steps
         raw = _raw(self.dtype)
         if raw is None:
-            return ascending.cast(self.dtype, strict=False)
-        bits = _mirrored(ascending.cast(raw, strict=False), raw)
+            return number.cast(self.dtype, strict=False)
+        bits = _mirrored(number.cast(raw, strict=False), raw)
         return bits.reinterpret(dtype=_float(self.dtype)).cast(self.dtype)
+
+    @property
+    def _before(self) -> pl.Expr:
+        """The integer before that of the first score, whose slot would be 0."""
+        return self._int(self.lowest - 1 if self.ascending else self.highest + 1)
 
     @property
     def _signed(self) -> type[pl.DataType]:
@@ -90,7 +99,7 @@ def integer_bounds(dtype: pl.DataType) -> tuple[int, int]:
     return empty.lower_bound().item(), empty.upper_bound().item()
 
 
-def _ascending(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+def _number(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Return integers in the order of the scores: of floats their bits, mirrored if negative."""
     raw = _raw(dtype)
     if raw is None:

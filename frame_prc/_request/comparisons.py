@@ -47,6 +47,27 @@ def paired_test(against: Any, over: str | None, method: Any, drawn: Resampling) 
     return test
 
 
+def check_long(request: Request, against: object) -> None:
+    """Refuse long data whose rows cannot be matched, and a ``row=`` that nothing is matched by."""
+    if request.row is not None and request.model is None:
+        raise OptionError(
+            "row= is given without model=",
+            "both, for long data with a row per item and model",
+            "several columns in score= are in one row already",
+        )
+    if request.row is not None and against is not None:
+        raise OptionError(
+            "row= is given beside against=, which compares segments",
+            "row= to match the rows of models",
+        )
+    if request.model is not None and request.row is None and against is None:
+        raise OptionError(
+            "model= is given without row=",
+            "row=, the column that identifies an item, to match the rows of the models",
+            "against= compares the segments of each model, without row=",
+        )
+
+
 def paired(
     request: Request,
     ci: Any,

@@ -22,6 +22,8 @@ _ALSO_CALLED = {
     "weight": "sample_weight sample_weights weights case_weights",
     "pos_label": "labels positive positive_label pos_class positive_class event_level",
     "missing": "na na_rm dropna drop_nulls nan_policy",
+    "ascending": "lower_is_better reverse",
+    "row": "item item_id row_id",
     "average": "average_method",
     "thresholds": "bins n_bins num_thresholds n_thresholds",
     "keep": "drop_intermediate",

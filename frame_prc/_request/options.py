@@ -101,14 +101,17 @@ def recall_bounds(recall_range: Any, methods: Sequence[Method]) -> tuple[float, 
     return low, high
 
 
-def bins_of(thresholds: Any) -> Bins | None:
-    """Return the bins between thresholds."""
+def bins_of(thresholds: Any, *, ascending: bool = False) -> Bins | None:
+    """Return the bins between thresholds; ``ascending`` as in :class:`Request`."""
     if thresholds is None:
         return None
     if _is_integer(thresholds) and (count := int(thresholds)) > 1:
         _check_number("thresholds", count)
         return Bins(
-            [place / (count - 1) for place in range(count)], evenly=True, of_probabilities=True
+            [place / (count - 1) for place in range(count)],
+            evenly=True,
+            of_probabilities=True,
+            ascending=ascending,
         )
     values = list(thresholds) if is_list(thresholds) else []
     if not values:
@@ -122,7 +125,7 @@ def bins_of(thresholds: Any) -> Bins | None:
             raise OptionError(f"thresholds= holds {shown(value)}", _THRESHOLDS)
     _check_number("thresholds", len(values))
     _check_ascending("thresholds", values, _THRESHOLDS)
-    return Bins([float(value) for value in values])
+    return Bins([float(value) for value in values], ascending=ascending)
 
 
 def threshold_number(number: Any) -> int:
@@ -455,9 +458,10 @@ def _against(request: Request, against: Any, baseline: str | None) -> Against:
         found = _named_against(against)
     if baseline is not None:
         refuse_baseline()
-    if not request.keys:
+    if not request.keys or () in (request.groupings or ()):
+        lacks = "with a grouping of all rows in" if request.keys else "without"
         raise OptionError(
-            f"against={against!r} is given without by=", "by= to make the segments to compare"
+            f"against={against!r} is given {lacks} by=", "by= to make the segments to compare"
         )
     return found
 

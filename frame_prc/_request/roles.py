@@ -10,15 +10,23 @@ import polars as pl
 
 from frame_prc._request.class_values import plain
 from frame_prc._request.hints import column_hint
-from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores, Missing
+from frame_prc._request.specs import (
+    GROUPING,
+    MODEL,
+    IntoColumn,
+    IntoKeys,
+    IntoScores,
+    Missing,
+)
+from frame_prc._request.thresholds import ABOVE, BELOW
 from frame_prc.exceptions import OptionError, shown, type_name
 
 OptionT = TypeVar("OptionT")
 
 
 _ROWS_OR_COUNTS = "truth= for single rows, or pos= and neg= for aggregated rows"
-# The columns of counts() for a score, or the ends of a bin.
-THRESHOLD, BIN_END = "threshold", "below"
+# The column of counts() for a score, or for the end of a bin that is in it.
+THRESHOLD = "threshold"
 # How to pass the result of counts() to a verb.
 OF_COUNTS = "score='threshold', pos='pos', neg='neg'"
 _SCORES = "one column, or several"
@@ -36,6 +44,8 @@ class Given(TypedDict):
     missing: Missing
     pos: IntoColumn | None
     neg: IntoColumn | None
+    ascending: bool
+    model: IntoColumn | None
     cluster: IntoColumn | None
 
 
@@ -46,9 +56,12 @@ class Request:
     ``classes`` are the columns that say how much of each class a row holds, by role: ``truth``,
     maybe with ``weight``, or ``pos`` and ``neg``, maybe with ``pos_squares`` and ``neg_squares``.
     ``models`` maps each model's name to its score; where a single score was given, its only name is
-    ``None``. ``cluster`` names groups of rows that are not independent. ``threshold`` is one for
-    each segment. ``side_by_side`` says that models are compared row by row, so that the result has
-    no key for them.
+    ``None``. ``cluster`` names groups of rows that are not independent. ``ascending`` says that a
+    lower score means more likely positive. In long data, ``model`` names the model of each row, and
+    ``row`` the item that it is about. ``groupings`` are sets of places in ``keys`` if there are
+    several groupings, and ``None`` if all keys are one. ``side_by_side`` says that models are
+    compared row by row, so that the result has no key for them. ``threshold`` is one for each
+    segment.
     """
 
     classes: dict[str, IntoColumn]
@@ -57,6 +70,10 @@ class Request:
     pos_label: Any
     missing: Missing
     cluster: IntoColumn | None = None
+    ascending: bool = False
+    model: IntoColumn | None = None
+    row: IntoColumn | None = None
+    groupings: tuple[tuple[int, ...], ...] | None = None
     side_by_side: bool = False
     threshold: IntoColumn | None = None
 
@@ -65,12 +82,24 @@ class Request:
         """Whether these are the columns of counts(), maybe of bins, under their own names."""
         scores = [_plain_name(score) for score in self.models.values()]
         named_so = "pos" in self.classes and scores == [THRESHOLD]
-        return named_so and BIN_END not in self.amount_names()
+        return named_so and self.bin_end not in self.amount_names()
+
+    @property
+    def bin_end(self) -> str:
+        """The column of counts() with the other end of a bin."""
+        return ABOVE if self.ascending else BELOW
 
     @property
     def several_models(self) -> bool:
         """Whether the result has a key column ``model``."""
-        return None not in self.models and not self.side_by_side
+        several = self.model is not None or None not in self.models
+        return several and not self.side_by_side
+
+    @property
+    def made_keys(self) -> list[str]:
+        """The keys of the result that are not columns of the frame."""
+        model = self.several_models and _plain_name(self.model) != MODEL
+        return [*([GROUPING] if self.groupings is not None else []), *([MODEL] if model else [])]
 
     def amount_names(self) -> set[str]:
         """Return the columns that weights and counts are made from."""
@@ -83,8 +112,9 @@ class Request:
         That is so if only the schema can tell, or if all are constants: then the number of rows
         matters.
         """
-        others = [item for item in (self.cluster, self.threshold) if item is not None]
-        bin_end = [BIN_END] if self.of_counts else []
+        optional = [self.cluster, self.model, self.row, self.threshold]
+        others = [column for column in optional if column is not None]
+        bin_end = [BELOW, ABOVE] if self.of_counts else []
         roles = [*self.classes.values(), *self.models.values()]
         return names_of([*roles, *self.keys, *others, *bin_end]) or None
 
@@ -121,11 +151,15 @@ def request(
     neg: IntoColumn | None = None,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
+    ascending: bool = False,
+    model: IntoColumn | None = None,
+    row: IntoColumn | None = None,
     cluster: IntoColumn | None = None,
     threshold: IntoColumn | None = None,
 ) -> Request:
     """Return the request, or raise an error if parameters contradict each other."""
     missing = check_option("missing", missing, get_args(Missing))
+    ascending = check_option("ascending", ascending, (True, False))
     given = {
         "truth": truth,
         "weight": weight,
@@ -143,8 +177,30 @@ def request(
             "a value of the truth",
             "truth= may be an expression, for example pl.col('class') == 'yes'",
         )
-    models, keys = _models(score), key_items(by)
-    return Request(classes, models, keys, _label(pos_label), missing, cluster, threshold=threshold)
+    models = _models(score)
+    _check_long(models, model)
+    keys, groupings = keys_and_groupings(by)
+    return Request(
+        classes,
+        models,
+        keys,
+        _label(pos_label),
+        missing,
+        cluster,
+        ascending,
+        model,
+        row,
+        groupings,
+        threshold=threshold,
+    )
+
+
+def _check_long(models: Mapping[str | None, IntoColumn], model: IntoColumn | None) -> None:
+    if model is not None and None not in models:
+        raise OptionError(
+            "model= is given with several models in score=",
+            "model= with one column of scores, or several columns without model=",
+        )
 
 
 def _label(pos_label: Any) -> Any:
@@ -253,6 +309,52 @@ def _check_model_names(names: list[Any]) -> None:
                 "give names, for example score={'first': ..., 'second': ...}",
                 shell_hint="name them, as in -s first=COLUMN -s second=COLUMN",
             )
+
+
+def keys_and_groupings(
+    by: IntoKeys | None,
+) -> tuple[list[IntoColumn], tuple[tuple[int, ...], ...] | None]:
+    """Return the items of ``by``, each once, and the places of those of each grouping."""
+    listed = [column_list(item) for item in (column_list(by) or [])]
+    if all(items is None for items in listed):
+        return key_items(by), None
+    keys: list[IntoColumn] = []
+    groupings: list[tuple[int, ...]] = []
+    for items in listed:
+        if items is None:
+            raise OptionError(
+                "by= mixes columns and lists of columns",
+                "columns, or a list of columns for each grouping",
+                "for example by=[['region'], ['region', 'device'], []]",
+            )
+        groupings.append(tuple(_place(item, keys) for item in items))
+    return keys, tuple(groupings)
+
+
+def _place(item: IntoColumn, keys: list[IntoColumn]) -> int:
+    """Return the place of a key, which is added if it is new."""
+    for place, key in enumerate(keys):
+        if _is_same(item, key):
+            return place
+    keys.append(item)
+    return len(keys) - 1
+
+
+def _is_same(one: IntoColumn, other: IntoColumn) -> bool:
+    if isinstance(one, pl.Expr) and isinstance(other, pl.Expr):
+        return one.meta.eq(other)
+    name = _plain_name(one)
+    return name is not None and name == _plain_name(other)
+
+
+def check_one_grouping(request: Request) -> None:
+    """Raise an error if a verb that takes one grouping is given several."""
+    if request.groupings is not None:
+        raise OptionError(
+            "by= is a list of groupings, which this verb does not take",
+            "the keys of one grouping",
+            "call it for each of them",
+        )
 
 
 def key_items(by: IntoKeys | None) -> list[IntoColumn]:

@@ -12,11 +12,12 @@ import polars as pl
 # --- roles -------------------------------------------------------------------------------------
 
 IntoColumn: TypeAlias = str | pl.Expr
-IntoKeys: TypeAlias = IntoColumn | Sequence[IntoColumn]
+IntoKeys: TypeAlias = IntoColumn | Sequence[IntoColumn | Sequence[IntoColumn]]
 IntoScores: TypeAlias = IntoColumn | Sequence[IntoColumn] | Mapping[str, IntoColumn]
 Missing: TypeAlias = Literal["raise", "drop", "unretrieved"]
 
 MODEL = "model"  # the key of several models
+GROUPING = "grouping"  # the column that names the keys of a row, if there are several groupings
 
 # --- curves ------------------------------------------------------------------------------------
 

@@ -11,6 +11,9 @@ from frame_prc._lazy import in_batches
 
 MOST_THRESHOLDS = 1_000_000
 
+# The ends of bins that are not in them, as columns of counts.
+BELOW, ABOVE = "below", "above"
+
 _SCORE = pl.col("score")
 
 
@@ -19,12 +22,20 @@ class Bins:
     """Ascending thresholds; a score is in the bin of the highest one that it reaches.
 
     ``evenly`` says that they are the numbers 0/k, 1/k, ..., k/k, whose bin needs no search;
-    ``of_probabilities`` that a number of thresholds was asked for, and scores are from 0 to 1.
+    ``of_probabilities`` that a number of thresholds was asked for, and scores are from 0 to 1;
+    ``ascending`` that a lower score means more likely positive: then a score is in the bin of the
+    lowest threshold that is not below it.
     """
 
     thresholds: list[float]
     evenly: bool = False
     of_probabilities: bool = False
+    ascending: bool = False
+
+    @property
+    def other_end(self) -> str:
+        """The name of the end of a bin that is not its threshold, and not in the bin."""
+        return ABOVE if self.ascending else BELOW
 
     def of(self, score_dtype: pl.DataType) -> Bins:
         """Return the bins between the thresholds rounded to the dtype of scores.
@@ -41,18 +52,24 @@ class Bins:
         )
 
     def with_level(self, frame: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
-        """Add ``level``, the number of each score's bin, as Int32; null below all thresholds."""
+        """Add ``level``, the number of each score's bin, as Int32; null if it is in no bin."""
         score = _SCORE.cast(pl.Float64)
+        if self.of_probabilities:
+            score = score.clip(upper_bound=1.0)  # sums of Float32 may exceed 1
         if self.evenly:
             placed = frame.with_columns(level=self._even_level(score))
         else:
             placed = self._searched(frame, score, in_memory=in_memory)
-        reached = pl.when(score >= self.thresholds[0]).then("level")
-        return placed.with_columns(level=reached)
+        first, last = self.thresholds[0], self.thresholds[-1]
+        reached = score <= last if self.ascending else score >= first
+        return placed.with_columns(level=pl.when(reached).then("level"))
 
     def _searched(self, frame: pl.LazyFrame, score: pl.Expr, *, in_memory: bool) -> pl.LazyFrame:
-        thresholds = pl.Series(self.thresholds, dtype=pl.Float64)
-        place = pl.lit(thresholds).search_sorted(score, side="right").cast(pl.Int32) - 1
+        thresholds = pl.lit(pl.Series(self.thresholds, dtype=pl.Float64))
+        if self.ascending:
+            place = thresholds.search_sorted(score, side="left").cast(pl.Int32)
+        else:
+            place = thresholds.search_sorted(score, side="right").cast(pl.Int32) - 1
         if in_memory:
             return frame.with_columns(level=place)
         # search_sorted alone would bring the whole column into memory.
@@ -60,18 +77,28 @@ class Bins:
         return in_batches(frame, lambda batch: batch.with_columns(level=place), schema)
 
     def _even_level(self, score: pl.Expr) -> pl.Expr:
-        """Round to the nearest threshold, and step down from it if the score is below."""
+        """Round to the nearest threshold, and step away from it if the score does not reach it."""
         last = len(self.thresholds) - 1
         nearest = (score.clip(0.0, 1.0) * last).round()
         # Thresholds are exact quotients, and Polars divides inexactly by a scalar: hence a column.
         threshold = nearest / (score * 0.0 + last).fill_nan(float(last))
         # Not strict: the checks report NaN.
-        return nearest.cast(pl.Int32, strict=False) - (score < threshold).cast(pl.Int32)
+        place = nearest.cast(pl.Int32, strict=False)
+        if self.ascending:
+            return place + (score > threshold).cast(pl.Int32)
+        return place - (score < threshold).cast(pl.Int32)
 
     def table(self, score_dtype: pl.DataType) -> pl.LazyFrame:
-        """Return each ``level`` with its bin: ``score`` and up, to less than ``below``."""
+        """Return each ``level`` with its bin: from ``score`` to the other end, which is not in it.
+
+        The other end is ``below`` or ``above``, as the scores of the bin are.
+        """
         dtype, thresholds = threshold_dtype(score_dtype), self.of(score_dtype).thresholds
-        ends = {"score": thresholds, "below": [*thresholds[1:], float("inf")]}
+        infinity = float("inf")
+        neighbours = (
+            [-infinity, *thresholds[:-1]] if self.ascending else [*thresholds[1:], infinity]
+        )
+        ends = {"score": thresholds, self.other_end: neighbours}
         table = pl.LazyFrame(ends, schema=dict.fromkeys(ends, dtype))
         return table.with_row_index("level")
 

@@ -100,11 +100,20 @@ def with_checks_if(
 
 
 def with_bin_checks(
-    frame: pl.LazyFrame, counts: pl.LazyFrame, keys: Sequence[str], *, in_memory: bool
+    frame: pl.LazyFrame,
+    counts: pl.LazyFrame,
+    ends: tuple[str, str],
+    keys: Sequence[str],
+    *,
+    in_memory: bool,
 ) -> pl.LazyFrame:
-    """Return a frame made from counts of bins that raises if bins overlap under one key."""
-    bins = counts.select(*keys, "threshold", "below").unique()
-    bins = bins.drop_nulls(["threshold", "below"]).sort("threshold", "below")
+    """Return a frame made from counts of bins that raises if bins overlap under one key.
+
+    ``ends`` are the columns with the low and the high end of each bin.
+    """
+    both = (pl.col(name).alias(end) for name, end in zip(ends, ("low", "high"), strict=True))
+    bins = counts.select(*keys, *both).unique()
+    bins = bins.drop_nulls(["low", "high"]).sort("low", "high")
     return with_checks(frame, bins, [_overlap_check(keys)], in_memory=in_memory)
 
 
@@ -278,9 +287,9 @@ def threshold_check() -> Check:
 
 def _overlap_check(keys: Sequence[str]) -> Check:
     """Return the check that sorted bins do not overlap under one key."""
-    after = over(pl.col("threshold").shift(-1), keys)
-    overlapping = pl.col("below") > after
-    bounds = (pl.col("threshold"), pl.col("below"), after)
+    after = over(pl.col("low").shift(-1), keys)
+    overlapping = pl.col("high") > after
+    bounds = (pl.col("low"), pl.col("high"), after)
 
     def error(_: int, low: float, high: float, other: float) -> DataError:
         return DataError(

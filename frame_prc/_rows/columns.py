@@ -12,8 +12,9 @@ from frame_prc._formulas import without_nan
 from frame_prc._lazy import named
 from frame_prc._request.class_values import class_value, other_spelling
 from frame_prc._request.hints import number_hint
-from frame_prc._request.roles import BIN_END, OF_COUNTS, THRESHOLD, Request, check_column, names_of
-from frame_prc._request.specs import MODEL
+from frame_prc._request.roles import OF_COUNTS, THRESHOLD, Request, check_column, names_of
+from frame_prc._request.specs import GROUPING, MODEL
+from frame_prc._request.thresholds import ABOVE, BELOW
 from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
 
 WORKING_EXPRESSION = "expressions that select() of this frame takes"
@@ -34,7 +35,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a request; the expressions in ``keys`` give the columns in ``key_dtypes``."""
+    """The columns of a request; the expressions in ``keys`` give the columns in ``key_dtypes``.
+
+    ``groupings`` are the names of the keys of each grouping, if there are several.
+    """
 
     request: Request
     keys: list[pl.Expr]
@@ -43,13 +47,22 @@ class Columns:
     scores: list[Column]
     cluster: Column | None = None
     bin_end: Column | None = None
+    model: Column | None = None
+    row: Column | None = None
+    groupings: tuple[tuple[str, ...], ...] | None = None
     threshold: Column | None = None
 
     @property
     def roles(self) -> dict[str, Column]:
         """Every role's column, under the name that it has among the rows."""
         roles = self.classes | {f"score_{i}": score for i, score in enumerate(self.scores)}
-        others = {"cluster": self.cluster, BIN_END: self.bin_end, THRESHOLD: self.threshold}
+        others = {
+            "cluster": self.cluster,
+            "bin_end": self.bin_end,
+            "model": self.model,
+            "row": self.row,
+            THRESHOLD: self.threshold,
+        }
         return roles | {role: column for role, column in others.items() if column is not None}
 
     @property
@@ -107,40 +120,99 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     outputs
         Columns that the verb adds to the keys; no key may be named like one.
     """
-    keys = [find_keys(lf, "by", item) for item in request.keys]
+    items = [find_keys(lf, "by", item) for item in request.keys]
+    keys = items if request.groupings is None else _once(items)
     classes = {role: find_column(lf, role, item) for role, item in request.classes.items()}
     scores = [find_column(lf, "score", item) for item in request.models.values()]
 
     plain = [("by", name) for key, outs in keys if is_plain(key) for name in outs]
     plain += [(role, c.name) for role, c in classes.items() if is_plain(c.expression)]
     plain += [("score", c.name) for c in scores if is_plain(c.expression)]
-    cluster = None
-    if request.cluster is not None:
-        cluster = find_column(lf, "cluster", request.cluster)
-        plain += [("cluster", cluster.name)] if is_plain(cluster.expression) else []
-    threshold = None
+    groups = {"cluster": request.cluster, "model": request.model, "row": request.row}
+    others = {r: find_column(lf, r, item) for r, item in groups.items() if item is not None}
+    plain += [(role, c.name) for role, c in others.items() if is_plain(c.expression)]
     if request.threshold is not None:
-        threshold = find_column(lf, THRESHOLD, request.threshold)
+        others[THRESHOLD] = find_column(lf, THRESHOLD, request.threshold)
     check_repeats(plain)
     check_repeats([("by", name) for _, outs in keys for name in outs])
 
     key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
     bin_end = _bin_end(lf, request, key_dtypes)
     by = [key for key, _ in keys]
-    columns = Columns(request, by, key_dtypes, classes, scores, cluster, bin_end, threshold)
+    columns = Columns(
+        request,
+        by,
+        key_dtypes,
+        classes,
+        scores,
+        bin_end=bin_end,
+        **others,
+        groupings=_groupings(request, [outs for _, outs in items]),
+    )
     _check_key_names(columns, outputs)
     _check_no_counts(columns)
     _check_dtypes(columns)
     return columns
 
 
-def _bin_end(lf: pl.LazyFrame, request: Request, keys: Iterable[str]) -> Column | None:
-    """Return the column with the upper ends of bins, if these are counts of bins."""
-    dtype = lf.collect_schema().get(BIN_END)
-    # The caller may have named that column as a key or as an amount (see of_counts).
-    if not request.of_counts or dtype is None or not dtype.is_numeric() or BIN_END in keys:
+def _once(
+    items: Sequence[tuple[pl.Expr, dict[str, pl.DataType]]],
+) -> list[tuple[pl.Expr, dict[str, pl.DataType]]]:
+    """Return keys of several groupings, each plain column once."""
+    columns: dict[str, pl.DataType] = {}
+    others = []
+    for key, outputs in items:
+        if is_plain(key):
+            columns |= outputs
+        else:
+            others.append((key, outputs))
+    return [*((named(name), {name: dtype}) for name, dtype in columns.items()), *others]
+
+
+def grouping_name(names: Sequence[str]) -> str:
+    """Return the name of a grouping."""
+    return ", ".join(names) or "all rows"
+
+
+def _groupings(
+    request: Request, keys: Sequence[Iterable[str]]
+) -> tuple[tuple[str, ...], ...] | None:
+    """Return the names of the keys of each grouping, from those that each item gives."""
+    if request.groupings is None:
         return None
-    return Column(pl.col(BIN_END), BIN_END, dtype)
+    found = tuple(
+        tuple(name for place in places for name in keys[place]) for places in request.groupings
+    )
+    for place, names in enumerate(found):
+        check_repeats([("by", name) for name in names])
+        before = found[:place]
+        known = {*map(grouping_name, before)}
+        if set(names) in map(set, before) or grouping_name(names) in known:
+            raise OptionError(
+                f"by= has the grouping {grouping_name(names)!r} twice", "each grouping once"
+            )
+    return found
+
+
+def _bin_end(lf: pl.LazyFrame, request: Request, keys: Iterable[str]) -> Column | None:
+    """Return the column with the other ends of bins, if these are counts of bins."""
+    schema = lf.collect_schema()
+    # The caller may have named such a column as a key or as an amount (see of_counts).
+    taken = {*keys, *request.amount_names()}
+    found = [
+        name
+        for name in (BELOW, ABOVE)
+        if request.of_counts and name in schema and schema[name].is_numeric() and name not in taken
+    ]
+    if found == [ABOVE if request.bin_end == BELOW else BELOW]:
+        raise OptionError(
+            f"ascending={request.ascending} is given for counts with a column {found[0]!r}, as "
+            f"counts(..., thresholds=, ascending={not request.ascending}) returns them",
+            f"ascending={not request.ascending} for these counts",
+            "a bin holds the scores on one side of its threshold, and cannot be read the other way",
+        )
+    name = request.bin_end
+    return Column(pl.col(name), name, schema[name]) if name in found else None
 
 
 # --- finding --------------------------------------------------------------------------
@@ -203,8 +275,14 @@ def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns
 
     For callers that use the rows more than once: the source may be slow, or change.
     """
+    found, moved = selected(lf, columns)
+    return found.collect(), moved
+
+
+def selected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.LazyFrame, Columns]:
+    """Select the columns of a request under names that do not clash, and return where they are."""
     marked = _marked(columns.keys, [*columns.key_dtypes], columns.roles)
-    frame = lf.select(*columns.keys, *marked.values()).collect()
+    frame = lf.select(*columns.keys, *marked.values())
 
     def moved(role: str, column: Column) -> Column:
         return replace(column, expression=pl.col(marked[role].meta.output_name()))
@@ -215,7 +293,9 @@ def collected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.DataFrame, Columns
         classes={role: moved(role, column) for role, column in columns.classes.items()},
         scores=[moved(f"score_{i}", score) for i, score in enumerate(columns.scores)],
         cluster=columns.cluster and moved("cluster", columns.cluster),
-        bin_end=columns.bin_end and moved(BIN_END, columns.bin_end),
+        bin_end=columns.bin_end and moved("bin_end", columns.bin_end),
+        model=columns.model and moved("model", columns.model),
+        row=columns.row and moved("row", columns.row),
         threshold=columns.threshold and moved(THRESHOLD, columns.threshold),
     )
 
@@ -313,6 +393,7 @@ def check_repeats(uses: list[tuple[str, str]]) -> None:
 
 def _check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
     taken = [MODEL, *outputs] if columns.several_models else [*outputs]
+    taken += [] if columns.groupings is None else [GROUPING]
     for name in columns.key_dtypes:
         if name in taken:
             raise ColumnError(
@@ -338,8 +419,8 @@ def _check_no_counts(columns: Columns) -> None:
 
 def _check_dtypes(columns: Columns) -> None:
     groups = [("by", name, dtype) for name, dtype in columns.key_dtypes.items()]
-    if columns.cluster is not None:
-        groups.append(("cluster", columns.cluster.name, columns.cluster.dtype))
+    others = {"cluster": columns.cluster, "model": columns.model, "row": columns.row}
+    groups += [(role, c.name, c.dtype) for role, c in others.items() if c is not None]
     for role, name, dtype in groups:
         if dtype == pl.Object:
             raise ColumnError(

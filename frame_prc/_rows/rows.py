@@ -2,7 +2,7 @@
 
 The frame of :class:`Rows` has ``key_0, key_1, ...``, ``score``, ``suspect`` (whether a row may be
 invalid) and either ``truth`` (Boolean, with ``weight`` where one was given) or ``pos`` and ``neg``
-(with ``pos_squares`` and ``neg_squares`` where given, and with ``below`` if they are counts of
+(with ``pos_squares`` and ``neg_squares`` where given, and with ``bin_end`` if they are counts of
 bins), and ``cluster`` and ``held``, a threshold, where given. So no name of the caller can clash
 with an internal one. The last step, :meth:`Rows.finish`, gives the keys their own names back.
 """
@@ -50,7 +50,8 @@ class Rows:
     rows have ``pos`` and ``neg``; under ``missing="drop"``, ``usable`` says which rows count, and
     ``n_dropped`` how many a row stands for that do not, both ``None`` otherwise; ``in_memory`` says
     that the source is in memory: then ``check`` raises if it is invalid, and ``values`` is the
-    source itself, whose values can be looked at for free.
+    source itself, whose values can be looked at for free; ``checked`` says that reading the source
+    raises if it is invalid.
     """
 
     frame: pl.LazyFrame
@@ -63,6 +64,7 @@ class Rows:
     values: pl.DataFrame | None
     in_memory: bool
     check: Callable[[], None]
+    checked: bool = False
 
     @property
     def keys(self) -> list[str]:
@@ -73,6 +75,11 @@ class Rows:
     def model_keys(self) -> list[str]:
         """Internal names of the keys that are not the caller's: that of models, if there is one."""
         return key_names(len(self.keys) - len(self.columns.key_dtypes))
+
+    @property
+    def ascending(self) -> bool:
+        """Whether a lower score means more likely positive."""
+        return self.columns.request.ascending
 
     @property
     def only_key_dtype(self) -> pl.DataType | None:
@@ -113,7 +120,7 @@ class Rows:
         """Return a frame made from the rows that raises if these are invalid."""
         if self.in_memory:
             self.check()
-        else:
+        elif not self.checked:
             frame = with_checks(frame, self.source, checks_of(self.columns), in_memory=False)
         return self.with_bin_checks(frame)
 
@@ -121,8 +128,8 @@ class Rows:
         """Return a frame made from the rows that raises if bins overlap within a segment."""
         if self.columns.bin_end is None:
             return frame
-        counts = self.frame.with_columns(threshold="score")
-        return with_bin_checks(frame, counts, self.keys, in_memory=self.in_memory)
+        ends = ("bin_end", "score") if self.ascending else ("score", "bin_end")
+        return with_bin_checks(frame, self.frame, ends, self.keys, in_memory=self.in_memory)
 
     def with_checks_if(
         self, table: pl.LazyFrame, suspicious: pl.Expr, checks: Iterable[Check]
@@ -135,7 +142,8 @@ class Rows:
             self.check()
             check(self.source, [*checks])
             return table
-        return with_checks_if(table, suspicious, self.source, [*checks_of(self.columns), *checks])
+        rules = [] if self.checked else checks_of(self.columns)
+        return with_checks_if(table, suspicious, self.source, [*rules, *checks])
 
     def used(self) -> pl.LazyFrame:
         """Return the rows that count."""
@@ -145,6 +153,25 @@ class Rows:
         """Return rows of one segment, or one per model."""
         pooled = replace(self, columns=replace(self.columns, key_dtypes={}))
         return replace(pooled, frame=self.frame.drop(set(self.keys) - set(pooled.keys)))
+
+    def by_grouping(self) -> list[Rows]:
+        """Return the rows with the keys of each grouping; they are checked once for all."""
+        columns, source = self.columns, self.source
+        if not self.in_memory:
+            # Checked as they are read: a caller may want the results of one grouping only.
+            source = cached(with_checks(source, source, checks_of(columns), in_memory=False))
+        places = {name: place for place, name in enumerate(columns.key_dtypes)}
+        found = []
+        for names in columns.groupings or ():
+            by = [pl.col(f"by_{places[name]}").alias(f"by_{i}") for i, name in enumerate(names)]
+            dtypes = {name: columns.key_dtypes[name] for name in names}
+            kept = replace(columns, key_dtypes=dtypes, groupings=None)
+            wanted = [*by, *columns.roles]
+            values = None if self.values is None else self.values.select(wanted)
+            projected = source.select(wanted) if values is None else values.lazy()
+            rows = _of_source(projected, kept, values, self.check)
+            found.append(replace(rows, checked=True))
+        return found
 
     def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
         """Return a result with the caller's keys first."""
@@ -158,6 +185,19 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     # In memory this costs nothing for plain columns, and computes an expression once.
     values = computed(projected) if in_memory else None
     source = cached(projected) if values is None else values.lazy()
+    # Run once, however many branches of a plan call it.
+    checks = cache(partial(check, source, checks_of(columns)))
+    return _of_source(source, columns, values, checks)
+
+
+def _of_source(
+    source: pl.LazyFrame,
+    columns: Columns,
+    values: pl.DataFrame | None,
+    checks: Callable[[], None],
+) -> Rows:
+    """Return the rows of a projection; ``values`` is the projection itself if it is in memory."""
+    in_memory = values is not None
     dtype = common_score_dtype(columns.scores)
     # Rows in memory are checked as a whole, before they are binned.
     suspect = pl.lit(value=False) if in_memory else suspects(checks_of(columns))
@@ -174,8 +214,7 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
         n_dropped=None if usable is None else (~usable).cast(pl.Int64),
         values=values,
         in_memory=in_memory,
-        # Run once, however many branches of a plan call it.
-        check=cache(partial(check, source, checks_of(columns))),
+        check=checks,
     )
 
 
@@ -213,14 +252,16 @@ def _model_rows(
     suspect: pl.Expr,
 ) -> pl.LazyFrame:
     keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
-    if columns.several_models:
+    if columns.model is not None:
+        keys.insert(0, unsigned_zero(pl.col("model"), columns.model.dtype))
+    elif columns.several_models:
         keys.insert(0, pl.lit(list(columns.request.models)[index]))
     return source.select(
         *(key.alias(name) for key, name in zip(keys, key_names(len(keys)), strict=True)),
         _score(columns, index, score_dtype).alias("score"),
         *_classes(columns),
         *(["cluster"] if columns.cluster is not None else []),
-        *(["below"] if columns.bin_end is not None else []),
+        *(["bin_end"] if columns.bin_end is not None else []),
         *([pl.col(THRESHOLD).alias("held")] if columns.threshold is not None else []),
         suspect.alias("suspect"),
     )

@@ -194,8 +194,9 @@ def bin_rules(
     scored = zip(columns.scores, _scores_in_use(columns, col), strict=True)
     if bins.of_probabilities:
         return [_probability_rule(*item) for item in scored]
-    lowest = bins.thresholds[0]
-    return [_covering_rule(*item, lowest) for item in scored] if covering else []
+    rule = _covering_below if bins.ascending else _covering_rule
+    end = bins.thresholds[-1 if bins.ascending else 0]
+    return [rule(*item, end) for item in scored] if covering else []
 
 
 def _probability_rule(column: Column, score: ExprT) -> Rule[ExprT]:
@@ -224,6 +225,18 @@ def _covering_rule(column: Column, score: ExprT, lowest: float) -> Rule[ExprT]:
         allowed="thresholds that cover the scores",
         hint="begin the thresholds with float('-inf'), or let quantile_thresholds find them",
         shell_hint="begin them with -inf, as in --thresholds -inf,0.1,0.5",
+    )
+
+
+def _covering_below(column: Column, score: ExprT, highest: float) -> Rule[ExprT]:
+    return Rule(
+        broken=score > highest,
+        value=score,
+        subject=role_name("score", column),
+        complaint=f"above the highest threshold {highest!r}: ",
+        allowed="thresholds that cover the scores",
+        hint="end the thresholds with float('inf'), or let quantile_thresholds find them",
+        shell_hint="end them with inf, as in --thresholds 0.1,0.5,inf",
     )
 
 

@@ -8,7 +8,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from frame_prc._request.specs import Missing
+from frame_prc._lazy import concat, named
+from frame_prc._request.specs import GROUPING, Missing
+from frame_prc._rows.columns import grouping_name
 from frame_prc._rows.rows import Rows, dropped
 
 
@@ -48,8 +50,49 @@ class Table(ABC):
         """Return the columns after the keys, the number of dropped rows among them."""
         return [*self.outputs, *(dropped(missing) if self.counts_dropped else ())]
 
+    @property
+    def of_all_rows(self) -> dict[str, pl.Expr]:
+        """Those of the outputs that are computed from all rows of the result, by name."""
+        return {}
+
     def finished(self, rows: Rows) -> pl.LazyFrame:
         """Return the table under the caller's names of the keys."""
-        columns = self.columns(rows.columns.request.missing)
+        columns, of_all = self.columns(rows.columns.request.missing), self.of_all_rows
+        found = [name for name in columns if name not in of_all]
+        if rows.columns.groupings is None:
+            table = self._finished(rows, found)
+        else:
+            table = self._of_groupings(rows, found)
+        if not of_all:
+            return table
+        keys = [name for name in table.collect_schema() if name not in found]
+        return table.with_columns(**of_all).select(*map(named, keys), *columns)
+
+    def _finished(self, rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:
         table = self.keyed(rows).finish(self.of(rows), columns)
         return table.select(*self.leading, pl.exclude(self.leading)) if self.leading else table
+
+    def _of_groupings(self, rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:
+        """Return the tables of all groupings, with null for the keys that one does not have."""
+        groupings, parts = rows.columns.groupings or (), rows.by_grouping()
+        tables = [self._finished(part, columns) for part in parts]
+        schemas = [table.collect_schema() for table in tables]
+        dtypes = {name: schema[name] for schema in schemas for name in schema}
+        keys = [name for name in rows.columns.result_keys if name in dtypes]
+        others = [name for name in columns if name not in self.leading]
+        return concat(
+            [
+                table.select(
+                    pl.lit(grouping_name(names)).alias(GROUPING),
+                    *self.leading,
+                    *(_key(key, schema, dtypes[key]) for key in keys),
+                    *others,
+                )
+                for names, table, schema in zip(groupings, tables, schemas, strict=True)
+            ]
+        )
+
+
+def _key(name: str, schema: pl.Schema, dtype: pl.DataType) -> pl.Expr:
+    """Return a key of a table, or null if it does not have it."""
+    return named(name) if name in schema else pl.lit(None, dtype=dtype).alias(name)

@@ -32,6 +32,11 @@ class ChanceTests(Table):
         """The columns after the keys."""
         return (*_COLUMNS, *(("p_adjusted",) if self.test.adjust else ()), "status")
 
+    @property
+    def of_all_rows(self) -> dict[str, pl.Expr]:
+        """Adjusted p-values."""
+        return adjusted(self.test.adjust)
+
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the comparisons, each with its one-sided test."""
         ranking = rank(rows)
@@ -39,8 +44,7 @@ class ChanceTests(Table):
         table = areas.rename({AVERAGE_PRECISION: "ap_a", RANDOM: "ap_b"}).with_columns(
             against=pl.lit("random"), difference=pl.col("ap_a") - pl.col("ap_b")
         )
-        tested = left_join(table, _p_values(ranking, rows, self.test.resampling), rows.keys)
-        return tested.with_columns(adjusted(self.test.adjust))
+        return left_join(table, _p_values(ranking, rows, self.test.resampling), rows.keys)
 
 
 def _p_values(ranking: Ranking, rows: Rows, resampling: Resampling) -> pl.LazyFrame:

@@ -52,6 +52,11 @@ class Differences(Table):
         return (*shown, *_TEST, *adjusted, "status")
 
     @property
+    def of_all_rows(self) -> dict[str, pl.Expr]:
+        """Adjusted p-values."""
+        return adjusted(self.comparison.adjust)
+
+    @property
     def _calibrated(self) -> bool:
         return self.comparison.calibration is not None
 
@@ -71,8 +76,7 @@ class Differences(Table):
             .with_columns(std_error=pl.when(is_tested).then(_VARIANCE.sqrt()))
             .with_columns(*_limits(comparison.level), _deviate(), status(calibrated=calibrated))
         )
-        tested = _with_p_value(estimated, in_memory=rows.in_memory)
-        return tested.with_columns(adjusted(comparison.adjust))
+        return _with_p_value(estimated, in_memory=rows.in_memory)
 
 
 # --- tests ---------------------------------------------------------------------------------
@@ -157,7 +161,7 @@ def _with_p_value(table: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
     return in_python(table, with_p_value, schema, in_memory=in_memory)
 
 
-def adjusted(adjust: Adjust | None) -> list[pl.Expr]:
+def adjusted(adjust: Adjust | None) -> dict[str, pl.Expr]:
     """Return p-values adjusted for the number of tests in the result.
 
     Holm (1979, Scand. J. Statist. 6:65) multiplies the smallest p-value by the number of tests, the
@@ -165,10 +169,10 @@ def adjusted(adjust: Adjust | None) -> list[pl.Expr]:
     number of tests over its rank. Both keep the order of the p-values.
     """
     if adjust is None:
-        return []
+        return {}
     p, place = pl.col("p_value"), pl.col("p_value").rank("ordinal").cast(pl.Int64)
     if adjust == "holm":
         ordered = (p * (p.count().cast(pl.Int64) - place + 1)).sort_by(p, nulls_last=True).cum_max()
     else:
         ordered = (p * p.count() / place).sort_by(p, nulls_last=True).cum_min(reverse=True)
-    return [ordered.gather(place - 1).clip(upper_bound=1.0).alias("p_adjusted")]
+    return {"p_adjusted": ordered.gather(place - 1).clip(upper_bound=1.0)}

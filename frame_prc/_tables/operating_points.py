@@ -14,7 +14,7 @@ import polars as pl
 
 from frame_prc._curves.curve import CURVE, wilson
 from frame_prc._curves.effective_rows import effective_share
-from frame_prc._curves.given_thresholds import LIMITS, RATES, GivenThresholds
+from frame_prc._curves.given_thresholds import LIMITS, RATES, GivenThresholds, is_retrieved
 from frame_prc._curves.operating_points import chosen, operating_points, with_merits
 from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.bootstrap import drawn_quantiles
@@ -126,7 +126,8 @@ def _cluster_counts(held: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         on="segment",
         how="inner",
     )
-    retrieved = (pl.col("score").cast(pl.Float64) >= pl.col("held")).fill_null(value=False)
+    reached = is_retrieved(pl.col("score"), pl.col("held"), ranking)
+    retrieved = reached.fill_null(value=False)
     counts = {
         "tp": pl.col("truth") & retrieved,
         "fp": ~pl.col("truth") & retrieved,
@@ -155,7 +156,7 @@ def _at_chosen(
     every_score = any(target.criterion in _EVERY_SCORE for target in wanted)
 
     def rates(points: pl.LazyFrame) -> pl.LazyFrame:
-        rated = with_merits(points.with_columns(score=pl.lit(0.0)), wanted, pl.Float64())
+        rated = with_merits(points.with_columns(score=pl.lit(0.0)), wanted, ranking)
         reached = pl.when(_TP + _FP > 0).then(precision(_TP, _FP))
         found = chosen(rated, wanted)
         return found.select("order", precision=reached, recall=recall(_TP, _POSITIVES))

@@ -44,6 +44,11 @@ class PairedDifferences(Table):
         adjusted = ("p_adjusted",) if self.paired.adjust else ()
         return (*_MODELS, *_COUNTS, *_TEST, *adjusted, "status")
 
+    @property
+    def of_all_rows(self) -> dict[str, pl.Expr]:
+        """Adjusted p-values."""
+        return adjusted(self.paired.adjust)
+
     def keyed(self, rows: Rows) -> Rows:
         """Return rows without a key for the model, and without the key of the sample."""
         return without_key(side_by_side(rows), self.paired.over)
@@ -56,13 +61,12 @@ class PairedDifferences(Table):
         areas = _areas(rows, len(self.paired.models)).drop(set(rows.keys) - set(kept)).rename(kept)
         keys = list(kept.values())
         counted = dropped(rows.columns.request.missing)
-        tested = in_python(
+        return in_python(
             areas,
             lambda frame: _compared(frame, keys, counted, self.paired),
             _schema(areas.collect_schema(), keys, counted),
             in_memory=rows.in_memory,
         )
-        return tested.with_columns(adjusted(self.paired.adjust))
 
 
 def _areas(rows: Rows, models: int) -> pl.LazyFrame:

@@ -86,10 +86,11 @@ def _in_order(rows: Rows, frame: pl.DataFrame) -> Rows:
     Scores are replaced by their dense rank: narrow keys that are already in order are sorted fast.
     """
     score = unsigned_zero(pl.col("score"), rows.score_dtype).rank("dense").cast(pl.UInt32)
-    ordered = frame.with_columns(score).sort("score", "truth", descending=[True, False])
+    descends = [not rows.ascending, False]
+    ordered = frame.with_columns(score).sort("score", "truth", descending=descends)
     columns = replace(
         rows.columns,
-        request=replace(rows.columns.request, models={None: "score"}),
+        request=replace(rows.columns.request, models={None: "score"}, model=None),
         scores=rows.columns.scores[:1],
         key_dtypes={"segment": pl.UInt32()},
     )

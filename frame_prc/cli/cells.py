@@ -8,7 +8,7 @@ import polars as pl
 
 _SMALLEST, _LARGEST = 1e-3, 1e6
 # Shown with all digits, because a rounded threshold retrieves other rows.
-_EXACT = ("threshold", "below", "best_f1_threshold")
+_EXACT = ("threshold", "below", "above", "best_f1_threshold")
 
 
 def texts(values: pl.Series, missing: str) -> list[str]:

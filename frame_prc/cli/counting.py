@@ -27,9 +27,10 @@ def counts(
         return whole
     of_part = _without_label(parameters, rows.collect_schema())
     added: list[pl.DataFrame] = []
+    ascending = parameters["ascending"]
     for place, part in enumerate(parts, 1):
         progress.text = f"counting {place} of {len(parts)}: {part}"
-        added = [frame_prc.merge_counts(*added, _count(part, of_part))]
+        added = [frame_prc.merge_counts(*added, _count(part, of_part), ascending=ascending)]
     # A label that occurs in no part is an error, which counting all rows together raises.
     is_nowhere = parameters["pos_label"] is not None and added[0]["pos"].sum() == 0
     return whole if is_nowhere else added[0].lazy()

@@ -62,6 +62,8 @@ def average_precision(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
+    model: IntoColumn | None = None,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
     over: str | None = None,
@@ -96,7 +98,9 @@ def average_precision(
         key column ``model``.
     by
         Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
-        are one segment.
+        are one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes
+        several groupings in one result: a first column ``grouping`` names the keys of each row
+        (``"region, device"``; ``"all rows"``), and the keys that it does not have are null.
     weight
         Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
         another of their values is missing. Other weights must be at least 1e-150, and their sum
@@ -113,6 +117,15 @@ def average_precision(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     pos_squares, neg_squares
         Columns with the sums of squared weights that belong to ``pos`` and ``neg``. An interval
         needs them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns
@@ -199,7 +212,7 @@ def average_precision(
         weights, fewer than 20 effective positives; with clusters, fewer than 20 effective clusters
         with positives). ``"below_chance"`` replaces both if the whole interval lies below the
         average precision of a random ranking (``random_average_precision`` of :func:`summary`). If
-        a lower score means more likely positive, negate the score.
+        a lower score means more likely positive, pass ``ascending=True``.
 
         With ``calibrate``, ``reference_prevalence`` and ``calibrated_average_precision`` take the
         place of ``average_precision``; they are followed by the interval. The area is also null
@@ -260,12 +273,14 @@ def average_precision(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
+        model=model,
         pos_squares=pos_squares,
         neg_squares=neg_squares,
         cluster=cluster,
     )
     bounds = check_option("bounds", bounds, (True, False))
-    bins = bins_of(thresholds)
+    bins = bins_of(thresholds, ascending=ascending)
     interval = interval_of(
         ci, ci_method, cluster, resampling(replicates, seed, stratified, cluster)
     )
@@ -308,6 +323,8 @@ def auc(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
+    model: IntoColumn | None = None,
     method: Method | Sequence[Method] = "step",
     start: Start = "one",
     recall_range: tuple[float, float] | None = None,
@@ -339,7 +356,9 @@ def auc(
         key column ``model``.
     by
         Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
-        are one segment.
+        are one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes
+        several groupings in one result: a first column ``grouping`` names the keys of each row
+        (``"region, device"``; ``"all rows"``), and the keys that it does not have are null.
     weight
         Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
         another of their values is missing. Other weights must be at least 1e-150, and their sum
@@ -356,6 +375,15 @@ def auc(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     method
         One method, or a list for one row per segment and method, in this order. See the notes.
     start
@@ -463,7 +491,7 @@ def auc(
     methods = method_list(method)
     start = check_option("start", start, STARTS)
     standardised = check_option("standardised", standardised, (True, False))
-    bounds, bins = recall_bounds(recall_range, methods), bins_of(thresholds)
+    bounds, bins = recall_bounds(recall_range, methods), bins_of(thresholds, ascending=ascending)
     asked = request(
         truth,
         score,
@@ -473,6 +501,8 @@ def auc(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
+        model=model,
         cluster=cluster,
     )
     reference = calibration(calibrate)
@@ -486,7 +516,11 @@ def auc(
 
 @verb
 def average_precision_expr(
-    truth: str | pl.Expr, score: str | pl.Expr, weight: str | pl.Expr | None = None
+    truth: str | pl.Expr,
+    score: str | pl.Expr,
+    weight: str | pl.Expr | None = None,
+    *,
+    ascending: bool = False,
 ) -> pl.Expr:
     """Average precision as one Polars expression, for any context that aggregates.
 
@@ -501,6 +535,8 @@ def average_precision_expr(
         Column of scores, of any numeric dtype; higher means more likely positive.
     weight
         Column of sample weights from 1e-150 to 1e150. Rows of weight 0 are ignored.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks.
 
     Returns
     -------
@@ -538,18 +574,19 @@ def average_precision_expr(
     │ south  ┆ 0.5               │
     └────────┴───────────────────┘
     """
+    ascending = check_option("ascending", ascending, (True, False))
     truth = _column("truth", truth)
     score = _per_row(_column("score", score), truth)
     undefined = ((truth != 0) & (truth != 1)).fill_null(value=True)
     undefined = undefined | score.is_null() | score.abs().cast(pl.Float64).is_nan()
     if weight is None:
-        area = rank_expression(truth == 1, score)
+        area = rank_expression(truth == 1, score, ascending=ascending)
     else:
         weight = _per_row(_column("weight", weight), truth).cast(pl.Float64)
         in_range = weight.is_between(SMALLEST_WEIGHT, LARGEST_WEIGHT)
         is_weight = ((weight == 0) | in_range).fill_null(value=False)
         undefined = (undefined & (weight != 0)) | ~is_weight
-        area = weighted_expression(truth == 1, score, weight)
+        area = weighted_expression(truth == 1, score, weight, ascending=ascending)
     return pl.when(~undefined.any()).then(area).alias(AVERAGE_PRECISION)
 
 

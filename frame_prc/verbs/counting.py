@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
@@ -44,6 +45,8 @@ def counts(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
+    model: IntoColumn | None = None,
     thresholds: int | Sequence[float] | None = None,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
@@ -67,7 +70,9 @@ def counts(
         key column ``model``.
     by
         Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
-        are one segment.
+        are one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes
+        several groupings in one result: a first column ``grouping`` names the keys of each row
+        (``"region, device"``; ``"all rows"``), and the keys that it does not have are null.
     weight
         Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
         another of their values is missing. Other weights must be at least 1e-150, and their sum
@@ -84,6 +89,15 @@ def counts(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     thresholds
         Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to 1. A
         number is for probabilities: scores below 0 or above 1.001 are then an error. Thresholds
@@ -106,7 +120,8 @@ def counts(
         descending. Rows that are never retrieved come last in their segment, with a null threshold.
         With ``thresholds``, a column ``below`` follows ``threshold``, both as floats: a bin holds
         the scores from ``threshold`` up to, but not including, ``below``. Only bins with rows are
-        returned.
+        returned. With ``ascending``, thresholds ascend, and a column ``above`` replaces ``below``:
+        a bin holds the scores above it, up to ``threshold``.
 
     Raises
     ------
@@ -142,7 +157,7 @@ def counts(
     """
     check_frame(frame, engines=True)
     squares = check_option("squares", squares, (True, False))
-    bins = bins_of(thresholds)
+    bins = bins_of(thresholds, ascending=ascending)
     asked = request(
         truth,
         score,
@@ -152,6 +167,8 @@ def counts(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
+        model=model,
         pos_squares=pos_squares,
         neg_squares=neg_squares,
     )
@@ -162,7 +179,7 @@ def counts(
 
 
 @verb
-def merge_counts(*frames: FrameT) -> FrameT:
+def merge_counts(*frames: FrameT, ascending: bool = False) -> FrameT:
     """Add up counts of parts into the counts of the whole.
 
     Parameters
@@ -170,12 +187,15 @@ def merge_counts(*frames: FrameT) -> FrameT:
     frames
         Frames of one kind, as :func:`frame_prc.counts` returns them: with the same keys, in the
         same dtypes, and either exact or in the same bins.
+    ascending
+        ``True`` for counts with ``ascending``: their thresholds ascend.
 
     Returns
     -------
     Same kind as ``frames``
         Counts with the columns of the first frame, sorted by the keys, then by threshold
-        descending. They equal the counts of all rows together, exactly for integers.
+        descending, or with ``ascending`` ascending. They equal the counts of all rows together,
+        exactly for integers.
 
     Raises
     ------
@@ -213,11 +233,14 @@ def merge_counts(*frames: FrameT) -> FrameT:
                 "merge_counts(*frames)",
             )
         check_frame(frame, takes_counts=False)
-    return apply_all(frames, merge, Counts().reserved)
+    ascending = check_option("ascending", ascending, (True, False))
+    return apply_all(frames, partial(merge, ascending=ascending), Counts().reserved)
 
 
 @verb
-def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list[float]:
+def quantile_thresholds(
+    frame: AnyFrame, score: IntoColumn, number: int, *, ascending: bool = False
+) -> list[float]:
     """Find thresholds that divide the rows into about equal parts, in one pass over the scores.
 
     Parameters
@@ -228,11 +251,15 @@ def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list
         Column of scores, of any numeric dtype. Null and NaN are skipped.
     number
         How many thresholds to find, 2 or more.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks: the
+        thresholds then cover all scores from above, as bins up to a threshold need.
 
     Returns
     -------
     list of float
-        Ascending thresholds, the first of them the lowest score. There are fewer than ``number`` if
+        Ascending thresholds, the first of them the lowest score (with ``ascending``, the last of
+        them the highest). There are fewer than ``number`` if
         many scores are equal to within a thousandth. If positives are rare, most rows have low
         scores, so most thresholds are low, where a curve needs few. Thresholds that divide only the
         positive rows, after ``float("-inf")``, then describe the curve better.
@@ -253,9 +280,11 @@ def quantile_thresholds(frame: AnyFrame, score: IntoColumn, number: int) -> list
     [0.125, 0.375, 0.625, 0.875]
     """
     check_frame(frame, takes_counts=False)
+    ascending = check_option("ascending", ascending, (True, False))
     in_memory = not isinstance(frame, pl.LazyFrame)
+    found = threshold_number(number)
     scores = scan(frame, names_of([score]) or None)
-    return find_thresholds(scores, score, threshold_number(number), in_memory=in_memory)
+    return find_thresholds(scores, score, found, ascending=ascending, in_memory=in_memory)
 
 
 @verb

@@ -55,6 +55,8 @@ def curve(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
+    model: IntoColumn | None = None,
     start: Start = "one",
     keep: Keep = "all",
     envelope: bool = False,
@@ -68,7 +70,8 @@ def curve(
 ) -> FrameT:
     """Exact precision-recall curve of each segment: one row per distinct score.
 
-    A row is predicted positive at a threshold if ``score >= threshold``.
+    A row is predicted positive at a threshold if ``score >= threshold``, or with ``ascending`` if
+    ``score <= threshold``.
 
     Parameters
     ----------
@@ -82,7 +85,9 @@ def curve(
         key column ``model``.
     by
         Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
-        are one segment.
+        are one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes
+        several groupings in one result: a first column ``grouping`` names the keys of each row
+        (``"region, device"``; ``"all rows"``), and the keys that it does not have are null.
     weight
         Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
         another of their values is missing. Other weights must be at least 1e-150, and their sum
@@ -99,6 +104,15 @@ def curve(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     start
         The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``: precision 1,
         as in scikit-learn and yardstick. ``"first"``: the precision of the first real point, as in
@@ -149,10 +163,11 @@ def curve(
     Same kind as ``frame``
         The keys, then ``threshold`` (the score's float dtype; Float64 for integers and decimals),
         ``tp, fp, fn, tn`` (Int64; Float64 if weighted), ``precision, recall`` (Float64, from 0 to
-        1) and the columns requested. Sorted by the keys, then by threshold descending, so recall
-        ascends and the rows are in drawing order. Undefined values are null: recall in a segment
-        without positives, precision at a given threshold that no row reaches, gains before the
-        first true positive, and an interval of precision where no row is retrieved.
+        1) and the columns requested. Sorted by the keys, then by threshold descending (with
+        ``ascending``, ascending), so recall ascends and the rows are in drawing order. Undefined
+        values are null: recall in a segment without positives, precision at a given threshold that
+        no row reaches, gains before the first true positive, and an interval of precision where no
+        row is retrieved.
 
         With ``recalls``, ``at_recall`` (Float64) comes before ``threshold``, every segment has a
         row for each, ascending, and the rest is null where no threshold reaches the recall. With
@@ -200,7 +215,7 @@ def curve(
     check_cluster(cluster, ci)
     z = None if ci is None else normal_quantile(confidence(ci))
     extras = Extras(envelope, gain, prevalence(calibrate), z)
-    bins = bins_of(thresholds)
+    bins = bins_of(thresholds, ascending=ascending)
     asked = request(
         truth,
         score,
@@ -210,6 +225,8 @@ def curve(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
+        model=model,
         cluster=cluster,
     )
     grid = recall_grid(recalls, over, start=start, keep=kept, extras=extras.columns())
@@ -237,6 +254,8 @@ def band(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
+    model: IntoColumn | None = None,
     recalls: int | Sequence[float] = 101,
     ci: float = 0.95,
     cluster: IntoColumn | None = None,
@@ -261,7 +280,9 @@ def band(
         key column ``model``.
     by
         Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
-        are one segment.
+        are one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes
+        several groupings in one result: a first column ``grouping`` names the keys of each row
+        (``"region, device"``; ``"all rows"``), and the keys that it does not have are null.
     weight
         Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
         another of their values is missing. Other weights must be at least 1e-150, and their sum
@@ -278,6 +299,15 @@ def band(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     recalls
         The recalls, the same for every segment: an ascending list, or how many to space equally
         from 0 to 1.
@@ -353,6 +383,8 @@ def band(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
+        model=model,
         cluster=cluster,
     )
     return run(frame, asked, Band(grid, level, drawn))

@@ -33,6 +33,8 @@ def operating_points(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
+    model: IntoColumn | None = None,
     recall: float | Sequence[float] | None = None,
     precision: float | Sequence[float] | None = None,
     threshold: float | Sequence[float] | IntoColumn | AnyFrame | None = None,
@@ -64,7 +66,9 @@ def operating_points(
         key column ``model``.
     by
         Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
-        are one segment.
+        are one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes
+        several groupings in one result: a first column ``grouping`` names the keys of each row
+        (``"region, device"``; ``"all rows"``), and the keys that it does not have are null.
     weight
         Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
         another of their values is missing. Other weights must be at least 1e-150, and their sum
@@ -81,6 +85,15 @@ def operating_points(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     recall
         The most precise point with at least this recall, above 0 and up to 1. Of equally precise
         points, the one of highest recall.
@@ -207,6 +220,8 @@ def operating_points(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
+        model=model,
         cluster=cluster,
         threshold=column,
     )

@@ -53,6 +53,8 @@ def write_ggplot(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
+    model: IntoColumn | None = None,
     start: Start = "one",
     keep: Keep = "corners",
     ci: float | None = None,
@@ -97,6 +99,15 @@ def write_ggplot(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     start
         The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``: precision 1,
         as in scikit-learn and yardstick. ``"first"``: the precision of the first real point, as in
@@ -175,11 +186,13 @@ def write_ggplot(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
+        model=model,
         cluster=cluster,
     )
     if is_curve(given):
         check_unused(**given, start=start, keep=keep, ci=ci)
-        curve = read_curve(scan_all(frame))
+        curve = read_curve(scan_all(frame), ascending=ascending)
         check_keys(curve.keys)
         points, areas, clusters = curve.points.lazy(), _areas_of_curve(curve), None
         models: list[str] = []

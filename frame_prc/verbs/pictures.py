@@ -52,6 +52,8 @@ def plot(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
+    model: IntoColumn | None = None,
     x: ChartX = "recall",
     start: Start = "one",
     ci: float | None = None,
@@ -106,6 +108,15 @@ def plot(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
     x
         ``"recall"``: draw precision over recall. ``"threshold"``: draw precision, recall and F1
         over the threshold, each segment and model in a panel of its own, and show the confusion
@@ -193,7 +204,9 @@ def plot(
     check_altair("plot")
     start = check_option("start", start, STARTS)
     look = chart_look(dark, title, width, height)
-    options = chart_options(x, ci, band, iso_f1, points, roc, threshold, facet, look)
+    options = chart_options(
+        x, ci, band, iso_f1, points, roc, threshold, facet, look, ascending=ascending
+    )
     from frame_prc._charts import curves, saving, thresholds  # noqa: PLC0415 - Altair takes its time
 
     given = Given(
@@ -205,6 +218,8 @@ def plot(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
+        model=model,
         cluster=cluster,
     )
     draw = thresholds.plot if options.x == "threshold" else curves.plot
@@ -223,6 +238,8 @@ def plot_summary(
     missing: Missing = "raise",
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
+    ascending: bool = False,
+    model: IntoColumn | None = None,
     ci: float = 0.95,
     cluster: IntoColumn | None = None,
     baseline: str | None = None,
@@ -270,6 +287,16 @@ def plot_summary(
         Columns with the number of positives and of negatives in each row, instead of ``truth``, for
         data that are already aggregated. Rows with the same score are added up. Integers are counts
         of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. Models are then evaluated separately, also with
+        ``missing="drop"``.
     ci
         The level of the intervals. A dot is hollow if it has no interval, or is from so few rows
         that its interval may cover less.
@@ -301,9 +328,9 @@ def plot_summary(
         precision of a random ranking (with weights, at the prevalence), and the numbers of
         positives and of rows. The points of a curve frame count as ties, so any ``keep`` other than
         ``"all"`` moves its ticks towards the prevalence. A difference is the first model minus the
-        second, or each model minus the baseline; for counts or a curve frame it has no interval.
-        Segments whose average precision is undefined have the reason instead of the dot; sorted by
-        value or difference, they come last. Save the chart as one of :func:`plot`.
+        second, or each model minus the baseline; for counts, a curve frame or ``model`` it has no
+        interval. Segments whose average precision is undefined have the reason instead of the dot;
+        sorted by value or difference, they come last. Save the chart as one of :func:`plot`.
 
         If one key has dates or datetimes, and ``sort`` is not given, the chart has time as its
         horizontal axis, with a line and a ribbon per model, a dashed line for a random ranking, and
@@ -370,6 +397,8 @@ def plot_summary(
         missing=missing,
         pos=pos,
         neg=neg,
+        ascending=ascending,
+        model=model,
         cluster=cluster,
     )
     pairs = _pairs(given, level, baseline, calibrate)
@@ -390,7 +419,8 @@ def _chart_source(
     """Return the segments of rows, of counts, or of a curve frame."""
     if is_curve(given):
         check_unused(**given, start=start)
-        return source_of_curve(scan_all(frame).collect(), reference)
+        points = scan_all(frame).collect()
+        return source_of_curve(points, reference, ascending=given["ascending"])
     rows = rows_in_memory(frame, request(**given), CURVE, common_rows=common_rows)
     return source_of_rows(rows, start, reference)
 
@@ -399,7 +429,7 @@ def _pairs(
     given: Given, level: float, baseline: str | None, calibrate: object
 ) -> Comparison | None:
     """Return which models to compare on the same rows, where there are single rows of several."""
-    if given["truth"] is None or given["score"] is None:
+    if given["truth"] is None or given["score"] is None or given["model"] is not None:
         return None
     asked = request(**given)
     pair = 2

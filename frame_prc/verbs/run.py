@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from frame_prc._engines.engine import Engine, check_request
 from frame_prc._frames.border import FrameT, apply, scan
+from frame_prc._lazy import in_python
 from frame_prc._request.packages import install_hint
-from frame_prc._request.roles import Request
-from frame_prc._request.specs import (
-    MODEL,
+from frame_prc._request.roles import Request, check_one_grouping
+from frame_prc._rows.columns import collected, resolve, selected, with_common_rows
+from frame_prc._rows.long import (
+    PLACEHOLDERS,
+    models_of,
+    put_side_by_side,
+    side_by_side_columns,
+    wide_schema,
 )
-from frame_prc._rows.columns import collected, resolve, with_common_rows
-from frame_prc._rows.rows import Rows, read
+from frame_prc._rows.rows import Rows, computed, read
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import FrameError
 
@@ -34,7 +40,39 @@ def run(
     def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
         return table.finished(read(lf, resolve(lf, request, reserved), in_memory=in_memory))
 
-    made = [*reserved, *([MODEL] if request.several_models else [])]
+    made = [*reserved, *request.made_keys]
+    return apply(frame, plan, request.column_names(), request.amount_names(), made)
+
+
+def run_by_model(
+    frame: FrameT, request: Request, sample: Table, make: Callable[[Request], Table]
+) -> FrameT:
+    """Return the table that compares the models of long data, each of which has rows of its own.
+
+    ``make`` makes it from a request with the models, which are known once the rows are read. So it
+    is a step of the plan. ``sample`` is the table for other models: it has the same columns.
+    """
+    reserved = dict.fromkeys([*sample.reserved, *sample.columns(request.missing)])
+    made = [*reserved, *replace(request, side_by_side=True).made_keys]
+
+    def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
+        long, columns = selected(lf, resolve(lf, request, reserved))
+        empty = side_by_side_columns(columns, PLACEHOLDERS)
+        nothing = pl.LazyFrame(schema=wide_schema(long.collect_schema(), columns, empty))
+        schema = sample.finished(read(nothing, empty, in_memory=False)).collect_schema()
+
+        def compared(found: pl.DataFrame) -> pl.DataFrame:
+            models = models_of(found, columns)
+            if not models:
+                return pl.DataFrame(schema=schema)
+            wide, moved = put_side_by_side(found, columns, models)
+            rows = read(wide.lazy(), moved, in_memory=True)
+            return make(moved.request).finished(rows).collect(engine="in-memory")
+
+        if in_memory:
+            return compared(computed(long)).lazy()
+        return in_python(long, compared, schema, in_memory=False)
+
     return apply(frame, plan, request.column_names(), request.amount_names(), made)
 
 
@@ -58,6 +96,7 @@ def rows_in_memory(
 
     With ``common_rows``, ``missing="drop"`` drops the same rows for all models.
     """
+    check_one_grouping(asked)
     lf = scan(frame, asked.column_names(), asked.amount_names())
     columns = resolve(lf, asked, outputs)
     if common_rows and asked.missing == "drop":

@@ -48,6 +48,8 @@ def test_every_parameter_of_a_verb_is_an_option(command):
         ("curve --thresholds 5 --start none", "curve", {"thresholds": 5, "start": None}),
         ("curve --start None", "curve", {"start": None}),
         ("ap --calibrate .2", "average_precision", {"calibrate": 0.2}),
+        ("curve --ascending", "curve", {"ascending": True}),
+        ("ap --model user", "average_precision", {"model": "user"}),
         ("ap --calibrate pooled", "average_precision", {"calibrate": "pooled"}),
         ("summary --overall", "summary", {"overall": True}),
         ("summary --calibrate .2", "summary", {"calibrate": 0.2}),

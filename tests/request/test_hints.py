@@ -286,7 +286,7 @@ def test_a_parameter_of_other_verbs_is_told_with_them(name, asked, says):
 
 
 def test_the_expression_of_a_score_names_its_parameters():
-    with pytest.raises(ParameterError, match=r"Allowed: truth=, weight=\. Hint: .* weight=\?$"):
+    with pytest.raises(ParameterError, match=r"weight=, ascending=\. Hint: .* weight=\?$"):
         pl.col("score").prc.average_precision("late", sample_weight="w")
 
 

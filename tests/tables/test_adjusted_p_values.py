@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+import strategies  # noqa: F401 - sets how many examples are tried
 from comparisons import ROWS, compared
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,7 +91,7 @@ def test_nothing_to_adjust_is_null(kind, adjust):
 def test_adjusted_p_values_are_those_of_statsmodels(adjust, method, p):
     multipletests = require_module("statsmodels.stats.multitest").multipletests
     table = pl.LazyFrame({"p_value": p}, schema={"p_value": pl.Float64})
-    found = table.select(_compare.adjusted(adjust)).collect().to_series().to_list()
+    found = table.select(**_compare.adjusted(adjust)).collect().to_series().to_list()
     known = [value for value in p if value is not None]
     expected = iter(multipletests(known, method=method)[1] if known else [])
     assert found == [None if v is None else pytest.approx(next(expected), rel=1e-12) for v in p]

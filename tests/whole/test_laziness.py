@@ -47,6 +47,10 @@ def counting_source(rows: pl.DataFrame) -> tuple[pl.LazyFrame, list[set[str]]]:
     [
         pytest.param(TRUTH, "late|other", id="rows"),
         pytest.param({**TRUTH, "by": "region"}, "late|other|region", id="by"),
+        pytest.param({**TRUTH, "model": "region"}, "late|other|region", id="model"),
+        pytest.param(
+            {**TRUTH, "by": [["region"], ["day"], []]}, "late|other|region|day", id="groupings"
+        ),
         pytest.param(
             {**TRUTH, "by": ["region", pl.col("day").dt.month()]},
             "late|other|region|day",

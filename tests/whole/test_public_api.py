@@ -34,7 +34,7 @@ VERBS = [
 ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
 COMMON = (
     "frame, truth=None, score=None, *, by=None, weight=None, pos_label=None, missing='raise', "
-    "pos=None, neg=None"
+    "pos=None, neg=None, ascending=False, model=None"
 )
 SIGNATURES = {
     "auc": f"({COMMON}, method='step', start='one', recall_range=None, standardised=False, "
@@ -44,19 +44,19 @@ SIGNATURES = {
     "thresholds=None, bounds=False, ci=None, ci_method='influence', cluster=None, "
     "replicates=1000, stratified=False, seed=None, calibrate=None, top=None, "
     "normaliser='positives')",
-    "average_precision_expr": "(truth, score, weight=None)",
+    "average_precision_expr": "(truth, score, weight=None, *, ascending=False)",
     "band": f"({COMMON}, recalls=101, ci=0.95, cluster=None, replicates=1000, stratified=False, "
     "seed=None)",
     "compare": "(frame, truth, score, *, by=None, weight=None, pos_label=None, missing='raise', "
-    "ci=0.95, cluster=None, baseline=None, against=None, measure=None, calibrate=None, over=None, "
-    "method='t', replicates=1000, seed=None, adjust=None)",
+    "ascending=False, model=None, row=None, ci=0.95, cluster=None, baseline=None, against=None, "
+    "measure=None, calibrate=None, over=None, method='t', replicates=1000, seed=None, adjust=None)",
     "counts": f"({COMMON}, thresholds=None, pos_squares=None, neg_squares=None, squares=False)",
     "curve": f"({COMMON}, start='one', keep='all', envelope=False, gain=False, calibrate=None, "
     "thresholds=None, ci=None, cluster=None, recalls=None, over=None)",
     "heterogeneity": f"({COMMON}, pos_squares=None, neg_squares=None, cluster=None, "
     "measure='calibrated', calibrate=None)",
     "iso_f1": "(f_scores=(0.2, 0.4, 0.6, 0.8), points=101)",
-    "merge_counts": "(*frames)",
+    "merge_counts": "(*frames, ascending=False)",
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
     "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ci=None, cluster=None, "
@@ -66,7 +66,7 @@ SIGNATURES = {
     "height=None)",
     "plot_summary": f"({COMMON}, ci=0.95, cluster=None, baseline=None, calibrate=None, "
     "sort=None, dark=False, title=None, width=None)",
-    "quantile_thresholds": "(frame, score, number)",
+    "quantile_thresholds": "(frame, score, number, *, ascending=False)",
     "summary": f"({COMMON}, pos_squares=None, neg_squares=None, ci=0.95, cluster=None, "
     "calibrate='pooled', overall=False, segments='fixed')",
     "write_ggplot": f"({COMMON}, start='one', keep='corners', ci=None, cluster=None, "
@@ -77,12 +77,12 @@ OWN_WORDS = {
     "auc": {"calibrate", "ci", "missing", "start", "thresholds"},
     "average_precision": {"calibrate", "ci", "cluster", "missing", "over", "thresholds"},
     "band": {"ci", "recalls"},
-    "compare": {"calibrate", "ci", "cluster", "missing", "over", "score"},
+    "compare": {"calibrate", "ci", "cluster", "missing", "model", "over", "score"},
     "counts": {"thresholds"},
     "heterogeneity": {"by", "calibrate", "cluster"},
     "operating_points": {"ci", "missing"},
     "summary": {"calibrate", "ci", "missing"},
-    "write_ggplot": {"ci", "frame", "keep"},
+    "write_ggplot": {"by", "ci", "frame", "keep"},
 }
 
 every_verb = pytest.mark.parametrize("verb", VERBS)

@@ -1,0 +1,430 @@
+"""Comparisons: of models, of segments with others or with chance, and how far segments differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from frame_prc._frames.border import FrameT, check_frame
+from frame_prc._request.comparisons import (
+    chance_test,
+    check_long,
+    check_measure,
+    check_segments,
+    paired,
+    paired_test,
+)
+from frame_prc._request.near_misses import verb
+from frame_prc._request.options import (
+    comparison,
+    reference,
+    resampling,
+)
+from frame_prc._request.roles import Request, check_one_grouping, request
+from frame_prc._request.specs import (
+    Adjust,
+    Against,
+    IntoColumn,
+    IntoKeys,
+    IntoScores,
+    Measure,
+    Missing,
+    PairedTest,
+)
+from frame_prc._rows.long import PLACEHOLDERS, of_models
+from frame_prc._rows.table import Table
+from frame_prc._tables.chance_test import ChanceTests
+from frame_prc._tables.compare import Differences
+from frame_prc._tables.heterogeneity import Heterogeneity
+from frame_prc._tables.paired import PairedDifferences
+from frame_prc.verbs.run import run, run_by_model
+
+
+@verb
+def compare(
+    frame: FrameT,
+    truth: IntoColumn,
+    score: IntoScores,
+    *,
+    by: IntoKeys | None = None,
+    weight: IntoColumn | None = None,
+    pos_label: object = None,
+    missing: Missing = "raise",
+    ascending: bool = False,
+    model: IntoColumn | None = None,
+    row: IntoColumn | None = None,
+    ci: float = 0.95,
+    cluster: IntoColumn | None = None,
+    baseline: str | None = None,
+    against: Against | None = None,
+    measure: Measure | None = None,
+    calibrate: float | Literal["pooled"] | None = None,
+    over: str | None = None,
+    method: PairedTest = "t",
+    replicates: int = 1000,
+    seed: int | None = None,
+    adjust: Adjust | None = None,
+) -> FrameT:
+    """Compare models on the same rows, or each segment with the others or with chance.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+    truth
+        Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
+    score
+        The models: a list of columns, or ``{name: column}``; higher means more likely positive.
+        With ``against``, it may be one column.
+    by
+        Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
+        are one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes
+        several groupings in one result: a first column ``grouping`` names the keys of each row
+        (``"region, device"``; ``"all rows"``), and the keys that it does not have are null.
+    weight
+        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
+        another of their values is missing. Other weights must be at least 1e-150, and their sum
+        below 1e150.
+    pos_label
+        The value of ``truth`` that is the positive class; all other values are negative. It is an
+        error if the value never occurs.
+    missing
+        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+        ``"drop"``: if a row lacks the score of any model, leave it out for all models, and report
+        the number of such rows in ``n_dropped``; with ``against``, where models are evaluated
+        separately, leave it out only for the models whose score it lacks. ``"unretrieved"``: count
+        a row without a score in the totals, as one that no threshold retrieves; a missing truth
+        still raises.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. Models are compared in sorted order; those of a lazy frame are
+        known at collect, where an unknown ``baseline`` raises. With ``against``, the column becomes
+        the first key of the result, called ``model``.
+    row
+        Column that identifies an item within the segments of ``by``, to match the rows of several
+        models. Required with ``model``, unless segments are compared. It is an error if a model has
+        two rows of an item, or if an item's truth, weight or cluster differs between models. An
+        item without a row of some model is an error too; ``missing="drop"`` leaves it out for all
+        models, and ``"unretrieved"`` takes it as never retrieved by that model.
+    ci
+        The level of the confidence interval for the difference in the population from which the
+        rows were sampled.
+    cluster
+        Column that names groups of rows that are not independent (same user, same day); the groups
+        are then taken as independent.
+    baseline
+        The name of a model. Each other model is compared with it, instead of each with each.
+    against
+        What each segment is compared with; each model is compared with itself. ``"rest"``: all rows
+        outside it. The work is rows times segments: 400,000 rows in 2,000 segments take a minute or
+        two, and a product above 4 billion is an error. ``"overall"``: all rows, including its own.
+        ``"previous"``: the segment before it in the order of the last key in ``by``, such as the
+        week before, among those with the same other keys; a segment that does not occur is skipped,
+        and a null key has no place in this order. A dictionary such as ``{"region": "north"}``: the
+        segment with these values of the keys, among those with the same other keys; ``None`` stands
+        for a missing key. ``"random"``: test whether each segment (or, without ``by``, each model)
+        is better than a random order of its labels; needs NumPy, and does not take ``cluster``.
+        Then ``ap_b`` is ``random_average_precision`` as in :func:`summary`, and the p-value is
+        one-sided: ``(1 + hits) / (1 + replicates)``, with hits the random orders whose average
+        precision is at least ``ap_a``, up to a relative rounding error of 1e-12. Scores, ties and
+        weights stay with their rows; only labels move.
+    measure
+        ``"calibrated"``: compare the calibrated average precision, with both sides at the same
+        prevalence. ``"average_precision"``: compare it as it is; it grows with the prevalence, so
+        segments of unequal prevalence differ for that reason alone. By default segments are
+        compared by the calibrated one, and models, which have the same rows, by the plain one.
+    calibrate
+        The prevalence for ``measure="calibrated"``: a number between 0 and 1, or ``"pooled"``, the
+        default: the share of positives of all rows of the model.
+    over
+        A key in ``by`` whose segments are themselves a sample (queries, users, folds) that stands
+        for others like them. Models are then compared by the mean of their differences over these
+        segments, within each combination of the other keys: a paired test with segments as the
+        independent units. Not with ``against`` or ``cluster``.
+    method
+        The test with ``over``. ``"t"``: Student's t. ``"permutation"``: flip the signs of the
+        differences; needs NumPy. With up to 16 segments all combinations of signs are evaluated,
+        otherwise ``replicates`` random ones, and the p-value is ``(1 + hits) / (1 + replicates)``.
+    replicates
+        Number of random permutations, up to 1,000,000. No p-value is below ``1 / (1 +
+        replicates)``, unless all combinations of signs are evaluated.
+    seed
+        Integer that makes random permutations reproducible: the same seed gives the same p-value
+        for any kind of frame, any order of the rows, and any other segments. ``None`` draws new
+        ones each time.
+    adjust
+        Add ``p_adjusted``, the p-values corrected for multiple testing over all rows of the result
+        that have one: ``"holm"`` controls the probability of any false positive, ``"bh"``
+        (Benjamini & Hochberg 1995) the expected share of false positives.
+
+    Returns
+    -------
+    Same kind as ``frame``
+        The keys, then ``model_a, model_b`` (String; with ``against``, a column ``against``
+        instead), ``n, n_pos`` of the segment as in :func:`average_precision`, ``ap_a, ap_b`` (the
+        average precision of the two models; with ``against``, of the segment and of what it is
+        compared with), ``difference`` (``ap_a - ap_b``), ``std_error, ci_low, ci_high, p_value``
+        (Float64; two-sided), ``p_adjusted`` if requested, and ``status`` (String) as in
+        :func:`average_precision`; with ``against``, it describes the worse of the two sides. With
+        ``missing="drop"``, also ``n_dropped``. Sorted by the keys, then in the order of the models.
+        A baseline is ``model_b``.
+
+        With ``against``, also ``measure``, before ``n``, and after ``n_pos`` ``prevalence_a,
+        prevalence_b`` of both sides. For ``measure="calibrated"``, ``reference_prevalence`` is the
+        prevalence that ``ap_a`` and ``ap_b`` are calibrated to. A segment that has nothing to be
+        compared with, such as the first week, has nulls and the status ``"empty"``. A named segment
+        is in the result too, with a difference of 0 and no test.
+
+        With ``against="random"`` there is no measure, prevalence, ``std_error`` or interval, and
+        the p-value is null if there are no positives or no negatives.
+
+        With ``over``, the keys are the others, ``n_segments`` (how many have an average precision)
+        and ``n_undefined`` (how many do not) replace ``n, n_pos``, and ``ap_a, ap_b`` are means
+        over the segments. ``std_error`` and the interval are those of the mean difference, by
+        Student's t; they are null if all differences are equal. ``status`` is ``"ok"``, or
+        ``"few_segments"`` with fewer than 6.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        At the call, for invalid parameters, for columns that do not exist or have the wrong dtype,
+        and if there is nothing to compare.
+    DataError
+        If the data contain invalid values. For a lazy frame, when the result is collected.
+
+    Notes
+    -----
+    The standard error comes from the difference of the two influences of each row (with
+    ``cluster``, of each cluster), so it accounts for models that find the same rows hard, and for
+    clusters that have rows on both sides. The
+    interval is for the plain difference, while the p-value tests the difference of the two logits;
+    if they disagree, go by the p-value. Standard error, interval and p-value are null if the rows
+    show no spread: two models that rank alike, a single positive, or an area of 1 or 0 with fewer
+    than 20 effective positives. ``docs/statistics.md`` in the repository has the formulas and
+    simulated error rates.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame(
+    ...     {
+    ...         "late": [True, False, True, False, True, False],
+    ...         "old": [0.5, 0.8, 0.3, 0.6, 0.7, 0.2],
+    ...         "new": [0.9, 0.8, 0.7, 0.4, 0.6, 0.3],
+    ...     }
+    ... )
+    >>> df.prc.compare("late", ["new", "old"]).select(
+    ...     "model_a", "model_b", "ap_a", "ap_b", "difference", "std_error", "p_value"
+    ... )
+    shape: (1, 7)
+    ┌─────────┬─────────┬──────────┬──────────┬────────────┬───────────┬─────────┐
+    │ model_a ┆ model_b ┆ ap_a     ┆ ap_b     ┆ difference ┆ std_error ┆ p_value │
+    │ ---     ┆ ---     ┆ ---      ┆ ---      ┆ ---        ┆ ---       ┆ ---     │
+    │ str     ┆ str     ┆ f64      ┆ f64      ┆ f64        ┆ f64       ┆ f64     │
+    ╞═════════╪═════════╪══════════╪══════════╪════════════╪═══════════╪═════════╡
+    │ new     ┆ old     ┆ 0.805556 ┆ 0.533333 ┆ 0.272222   ┆ 0.179627  ┆ 0.35314 │
+    └─────────┴─────────┴──────────┴──────────┴────────────┴───────────┴─────────┘
+    """
+    check_frame(frame, takes_counts=False)
+    asked = request(
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        ascending=ascending,
+        model=model,
+        row=row,
+        cluster=cluster,
+    )
+    drawn = resampling(replicates, seed, False, None)
+    test = paired_test(against, over, method, drawn)
+    if over is not None or (isinstance(against, str) and against == "random"):
+        check_measure(measure, calibrate)
+    check_long(asked, against)
+    if isinstance(against, str) and against == "random":
+        return run(frame, asked, ChanceTests(chance_test(drawn, adjust, baseline, cluster)))
+
+    def table(models: Request, base: str | None = baseline) -> Table:
+        """Return what compares the models of a request."""
+        if over is not None:
+            return PairedDifferences(paired(models, ci, base, over, test, drawn, adjust, cluster))
+        compared = comparison(
+            models,
+            ci,
+            baseline=base,
+            against=against,
+            measure=measure,
+            calibrate=calibrate,
+            adjust=adjust,
+        )
+        return Differences(compared)
+
+    if against is not None:
+        return run(frame, asked, table(asked))
+    if asked.model is not None:
+        # Its models are not known before it is read; whatever they are, the columns are the same.
+        return run_by_model(frame, asked, table(of_models(asked, PLACEHOLDERS), None), table)
+    return run(frame, replace(asked, side_by_side=True), table(asked))
+
+
+@verb
+def heterogeneity(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    by: IntoKeys | None = None,
+    weight: IntoColumn | None = None,
+    pos_label: object = None,
+    missing: Missing = "raise",
+    pos: IntoColumn | None = None,
+    neg: IntoColumn | None = None,
+    ascending: bool = False,
+    model: IntoColumn | None = None,
+    pos_squares: IntoColumn | None = None,
+    neg_squares: IntoColumn | None = None,
+    cluster: IntoColumn | None = None,
+    measure: Measure = "calibrated",
+    calibrate: float | Literal["pooled"] | None = None,
+) -> FrameT:
+    """How far segments differ: the best, the worst, their gap, and how much of it is sampling.
+
+    The more segments there are and the smaller they are, the further their average precisions are
+    apart by chance alone. Compare ``gap`` with ``gap_if_equal`` before you explain it.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+    truth
+        Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
+    score
+        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
+        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
+        key column ``model``.
+    by
+        Segment keys: a column, an expression, a selector, or a list of them. Required here, since
+        these segments are compared.
+    weight
+        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
+        another of their values is missing. Other weights must be at least 1e-150, and their sum
+        below 1e150.
+    pos_label
+        The value of ``truth`` that is the positive class; all other values are negative. It is an
+        error if the value never occurs.
+    missing
+        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+        ``"drop"``: leave such rows out, separately for each model. ``"unretrieved"``: count a row
+        without a score in the totals, as one that no threshold retrieves; a missing truth still
+        raises.
+    pos, neg
+        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
+        data that are already aggregated. Rows with the same score are added up. Integers are counts
+        of rows; floats are sums of weights, even if all of them are whole numbers.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
+        then predicted positive if ``score <= threshold``, and lowest and highest change places in
+        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
+        score counts at the lowest threshold that is not below it. All thresholds are on the scale
+        of the scores as given.
+    model
+        Column that names the model of each row, for long data with a row per item and model;
+        ``score`` is then one column. It becomes the first key of the result, called ``model``.
+    pos_squares, neg_squares
+        Columns with the sums of squared weights that belong to ``pos`` and ``neg``. An interval
+        needs them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns
+        them.
+    cluster
+        Column that names groups of rows that are not independent (same user, same day). Segments
+        are taken as independent of each other: it is an error if a group has rows in several
+        segments of a model.
+    measure
+        ``"calibrated"``: the calibrated average precision, with all segments at the same
+        prevalence. ``"average_precision"``: as it is; then segments of unequal prevalence differ
+        for that reason alone.
+    calibrate
+        The prevalence for ``measure="calibrated"``: a number between 0 and 1, or ``"pooled"``, the
+        default: the share of positives of all rows of the model.
+
+    Returns
+    -------
+    Same kind as ``frame``
+        One row, or one per model, with the columns
+
+        - ``n_segments``: how many segments are compared, and ``n_left_out``: how many are not,
+          because they have no standard error (no or one positive, or an average precision of
+          exactly 0 or 1);
+        - ``best_<key>`` for each key, ``best_ap``, ``worst_<key>`` for each key, ``worst_ap``: the
+          segments with the highest and the lowest average precision;
+        - ``gap``: ``best_ap - worst_ap``; ``gap_if_equal``: the gap that sampling alone would be
+          expected to show if all segments had the same average precision;
+        - ``q, p_value``: Cochran's Q and its p-value, a test of whether all segments have the same
+          average precision;
+        - ``i_squared``: the share of the variation between segments that is not sampling, from 0 to
+          1; ``tau``: the standard deviation of the segments' true average precisions, by the method
+          of moments (DerSimonian & Laird 1986).
+
+        With fewer than two segments, all numbers from ``gap_if_equal`` on are null.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        At the call, for invalid parameters and for columns that do not exist or have the wrong
+        dtype.
+    DataError
+        If the data contain invalid values. For a lazy frame, when the result is collected.
+
+    Notes
+    -----
+    Q, ``tau`` and ``gap_if_equal`` are computed from the logits of the average precisions and their
+    standard errors, and the last two converted back at the mean. Formulas and simulated error rates
+    are in ``docs/statistics.md`` in the repository.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame({"row": range(300)}).with_columns(
+    ...     region=pl.col("row") % 3,
+    ...     late=pl.col("row") * 7 % 11 < 4,
+    ...     noise=pl.col("row") * 7919 % 601,
+    ... )
+    >>> table = df.prc.heterogeneity("late", pl.col("noise") + 100 * pl.col("late"), by="region")
+    >>> table.select("best_region", "best_ap", "worst_region", "worst_ap", "gap", "gap_if_equal")
+    shape: (1, 6)
+    ┌─────────────┬──────────┬──────────────┬──────────┬──────────┬──────────────┐
+    │ best_region ┆ best_ap  ┆ worst_region ┆ worst_ap ┆ gap      ┆ gap_if_equal │
+    │ ---         ┆ ---      ┆ ---          ┆ ---      ┆ ---      ┆ ---          │
+    │ i64         ┆ f64      ┆ i64          ┆ f64      ┆ f64      ┆ f64          │
+    ╞═════════════╪══════════╪══════════════╪══════════╪══════════╪══════════════╡
+    │ 2           ┆ 0.625394 ┆ 0            ┆ 0.56697  ┆ 0.058424 ┆ 0.106426     │
+    └─────────────┴──────────┴──────────────┴──────────┴──────────┴──────────────┘
+    """
+    check_frame(frame)
+    asked = request(
+        truth,
+        score,
+        by=by,
+        weight=weight,
+        pos_label=pos_label,
+        missing=missing,
+        pos=pos,
+        neg=neg,
+        ascending=ascending,
+        model=model,
+        pos_squares=pos_squares,
+        neg_squares=neg_squares,
+        cluster=cluster,
+    )
+    check_one_grouping(asked)
+    check_segments(asked)
+    return run(frame, asked, Heterogeneity(reference(measure, calibrate)))

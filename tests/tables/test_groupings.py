@@ -1,0 +1,263 @@
+"""Several groupings in one result: each as in a call of its own, below one another."""
+
+from __future__ import annotations
+
+import engine_kinds
+import oracle
+import polars as pl
+import polars.selectors as cs
+import pytest
+from comparisons import ROWS
+from exact import segments
+from kinds import every_kind
+from polars.testing import assert_frame_equal
+
+import frame_prc
+from frame_prc import ColumnError, DataError, OptionError
+
+DF = ROWS.with_columns(day=pl.col("user") % 3, score="old")
+GROUPINGS = [["day"], ["region", "day"], [], ["region"]]
+NAMES = ["day", "region, day", "all rows", "region"]
+CALLS = [
+    ("auc", {"method": ["step", "gain"]}),
+    ("average_precision", {"ci": 0.9, "weight": "weight"}),
+    ("average_precision", {"score": ["old", "new"], "calibrate": "pooled"}),
+    ("average_precision", {"thresholds": [0.25, 0.5], "missing": "drop"}),
+    ("band", {"recalls": 3, "replicates": 5, "seed": 1}),
+    ("compare", {"score": ["old", "new", "third"], "weight": "weight"}),
+    ("compare", {"against": "random", "replicates": 5, "seed": 1}),
+    ("counts", {"ascending": True}),
+    ("counts", {"thresholds": [0.0, 0.5]}),
+    ("curve", {"keep": 5}),
+    ("operating_points", {"recall": [0.5, 1]}),
+    ("summary", {"overall": True}),
+]
+
+
+def one_by_one(verb: str, groupings=GROUPINGS, **asked) -> pl.DataFrame:
+    """Return the results of a call for each grouping, in one frame."""
+    parts = [
+        getattr(frame_prc, verb)(DF, "truth", **asked, **({"by": names} if names else {}))
+        for names in groupings
+    ]
+    named = [
+        part.select(pl.lit(", ".join(names) or "all rows").alias("grouping"), pl.all())
+        for names, part in zip(groupings, parts, strict=True)
+    ]
+    return pl.concat(named, how="diagonal")
+
+
+def assert_alike(kind, found, expected: pl.DataFrame) -> None:
+    if isinstance(found, pl.LazyFrame):
+        schema = found.collect_schema()
+        assert schema == kind.rows(found).schema
+    rows = kind.rows(found)
+    assert set(rows.columns) == set(expected.columns)
+    if kind.name == "pandas":
+        rows = rows.cast({name: expected.schema[name] for name in rows.columns})
+    assert_frame_equal(rows, expected.select(rows.columns), rel_tol=1e-12, abs_tol=1e-15)
+
+
+# --- results -----------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize(("verb", "options"), CALLS)
+def test_each_grouping_is_as_in_a_call_of_its_own(kind, verb, options):
+    asked = {"score": "score", **options}
+    found = getattr(frame_prc, verb)(kind.make(DF), "truth", by=GROUPINGS, **asked)
+    assert_alike(kind, found, one_by_one(verb, **asked))
+
+
+@every_kind
+@pytest.mark.parametrize("against", ["rest", "overall", {"day": 1}, "previous"])
+def test_segments_of_each_grouping_are_compared(kind, against):
+    asked = {"score": "score", "against": against}
+    groupings = [["day"], ["region", "day"]]
+    found = frame_prc.compare(kind.make(DF), "truth", by=groupings, **asked)
+    assert_alike(kind, found, one_by_one("compare", groupings, **asked))
+
+
+@every_kind
+def test_areas_are_those_of_the_oracle(kind):
+    table = kind.rows(frame_prc.average_precision(kind.make(DF), "truth", "score", by=GROUPINGS))
+    expected = [
+        (name, oracle.average_precision(rows))
+        for name, by in zip(NAMES, GROUPINGS, strict=True)
+        for rows in segments(DF.drop("weight"), by).values()
+    ]
+    assert table["grouping"].to_list() == [name for name, _ in expected]
+    areas = [None if area is None else float(area) for _, area in expected]
+    assert table["average_precision"].to_list() == pytest.approx(areas, rel=1e-12)
+
+
+@every_kind
+def test_columns_are_the_grouping_all_keys_and_the_results(kind):
+    found = frame_prc.average_precision(
+        kind.make(DF), "truth", ["old", "new"], by=GROUPINGS, missing="drop"
+    )
+    assert kind.rows(found).columns == [
+        *("grouping", "model", "day", "region", "n", "n_pos", "prevalence", "average_precision"),
+        *("status", "n_dropped"),
+    ]
+
+
+@every_kind
+def test_grouping_tells_a_null_key_from_none(kind):
+    found = kind.rows(frame_prc.counts(kind.make(DF), "truth", "score", by=[["region"], []]))
+    nulls = found.filter(pl.col("region").is_null())
+    assert nulls["grouping"].unique(maintain_order=True).to_list() == ["region", "all rows"]
+    sizes = nulls.group_by("grouping", maintain_order=True).agg(pl.col("pos", "neg").sum())
+    assert sizes.rows() == [("region", 2, 1), ("all rows", 9, 7)]
+
+
+@every_kind
+def test_p_values_are_adjusted_over_all_groupings(kind):
+    asked = {"score": ["old", "new"], "by": [["region"], []]}
+    found = kind.rows(frame_prc.compare(kind.make(DF), "truth", adjust="bh", **asked))
+    known = found.select("p_value", "p_adjusted").drop_nulls()
+    ordered, tests = sorted(known["p_value"]), known.height
+    # Benjamini & Hochberg: the least p-value times tests over rank, of this one and larger ones.
+    adjusted = [
+        min(q * tests / rank for rank, q in enumerate(ordered, start=1) if q >= p)
+        for p in known["p_value"]
+    ]
+    assert tests > 2
+    assert max(adjusted) < 1
+    assert known["p_adjusted"].to_list() == pytest.approx(adjusted, rel=1e-12)
+    assert found.columns[-2:] == ["p_adjusted", "status"]
+
+
+@every_kind
+def test_one_key_is_averaged_over_in_each_grouping(kind):
+    groupings = [["region", "day"], ["day"]]
+    asked = {"score": "score", "over": "day", "average": "macro"}
+    found = kind.rows(frame_prc.average_precision(kind.make(DF), "truth", by=groupings, **asked))
+    expected = one_by_one("average_precision", groupings, **asked)
+    assert found["average_precision"].to_list() == expected["average_precision"].to_list()
+    assert found.columns[:3] == ["grouping", "region", "n"]
+
+
+@every_kind
+def test_models_of_long_data_are_compared_in_each_grouping(kind):
+    wide = DF.with_row_index("item").drop("score")
+    long = wide.unpivot(["old", "new"], index=["item", "truth", "region", "day"])
+    found = frame_prc.compare(
+        kind.make(long), "truth", "value", model="variable", row="item", by=GROUPINGS
+    )
+    expected = frame_prc.compare(wide, "truth", ["new", "old"], by=GROUPINGS)
+    assert_alike(kind, found, expected)
+
+
+@every_kind
+def test_counts_of_groupings_add_up(kind):
+    parts = [kind.make(DF[:8]), kind.make(DF[8:])]
+    counted = [frame_prc.counts(part, "truth", "score", by=GROUPINGS) for part in parts]
+    merged = kind.rows(frame_prc.merge_counts(*counted))
+    expected = frame_prc.counts(DF, "truth", "score", by=GROUPINGS)
+    order = ["grouping", "day", "region", "threshold"]
+    if kind.name == "pandas":
+        merged = merged.cast(dict(expected.schema))
+    assert_frame_equal(merged.sort(order), expected.sort(order))
+
+
+@every_kind
+def test_bins_must_not_overlap_within_a_segment_of_any_grouping(kind):
+    bins = {"region": ["n", "s"], "threshold": [0.1, 0.3], "below": [0.5, 0.7]}
+    counted = kind.make(pl.DataFrame(bins | {"pos": [1, 1], "neg": [1, 1]}))
+    asked = {"score": "threshold", "pos": "pos", "neg": "neg"}
+    kind.rows(frame_prc.average_precision(counted, **asked, by=[["region"]]))
+    with pytest.raises(DataError, match=r"the bin from 0.1 to 0.5 overlaps the one from 0.3"):
+        kind.rows(frame_prc.average_precision(counted, **asked, by=[["region"], []]))
+
+
+@pytest.mark.parametrize(
+    "groupings",
+    [
+        [[pl.col("region")], ["region", "day"]],
+        [[cs.by_name("region")], [cs.by_name("region", "day")]],
+        [["region"], [cs.string(), pl.col("day")]],
+        (("region",), ("region", "day")),
+    ],
+    ids=str,
+)
+def test_one_key_may_be_written_in_several_ways(groupings):
+    found = frame_prc.average_precision(DF, "truth", "score", by=groupings)
+    plain = frame_prc.average_precision(DF, "truth", "score", by=[["region"], ["region", "day"]])
+    assert_frame_equal(found, plain)
+
+
+def test_keys_may_be_expressions():
+    weekend = (pl.col("day") > 0).alias("weekend")
+    found = frame_prc.average_precision(DF, "truth", "score", by=[[weekend], [weekend, "region"]])
+    named = DF.with_columns(weekend)
+    plain = frame_prc.average_precision(
+        named, "truth", "score", by=[["weekend"], ["weekend", "region"]]
+    )
+    assert_frame_equal(found, plain, check_column_order=False)
+
+
+# --- checks ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("thresholds", [None, [0.0, 0.5]])
+def test_rows_are_checked_whichever_grouping_is_wanted(name, engine, thresholds):
+    df = DF.with_columns(score=pl.when(pl.int_range(pl.len()) > 1).then("score")).lazy()
+    asked = {"by": GROUPINGS, "thresholds": thresholds}
+    result = frame_prc.average_precision(df, "truth", "score", **asked)
+    with pytest.raises(DataError, match="'score' has 2 rows with null"):
+        result.filter(grouping=name).collect(engine=engine)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("by", "error", "what"),
+    [
+        ([["region"], "day"], OptionError, "by= mixes columns and lists of columns"),
+        ([["region"], ["region"]], OptionError, "by= has the grouping 'region' twice"),
+        ([["region", "day"], ["day", "region"]], OptionError, "by= has the grouping 'day, region'"),
+        ([[], []], OptionError, "by= has the grouping 'all rows' twice"),
+        ([["region", "region"]], ColumnError, "column 'region' is named twice in by="),
+        ([["region"], ["nope"]], ColumnError, "by= names 'nope', which is not a column"),
+        (
+            [[pl.col("day").alias("grouping")], []],
+            ColumnError,
+            "key 'grouping' in by= is named like a column of the result",
+        ),
+    ],
+    ids=str,
+)
+def test_groupings_that_are_none_raise(kind, by, error, what):
+    with pytest.raises(error, match=f"^{what}"):
+        frame_prc.curve(kind.make(DF), "truth", "score", by=by)
+
+
+def test_a_key_may_be_called_grouping_without_several():
+    found = frame_prc.curve(DF.rename({"region": "grouping"}), "truth", "score", by="grouping")
+    assert found.columns[0] == "grouping"
+
+
+@every_kind
+@pytest.mark.parametrize("against", ["rest", "overall", "previous"])
+def test_all_rows_have_no_segments_to_compare(kind, against):
+    with pytest.raises(OptionError, match="is given with a grouping of all rows in by="):
+        frame_prc.compare(kind.make(DF), "truth", "score", by=[["region"], []], against=against)
+
+
+@every_kind
+def test_verbs_of_one_grouping_refuse_several(kind, tmp_path):
+    asked = {"truth": "truth", "score": "score", "by": [["region"], []]}
+    calls = [frame_prc.heterogeneity, frame_prc.plot, frame_prc.plot_summary]
+    calls.append(lambda df, **given: frame_prc.write_ggplot(df, tmp_path / "a.tsv", **given))
+    for call in calls:
+        with pytest.raises(OptionError, match="by= is a list of groupings, which this verb does"):
+            call(kind.make(DF), **asked)
+
+
+@pytest.mark.parametrize("verb", ["counts", "curve", "average_precision"])
+def test_duckdb_counts_for_groupings_in_polars(verb):
+    kind = engine_kinds.duckdb_kind()
+    with pytest.raises(OptionError, match="by= is a list of groupings, which do not run inside a"):
+        getattr(frame_prc, verb)(kind.make(DF), "truth", "score", by=[["region"], []])
