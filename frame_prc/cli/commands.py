@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
+from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
@@ -29,6 +30,7 @@ from frame_prc.cli.options import (
     Option,
     columns,
     label,
+    numbers,
     scores,
     segment,
 )
@@ -138,7 +140,10 @@ COMMANDS = [
         "curve",
         "Precision and recall at every threshold of each segment.",
         "frame-prc curve rows.csv -t late -s score --keep corners -o curve.tsv",
-        {"calibrate": Option(float, "Add the precision at this prevalence.", "SHARE")},
+        {
+            "calibrate": Option(float, "Add the precision at this prevalence.", "SHARE"),
+            "over": Option(str, "With --recalls, the mean curve over this key of --by.", "COLUMN"),
+        },
     ),
     Command(
         "summary",
@@ -162,7 +167,7 @@ COMMANDS = [
     Command(
         "points",
         "operating_points",
-        "Best threshold for a target recall, precision or F score.",
+        "Best threshold for a target, or how thresholds chosen elsewhere do here.",
         "frame-prc points rows.parquet -t late -s score -b carrier --recall 0.9 --f-beta 1",
     ),
     Command(
@@ -255,9 +260,23 @@ def arguments(command: Command, options: Values, source: Source, rows: pl.LazyFr
         parameters["facet"] = False
     if parameters.get("against"):
         parameters["against"] = segment(parameters["against"], schema)
+    if command.verb == "operating_points" and parameters["threshold"]:
+        parameters["threshold"] = _thresholds(parameters["threshold"], schema)
     if parameters.get("pos_label") and parameters["truth"] in schema:
         parameters["pos_label"] = label(parameters["pos_label"], schema[parameters["truth"]])
     return parameters
+
+
+def _thresholds(
+    texts: list[str], schema: Mapping[str, pl.DataType]
+) -> list[float] | str | pl.DataFrame:
+    """Return thresholds as numbers, a column of the rows, or a file."""
+    if len(texts) == 1 and texts[0] in schema:
+        return texts[0]
+    if len(texts) == 1 and Path(texts[0]).is_file():
+        with _input.opened(texts, None, Dialect()) as (_, rows):
+            return rows.collect()
+    return numbers(texts)
 
 
 def _result(

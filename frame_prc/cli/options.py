@@ -21,6 +21,7 @@ from frame_prc._request.specs import (
     Measure,
     Missing,
     NamedAgainst,
+    Normaliser,
     SegmentsAre,
 )
 from frame_prc.cli.files import KINDS
@@ -79,6 +80,17 @@ def thresholds(texts: Sequence[str]) -> int | list[float]:
             f"thresholds={found[0]:.0f}",
         )
     return found
+
+
+def costs(texts: Sequence[str]) -> list[tuple[float, ...]]:
+    """Return pairs of costs, from texts such as ``1,10``."""
+    return [tuple(numbers([text])) for text in texts]
+
+
+def recalls(texts: Sequence[str]) -> int | list[float]:
+    """Return a number of recalls, or the recalls."""
+    count = _integer(texts[0].strip()) if len(texts) == 1 else None
+    return numbers(texts) if count is None or count <= 1 else count
 
 
 def keep(text: str) -> int | str:
@@ -288,9 +300,35 @@ OPTIONS: dict[str, Option] = {
     ),
     "recall": _target("At least this recall."),
     "precision": _target("At least this precision."),
-    "threshold": _target("This threshold."),
+    "threshold": Option(
+        list[str],
+        "This threshold, or that of each segment: a column, or a file that points wrote for other "
+        f"rows. For several numbers {_SEVERAL}.",
+        "NUMBER|COLUMN|FILE",
+    ),
     "f_beta": _target("The highest F score: 1 for F1, 2 for F2."),
     "predicted_rate": _target("At most this share of rows predicted positive."),
+    "predicted_count": _target("At most this number of rows predicted positive."),
+    "fpr": _target("At most this share of negatives predicted positive."),
+    "cost": Option(
+        list[str],
+        "The least cost, such as 1,10 if a missed positive costs ten false alarms. Repeat it for "
+        "several.",
+        "FP,FN",
+        parse=costs,
+    ),
+    "top": Option(float, "Only the area over this many of the highest rows.", NUMBER),
+    "normaliser": Option(
+        str,
+        "Divide the area of --top by all positives, or by those that fit into it.",
+        values=get_args(Normaliser),
+    ),
+    "recalls": Option(
+        list[str],
+        "The curve on a common grid: a number of recalls from 0 to 1, or a list such as 0.5,0.9.",
+        "NUMBER|LIST",
+        parse=recalls,
+    ),
     "squares": Option(bool, "Add the sums of squared weights."),
     "overall": Option(bool, "Add a row for all rows pooled, and one for the mean of the segments."),
     "segments": Option(
@@ -352,6 +390,11 @@ PLOT: dict[str, Option] = {
 PLOT_SUMMARY: dict[str, Option] = {
     "ci": Option(float, "Confidence level of the intervals.", "LEVEL"),
     "baseline": Option(str, "Draw the difference of all other models from this one.", "MODEL"),
+    "sort": Option(
+        str,
+        "Order of the segments: by value, by difference of the models, or by key.",
+        values=("value", "difference", "key"),
+    ),
     "dark": PLOT["dark"],
     "title": PLOT["title"],
     "width": Option(int, "Width of the panel of average precisions in pixels.", INTEGER),
