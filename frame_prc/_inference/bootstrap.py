@@ -60,7 +60,6 @@ def drawn_quantiles(
     """Return ``segment, order`` and how values vary over replicates, as `resamples.quantiles`."""
     from frame_prc._inference import resamples  # noqa: PLC0415 - needs NumPy
 
-    check_drawable(rows)
     return resamples.quantiles(
         cells_of(ranking, rows, bins),
         resampling,

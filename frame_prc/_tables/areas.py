@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.areas import AreaSpec, kept_of
-from frame_prc._inference.bootstrap import drawn_quantiles
+from frame_prc._inference.bootstrap import check_drawable, drawn_quantiles
 from frame_prc._inference.intervals import INTERVAL
 from frame_prc._lazy import join
 from frame_prc._ranking.ranking import Ranking, rank
@@ -35,6 +35,8 @@ class Areas(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the areas of rows."""
+        if self.interval is not None:
+            check_drawable(rows)
         ranking = rank(rows, self.bins)
         table = self.spec.of(ranking, self.calibration)
         if self.interval is not None and self.interval.resampling is not None:

@@ -17,7 +17,7 @@ from frame_prc._curves.effective_rows import effective_share
 from frame_prc._curves.given_thresholds import LIMITS, RATES, GivenThresholds, is_retrieved
 from frame_prc._curves.operating_points import chosen, operating_points, with_merits
 from frame_prc._formulas import normal_quantile, precision, recall
-from frame_prc._inference.bootstrap import drawn_quantiles
+from frame_prc._inference.bootstrap import check_drawable, drawn_quantiles
 from frame_prc._lazy import cached, concat, join
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
 from frame_prc._ranking.ranking import Ranking, rank
@@ -56,11 +56,20 @@ class OperatingPoints(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the operating points of rows."""
+        if self.interval is not None:
+            self._check_rows(rows)
         ranking = rank(rows)
         table = operating_points(ranking, self.targets, self.given)
         if self.interval is not None:
             table = self._with_limits(cached(table), ranking, self.interval)
         return ranking.segments.with_keys(ranking.with_dropped(table))
+
+    def _check_rows(self, rows: Rows) -> None:
+        criteria = [target.criterion for target in self.targets]
+        if "threshold" in criteria or self.given is not None:
+            _check_counts(rows)
+        if {*criteria} - {"threshold"}:
+            check_drawable(rows)
 
     def _with_limits(
         self, table: pl.LazyFrame, ranking: Ranking, interval: Interval
@@ -73,7 +82,6 @@ class OperatingPoints(Table):
         }
         parts = []
         if len(chosen_here) < len(self.targets) or self.given is not None:
-            _check_counts(ranking.rows)
             parts.append(_at_given(table, ranking, interval.level))
         if chosen_here and interval.resampling is not None:
             parts.append(_at_chosen(ranking, chosen_here, interval.level, interval.resampling))
