@@ -172,3 +172,39 @@ def test_all_signs_of_the_queries_agree_with_the_random_ones_of_ranx(kind, seed)
     exact = our_p_value(kind, df, method="permutation")
     drawn = ranx_p_value(df, "fisher", n_permutations=4000, random_seed=seed)
     assert drawn == pytest.approx(exact, abs=5 * (exact * (1 - exact) / 4000) ** 0.5 + 1e-3)
+
+
+@every_kind
+@pytest.mark.parametrize("top", [5, 10])
+def test_precision_and_average_precision_of_the_top_rows_are_trec_evals(kind, top):
+    df = untied(judged(5, ties=True))
+    options = {"by": "query", "missing": "unretrieved"}
+    points = frame_prc.operating_points(
+        kind.make(df), "relevant", "score", predicted_count=top, **options
+    )
+    areas = frame_prc.average_precision(kind.make(df), "relevant", "score", top=top, **options)
+    precision, area = (
+        dict(kind.rows(table).select("query", column).rows())
+        for table, column in ((points, "precision"), (areas, "average_precision"))
+    )
+    for found, measure in ((precision, f"P_{top}"), (area, f"map_cut_{top}")):
+        known = trec(df, measure)
+        # Queries without relevant documents: trec_eval leaves them out, or returns 0.
+        shared = {query: value for query, value in known.items() if area[query] is not None}
+        assert len(shared) > QUERIES // 2
+        assert {query: found[query] for query in shared} == pytest.approx(shared, rel=1e-12)
+
+
+def test_a_tie_at_the_cut_is_out_here_and_broken_by_id_in_trec_eval():
+    # The fifth and the sixth rank have one score, and only the document of the higher id is relevant.
+    df = pl.DataFrame(
+        {
+            "query": ["q"] * 6,
+            "document": [f"d{number}" for number in range(6)],
+            "relevant": [False] * 5 + [True],
+            "score": [5.0, 4.0, 3.0, 2.0, 1.0, 1.0],
+        }
+    )
+    points = frame_prc.operating_points(df, "relevant", "score", predicted_count=5)
+    assert points.select("tp", "fp").row(0) == (0, 4)
+    assert trec(df, "P_5") == {"q": 1 / 5}
