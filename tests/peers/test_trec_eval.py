@@ -196,7 +196,7 @@ def test_precision_and_average_precision_of_the_top_rows_are_trec_evals(kind, to
 
 
 def test_a_tie_at_the_cut_is_out_here_and_broken_by_id_in_trec_eval():
-    # The fifth and the sixth rank have one score, and only the document of the higher id is relevant.
+    # The fifth and the sixth have one score, and only the one of the higher id is relevant.
     df = pl.DataFrame(
         {
             "query": ["q"] * 6,
