@@ -171,6 +171,14 @@ def minus_log1p(x: pl.Expr) -> pl.Expr:
     return pl.when(x < _SERIES_BELOW).then(x * x * series).otherwise(x - x.log1p())
 
 
+def rounding(*, weighted: bool) -> pl.Expr:
+    """Return by how much sums may be rounded, relative to their size; 0 for counts.
+
+    Each of the ``n_terms`` additions, in either of two sums, rounds by at most half the last digit.
+    """
+    return (pl.col("n_terms") + 1) * sys.float_info.epsilon if weighted else pl.lit(0.0)
+
+
 # --- expressions of either library ---------------------------------------------------------------
 
 

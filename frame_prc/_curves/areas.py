@@ -15,6 +15,7 @@ from frame_prc._formulas import (
     precision,
     recall,
     recall_gain,
+    rounding,
     sizes,
     step_area,
     total,
@@ -110,9 +111,7 @@ def _grid_area(steps: int, *, weighted: bool) -> pl.Expr:
         of_counts = steps * _whole(tp) // _whole(_POSITIVES)
         if not weighted:
             return of_counts
-        # Each addition, in either of the two sums, rounds by at most half the last digit.
-        rounded = (pl.col("n_terms") + 1) * sys.float_info.epsilon
-        of_weights = (steps * recall(tp, _POSITIVES) * (1 + rounded)).floor()
+        of_weights = (steps * recall(tp, _POSITIVES) * (1 + rounding(weighted=True))).floor()
         is_whole = (_whole(amount) == amount for amount in (tp, _POSITIVES))
         is_exact = pl.all_horizontal(*is_whole, _POSITIVES.is_between(0, _LARGEST_EXACT))
         return pl.when(is_exact).then(of_counts).otherwise(of_weights)
@@ -200,7 +199,9 @@ class AreaSpec:
         """Return the same for points at every score, in order, that the start point opens."""
         before = {f"{name}_a": pl.col(name).shift(1) for name in ("tp", "fp")}
         grown = points.with_columns(**before).filter(_OPENS | (_TP > _TP_A))
-        grown = _within_top(grown, self.top).with_columns(*_ends(self.recall_range))
+        grown = _within_top(grown, self.top, weighted=weighted).with_columns(
+            *_ends(self.recall_range)
+        )
         grown = _with_heights(grown, self.methods, self.start)
         return self._long(grown, {}, weighted=weighted)
 
@@ -278,17 +279,19 @@ def steps(
         .with_columns([_TP.shift(1).alias("tp_a")] if only_hits else [])
         .filter(_OPENS | (_TP > _TP_A))
     )
-    grown = _within_top(grown, top).with_columns(*_ends(recall_range))
+    weighted = ranking.rows.columns.weighted
+    grown = _within_top(grown, top, weighted=weighted).with_columns(*_ends(recall_range))
     if calibration is not None:
         grown = calibrated(cached(grown), ranking, calibration)
     return _with_heights(grown, methods, start)
 
 
-def _within_top(grown: pl.LazyFrame, top: Top | None) -> pl.LazyFrame:
+def _within_top(grown: pl.LazyFrame, top: Top | None, *, weighted: bool) -> pl.LazyFrame:
     """Leave out steps that end beyond the top rows; a tie that does not fit is out as a whole."""
     if top is None:
         return grown
-    return grown.filter(_OPENS | (top.count >= _TP + _FP))
+    most = top.count * (1 + rounding(weighted=weighted))
+    return grown.filter(_OPENS | (most >= _TP + _FP))
 
 
 def _normalised(area: pl.Expr, top: Top | None) -> pl.Expr:

@@ -25,6 +25,7 @@ from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import OptionError
 
+AT_RECALL = "at_recall"  # the column of curves on a grid of recalls
 CURVE = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall")
 
 _TP, _FP = pl.col("tp"), pl.col("fp")

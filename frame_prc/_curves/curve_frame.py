@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.curve import CURVE
+from frame_prc._curves.curve import AT_RECALL, CURVE
 from frame_prc._curves.thinning import THINNED
 from frame_prc._lazy import key_names, named, over
 from frame_prc._request.roles import Given, check_option
@@ -105,6 +105,13 @@ def curve_keys(schema: pl.Schema) -> list[str]:
                 shell_hint=None,
             )
     keys = schema.names()[: schema.names().index("threshold")]
+    if AT_RECALL in keys:
+        raise ColumnError(
+            f"truth= is not given, and the frame has a column {AT_RECALL!r}, as a curve on a grid "
+            "of recalls has",
+            "a result of curve() without recalls=",
+            f"a line chart of precision over {AT_RECALL} shows such a frame",
+        )
     for name in keys:
         if name in CURVE:
             raise ColumnError(

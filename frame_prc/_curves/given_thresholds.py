@@ -11,6 +11,7 @@ from frame_prc._formulas import unsigned_zero, without_nan
 from frame_prc._lazy import aggregated, left_join, named
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.roles import THRESHOLD
+from frame_prc._request.specs import GROUPING
 from frame_prc._rows.checks import Check, with_checks
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc.exceptions import ColumnError, DataError, nearest
@@ -42,7 +43,7 @@ class GivenThresholds:
         return given.select(
             "segment",
             pl.col("order").fill_null(0).cast(pl.Int64) + first,
-            pl.col("criterion").fill_null("threshold"),
+            pl.col("criterion").cast(pl.String).fill_null("threshold"),
             pl.coalesce(pl.col("target").cast(pl.Float64), held).alias("target"),
             rounded(held, ranking).alias("held"),
         )
@@ -132,10 +133,16 @@ def _check_frame(rows: Rows, schema: pl.Schema) -> None:
             "a result of operating_points(), or keys and a column 'threshold'",
             nearest(THRESHOLD, schema),
         )
-    if not schema[THRESHOLD].is_numeric():
+    for name in (THRESHOLD, "target"):
+        if name in schema and not (schema[name].is_numeric() or schema[name] == pl.Null):
+            raise ColumnError(
+                f"threshold= is a frame whose column {name!r} has dtype {schema[name]}",
+                "a numeric column",
+            )
+    if schema.get("criterion", pl.String()) not in (*_TEXTS, pl.Null):
         raise ColumnError(
-            f"threshold= is a frame whose column 'threshold' has dtype {schema[THRESHOLD]}",
-            "a numeric column",
+            f"threshold= is a frame whose column 'criterion' has dtype {schema['criterion']}",
+            "a column of texts",
         )
     keys = rows.columns.result_keys
     for name in schema:
@@ -145,7 +152,9 @@ def _check_frame(rows: Rows, schema: pl.Schema) -> None:
                 f"the keys {', '.join(map(repr, keys))}, and columns of operating_points()"
                 if keys
                 else "columns of operating_points(), as there are no keys here",
-                f"name {name!r} in by=, or drop it from the frame",
+                "keep the rows of one grouping, and drop the column"
+                if name == GROUPING
+                else f"name {name!r} in by=, or drop it from the frame",
             )
 
 
@@ -155,6 +164,9 @@ def _common(name: str, ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
         return ours
     if ours.is_integer() and theirs.is_integer():
         return pl.Int128()
+    # In pandas integers become floats as soon as one of them is missing.
+    if {ours.is_integer(), theirs.is_integer()} == {True, False} and pl.Float64 in (ours, theirs):
+        return pl.Float64()
     if isinstance(ours, _TEXTS) and isinstance(theirs, _TEXTS):
         return pl.String()
     raise ColumnError(

@@ -14,7 +14,7 @@ from frame_prc._curves.given_thresholds import (
     is_retrieved,
     rounded,
 )
-from frame_prc._formulas import f_score, precision, recall, sizes, unsigned_zero
+from frame_prc._formulas import f_score, precision, recall, rounding, sizes, unsigned_zero
 from frame_prc._lazy import cached, concat, join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Target
@@ -24,6 +24,7 @@ _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _FN, _PREDICTED = _POSITIVES - _TP, _TP + _FP
 _HELD, _OPENS = pl.col("held"), pl.col("opens")
 _WANTED = ("segment", "order", "criterion", "target", "held")
+_DIGITS = 12
 _POINT = ("score", "opens", "tp", "fp", "positives", "negatives", "precision")
 
 
@@ -82,7 +83,11 @@ def with_merits(points: pl.LazyFrame, targets: Sequence[Target], ranking: Rankin
     merits = {f"merit_{i}": _merit(target, ranking) for i, target in enumerate(targets)}
     # Of points that cost the same, the start point comes last.
     ranked = pl.when(_OPENS).then(-1.0).otherwise(precision(_TP, _FP))
-    return with_order(points).with_columns(precision=ranked, **merits)
+    compared = {"precision": ranked, **merits}
+    if ranking.rows.columns.weighted:
+        # Merits that only rounding tells apart are equal.
+        compared = {name: value.round_sig_figs(_DIGITS) for name, value in compared.items()}
+    return with_order(points).with_columns(**compared)
 
 
 def chosen(rated: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFrame:
@@ -117,16 +122,18 @@ def best(merit: pl.Expr, *columns: str) -> pl.Expr:
 def _merit(target: Target, ranking: Ranking) -> pl.Expr:
     """Return how well a point meets a target; null if it does not."""
     real, value = ~_OPENS, target.value
+    slack = rounding(weighted=ranking.rows.columns.weighted)
+    at_least, at_most = value * (1 - slack), value * (1 + slack)
     # What a point must keep to, and by what those that do are compared.
     rules = {
-        "recall": (real & (recall(_TP, _POSITIVES) >= value), precision(_TP, _FP)),
-        "precision": (real & (precision(_TP, _FP) >= value), _TP),
+        "recall": (real & (recall(_TP, _POSITIVES) >= at_least), precision(_TP, _FP)),
+        "precision": (real & (precision(_TP, _FP) >= at_least), _TP),
         # The last point that the threshold retrieves, or the start point.
         "threshold": (_retrieved(rounded(pl.lit(value), ranking), ranking), -pl.col("place")),
         "f_beta": (real & (_POSITIVES > 0), f_score(_TP, _FP, _FN, value)),
-        "predicted_rate": (real & (value >= _PREDICTED / (_POSITIVES + _NEGATIVES)), _PREDICTED),
-        "predicted_count": (real & (pl.lit(value) >= _PREDICTED), _PREDICTED),
-        "fpr": (real & (_NEGATIVES > 0) & (value >= _FP / _NEGATIVES), _TP),
+        "predicted_rate": (real & (at_most >= _PREDICTED / (_POSITIVES + _NEGATIVES)), _PREDICTED),
+        "predicted_count": (real & (at_most >= _PREDICTED), _PREDICTED),
+        "fpr": (real & (_NEGATIVES > 0) & (at_most >= _FP / _NEGATIVES), _TP),
         # To predict no row positive may cost the least: the start point is one of the choices.
         "cost": (pl.lit(value=True), -_cost(target)),
     }

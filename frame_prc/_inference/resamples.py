@@ -78,6 +78,8 @@ def quantiles(
     } | {f"{value}_std_error": pl.col(value).std() for value in values}
 
     def rows(sample: _Sample, replicates: Iterator[_Curves]) -> list[tuple[Any, ...]]:
+        if sample.n_clusters == 1:  # all replicates are the sample itself
+            return []
         blocks = (_points(curves).with_columns(n_terms=sample.n_cells) for curves in replicates)
         drawn = [
             statistics(points).select("order", *values).collect(engine="in-memory")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.estimates import FEW_POSITIVES, Estimates
 from frame_prc._inference.heterogeneity import spread_of
 from frame_prc._inference.intervals import check_method, has_variance
 from frame_prc._lazy import in_python
@@ -18,7 +18,7 @@ from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import DataError
 
-_COUNTS = ("n_segments", "n_left_out")
+_COUNTS = ("n_segments", "n_left_out", "n_few")
 _NUMBERS = ("gap", "gap_if_equal", "q", "p_value", "i_squared", "tau")
 _AREA, _SHORTFALL = pl.col(AVERAGE_PRECISION), pl.col("shortfall")
 
@@ -48,7 +48,7 @@ class Heterogeneity(Table):
         model = rows.model_keys
         keys = rows.keys[len(model) :]
         segments = _estimates(rows, self.calibration).select(
-            *rows.keys, AVERAGE_PRECISION, "logit", "error"
+            *rows.keys, AVERAGE_PRECISION, "logit", "error", "few"
         )
         schema = _schema(segments.collect_schema(), model, keys)
         found = in_python(
@@ -78,7 +78,9 @@ def _estimates(rows: Rows, calibration: Calibration | None) -> pl.LazyFrame:
     m = pl.col("n_effective")
     variance = pl.col("variance") * (m / (m - 1))
     known = has_variance() & (_AREA > 0) & (_SHORTFALL > 0) & (variance > 0)
+    few = m < FEW_POSITIVES
     return table.with_columns(
+        few=few if calibration is None else few | pl.col("few_negatives"),
         logit=_AREA.log() - _SHORTFALL.log(),
         error=pl.when(known).then(variance.sqrt() / (_AREA * _SHORTFALL)),
     )
@@ -113,6 +115,7 @@ def _row(segments: pl.DataFrame, model: Sequence[str], keys: Sequence[str]) -> p
         *(pl.lit(segments[name][0]).alias(name) for name in model),
         n_segments=pl.lit(used.height, pl.Int64),
         n_left_out=pl.lit(left_out, pl.Int64),
+        n_few=pl.lit(used["few"].sum(), pl.Int64),
         gap=pl.col("best_ap") - pl.col("worst_ap"),
     )
 

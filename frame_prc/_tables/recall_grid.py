@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.curve import CURVE, points
+from frame_prc._curves.curve import AT_RECALL, CURVE, points
 from frame_prc._formulas import precision, recall
 from frame_prc._lazy import aggregated, join
 from frame_prc._ranking.ranking import Ranking, rank
@@ -16,7 +16,6 @@ from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.averages import check_over, kept_keys, without_key
 
-AT_RECALL = "at_recall"
 # Running sums of weights are rounded: a recall of 0.3 may come out slightly lower.
 _ROUNDING = 1e-12
 

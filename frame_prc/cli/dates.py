@@ -14,6 +14,7 @@ from frame_prc.cli.source import Source
 from frame_prc.exceptions import ColumnError, OptionError
 
 _PERIOD = re.compile(r"[1-9]\d*(s|m|h|d|w|mo|q|y)")
+_LONGEST_PERIOD = 6  # characters: 9999mo
 _UNITS = "s, m (minutes), h, d, w, mo (months), q or y"
 _WITHIN_A_DAY = ("s", "m", "h")
 _TIMES = ("%H:%M:%S%.f", "%H:%M", "%H:%M:%S%.f%#z")
@@ -45,7 +46,7 @@ def _key(
         return text
     if name not in schema:  # the verb names the columns that are similar
         return name if found else text
-    if found is None:
+    if found is None or len(period) > _LONGEST_PERIOD:
         raise OptionError(
             f"by={text!r} ends with {period!r}, which is not a period",
             f"a number and one of {_UNITS}",

@@ -90,7 +90,8 @@ def _report(rows: Sequence[Row], condition: Condition, keys: Sequence[str]) -> b
     name = condition.column
     if all(map(_is_missing, (row[name] for row in rows))):
         raise DataError(
-            f"no row has a value of {name!r}, which --fail-under {condition.text!r} judges"
+            f"no row has a value of {name!r}, which --fail-under {condition.text!r} judges",
+            hint="the column status, where there is one, says why",
         )
     failed = 0
     for row in rows:

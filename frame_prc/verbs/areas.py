@@ -186,7 +186,7 @@ def average_precision(
     top
         Compute only the area over the points that retrieve at most this many rows, such as the 100
         that are looked into. Rows of equal score are retrieved together: if they do not all fit,
-        none of them is.
+        none of them is. With weights it is a sum of weights.
     normaliser
         What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
         trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top`` rows,
@@ -409,7 +409,7 @@ def auc(
     top
         Compute only the area over the points that retrieve at most this many rows, such as the 100
         that are looked into. Rows of equal score are retrieved together: if they do not all fit,
-        none of them is. Only for ``step``.
+        none of them is. With weights it is a sum of weights. Only for ``step``.
     normaliser
         What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
         trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top`` rows,

@@ -362,7 +362,9 @@ def heterogeneity(
 
         - ``n_segments``: how many segments are compared, and ``n_left_out``: how many are not,
           because they have no standard error (no or one positive, or an average precision of
-          exactly 0 or 1);
+          exactly 0 or 1); ``n_few``: how many of those compared have fewer than 20 effective
+          positives, or too few negatives for the prevalence. With such segments, and up to about 50
+          positives each, the test rejects too often;
         - ``best_<key>`` for each key, ``best_ap``, ``worst_<key>`` for each key, ``worst_ap``: the
           segments with the highest and the lowest average precision;
         - ``gap``: ``best_ap - worst_ap``; ``gap_if_equal``: the gap that sampling alone would be

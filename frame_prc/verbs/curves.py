@@ -152,7 +152,8 @@ def curve(
     recalls
         Return the curve on a common grid of recalls instead: an ascending list, or how many to
         space equally from 0 to 1. The point of each is that of the highest threshold that reaches
-        it. Without ``start``, ``keep``, ``envelope``, ``gain``, ``calibrate`` and ``ci``.
+        it; of recall 0, that of the first true positive, as there is no start point. Without
+        ``keep``, ``envelope``, ``gain``, ``calibrate`` and ``ci``.
     over
         With ``recalls``, a key in ``by``, such as the fold, over whose segments the precision at
         each recall is averaged. The mean curve is not the curve of the pooled rows: scores of

@@ -106,7 +106,9 @@ def operating_points(
         constant within a segment. So does a frame with a column ``threshold``, such as what this
         verb returned for other rows: its other columns must be keys, some or all of those in
         ``by`` (and ``model``), or columns of operating points; ``criterion`` and ``target`` are
-        kept. A segment that it gives no threshold has a row of nulls.
+        kept. A segment that it gives no threshold has a row of nulls. Scores and thresholds are
+        compared as floats, after rounding to the dtype of the scores: 0.7 as a Float32 is slightly
+        below 0.7. A column must be constant over dropped rows too.
     f_beta
         The point of the highest F score that weights recall this many times as much as precision.
     predicted_rate
@@ -115,10 +117,11 @@ def operating_points(
         a smaller share may have the same recall.
     predicted_count
         The same for a number of rows, such as the 100 cases that can be looked into. Rows of equal
-        score are retrieved together: if they do not all fit, none of them is.
+        score are retrieved together: if they do not all fit, none of them is, and if not even the
+        first fit, the row holds nulls. With weights it is a sum of weights.
     fpr
         The point of highest recall at which at most this share of the negatives is predicted
-        positive, from 0 to 1.
+        positive, from 0 to 1; nulls without negatives.
     cost
         The point of least cost, for ``(cost of a false positive, cost of a false negative)``, or a
         list of such pairs. If predicting no row positive costs the least, the threshold is ``inf``.

@@ -147,7 +147,8 @@ USAGE = [
     (
         "points rows.csv -t late -s score",
         "no target is given. Allowed: one or more of --recall, "
-        "--precision, --threshold, --f-beta, --predicted-rate.",
+        "--precision, --threshold, --f-beta, --predicted-rate, "
+        "--predicted-count, --fpr, --cost.",
     ),
     (
         "points rows.csv -t late -s score --recall 2",

@@ -109,7 +109,7 @@ def test_without_any_value_nothing_can_be_judged():
     assert (code, out) == (1, run(*arguments)[1])
     assert err == (
         "frame-prc: no row has a value of 'average_precision', which --fail-under "
-        "'average_precision<.5' judges.\n"
+        "'average_precision<.5' judges. Hint: the column status, where there is one, says why.\n"
     )
 
 

@@ -260,7 +260,8 @@ def test_a_picture_of_a_summary_is_drawn(here, suffix, models):
         (
             "plot rows.csv -t late -s score -o p.svg --points rec=.9",
             "--points names 'rec', which is not a criterion. Allowed: 'recall', 'precision', "
-            "'threshold', 'f_beta', 'predicted_rate'. Hint: for example --points 'recall=0.9'.",
+            "'threshold', 'f_beta', 'predicted_rate', 'predicted_count', 'fpr', "
+            "'cost'. Hint: for example --points 'recall=0.9'.",
         ),
     ],
 )

@@ -357,6 +357,21 @@ def test_no_rows_are_one_row_of_nulls_or_with_keys_none(kind, by):
     )
 
 
+# --- rounded sums of weights ----------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("weight", [0.1, 0.3, 0.7, 1 / 3, 3.3, 1e10 / 3])
+@given(frames(st.integers(0, 9).map(float), max_size=30))
+def test_equal_weights_move_no_threshold(kind, weight, df):
+    shares = {"recall": [0.5, 0.3, 0.9], "precision": [0.5, 0.3], "predicted_rate": [0.3, 0.7]}
+    asked = shares | {"fpr": [0.1, 0.3, 0.5]}
+    plain = kind.rows(call(kind, df, **asked, predicted_count=[3, 7]))
+    counts = [3 * weight, 7 * weight]
+    found = call(kind, df.with_columns(weight=weight), **asked, predicted_count=counts)
+    assert kind.rows(found)["threshold"].to_list() == plain["threshold"].to_list()
+
+
 # --- scikit-learn ---------------------------------------------------------------------
 
 

@@ -67,6 +67,15 @@ def test_a_tie_that_does_not_fit_is_out_as_a_whole(kind, top, steps):
 
 
 @every_kind
+@pytest.mark.parametrize("weight", [0.1, 0.7, 1 / 3])
+def test_equal_weights_let_as_many_rows_in(kind, weight):
+    for top in range(1, 8):
+        plain = area(kind, ROWS, top)["average_precision"].item()
+        found = area(kind, ROWS.with_columns(w=weight), top * weight, weight="w")
+        assert found["average_precision"].item() == pytest.approx(plain, rel=1e-12)
+
+
+@every_kind
 def test_a_perfect_ranking_has_all_that_is_attainable(kind):
     df = pl.DataFrame({"truth": [1] * 8 + [0] * 2, "score": range(10, 0, -1)})
     found = [area(kind, df, 4, normaliser=n) for n in ("positives", "attainable")]

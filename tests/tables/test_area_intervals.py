@@ -124,6 +124,21 @@ def test_segments_without_positives_have_no_interval(kind):
     assert found.select("auc", *INTERVAL).null_count().row(0) == (len(METHODS),) * 4
 
 
+@every_kind
+def test_a_single_cluster_does_not_tell_how_an_area_varies(kind):
+    df = sample(20).with_columns(day=1, segment=pl.int_range(20) % 2)
+    df = df.with_columns(
+        day=pl.when(pl.col("segment") == 0).then("day").otherwise(pl.int_range(20))
+    )
+    found = areas(kind, df, by="segment", cluster="day", method="step")
+    assert found.select(INTERVAL).row(0) == (None, None, None)
+    assert None not in found.select(INTERVAL).row(1)
+    points = frame_prc.operating_points(
+        kind.make(df), "truth", "score", by="segment", recall=0.5, ci=0.9, cluster="day", seed=1
+    )
+    assert kind.rows(points)["precision_low"].is_null().to_list() == [True, False]
+
+
 def test_a_perfect_ranking_has_an_interval_without_width():
     df = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [4, 3, 2, 1]})
     points = [oracle.Row(bool(t), s) for t, s in df.rows()]

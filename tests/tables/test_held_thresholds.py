@@ -156,6 +156,14 @@ def test_integer_keys_of_other_sizes_are_the_same_keys(kind):
     assert held(kind, df, table)["tp"].to_list() == [3 - 0]
 
 
+def test_keys_that_pandas_turned_into_floats_are_the_same_keys():
+    table = pl.DataFrame({"region": [7], "threshold": [0.6]}).to_pandas()
+    rows = TEST.with_columns(region=pl.Series([7, 7, 7, None, 7])).to_pandas()
+    assert rows["region"].dtype == float
+    found = frame_prc.operating_points(rows, "late", "score", by="region", threshold=table)
+    assert found["status"].to_list() == ["no_threshold", "ok"]
+
+
 @every_kind
 def test_segments_without_rows_here_are_not_in_the_result(kind):
     found = held(
@@ -176,11 +184,23 @@ def test_segments_without_rows_here_are_not_in_the_result(kind):
             ["'week'", "not a key", "drop it"],
         ),
         (
+            pl.DataFrame({"region": ["n"], "threshold": [0.1], "target": ["x"]}),
+            ["'target'", "dtype String"],
+        ),
+        (
+            pl.DataFrame({"region": ["n"], "threshold": [0.1], "criterion": [[1]]}),
+            ["'criterion'", "texts"],
+        ),
+        (
+            pl.DataFrame({"grouping": ["region"], "region": ["n"], "threshold": [0.1]}),
+            ["'grouping'", "one grouping"],
+        ),
+        (
             pl.DataFrame({"region": [1], "threshold": [0.1]}),
             ["key 'region'", "String", "Int64", "cast"],
         ),
     ],
-    ids=["no threshold", "text", "unknown key", "other dtype"],
+    ids=["no threshold", "text", "unknown key", "target", "criterion", "groupings", "other dtype"],
 )
 @every_polars_kind
 def test_frames_that_do_not_fit_are_refused_at_the_call(kind, table, words):

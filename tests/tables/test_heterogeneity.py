@@ -153,7 +153,7 @@ def test_columns_are_named_after_the_keys_and_rows_after_the_models(kind):
     df = many_segments().with_columns(other=-pl.col("score"), site=pl.col("week") % 2)
     result = heterogeneity(kind, df, {"b": "score", "a": "other"}, by=["site", "week"])
     keys = [f"{end}_{name}" for end in ("best", "worst") for name in ("site", "week", "ap")]
-    assert result.columns == ["model", "n_segments", "n_left_out", *keys, *NUMBERS]
+    assert result.columns == ["model", "n_segments", "n_left_out", "n_few", *keys, *NUMBERS]
     assert result["model"].to_list() == ["a", "b"]
     alone = heterogeneity(kind, df, "score", by=["site", "week"])
     assert_frame_equal(result.filter(model="b").drop("model"), alone, **ROUNDED)
@@ -175,6 +175,18 @@ def test_segments_without_a_standard_error_are_left_out_and_counted(kind):
     one = heterogeneity(kind, df.filter(pl.col("week") != "b"), by="week").row(0, named=True)
     assert (one["n_segments"], one["best_week"], one["worst_week"], one["gap"]) == (1, "a", "a", 0)
     assert [one[name] for name in NUMBERS[1:]] == [None] * 5
+
+
+@every_kind
+@pytest.mark.parametrize(("positives", "few"), [(19, 1), (20, 0)])
+def test_segments_with_few_positives_are_counted(kind, positives, few):
+    # The larger segment has many negatives, so that the pooled prevalence is no harder to reach.
+    large = {"week": 1, "truth": [i % 3 == 0 for i in range(300)]}
+    small = {"week": 2, "truth": [i % 3 == 0 for i in range(3 * positives)]}
+    df = pl.concat([pl.DataFrame(part) for part in (large, small)])
+    df = df.with_columns(score=pl.int_range(pl.len()) * 7919 % 601)
+    row = heterogeneity(kind, df, by="week", measure="average_precision").row(0, named=True)
+    assert (row["n_segments"], row["n_few"]) == (2, few)
 
 
 @every_kind

@@ -88,6 +88,12 @@ def test_bins_are_reached_as_their_scores_are(kind):
     assert found["threshold"].to_list() == [0.75, 0.5, 0.0]
 
 
+def test_a_grid_is_no_curve_to_draw():
+    pytest.importorskip("altair")
+    with pytest.raises(ColumnError, match=r"'at_recall'.*line chart"):
+        frame_prc.plot(frame_prc.curve(ROWS, "truth", "score", recalls=5))
+
+
 @pytest.mark.parametrize(
     ("asked", "error", "words"),
     [
