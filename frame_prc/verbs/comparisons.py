@@ -171,9 +171,9 @@ def compare(
         average precision of the two models; with ``against``, of the segment and of what it is
         compared with), ``difference`` (``ap_a - ap_b``), ``std_error, ci_low, ci_high, p_value``
         (Float64; two-sided), ``p_adjusted`` if requested, and ``status`` (String) as in
-        :func:`average_precision`; with ``against``, it describes the worse of the two sides. With
-        ``missing="drop"``, also ``n_dropped``. Sorted by the keys, then in the order of the models.
-        A baseline is ``model_b``.
+        :func:`average_precision`, but never ``"below_chance"``; with ``against``, it describes the
+        worse of the two sides. With ``missing="drop"``, also ``n_dropped``. Sorted by the keys,
+        then in the order of the models. A baseline is ``model_b``.
 
         With ``against``, also ``measure``, before ``n``, and after ``n_pos`` ``prevalence_a,
         prevalence_b`` of both sides. For ``measure="calibrated"``, ``reference_prevalence`` is the
