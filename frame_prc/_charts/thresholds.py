@@ -283,8 +283,7 @@ def _top_level(
 ) -> dict[str, Any]:
     look, single = options.look, len(panels) == 1
     width = look.characters(1 if single else len(panels), paired=single, legend=False)
-    only = panels[0]
-    names = [only.title, *map(" ".join, only.lines), only.size] if single else []
+    names = _names(panels[0]) if single else []
     return {
         "title": alt.Title(
             safe(look.title or "Precision, recall and F1 by threshold"),
@@ -294,6 +293,10 @@ def _top_level(
         "usermeta": {"frame_prc": {"precision_error": rows.precision_error}},
         "config": alt.Config(**look.config()),
     }
+
+
+def _names(panel: PanelData) -> list[str]:
+    return [panel.title, *map(" ".join, panel.lines), panel.size]
 
 
 def _notes(

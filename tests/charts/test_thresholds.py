@@ -189,6 +189,17 @@ def test_nothing_to_draw_is_no_crash(kind, rows):
     assert any(text.startswith("no ") for text in words(chart))
 
 
+@every_kind
+@pytest.mark.parametrize("by", [None, "key"])
+@pytest.mark.parametrize("score", ["score", ["score", "other"]], ids=["one model", "two models"])
+def test_no_rows_are_a_chart_without_lines(kind, by, score):
+    dtypes = {"late": pl.Boolean, "score": pl.Float64, "other": pl.Float64, "key": pl.String}
+    chart = frame_prc.plot(
+        kind.make(pl.DataFrame(schema=dtypes)), "late", score, by=by, x="threshold"
+    )
+    assert "Precision, recall and F1 by threshold" in words(chart)
+
+
 def test_counts_and_curves_have_thresholds_too(tmp_path):
     chart = REGIONS.prc.plot("late", "old", by="region", x="threshold", ci=0.9)
     counts = REGIONS.prc.counts("late", "old", by="region")
