@@ -204,27 +204,30 @@ def check_calibrated(ci_method: str, over: object, average: object, *, bounds: b
     """Refuse what there is of the plain average precision only."""
     given = {"over=": over is not None, "average=": average is not None, "bounds=True": bounds}
     given |= {f"ci_method={ci_method!r}": ci_method != CI_METHODS[0]}
-    for name, is_given in given.items():
-        if is_given:
-            raise OptionError(
-                f"{name} is given with calibrate=",
-                "one of them",
-                "ci_method='influence' has an interval for the calibrated average precision"
-                if name.startswith("ci")
-                else None,
-            )
+    if name := _first_given(given):
+        raise OptionError(
+            f"{name} is given with calibrate=",
+            "one of them",
+            "ci_method='influence' has an interval for the calibrated average precision"
+            if name.startswith("ci")
+            else None,
+        )
+
+
+def _first_given(given: Mapping[str, bool]) -> str | None:
+    """Return the first name of which it is true that it is given."""
+    return next((name for name, is_given in given.items() if is_given), None)
 
 
 def check_top(ci: object, thresholds: object, *, bounds: bool) -> None:
     """Refuse what there is of the whole area only."""
     given = {"ci=": ci is not None, "thresholds=": thresholds is not None, "bounds=True": bounds}
-    for name, is_given in given.items():
-        if is_given:
-            raise OptionError(
-                f"{name} is given with top=",
-                "one of them",
-                None if bounds else f"auc(..., method='step') takes {name} with top=",
-            )
+    if name := _first_given(given):
+        raise OptionError(
+            f"{name} is given with top=",
+            "one of them",
+            None if bounds else f"auc(..., method='step') takes {name} with top=",
+        )
 
 
 def check_calibrated_methods(methods: Sequence[Method], ci: object) -> None:
@@ -350,9 +353,8 @@ def recall_grid(
         return None
     given = {"start=": start != STARTS[0], "keep=": keep != "all"}
     given |= {f"the column {name!r}": True for name in extras}
-    for name, is_given in given.items():
-        if is_given:
-            raise OptionError(f"{name} is asked for with recalls=", "one of them")
+    if name := _first_given(given):
+        raise OptionError(f"{name} is asked for with recalls=", "one of them")
     if over is not None:
         key_name(over)
     return recall_list(recalls)

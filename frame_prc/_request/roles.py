@@ -18,7 +18,7 @@ from frame_prc._request.specs import (
     IntoScores,
     Missing,
 )
-from frame_prc._request.thresholds import ABOVE, BELOW
+from frame_prc._request.thresholds import ABOVE, BELOW, other_end
 from frame_prc.exceptions import OptionError, shown, type_name
 
 OptionT = TypeVar("OptionT")
@@ -87,7 +87,7 @@ class Request:
     @property
     def bin_end(self) -> str:
         """The column of counts() with the other end of a bin."""
-        return ABOVE if self.ascending else BELOW
+        return other_end(ascending=self.ascending)
 
     @property
     def several_models(self) -> bool:

@@ -35,7 +35,7 @@ class Bins:
     @property
     def other_end(self) -> str:
         """The name of the end of a bin that is not its threshold, and not in the bin."""
-        return ABOVE if self.ascending else BELOW
+        return other_end(ascending=self.ascending)
 
     def of(self, score_dtype: pl.DataType) -> Bins:
         """Return the bins between the thresholds rounded to the dtype of scores.
@@ -101,6 +101,11 @@ class Bins:
         ends = {"score": thresholds, self.other_end: neighbours}
         table = pl.LazyFrame(ends, schema=dict.fromkeys(ends, dtype))
         return table.with_row_index("level")
+
+
+def other_end(*, ascending: bool) -> str:
+    """Return the column of counts with the end of a bin that is not its threshold."""
+    return ABOVE if ascending else BELOW
 
 
 def threshold_dtype(score: pl.DataType) -> pl.DataType:
