@@ -13,9 +13,9 @@ The same file runs on a cluster, with the session of the cluster and no changes:
 notebook's own ``spark``; a Spark Connect or serverless session takes the same calls.
 
 The result is an ordinary Spark DataFrame: lazy, and unordered until ``orderBy``. Each action reads
-the source about three times (to decide where to cut large segments, to add up each range of scores,
-and to count), so cache or write the source first if it is costly to compute, or returns other rows
-when it is computed again. If you want several results, cache the counts: see ``tables``.
+the source twice (to decide where to cut large segments, and to count), so cache or write the source
+first if it is costly to compute, or returns other rows when it is computed again. If you want
+several results, cache the counts: see ``tables``.
 """
 
 from __future__ import annotations

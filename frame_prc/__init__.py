@@ -4,7 +4,8 @@ Importing the package puts ``prc`` on Polars frames and expressions and on panda
 
     df.prc.average_precision("late", "score", by="carrier")
 
-Every verb is also a typed function: ``frame_prc.average_precision(df, "late", "score")``.
+Every verb is also a typed function, ``frame_prc.average_precision(df, "late", "score")``, and
+``frame_prc.on(df)`` has them as typed methods.
 """
 
 from frame_prc import namespace
@@ -17,6 +18,7 @@ from frame_prc.exceptions import (
     ParameterError,
     PrcError,
 )
+from frame_prc.namespace import on
 from frame_prc.verbs import (
     auc,
     average_precision,
@@ -33,6 +35,7 @@ from frame_prc.verbs import (
     plot,
     plot_summary,
     quantile_thresholds,
+    report,
     summary,
     write_ggplot,
 )
@@ -55,11 +58,13 @@ __all__ = [
     "heterogeneity",
     "iso_f1",
     "merge_counts",
+    "on",
     "one_vs_rest",
     "operating_points",
     "plot",
     "plot_summary",
     "quantile_thresholds",
+    "report",
     "summary",
     "write_ggplot",
 ]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from tempfile import mkdtemp
 
 from frame_prc.exceptions import FileError
 
 _NUMBERS = count()
+_TRIES = 20
 _UNFINISHED: set[Path] = set()
 
 
@@ -43,6 +46,23 @@ def atomic_write(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
     finally:
         for part in parts.values():
             _discard(part)
+
+
+@contextmanager
+def scratch_folder(beside: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """Yield a folder for files that are needed in between, and remove it at the end.
+
+    It is in the folder of the file ``beside``, or else in that of the system.
+    """
+    place = None if beside is None else _target(beside).parent
+    folder = Path(mkdtemp(prefix=".frame-prc-", suffix=".part", dir=place))
+    _UNFINISHED.add(folder)
+    try:
+        yield folder
+    finally:
+        _remove_folder(folder)
+    # After an error it stays among the unfinished: a thread may still write there.
+    _UNFINISHED.discard(folder)
 
 
 def discard_unfinished() -> None:
@@ -99,5 +119,16 @@ def _part(target: Path) -> Path:
 
 
 def _discard(part: Path) -> None:
-    part.unlink(missing_ok=True)
+    if part.is_dir():
+        _remove_folder(part)
+    else:
+        part.unlink(missing_ok=True)
     _UNFINISHED.discard(part)
+
+
+def _remove_folder(folder: Path) -> None:
+    """Remove a folder in which a thread that nobody waits for may still make files."""
+    for _ in range(_TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return

@@ -40,7 +40,7 @@ def recall(tp: ExprT, positives: ExprT) -> ExprT:
     return found
 
 
-def f_score(tp: pl.Expr, fp: pl.Expr, fn: pl.Expr, beta: pl.Expr | float) -> pl.Expr:
+def f_score(tp: ExprT, fp: ExprT, fn: ExprT, beta: ExprT | float) -> ExprT:
     """Return the F-beta score: the harmonic mean in which recall weighs beta times precision."""
     weighted_tp = (1 + beta * beta) * tp
     return weighted_tp / (weighted_tp + beta * beta * fn + fp)
@@ -56,7 +56,7 @@ def calibrated_precision(
     return precision(tp, odds_ratio(positives, negatives, odds) * fp)
 
 
-def odds_ratio(positives: pl.Expr, negatives: pl.Expr, odds: pl.Expr | float) -> pl.Expr:
+def odds_ratio(positives: ExprT, negatives: ExprT, odds: ExprT | float) -> ExprT:
     """Return what a negative of a segment counts as at other odds of a negative."""
     return positives / negatives * odds
 
@@ -88,7 +88,18 @@ def step_area(gain: Amounts, tp: Amounts, fp: Amounts, positives: Amounts) -> Am
     return gain / positives * precision(tp, fp)
 
 
-def wilson_low(hits: pl.Expr, misses: pl.Expr, z: float) -> pl.Expr:
+def above_average(precision: ExprT, error: ExprT, area: ExprT, shortfall: ExprT) -> ExprT:
+    """Return precision minus average precision; ``error`` and ``shortfall`` are 1 minus these.
+
+    If they are near 1 it is the difference of their distances from 1, which keeps all digits and is
+    exactly 0 if both are 1.
+    """
+    far = precision - area
+    above: ExprT = library(area).when(area < 0.5).then(far).otherwise(shortfall - error)  # noqa: PLR2004
+    return above
+
+
+def wilson_low(hits: ExprT, misses: ExprT, z: float) -> ExprT:
     """Return the lower end of Wilson's interval for a share of hits (1927, JASA 22:209).
 
     The upper end is 1 minus the lower end for the misses. The smaller root is computed as the
@@ -98,7 +109,8 @@ def wilson_low(hits: pl.Expr, misses: pl.Expr, z: float) -> pl.Expr:
     n = hits + misses
     root = (hits * (misses / n) + z * z / 4).sqrt()
     low = hits / n * (hits / (hits + z * z / 2 + z * root))
-    return pl.when(hits > 0).then(low).otherwise(0.0)
+    found: ExprT = library(hits).when(hits > 0).then(low).otherwise(0.0)
+    return found
 
 
 def normal_quantile(level: float) -> float:
@@ -106,7 +118,7 @@ def normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def wallace(degrees: pl.Expr) -> pl.Expr:
+def wallace(degrees: ExprT) -> ExprT:
     """Return the factor in the normal deviate for Student's t of Wallace (1959).
 
     The deviate is ``wallace(degrees) * sqrt(degrees * log(1 + t^2 / degrees))``
@@ -146,8 +158,14 @@ def exact_sum(terms: ExprT) -> ExprT:
 
     In a plain sum, a million equal terms would all round the same way and lose five digits.
     """
+    coarse, fine = exact_parts(terms)
+    return coarse.sum() + fine.sum()
+
+
+def exact_parts(terms: ExprT) -> tuple[ExprT, ExprT]:
+    """Return terms as two parts; sums of each are exact enough that the order does not matter."""
     coarse = (terms * _COARSE).floor() / _COARSE
-    return coarse.sum() + (terms - coarse).sum()
+    return coarse, terms - coarse
 
 
 def total(terms: ExprT) -> ExprT:
@@ -163,12 +181,28 @@ def addable(lengths: pl.Expr) -> pl.Expr:
     return (lengths * _COARSE).round() / _COARSE
 
 
-def minus_log1p(x: pl.Expr) -> pl.Expr:
+def minus_log1p(x: ExprT) -> ExprT:
     """Return ``x - log(1 + x)`` to full precision, by its series where the terms nearly cancel."""
-    series = pl.lit(0.0)
+    small = x * x * _minus_log1p_series(x)
+    found: ExprT = library(x).when(x < _SERIES_BELOW).then(small).otherwise(x - log1p(x))
+    return found
+
+
+def log1p(x: ExprT) -> ExprT:
+    """Return ``log(1 + x)`` to full precision; Narwhals has no function for it."""
+    if isinstance(x, pl.Expr):
+        return x.log1p()
+    small = x - x * x * _minus_log1p_series(x)
+    found: ExprT = library(x).when(x < _SERIES_BELOW).then(small).otherwise((1 + x).log())
+    return found
+
+
+def _minus_log1p_series(x: ExprT) -> ExprT:
+    """Return the series of ``(x - log(1 + x)) / x^2``, for small ``x``."""
+    series: ExprT = library(x).lit(0.0)
     for k in range(16, 1, -1):
         series = (1 / k if k % 2 == 0 else -1 / k) + x * series
-    return pl.when(x < _SERIES_BELOW).then(x * x * series).otherwise(x - x.log1p())
+    return series
 
 
 def rounding(*, weighted: bool) -> pl.Expr:
@@ -176,7 +210,23 @@ def rounding(*, weighted: bool) -> pl.Expr:
 
     Each of the ``n_terms`` additions, in either of two sums, rounds by at most half the last digit.
     """
-    return (pl.col("n_terms") + 1) * sys.float_info.epsilon if weighted else pl.lit(0.0)
+    return rounding_of(pl.col("n_terms")) if weighted else pl.lit(0.0)
+
+
+def rounding_of(n_terms: Any) -> Any:
+    """Return by how much sums of so many terms may be rounded, relative to their size."""
+    return (n_terms + 1) * sys.float_info.epsilon
+
+
+def rounded_to_digits(value: ExprT, digits: int) -> ExprT:
+    """Round to a number of significant digits; Narwhals has no function for it."""
+    if isinstance(value, pl.Expr):
+        return value.round_sig_figs(digits)
+    size = value.abs()
+    scale = 10.0 ** (digits - 1 - size.log(10).floor())
+    found: ExprT = library(value).when(size > 0).then((value * scale).round() / scale)
+    rounded: ExprT = library(value).coalesce(found, value)
+    return rounded
 
 
 # --- expressions of either library ---------------------------------------------------------------

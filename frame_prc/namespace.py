@@ -12,16 +12,18 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from itertools import dropwhile, islice
 from types import ModuleType
-from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
 
 import polars as pl
 
 from frame_prc import verbs
 from frame_prc._engines.engine import class_of
+from frame_prc._frames.border import FrameT, check_frame
+from frame_prc._frames.narwhals_frames import unwrapped
 from frame_prc._request.near_misses import verb
 
 P = ParamSpec("P")
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 # Other names of the verbs, from other libraries and the command line.
 _ALSO_CALLED = {
@@ -39,20 +41,65 @@ _ALSO_CALLED = {
 }
 
 
-def _method(verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+class _FrameMethod(Protocol[P]):
+    """What a type checker sees of a verb whose result is a frame of the same kind."""
+
+    def __get__(self, accessor: PrcFrame[FrameT], owner: Any = None) -> Callable[P, FrameT]: ...
+
+
+class _Method(Protocol[P, R_co]):
+    """What a type checker sees of any other verb."""
+
+    def __get__(self, accessor: PrcFrame[Any], owner: Any = None) -> Callable[P, R_co]: ...
+
+
+def _frame_method(verb: Callable[Concatenate[Any, P], Any]) -> _FrameMethod[P]:
+    """Return a verb as a method, with the verb's own signature and docstring."""
+    return cast("_FrameMethod[P]", _method(verb))
+
+
+def _method(verb: Callable[Concatenate[Any, P], R_co]) -> _Method[P, R_co]:
     """Return a verb as a method, with the verb's own signature and docstring."""
 
     @wraps(verb)
-    def call(self: Any, *args: P.args, **kwargs: P.kwargs) -> R:
+    def call(self: Any, *args: P.args, **kwargs: P.kwargs) -> R_co:
         return verb(self.frame, *args, **kwargs)
 
-    return cast("Callable[Concatenate[Any, P], R]", call)
+    return cast("_Method[P, R_co]", call)
 
 
-class PrcFrame:
-    """Precision-recall verbs of a frame: ``frame.prc.curve("truth", "score", by="segment")``."""
+class PrcFrame(Generic[FrameT]):
+    """Precision-recall verbs of a frame.
 
-    def __init__(self, frame: Any) -> None:
+    For example::
+
+        df.prc.average_precision("truth", "score", by="region")  # one row per segment
+        df.prc.curve("truth", "score", by="region")  # one row per threshold
+        df.prc.plot("truth", "score", by="region")  # a picture
+
+    The verbs::
+
+        average_precision    Average precision of each segment, with its interval.
+        curve                Precision and recall at every threshold of each segment.
+        summary              Scorecard of each segment: area, interval, chance level.
+        compare              Compare models, or segments with each other or with chance.
+        heterogeneity        How far segments differ, and how much of it is sampling.
+        operating_points     Best threshold of each segment for a target, or given ones.
+        counts               Positives and negatives at each score, or in each bin.
+        plot                 Draw the precision-recall curve of each segment and model.
+        plot_summary         Draw the average precision of each segment.
+        write_ggplot         Write a table for R, and the ggplot2 script that draws it.
+        report               Write one HTML page to send, and its numbers as JSON.
+        auc                  Area under the curve of each segment, by one or several methods.
+        band                 Precision on a grid of recalls, with a band around each curve.
+        one_vs_rest          Turn one score column per class into one long frame with a key `label`.
+        quantile_thresholds  Thresholds that divide the rows into about equal parts.
+
+    ``help(df.prc.curve)`` explains one of them, with an example. For a type checker, which does not
+    know ``df.prc``, ``frame_prc.on(df)`` is the same.
+    """
+
+    def __init__(self, frame: FrameT) -> None:
         self.frame = frame
 
     def __repr__(self) -> str:
@@ -65,20 +112,62 @@ class PrcFrame:
             f"prc has no verb {name!r}. Allowed: {', '.join(_verbs())}.{hint}", name=name, obj=self
         )
 
-    counts = _method(verbs.counts)
-    curve = _method(verbs.curve)
-    average_precision = _method(verbs.average_precision)
-    auc = _method(verbs.auc)
-    compare = _method(verbs.compare)
-    heterogeneity = _method(verbs.heterogeneity)
-    operating_points = _method(verbs.operating_points)
-    band = _method(verbs.band)
-    summary = _method(verbs.summary)
+    counts = _frame_method(verbs.counts)
+    curve = _frame_method(verbs.curve)
+    average_precision = _frame_method(verbs.average_precision)
+    auc = _frame_method(verbs.auc)
+    compare = _frame_method(verbs.compare)
+    heterogeneity = _frame_method(verbs.heterogeneity)
+    operating_points = _frame_method(verbs.operating_points)
+    band = _frame_method(verbs.band)
+    summary = _frame_method(verbs.summary)
     plot = _method(verbs.plot)
     plot_summary = _method(verbs.plot_summary)
-    one_vs_rest = _method(verbs.one_vs_rest)
+    one_vs_rest = _frame_method(verbs.one_vs_rest)
     quantile_thresholds = _method(verbs.quantile_thresholds)
     write_ggplot = _method(verbs.write_ggplot)
+    report = _method(verbs.report)
+
+
+def on(frame: FrameT) -> PrcFrame[FrameT]:
+    """Verbs of a frame, as methods that a type checker knows.
+
+    It is ``frame.prc``, which type checkers and some editors do not know, and also works for frames
+    without ``.prc``, such as DuckDB relations.
+
+    Parameters
+    ----------
+    frame
+        A frame of any kind that the verbs take.
+
+    Returns
+    -------
+    PrcFrame
+        An object whose methods are the verbs.
+
+    Raises
+    ------
+    FrameError
+        If it is not such a frame.
+
+    Examples
+    --------
+    >>> import polars as pl, frame_prc
+    >>> df = pl.DataFrame({"truth": [1, 0, 1], "score": [0.9, 0.8, 0.7]})
+    >>> frame_prc.on(df).counts("truth", "score")
+    shape: (3, 3)
+    ┌───────────┬─────┬─────┐
+    │ threshold ┆ pos ┆ neg │
+    │ ---       ┆ --- ┆ --- │
+    │ f64       ┆ i64 ┆ i64 │
+    ╞═══════════╪═════╪═════╡
+    │ 0.9       ┆ 1   ┆ 0   │
+    │ 0.8       ┆ 0   ┆ 1   │
+    │ 0.7       ┆ 1   ┆ 0   │
+    └───────────┴─────┴─────┘
+    """
+    check_frame(unwrapped(frame), engines=True)
+    return PrcFrame(frame)
 
 
 def _verbs() -> list[str]:

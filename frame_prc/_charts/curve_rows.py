@@ -64,7 +64,7 @@ def chart_rows(
         # The step to the first point has its interval from recall 0 on.
         interval = pl.col("precision_low", "precision_high")
         curve = curve.with_columns(interval.backward_fill(limit=1).over("line"))
-    curve = curve.with_columns(height=_height())
+    curve = curve.with_columns(height=drawn_height())
     roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if options.roc else 0)
     return ChartRows(
         curve=curve,
@@ -78,7 +78,7 @@ def chart_rows(
     )
 
 
-def _height() -> pl.Expr:
+def drawn_height() -> pl.Expr:
     """Return where the line of a curve is drawn: it opens at its first step of a visible width.
 
     Within a pixel or two of recall 0 lie the start point, a convention, and the precisions of a

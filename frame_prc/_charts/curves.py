@@ -32,9 +32,9 @@ from frame_prc._charts.text import (
 )
 from frame_prc._charts.theme import LARGE, AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.logit_intervals import FEW_POSITIVES
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._curves.thinning import THINNED
-from frame_prc._inference.estimates import FEW_POSITIVES
 from frame_prc._lazy import key_names
 
 if TYPE_CHECKING:

@@ -83,7 +83,7 @@ def summary_data(
     times: Times | None,
 ) -> SummaryData:
     """Return the rows of a summary, in their order."""
-    dots = _dots(segments)
+    dots = dots_of(segments)
     if times is not None:
         dots = _with_times(dots, segments.table, times)
     models = _models_in_order(segments, dots)
@@ -132,7 +132,7 @@ def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
 # --- average precisions --------------------------------------------------------------------------
 
 
-def _dots(segments: EvaluatedSegments) -> pl.DataFrame:
+def dots_of(segments: EvaluatedSegments) -> pl.DataFrame:
     """Return a row per model and segment, with the ``model`` and the ``name`` of the segment."""
     models, own = split_keys(segments.keys)
     table = with_key_texts(segments.table, segments.keys).with_columns(

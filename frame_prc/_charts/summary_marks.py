@@ -12,7 +12,7 @@ from frame_prc._charts.summary_data import SummaryData
 from frame_prc._charts.text import column_title, safe, short
 from frame_prc._charts.theme import Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._inference.chance import RANDOM
+from frame_prc._curves.logit_intervals import RANDOM
 from frame_prc._lazy import key_names
 
 PADDING = 9  # px between the frame and what is drawn

@@ -26,7 +26,7 @@ from frame_prc._charts.summary_marks import (
 from frame_prc._charts.text import short
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._inference.chance import RANDOM
+from frame_prc._curves.logit_intervals import RANDOM
 
 # Up to how many panels: their columns, and their width and height in px. With differences, also the
 # size of the panel of differences beside or below each.

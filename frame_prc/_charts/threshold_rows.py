@@ -61,7 +61,7 @@ def threshold_rows(
     scores = segments.finite_scores()
     most = min(MOST_THRESHOLDS, _MOST_ROWS // max(lines[AVERAGE_PRECISION].count(), 1))
     special = [*best["threshold"], *([] if options.threshold is None else [options.threshold])]
-    chosen = sorted({*_spread(scores, most), *special})
+    chosen = sorted({*spread(scores, most), *special})
     rows = _rates(segments, lines, chosen, options) if chosen else pl.DataFrame()
     known = best.drop_nulls("f_score").rename({"f_score": "F1"})
     thresholds = [] if rows.is_empty() else rows["threshold"].unique().sort().to_list()
@@ -74,7 +74,7 @@ def _finite(points: pl.DataFrame) -> pl.DataFrame:
     return points.filter(pl.col("threshold").is_finite())
 
 
-def _spread(scores: pl.Series, most: int) -> list[float]:
+def spread(scores: pl.Series, most: int) -> list[float]:
     """Return all scores, or as many thresholds: half of them evenly spaced, half at even ranks.
 
     Even ranks are dense where scores are, and round numbers are what one would choose.
@@ -102,10 +102,15 @@ def _rates(
     named = lines.select("line", name="panel_name").join(
         points, on="line", maintain_order="left_right"
     )
+    # All digits, and no more than the dtype of the scores has.
+    text = pl.col("threshold").cast(pl.String)
+    return with_rates(named).with_columns(threshold_text=text)
+
+
+def with_rates(points: pl.DataFrame) -> pl.DataFrame:
+    """Add F1, and the number and the share of rows predicted positive, to points with counts."""
     predicted = _TP + _FP
-    return named.with_columns(
-        # All digits, and no more than the dtype of the scores has.
-        threshold_text=pl.col("threshold").cast(pl.String),
+    return points.with_columns(
         F1=f_score(_TP, _FP, _FN, 1.0),
         predicted=predicted,
         predicted_rate=predicted / (predicted + _FN + _TN),

@@ -5,19 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, calibrated
+from frame_prc._curves.step_areas import STEP_AREAS, ends, growth, precision_before
 from frame_prc._formulas import (
     gain_over,
-    minus_log1p,
     precision,
     recall,
     recall_gain,
     rounding,
     sizes,
-    step_area,
     total,
 )
 from frame_prc._lazy import cached
@@ -40,63 +40,13 @@ UNDEFINED = "n_undefined"
 N_UNDEFINED = pl.col(AVERAGE_PRECISION).null_count().cast(pl.Int64).alias(UNDEFINED)
 NONE_UNDEFINED = pl.lit(0, pl.Int64).alias(UNDEFINED)
 
-# A step leads from a point with tp_a true positives to the next one with more, tp. Its area is that
-# between the counts low and high, which are tp_a and tp unless recall_range= cuts them.
 _TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_a")
-_LOW, _HIGH = pl.col("low"), pl.col("high")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _OPENS = pl.col("opens")
-_PRECISION_A, _ENVELOPE = pl.col("precision_a"), pl.col("envelope")
-_SLOPE, _RETRIEVED, _GROWTH = pl.col("slope"), pl.col("retrieved"), pl.col("growth")
+_ENVELOPE = pl.col("envelope")
 
 
 # --- the methods ---------------------------------------------------------------------------
-
-
-def _trapezoid_area() -> pl.Expr:
-    slope = (precision(_TP, _FP) - _PRECISION_A) / (_TP - _TP_A)
-    at_low, at_high = (_PRECISION_A + slope * (tp - _TP_A) for tp in (_LOW, _HIGH))
-    return (_HIGH - _LOW) / _POSITIVES * (at_low + at_high) / 2
-
-
-def _interpolated_area() -> pl.Expr:
-    return _along_step(_LOW, _TP - _TP_A)
-
-
-def interpolated_shortfall() -> pl.Expr:
-    """Return how much a step of the interpolated curve falls short of precision 1."""
-    fp_low = _FP_A + (_FP - _FP_A) * ((_LOW - _TP_A) / (_TP - _TP_A))
-    return _along_step(fp_low, _FP - _FP_A)
-
-
-def _along_step(low: pl.Expr, grown: pl.Expr) -> pl.Expr:
-    """Integrate the share of one class while TP and FP grow linearly.
-
-    For TP this is precision (Davis & Goadrich 2006, Keilwagen 2014), for FP 1 minus precision;
-    ``low`` is the count of the class where the step starts. With Q = TP + FP and s = dTP/dQ the
-    area below precision is ``s (TP ln(1 + x) + s Q (x - ln(1 + x)))`` from the point (TP, Q), with
-    x = dQ/Q. This is the published form, arranged so that nothing cancels in a step that is small
-    relative to Q.
-    """
-    share = grown / pl.col("added")
-    area = _SLOPE * (low * _GROWTH.log1p() + share * _RETRIEVED * minus_log1p(_GROWTH))
-    first = share * (_HIGH - _LOW)  # before the first rows are retrieved, the share is constant
-    return pl.when(_RETRIEVED > 0).then(area).otherwise(first) / _POSITIVES
-
-
-def _with_growth(steps: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the relative growth of the retrieved rows along a step, and what it is computed from.
-
-    These are columns because Polars plans an expression again wherever it is used.
-    """
-    added = _TP - _TP_A + (_FP - _FP_A)  # in the difference of two large sums it could vanish
-    sloped = steps.with_columns(added=added, slope=(_TP - _TP_A) / added)
-    from_low = sloped.with_columns(retrieved=_TP_A + _FP_A + (_LOW - _TP_A) / _SLOPE)
-    return from_low.with_columns(growth=(_HIGH - _LOW) / _SLOPE / _RETRIEVED)
-
-
-def _envelope_area() -> pl.Expr:
-    return (_HIGH - _LOW) / _POSITIVES * _ENVELOPE
 
 
 def _grid_area(steps: int, *, weighted: bool) -> pl.Expr:
@@ -149,10 +99,7 @@ def _gain_area() -> pl.Expr:
 def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
     """Return what one step adds to the area, by method."""
     return {
-        "step": lambda: step_area(_HIGH - _LOW, _TP, _FP, _POSITIVES),
-        "trapezoid": _trapezoid_area,
-        "interpolated": _interpolated_area,
-        "envelope": _envelope_area,
+        **{method: partial(area, pl.col) for method, area in STEP_AREAS.items()},
         "11-point": lambda: _grid_area(10, weighted=weighted),
         "101-point": lambda: _grid_area(100, weighted=weighted),
         "gain": _gain_area,
@@ -200,7 +147,7 @@ class AreaSpec:
         before = {f"{name}_a": pl.col(name).shift(1) for name in ("tp", "fp")}
         grown = points.with_columns(**before).filter(_OPENS | (_TP > _TP_A))
         grown = _within_top(grown, self.top, weighted=weighted).with_columns(
-            *_ends(self.recall_range)
+            **ends(pl.col, self.recall_range)
         )
         grown = _with_heights(grown, self.methods, self.start)
         return self._long(grown, {}, weighted=weighted)
@@ -280,7 +227,7 @@ def steps(
         .filter(_OPENS | (_TP > _TP_A))
     )
     weighted = ranking.rows.columns.weighted
-    grown = _within_top(grown, top, weighted=weighted).with_columns(*_ends(recall_range))
+    grown = _within_top(grown, top, weighted=weighted).with_columns(**ends(pl.col, recall_range))
     if calibration is not None:
         grown = calibrated(cached(grown), ranking, calibration)
     return _with_heights(grown, methods, start)
@@ -305,26 +252,11 @@ def _normalised(area: pl.Expr, top: Top | None) -> pl.Expr:
 def _with_heights(grown: pl.LazyFrame, methods: Sequence[Method], start: Start) -> pl.LazyFrame:
     """Add what the methods need beside the ends of a step."""
     if "trapezoid" in methods:
-        grown = grown.with_columns(_precision_before(start))
+        grown = grown.with_columns(precision_a=precision_before(pl.col, start))
     if "interpolated" in methods:
-        grown = _with_growth(grown)
+        for columns in growth(pl.col):
+            grown = grown.with_columns(**columns)
     if not {"envelope", "11-point", "101-point"}.isdisjoint(methods):
         at_hit = pl.when(~_OPENS).then(precision(_TP, _FP))
         grown = grown.with_columns(envelope=at_hit.cum_max(reverse=True).over("segment"))
     return grown
-
-
-def _ends(recall_range: tuple[float, float] | None) -> list[pl.Expr]:
-    if recall_range is None:
-        return [_TP_A.alias("low"), _TP.alias("high")]
-    lowest, highest = (_POSITIVES * bound for bound in recall_range)
-    low = pl.max_horizontal(_TP_A, pl.min_horizontal(lowest, _TP))
-    high = pl.min_horizontal(_TP, pl.max_horizontal(highest, _TP_A))
-    return [low.alias("low"), high.alias("high")]
-
-
-def _precision_before(start: Start) -> pl.Expr:
-    at_start = {"one": pl.lit(1.0), "first": precision(_TP, _FP), None: pl.lit(None)}[start]
-    nothing_before = _TP_A + _FP_A == 0
-    before = pl.when(nothing_before).then(at_start).otherwise(precision(_TP_A, _FP_A))
-    return before.alias("precision_a")

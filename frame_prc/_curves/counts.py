@@ -10,7 +10,7 @@ import polars as pl
 from frame_prc._lazy import cached, concat, join, named
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.ranking import rank
-from frame_prc._ranking.running_sums import class_totals
+from frame_prc._ranking.running_sums import counts_at_ties
 from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.thresholds import ABOVE, BELOW, Bins
 from frame_prc._rows.checks import (
@@ -70,9 +70,7 @@ class Counts(Table):
 
 def _exact(rows: Rows, *, squares: bool) -> pl.LazyFrame:
     ranking = rank(rows, squares=squares)
-    key = ranking.key
-    ties = ranking.frame.group_by(key.tie()).agg(class_totals(ranking)).sort("rank_key")
-    scored = ranking.with_score(ties.select(key.segment(), key.slot(), pl.exclude("rank_key")))
+    scored = ranking.with_score(counts_at_ties(ranking))
     return ranking.segments.with_keys(scored.with_columns(threshold="score"))
 
 
@@ -89,9 +87,7 @@ def merge(
 ) -> pl.LazyFrame:
     """Add up frames of counts, in ranking order."""
     schemas = [frame.collect_schema() for frame in frames]
-    for number, schema in enumerate(schemas, start=1):
-        _check_counts(schema, number)
-        _check_alike(schema, schemas[0], number)
+    check_frames(schemas)
     names = schemas[0].names()
     amounts = [name for name in names if name in ADDABLE]
     # A sum of Float32 would lose counts of one beside millions.
@@ -123,6 +119,13 @@ def _checks(schema: pl.Schema, amounts: Sequence[str]) -> list[Check]:
     known = [required_rule(name, c, pl.col(name), hint) for name, c in columns.items()]
     checks.append(missing_check(known))
     return [*checks, *([threshold_check()] if schema["threshold"].is_float() else [])]
+
+
+def check_frames(schemas: Sequence[pl.Schema]) -> None:
+    """Raise an error unless these are schemas of counts that can be added up."""
+    for number, schema in enumerate(schemas, start=1):
+        _check_counts(schema, number)
+        _check_alike(schema, schemas[0], number)
 
 
 def _check_counts(schema: pl.Schema, number: int) -> None:

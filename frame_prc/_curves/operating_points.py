@@ -14,18 +14,22 @@ from frame_prc._curves.given_thresholds import (
     is_retrieved,
     rounded,
 )
-from frame_prc._formulas import f_score, precision, recall, rounding, sizes, unsigned_zero
+from frame_prc._curves.merits import DIGITS, cost, merit, ranked_precision, rates
+from frame_prc._formulas import rounded_to_digits, rounding, sizes, unsigned_zero
 from frame_prc._lazy import cached, concat, join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Target
+from frame_prc._rows.columns import Columns
+from frame_prc.exceptions import OptionError
 
-_TP, _FP, _SCORE = pl.col("tp"), pl.col("fp"), pl.col("score")
+_TP, _SCORE = pl.col("tp"), pl.col("score")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
-_FN, _PREDICTED = _POSITIVES - _TP, _TP + _FP
 _HELD, _OPENS = pl.col("held"), pl.col("opens")
 _WANTED = ("segment", "order", "criterion", "target", "held")
-_DIGITS = 12
 _POINT = ("score", "opens", "tp", "fp", "positives", "negatives", "precision")
+# Any score may be the last one within these. A point after the first of its number of true
+# positives only adds false positives, and is no better by any other criterion.
+_OF_ANY_SCORE = ("threshold", "predicted_rate", "predicted_count")
 
 
 def operating_points(
@@ -36,7 +40,10 @@ def operating_points(
     ``order`` numbers the rows of a segment: those of the targets, then those of given thresholds.
     ``held`` is the threshold of a row whose threshold was not chosen here.
     """
-    rated = with_merits(ranking.with_score(points(ranking)), targets, ranking)
+    any_score = given is not None or any(t.criterion in _OF_ANY_SCORE for t in targets)
+    found = points(ranking, "all" if any_score else "corners")
+    scored = ranking.with_score(found).with_columns(pl.col("segment").set_sorted())
+    rated = with_merits(scored, targets, ranking)
     if targets and given is not None:
         rated = cached(rated)
     # A segment whose rows are all dropped has no points, but gets its rows, with nulls.
@@ -73,6 +80,17 @@ def _held(target: Target) -> float | None:
     return target.value if target.criterion == "threshold" else None
 
 
+def check_counts(columns: Columns) -> None:
+    """Raise if intervals at given thresholds are wanted for sums of weights."""
+    if columns.weighted:
+        raise OptionError(
+            "ci= at a given threshold needs counts of rows, and these are sums of weights",
+            "rows without weight=, or integer counts",
+            "ci= takes weighted rows where the threshold is chosen, for example by recall=0.8",
+            shell_hint=None,
+        )
+
+
 # --- choosing ------------------------------------------------------------------------------------
 
 
@@ -81,20 +99,20 @@ def with_merits(points: pl.LazyFrame, targets: Sequence[Target], ranking: Rankin
     # Merits are columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 would be below 1.
     merits = {f"merit_{i}": _merit(target, ranking) for i, target in enumerate(targets)}
-    # Of points that cost the same, the start point comes last.
-    ranked = pl.when(_OPENS).then(-1.0).otherwise(precision(_TP, _FP))
-    compared = {"precision": ranked, **merits}
+    compared = {"precision": ranked_precision(pl.col), **merits}
     if ranking.rows.columns.weighted:
         # Merits that only rounding tells apart are equal.
-        compared = {name: value.round_sig_figs(_DIGITS) for name, value in compared.items()}
+        compared = {name: rounded_to_digits(value, DIGITS) for name, value in compared.items()}
     return with_order(points).with_columns(**compared)
 
 
 def chosen(rated: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFrame:
     """Return ``segment, order`` and the point of each target; null where none meets it."""
     columns = [name for name in _POINT if name not in ("precision", "tp")]
-    best_of = {str(i): best(pl.col(f"merit_{i}"), *columns) for i in range(len(targets))}
-    found = rated.group_by("segment").agg(**best_of)
+    merits = [f"merit_{i}" for i in range(len(targets))]
+    best_of = {str(i): best(pl.col(merit), *columns) for i, merit in enumerate(merits)}
+    # Structs are slow, and few points have the most merit.
+    found = with_most_merit(rated, merits).group_by("segment").agg(**best_of)
     long = found.select(
         "segment",
         order=pl.lit([*range(len(targets))], dtype=pl.List(pl.Int64)),
@@ -109,6 +127,12 @@ def with_order(points: pl.LazyFrame) -> pl.LazyFrame:
     return points.with_row_index("place").with_columns(place=-pl.col("place").cast(pl.Int64))
 
 
+def with_most_merit(points: pl.LazyFrame, merits: Sequence[str]) -> pl.LazyFrame:
+    """Return the points of each segment that have the most of any merit."""
+    most = (pl.col(merit) == pl.col(merit).max().over("segment") for merit in merits)
+    return points.filter(pl.any_horizontal(most))
+
+
 def best(merit: pl.Expr, *columns: str) -> pl.Expr:
     """Return columns of the point with the most merit.
 
@@ -121,34 +145,17 @@ def best(merit: pl.Expr, *columns: str) -> pl.Expr:
 
 def _merit(target: Target, ranking: Ranking) -> pl.Expr:
     """Return how well a point meets a target; null if it does not."""
-    real, value = ~_OPENS, target.value
-    slack = rounding(weighted=ranking.rows.columns.weighted)
-    at_least, at_most = value * (1 - slack), value * (1 + slack)
-    # What a point must keep to, and by what those that do are compared.
-    rules = {
-        "recall": (real & (recall(_TP, _POSITIVES) >= at_least), precision(_TP, _FP)),
-        "precision": (real & (precision(_TP, _FP) >= at_least), _TP),
+    if target.criterion == "threshold":
         # The last point that the threshold retrieves, or the start point.
-        "threshold": (_retrieved(rounded(pl.lit(value), ranking), ranking), -pl.col("place")),
-        "f_beta": (real & (_POSITIVES > 0), f_score(_TP, _FP, _FN, value)),
-        "predicted_rate": (real & (at_most >= _PREDICTED / (_POSITIVES + _NEGATIVES)), _PREDICTED),
-        "predicted_count": (real & (at_most >= _PREDICTED), _PREDICTED),
-        "fpr": (real & (_NEGATIVES > 0) & (at_most >= _FP / _NEGATIVES), _TP),
-        # To predict no row positive may cost the least: the start point is one of the choices.
-        "cost": (pl.lit(value=True), -_cost(target)),
-    }
-    meets, merit = rules[target.criterion]
-    return pl.when(meets).then(merit)
+        retrieved = _retrieved(rounded(pl.lit(target.value), ranking), ranking)
+        return pl.when(retrieved).then(-pl.col("place"))
+    found: pl.Expr = merit(target, pl.col, rounding(weighted=ranking.rows.columns.weighted))
+    return found
 
 
 def _retrieved(threshold: pl.Expr, ranking: Ranking) -> pl.Expr:
     """Return whether a threshold retrieves the rows of a point; true of the start point."""
     return _OPENS | is_retrieved(_SCORE, threshold, ranking)
-
-
-def _cost(target: Target) -> pl.Expr:
-    fp, fn = target.costs or (0.0, 0.0)
-    return _FP * fp + _FN * fn
 
 
 def _at_thresholds(rated: pl.LazyFrame, wanted: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
@@ -173,15 +180,10 @@ def _rates(ranking: Ranking, targets: Sequence[Target]) -> list[pl.Expr]:
     found = pl.when("opens").then(infinity).otherwise(_SCORE.cast(threshold_dtype))
     is_held = _HELD.is_not_null() | (pl.col("order") >= len(targets))
     threshold = pl.when(is_held).then(_HELD.cast(threshold_dtype)).otherwise(found)
-    beta = pl.when(pl.col("criterion") == "f_beta").then("target").otherwise(1.0)
+    beta = pl.when(pl.col("criterion") == "f_beta").then(pl.col("target")).otherwise(1.0)
     return [
         unsigned_zero(threshold, threshold_dtype).alias("threshold"),
-        _FN.alias("fn"),
-        (_NEGATIVES - _FP).alias("tn"),
-        pl.when(_PREDICTED > 0).then(precision(_TP, _FP)).alias("precision"),
-        recall(_TP, _POSITIVES).alias("recall"),
-        pl.when(_POSITIVES > 0).then(f_score(_TP, _FP, _FN, beta)).alias("f_score"),
-        (_PREDICTED / (_POSITIVES + _NEGATIVES)).alias("predicted_rate"),
+        *(value.alias(name) for name, value in rates(pl.col, beta).items()),
         _expected_cost(targets).alias("expected_cost"),
         _status(is_held).alias("status"),
     ]
@@ -204,7 +206,7 @@ def _expected_cost(targets: Sequence[Target]) -> pl.Expr:
     """Return the cost per row in the rows of such targets, and null in others."""
     n = _POSITIVES + _NEGATIVES
     costs = [
-        pl.when(pl.col("order") == place).then(_cost(target) / n)
+        pl.when(pl.col("order") == place).then(cost(target, pl.col) / n)
         for place, target in enumerate(targets)
         if target.criterion == "cost"
     ]

@@ -1,13 +1,14 @@
-"""Checks inside an engine: the rules that Polars frames are held to, as texts to fail with."""
+"""Checks inside an engine: the rules that Polars frames are held to, as texts or as totals."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import narwhals as nw
 import polars as pl
 
-from frame_prc._engines.engine import Frame
 from frame_prc._formulas import without_nan
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import Columns
@@ -25,35 +26,71 @@ from frame_prc._rows.rules import (
 from frame_prc.exceptions import DataError, message
 
 
-def row_problem(columns: Columns, bins: Bins | None, *, covering: bool) -> nw.Expr:
-    """Return the error of the first rule that a row breaks, as text, or null."""
+@dataclass(frozen=True)
+class Checks:
+    """The rules that rows are held to, and whether their ``pos_label=`` occurs."""
+
+    columns: Columns
+    rules: list[Rule[nw.Expr]]
+
+    def row_problem(self) -> nw.Expr:
+        """Return the error of the first rule that a row breaks, as text, or null."""
+        problem = nw.lit(None, nw.String)
+        for rule in reversed(self.rules):
+            text = _text(rule.error("a row"), rule.value)
+            problem = nw.when(rule.broken).then(text).otherwise(problem)
+        return problem
+
+    def label_problem(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any] | None:
+        """Return one row: the error of a label that does not occur, as text, or null."""
+        if self._label is None:
+            return None
+        low, high = (nw.col(name).cast(nw.String) for name in ("low", "high"))
+        text = _text(self._absent_label("values from "), nw.concat_str([low, nw.lit(" to "), high]))
+        absent = (nw.col("found") == 0) & ~nw.col("low").is_null()
+        return rows.select(**self._label_totals()).select(problem=nw.when(absent).then(text))
+
+    def totals(self) -> dict[str, nw.Expr]:
+        """Return aggregates that show all problems at once, for `raise_first`."""
+        found = {} if self._label is None else self._label_totals()
+        for place, rule in enumerate(self.rules):
+            broken = nw.when(rule.broken)
+            found[f"rows_{place}"] = broken.then(1).otherwise(0).sum()
+            if rule.value is not None:
+                found[f"low_{place}"] = broken.then(rule.value).min()
+                found[f"high_{place}"] = broken.then(rule.value).max()
+        return found
+
+    def raise_first(self, found: dict[str, Any]) -> None:
+        """Raise the first error that the totals show."""
+        for place, rule in enumerate(self.rules):
+            if count := found[f"rows_{place}"]:
+                rows = f"{count} row" if count == 1 else f"{count} rows"
+                raise rule.error(rows, _span(found.get(f"low_{place}"), found.get(f"high_{place}")))
+        if self._label is not None and not found["found"] and found["low"] is not None:
+            raise self._absent_label(f"values from {found['low']} to {found['high']}")
+
+    @property
+    def _label(self) -> object:
+        return self.columns.request.pos_label
+
+    def _label_totals(self) -> dict[str, nw.Expr]:
+        column = self.columns.classes["truth"]
+        truth = without_nan(nw.col("truth"), column.dtype)
+        # PostgreSQL casts no Boolean to an integer of 64 bits.
+        positive = nw.when(is_positive(self.columns, nw.col("truth"))).then(1).otherwise(0)
+        return {"found": positive.sum(), "low": truth.min(), "high": truth.max()}
+
+    def _absent_label(self, values: str) -> DataError:
+        return absent_label(self.columns.classes["truth"], self._label, values)
+
+
+def checks_of(columns: Columns, bins: Bins | None, *, covering: bool) -> Checks:
+    """Return the checks of a request's rows; the first that fails is the error."""
     rules = [*_rules(columns)]
     if bins is not None:
         rules += bin_rules(columns, bins, nw.col, covering=covering)
-    problem = nw.lit(None, nw.String)
-    for rule in reversed(rules):
-        text = _text(rule.error("a row"), rule.value)
-        problem = nw.when(rule.broken).then(text).otherwise(problem)
-    return problem
-
-
-def label_problem(source: Frame, columns: Columns) -> Frame | None:
-    """Return one row: the error of a ``pos_label=`` that does not occur, as text, or null."""
-    label = columns.request.pos_label
-    if label is None:
-        return None
-    column = columns.classes["truth"]
-    truth = without_nan(nw.col("truth"), column.dtype)
-    totals = source.select(
-        found=is_positive(columns, nw.col("truth")).cast(nw.Int64).sum(),
-        low=truth.min(),
-        high=truth.max(),
-    )
-    low, high = (nw.col(name).cast(nw.String) for name in ("low", "high"))
-    error = absent_label(column, label, "values from ")
-    text = _text(error, nw.concat_str([low, nw.lit(" to "), high]))
-    absent = (nw.col("found") == 0) & ~nw.col("low").is_null()
-    return totals.select(problem=nw.when(absent).then(text))
+    return Checks(columns, rules)
 
 
 def _rules(columns: Columns) -> Iterator[Rule[nw.Expr]]:
@@ -78,3 +115,10 @@ def _text(error: DataError, value: nw.Expr | None) -> nw.Expr:
         return nw.lit(str(error))
     rest = message("", error.allowed, error.hint)
     return nw.concat_str([nw.lit(error.what), value.cast(nw.String), nw.lit(rest)])
+
+
+def _span(low: object, high: object) -> str:
+    """Return the lowest and the highest of the values that an error shows."""
+    if low is None:
+        return ""
+    return str(low) if str(low) == str(high) else f"{low} to {high}"

@@ -1,126 +1,32 @@
-"""Engines besides Polars: how to recognise their frames, and the SQL in which they differ.
+"""Engines besides Polars: how to recognise their frames, and what does not run inside them.
 
-Nothing is imported for the user: whoever has a DuckDB relation or a PySpark DataFrame has imported
-its package already. :mod:`frame_prc._engines.plans` plans what happens inside an engine.
+Nothing is imported for the user: whoever has a DuckDB relation, a PySpark DataFrame or an Ibis
+table has imported its package already. :mod:`frame_prc._engines.plans` plans what happens inside an
+engine.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import polars as pl
 
-from frame_prc._request.packages import Extra
+from frame_prc._engines.ibis_tables import IBIS
+from frame_prc._engines.operations import Engine
+from frame_prc._engines.sql_text import DUCKDB, SPARK
 from frame_prc._request.roles import OF_COUNTS, Request
 from frame_prc.exceptions import FrameError, OptionError
 
-if TYPE_CHECKING:
-    import narwhals as nw
+VERBS = "counts, curve, average_precision, auc and operating_points"
 
-Frame: TypeAlias = "nw.LazyFrame[Any]"
-
-VERBS = "counts, curve and average_precision"
-_COUNTS_FIRST = (
-    "frame_prc.counts(...) runs there; collect its result, and give it to the verb with "
-    f"{OF_COUNTS}"
-)
-
-
-@dataclass(frozen=True)
-class Engine:
-    """An engine: how errors name it, its SQL, and how it runs a plan.
-
-    Parameters
-    ----------
-    kind
-        What errors call its frames.
-    extra
-        The extra of this package that installs what it needs.
-    collected
-        The expression that turns one of its frames into a Polars frame.
-    error
-        The SQL function that fails with a text.
-    array, each
-        SQL of a list, and the function that makes a row of each of its elements.
-    in_ranges
-        Whether large segments are cut into ranges of scores, so that no task sorts a whole one.
-    ordered
-        Whether its frames keep their order.
-    """
-
-    kind: str
-    extra: Extra
-    collected: str
-    error: str
-    array: str
-    each: str
-    in_ranges: bool
-    ordered: bool
-
-    def project(self, frame: Frame, *columns: str) -> Frame:
-        """Select columns written in SQL."""
-        import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
-
-        native = frame.to_native()
-        if hasattr(native, "selectExpr"):
-            chosen = native.selectExpr(*columns)
-        else:
-            chosen = native.project(", ".join(columns))
-        result: Frame = nw.from_native(chosen)
-        return result
-
-    def fail_in(self, frame: Frame, columns: Sequence[str]) -> Frame:
-        """Fail where ``problem`` has a text, once these columns are computed."""
-        others = [name for name in frame.columns if name not in (*columns, "problem")]
-        checked = [f"{self._unless_problem(name)} AS {name}" for name in columns]
-        return self.project(frame, *others, *checked)
-
-    def fail_if(self, frame: Frame, problem: Frame) -> Frame:
-        """Fail if the only row of another frame has a text in ``problem``."""
-        import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
-
-        joined = frame.join(problem, how="cross").to_native()
-        checked: Frame = nw.from_native(joined.filter(self._unless_problem("true")))
-        return checked
-
-    def _unless_problem(self, value: str) -> str:
-        return f"CASE WHEN problem IS NULL THEN {value} ELSE {self.error}(problem) END"
-
-    def repeat(self, frame: Frame, name: str, times: int, where: str = "true") -> Frame:
-        """Repeat rows where a condition holds, numbered from 0 in a new column; others have 0."""
-        numbers = self.array.format(", ".join(map(str, range(times))))
-        alone = self.array.format("0")
-        repeated = f"{self.each}(CASE WHEN {where} THEN {numbers} ELSE {alone} END) AS {name}"
-        return self.project(frame, "*", repeated)
-
-
-DUCKDB = Engine(
-    kind="a DuckDB relation",
-    extra="duckdb",
-    collected="relation.pl()",
-    error="error",
-    array="[{}]",
-    each="unnest",
-    in_ranges=False,
-    ordered=True,
-)
-SPARK = Engine(
-    kind="a PySpark DataFrame",
-    extra="spark",
-    collected="pl.from_arrow(frame.toArrow())",
-    error="raise_error",
-    array="array({})",
-    each="explode",
-    in_ranges=True,
-    ordered=False,
-)
 
 _CLASSES = (
     ("duckdb", "DuckDBPyRelation", DUCKDB),
     ("pyspark.sql", "DataFrame", SPARK),  # of Spark Connect too
+    ("ibis.expr.types", "Table", IBIS),
 )
 
 
@@ -140,7 +46,7 @@ def class_of(module: str, name: str) -> Any:
     return getattr(sys.modules.get(module), name, ())
 
 
-def check_request(engine: Engine, request: Request, **refused: bool) -> None:
+def check_request(engine: Engine, request: Request, refused: Mapping[str, bool]) -> None:
     """Refuse a request that cannot run inside an engine.
 
     Parameters
@@ -154,17 +60,18 @@ def check_request(engine: Engine, request: Request, **refused: bool) -> None:
     """
     for name, given in refused.items():
         if given:
-            needs_rows = name == "squares" or (name == "ci" and _is_of_rows(request))
+            option = name if "=" in name else f"{name}="
+            of_rows = name.startswith("ci") and _is_of_rows(request)
             raise OptionError(
-                f"{name}= does not run inside {engine.kind}",
-                f"calls without {name}=",
-                _rows_first(engine) if needs_rows else _COUNTS_FIRST,
+                f"{option} does not run inside {engine.kind}",
+                "calls without it",
+                rows_first(engine) if of_rows or name in _OF_ROWS else _counts_first(engine),
             )
     if request.groupings is not None:
         raise OptionError(
             f"by= is a list of groupings, which do not run inside {engine.kind}",
             "the keys of one grouping",
-            _COUNTS_FIRST,
+            _counts_first(engine),
         )
     for role, item in _items(request):
         if isinstance(item, pl.Expr):
@@ -175,13 +82,37 @@ def check_request(engine: Engine, request: Request, **refused: bool) -> None:
             )
 
 
+# What counts do not suffice for.
+HELD_BY_COLUMN = "threshold= as a column"
+MEAN_OF_SAMPLES = "average='samples' with weights"
+_OF_ROWS = ("squares", HELD_BY_COLUMN, MEAN_OF_SAMPLES)
+
+
 def _is_of_rows(request: Request) -> bool:
     """Return whether an interval needs the rows: the counts of an engine do not suffice."""
     return request.cluster is not None or not {"weight", "pos_squares"}.isdisjoint(request.classes)
 
 
-def _rows_first(engine: Engine) -> str:
-    return f"select the columns that it needs, and collect them with {engine.collected}"
+def _counts_first(engine: Engine) -> str:
+    """Return the two lines that do in Polars what the engine does not, from its counts."""
+    counts = _collected(engine, "frame_prc.counts(frame, ...)")
+    return (
+        f"collect its counts with your columns and keys, `counts = {counts}`; then call the verb "
+        f"with `counts, {OF_COUNTS}, ...`, the keys and the other options"
+    )
+
+
+def rows_first(engine: Engine) -> str:
+    """Return the two lines that do in Polars what needs the rows themselves."""
+    return (
+        "select the columns that it needs, and collect them: "
+        f"`rows = {_collected(engine, 'frame')}`; then call the verb with `rows, ...`"
+    )
+
+
+def _collected(engine: Engine, frame: str) -> str:
+    """Return the expression that turns a frame of the engine into one of Polars."""
+    return re.sub(r"\b(relation|frame|table)\b", frame, engine.collected, count=1)
 
 
 def _items(request: Request) -> Iterator[tuple[str, object]]:
@@ -198,5 +129,5 @@ def refuse_engine(frame: object, *, takes_counts: bool) -> None:
         raise FrameError(
             f"this verb does not run inside {engine.kind}",
             f"a Polars or pandas frame; {VERBS} also run inside {engine.kind}",
-            _COUNTS_FIRST if takes_counts else _rows_first(engine),
+            _counts_first(engine) if takes_counts else rows_first(engine),
         )

@@ -1,10 +1,7 @@
 """Rows by role inside an engine, and their counts: the first half of every plan there.
 
-A DuckDB relation or a Spark DataFrame is a plan, and so is the result: it cannot raise an error of
-ours when it runs. Instead a row with an invalid value calls the engine's own function for failing,
-with the error that Polars frames get, about that one row. Only whether ``pos_label=`` occurs takes
-a second look at the truth: one row of totals beside the plan. Nothing is read at the call, and
-nothing comes to the driver.
+An engine's frame is a plan, and so is the result: nothing comes to the driver. How bad values raise
+an error is up to the engine.
 """
 
 from __future__ import annotations
@@ -16,8 +13,8 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from frame_prc._engines.checks import label_problem, row_problem
-from frame_prc._engines.engine import Engine, Frame
+from frame_prc._engines.checks import checks_of
+from frame_prc._engines.operations import Engine, Frame, Order
 from frame_prc._formulas import unsigned_zero, without_nan
 from frame_prc._lazy import key_names
 from frame_prc._ranking.scale import integer_bounds
@@ -25,10 +22,12 @@ from frame_prc._request.roles import Request
 from frame_prc._request.thresholds import Bins, threshold_dtype
 from frame_prc._rows.columns import Column, Columns, common_score_dtype, resolve
 from frame_prc._rows.rules import is_missing, is_positive
-from frame_prc.exceptions import OptionError
+from frame_prc.exceptions import ColumnError, OptionError
 
 # Each is a branch in the text of the plan.
 _MOST_THRESHOLDS = 1_000
+# As many comparisons as in halves, in branches half as deep: SQLite's parser has no room for more.
+_PARTS = 4
 
 
 @dataclass(frozen=True)
@@ -67,16 +66,28 @@ class Counted:
         """The dtype of sums."""
         return _amount_dtype(self.columns)
 
-    def finish(self, result: Frame, outputs: Sequence[str], order: Sequence[str]) -> Any:
+    def finish(self, result: Frame, outputs: Sequence[str], order: Sequence[Order]) -> Any:
         """Return the engine's own frame, the caller's keys first, sorted if it keeps its order."""
-        if self.problem is not None:
-            result = self.engine.fail_if(result, self.problem)
         names = dict(zip(self.keys, self.columns.result_keys, strict=False))
-        tidy = result.select(*(nw.col(k).alias(n) for k, n in names.items()), *outputs).to_native()
-        if not self.engine.ordered or not (names or order):
-            return tidy
-        keys = [f'"{name.replace(chr(34), chr(34) * 2)}" NULLS FIRST' for name in names.values()]
-        return tidy.order(", ".join([*keys, *order]))
+        tidy = result.select(*(nw.col(k).alias(n) for k, n in names.items()), *outputs)
+        return self.engine.finished(tidy, [*names.values()], order, self.problem)
+
+
+def check_case(engine: Engine, keys: Sequence[str], outputs: Sequence[str]) -> None:
+    """Refuse a key whose name differs only in case from that of a result's column.
+
+    Most engines take such names as one, and rename a column or mix them up.
+    """
+    taken = {name.lower(): name for name in outputs}
+    for key in keys:
+        name = taken.get(key.lower(), key)
+        if name != key:
+            raise ColumnError(
+                f"key {key!r} differs only in case from {name!r}, a column of the result: in "
+                f"{engine.kind} they may be one",
+                "keys that differ in more than case",
+                "rename the key in the engine first",
+            )
 
 
 def count(
@@ -111,10 +122,15 @@ def count(
             f"up to {_MOST_THRESHOLDS}",
             "without thresholds= every distinct score is a threshold",
         )
+    engine.refuse(native)
     frame = nw.from_native(native)
-    columns = resolve(pl.LazyFrame(schema=_schema(frame)), request, outputs)
+    columns = resolve(pl.LazyFrame(schema=schema_of(frame)), request, outputs)
+    check_case(engine, columns.result_keys, outputs)
     bins = None if bins is None else bins.of(common_score_dtype(columns.scores))
-    source = _project(engine, frame, columns, row_problem(columns, bins, covering=covering))
+    scores = [f"score_{i}" for i in range(len(columns.scores))]
+    checks = checks_of(columns, bins, covering=covering)
+    # Every result groups rows by their scores, and so has to compute these.
+    source, problem = engine.checked(_project(frame, columns), checks, scores)
     keys = key_names(len(columns.result_keys)) or ["whole"]
     rows = _models(engine, source, columns, keys)
     dtype = common_score_dtype(columns.scores)
@@ -128,12 +144,11 @@ def count(
         both = nw.concat([counted.select(wanted), grid.select(wanted)])
         counted = _added_up(both, keys, columns)
     in_ranges = engine.in_ranges and bins is None
-    problem = label_problem(source, columns)
     rows = _in_direction(rows, dtype, columns)
     return Counted(counted, rows, keys, columns, engine, in_ranges, problem, dtype)
 
 
-def _schema(frame: Frame) -> dict[str, Any]:
+def schema_of(frame: Frame) -> dict[str, Any]:
     """Return the schema in Polars dtypes; a dtype without an equivalent is Object."""
     dtypes: dict[str, Any] = {}
     for name, dtype in frame.collect_schema().items():
@@ -147,8 +162,8 @@ def _schema(frame: Frame) -> dict[str, Any]:
 # --- roles -----------------------------------------------------------------------------------
 
 
-def _project(engine: Engine, frame: Frame, columns: Columns, problem: nw.Expr) -> Frame:
-    """Select every role's column, checked, and leave out rows of weight zero."""
+def _project(frame: Frame, columns: Columns) -> Frame:
+    """Select every role's column, and leave out rows of weight zero."""
     scores = {f"score_{i}": nw.col(column.name) for i, column in enumerate(columns.scores)}
     if len({column.dtype for column in columns.scores}) > 1:
         scores = {role: score.cast(nw.Float64) for role, score in scores.items()}
@@ -160,11 +175,10 @@ def _project(engine: Engine, frame: Frame, columns: Columns, problem: nw.Expr) -
         *([] if columns.model is None else [_model(columns.model).alias("model")]),
     )
     amounts = [role for role in columns.classes if role != "truth"]
-    if amounts:
-        used = ((nw.col(role) != 0) | nw.col(role).is_null() for role in amounts)
-        source = source.filter(nw.any_horizontal(*used, ignore_nulls=True))
-    # Every result groups rows by their scores, and so has to compute these, and the problem.
-    return engine.fail_in(source.with_columns(problem=problem), [*scores])
+    if not amounts:
+        return source
+    used = ((nw.col(role) != 0) | nw.col(role).is_null() for role in amounts)
+    return source.filter(nw.any_horizontal(*used, ignore_nulls=True))
 
 
 def _model(column: Column) -> nw.Expr:
@@ -265,15 +279,18 @@ def bin_end(counts: Frame, bins: Bins) -> nw.Expr:
 
 
 def _chosen(values: list[nw.Expr], reaches: Callable[[int], nw.Expr]) -> nw.Expr:
-    """Return the last value whose place is reached, by bisection."""
+    """Return the last value whose place is reached, found among four parts, and so on."""
 
-    def between(low: int, high: int) -> nw.Expr:
-        if high - low == 1:
-            return values[low]
-        middle = (low + high) // 2
-        return nw.when(reaches(middle)).then(between(middle, high)).otherwise(between(low, middle))
+    def among(low: int, high: int) -> nw.Expr:
+        width = -(-(high - low) // _PARTS)
+        starts = range(low, high, width)
+        chosen = values[low] if width == 1 else among(low, starts[1])
+        for start in starts[1:]:
+            part = values[start] if width == 1 else among(start, min(start + width, high))
+            chosen = nw.when(reaches(start)).then(part).otherwise(chosen)
+        return chosen
 
-    return between(0, len(values))
+    return among(0, len(values))
 
 
 def _grid(engine: Engine, counted: Frame, keys: list[str], thresholds: list[float]) -> Frame:

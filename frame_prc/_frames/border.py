@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard, 
 import polars as pl
 
 from frame_prc._engines.engine import VERBS, engine_of, refuse_engine
+from frame_prc._frames.arrow_frames import back_to_arrow, is_arrow, read_arrow
 from frame_prc._frames.pandas_frames import (
     back_to_pandas,
     chosen_columns,
@@ -15,15 +16,28 @@ from frame_prc._frames.pandas_frames import (
     read_pandas,
     with_levels,
 )
+from frame_prc._frames.unsupported import is_refused, way_out
 from frame_prc.exceptions import FrameError, type_name
 
 if TYPE_CHECKING:
     import duckdb
+    import ibis.expr.types
+    import narwhals as nw
     import pandas as pd
     import pyspark.sql
 
+    from frame_prc._frames.arrow_frames import ArrowStream
+
     AnyFrame: TypeAlias = (
-        pl.DataFrame | pl.LazyFrame | pd.DataFrame | duckdb.DuckDBPyRelation | pyspark.sql.DataFrame
+        pl.DataFrame
+        | pl.LazyFrame
+        | pd.DataFrame
+        | ArrowStream
+        | nw.DataFrame[Any]
+        | nw.LazyFrame[Any]
+        | duckdb.DuckDBPyRelation
+        | pyspark.sql.DataFrame
+        | ibis.expr.types.Table
     )
 
 _SMALL = 200_000  # rows
@@ -55,12 +69,12 @@ def apply(
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas ``DataFrame``, or Arrow table.
     plan
         What to do.
     columns
-        The columns that the plan may read; only these are converted from pandas. ``None``, if they
-        are not known without the schema, converts all.
+        The columns that the plan may read; only these are converted from pandas and pyarrow.
+        ``None``, if they are not known without the schema, converts all.
     amounts
         The columns in which NaN is an error; in all others of pandas it is a missing value.
     outputs
@@ -70,9 +84,12 @@ def apply(
         return cast("FrameT", plan(frame, in_memory=False))
     if isinstance(frame, pl.DataFrame):
         return cast("FrameT", _run(frame, plan))
-    chosen = chosen_columns(cast("pd.DataFrame", frame), columns)
-    source = read_pandas(chosen, amounts)
-    return cast("FrameT", back_to_pandas(_run(source, plan), chosen, source, outputs))
+    if is_pandas(frame):
+        chosen = chosen_columns(cast("pd.DataFrame", frame), columns)
+        source = read_pandas(chosen, amounts)
+        return cast("FrameT", back_to_pandas(_run(source, plan), chosen, source, outputs))
+    source = read_arrow(frame, columns)
+    return cast("FrameT", back_to_arrow(_run(source, plan), frame, source, outputs))
 
 
 def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection[str]) -> FrameT:
@@ -89,8 +106,11 @@ def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection
     rows = plan(sources, in_memory=True).collect()
     if isinstance(first, pl.DataFrame):
         return cast("FrameT", rows)
-    chosen = chosen_columns(with_levels(first), None)
-    return cast("FrameT", back_to_pandas(rows, chosen, sources[0].collect(), outputs))
+    source = sources[0].collect()
+    if is_pandas(first):
+        chosen = chosen_columns(with_levels(first), None)
+        return cast("FrameT", back_to_pandas(rows, chosen, source, outputs))
+    return cast("FrameT", back_to_arrow(rows, first, source, outputs))
 
 
 def scan(
@@ -99,7 +119,9 @@ def scan(
     """Return a frame of any known kind as a lazy one; ``columns`` and ``amounts`` as in `apply`."""
     if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
         return frame.lazy()
-    return read_pandas(chosen_columns(cast("pd.DataFrame", frame), columns), amounts).lazy()
+    if is_pandas(frame):
+        return read_pandas(chosen_columns(cast("pd.DataFrame", frame), columns), amounts).lazy()
+    return read_arrow(frame, columns).lazy()
 
 
 def scan_all(frame: AnyFrame) -> pl.LazyFrame:
@@ -116,8 +138,11 @@ def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
 
 
 def is_frame(value: object) -> TypeGuard[AnyFrame]:
-    """Return whether a value is a frame of Polars or pandas."""
-    return isinstance(value, (pl.DataFrame, pl.LazyFrame)) or is_pandas(value)
+    """Return whether a value is a frame of Polars or pandas, or an Arrow table."""
+    if isinstance(value, (pl.DataFrame, pl.LazyFrame)) or is_pandas(value):
+        return True
+    # Relations of DuckDB and frames of Modin may be Arrow streams too.
+    return is_arrow(value) and engine_of(value) is None and not is_refused(value)
 
 
 def check_frame(frame: object, *, engines: bool = False, takes_counts: bool = True) -> None:
@@ -128,7 +153,9 @@ def check_frame(frame: object, *, engines: bool = False, takes_counts: bool = Tr
     if not is_frame(frame):
         raise FrameError(
             f"cannot evaluate a frame of type {type_name(frame)}",
-            "a Polars DataFrame or LazyFrame, or a pandas DataFrame, as the first argument; for "
-            f"{VERBS} also a DuckDB relation or a PySpark DataFrame",
-            "pl.DataFrame({'truth': y, 'score': s}) makes one from lists or arrays",
+            "a Polars DataFrame or LazyFrame, a pandas DataFrame, an Arrow table, or a Narwhals "
+            f"frame of one of these, as the first argument; for {VERBS} also a DuckDB relation, a "
+            "PySpark DataFrame or an Ibis table",
+            way_out(frame)
+            or "pl.DataFrame({'truth': y, 'score': s}) makes one from lists or arrays",
         )

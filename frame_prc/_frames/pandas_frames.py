@@ -11,10 +11,10 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._engines.engine import class_of
+from frame_prc._frames.names import check_once, first_places, wanted_names
 from frame_prc._lazy import named
 from frame_prc._request.packages import install_hint
-from frame_prc._request.thresholds import ABOVE, BELOW
-from frame_prc.exceptions import ColumnError, FrameError, shown, type_name
+from frame_prc.exceptions import FrameError, shown, type_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,14 +163,14 @@ def chosen_columns(frame: pd.DataFrame, columns: Collection[str] | None) -> pd.D
     names = [str(name) for name in frame.columns]
     levels = [str(name) for name in frame.index.names if name is not None]
     known = {*names, *levels}
-    wanted = set(names) if columns is None else {*columns} - ({BELOW, ABOVE} - known)
+    wanted = set(names) if columns is None else wanted_names(columns, known)
     for name in wanted:
-        _check_name(name, names, "columns")
-        _check_name(name, [] if name in names else levels, "levels of the index")
+        check_once(name, names, "pandas frame")
+        check_once(name, [] if name in names else levels, "pandas frame", "levels of the index")
     if not wanted <= known:
         # An error about the missing column follows, for which the schema is enough.
         frame, wanted = frame.iloc[:0], known
-    first = {name: place for place, name in reversed([*enumerate(names)])}
+    first = first_places(names)
     places = sorted(first[name] for name in wanted & first.keys())
     chosen = frame.iloc[:, places].set_axis([names[place] for place in places], axis=1)
     return chosen.assign(**_levels(frame.index, wanted - first.keys()))
@@ -188,15 +188,6 @@ def with_levels(frame: pd.DataFrame) -> pd.DataFrame:
         if name is not None and str(name) not in names
     ]
     return frame.reset_index(level=levels) if levels else frame
-
-
-def _check_name(name: str, names: list[str], of: str) -> None:
-    if names.count(name) > 1:
-        raise ColumnError(
-            f"the pandas frame has {names.count(name)} {of} named {name!r}",
-            "one column of each name",
-            "rename them",
-        )
 
 
 def _levels(index: pd.Index[Any], wanted: Collection[str]) -> dict[str, Any]:

@@ -18,13 +18,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from frame_prc._curves.logit_intervals import RANDOM, RANDOM_SHORTFALL, random_areas
 from frame_prc._formulas import exact_sum
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import retrieved_at_ties
-
-RANDOM = "random_average_precision"
-RANDOM_SHORTFALL = "random_shortfall"
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _SHARES, _RETRIEVED = pl.col("tie_shares"), pl.col("retrieved")
@@ -41,13 +39,8 @@ def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.
         return table.with_columns(_defined(_POSITIVES / n, _NEGATIVES / n))
     shares = _tie_shares(ranking)
     keyed = shares if "segment" in on else ranking.segments.with_keys(shares)
-    # Without negatives there is only one order of the labels.
-    mixed = _NEGATIVES > 0
-    negatives = pl.when(mixed).then(_NEGATIVES / (n - 1)).otherwise(0.0)
-    positives = pl.when(mixed).then((_POSITIVES - 1) / (n - 1)).otherwise(1.0)
-    area = _SHARES / n * negatives + _RETRIEVED / n * positives
-    shortfall = (_RETRIEVED - _SHARES) / n * negatives + (n - _RETRIEVED) / n
-    added = left_join(table, keyed, on).with_columns(_defined(area, shortfall))
+    found = random_areas(_POSITIVES, _NEGATIVES, _SHARES, _RETRIEVED)
+    added = left_join(table, keyed, on).with_columns(_defined(*found.values()))
     return added.drop("tie_shares", "retrieved")
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.logit_intervals import FEW_POSITIVES
 from frame_prc._formulas import odds_ratio, sizes
 from frame_prc._inference.bootstrap import with_levels
 from frame_prc._inference.influence import influences, influences_of, spreads
@@ -25,9 +26,6 @@ from frame_prc._request.thresholds import Bins
 from frame_prc._rows.checks import check_of, with_checks
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.rules import bin_rules
-
-# With fewer, the coverage of a 95 % interval is visibly lower: see tests/benchmarks/coverage.py.
-FEW_POSITIVES = 20
 
 
 @dataclass(frozen=True)

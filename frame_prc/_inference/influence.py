@@ -22,7 +22,7 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, calibrated
-from frame_prc._formulas import step_area, total
+from frame_prc._formulas import above_average, step_area, total
 from frame_prc._lazy import cached
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import HITS, running
@@ -151,10 +151,8 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
     step, shortfall, raised, lowered = (
         pl.col(name) for name in ("step", "shortfall", "raised", "lowered")
     )
-    # Precision minus average precision. If they are near 1 it is the difference of their distances
-    # from 1, which keeps all digits and is exactly 0 if both are 1.
     precision = pl.when(_OPENS).then(0.0).otherwise(_TP / _RETRIEVED)
-    above = pl.when(step < 0.5).then(precision - step).otherwise(shortfall - _ERROR)  # noqa: PLR2004
+    above = above_average(precision, _ERROR, step, shortfall)
     # Steps come in ranking order, and windows over a sorted column are faster.
     return (
         steps.with_columns(pl.col("segment").set_sorted())
@@ -166,14 +164,20 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
         .with_columns(
             step=total(area).over("segment"),
             shortfall=total(_GAIN / _POSITIVES * _ERROR).over("segment"),
-            raised=wins.cum_sum(reverse=True).over("segment"),
-            lowered=costs.cum_sum(reverse=True).over("segment"),
+            raised=_from_here_on(wins),
+            lowered=_from_here_on(costs),
         )
         .with_columns(
             on_positive=(above + pl.when(_OPENS).then(0.0).otherwise(raised)) / _POSITIVES,
             on_negative=pl.when(_OPENS).then(0.0).otherwise(-lowered) / _POSITIVES,
         )
     )
+
+
+def _from_here_on(amount: pl.Expr) -> pl.Expr:
+    """Return the sum of an amount over a step and all later ones of its segment."""
+    # Steps are sorted by segment, so "explode", which stacks the groups, keeps them in place.
+    return amount.cum_sum(reverse=True).over("segment", mapping_strategy="explode")
 
 
 def _added(running_sum: str, total: pl.Expr | None = None) -> pl.Expr:

@@ -1,7 +1,8 @@
-"""The influence of single rows, in the order of the rows, and of the clusters they are in.
+"""The influence of single rows, and of the clusters they are in.
 
-The number of a row is in its rank key. So one sort ranks the rows, and one sort of integers brings
-their influences back, without a join on the score.
+The number of a row is in its rank key. So one sort ranks the rows, and their other columns are
+gathered by it, without a join on the score. Only the influences on a second area need another sort,
+of integers, that brings them back to the order of the rows.
 """
 
 from __future__ import annotations
@@ -47,52 +48,57 @@ class RowInfluence:
         """The influence at each score."""
         return cached(influences(self.ranking, self.calibration))
 
-    def of_rows(self, place: int) -> pl.LazyFrame:
-        """Return the segment and the influence of each row that counts, in the order of the rows.
+    def in_ranking_order(self, place: int) -> pl.LazyFrame:
+        """Return the number, the class, the segment and the influence of each row that counts.
 
-        The influence is that of a unit of weight. The columns are ``segment_0, influence_0`` with
-        the place for 0.
+        The influence is that of a unit of weight. The columns are ``row, positive`` and, with the
+        place for 0, ``segment_0, influence_0``.
         """
-        steps = self.steps.select("segment", "on_positive", "on_negative")
-        ranked = beside([_with_steps(self.ranking), steps])
+        ranked = beside([_with_steps(self.ranking), _of_rows_after(self.steps)])
         segment, on_positive, on_negative = (
             pl.col(name).gather("step") for name in ("segment", "on_positive", "on_negative")
         )
-        found = pl.when("positive").then(on_positive).otherwise(on_negative)
-        names = [f"segment_{place}", f"influence_{place}"]
-        columns = ranked.select("row", segment.alias(names[0]), found.alias(names[1]))
-        return columns.drop_nulls("row").select(_in_order_of_rows(*names))
+        row, positive = self.ranking.key.unpacked()
+        found = pl.when(positive).then(on_positive).otherwise(on_negative)
+        columns = [segment.alias(f"segment_{place}"), found.alias(f"influence_{place}")]
+        counting = ranked.select("opens", row, positive, *columns).filter(~pl.col("opens"))
+        return counting.drop("opens").with_columns(pl.col(f"segment_{place}").set_sorted())
+
+    def in_order_of_rows(self, place: int) -> pl.LazyFrame:
+        """Return the segment and the influence of each row that counts, in the order of the rows.
+
+        A sort of integers that hold both the number of a row and its place in the ranking is faster
+        than one of two columns.
+        """
+        number, ranked = pl.col("row").cast(pl.UInt64), pl.int_range(pl.len(), dtype=pl.UInt64)
+        columns = pl.col(f"segment_{place}", f"influence_{place}")
+        return self.in_ranking_order(place).select(
+            columns.gather((number * 2**32 + ranked).sort() % 2**32)
+        )
 
 
 def _with_steps(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``row, positive, step`` of each ranked row.
+    """Return ``row_and_class, opens, step`` of each ranked row.
 
-    ``step`` is the place of the score with the influence of the row (see :func:`influences`).
+    ``step`` is the number of scores with influences that rank above the row (see
+    :func:`influences`), without the row that opens its segment.
     """
-    key, following = ranking.key, pl.col("following")
-    is_step = is_hit(key) & ~key.unretrieved()
-    return (
-        ranking.in_order.select(key.row_and_class(), key.opens(), is_step=is_step)
-        .with_columns(following=pl.col("is_step").cum_sum() - pl.col("is_step"))
-        .with_columns(
-            opening=pl.when("opens").then(following).forward_fill(),
-            is_below=pl.when("is_step").then("opens").backward_fill(),
-        )
-        .filter(~pl.col("opens"))
-        .select(
-            *key.unpacked(),
-            step=pl.when("is_below").then("opening").otherwise(following),
-        )
-    )
+    key, is_step = ranking.key, pl.col("is_step")
+    steps = is_hit(key) & ~key.unretrieved()
+    ranked = ranking.in_order.select(key.row_and_class(), key.opens(), is_step=steps)
+    # The first row of all gets -1, which is in range too.
+    above = is_step.cum_sum().cast(pl.Int64) - is_step - 1
+    return ranked.select("row_and_class", "opens", step=above)
 
 
-def _in_order_of_rows(*columns: str) -> pl.Expr:
-    """Return columns of ranked rows in the order of their numbers.
+def _of_rows_after(steps: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the influences of the rows between each step and the next, including the next.
 
-    A sort of integers that hold both the number and the place is faster than one of two columns.
+    After the last step of a segment they are those of the row that opens it.
     """
-    number, place = pl.col("row").cast(pl.UInt64), pl.int_range(pl.len(), dtype=pl.UInt64)
-    return pl.col(columns).gather((number * 2**32 + place).sort() % 2**32)
+    names, is_last = ["on_positive", "on_negative"], pl.col("opens").shift(-1, fill_value=True)
+    below = pl.when("opens").then(pl.col(names)).forward_fill()
+    return steps.select("segment", pl.when(is_last).then(below).otherwise(pl.col(names).shift(-1)))
 
 
 # --- rows and clusters ---------------------------------------------------------------------
@@ -101,14 +107,23 @@ def _in_order_of_rows(*columns: str) -> pl.Expr:
 def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
     """Return numbered rows that count with their influences, times their weight.
 
-    ``segment_0, influence_0`` and so on are those on each of the areas. ``pos`` is the weight of a
-    positive row, and 0 for a negative.
+    They are in the ranking order of the first area. ``segment_0, influence_0`` and so on are those
+    on each of the areas. ``pos`` is the weight of a positive row, and 0 for a negative.
     """
+    first, *others = areas
+    names = [*rows.carried(squares=False), *(["cluster"] if rows.columns.cluster else [])]
+    unordered = [rows.used().select(names)] if names else []
+    for place, other in enumerate(others, 1):
+        unordered.append(other.in_order_of_rows(place))
+        names += [f"segment_{place}", f"influence_{place}"]
     weight = pl.col("weight") if rows.columns.weighted else 1.0
-    found = [area.of_rows(place) for place, area in enumerate(areas)]
     weighted = {f"influence_{i}": pl.col(f"influence_{i}") * weight for i in range(len(areas))}
-    pos = pl.when("truth").then(weight).otherwise(0.0)
-    return beside([rows.used(), *found]).with_columns(**weighted, pos=pos)
+    pos = pl.when("positive").then(weight).otherwise(0.0)
+    return (
+        beside([first.in_ranking_order(0), *unordered])
+        .with_columns(pl.col(names).gather("row"))
+        .with_columns(**weighted, pos=pos)
+    )
 
 
 def cluster_sums(frame: pl.LazyFrame, segments: Sequence[str], sums: Sequence[str]) -> pl.LazyFrame:

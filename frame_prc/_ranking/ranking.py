@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -14,6 +14,7 @@ from frame_prc._ranking.cluster_sums import with_cluster_numbers
 from frame_prc._ranking.rank_key import ROW_BITS, RankKey, most_segments
 from frame_prc._ranking.scale import Scale
 from frame_prc._ranking.segments import Segments, find_segments
+from frame_prc._ranking.sorted_keys import sorted_keys
 from frame_prc._request.thresholds import Bins, threshold_dtype
 from frame_prc._rows.rows import DROPPED, Rows
 
@@ -22,6 +23,9 @@ _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
 
 # With fewer rows a narrower key saves less time than looking at the scores takes.
 _WORTH_A_LOOK = 20_000
+
+_SAMPLE, _MOSTLY = 1_000, 0.9  # scores of a sample, and how many of them differ if few repeat
+_FEW_TIES = 100_000
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,10 @@ class Ranking:
         openings = self.segments.table.select(self.key.opening(pl.col("segment")))
         names = [*self.carried, *(["cluster"] if self.clusters else [])]
         extra = [_empty(rows, names) for rows in (openings, self.key.ending())]
-        return cached(concat([self.frame, *extra]).sort("rank_key"))
+        unsorted = concat([self.frame, *extra])
+        if self.rows.many_in_memory:
+            return sorted_keys(unsorted).lazy()
+        return cached(unsorted.sort("rank_key"))
 
     @property
     def carried(self) -> list[str]:
@@ -92,13 +99,15 @@ def rank(
     squares: bool = False,
     numbered: bool = False,
     clusters: bool = False,
+    scored: bool = True,
 ) -> Ranking:
     """Return rows with their rank keys, and their segments.
 
     With bins, a row ranks at the highest threshold that its score reaches, and every threshold has
     a row in every segment. ``squares`` also sums squared weights, unless each row counts as one.
     ``numbered`` rows have a column ``row``, their number, which their keys then hold.
-    With ``clusters``, rows keep their ``cluster``, and a bin has a row for each.
+    With ``clusters``, rows keep their ``cluster``, and a bin has a row for each. A ranking that is
+    not ``scored`` tells scores apart, but may not give them back.
     """
     squares = squares and rows.columns.needs_squares
     levels = _levels(rows, bins)
@@ -112,15 +121,49 @@ def rank(
         frame = join(frame, levels, on="score", how="left").with_columns(score="level")
     if clusters:
         frame = with_cluster_numbers(frame, rows.columns.cluster)
-    rank_key = key.pack(pl.col("segment"), scale.slot(pl.col("score")), rows.is_positive())
-    if numbered:
-        rank_key += pl.col("row").cast(key.dtype)
     carried = [*rows.carried(squares=squares), *(["cluster"] if clusters else [])]
-    ranked = frame.select(rank_key, *carried)
+    ranked = frame.select(_rank_key(key, rows, numbered=numbered), *carried)
     ranked = ranked if bins is not None else rows.with_checks(ranked)
     if bins is not None and levels is not None:
         ranked = concat([ranked, _empty(_every_bin(segments, levels, key), carried)])
-    return Ranking(ranked, segments, key, rows, levels, squares, clusters)
+    ranking = Ranking(ranked, segments, key, rows, levels, squares, clusters)
+    return ranking if scored or carried else _narrowed(ranking, frame)
+
+
+def _rank_key(key: RankKey, rows: Rows, *, numbered: bool = False) -> pl.Expr:
+    """Return the rank key of a row from its ``segment``, ``score`` and class."""
+    rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())
+    return rank_key + pl.col("row").cast(key.dtype) if numbered else rank_key
+
+
+def _narrowed(ranking: Ranking, frame: pl.LazyFrame) -> Ranking:
+    """Return a ranking of rows in memory with keys of 64 bits, if they tell all scores apart.
+
+    The keys leave out low bits of the scores, so two scores of a segment may come together.
+    """
+    rows = ranking.rows
+    if ranking.key.dtype == pl.UInt64 or not rows.many_in_memory or repeats_scores(rows):
+        return ranking
+    key = ranking.key.narrower()
+    narrow = replace(ranking, frame=frame.select(_rank_key(key, rows)), key=key)
+    ties = narrow.in_order.filter(~key.ends_tie()).select(key.tie()).collect()
+    if ties.height > _FEW_TIES:
+        return ranking
+    tied = frame.select(_rank_key(key, rows), "score").with_columns(key.tie())
+    tied = join(tied, ties.unique().lazy(), on="rank_key", how="semi")
+    scores = tied.group_by("rank_key").agg(low=pl.col("score").min(), high=pl.col("score").max())
+    mixed = scores.select((pl.col("low") != pl.col("high")).any())
+    return ranking if mixed.collect().item() else narrow
+
+
+def repeats_scores(rows: Rows) -> bool:
+    """Return whether scores seem to repeat, from a sample of rows in memory."""
+    if rows.values is None:
+        return False
+    step = max(rows.values.height // _SAMPLE, 1)
+    columns = (rows.values[f"score_{i}"] for i in range(len(rows.columns.scores)))
+    samples = [column.gather_every(step) for column in columns]
+    return any(sample.n_unique() < _MOSTLY * len(sample) for sample in samples)
 
 
 def _every_bin(segments: Segments, levels: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:
@@ -144,11 +187,7 @@ def _scale(rows: Rows) -> Scale:
     if rows.values is None or rows.values.height < _WORTH_A_LOOK:
         return Scale.of(rows.score_dtype, ascending=rows.ascending)
     columns = [rows.values[f"score_{i}"] for i in range(len(rows.columns.scores))]
-    found = [bound for c in columns for bound in (c.min(), c.max()) if bound is not None]
-    bounds = pl.Series("score", found, dtype=rows.score_dtype, strict=False)
-    if not found:
-        return Scale.of(rows.score_dtype, ascending=rows.ascending)
-    return Scale.over(bounds, ascending=rows.ascending)
+    return Scale.over(columns, rows.score_dtype, ascending=rows.ascending)
 
 
 def _levels(rows: Rows, bins: Bins | None) -> pl.LazyFrame | None:

@@ -9,10 +9,10 @@ import polars as pl
 
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS, with_cluster_sums
 from frame_prc._ranking.rank_key import RankKey
-from frame_prc._ranking.ranking import Ranking
+from frame_prc._ranking.ranking import Ranking, repeats_scores
 
 # Given sums of weights have an unknown number of terms, but rarely more than this.
-_TERMS_OF_COUNTS = 2**17
+TERMS_OF_COUNTS = 2**17
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,29 @@ STEPS = Points(chosen=_is_step, beside_previous=True)
 HITS = Points(only_hits=True)
 
 
-def class_totals(ranking: Ranking) -> list[pl.Expr]:
-    """Return the sums ``pos`` and ``neg`` of a group of ranked rows, and of squares if wanted."""
-    dtype = pl.Float64 if ranking.rows.columns.weighted else pl.Int64
-    return [a.cast(dtype).sum().alias(name) for name, a in ranking.amounts().items()]
+def counts_at_ties(ranking: Ranking) -> pl.LazyFrame:
+    """Return ``segment``, ``slot`` and the sums ``pos`` and ``neg`` at each score, in order.
+
+    With squares also their sums.
+    """
+    rows = ranking.rows
+    if rows.many_in_memory and not ranking.carried and not repeats_scores(rows):
+        return _counts_of_runs(ranking)
+    # Grouping holds only what differs of rows that may not fit in memory, or whose scores repeat.
+    key, dtype = ranking.key, pl.Float64 if rows.columns.weighted else pl.Int64
+    amounts = rows.amounts(key.positive(), squares=ranking.squares)
+    totals = (amount.cast(dtype).sum().alias(name) for name, amount in amounts.items())
+    ties = ranking.frame.group_by(key.tie()).agg(totals).sort("rank_key")
+    return ties.select(key.segment(), key.slot(), pl.exclude("rank_key"))
+
+
+def _counts_of_runs(ranking: Ranking) -> pl.LazyFrame:
+    """Return the counts at each score from the lengths of runs of sorted keys."""
+    key, found, seen = ranking.key, pl.col("found"), pl.col("seen").cast(pl.Int64)
+    pos, both = (total - total.shift(1) for total in (found, seen))
+    ties = _counts_at(ranking, TIES).with_columns(pos=pos, neg=both - pos)
+    scores = ties.filter(~key.opens())
+    return scores.select(key.segment(), key.slot(), "pos", "neg")
 
 
 def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
@@ -203,7 +222,7 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     if ranking.squares:
         last |= {"positives_squares": "tp_squares", "negatives_squares": "fp_squares"}
     totals = {name: pl.when("closes").then(sums).backward_fill() for name, sums in last.items()}
-    terms_of_counts = _TERMS_OF_COUNTS if ranking.rows.has_counts else 0
+    terms_of_counts = TERMS_OF_COUNTS if ranking.rows.has_counts else 0
     picked = points.of(ranked, key, ("tp", "fp")).with_columns(key.opens(), key.closes())
     n_terms = _until_next(pl.col("row").cast(pl.Int64)) + terms_of_counts
     summed = picked.with_columns(n_terms=n_terms, **totals)

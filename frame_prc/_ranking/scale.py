@@ -4,16 +4,23 @@ Read as integers, the bits of positive floats are in the order of the floats; th
 floats are mirrored at zero, which makes -0.0 and 0.0 one score. A slot is the difference of such an
 integer from the highest, so it gives its score back; if a lower score means more likely positive,
 from the lowest. No score is negated, which would overflow for the lowest integer.
+
+Low bits that are 0 in all scores need no room: a Float32 widened to Float64 has 29 of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
+from operator import or_
+from typing import Any
 
 import polars as pl
 
 _WIDTH_IN_INT64 = 62
+_HIGHEST_INT64 = 2**63 - 1
+_COARSEST = 2**30  # so that a grain fits the bits of a Float32
 
 
 @dataclass(frozen=True)
@@ -22,13 +29,16 @@ class Scale:
 
     If it is ``ascending``, the lowest score is first. Slots run from 0 to ``last``; no score has
     the first or the last slot. ``dtype`` is a float, or an integer of at most 64 bits; ``lowest``
-    and ``highest`` are the integers of the lowest and the highest possible score.
+    and ``highest`` are the integers of the lowest and the highest possible score, in units of
+    ``grain``, a power of two. It divides the integers of all scores, unless the scale is a coarser
+    one, on which close scores share a slot and slots do not give their scores back.
     """
 
     dtype: pl.DataType
     lowest: int
     highest: int
     ascending: bool = False
+    grain: int = 1
 
     @classmethod
     def of(cls, dtype: pl.DataType, *, ascending: bool = False) -> Scale:
@@ -40,11 +50,28 @@ class Scale:
         return cls(dtype, *integer_bounds(dtype), ascending)
 
     @classmethod
-    def over(cls, scores: pl.Series, *, ascending: bool = False) -> Scale:
-        """Return the scale of every score from the lowest to the highest of these."""
-        number = _number(pl.col("score"), scores.dtype)
-        integers = scores.to_frame("score").select(number).to_series().to_list()
-        return cls(scores.dtype, min(integers), max(integers), ascending)
+    def over(cls, columns: Sequence[pl.Series], dtype: pl.DataType, *, ascending: bool) -> Scale:
+        """Return the scale of every score from the lowest to the highest in some columns."""
+        number = _number(pl.col("score"), dtype)
+        ends: list[Any] = []
+        for column in columns:
+            scores = pl.col(column.name).cast(dtype)
+            ends += column.to_frame().select(scores.min(), high=scores.max()).row(0)
+        found = pl.DataFrame({"score": [end for end in ends if end is not None]}, {"score": dtype})
+        if found.is_empty():
+            return cls.of(dtype, ascending=ascending)
+        integers = found.select(number).to_series().to_list()
+        grain = _grain(columns, dtype) if dtype.is_float() else 1
+        return cls(dtype, min(integers) // grain, max(integers) // grain, ascending, grain)
+
+    def coarser(self, bits: int) -> Scale:
+        """Return a scale of slots with at most so many bits, which close scores may share."""
+        scale = self
+        while scale.bits > bits:
+            size = 1 << (scale.bits - bits)
+            lowest, highest = scale.lowest // size, scale.highest // size
+            scale = replace(scale, lowest=lowest, highest=highest, grain=scale.grain * size)
+        return scale
 
     @property
     def bits(self) -> int:
@@ -58,7 +85,10 @@ class Scale:
 
     def slot(self, score: pl.Expr) -> pl.Expr:
         """Return the slot of each score, as Int64 or Int128; a null score gets the last."""
-        number = _number(score, self.dtype).cast(self._signed)
+        number = _number(score, self.dtype)
+        if self.grain > 1:
+            number = number // integer(self.grain, _raw(self.dtype))
+        number = number.cast(self._signed)
         slot = number - self._before if self.ascending else self._before - number
         return slot.fill_null(self._int(self.last))
 
@@ -69,7 +99,7 @@ class Scale:
         raw = _raw(self.dtype)
         if raw is None:
             return number.cast(self.dtype, strict=False)
-        bits = _mirrored(number.cast(raw, strict=False), raw)
+        bits = _mirrored(number.cast(raw, strict=False) * integer(self.grain, raw), raw)
         return bits.reinterpret(dtype=_float(self.dtype)).cast(self.dtype)
 
     @property
@@ -79,7 +109,8 @@ class Scale:
 
     @property
     def _signed(self) -> type[pl.DataType]:
-        narrow = self.bits <= _WIDTH_IN_INT64 and abs(self.highest) <= 2**_WIDTH_IN_INT64
+        ends_fit = max(abs(self.lowest), abs(self.highest)) < _HIGHEST_INT64
+        narrow = self.bits <= _WIDTH_IN_INT64 and ends_fit
         return pl.Int64 if narrow else pl.Int128
 
     def _int(self, value: int) -> pl.Expr:
@@ -105,6 +136,14 @@ def _number(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     if raw is None:
         return score
     return _mirrored(score.cast(_float(dtype)).reinterpret(dtype=raw), raw)
+
+
+def _grain(columns: Sequence[pl.Series], dtype: pl.DataType) -> int:
+    """Return the highest power of two that divides the bits of all scores."""
+    bits = pl.col("score").cast(_float(dtype)).reinterpret(dtype=_raw(dtype)).bitwise_or()
+    found = (column.to_frame("score").select(bits).item() or 0 for column in columns)
+    shared = reduce(or_, found, _COARSEST)
+    return shared & -shared
 
 
 def _mirrored(bits: pl.Expr, raw: type[pl.DataType]) -> pl.Expr:

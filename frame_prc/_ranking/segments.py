@@ -93,7 +93,7 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     distinct = rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
     key_range = _key_range(rows)
     if key_range is not None and key_range.size <= limit:
-        table = cached(distinct.with_columns(segment=key_range.number()))
+        table = _known(rows, distinct.with_columns(segment=key_range.number()))
         return Segments(table, key_range.size, rows.keys, key_range)
     table = distinct.with_row_index("segment").with_columns(_below(limit))
     if rows.values is None:
@@ -101,6 +101,11 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     # Polars loses nulls in a left join with structs of several chunks.
     found = table.collect().rechunk()
     return Segments(found.lazy(), found.height, rows.keys)
+
+
+def _known(rows: Rows, table: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a table that is computed once, now if several plans of rows in memory need it."""
+    return table.collect().lazy() if rows.many_in_memory else cached(table)
 
 
 def _below(limit: int) -> pl.Expr:

@@ -11,12 +11,13 @@ from typing import Literal, TypeAlias
 
 from frame_prc.exceptions import OptionError
 
-Extra: TypeAlias = Literal["cli", "duckdb", "pandas", "spark"]
+Extra: TypeAlias = Literal["cli", "duckdb", "ibis", "pandas", "spark"]
 
 # The packages of each extra: an import may fail for any of them.
 PACKAGES: dict[Extra, tuple[str, ...]] = {
-    "cli": ("altair", "rich", "typer", "vl-convert-python"),
+    "cli": ("altair", "jinja2", "rich", "typer", "vl-convert-python"),
     "duckdb": ("duckdb", "narwhals", "pyarrow"),
+    "ibis": ("ibis-framework", "narwhals", "pyarrow", "'sqlglot<28'"),
     "pandas": ("pandas", "pyarrow"),
     "spark": ("narwhals", "pyspark"),
 }

@@ -292,14 +292,19 @@ def _overlap_check(keys: Sequence[str]) -> Check:
     bounds = (pl.col("low"), pl.col("high"), after)
 
     def error(_: int, low: float, high: float, other: float) -> DataError:
-        return DataError(
-            f"the bin from {low!r} to {high!r} overlaps the one from {other!r}",
-            "counts in the same bins",
-            "count them all with the same thresholds=",
-        )
+        return overlap(repr(low), repr(high), repr(other))
 
     details = [bound.filter(overlapping).first() for bound in bounds]
     return Check(overlapping.sum(), error, details)
+
+
+def overlap(low: str, high: str, other: str) -> DataError:
+    """Return the error that a bin overlaps the next one."""
+    return DataError(
+        f"the bin from {low} to {high} overlaps the one from {other}",
+        "counts in the same bins",
+        "count them all with the same thresholds=",
+    )
 
 
 def missing_check(rules: Sequence[Rule[pl.Expr]]) -> Check:

@@ -369,6 +369,18 @@ def _outputs(
 # --- checking --------------------------------------------------------------------------
 
 
+def check_over(columns: Columns, over: str) -> None:
+    """Raise an error unless ``over`` is a key."""
+    if over not in columns.key_dtypes:
+        raise ColumnError(
+            f"over={over!r} is not a key in by=",
+            "a key, by its name",
+            nearest(over, columns.key_dtypes)
+            if columns.key_dtypes
+            else f"by={over!r} makes it one",
+        )
+
+
 def is_plain(column: pl.Expr) -> bool:
     """Return whether an expression is columns as they are."""
     return column.meta.is_column_selection()

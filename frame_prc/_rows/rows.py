@@ -36,6 +36,9 @@ from frame_prc.exceptions import ColumnError
 SQUARES = ("pos_squares", "neg_squares")
 DROPPED = ("n_dropped",)
 
+# With fewer rows in memory, computing a part of a plan before the rest costs more than it saves.
+_MANY = 200_000
+
 
 def dropped(missing: Missing) -> tuple[str, ...]:
     """Return the columns that count missing rows, where a verb drops them."""
@@ -87,6 +90,11 @@ class Rows:
         if self.columns.several_models or len(self.columns.key_dtypes) != 1:
             return None
         return next(iter(self.columns.key_dtypes.values()))
+
+    @property
+    def many_in_memory(self) -> bool:
+        """Whether the rows are in memory, and so many that a look at them pays."""
+        return self.values is not None and self.values.height >= _MANY
 
     def is_positive(self) -> pl.Expr:
         """Return whether a row holds any of the positive class."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.areas import AreaSpec, kept_of
+from frame_prc._curves.logit_intervals import INTERVAL
 from frame_prc._inference.bootstrap import check_drawable, drawn_quantiles
-from frame_prc._inference.intervals import INTERVAL
 from frame_prc._lazy import join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Interval, Resampling

@@ -9,11 +9,12 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, sized_areas
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE
+from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
 from frame_prc._curves.tie_bounds import TIE_BOUNDS, tie_bounds
 from frame_prc._inference.bootstrap import variances
-from frame_prc._inference.chance import RANDOM, with_random
+from frame_prc._inference.chance import with_random
 from frame_prc._inference.estimates import Estimates
-from frame_prc._inference.intervals import INTERVAL, check_method, with_interval
+from frame_prc._inference.intervals import check_method, with_interval
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Interval, Top
@@ -71,7 +72,7 @@ class AveragePrecision(Table):
     def _areas(self, rows: Rows) -> tuple[pl.LazyFrame, Ranking]:
         """Return the area of each segment, maybe with what an interval needs, and the ranking."""
         if self.interval is None:
-            ranking = rank(rows, self.bins)
+            ranking = rank(rows, self.bins, scored=False)
             return sized_areas(ranking, self.calibration, self.top), ranking
         estimates = Estimates.of(rows, self.calibration, self.bins)
         table = estimates.keyed()

@@ -15,15 +15,16 @@ from frame_prc._curves.areas import (
     UNDEFINED,
     sized_areas,
 )
-from frame_prc._inference.intervals import INTERVAL
+from frame_prc._curves.logit_intervals import INTERVAL
 from frame_prc._inference.sampled import SPREAD, with_deviations, with_limits, with_std_error
 from frame_prc._lazy import aggregated, key_names, left_join
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Average, Interval, Top
 from frame_prc._request.thresholds import Bins
+from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows, dropped
 from frame_prc._rows.table import Table
-from frame_prc.exceptions import ColumnError, OptionError, nearest
+from frame_prc.exceptions import OptionError
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,12 @@ class Averages(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the averages, with the remaining keys."""
-        check_over(rows, self.over)
+        check_over(rows.columns, self.over)
         _check_samples(rows, self.average)
         if self.average == "micro":
-            pooled = rank(without_key(rows, self.over), self.bins)
+            pooled = rank(without_key(rows, self.over), self.bins, scored=False)
             return sized_areas(pooled, top=self.top).with_columns(NONE_UNDEFINED)
-        areas = sized_areas(rank(rows, self.bins), top=self.top)
+        areas = sized_areas(rank(rows, self.bins, scored=False), top=self.top)
         means = _mean(areas, rows, self.over, self.average)
         if self.interval is None:
             return means
@@ -63,18 +64,6 @@ class Averages(Table):
     def keyed(self, rows: Rows) -> Rows:
         """Return rows without the key that is averaged over."""
         return without_key(rows, self.over)
-
-
-def check_over(rows: Rows, over: str) -> None:
-    """Raise an error unless ``over`` is a key."""
-    if over not in rows.columns.key_dtypes:
-        raise ColumnError(
-            f"over={over!r} is not a key in by=",
-            "a key, by its name",
-            nearest(over, rows.columns.key_dtypes)
-            if rows.columns.key_dtypes
-            else f"by={over!r} makes it one",
-        )
 
 
 def _check_samples(rows: Rows, average: Average) -> None:

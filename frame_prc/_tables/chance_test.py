@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION, sized_areas
+from frame_prc._curves.logit_intervals import RANDOM
 from frame_prc._inference.bootstrap import cells_of, keyed
-from frame_prc._inference.chance import RANDOM, with_random
+from frame_prc._inference.chance import with_random
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import ChanceTest, Resampling

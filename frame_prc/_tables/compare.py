@@ -9,13 +9,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE
-from frame_prc._inference.estimates import FEW_POSITIVES
-from frame_prc._inference.intervals import (
-    has_variance,
-    status,
-    student_as_normal,
-    student_quantile,
-)
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, has_variance, status, student_quantile
+from frame_prc._inference.intervals import student_as_normal
 from frame_prc._lazy import in_python
 from frame_prc._request.specs import Adjust, Comparison
 from frame_prc._rows.rows import Rows, side_by_side
@@ -70,11 +65,12 @@ class Differences(Table):
         comparison, calibrated = self.comparison, self._calibrated
         is_tested = pl.all_horizontal(_VARIANCE > 0, _DIFFERENCE.is_not_null(), _can_be_tested())
         measure = "calibrated" if calibrated else "average_precision"
+        few = pl.col("few_negatives") if calibrated else None
         estimated = (
             both_areas(rows, comparison)
             .with_columns(difference=_difference(), measure=pl.lit(measure))
             .with_columns(std_error=pl.when(is_tested).then(_VARIANCE.sqrt()))
-            .with_columns(*_limits(comparison.level), _deviate(), status(calibrated=calibrated))
+            .with_columns(*_limits(comparison.level), _deviate(), status=status(pl.col, few))
         )
         return _with_p_value(estimated, in_memory=rows.in_memory)
 
@@ -91,7 +87,9 @@ def _can_be_tested() -> pl.Expr:
     without such areas; with 20 positives it rejected 4 %.
     """
     at_edge = pl.min_horizontal(_AP_A, _SHORTFALL_A, _AP_B, _SHORTFALL_B) == 0
-    return has_variance() & ~(at_edge & (pl.col("n_effective") < FEW_POSITIVES))
+    few = pl.col("n_effective") < FEW_POSITIVES
+    tested: pl.Expr = has_variance(pl.col) & ~(at_edge & few)
+    return tested
 
 
 def _difference() -> pl.Expr:
@@ -101,7 +99,7 @@ def _difference() -> pl.Expr:
 
 
 def _limits(level: float) -> list[pl.Expr]:
-    half = student_quantile(level) * _STD_ERROR
+    half = student_quantile(pl.col, level) * _STD_ERROR
     return [
         (_DIFFERENCE - half).clip(lower_bound=-1).alias("ci_low"),
         (_DIFFERENCE + half).clip(upper_bound=1).alias("ci_high"),

@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._inference.estimates import FEW_POSITIVES, Estimates
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, has_variance
+from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.heterogeneity import spread_of
-from frame_prc._inference.intervals import check_method, has_variance
+from frame_prc._inference.intervals import check_method
 from frame_prc._lazy import in_python
 from frame_prc._request.specs import Calibration, Interval
 from frame_prc._rows.checks import Check, with_checks
@@ -77,7 +78,7 @@ def _estimates(rows: Rows, calibration: Calibration | None) -> pl.LazyFrame:
     table = Estimates.of(_with_separate_clusters(rows), calibration).keyed()
     m = pl.col("n_effective")
     variance = pl.col("variance") * (m / (m - 1))
-    known = has_variance() & (_AREA > 0) & (_SHORTFALL > 0) & (variance > 0)
+    known = has_variance(pl.col) & (_AREA > 0) & (_SHORTFALL > 0) & (variance > 0)
     few = m < FEW_POSITIVES
     return table.with_columns(
         few=few if calibration is None else few | pl.col("few_negatives"),

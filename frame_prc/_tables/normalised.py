@@ -8,8 +8,8 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.logit_intervals import RANDOM, RANDOM_SHORTFALL
 from frame_prc._formulas import minus_log1p
-from frame_prc._inference.chance import RANDOM, RANDOM_SHORTFALL
 
 # With this many negatives or more, five terms give a harmonic number to 1e-16.
 _ASYMPTOTIC = 16

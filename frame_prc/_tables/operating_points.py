@@ -15,7 +15,7 @@ import polars as pl
 from frame_prc._curves.curve import CURVE, wilson
 from frame_prc._curves.effective_rows import effective_share
 from frame_prc._curves.given_thresholds import LIMITS, RATES, GivenThresholds, is_retrieved
-from frame_prc._curves.operating_points import chosen, operating_points, with_merits
+from frame_prc._curves.operating_points import check_counts, chosen, operating_points, with_merits
 from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.bootstrap import check_drawable, drawn_quantiles
 from frame_prc._lazy import cached, concat, join
@@ -24,7 +24,6 @@ from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Interval, Resampling, Target
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
-from frame_prc.exceptions import OptionError
 
 _TP, _FP, _FN, _POSITIVES = pl.col("tp"), pl.col("fp"), pl.col("fn"), pl.col("positives")
 _ROW = ("segment", "order")
@@ -67,7 +66,7 @@ class OperatingPoints(Table):
     def _check_rows(self, rows: Rows) -> None:
         criteria = [target.criterion for target in self.targets]
         if "threshold" in criteria or self.given is not None:
-            _check_counts(rows)
+            check_counts(rows.columns)
         if {*criteria} - {"threshold"}:
             check_drawable(rows)
 
@@ -89,16 +88,6 @@ class OperatingPoints(Table):
 
 
 # --- given thresholds ----------------------------------------------------------------------------
-
-
-def _check_counts(rows: Rows) -> None:
-    if rows.columns.weighted:
-        raise OptionError(
-            "ci= at a given threshold needs counts of rows, and these are sums of weights",
-            "rows without weight=, or integer counts",
-            "ci= takes weighted rows where the threshold is chosen, for example by recall=0.8",
-            shell_hint=None,
-        )
 
 
 def _at_given(table: pl.LazyFrame, ranking: Ranking, level: float) -> pl.LazyFrame:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION, UNDEFINED, sized_areas
-from frame_prc._inference.intervals import INTERVAL
+from frame_prc._curves.logit_intervals import INTERVAL
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
     SPREAD,
@@ -20,9 +20,10 @@ from frame_prc._inference.sampled import (
 from frame_prc._lazy import aggregated, in_python, left_join
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Paired
+from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows, dropped, side_by_side
 from frame_prc._rows.table import Table
-from frame_prc._tables.averages import check_over, kept_keys, without_key
+from frame_prc._tables.averages import kept_keys, without_key
 from frame_prc._tables.compare import adjusted
 
 _MODELS = ("model_a", "model_b")
@@ -56,7 +57,7 @@ class PairedDifferences(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the comparisons."""
         rows = side_by_side(rows)
-        check_over(rows, self.paired.over)
+        check_over(rows.columns, self.paired.over)
         kept = kept_keys(rows, self.paired.over)
         areas = _areas(rows, len(self.paired.models)).drop(set(rows.keys) - set(kept)).rename(kept)
         keys = list(kept.values())

@@ -12,9 +12,10 @@ from frame_prc._formulas import precision, recall
 from frame_prc._lazy import aggregated, join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.thresholds import Bins
+from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
-from frame_prc._tables.averages import check_over, kept_keys, without_key
+from frame_prc._tables.averages import kept_keys, without_key
 
 # Running sums of weights are rounded: a recall of 0.3 may come out slightly lower.
 _ROUNDING = 1e-12
@@ -43,7 +44,7 @@ class RecallGrid(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the points, or their mean."""
         if self.over is not None:
-            check_over(rows, self.over)
+            check_over(rows.columns, self.over)
         table = self._points(rank(rows, self.bins))
         return table if self.over is None else self._means(table, rows, self.over)
 

@@ -14,15 +14,16 @@ from frame_prc._curves.areas import (
     SIZES,
     UNDEFINED,
     areas_of,
-    interpolated_shortfall,
     steps,
 )
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE
-from frame_prc._curves.operating_points import best, with_order
+from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
+from frame_prc._curves.operating_points import best, with_most_merit, with_order
+from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
-from frame_prc._inference.chance import RANDOM, with_random
+from frame_prc._inference.chance import with_random
 from frame_prc._inference.estimates import Estimates
-from frame_prc._inference.intervals import INTERVAL, with_interval
+from frame_prc._inference.intervals import with_interval
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
@@ -153,22 +154,25 @@ def _estimates(
 
 def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Return the areas of each segment, and its step with the best F1."""
-    values = {
-        "f1": f_score(_TP, _FP, _POSITIVES - _TP, 1),
-        "precision": precision(_TP, _FP),
-        "interpolated_shortfall": interpolated_shortfall(),
-    }
+    short = pl.when(~pl.col("opens")).then(interpolated_shortfall(pl.col))
+    never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
+    areas = areas_of(
+        steps.with_columns(interpolated_shortfall=short),
+        _METHODS,
+        weighted=ranking.rows.columns.weighted,
+        interpolated_shortfall=total(pl.col("interpolated_shortfall")) + never,
+    )
+    return segment_join(areas, _best_step(steps))
+
+
+def _best_step(steps: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the step of each segment with the best F1; segments without steps are left out."""
+    values = {"f1": f_score(_TP, _FP, _POSITIVES - _TP, 1), "precision": precision(_TP, _FP)}
     rated = steps.with_columns(
         pl.when(~pl.col("opens")).then(value).alias(name) for name, value in values.items()
     )
-    never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
-    return areas_of(
-        with_order(rated),
-        _METHODS,
-        weighted=ranking.rows.columns.weighted,
-        best=best(pl.col("f1"), "slot", "f1"),
-        interpolated_shortfall=total(pl.col("interpolated_shortfall")) + never,
-    )
+    top = with_most_merit(with_order(rated), ["f1"])
+    return top.group_by("segment").agg(best=best(pl.col("f1"), "slot", "f1"))
 
 
 def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:

@@ -12,14 +12,17 @@ from frame_prc._files import discard_unfinished
 from frame_prc._request.packages import install_hint
 from frame_prc.cli.errors import BAD_USAGE, INTERRUPTED
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# A closed terminal sends SIGHUP, which Windows does not have.
+_SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
     0 is success, 1 bad data, 2 bad usage, 3 a row that meets a condition of ``--fail-under``, 130 a
-    run interrupted by Ctrl-C, and 143 one ended by SIGTERM.
+    run interrupted by Ctrl-C, 129 one whose terminal closed, and 143 one ended by SIGTERM.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Annotated, Any
 import polars as pl
 
 import frame_prc
-from frame_prc.cli import charts, errors, gate, output
+from frame_prc._files import scratch_folder
+from frame_prc.cli import charts, errors, gate, memory, output, reports
 from frame_prc.cli import input as _input
 from frame_prc.cli.counting import counts
 from frame_prc.cli.dates import keys, names
@@ -25,6 +27,8 @@ from frame_prc.cli.options import (
     PICTURE,
     PLOT,
     PLOT_SUMMARY,
+    REPORT,
+    REPORT_FILES,
     RESULT,
     SOURCE,
     Option,
@@ -34,6 +38,7 @@ from frame_prc.cli.options import (
     scores,
     segment,
 )
+from frame_prc.cli.passes import Passes
 from frame_prc.cli.reading import check_numbers
 from frame_prc.cli.score_dtypes import in_one_dtype
 from frame_prc.cli.source import Dialect, Source
@@ -55,9 +60,13 @@ class Command:
 
     name: str
     verb: str
-    help: str
     example: str
     own: dict[str, Option] = field(default_factory=dict)
+
+    @property
+    def help(self) -> str:
+        """What the verb does, in the words of its own documentation."""
+        return (getattr(frame_prc, self.verb).__doc__ or "").partition("\n")[0]
 
     @property
     def other_name(self) -> str | None:
@@ -78,7 +87,7 @@ class Command:
     @property
     def writes(self) -> bool:
         """Whether the verb itself writes the result."""
-        return self.verb == "write_ggplot"
+        return self.verb in {"write_ggplot", "report"}
 
     def options(self) -> dict[str, Option]:
         """Return the options that come from the verb's parameters."""
@@ -101,13 +110,17 @@ class Command:
     def _signature(self) -> list[Parameter]:
         defaults = self._parameters()
         own = [option.parameter(name, defaults[name]) for name, option in self.options().items()]
-        result = PICTURE if self.draws else FOR_R if self.writes else RESULT
-        common = SOURCE | result | (GATE if self.judges else {}) | DEBUG
+        common = SOURCE | self._result_options() | (GATE if self.judges else {}) | DEBUG
         others = [
             option.parameter(name, False if option.kind is bool else None)
             for name, option in common.items()
         ]
         return [_paths(), *own, *others]
+
+    def _result_options(self) -> dict[str, Option]:
+        """Return the options that say where the result goes."""
+        own = {"plot": PICTURE, "plot_summary": PICTURE, "write_ggplot": FOR_R}
+        return (own | {"report": REPORT_FILES}).get(self.verb, RESULT)
 
     def _parameters(self) -> dict[str, Any]:
         verb = signature(getattr(frame_prc, self.verb))
@@ -132,13 +145,11 @@ COMMANDS = [
     Command(
         "ap",
         "average_precision",
-        "Average precision of each segment.",
         "frame-prc ap rows.parquet -t late -s score -b carrier",
     ),
     Command(
         "curve",
         "curve",
-        "Precision and recall at every threshold of each segment.",
         "frame-prc curve rows.csv -t late -s score --keep corners -o curve.tsv",
         {
             "calibrate": Option(float, "Add the precision at this prevalence.", "SHARE"),
@@ -148,54 +159,52 @@ COMMANDS = [
     Command(
         "summary",
         "summary",
-        "Size, average precision, interval and lift of each segment.",
         "frame-prc summary rows.csv -t outcome -s score -b region --pos-label yes --overall",
     ),
     Command(
         "compare",
         "compare",
-        "Difference in average precision between models, with a test.",
         "frame-prc compare rows.parquet -t late -s new -s old -b carrier --adjust holm",
         COMPARE,
     ),
     Command(
         "heterogeneity",
         "heterogeneity",
-        "Best and worst segment, their gap, and the gap that sampling alone would show.",
         "frame-prc heterogeneity rows.parquet -t late -s score -b carrier",
     ),
     Command(
         "points",
         "operating_points",
-        "Best threshold for a target, or how thresholds chosen elsewhere do here.",
         "frame-prc points rows.parquet -t late -s score -b carrier --recall 0.9 --f-beta 1",
     ),
     Command(
         "counts",
         "counts",
-        "Positives and negatives at each score or in each bin.",
         "frame-prc counts '2024-*.parquet' -t late -s score --thresholds 200 -o counts.parquet",
     ),
     Command(
         "plot",
         "plot",
-        "Draw the curves in an HTML, SVG or PNG file.",
         "frame-prc plot rows.parquet -t late -s old -s new -b carrier -o curves.html",
         PLOT,
     ),
     Command(
         "plot-summary",
         "plot_summary",
-        "Draw the average precision of each segment in an HTML, SVG or PNG file.",
         "frame-prc plot-summary rows.parquet -t late -s old -s new -b carrier -o summary.html",
         PLOT_SUMMARY,
     ),
     Command(
         "ggplot",
         "write_ggplot",
-        "Write a table and the ggplot2 script that draws its curves.",
         "frame-prc ggplot rows.parquet -t late -s old -s new -b carrier -o curves.tsv",
         {"title": PLOT["title"]},
+    ),
+    Command(
+        "report",
+        "report",
+        "frame-prc report rows.parquet -t late -s old -s new -b carrier -o report.html",
+        REPORT,
     ),
 ]
 
@@ -208,20 +217,31 @@ def execute(command: Command, options: Values) -> int:
     path, form = options["output"], options.get("format")
     _check_output(command, path, form)
     conditions = gate.conditions(options.get("fail_under") or ())
+    budget = None if options["memory"] is None else memory.size(options["memory"])
+    if budget is not None:
+        memory.check_verb(command.verb)
     dialect = Dialect(
         options["separator"],
         options["decimal_comma"],
         options["null_value"] or (),
         options["text"] or (),
     )
-    with _input.opened(options["paths"], options["input_format"], dialect) as (source, rows):
+    with (
+        scratch_folder(path) if budget is not None else nullcontext() as folder,
+        _input.opened(options["paths"], options["input_format"], dialect) as (source, rows),
+    ):
         parameters = arguments(command, options, source, rows)
         output.check_not_source(path, source.paths)
         check_numbers(source, rows, parameters)
         progress = Progress(f"reading {source}")
 
         def work(source: Source, rows: pl.LazyFrame) -> pl.DataFrame | None:
-            return _result(command, source, rows, parameters, path, conditions, progress)
+            asked = {**parameters, "score": in_one_dtype(parameters["score"], rows)}
+            if budget is not None and folder is not None:
+                passes = Passes(command.verb, asked, budget, folder, progress)
+                if (result := passes.result(source, rows)) is not None:
+                    return _table(result, path, conditions)
+            return _result(command, source, rows, asked, path, conditions, progress)
 
         frame = done(lambda: _input.read_by(work, source, rows), progress)
     if frame is None:
@@ -237,6 +257,8 @@ def execute(command: Command, options: Values) -> int:
 def _check_output(command: Command, path: str | None, form: str | None) -> None:
     if command.draws:
         charts.check(path)
+    elif command.verb == "report":
+        reports.check(path, form)
     elif command.writes:  # the verb checks the path itself
         output.check_given(path, "the file for R to read", "-o curves.tsv")
     else:
@@ -289,7 +311,9 @@ def _result(
     progress: Progress,
 ) -> pl.DataFrame | None:
     """Return a table to print or to judge; write a result to the path, if there is one."""
-    parameters = {**parameters, "score": in_one_dtype(parameters["score"], rows)}
+    if command.verb == "report":
+        reports.write(rows, path, parameters)
+        return None
     if command.writes:
         frame_prc.write_ggplot(rows, path or "", **parameters)
         return None

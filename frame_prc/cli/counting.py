@@ -25,7 +25,7 @@ def counts(
     parts = source.parts()
     if len(parts) == 1:
         return whole
-    of_part = _without_label(parameters, rows.collect_schema())
+    of_part = without_label(parameters, rows.collect_schema())
     added: list[pl.DataFrame] = []
     ascending = parameters["ascending"]
     for place, part in enumerate(parts, 1):
@@ -46,7 +46,7 @@ def _count(part: Source, parameters: Parameters) -> pl.DataFrame:
             ) from error
 
 
-def _without_label(parameters: Parameters, schema: pl.Schema) -> Parameters:
+def without_label(parameters: Parameters, schema: pl.Schema) -> Parameters:
     """Return the parameters for a part in which the label may not occur."""
     if parameters["pos_label"] is None:
         return parameters

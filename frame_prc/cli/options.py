@@ -400,6 +400,19 @@ PLOT_SUMMARY: dict[str, Option] = {
     "width": Option(int, "Width of the panel of average precisions in pixels.", INTEGER),
 }
 
+# Options that have another meaning in report.
+REPORT: dict[str, Option] = {
+    "ci": Option(float, "Confidence level of the intervals.", "LEVEL"),
+    "calibrate": Option(
+        str,
+        "The prevalence at which segments are compared; pooled is that of all rows of a model.",
+        "SHARE|pooled",
+        values=("pooled",),
+        parse=share,
+    ),
+    "title": Option(str, "Title of the page.", "TEXT"),
+}
+
 SOURCE: dict[str, Option] = {
     "input_format": Option(
         str, "Format of the files; by default their suffix says it.", values=KINDS
@@ -411,6 +424,12 @@ SOURCE: dict[str, Option] = {
     ),
     "text": Option(
         list[str], "Columns of CSV files to read as text, so that 007 is not 7.", COLUMN
+    ),
+    "memory": Option(
+        str,
+        "Stay below this much memory, such as 2GB, at least 500MB: exact results in passes, with "
+        "scratch files beside the output, or in TMPDIR. For ap, counts, curve, points and summary.",
+        "SIZE",
     ),
 }
 RESULT: dict[str, Option] = {
@@ -449,5 +468,15 @@ FOR_R: dict[str, Option] = {
         "FILE",
         "-o",
     ),
+}
+REPORT_FILES: dict[str, Option] = {
+    "output": Option(
+        str,
+        "Page to write: .html. Its numbers are written beside it, as .json; or .json for them "
+        "alone.",
+        "FILE",
+        "-o",
+    ),
+    "format": Option(str, "json prints the numbers.", short="-f", values=("json",)),
 }
 DEBUG: dict[str, Option] = {"debug": Option(bool, "Show the traceback of an error.")}

@@ -77,12 +77,12 @@ def check_file(output: str, suffixes: Sequence[str]) -> None:
 
 def save(result: pl.LazyFrame, output: str) -> None:
     """Write a result, atomically, in the format of the suffix."""
-    with atomic_write(output) as (part,), _naming(output):
+    with atomic_write(output) as (part,), naming(output):
         _WRITERS[Path(output).suffix.lower()](result, part)
 
 
 @contextmanager
-def _naming(output: str) -> Iterator[None]:
+def naming(output: str) -> Iterator[None]:
     """Name the output in errors of writing it, and leave errors of reading to the caller.
 
     Polars reads and writes in one step, and its errors have the errno only in their text.
@@ -145,6 +145,12 @@ def show_text(write: Callable[[Console], None]) -> None:
     write(Console(file=text, force_terminal=is_terminal, highlight=False, markup=False))
     with _standard_output() as out:
         out.write(text.getvalue().encode())
+
+
+def show_file(path: Path) -> None:
+    """Print a file of text."""
+    with _standard_output() as out:
+        out.write(path.read_bytes())
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from frame_prc._request.comparisons import (
     paired,
     paired_test,
 )
-from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     comparison,
     reference,
@@ -38,6 +37,7 @@ from frame_prc._tables.compare import Differences
 from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.paired import PairedDifferences
 from frame_prc.verbs.run import run, run_by_model
+from frame_prc.verbs.verb import verb
 
 
 @verb
@@ -65,12 +65,12 @@ def compare(
     seed: int | None = None,
     adjust: Adjust | None = None,
 ) -> FrameT:
-    """Compare models on the same rows, or each segment with the others or with chance.
+    """Compare models, or segments with each other or with chance.
 
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
@@ -133,7 +133,10 @@ def compare(
         Then ``ap_b`` is ``random_average_precision`` as in :func:`summary`, and the p-value is
         one-sided: ``(1 + hits) / (1 + replicates)``, with hits the random orders whose average
         precision is at least ``ap_a``, up to a relative rounding error of 1e-12. Scores, ties and
-        weights stay with their rows; only labels move.
+        weights stay with their rows; only labels move. Rows of several segments, as in ``"rest"``
+        and ``"overall"``, are ranked as one list. If scores are higher where positives are more
+        frequent, that list is easier to rank than a segment, and all segments may look worse than
+        it: then compare with a named segment, or use :func:`heterogeneity`.
     measure
         ``"calibrated"``: compare the calibrated average precision, with both sides at the same
         prevalence. ``"average_precision"``: compare it as it is; it grows with the prevalence, so
@@ -296,7 +299,7 @@ def heterogeneity(
     measure: Measure = "calibrated",
     calibrate: float | Literal["pooled"] | None = None,
 ) -> FrameT:
-    """How far segments differ: the best, the worst, their gap, and how much of it is sampling.
+    """How far segments differ, and how much of it is sampling.
 
     The more segments there are and the smaller they are, the further their average precisions are
     apart by chance alone. Compare ``gap`` with ``gap_if_equal`` before you explain it.
@@ -304,7 +307,7 @@ def heterogeneity(
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score

@@ -12,7 +12,6 @@ from frame_prc._curves.counts import Counts, merge
 from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, apply, apply_all, check_frame, scan
 from frame_prc._ranking.bins import find_thresholds
-from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     bins_of,
     threshold_number,
@@ -27,7 +26,8 @@ from frame_prc._request.specs import (
 from frame_prc._rows import one_vs_rest as _labels
 from frame_prc._rows.one_vs_rest import label_request
 from frame_prc.exceptions import FrameError, OptionError, type_name
-from frame_prc.verbs.run import engine_verbs, run
+from frame_prc.verbs.run import engine_plans, engine_verbs, run
+from frame_prc.verbs.verb import verb
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -52,7 +52,7 @@ def counts(
     neg_squares: IntoColumn | None = None,
     squares: bool = False,
 ) -> FrameT:
-    """Positives and negatives at each distinct score, or in each bin, of each segment.
+    """Positives and negatives at each score, or in each bin.
 
     Counts are all that a curve or an area needs, and counts of parts can be added up. Count files
     or days separately, add the counts up with :func:`frame_prc.merge_counts`, and pass the result
@@ -61,7 +61,7 @@ def counts(
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
@@ -133,10 +133,11 @@ def counts(
 
     Notes
     -----
-    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name. The result is a
-    lazy frame of the same engine, which does all the work and reports invalid data with an error of
-    its own. DuckDB's result is sorted, Spark's is not. There, ``squares`` is not available, and
-    ``thresholds`` is limited to 1,000.
+    Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by name.
+    The result is a lazy frame of the same engine, which does all the work and reports invalid data
+    with an error of its own; the values of an Ibis table are checked at the call, by one query with
+    one row. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``squares`` is not
+    available, and ``thresholds`` is limited to 1,000.
 
     Examples
     --------
@@ -173,7 +174,7 @@ def counts(
         neg_squares=neg_squares,
     )
     if engine := engine_of(frame):
-        verbs = engine_verbs(engine, asked, squares=squares)
+        verbs = engine_verbs(engine, asked, {"squares": squares})
         return cast("FrameT", verbs.counts(engine, frame, asked, bins))
     return run(frame, asked, Counts(bins, squares))
 
@@ -205,6 +206,11 @@ def merge_counts(*frames: FrameT, ascending: bool = False) -> FrameT:
         If bins overlap, or counts are missing or negative. For lazy frames, when the result is
         collected.
 
+    Notes
+    -----
+    Also takes DuckDB relations, PySpark DataFrames or Ibis tables, without squares. The result is a
+    lazy frame of the same engine.
+
     Examples
     --------
     >>> import polars as pl
@@ -232,8 +238,13 @@ def merge_counts(*frames: FrameT, ascending: bool = False) -> FrameT:
                 "each frame as an argument",
                 "merge_counts(*frames)",
             )
-        check_frame(frame, takes_counts=False)
+        check_frame(frame, engines=True, takes_counts=False)
     ascending = check_option("ascending", ascending, (True, False))
+    engines = {engine_of(frame) for frame in frames}
+    engine = engines.pop()
+    if engine and not engines:
+        merged = engine_plans(engine).merge_counts(engine, frames, ascending=ascending)
+        return cast("FrameT", merged)
     return apply_all(frames, partial(merge, ascending=ascending), Counts().reserved)
 
 
@@ -241,12 +252,13 @@ def merge_counts(*frames: FrameT, ascending: bool = False) -> FrameT:
 def quantile_thresholds(
     frame: AnyFrame, score: IntoColumn, number: int, *, ascending: bool = False
 ) -> list[float]:
-    """Find thresholds that divide the rows into about equal parts, in one pass over the scores.
+    """Thresholds that divide the rows into about equal parts.
 
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``. A lazy frame is read here.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame. A lazy frame is read
+        here.
     score
         Column of scores, of any numeric dtype. Null and NaN are skipped.
     number
@@ -309,7 +321,7 @@ def one_vs_rest(
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
     truth
         Multiclass: the column of classes. Multilabel: a list of columns, Boolean or 0/1, one per
         label.

@@ -13,7 +13,6 @@ from frame_prc._engines.engine import engine_of
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT, check_frame
 from frame_prc._inference.bootstrap import Band
-from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     bins_of,
     check_cluster,
@@ -38,6 +37,7 @@ from frame_prc._request.specs import (
 )
 from frame_prc._tables.recall_grid import RecallGrid
 from frame_prc.verbs.run import engine_verbs, run
+from frame_prc.verbs.verb import verb
 
 if TYPE_CHECKING:
     pass
@@ -68,7 +68,7 @@ def curve(
     recalls: int | Sequence[float] | None = None,
     over: str | None = None,
 ) -> FrameT:
-    """Exact precision-recall curve of each segment: one row per distinct score.
+    """Precision and recall at every threshold of each segment.
 
     A row is predicted positive at a threshold if ``score >= threshold``, or with ``ascending`` if
     ``score <= threshold``.
@@ -76,7 +76,7 @@ def curve(
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
@@ -185,10 +185,11 @@ def curve(
 
     Notes
     -----
-    Also takes a DuckDB relation or a PySpark DataFrame, with columns given by name. The result is a
-    lazy frame of the same engine, which does all the work and reports invalid data with an error of
-    its own. DuckDB's result is sorted, Spark's is not. There, ``gain``, ``calibrate``, ``ci`` and
-    ``keep=<number>`` are not available, and ``thresholds`` is limited to 1,000.
+    Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by name.
+    The result is a lazy frame of the same engine, which does all the work and reports invalid data
+    with an error of its own; the values of an Ibis table are checked at the call, by one query with
+    one row. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``gain``, ``calibrate``,
+    ``ci`` and ``keep=<number>`` are not available, and ``thresholds`` is limited to 1,000.
 
     Examples
     --------
@@ -234,8 +235,8 @@ def curve(
     if engine := engine_of(frame):
         thinned = isinstance(kept, int)
         refused = {"gain": gain, "calibrate": calibrate is not None, "ci": ci is not None}
-        refused["recalls"] = grid is not None
-        verbs = engine_verbs(engine, asked, **refused, keep=thinned)
+        refused |= {"recalls": grid is not None, "keep": thinned}
+        verbs = engine_verbs(engine, asked, refused)
         points = verbs.curve(engine, frame, asked, start, keep, bins, envelope=envelope)
         return cast("FrameT", points)
     if grid is not None:
@@ -264,7 +265,7 @@ def band(
     stratified: bool = False,
     seed: int | None = None,
 ) -> FrameT:
-    """Precision on a common grid of recalls, with a band to draw around the curve of each segment.
+    """Precision on a grid of recalls, with a band around each curve.
 
     The band is pointwise: it covers the precision in the population with probability ``ci`` at each
     recall by itself, and a whole curve less often. It comes from a bootstrap, which needs NumPy.
@@ -272,7 +273,7 @@ def band(
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score

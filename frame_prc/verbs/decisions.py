@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
 from frame_prc._curves.given_thresholds import GivenThresholds
+from frame_prc._engines.engine import HELD_BY_COLUMN, engine_of
 from frame_prc._frames.border import FrameT, check_frame, is_frame, scan_all
-from frame_prc._request.near_misses import verb
 from frame_prc._request.options import resampling
 from frame_prc._request.roles import request
 from frame_prc._request.specs import Criterion, IntoColumn, IntoKeys, IntoScores, Missing
 from frame_prc._request.targets import target_interval, targets
 from frame_prc._tables.operating_points import OperatingPoints
-from frame_prc.verbs.run import run
+from frame_prc.verbs.run import engine_verbs, run
+from frame_prc.verbs.verb import verb
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -49,7 +50,7 @@ def operating_points(
     stratified: bool = False,
     seed: int | None = None,
 ) -> FrameT:
-    """Find the threshold of each segment that best meets a target, and its precision and recall.
+    """Best threshold of each segment for a target, or given ones.
 
     Give any number of targets, each as a number or a list. Of equally good points, the most precise
     is taken, then the one of highest recall, then the one of highest threshold.
@@ -57,7 +58,7 @@ def operating_points(
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score
@@ -181,6 +182,12 @@ def operating_points(
         predicted = pl.col("score") >= pl.col("threshold")
         test.join(limits, on="carrier", how="left").with_columns(predicted=predicted)
 
+    Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by name.
+    The result is a lazy frame of the same engine, which does all the work and reports invalid data
+    with an error of its own; the values of an Ibis table are checked at the call, by one query with
+    one row. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``threshold`` is numbers,
+    and ``ci`` is for these only, without ``cluster``.
+
     Examples
     --------
     >>> import polars as pl
@@ -199,7 +206,7 @@ def operating_points(
     │ f_beta    ┆ 1.0    ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 0.8     │
     └───────────┴────────┴───────────┴───────────┴────────┴─────────┘
     """
-    check_frame(frame)
+    check_frame(frame, engines=True)
     numbers, column, given = _given(threshold)
     asked: dict[Criterion, object] = {
         "recall": recall,
@@ -228,7 +235,20 @@ def operating_points(
         cluster=cluster,
         threshold=column,
     )
-    return run(frame, roles, OperatingPoints(wanted, given, interval))
+    table = OperatingPoints(wanted, given, interval)
+    if engine := engine_of(frame):
+        is_drawn = interval is not None and interval.resampling is not None
+        refused = {
+            HELD_BY_COLUMN: column is not None,
+            "threshold= as a frame": given is not None and column is None,
+            "ci": is_drawn or cluster is not None,
+        }
+        verbs = engine_verbs(engine, roles, refused)
+        outputs = table.columns(missing)
+        return cast(
+            "FrameT", verbs.operating_points(engine, frame, roles, wanted, interval, outputs)
+        )
+    return run(frame, roles, table)
 
 
 def _given(threshold: object) -> tuple[object, IntoColumn | None, GivenThresholds | None]:

@@ -15,7 +15,6 @@ from frame_prc._curves.curve_frame import CurveFrame, check_unused, is_curve, re
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import check_frame, scan_all
 from frame_prc._ggplot.write import check_keys, table_path, write
-from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     check_cluster,
     check_title,
@@ -35,6 +34,7 @@ from frame_prc._request.specs import (
 )
 from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc.verbs.run import rows_in_memory
+from frame_prc.verbs.verb import verb
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
@@ -61,12 +61,12 @@ def write_ggplot(
     cluster: IntoColumn | None = None,
     title: str | None = None,
 ) -> tuple[Path, Path]:
-    """Write curves for R: a table that R reads exactly, and a script that draws it.
+    """Write a table for R, and the ggplot2 script that draws it.
 
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
         Without ``truth``, ``score``, ``pos`` and ``neg``, it is a curve as :func:`curve` returned
         it, or as read back from a file; its keys are then the columns before ``threshold``. A lazy
         frame is read here, once.

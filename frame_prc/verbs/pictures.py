@@ -18,7 +18,6 @@ from frame_prc._charts.options import (
 from frame_prc._curves.curve import CURVE
 from frame_prc._curves.curve_frame import check_unused, is_curve
 from frame_prc._frames.border import check_frame, scan_all
-from frame_prc._request.near_misses import verb
 from frame_prc._request.options import calibration, comparison, confidence
 from frame_prc._request.roles import Given, check_option, request
 from frame_prc._request.specs import (
@@ -33,6 +32,7 @@ from frame_prc._request.specs import (
     Start,
 )
 from frame_prc.verbs.run import rows_in_memory
+from frame_prc.verbs.verb import verb
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
@@ -69,7 +69,7 @@ def plot(
     width: int | None = None,
     height: int | None = None,
 ) -> ChartType:
-    """Draw the precision-recall curve of each segment and model, as an Altair chart.
+    """Draw the precision-recall curve of each segment and model.
 
     Curves are steps whose area is the average precision. A dashed line marks the prevalence. The
     average precision is in the legend or above each panel, with its interval if there is one, and
@@ -79,7 +79,7 @@ def plot(
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
         Without ``truth``, ``score``, ``pos`` and ``neg``, it is a curve as :func:`curve` returned
         it, or as read back from a file; its keys are then the columns before ``threshold``. A lazy
         frame is read here, once.
@@ -249,7 +249,7 @@ def plot_summary(
     title: str | None = None,
     width: int | None = None,
 ) -> ChartType:
-    """Draw the average precision of each segment with its interval, as an Altair chart.
+    """Draw the average precision of each segment.
 
     Segments are rows with a dot per model; over dates or times, the dots are joined by lines. For
     two models, or for several and a ``baseline``, a second panel shows the differences, with the
@@ -258,7 +258,7 @@ def plot_summary(
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
         Without ``truth``, ``score``, ``pos`` and ``neg``, it is a curve as :func:`curve` returned
         it, or as read back from a file; its keys are then the columns before ``threshold``. A lazy
         frame is read here, once.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_prc._engines.engine import Engine, check_request
+from frame_prc._engines.engine import check_request
+from frame_prc._engines.operations import Engine
 from frame_prc._frames.border import FrameT, apply, scan
 from frame_prc._lazy import in_python
 from frame_prc._request.packages import install_hint
@@ -76,9 +77,14 @@ def run_by_model(
     return apply(frame, plan, request.column_names(), request.amount_names(), made)
 
 
-def engine_verbs(engine: Engine, asked: Request, **refused: bool) -> Any:
+def engine_verbs(engine: Engine, asked: Request, refused: Mapping[str, bool]) -> Any:
     """Return the module that plans verbs inside an engine, for a request that can run there."""
-    check_request(engine, asked, **refused)
+    check_request(engine, asked, refused)
+    return engine_plans(engine)
+
+
+def engine_plans(engine: Engine) -> Any:
+    """Return the module that plans verbs inside an engine."""
     try:
         from frame_prc._engines import plans  # noqa: PLC0415 - needs an extra
     except ImportError as error:

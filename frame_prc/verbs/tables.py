@@ -8,7 +8,6 @@ from frame_prc._frames.border import FrameT, check_frame
 from frame_prc._request.comparisons import (
     segments_are,
 )
-from frame_prc._request.near_misses import verb
 from frame_prc._request.options import (
     calibration,
     confidence,
@@ -25,6 +24,7 @@ from frame_prc._request.specs import (
 )
 from frame_prc._tables.summary import Summary
 from frame_prc.verbs.run import run
+from frame_prc.verbs.verb import verb
 
 
 @verb
@@ -49,7 +49,7 @@ def summary(
     overall: bool = False,
     segments: SegmentsAre = "fixed",
 ) -> FrameT:
-    """Scorecard of each segment in one row: its size, average precision, interval, chance level.
+    """Scorecard of each segment: area, interval, chance level.
 
     Only ``calibrated_average_precision`` is meant to be equal for classifiers that are equally good
     in segments of different prevalence; the other measures still change with the prevalence.
@@ -57,7 +57,7 @@ def summary(
     Parameters
     ----------
     frame
-        Polars ``DataFrame`` or ``LazyFrame``, or pandas ``DataFrame``, one row per evaluated item.
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
     truth
         Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
     score

@@ -66,7 +66,15 @@ SMALL_SIZES: Kinds = [
     (Rows(10_000, segments=100), SMALL),
     (Rows(100_000, segments=100), SMALL),
 ]
+LOOPS = ("scikit-learn loop", "groupby.apply")
+THOUSAND = Rows(1_000_000, segments=1_000)
+PEERS: Kinds = [
+    (MILLIONS, ("ap", *LOOPS, "polars_ds", "DuckDB", "sort")),
+    (THOUSAND, ("ap", *LOOPS, "polars_ds", "DuckDB", "fairlearn", "ranx", "sort")),
+    (replace(THOUSAND, segments=20_000), ("ap", *LOOPS, "polars_ds", "DuckDB", "sort")),
+]
 CASES: dict[str, Kinds] = {
+    "peers": PEERS,
     "keys": KEYS,
     "scores": SCORES,
     "growth": GROWTH,

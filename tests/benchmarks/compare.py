@@ -7,6 +7,8 @@ writes all that was measured as one tidy table, and ``--draw`` a picture of the 
 from __future__ import annotations
 
 import argparse
+import os
+import platform
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +24,7 @@ from benchmarks.draw import draw
 from benchmarks.measure import Peak, Timing
 from benchmarks.runs import Run, time_all, weigh_all
 from benchmarks.tables import markdown, ratios, tidied
+from benchmarks.targets import CPU, HAS_AVX512
 
 # Below this the memory of a process is mostly that of its modules.
 WORTH_WEIGHING = 1_000_000
@@ -55,7 +58,7 @@ def _arguments() -> argparse.Namespace:
 def table(case: str, rounds: int, folder: Path, *, quick: bool) -> pl.DataFrame:
     """Measure a case, print what it says, and return all of it."""
     rounds = 1 if quick else rounds
-    print(f"\n### {case}\n", flush=True)
+    print(f"\n### {case}\n\n{machine()}\n", flush=True)
     if case == "targets":
         kinds = targets.Kinds(Rows.smaller if quick else _unchanged)
         found = targets.measure(kinds, rounds, folder)
@@ -66,6 +69,18 @@ def table(case: str, rounds: int, folder: Path, *, quick: bool) -> pl.DataFrame:
     tidy = tidied(case, times, peaks)
     print(markdown(ratios(tidy)), flush=True)
     return tidy
+
+
+def machine() -> str:
+    """Return what the numbers depend on."""
+    models = [
+        line.partition(":")[2].strip()
+        for line in (CPU.read_text(encoding="utf-8").splitlines() if CPU.exists() else [])
+        if line.startswith("model name")
+    ]
+    name = models[0] if models else platform.processor()
+    sorts = "with AVX-512" if HAS_AVX512 else "without AVX-512"
+    return f"{os.cpu_count()} cores of {name}, {sorts}; Polars {pl.__version__}."
 
 
 def _unchanged(rows: Rows) -> Rows:

@@ -54,6 +54,27 @@ def summary(frame: Any, by: list[str]) -> Any:
     return _collected(frame_prc.summary(frame, "truth", "score", by=by))
 
 
+def counts(frame: Any, by: list[str]) -> Any:
+    """Exact counts by frame_prc."""
+    return frame_prc.counts(frame, "truth", "score", by=by)
+
+
+def four_targets(frame: Any, by: list[str]) -> Any:
+    """Operating points of four targets by frame_prc."""
+    targets = {"recall": 0.8, "precision": 0.5, "f_beta": 1, "predicted_rate": 0.1}
+    return frame_prc.operating_points(frame, "truth", "score", by=by, **targets)
+
+
+def seven_areas(frame: Any, by: list[str]) -> Any:
+    """Areas by all methods by frame_prc."""
+    return frame_prc.auc(frame, "truth", "score", by=by, method=METHODS)
+
+
+def two_models(frame: Any, by: list[str]) -> Any:
+    """Comparison of two models on the same rows by frame_prc."""
+    return frame_prc.compare(frame, "truth", ["score", "other"], by=by)
+
+
 def _collected(result: Any) -> Any:
     return result.collect() if isinstance(result, pl.LazyFrame) else result
 
@@ -95,6 +116,17 @@ def fairlearn(frame: pd.DataFrame, by: list[str]) -> list[float]:
             sensitive_features=frame[by],
         )
     return list(found.by_group)
+
+
+def ranx(frame: pd.DataFrame, by: list[str]) -> list[float]:
+    """Mean average precision of ranx, whose queries are the segments and documents the rows."""
+    library = importlib.import_module("ranx")
+    query = frame[by].astype(str).agg(" ".join, axis=1).astype(object)
+    texts = {"q_id": query, "doc_id": frame.index.astype(str).astype(object)}
+    rows = pd.DataFrame({**texts, "truth": frame["truth"].astype(int), "score": frame["score"]})
+    relevant = library.Qrels.from_df(rows[frame["truth"]], score_col="truth")
+    found = library.evaluate(relevant, library.Run.from_df(rows), "map", return_mean=False)
+    return list(found)
 
 
 def polars_ds(frame: pl.DataFrame, by: list[str]) -> pl.Series:
@@ -173,15 +205,18 @@ class Contender:
     run: Callable[[Any, list[str]], object]
     source: Source = "Polars"
     gives: Literal["areas", "points", "else"] = "areas"
+    # Columns it reads besides keys, truth, score and, if weighted, the weight.
+    others: tuple[str, ...] = ()
     # One call for each segment: timed on a sample of the segments where they are many.
     loops: bool = False
     weighted: bool = False
 
     def columns(self, by: list[str]) -> list[str]:
         """Return the names of the columns it reads."""
-        return [*by, "truth", "score", *(["weight"] if self.weighted else [])]
+        return [*by, "truth", "score", *(["weight"] if self.weighted else []), *self.others]
 
 
+METHODS = ["step", "trapezoid", "interpolated", "envelope", "11-point", "101-point", "gain"]
 _WEIGHT = {"weight": "weight"}
 _BOOTSTRAP = {"ci_method": "bootstrap", "replicates": 1000, "seed": 0}
 _AP = {"metric": average_precision_score}
@@ -202,7 +237,12 @@ CONTENDERS: dict[str, Contender] = {
     "interval": Contender(intervals, gives="else"),
     "interval weighted": Contender(partial(intervals, **_WEIGHT), gives="else", weighted=True),
     "bootstrap": Contender(partial(intervals, **_BOOTSTRAP), gives="else"),
+    "cluster": Contender(partial(intervals, cluster="user"), gives="else", others=("user",)),
     "summary": Contender(summary, gives="else"),
+    "counts": Contender(counts, gives="else"),
+    "operating points": Contender(four_targets, gives="else"),
+    "seven areas": Contender(seven_areas, gives="else"),
+    "compare": Contender(two_models, gives="else", others=("other",)),
     "scikit-learn loop": Contender(partial(sklearn_loop, **_AP), loops=True),
     "scikit-learn loop, weighted": Contender(
         partial(sklearn_loop, **_AP, **_WEIGHT), loops=True, weighted=True
@@ -217,6 +257,7 @@ CONTENDERS: dict[str, Contender] = {
         partial(pandas_apply, **_PR), "pandas", gives="points", loops=True
     ),
     "fairlearn": Contender(fairlearn, "pandas", loops=True),
+    "ranx": Contender(ranx, "pandas"),
     "polars_ds": Contender(polars_ds),
     "DuckDB": Contender(partial(duckdb, select=_AREAS)),
     "DuckDB, weighted": Contender(partial(duckdb, select=_AREAS, **_WEIGHT), weighted=True),

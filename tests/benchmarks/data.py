@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-Score = Literal["Float64", "Float32", "2 decimals"]
+Score = Literal["Float64", "uniform", "Float32", "2 decimals"]
 Key = Literal["integer", "string", "categorical", "two columns"]
 Source = Literal["Polars", "pandas", "Parquet"]
 
@@ -24,6 +24,7 @@ _FEW = 5_000_000
 class Rows:
     """Rows to evaluate: Boolean ``truth``, ``score`` from 0 to 1, keys, and ``weight``.
 
+    ``other`` is the score of a second model, and ``user`` a cluster of about 25 rows.
     ``zipf`` makes segment ``k`` hold rows in proportion to ``1 / k``; otherwise all segments are
     about as large as each other. The scores of positives are higher, and all classes overlap.
     """
@@ -68,9 +69,12 @@ class Rows:
         rng = np.random.default_rng(self.seed)
         number = _segment_numbers(rng, self.rows, self.segments, zipf=self.zipf)
         truth = rng.random(self.rows) < self.prevalence
-        score = 1 / (1 + np.exp(-(rng.standard_normal(self.rows) + 1.5 * truth)))
+        score = _scores(rng, truth, uniform=self.score == "uniform")
         weight = rng.exponential(size=self.rows)
-        frame = pl.DataFrame({"number": number, "truth": truth, "score": score, "weight": weight})
+        other = _scores(rng, truth, uniform=self.score == "uniform")
+        user = rng.integers(max(self.rows // 25, 1), size=self.rows)
+        columns = {"number": number, "truth": truth, "score": score, "weight": weight}
+        frame = pl.DataFrame({**columns, "other": other, "user": user})
         return frame.with_columns(_score(self.score)).select(*_keys(self.key), pl.exclude("number"))
 
 
@@ -135,6 +139,13 @@ def _segment_numbers(
         return rng.integers(segments, size=rows)
     share = 1 / np.arange(1, segments + 1)
     return rng.choice(segments, size=rows, p=share / share.sum())
+
+
+def _scores(rng: np.random.Generator, truth: np.ndarray, *, uniform: bool) -> np.ndarray:
+    """Return overlapping scores; uniform ones, of negatives, need more bits than logistic ones."""
+    if uniform:
+        return np.maximum(rng.random(len(truth)), truth * rng.random(len(truth)))
+    return 1 / (1 + np.exp(-(rng.standard_normal(len(truth)) + 1.5 * truth)))
 
 
 def _score(score: Score) -> pl.Expr:

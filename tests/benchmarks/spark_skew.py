@@ -1,15 +1,21 @@
-"""Exact average precision on Spark where one segment has most rows, and what each task reads.
+"""Exact average precision on Spark, with and without a segment that has most rows.
 
-Run it as ``python tests/benchmarks/spark_skew.py [FOLDER]``: it makes 20 million rows in 200
-segments, the first with 80 % of them, as a Parquet file in the folder, evaluates it on two cores
-with a driver of 2 GB, compares with Polars, and prints for every stage the rows that its largest
-task reads from a shuffle. The same rows go through DuckDB for comparison.
+Run it as ``python tests/benchmarks/spark_skew.py engines [FOLDER]``: it makes 20 million rows in
+200 segments, the first with 80 % of them, as a Parquet file in the folder, evaluates it on two
+cores with a driver of 2 GB, compares with Polars, and prints for every stage the rows that its
+largest task reads from a shuffle. The same rows go through DuckDB for comparison.
+
+With ``windows`` for ``engines`` it makes 2 million rows in 1,000 segments, once even and once with
+80 % of them in the first, and takes turns with a plan of two windows per segment, as anybody would
+write it. It prints the processor time of tasks and the time that passed, how often the source was
+read, and the largest share of the giant segment that any task sorts.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
@@ -18,20 +24,21 @@ import numpy as np
 import polars as pl
 from polars.testing import assert_frame_equal
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession, Window, functions
 
 import frame_prc
 
 ROWS, SEGMENTS, GIANT = 20_000_000, 200, 0.8
+FEWER_ROWS, MORE_SEGMENTS, TURNS = 2_000_000, 1_000, 5
 _MOST_STAGES, _MOST_TASKS = 200, 10_000
 
 
-def make(path: Path) -> None:
+def make(path: Path, rows: int, segments: int, giant: float) -> None:
     """Write scores of a rare class; nearly all are distinct."""
     rng = np.random.default_rng(1)
-    segment = np.where(rng.random(ROWS) < GIANT, 0, rng.integers(1, SEGMENTS, ROWS))
-    truth = rng.random(ROWS) < 0.1
-    score = 1 / (1 + np.exp(3 - 1.5 * rng.normal(size=ROWS) - 1.2 * truth))
+    segment = np.where(rng.random(rows) < giant, 0, rng.integers(1, segments, rows))
+    truth = rng.random(rows) < 0.1
+    score = 1 / (1 + np.exp(3 - 1.5 * rng.normal(size=rows) - 1.2 * truth))
     df = pl.DataFrame({"segment": segment.astype(np.int32), "truth": truth, "score": score})
     df.write_parquet(path, row_group_size=500_000)
 
@@ -76,11 +83,11 @@ def reads(spark: SparkSession) -> pl.DataFrame:
     return pl.DataFrame(stages).with_columns(share=pl.col("most") / (GIANT * ROWS))
 
 
-def main(folder: Path) -> None:
+def engines(folder: Path) -> None:
     """Measure and print."""
     path = folder / "skew.parquet"
     if not path.exists():
-        make(path)
+        make(path, ROWS, SEGMENTS, GIANT)
     started = perf_counter()
     scan = pl.scan_parquet(path)
     expected = frame_prc.average_precision(scan, "truth", "score", by="segment").collect()
@@ -102,9 +109,102 @@ def main(folder: Path) -> None:
     print(reads(spark))
 
 
+# --- beside two windows ------------------------------------------------------------------------
+
+
+def windows(folder: Path) -> None:
+    """Take turns with a plan of two windows per segment, and print."""
+    spark = session()
+    for name, giant in (("even", 0.0), ("skewed", GIANT)):
+        path = folder / f"{name}.parquet"
+        if not path.exists():
+            make(path, FEWER_ROWS, MORE_SEGMENTS, giant)
+        frame = spark.read.parquet(str(path))
+        tables = {"two windows": two_windows(frame), "frame_prc": in_frame_prc(frame)}
+        seconds = [
+            {"plan": plan, **timed(spark, table)}
+            for _ in range(TURNS)
+            for plan, table in tables.items()
+        ]
+        grouped = pl.DataFrame(seconds).group_by("plan", maintain_order=True)
+        print(name, grouped.agg(pl.all().min()), grouped.agg(pl.all().median()), flush=True)
+    print(f"most of the giant in one sorting task: {largest_share(frame):.1%}")
+
+
+def in_frame_prc(frame: DataFrame) -> DataFrame:
+    """Return average precision per segment."""
+    return frame_prc.average_precision(frame, "truth", "score", by="segment")
+
+
+def two_windows(frame: DataFrame) -> DataFrame:
+    """Return the same by one window per segment for running sums and one for totals."""
+    counts = frame.groupBy("segment", "score").agg(
+        functions.expr("sum(CAST(truth AS BIGINT)) AS pos"),
+        functions.expr("sum(CAST(NOT truth AS BIGINT)) AS neg"),
+    )
+    segment = Window.partitionBy("segment")
+    down = segment.orderBy(functions.desc("score"))
+    sums = counts.select(
+        "segment",
+        "pos",
+        functions.sum("pos").over(down).alias("tp"),
+        functions.sum("neg").over(down).alias("fp"),
+        functions.sum("pos").over(segment).alias("positives"),
+    )
+    area = functions.expr("sum(pos / positives * tp / (tp + fp)) AS average_precision")
+    return sums.groupBy("segment").agg(area)
+
+
+def timed(spark: SparkSession, table: DataFrame) -> dict[str, float]:
+    """Return what it takes to plan, run and collect a table."""
+    before, started = totals(spark), perf_counter()
+    again = table.select("*")  # a DataFrame keeps its plan
+    again.toArrow()
+    passed, after = perf_counter() - started, totals(spark)
+    return {
+        "seconds": passed,
+        "task_cpu_seconds": after["cpu"] - before["cpu"],
+        "tasks": after["tasks"] - before["tasks"],
+        "scans": (after["read"] - before["read"]) / FEWER_ROWS,
+    }
+
+
+def totals(spark: SparkSession) -> dict[str, float]:
+    """Return the processor time of all tasks so far, their number, and the rows read from files."""
+    store = spark.sparkContext._jsc.sc().statusStore()  # noqa: SLF001 - has no Python interface
+    tracker = spark.sparkContext.statusTracker()
+    jobs = (tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(None))
+    found = {"cpu": 0.0, "tasks": 0.0, "read": 0.0}
+    for stage in {stage for job in jobs if job for stage in job.stageIds}:
+        try:
+            attempt = store.lastStageAttempt(stage)
+        except Py4JJavaError:  # skipped
+            continue
+        found["cpu"] += attempt.executorCpuTime() / 1e9
+        found["tasks"] += attempt.numCompleteTasks()
+        found["read"] += attempt.inputRecords()
+    return found
+
+
+def largest_share(frame: DataFrame) -> float:
+    """Return the largest share of the giant segment in one partition of a curve.
+
+    The points of a curve are where the windows leave them: in the task that sorted them.
+    """
+    curve = frame_prc.curve(frame, "truth", "score", by="segment", start=None)
+    task = functions.spark_partition_id().alias("task")
+    points = curve.filter("segment = 0").groupBy(task).count().toArrow()["count"].to_numpy()
+    return float(points.max() / points.sum())
+
+
+def main(measure: Callable[[Path], None], folders: list[str]) -> None:
+    """Measure in a given folder, or in one that is removed."""
+    if folders:
+        measure(Path(folders[0]))
+        return
+    with tempfile.TemporaryDirectory() as made:
+        measure(Path(made))
+
+
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]))
-    else:
-        with tempfile.TemporaryDirectory() as made:
-            main(Path(made))
+    main({"engines": engines, "windows": windows}[sys.argv[1]], sys.argv[2:])

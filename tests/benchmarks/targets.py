@@ -16,10 +16,14 @@ from benchmarks.runs import Run, time_all, weigh_all
 
 Sized = Callable[[Rows], Rows]
 
+CPU = Path("/proc/cpuinfo")
+HAS_AVX512 = CPU.exists() and "avx512f" in CPU.read_text(encoding="utf-8")
 
-# Time and memory per row of 50 times the rows: a sort alone takes ln(50M) / ln(1M) = 1.28 times.
-LINEAR = 1.5
+# Time and memory per row of 50 times the rows; sorting alone grows by ln(50M) / ln(1M) = 1.28.
+LINEAR = 1.2
 WHOLE_CURVE = "curve from Parquet"
+# By how much a ratio may miss its target on a busy machine before a test fails.
+SLACK = 1.5
 
 
 class Range(NamedTuple):
@@ -75,6 +79,14 @@ class Target:
     def _met(self, number: float, asked: float) -> bool:
         return number >= asked if self.at_least else number <= asked
 
+    def regressed(self, found: Found) -> bool:
+        """Return whether a number is off by more than a busy machine explains."""
+        number = self.read(found)
+        if number is None or self.asked is None:
+            return self.asked is not None
+        allowed = self.asked / SLACK if self.at_least else self.asked * SLACK
+        return not self._met(number.middle, allowed)
+
 
 class Kinds:
     """The rows that targets speak of, in full or in a smaller size."""
@@ -85,6 +97,10 @@ class Kinds:
         self.float32 = sized(replace(millions, score="Float32"))
         self.string = sized(replace(millions, key="string"))
         self.many = sized(replace(millions, segments=100_000))
+        self.uniform = sized(replace(millions, score="uniform"))
+        self.ten_thousand = sized(replace(millions, segments=10_000))
+        self.uniform_ten_thousand = sized(replace(self.ten_thousand, score="uniform"))
+        self.decimals = sized(replace(millions, score="2 decimals"))
         self.thousand = sized(Rows(1_000_000, segments=1_000))
         self.twenty_thousand = sized(Rows(1_000_000, segments=20_000))
         self.small = sized(Rows(1_000, segments=1))
@@ -102,15 +118,20 @@ def timed_together(kinds: Kinds) -> list[list[Run]]:
     peers = ("scikit-learn loop", "scikit-learn loop, curve", "polars_ds", "DuckDB")
     weighted = ("ap weighted", "curve weighted", "scikit-learn loop, weighted")
     inputs = ("ap from pandas", "curve from pandas", "ap from Parquet")
+    verbs = ("counts", "operating points", "summary", "seven areas", "compare", "cluster")
     return [
         [
             *runs(kinds.hundred, "ap", "curve", "corners", *weighted, *inputs, *peers),
-            *runs(kinds.hundred, "sort", "NumPy sort"),
+            *runs(kinds.hundred, *verbs, "sort", "NumPy sort"),
+            *runs(kinds.uniform, "ap", "sort"),
+            *runs(kinds.ten_thousand, "ap", "sort"),
+            *runs(kinds.uniform_ten_thousand, "ap", "sort"),
+            *runs(kinds.decimals, "ap"),
             *runs(kinds.float32, "ap", "sort"),
             *runs(kinds.string, "ap"),
             *runs(kinds.many, "ap"),
         ],
-        runs(kinds.thousand, "ap", "groupby.apply", "fairlearn", *peers),
+        runs(kinds.thousand, "ap", "groupby.apply", "fairlearn", "ranx", *peers),
         runs(kinds.twenty_thousand, "ap", "groupby.apply", *peers),
         runs(kinds.small, "ap", "ap, no keys", "curve", "scikit-learn once"),
         [Run(rows, name) for rows in (kinds.few, kinds.most) for name in ("ap", "curve", "sort")],
@@ -138,24 +159,40 @@ def targets(kinds: Kinds) -> list[Target]:
     least = partial(Target, at_least=True)
     million = partial(Run, kinds.hundred)
     ap, curve = million("ap"), million("curve")
+    loop, weighted_loop = million("scikit-learn loop"), million("scikit-learn loop, weighted")
+    weighted, weighted_curve = million("ap weighted"), million("curve weighted")
     return [
-        least("scikit-learn loop over AP", 4.5, _ratio(million("scikit-learn loop"), ap)),
+        # Sorted by NumPy, where it has AVX-512, the loop is faster itself.
+        least("scikit-learn loop over AP", 5 if HAS_AVX512 else 6, _ratio(loop, ap)),
         least("polars_ds over AP", 2.2, _ratio(million("polars_ds"), ap)),
-        most("AP over a bare sort of the scores", 2.3, _ratio(ap, million("sort"))),
+        most("AP over a bare sort of the scores", 1.5, _ratio(ap, million("sort"))),
+        most("the same, uniform scores", 1.5, _pair(kinds.uniform, "ap", "sort")),
+        most("the same, 10,000 segments", 1.5, _pair(kinds.ten_thousand, "ap", "sort")),
+        most("the same, both", 1.5, _pair(kinds.uniform_ten_thousand, "ap", "sort")),
         most("the same, Float32 scores", 2.2, _pair(kinds.float32, "ap", "sort")),
         least("groupby.apply over AP, 1,000 segments", 40, _apply_over_ap(kinds.thousand)),
         least("groupby.apply over AP, 20,000 segments", 400, _apply_over_ap(kinds.twenty_thousand)),
-        most("AP, 100,000 segments over 100", 1.5, _ratio(Run(kinds.many, "ap"), ap)),
+        most("AP, 100,000 segments over 100", 1.3, _ratio(Run(kinds.many, "ap"), ap)),
+        most("AP, scores of two decimals over all", 0.6, _ratio(Run(kinds.decimals, "ap"), ap)),
         most("AP, string keys over integer keys", 1.5, _ratio(Run(kinds.string, "ap"), ap)),
         most("full curve over AP", 2.2, _ratio(curve, ap)),
         most("corners over AP", 1.4, _ratio(million("corners"), ap)),
-        most("weighted AP over AP", 1.6, _ratio(million("ap weighted"), ap)),
-        most("weighted curve over curve", 1.6, _ratio(million("curve weighted"), curve)),
-        most("AP of 1,000 rows, one call", 3, _call_of(Run(kinds.small, "ap, no keys")), unit="ms"),
+        most("weighted AP over AP", 1.6, _ratio(weighted, ap)),
+        most("weighted curve over curve", 1.4, _ratio(weighted_curve, curve)),
+        least("weighted scikit-learn loop over weighted AP", 4, _ratio(weighted_loop, weighted)),
+        most("counts over AP", 1.8, _ratio(million("counts"), ap)),
+        most("operating points over curve", 1.3, _ratio(million("operating points"), curve)),
+        most("summary over AP", 2.5, _ratio(million("summary"), ap)),
+        most("seven areas over AP", 2.5, _ratio(million("seven areas"), ap)),
+        most("comparison of two models over AP", 5, _ratio(million("compare"), ap)),
+        most("AP with clusters over AP", 4, _ratio(million("cluster"), ap)),
+        most(
+            "AP of 1,000 rows with a key, one call", 2, _call_of(Run(kinds.small, "ap")), unit="ms"
+        ),
         most("import over Polars, the best", 30, _import, unit="ms"),
         most("peak memory over the columns read, AP", 4, _peak(kinds.weighed, "ap from Parquet")),
         most("peak, corners", 4, _peak(kinds.weighed, "corners from Parquet")),
-        most("peak, full curve with the curve itself", 4, _peak(kinds.weighed, WHOLE_CURVE)),
+        most("peak, full curve with the curve itself", 4.5, _peak(kinds.weighed, WHOLE_CURVE)),
         most("peak, full curve without it", 4, _peak(kinds.weighed, WHOLE_CURVE, result=False)),
         most("time per row, 50 over 1 million rows, AP", LINEAR, _time_growth(kinds, "ap")),
         most("time per row, full curve", LINEAR, _time_growth(kinds, "curve")),
@@ -168,7 +205,7 @@ def targets(kinds: Kinds) -> list[Target]:
         most("memory per row, full curve", LINEAR, _memory_growth(kinds, WHOLE_CURVE)),
         most("AP, pandas over Polars input", 1.3, _ratio(million("ap from pandas"), ap)),
         most(
-            "full curve, pandas over Polars input", 1.3, _ratio(million("curve from pandas"), curve)
+            "full curve, pandas over Polars input", 1.5, _ratio(million("curve from pandas"), curve)
         ),
     ]
 

@@ -11,7 +11,7 @@ from datetime import date
 
 import polars as pl
 import pytest
-from checkout import README, in_checkout
+from checkout import REFERENCE, in_checkout
 from command_line import ASKED, ROWS, process, run
 
 import frame_prc
@@ -23,7 +23,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(package):
     code = f"import sys; sys.modules['{package}'] = None; import frame_prc.cli as c; c.main([])"
     command = [sys.executable, "-c", code.replace("c.main([])", "sys.exit(c.main([]))")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    packages = "altair rich typer vl-convert-python"
+    packages = "altair jinja2 rich typer vl-convert-python"
     told = f"frame-prc: {package} is not installed. Hint: pip install {packages}.\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
@@ -89,8 +89,8 @@ def test_a_short_command_is_also_called_as_its_verb(name, other, more):
 
 
 @in_checkout
-def test_the_commands_of_the_readme_run():
-    section = README.read_text(encoding="utf-8").partition("\n## From a shell\n")[2]
+def test_the_commands_of_the_reference_run():
+    section = REFERENCE.read_text(encoding="utf-8").partition("\n## From a shell\n")[2]
     commands = section.partition("```sh\n")[2].partition("```")[0].splitlines()
     rows = ROWS.with_columns(
         day=pl.lit(date(2026, 1, 1)), model="score", old="other", new="score", outcome="said"

@@ -84,7 +84,7 @@ def interrupted(running: subprocess.Popen, *, until, by=signal.SIGINT) -> tuple[
     return running.returncode, out, err
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_it_computes_leaves_what_was_there(here, by):
     (here / "old.csv").write_text("old")
     # It would take hours; and NumPy, which does it, knows nothing of Ctrl-C.

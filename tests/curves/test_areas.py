@@ -12,7 +12,7 @@ import polars as pl
 import published
 import pytest
 from areas import METHODS, ROUNDED, area, call, counted, exact_areas
-from checkout import README, in_checkout
+from checkout import REFERENCE, in_checkout
 from exact import names, segments
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,8 +109,8 @@ def test_constant_score_has_prevalence_but_a_trapezoid_halfway_to_one(kind):
 
 
 @in_checkout
-def test_readme_shows_the_areas_of_its_example():
-    text = README.read_text(encoding="utf-8")
+def test_reference_shows_the_areas_of_its_example():
+    text = REFERENCE.read_text(encoding="utf-8")
     shown = re.findall(r"^\| `([\w-]+)` \|.*\| (0\.\d{3}) \|$", text, flags=re.MULTILINE)
     df = pl.DataFrame({"score": range(9, -1, -1), "truth": [1, 0, 1, 0, 0, 0, 1, 0, 1, 0]})
     areas = frame_prc.auc(df, "truth", "score", method=METHODS)

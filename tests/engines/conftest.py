@@ -5,12 +5,15 @@ from __future__ import annotations
 import engine_kinds
 import optional
 import pytest
+from engine_kinds import IBIS
 from kinds import Kind
 
 
-@pytest.fixture(params=["DuckDB", "Spark in ranges"])
+@pytest.fixture(params=["DuckDB", "Spark in ranges", *IBIS])
 def kind(request, monkeypatch) -> Kind:
     """Return an engine; Spark in ranges cuts even the smallest segments into ranges of scores."""
+    if request.param in IBIS:
+        return engine_kinds.ibis_kind(request.param.removeprefix("Ibis on "))
     if request.param == "DuckDB":
         return engine_kinds.duckdb_kind()
     if request.param == "Spark in ranges":

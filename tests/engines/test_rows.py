@@ -16,12 +16,16 @@ from strategies import BY, FLOAT_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
 
-pytestmark = engine_kinds.PYSPARK_WARNINGS
+pytestmark = engine_kinds.WARNINGS
 
 
 # Where the lack of ranges could change a number; all else is shown in ranges, which is more.
 every_engine = pytest.mark.parametrize(
-    "kind", ["DuckDB", "Spark", "Spark in ranges"], indirect=True
+    "kind", ["DuckDB", "Spark", "Spark in ranges", *engine_kinds.IBIS], indirect=True
+)
+# SQLite has floats of 64 bits alone, and may have no room for the bounds of binned areas.
+but_sqlite = pytest.mark.parametrize(
+    "kind", ["DuckDB", "Spark in ranges", "Ibis on PostgreSQL", "Ibis on DuckDB"], indirect=True
 )
 
 
@@ -109,6 +113,7 @@ def test_narrow_scores_are_held_to_thresholds_as_narrow(kind):
     assert_same(kind, frame_prc.curve, df, "truth", "score", thresholds=11)
 
 
+@but_sqlite
 @every_verb
 @pytest.mark.parametrize("thresholds", [[0.0, 0.1, 0.1 + 1e-10], [-0.0, 1e-310, 0.1]], ids=str)
 def test_thresholds_that_are_one_in_the_dtype_of_the_score_are_merged(kind, verb, thresholds):
@@ -128,46 +133,39 @@ def test_what_is_dropped_need_not_be_in_a_bin(kind):
     df = pl.DataFrame({"truth": [True, None, False], "score": [5.0, -1.0, 4.0]})
     asked = {"missing": "drop", "thresholds": [3.0]}
     assert_same(kind, frame_prc.counts, df, "truth", "score", **asked)
-    counts = frame_prc.counts(kind.make(df.fill_null(value=True)), "truth", "score", **asked)
-    with pytest.raises(Exception, match=r"'score' has a row below the .* 3.0: -1.0. Allowed"):
-        kind.rows(counts)
+    says = r"'score' has (a|1) row below the .* 3.0: -1.0. Allowed"
+    with pytest.raises(Exception, match=says):
+        kind.rows(frame_prc.counts(kind.make(df.fill_null(value=True)), "truth", "score", **asked))
 
 
 def test_a_score_in_no_bin_raises_when_the_engine_meets_it(kind):
-    counts = frame_prc.counts(kind.make(ROWS), "truth", "other", thresholds=[0.2, 0.5])
-    with pytest.raises(Exception, match=r"'other' has a row below the .* 0.2: 0.1. Allowed"):
-        kind.rows(counts)
+    says = r"'other' has (a|1) row below the .* 0.2: 0.1. Allowed"
+    with pytest.raises(Exception, match=says):
+        kind.rows(frame_prc.counts(kind.make(ROWS), "truth", "other", thresholds=[0.2, 0.5]))
 
 
 @every_verb
 def test_scores_that_are_no_probabilities_raise_for_a_number_of_thresholds(kind, verb):
     df = pl.DataFrame({"truth": [True, False, None], "score": [0.5, -2.5, 7.0]})
-    result = verb(kind.make(df), "truth", "score", thresholds=5, missing="drop")
-    says = r"'score' has a row outside 0 to 1: -2.5. Allowed: probabilities where thresholds= is"
+    says = (
+        r"'score' has (a|1) row outside 0 to 1: -2.5. Allowed: probabilities where thresholds= is"
+    )
     with pytest.raises(Exception, match=says):
-        kind.rows(result)
+        kind.rows(verb(kind.make(df), "truth", "score", thresholds=5, missing="drop"))
 
 
+@but_sqlite
 @every_verb
 def test_a_probability_may_be_above_one_by_rounding(kind, verb):
     df = pl.DataFrame({"truth": [True, False, True], "score": [0.0, 1.0000001, 0.5]})
 
-    def without_bounds(frame, **options):
-        table = verb(frame, "truth", "score", **options)
-        return table.drop("ap_lowest", "ap_highest") if "ap_lowest" in table.columns else table
-
-    result = kind.rows(without_bounds(kind.make(df), thresholds=5))
-    assert_frame_equal(result, without_bounds(df, thresholds=5), rel_tol=1e-12)
+    result = kind.rows(verb(kind.make(df), "truth", "score", thresholds=5))
+    assert_frame_equal(result, verb(df, "truth", "score", thresholds=5), rel_tol=1e-12)
 
 
 def test_average_precision_may_be_binned(kind):
     options = {"by": "segment", "thresholds": [0.1, 0.25], "missing": "drop"}
-
-    def without_bounds(frame, *columns, **asked):
-        table = frame_prc.average_precision(frame, *columns, **asked)
-        return table.drop("ap_lowest", "ap_highest") if isinstance(frame, pl.DataFrame) else table
-
-    assert_same(kind, without_bounds, HOLES, "truth", "score", **options)
+    assert_same(kind, frame_prc.average_precision, HOLES, "truth", "score", **options)
 
 
 @pytest.mark.parametrize(

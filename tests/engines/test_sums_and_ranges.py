@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 
-pytestmark = engine_kinds.PYSPARK_WARNINGS
+pytestmark = engine_kinds.WARNINGS
 
 
 # --- sums of weights ---------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import polars as pl
@@ -95,8 +96,7 @@ def test_missing_score_has_the_last_slot(dtype):
 @given(data=st.data())
 def test_scale_of_some_scores_serves_all_between_them(dtype, data):
     given_scores = data.draw(scores(dtype))
-    ends = given_scores.gather([0, len(given_scores) - 1])
-    scale = Scale.over(ends)
+    scale = Scale.over([given_scores], dtype(), ascending=False)
     frame = given_scores.to_frame().with_columns(slot=scale.slot(pl.col("score")))
     found = frame["slot"].to_list()
     assert found[0] > 0
@@ -107,8 +107,18 @@ def test_scale_of_some_scores_serves_all_between_them(dtype, data):
     assert_series_equal(back, given_scores, check_exact=True)
 
 
+def width(*scores: float) -> int:
+    column = pl.Series("score", scores, dtype=pl.Float64)
+    return Scale.over([column], pl.Float64(), ascending=False).bits
+
+
 def test_scores_close_together_have_narrow_slots():
-    one_binade = pl.Series([0.5, 1.0])
-    assert Scale.over(one_binade).bits == 53
+    assert width(0.5, math.nextafter(0.5, 1), 1.0) == 53
     assert Scale.of(pl.Float32()).bits == 32
     assert Scale.of(pl.Float64()).bits == 64
+
+
+def test_low_bits_that_all_scores_share_need_no_room():
+    after_half = 0.5 + 2.0**-24  # the next Float32
+    assert width(0.5, after_half, 1.0) == 24
+    assert width(0.0, -0.0) == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ from kinds import Kind
 from polars.testing import assert_frame_equal
 
 import frame_prc
+from frame_prc import FrameError
 
 INFINITY, NAN = float("inf"), float("nan")
 VERBS = [frame_prc.counts, frame_prc.curve, frame_prc.average_precision]
@@ -37,8 +40,23 @@ HOLES = ROWS.with_columns(
 
 def assert_same(kind, verb, df, *columns, **options) -> None:
     """Show that an engine gives what Polars gives: integers exactly, floats to 1e-12."""
-    rows = kind.rows(verb(kind.make(df), *columns, **options))
-    assert_frame_equal(rows, verb(df, *columns, **options), rel_tol=1e-12, abs_tol=0)
+    try:
+        rows = kind.rows(verb(kind.make(df), *columns, **options))
+    except FrameError as error:
+        if not (kind.name == "Ibis on SQLite" and _has_long_series(verb, options)):
+            raise
+        assert "cannot take the query: parser stack overflow" in str(error)  # noqa: PT017
+        return
+    expected = verb(kind.stores(df), *columns, **options)
+    assert_frame_equal(rows, expected, rel_tol=1e-12, abs_tol=0)
+
+
+def _has_long_series(verb: Any, options: dict[str, Any]) -> bool:
+    """Return whether logarithms are computed as series, for which some SQLite has no room."""
+    bounded = verb is frame_prc.average_precision and not {"bounds", "thresholds"}.isdisjoint(
+        options
+    )
+    return bounded or "interpolated" in options.get("method", ())
 
 
 def weighted_rows(height: int) -> pl.DataFrame:

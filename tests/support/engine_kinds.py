@@ -4,28 +4,44 @@ from __future__ import annotations
 
 import atexit
 from functools import cache
-from typing import Any
+from itertools import count
+from typing import Any, get_args
 
 import optional
 import polars as pl
+import polars.selectors as cs
+import postgres_server
 import pytest
 from kinds import KINDS, Kind
 
+from frame_prc._request.specs import METHODS, Criterion
+
 # For ``pytestmark``.
-PYSPARK_WARNINGS = [
+WARNINGS = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     # PySpark 4.0 leaves the socket open that results come through.
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
     pytest.mark.filterwarnings(
         "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"
     ),
+    # Ibis 12 uses names of DuckDB 2.0 and options of pandas 3 that will go.
+    pytest.mark.filterwarnings("ignore:fetch_.* is deprecated:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:The 'future.infer_string' option:DeprecationWarning"),
 ]
+IBIS = ["Ibis on PostgreSQL", "Ibis on SQLite", "Ibis on DuckDB"]
 KEYS = ["model", "segment", "week"]
+
+
+# Rows of one segment in the order of the parameters; tests give targets and methods in order.
+NAMED = {"method": pl.Enum(METHODS), "criterion": pl.Enum(get_args(Criterion))}
 
 
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
     """Sort a result as Polars results are: by the keys, then by threshold descending."""
     keys = [name for name in rows.columns if name in KEYS]
+    named = [pl.col(name).cast(order) for name, order in NAMED.items() if name in rows.columns]
+    if named:
+        return rows.sort(*keys, *named, *(["target"] if "target" in rows.columns else []))
     points = [name for name in ("threshold", "tp", "fp") if name in rows.columns]
     if not keys + points:
         return rows
@@ -71,3 +87,60 @@ DUCKDB = Kind("DuckDB", lambda df: duckdb_kind().make(df), lambda result: result
 every_kind_and_duckdb = pytest.mark.parametrize(
     "kind", [*KINDS, *([] if optional.is_left_out("DuckDB") else [DUCKDB])], ids=str
 )
+
+
+# --- Ibis --------------------------------------------------------------------------------------
+
+
+@cache
+def ibis_kind(backend: str) -> Kind:
+    """Return the kind of Ibis tables on "PostgreSQL", "SQLite" or "DuckDB"."""
+    optional.require_module("narwhals")
+    connection = _CONNECTIONS[backend](optional.require_module("ibis"))
+    atexit.register(connection.disconnect)
+    stores = _stored_in_sqlite if backend == "SQLite" else lambda df: df
+    names = (f"rows {number}" for number in count())
+
+    def make(df: pl.DataFrame) -> Any:
+        if backend == "PostgreSQL":
+            return _copied(connection, next(names), df)
+        return connection.create_table(next(names), stores(df).to_arrow(), temp=True)
+
+    def rows(result: Any) -> pl.DataFrame:
+        return pl.from_arrow(result.to_pyarrow())
+
+    return Kind(f"Ibis on {backend}", make, rows, stores=stores)
+
+
+def _in_postgres(ibis: Any) -> Any:
+    optional.require_module("psycopg")
+    host = postgres_server.postgres_socket()
+    return ibis.postgres.connect(host=host, user="tests", database="postgres")
+
+
+def _in_duckdb(ibis: Any) -> Any:
+    optional.require_module("duckdb")
+    return ibis.duckdb.connect()
+
+
+_CONNECTIONS = {
+    "PostgreSQL": _in_postgres,
+    "SQLite": lambda ibis: ibis.sqlite.connect(),
+    "DuckDB": _in_duckdb,
+}
+
+
+def _copied(connection: Any, name: str, df: pl.DataFrame) -> Any:
+    """Return a temporary table with these rows; Ibis would insert them one by one."""
+    schema = optional.require_module("ibis").Schema.from_polars(df.schema)
+    table = connection.create_table(name, schema=schema, temp=True)
+    with connection.con.cursor() as cursor, cursor.copy(f'COPY "{name}" FROM STDIN') as copy:
+        for row in df.iter_rows():
+            copy.write_row(row)
+    connection.con.commit()
+    return table
+
+
+def _stored_in_sqlite(df: pl.DataFrame) -> pl.DataFrame:
+    """Return rows as SQLite has them: floats of 64 bits for all that are not whole, and no NaN."""
+    return df.cast({cs.float() | cs.decimal(): pl.Float64}).with_columns(cs.float().fill_nan(None))

@@ -14,13 +14,18 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from frame_prc._ranking import ranking as _ranking
+from frame_prc._rows import rows as _rows
 
-_ROWS_WORTH_A_LOOK = _ranking._WORTH_A_LOOK  # noqa: SLF001
+# From how many rows on values in memory are looked at, and parts of a plan computed before others.
+_LIMITS = ((_ranking, "_WORTH_A_LOOK"), (_rows, "_MANY"))
+_ROWS = {name: getattr(module, name) for module, name in _LIMITS}
 
 
 @dataclass(frozen=True)
 class Kind:
     """How to make a frame of this kind, and how to get the rows of a result.
+
+    ``stores`` returns what a frame of this kind can hold of a Polars frame, if not all.
 
     ``looks`` says that the values of a frame in memory are looked at to narrow the rank key, which
     is otherwise done from some thousand rows on.
@@ -30,6 +35,7 @@ class Kind:
     make: Callable[[pl.DataFrame], Any]
     rows: Callable[[Any], pl.DataFrame]
     looks: bool = False
+    stores: Callable[[pl.DataFrame], pl.DataFrame] = lambda df: df
 
     def __str__(self) -> str:
         return self.name
@@ -39,7 +45,8 @@ class Kind:
 def looking(*, looks: bool) -> Iterator[None]:
     """Look at the values of small frames as well as of large ones, or of large ones alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_ranking, "_WORTH_A_LOOK", 0 if looks else _ROWS_WORTH_A_LOOK)
+        for module, name in _LIMITS:
+            patch.setattr(module, name, 0 if looks else _ROWS[name])
         yield
 
 

@@ -22,7 +22,7 @@ def require_program(name: str) -> str:
     """Return the path of a program, or skip the test; with CI set, fail it."""
     path = None if is_left_out(name) else shutil.which(name)
     if path is None:
-        _missing(f"the program {name} is not installed")
+        missing(f"the program {name} is not installed")
     return path
 
 
@@ -30,7 +30,7 @@ def require_r_package(name: str) -> str:
     """Return the path of Rscript, or skip (with CI set, fail) where it lacks a package."""
     rscript = require_program("Rscript")
     if not _has_r_package(rscript, name):
-        _missing(f"the R package {name} is not installed")
+        missing(f"the R package {name} is not installed")
     return rscript
 
 
@@ -45,10 +45,11 @@ def require_module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        _missing(f"the package {error.name} is not installed")
+        missing(f"the package {error.name} is not installed")
 
 
-def _missing(reason: str) -> NoReturn:
+def missing(reason: str) -> NoReturn:
+    """Skip the test, or fail it with CI set."""
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)

@@ -14,7 +14,7 @@ import numpy as np
 import optional
 import polars as pl
 import pytest
-from checkout import CHECKOUT, EXAMPLES, FLIGHTS, README, TESTS, in_checkout
+from checkout import CHECKOUT, EXAMPLES, FLIGHTS, README, REFERENCE, TESTS, in_checkout
 from polars.testing import assert_frame_equal
 from sklearn.metrics import average_precision_score
 
@@ -237,10 +237,10 @@ def test_readme_prints_what_it_shows(monkeypatch, capsys):
 
 
 @in_checkout
-def test_what_readme_asks_of_duckdb_is_what_polars_answers(monkeypatch):
+def test_what_the_reference_asks_of_duckdb_is_what_polars_answers(monkeypatch):
     optional.require_module("duckdb")
     monkeypatch.chdir(CHECKOUT)
-    text = README.read_text(encoding="utf-8")
+    text = REFERENCE.read_text(encoding="utf-8")
     code = re.search(r"```python\n(import duckdb\n.*?)```", text, re.DOTALL)[1]
     *statements, question = code.strip().splitlines()
     names = {"frame_prc": frame_prc}

@@ -293,6 +293,14 @@ DRAWING: dict[str, st.SearchStrategy] = {
     "write_ggplot": parameters(
         score=MODELS, ci=LEVELS, keep=some("all", "corners", 5), title=TEXTS
     ),
+    "report": parameters(
+        score=MODELS,
+        ci=LEVELS,
+        cluster=some("k", pl.col("score")),
+        baseline=some("score", "a"),
+        calibrate=CALIBRATIONS,
+        title=TEXTS,
+    ),
 }
 
 
@@ -347,6 +355,9 @@ def test_any_picture_is_drawn_or_an_error_of_ours(verb, problem, data, tmp_path_
             path = tmp_path_factory.mktemp("r") / "curves.tsv"
             draw(problem.df, path)
             assert path.with_suffix(".R").exists()
+        elif verb == "report":
+            [numbers] = draw(problem.df, tmp_path_factory.mktemp("report") / "report.json")
+            json.loads(numbers.read_text(encoding="utf-8"))
         else:
             json.loads(draw(problem.df).to_json())
     except PrcError as error:

@@ -260,7 +260,11 @@ PICTURES = {
     "ggplot of counts": ("write_ggplot", COUNTS, "other|hits|misses"),
     "ggplot with intervals": ("write_ggplot", {**TRUTH, "ci": 0.9, "keep": "all"}, "late|other"),
     "ggplot of two": ("write_ggplot", TWO, "late|other|score"),
+    "report": ("report", TRUTH, "late|other"),
+    "report of counts": ("report", COUNTS, "other|hits|misses"),
+    "report of two": ("report", TWO, "late|other|score"),
 }
+WRITTEN = {"write_ggplot": "rows.tsv", "report": "rows.json"}
 
 
 @pytest.mark.parametrize(("verb", "asked", "columns"), PICTURES.values(), ids=PICTURES)
@@ -281,13 +285,15 @@ def test_pictures_read_the_named_columns_once_and_show_what_was_read(
 ):
     source, reads = varying_source(ROWS)
     (tmp_path / "eager").mkdir()
-    paths = [tmp_path / "rows.tsv", tmp_path / "eager" / "rows.tsv"]
+    folders = [tmp_path, tmp_path / "eager"]
     lazy, eager = (
-        getattr(frame.prc, verb)(*([path] if verb == "write_ggplot" else []), **asked, by=by)
-        for frame, path in zip((source, ROWS), paths, strict=True)
+        getattr(frame.prc, verb)(
+            *([folder / WRITTEN[verb]] if verb in WRITTEN else []), **asked, by=by
+        )
+        for frame, folder in zip((source, ROWS), folders, strict=True)
     )
     assert reads == [{*(columns + keys).split("|")}]
-    shown = files if verb == "write_ggplot" else spec
+    shown = files if verb in WRITTEN else spec
     assert shown(lazy) == shown(eager)
 
 

@@ -9,11 +9,13 @@ from types import FunctionType
 
 import polars as pl
 import pytest
-from checkout import README, in_checkout
+from checkout import README, REFERENCE, in_checkout
 from kinds import every_kind
 from polars.testing import assert_frame_equal
 
 import frame_prc
+from frame_prc.cli.commands import COMMANDS
+from frame_prc.namespace import PrcFrame
 
 VERBS = [
     "auc",
@@ -28,6 +30,7 @@ VERBS = [
     "plot",
     "plot_summary",
     "quantile_thresholds",
+    "report",
     "summary",
     "write_ggplot",
 ]
@@ -57,6 +60,7 @@ SIGNATURES = {
     "measure='calibrated', calibrate=None)",
     "iso_f1": "(f_scores=(0.2, 0.4, 0.6, 0.8), points=101)",
     "merge_counts": "(*frames, ascending=False)",
+    "on": "(frame)",
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
     "operating_points": f"({COMMON}, recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ci=None, cluster=None, "
@@ -67,6 +71,8 @@ SIGNATURES = {
     "plot_summary": f"({COMMON}, ci=0.95, cluster=None, baseline=None, calibrate=None, "
     "sort=None, dark=False, title=None, width=None)",
     "quantile_thresholds": "(frame, score, number, *, ascending=False)",
+    "report": f"({COMMON}, ci=0.95, cluster=None, baseline=None, calibrate='pooled', "
+    "title=None)".replace("frame, ", "frame, path, "),
     "summary": f"({COMMON}, pos_squares=None, neg_squares=None, ci=0.95, cluster=None, "
     "calibrate='pooled', overall=False, segments='fixed')",
     "write_ggplot": f"({COMMON}, start='one', keep='corners', ci=None, cluster=None, "
@@ -81,6 +87,7 @@ OWN_WORDS = {
     "counts": {"thresholds"},
     "heterogeneity": {"by", "calibrate", "cluster"},
     "operating_points": {"ci", "missing"},
+    "report": {"by", "calibrate", "ci", "frame", "missing", "model"},
     "summary": {"calibrate", "ci", "missing"},
     "write_ggplot": {"by", "ci", "frame", "keep"},
 }
@@ -148,11 +155,19 @@ def test_a_name_that_is_no_verb_is_told_which_are(kind, name, hint):
 
 
 @in_checkout
-def test_readme_lists_every_function():
-    table = README.read_text(encoding="utf-8").partition("| verb |")[2].partition("\n\n")[0]
+def test_reference_lists_every_function():
+    table = REFERENCE.read_text(encoding="utf-8").partition("| verb |")[2].partition("\n\n")[0]
     listed = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
     functions = [name for name in frame_prc.__all__ if inspect.isfunction(getattr(frame_prc, name))]
     assert sorted(listed) == sorted(functions)
+
+
+@in_checkout
+def test_readme_names_every_function():
+    table = README.read_text(encoding="utf-8").partition("| verb |")[2].partition("\n\n")[0]
+    named = re.findall(r"`(\w+)`(?=[^|]* \| )", table)
+    functions = [name for name in frame_prc.__all__ if inspect.isfunction(getattr(frame_prc, name))]
+    assert sorted(named) == sorted(functions)
 
 
 @in_checkout
@@ -173,8 +188,8 @@ def test_readme_lists_every_function():
         ("summary", {}),
     ],
 )
-def test_readme_lists_the_columns_of_every_verb(verb, options):
-    text = README.read_text(encoding="utf-8")
+def test_reference_lists_the_columns_of_every_verb(verb, options):
+    text = REFERENCE.read_text(encoding="utf-8")
     row = re.search(rf"^\| `{verb}` \|[^|]*\|([^|]*)\|", text, flags=re.MULTILINE)[1]
     rows = ROWS.drop_nulls().with_columns(other=-pl.col("score"))
     result = getattr(frame_prc, verb)(rows, **{"truth": "late", "score": "score", **options})
@@ -187,15 +202,24 @@ def test_readme_lists_the_columns_of_every_verb(verb, options):
     [{"truth": "lat", "score": "score"}, {"truth": "late", "score": "score", "weight": "w"}],
     ids=["column", "data"],
 )
-def test_readme_quotes_errors_word_for_word(asked):
+def test_reference_quotes_errors_word_for_word(asked):
     rows = ROWS.with_columns(score=0.5, w=pl.Series([-1.0, 1.0, float("nan")]))
     with pytest.raises(frame_prc.PrcError) as raised:
         rows.prc.curve(**asked)
-    quoted = " ".join(README.read_text(encoding="utf-8").split())
+    quoted = " ".join(REFERENCE.read_text(encoding="utf-8").split())
     assert f"{raised.type.__name__}: {raised.value}" in quoted
 
 
 # --- signatures and documentation --------------------------------------------------------------
+
+
+def test_help_lists_the_verbs_in_the_words_and_the_order_of_the_command_line():
+    verbs = PrcFrame.__doc__.partition("The verbs::")[2]
+    listed = re.findall(r"^ {8}(\w+) +(\S.*)$", verbs, re.MULTILINE)
+    firsts = {name: getattr(frame_prc, name).__doc__.splitlines()[0] for name, _ in listed}
+    assert {name: text.replace("`", "``") for name, text in listed} == firsts
+    assert sorted(firsts) == sorted(VERBS)
+    assert [command.verb for command in COMMANDS] == list(firsts)[: len(COMMANDS)]
 
 
 @pytest.mark.parametrize(("name", "expected"), SIGNATURES.items())
@@ -231,8 +255,8 @@ def test_shared_parameters_are_documented_in_the_same_words(verb, own_words):
 
 @pytest.mark.parametrize("parameter", ["missing", "thresholds"])
 def test_verbs_with_one_row_per_segment_document_parameters_in_the_same_words(parameter):
-    # A comparison drops rows for all models together, and bins that are to add up must cover.
-    tables = [verb for verb in OWN_WORDS if verb not in {"compare", "counts"}]
+    # Comparisons drop rows for all models together, and bins that are to add up must cover.
+    tables = [verb for verb in OWN_WORDS if verb not in {"compare", "counts", "report"}]
     verbs = [verb for verb in tables if parameter in OWN_WORDS[verb]]
     assert len(verbs) > 1
     assert len({parameter_docs(getattr(frame_prc, verb))[parameter] for verb in verbs}) == 1

@@ -19,6 +19,7 @@ ROOMS = [
     ["__init__"],
     ["namespace"],
     ["verbs"],
+    ["_report"],
     ["_charts"],
     ["_frames", "_tables"],
     ["_inference", "_engines", "_ggplot"],

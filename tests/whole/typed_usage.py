@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import assert_type
+from typing import Any, assert_type
 
 import duckdb
+import narwhals as nw
 import pandas as pd
 import polars as pl
 import polars.selectors as cs
@@ -42,10 +43,28 @@ def every_kind_of_frame_comes_out_as_it_went_in(
     assert_type(frame_prc.iso_f1([0.5], points=2), pl.DataFrame)
 
 
+def methods_are_typed_by_the_frame(
+    df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame, relation: duckdb.DuckDBPyRelation
+) -> None:
+    assert_type(frame_prc.on(df).curve("truth", "score"), pl.DataFrame)
+    assert_type(frame_prc.on(lf).average_precision("truth", "score", by="week"), pl.LazyFrame)
+    assert_type(frame_prc.on(pdf).summary("truth", "score"), pd.DataFrame)
+    assert_type(frame_prc.on(df).one_vs_rest("kind", {"cat": "p"}), pl.DataFrame)
+    assert_type(frame_prc.on(relation).counts("truth", "score"), duckdb.DuckDBPyRelation)
+    assert_type(frame_prc.on(lf).quantile_thresholds("score", 200), list[float])
+    frame_prc.on(df).curve("truth", "score", keep="corner")  # type: ignore[arg-type]
+
+
 def frames_of_engines_come_out_as_they_went_in(relation: duckdb.DuckDBPyRelation) -> None:
     assert_type(frame_prc.counts(relation, "truth", "score"), duckdb.DuckDBPyRelation)
     assert_type(frame_prc.curve(relation, "truth", "score"), duckdb.DuckDBPyRelation)
     assert_type(frame_prc.average_precision(relation, "truth", "score"), duckdb.DuckDBPyRelation)
+
+
+def narwhals_frames_come_out_as_they_went_in(df: nw.DataFrame[Any], lf: nw.LazyFrame[Any]) -> None:
+    assert_type(frame_prc.counts(df, "truth", "score"), nw.DataFrame[Any])
+    assert_type(frame_prc.counts(lf, "truth", "score"), nw.LazyFrame[Any])
+    frame_prc.plot(df, "truth", "score")
 
 
 def columns_may_be_named_or_computed(df: pl.DataFrame) -> None:

@@ -1,0 +1,101 @@
+"""Areas under the curve inside an engine: a step at each score that has positives, added up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+
+from frame_prc._curves.areas import AreaSpec
+from frame_prc._curves.step_areas import STEP_AREAS, ends, growth, precision_before
+from frame_prc._engines.calibration import calibrated, reference_sums, with_reference
+from frame_prc._engines.curve import with_highest
+from frame_prc._engines.operations import Engine, Frame
+from frame_prc._engines.rows import Counted, count
+from frame_prc._engines.running_sums import RETRIEVED, running_sums
+from frame_prc._engines.segments import ORDER, by_segment, finish_in_order, several_rows
+from frame_prc._formulas import precision, total
+from frame_prc._request.roles import Request
+from frame_prc._request.specs import Calibration
+from frame_prc._request.thresholds import Bins
+
+_TP, _FP, _TP_A = nw.col("tp"), nw.col("fp"), nw.col("tp_a")
+_POSITIVES, _NEGATIVES = nw.col("positives"), nw.col("negatives")
+
+
+def auc(
+    engine: Engine,
+    frame: Any,
+    request: Request,
+    spec: AreaSpec,
+    outputs: Sequence[str],
+    bins: Bins | None,
+    calibration: Calibration | None,
+) -> Any:
+    """Return one row per segment and method."""
+    counted = count(engine, frame, request, [*outputs, ORDER], bins)
+    areas = {
+        method: nw.when(nw.col("grows")).then(STEP_AREAS[method](nw.col)).fill_null(0.0)
+        for method in spec.methods
+    }
+    sums = {method: total(nw.col(method)) for method in spec.methods}
+    steps = _steps(counted, spec, calibration).with_columns(**areas)
+    totals = by_segment(steps, counted, sums | reference_sums(calibration))
+    has_area = (_POSITIVES > 0) & (nw.lit(value=True) if calibration is None else _NEGATIVES > 0)
+    low, high = spec.recall_range or (0.0, 1.0)
+    width = high - low if spec.standardised else 1.0
+    rows = [
+        {
+            "method": nw.lit(method),
+            "auc": nw.when(has_area).then((nw.col(method) / width).clip(upper_bound=1.0)),
+        }
+        for method in spec.methods
+    ]
+    table = with_reference(several_rows(totals, counted, rows), calibration)
+    return finish_in_order(table, counted, outputs)
+
+
+def _steps(counted: Counted, spec: AreaSpec, calibration: Calibration | None) -> Frame:
+    """Return a row per score with its step, which ``grows`` if the score has positives."""
+    steps = beside_previous(running_sums(counted, monotone=True), counted)
+    if calibration is not None:
+        steps = calibrated(steps, counted, calibration)
+    grows = RETRIEVED & (_TP > _TP_A)
+    # Where it does not grow, nulls keep engines from dividing by zero.
+    marked = steps.with_columns(grows=grows, tp_a=nw.when(grows).then(_TP_A))
+    bounded = marked.with_columns(**ends(nw.col, spec.recall_range))
+    return _with_heights(bounded, counted, spec)
+
+
+def beside_previous(sums: Frame, counted: Counted) -> Frame:
+    """Add the running sums at the score before, ``tp_a`` and ``fp_a``."""
+    if not counted.columns.weighted:
+        return sums.with_columns(tp_a=_TP - nw.col("pos"), fp_a=_FP - nw.col("neg"))
+    # In the difference of two floats the digits of a small sum before a large weight would vanish.
+    within = ["segment", "range"] if counted.in_ranges else counted.keys
+    before = {
+        f"{name}_a": nw.col(name).shift(-1).over(*within, order_by="score") for name in ("tp", "fp")
+    }
+    above = {
+        f"{name}_a": nw.coalesce(
+            f"{name}_a", nw.col(f"{name}_above") if counted.in_ranges else nw.lit(0.0)
+        )
+        for name in ("tp", "fp")
+    }
+    return sums.with_columns(**before).with_columns(**above)
+
+
+def _with_heights(steps: Frame, counted: Counted, spec: AreaSpec) -> Frame:
+    """Add what the methods need beside the ends of a step."""
+    grows = nw.when(nw.col("grows"))
+    if "trapezoid" in spec.methods:
+        steps = steps.with_columns(precision_a=grows.then(precision_before(nw.col, spec.start)))
+    if "interpolated" in spec.methods:
+        for columns in growth(nw.col):
+            steps = steps.with_columns(**columns)
+    if "envelope" in spec.methods:
+        at_step = grows.then(precision(_TP, _FP)).otherwise(-1.0)
+        ordered = steps.with_columns(height=at_step, order=nw.col("place"))
+        steps = with_highest(ordered, counted).with_columns(envelope=nw.col("highest"))
+    return steps

@@ -1,0 +1,136 @@
+"""The average precision of segments inside an engine, and averages of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+
+from frame_prc._curves.areas import AVERAGE_PRECISION, UNDEFINED
+from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._curves.tie_bounds import bounds_of_tie
+from frame_prc._engines.areas import beside_previous
+from frame_prc._engines.calibration import calibrated, reference_sums, with_reference
+from frame_prc._engines.intervals import SPREAD, check_unweighted, with_influence, with_interval
+from frame_prc._engines.operations import Engine, Frame
+from frame_prc._engines.rows import Counted, count
+from frame_prc._engines.running_sums import RETRIEVED, running_sums
+from frame_prc._engines.segments import by_segment
+from frame_prc._formulas import sizes, step_area, total
+from frame_prc._request.roles import Request
+from frame_prc._request.specs import Average, Calibration, Interval
+from frame_prc._request.thresholds import Bins
+from frame_prc._rows.columns import check_over
+from frame_prc._rows.rows import DROPPED
+
+_POSITIVES, _NEGATIVES = nw.col("positives"), nw.col("negatives")
+_N, _N_POS, _AREA = nw.col("n"), nw.col("n_pos"), nw.col(AVERAGE_PRECISION)
+
+
+def average_precision(
+    engine: Engine,
+    frame: Any,
+    request: Request,
+    outputs: Sequence[str],
+    bins: Bins | None,
+    calibration: Calibration | None,
+    interval: Interval | None,
+    *,
+    bounds: bool,
+) -> Any:
+    """Return one row per segment: its size and its average precision."""
+    counted = count(engine, frame, request, outputs, bins)
+    if interval is not None:
+        check_unweighted(counted)
+    table = _of_segments(counted, calibration, interval, bounds=bounds)
+    return counted.finish(table, outputs, [])
+
+
+def _of_segments(
+    counted: Counted,
+    calibration: Calibration | None = None,
+    interval: Interval | None = None,
+    *,
+    bounds: bool = False,
+) -> Frame:
+    # For bounds, sums that never fall: the log of a negative growth would be undefined.
+    sums = running_sums(counted, monotone=bounds)
+    if calibration is not None:
+        sums = calibrated(sums, counted, calibration)
+    hit = (nw.col("pos") > 0) & RETRIEVED
+    terms = {"area": step_area(nw.col("pos"), nw.col("tp"), nw.col("fp"), _POSITIVES)}
+    if bounds:
+        sums = beside_previous(sums, counted)
+        terms |= bounds_of_tie(nw.col, weighted=counted.columns.weighted)
+    steps = sums.with_columns(
+        **{name: nw.when(hit).then(term).otherwise(0.0) for name, term in terms.items()}
+    )
+    added = {name: total(nw.col(name)) for name in terms} | reference_sums(calibration)
+    if interval is not None:
+        steps, added = with_influence(steps, counted), added | SPREAD
+    totals = by_segment(steps, counted, added)
+    has_area = _POSITIVES > 0
+    if calibration is not None:
+        has_area = has_area & (_NEGATIVES > 0)
+    names = {"area": AVERAGE_PRECISION if calibration is None else CALIBRATED}
+    table = totals.with_columns(
+        *sizes(_POSITIVES, _NEGATIVES),
+        *(nw.when(has_area).then(nw.col(name)).alias(names.get(name, name)) for name in terms),
+    )
+    if interval is not None:
+        table = with_interval(table, interval)
+    return with_reference(table, calibration)
+
+
+# --- averages ----------------------------------------------------------------------------------
+
+
+def averages(
+    engine: Engine,
+    frame: Any,
+    request: Request,
+    over: str,
+    average: Average,
+    outputs: Sequence[str],
+    bins: Bins | None,
+) -> Any:
+    """Return the average over one key, within segments by the other keys."""
+    counted = count(engine, frame, request, outputs, bins)
+    check_over(counted.columns, over)
+    if average == "micro":
+        others = replace(request, keys=[key for key in request.keys if key != over])
+        pooled = count(engine, frame, others, outputs, bins)
+        table = _of_segments(pooled).with_columns(nw.lit(0, nw.Int64).alias(UNDEFINED))
+        return pooled.finish(table, outputs, [])
+    kept = _without_key(counted, over)
+    return kept.finish(_mean(_of_segments(counted), kept, average), outputs, [])
+
+
+def _without_key(counted: Counted, over: str) -> Counted:
+    """Return counts whose result does not have one of the keys."""
+    dtypes = {name: d for name, d in counted.columns.key_dtypes.items() if name != over}
+    names = zip(counted.keys, counted.columns.result_keys, strict=True)
+    keys = [key for key, name in names if name != over]
+    return replace(counted, keys=keys, columns=replace(counted.columns, key_dtypes=dtypes))
+
+
+def _mean(table: Frame, kept: Counted, average: Average) -> Frame:
+    """Return the mean of the segments. Those without an average precision only count in sizes."""
+    share = _N_POS.cast(nw.Float64) if average == "weighted" else nw.lit(1.0)
+    used = nw.when(~_AREA.is_null()).then(share)
+    shared = table.with_columns(
+        shares=used, weighted=used * _AREA, undefined=_AREA.is_null().cast(nw.Int64)
+    )
+    sums = [nw.col(name).sum() for name in ("n", "n_pos", *DROPPED, "shares", "weighted")]
+    sums.append(nw.col("undefined").sum().alias(UNDEFINED))
+    added = shared.group_by(*kept.keys).agg(*sums) if kept.keys else shared.select(*sums)
+    typed = added.with_columns(
+        nw.col("n", "n_pos").fill_null(0).cast(kept.amount),
+        nw.col(*DROPPED, UNDEFINED).fill_null(0).cast(nw.Int64),
+    )
+    mean = nw.when(nw.col("shares") > 0).then(nw.col("weighted") / nw.col("shares"))
+    return typed.with_columns(
+        mean.alias(AVERAGE_PRECISION), prevalence=nw.when(_N > 0).then(_N_POS / _N)
+    )

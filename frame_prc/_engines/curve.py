@@ -1,0 +1,132 @@
+"""The curve inside an engine: a point per score, and one that opens each segment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+
+from frame_prc._curves.curve import CURVE
+from frame_prc._engines.counts import in_ranking_order
+from frame_prc._engines.operations import Engine, Frame, Order
+from frame_prc._engines.rows import Counted, count, level_dtype
+from frame_prc._engines.running_sums import RETRIEVED, running_sums
+from frame_prc._formulas import precision, recall
+from frame_prc._request.roles import Request
+from frame_prc._request.specs import Keep, Start
+from frame_prc._request.thresholds import Bins
+
+
+def curve(
+    engine: Engine,
+    frame: Any,
+    request: Request,
+    start: Start,
+    keep: Keep,
+    bins: Bins | None,
+    *,
+    envelope: bool,
+) -> Any:
+    """Return the curve of every segment."""
+    outputs = [*CURVE, *(["envelope"] if envelope else [])]
+    counted = count(engine, frame, request, outputs, bins)
+    points = points_of(counted)
+    if start == "first" and bins is not None:
+        points = _opened(points, counted)  # no row may reach the highest threshold
+    if keep == "corners":
+        points = points.filter(_is_corner())
+    points = _with_rates(points, start)
+    if envelope:
+        points = _with_envelope(points, counted)
+    dtype = level_dtype(counted.columns)
+    infinity = nw.lit(float("-inf" if counted.ascending else "inf")).cast(dtype)
+    threshold = nw.when(nw.col("opens")).then(infinity).otherwise(counted.score.cast(dtype))
+    tidy = points.with_columns(threshold=threshold)
+    if start is None:
+        tidy = tidy.filter(~nw.col("opens"))
+    return counted.finish(tidy, outputs, [in_ranking_order(counted), Order("tp"), Order("fp")])
+
+
+# --- points ------------------------------------------------------------------------------------
+
+
+def points_of(counted: Counted) -> Frame:
+    """Return a point per score and one that ``opens`` each segment."""
+    return with_openings(counted).filter(nw.col("is_point"))
+
+
+def with_openings(counted: Counted) -> Frame:
+    """Return the rows of counts, and before the first of each segment one that ``opens`` it.
+
+    Those that are points of a curve are marked by ``is_point``.
+    """
+    held = nw.col("positives") + nw.col("negatives") > 0
+    twice = counted.engine.repeat(running_sums(counted, monotone=True), "copy", 2, where="first")
+    opens = nw.col("copy") == 1
+    marked = twice.with_columns(opens=opens, is_point=held & (opens | RETRIEVED))
+    zero = nw.lit(0, counted.amount)
+    nothing = {
+        name: nw.when(nw.col("opens")).then(zero).otherwise(nw.col(name)) for name in ("tp", "fp")
+    }
+    some = nw.when(RETRIEVED & (nw.col("tp") + nw.col("fp") > 0))
+    rated = marked.with_columns(rate=some.then(precision(nw.col("tp"), nw.col("fp"))))
+    return rated.with_columns(**nothing)
+
+
+def _opened(points: Frame, counted: Counted) -> Frame:
+    """Give the opening point the rate of the first point that retrieves a row."""
+    rate, place = nw.col("rate"), nw.col("place")
+    reached = nw.when(~rate.is_null()).then(place).min().over(*counted.keys)
+    marked = points.with_columns(reached=reached)
+    first_rate = nw.when(place == nw.col("reached")).then(rate).max().over(*counted.keys)
+    opening = marked.with_columns(first_rate=first_rate)
+    return opening.with_columns(
+        rate=nw.when(nw.col("opens")).then(nw.col("first_rate")).otherwise(rate)
+    )
+
+
+def _is_corner() -> nw.Expr:
+    """Return whether a point is the first or the last with its number of true positives."""
+    begins = nw.col("opens") | nw.col("first") | (nw.col("pos") > 0)
+    return begins | nw.coalesce("next_hits", nw.lit(True))
+
+
+def _with_rates(points: Frame, start: Start) -> Frame:
+    tp, fp, rate, positives = (nw.col(name) for name in ("tp", "fp", "rate", "positives"))
+    at_start = nw.lit(1.0) if start == "one" else rate
+    return points.with_columns(
+        fn=positives - tp,
+        tn=nw.col("negatives") - fp,
+        precision=nw.when(nw.col("opens")).then(at_start).otherwise(rate),
+        recall=recall(tp, positives),
+    )
+
+
+def _with_envelope(points: Frame, counted: Counted) -> Frame:
+    """Add the largest precision at or after each point."""
+    # An undefined precision is below any other, also in engines whose windows skip nulls.
+    ordered = points.with_columns(
+        height=nw.col("precision").fill_null(-1.0),
+        order=nw.when(nw.col("opens")).then(nw.lit(0, nw.Int64)).otherwise(nw.col("place")),
+    )
+    highest = with_highest(ordered, counted)
+    return highest.with_columns(envelope=nw.when(nw.col("highest") >= 0).then(nw.col("highest")))
+
+
+def with_highest(points: Frame, counted: Counted) -> Frame:
+    """Add ``highest``: the largest ``height`` of a segment at or after each point, by ``order``."""
+    largest = nw.col("height").cum_max(reverse=True)
+    if not counted.in_ranges:
+        return points.with_columns(highest=largest.over(*counted.keys, order_by="order"))
+    within = ["segment", "range"]
+    here = points.with_columns(here=largest.over(*within, order_by="order"))
+    joined = here.join(_highest_below(points, within), on=within, how="left")
+    return joined.with_columns(highest=nw.max_horizontal("here", "below"))
+
+
+def _highest_below(points: Frame, within: Sequence[str]) -> Frame:
+    """Return, for each range, the largest precision in the ranges below it."""
+    best = points.group_by(*within).agg(best=nw.col("height").max())
+    upward = best.with_columns(upward=nw.col("best").cum_max().over("segment", order_by="range"))
+    return upward.select(*within, below=nw.col("upward").shift(1).over("segment", order_by="range"))

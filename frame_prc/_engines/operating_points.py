@@ -1,0 +1,219 @@
+"""Operating points inside an engine: the best point of each segment for each target.
+
+Where segments are cut into ranges, the best points of the ranges are found first, and the best of a
+segment is one of these: so no task sorts a whole segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import polars as pl
+
+from frame_prc._curves.given_thresholds import LIMITS
+from frame_prc._curves.merits import DIGITS, cost, has_cost, merit, ranked_precision, rates
+from frame_prc._curves.operating_points import check_counts
+from frame_prc._engines.curve import with_openings
+from frame_prc._engines.operations import Engine, Frame
+from frame_prc._engines.rows import Counted, count, level_dtype
+from frame_prc._engines.segments import ORDER, by_segment, finish_in_order, several_rows
+from frame_prc._engines.sql_text import project
+from frame_prc._formulas import (
+    normal_quantile,
+    rounded_to_digits,
+    rounding_of,
+    wilson_low,
+)
+from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
+from frame_prc._request.roles import Request
+from frame_prc._request.specs import Interval, Target
+
+# Better points come first: each of these is compared in turn, and then their place.
+_COMPARED = ("merit", "ranked", "tp")
+# What is kept of the best point.
+_POINT = (*_COMPARED, "fp", "starts", "shown")
+
+# The columns with what is kept, for each target by its place.
+_Names: TypeAlias = Mapping[int, Mapping[str, str]]
+
+
+def operating_points(
+    engine: Engine,
+    frame: Any,
+    request: Request,
+    targets: Sequence[Target],
+    interval: Interval | None,
+    outputs: Sequence[str],
+) -> Any:
+    """Return one row per segment and target, in the order of the targets."""
+    counted = count(engine, frame, request, [*outputs, ORDER], None)
+    if interval is not None:
+        check_counts(counted.columns)
+    points = _with_merits(with_openings(counted), counted, targets)
+    at_held = [
+        f"{name}_{place}"
+        for place, target in enumerate(targets)
+        for name in ("tp", "fp")
+        if target.criterion == "threshold"
+    ]
+    names: _Names = {
+        place: {name: name for name in _POINT} | {"merit": f"merit_{place}"}
+        for place, target in enumerate(targets)
+        if target.criterion != "threshold"
+    }
+    last = "order"
+    if counted.in_ranges:
+        points = _best_of_ranges(points, names, at_held)
+        names, last = {place: _kept(place) for place in names}, "upward"
+    numbered = _numbered(points, counted.keys, names, last)
+    table = by_segment(numbered, counted, _of_best(names) | _largest(at_held))
+    rows = [_row(counted, place, target) for place, target in enumerate(targets)]
+    tidy = _with_rates(several_rows(table, counted, rows))
+    if interval is not None:
+        tidy = tidy.with_columns(**_limits(normal_quantile(interval.level)))
+    if has_cost(targets):
+        tidy = tidy.with_columns(expected_cost=_expected_cost(targets))
+    return finish_in_order(tidy, counted, outputs)
+
+
+# --- choosing ----------------------------------------------------------------------------------
+
+
+def _with_merits(points: Frame, counted: Counted, targets: Sequence[Target]) -> Frame:
+    """Add what points are compared by, and the counts at points that held thresholds retrieve."""
+    weighted, opens, is_point = counted.columns.weighted, nw.col("opens"), nw.col("is_point")
+    slack = rounding_of(TERMS_OF_COUNTS) if weighted else 0.0
+    compared: dict[str, nw.Expr] = {"ranked": ranked_precision(nw.col)}
+    reached: dict[str, nw.Expr] = {}
+    for place, target in enumerate(targets):
+        if target.criterion == "threshold":
+            retrieved = nw.when(is_point & (opens | _is_retrieved(target, counted)))
+            reached |= {f"{name}_{place}": retrieved.then(nw.col(name)) for name in ("tp", "fp")}
+        else:
+            compared[f"merit_{place}"] = nw.when(is_point).then(merit(target, nw.col, slack))
+    if weighted:
+        # Merits that only rounding tells apart are equal.
+        compared = {name: rounded_to_digits(value, DIGITS) for name, value in compared.items()}
+    one, zero = nw.lit(1, nw.Int64), nw.lit(0, nw.Int64)
+    return points.with_columns(
+        **compared,
+        **reached,
+        order=nw.when(opens).then(zero).otherwise(nw.col("place")),
+        starts=nw.when(opens).then(one).otherwise(zero),
+        shown=counted.score.cast(level_dtype(counted.columns)),
+        # The row that opens a segment is a copy.
+        dropped=nw.when(opens).then(zero).otherwise(nw.col("dropped")),
+    )
+
+
+def _is_retrieved(target: Target, counted: Counted) -> nw.Expr:
+    score, threshold = counted.score.cast(nw.Float64), _held(target, counted)
+    return score <= threshold if counted.ascending else score >= threshold
+
+
+def _held(target: Target, counted: Counted) -> float:
+    """Return a threshold rounded to the dtype of scores."""
+    dtype = pl.Float32 if level_dtype(counted.columns) == nw.Float32 else pl.Float64
+    held: float = pl.Series([target.value], dtype=pl.Float64).cast(dtype).item()
+    return held + 0.0  # not -0.0
+
+
+def _numbered(points: Frame, within: Sequence[str], names: _Names, last: str) -> Frame:
+    """Return points with their number for each target, ``rank_0`` and so on; the best is 1.
+
+    Equally good points come in the order of the column ``last``. Where ``misses_0`` is 1, a point
+    does not meet the target.
+    """
+    lesser = {
+        f"lesser_{name}_{place}": -nw.col(columns[name])
+        for place, columns in names.items()
+        for name in _COMPARED
+    }
+    misses = {
+        f"misses_{place}": nw.col(columns["merit"]).is_null().cast(nw.Int64)
+        for place, columns in names.items()
+    }
+    ready = points.with_columns(**lesser, **misses, one=nw.lit(1, nw.Int64))
+
+    def rank(place: int) -> nw.Expr:
+        compared = [f"lesser_{name}_{place}" for name in _COMPARED]
+        order = [f"misses_{place}", *compared, last]
+        return nw.col("one").cum_sum().over(*within, order_by=order)
+
+    ranks = {f"rank_{place}": rank(place) for place in names}
+    return ready.with_columns(**ranks) if ranks else ready
+
+
+def _of_best(names: _Names) -> dict[str, nw.Expr]:
+    """Return the aggregates that keep the best of numbered points."""
+    return {
+        name: nw.when((nw.col(f"rank_{place}") == 1) & (nw.col(f"misses_{place}") == 0))
+        .then(nw.col(columns[kept]))
+        .max()
+        for place, columns in names.items()
+        for kept, name in _kept(place).items()
+    }
+
+
+def _kept(place: int) -> dict[str, str]:
+    return {name: f"best_{name}_{place}" for name in _POINT}
+
+
+def _largest(names: Sequence[str]) -> dict[str, nw.Expr]:
+    """Return aggregates; sums never fall, so the largest is that of the last point retrieved."""
+    return {name: nw.col(name).max() for name in names}
+
+
+def _best_of_ranges(points: Frame, names: _Names, at_held: Sequence[str]) -> Frame:
+    """Return a row per range, with its best points."""
+    within = ["segment", "range"]
+    aggregates = _of_best(names) | _largest([*at_held, "positives", "negatives"])
+    aggregates["dropped"] = nw.col("dropped").sum()
+    best = _numbered(points, within, names, "order").group_by(*within).agg(**aggregates)
+    return project(best.with_columns(upward=-nw.col("range")), "*", "segment.*")
+
+
+# --- columns -----------------------------------------------------------------------------------
+
+
+def _row(counted: Counted, place: int, target: Target) -> dict[str, nw.Expr]:
+    """Return the columns that depend on the target."""
+    dtype = level_dtype(counted.columns)
+    row = {"criterion": nw.lit(target.criterion), "target": nw.lit(target.value).cast(nw.Float64)}
+    if target.criterion == "threshold":
+        threshold = nw.lit(_held(target, counted)).cast(dtype)
+        return row | {"threshold": threshold} | {n: nw.col(f"{n}_{place}") for n in ("tp", "fp")}
+    best = {name: nw.col(column) for name, column in _kept(place).items()}
+    infinity = nw.lit(float("-inf" if counted.ascending else "inf")).cast(dtype)
+    threshold = nw.when(best["starts"] == 1).then(infinity).otherwise(best["shown"])
+    return row | {"threshold": threshold, "tp": best["tp"], "fp": best["fp"]}
+
+
+def _with_rates(table: Frame) -> Frame:
+    is_f_beta = nw.col("criterion") == "f_beta"
+    beta = nw.when(is_f_beta).then(nw.col("target")).otherwise(1.0)
+    return table.with_columns(**rates(nw.col, beta))
+
+
+def _limits(z: float) -> dict[str, nw.Expr]:
+    """Return Wilson's intervals of precision and recall."""
+    hits, limits = nw.col("tp"), []
+    for misses in (nw.col("fp"), nw.col("fn")):
+        some = nw.when(hits + misses > 0)
+        limits += [
+            some.then(wilson_low(hits, misses, z)),
+            some.then(1 - wilson_low(misses, hits, z)),
+        ]
+    return dict(zip(LIMITS, limits, strict=True))
+
+
+def _expected_cost(targets: Sequence[Target]) -> nw.Expr:
+    """Return the cost per row in the rows of such targets, and null in others."""
+    n, found = nw.col("positives") + nw.col("negatives"), nw.lit(None, nw.Float64)
+    for place, target in enumerate(targets):
+        if target.criterion == "cost":
+            is_target = nw.col(ORDER) == place
+            found = nw.when(is_target).then(cost(target, nw.col) / n).otherwise(found)
+    return found

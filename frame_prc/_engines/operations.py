@@ -1,0 +1,79 @@
+"""What an engine besides Polars does in its own way; Narwhals does the rest.
+
+``sql_text`` and ``ibis_tables`` are the engines; ``engine`` recognises their frames.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from frame_prc._request.packages import Extra
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from frame_prc._engines.checks import Checks
+
+Frame: TypeAlias = "nw.LazyFrame[Any]"
+
+
+@dataclass(frozen=True)
+class Order:
+    """A column to sort by; nulls are last."""
+
+    column: str
+    descending: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine(ABC):
+    """An engine: how errors name it, and what differs in it.
+
+    Parameters
+    ----------
+    kind
+        What errors call its frames.
+    extra
+        The extra of this package that installs what it needs.
+    collected
+        The expression that turns one of its frames into a Polars frame.
+    in_ranges
+        Whether large segments are cut into ranges of scores, so that no task sorts a whole one.
+    """
+
+    kind: str
+    extra: Extra
+    collected: str
+    in_ranges: bool = False
+
+    def refuse(self, native: Any) -> None:  # noqa: B027 - most engines refuse nothing
+        """Raise an error if no verb can run on this frame."""
+
+    @abstractmethod
+    def checked(
+        self, rows: Frame, checks: Checks, used: Sequence[str]
+    ) -> tuple[Frame, Frame | None]:
+        """Hold rows to their rules, at the latest when the columns ``used`` are computed.
+
+        Returns
+        -------
+        tuple[LazyFrame, LazyFrame | None]
+            The rows, and what `finished` has to check beside them: one row, with an error as text,
+            or null, in ``problem``.
+        """
+
+    @abstractmethod
+    def repeat(self, frame: Frame, name: str, times: int, where: str | None = None) -> Frame:
+        """Repeat rows, numbered from 0 in a new column.
+
+        With ``where``, a Boolean column, only rows where it is true; others have the number 0.
+        """
+
+    @abstractmethod
+    def finished(
+        self, frame: Frame, keys: Sequence[str], order: Sequence[Order], problem: Frame | None
+    ) -> Any:
+        """Return the engine's own frame, sorted if its frames keep their order; null keys first."""

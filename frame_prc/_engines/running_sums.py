@@ -1,0 +1,182 @@
+"""Running sums over counts inside an engine.
+
+Counts have a row per segment and distinct score. In DuckDB a running sum is one window per segment.
+On Spark one task would have to sort a whole segment, which may be most of the data: there a large
+segment has a window per range of scores (see ``spark_ranges``), plus the total of the ranges above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+
+from frame_prc._engines.operations import Frame
+from frame_prc._engines.rows import Counted
+from frame_prc._engines.spark_ranges import (
+    WITHIN,
+    beside_ranges,
+    only_cut,
+    score_cuts,
+    spread,
+    with_range,
+)
+from frame_prc._engines.sql_text import project
+
+RETRIEVED = ~nw.col("score").is_null()
+
+
+def running_sums(counted: Counted, *, monotone: bool) -> Frame:
+    """Add running sums and totals to the counts.
+
+    DuckDB adds up the floats of each row's sum in a different order: from row to row a sum of
+    weights may fall, or rise where nothing is added, in its last digit. ``monotone`` corrects that.
+
+    Returns
+    -------
+    LazyFrame
+        Also ``tp``, ``fp``, ``positives``, ``negatives``, ``first`` (the highest score of its
+        segment), ``next_hits`` (whether there are positives at the next score below; null where
+        there is no such score), and ``place``, which ascends while scores descend, within a range.
+    """
+    if counted.in_ranges:
+        return _running_in_ranges(counted)
+    sums = _summed(counted.frame, counted.keys, counted)
+    tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
+    rising = {"tp": tp, "fp": fp} if monotone and counted.columns.weighted else {}
+    highest = {
+        name: grown.cum_max(reverse=True).over(*counted.keys, order_by="score")
+        for name, grown in rising.items()
+    }
+    # The largest running sum, not another sum: floats would differ in the last digit.
+    return sums.with_columns(
+        **highest,
+        positives=tp.max().over(*counted.keys),
+        negatives=fp.max().over(*counted.keys),
+        first=nw.col("place") == 1,
+    )
+
+
+def _where_it_grows(running_sum: str, amount: str) -> nw.Expr:
+    """Return a running sum in rows that add to it, else 0."""
+    return nw.when(nw.col(amount) > 0).then(nw.col(running_sum)).otherwise(0)
+
+
+def _summed(frame: Frame, within: Sequence[str], counted: Counted) -> Frame:
+    """Add running sums from the highest score down; a null score comes last."""
+    ready = frame.with_columns(
+        one=nw.lit(1, nw.Int64), hits=nw.when(RETRIEVED).then(nw.col("pos") > 0)
+    )
+
+    def sum_down(name: str, dtype: Any) -> nw.Expr:
+        return nw.col(name).cum_sum(reverse=True).over(*within, order_by="score").cast(dtype)
+
+    return ready.with_columns(
+        tp=sum_down("pos", counted.amount),
+        fp=sum_down("neg", counted.amount),
+        place=sum_down("one", nw.Int64),
+        next_hits=nw.col("hits").shift(1).over(*within, order_by="score"),
+    )
+
+
+def _running_in_ranges(counted: Counted) -> Frame:
+    cuts = score_cuts(_packed(counted, counted.rows))
+    ranged = spread(with_range(_packed(counted, counted.frame), cuts))
+    sums = _summed(ranged, WITHIN, counted).with_columns(
+        positives_here=nw.col("tp").max().over(*WITHIN),
+        negatives_here=nw.col("fp").max().over(*WITHIN),
+    )
+    above = beside_ranges(_above(only_cut(_totals(ranged), cuts)))
+    joined = sums.join(above, on=[*WITHIN], how="left")
+    return project(_through_segments(joined, counted), "*", "segment.*")
+
+
+def _through_segments(joined: Frame, counted: Counted) -> Frame:
+    """Add the totals of the ranges above, which are null in a segment that is not cut."""
+    whole = nw.col("highest").is_null()
+    return joined.with_columns(
+        tp=_through_ranges("tp", "positives_here", counted),
+        fp=_through_ranges("fp", "negatives_here", counted),
+        tp_above=nw.col("tp_above").fill_null(0),
+        fp_above=nw.col("fp_above").fill_null(0),
+        positives=nw.coalesce("positives", "positives_here"),
+        negatives=nw.coalesce("negatives", "negatives_here"),
+        first=(nw.col("place") == 1) & (whole | (nw.col("range") == nw.col("highest"))),
+        next_hits=nw.coalesce("next_hits", "hits_below"),
+        # Equal to itself: a verb that reads it makes the totals read it too (see ``_totals``).
+        dropped=nw.min_horizontal("dropped", "dropped_here"),
+    )
+
+
+def _packed(counted: Counted, frame: Frame) -> Frame:
+    """Put the keys into one column ``segment`` to join on, which is never null."""
+    segment = f"struct({', '.join(counted.keys)}) AS segment"
+    return project(frame, segment, "score", "pos", "neg", "dropped")
+
+
+def _through_ranges(name: str, here: str, counted: Counted) -> nw.Expr:
+    """Add the total of the ranges above, if any, to a running sum inside its range.
+
+    Floats are added in different orders. So that sums never fall, they stay at or below the sum
+    that the next range continues from, and equal it once the range adds no more.
+    """
+    running_sum, reached = nw.col(name), nw.col(f"{name}_reached")
+    added = (running_sum + nw.col(f"{name}_above").fill_null(0)).cast(counted.amount)
+    if not counted.columns.weighted:
+        return added
+    complete = (running_sum == nw.col(here)) & ~reached.is_null()
+    return nw.when(complete).then(reached).otherwise(nw.min_horizontal(added, reached))
+
+
+def _totals(ranged: Frame) -> Frame:
+    """Return the sums of each range, and whether there are positives at its highest score.
+
+    Whatever part of a result needs these reads each column that the running sums read, scores too.
+    Only then Spark sees that both read the same rows, and counts and distributes them once.
+    """
+    score = nw.col("score")
+    retrieved = {
+        f"retrieved_{name}": nw.when(RETRIEVED).then(nw.col(name)) for name in ("pos", "neg")
+    }
+    totals = (
+        ranged.with_columns(**retrieved, highest_hit=nw.when(nw.col("pos") > 0).then(score))
+        .group_by(*WITHIN)
+        .agg(
+            nw.col("pos", "neg", "dropped", *retrieved).sum(), nw.col("score", "highest_hit").max()
+        )
+    )
+    hits = nw.when(RETRIEVED).then(nw.coalesce(nw.col("highest_hit") == score, nw.lit(False)))
+    return totals.with_columns(hits=hits)
+
+
+def _above(totals: Frame) -> Frame:
+    """Return, for each range, the sums of the ranges above, and ``hits`` of the next below."""
+
+    def in_order(column: nw.Expr) -> nw.Expr:
+        return column.over("segment", order_by="range")
+
+    def of_segment(column: nw.Expr) -> nw.Expr:
+        return column.over("segment")
+
+    downward = totals.with_columns(
+        tp_reached=in_order(nw.col("pos").cum_sum(reverse=True)),
+        fp_reached=in_order(nw.col("neg").cum_sum(reverse=True)),
+        tp_retrieved=in_order(nw.col("retrieved_pos").cum_sum(reverse=True)),
+        fp_retrieved=in_order(nw.col("retrieved_neg").cum_sum(reverse=True)),
+        hits_below=in_order(nw.col("hits").shift(1)),
+        highest=of_segment(nw.col("range").max()),
+    )
+    return downward.select(
+        *WITHIN,
+        "hits_below",
+        "highest",
+        "tp_reached",
+        "fp_reached",
+        dropped_here=nw.col("dropped"),
+        # Rows that are not retrieved are in the lowest range, which is above no other.
+        tp_above=in_order(nw.col("tp_retrieved").shift(-1)).fill_null(0),
+        fp_above=in_order(nw.col("fp_retrieved").shift(-1)).fill_null(0),
+        positives=of_segment(nw.col("tp_reached").max()),
+        negatives=of_segment(nw.col("fp_reached").max()),
+    )

@@ -1,0 +1,210 @@
+"""Arrow tables of any package: conversion to Polars and back; keys keep their Arrow type.
+
+An Arrow table is any object with ``__arrow_c_stream__``. A ``pyarrow`` Table, RecordBatch or
+RecordBatchReader comes back as the same. A table of another package comes back by the constructor
+of its class, with the types that Polars gives, or else as a ``pyarrow`` Table.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Protocol, cast
+
+import polars as pl
+
+from frame_prc._engines.engine import class_of
+from frame_prc._frames.names import check_once, first_places, wanted_names
+from frame_prc._frames.unsupported import is_of
+from frame_prc._lazy import named
+from frame_prc.exceptions import FrameError, type_name
+
+_COLUMNS = (("pandas", "Series"), ("pyarrow", "ChunkedArray"), ("narwhals", "Series"))
+
+
+class ArrowStream(Protocol):
+    """A table that other packages can read without knowing its class."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the table as a stream of batches."""
+
+
+def is_arrow(frame: object) -> bool:
+    """Return whether this is a table of Arrow data; a single column is not."""
+    if isinstance(frame, (pl.Series, *(class_of(*column) or pl.Series for column in _COLUMNS))):
+        return False
+    return hasattr(type(frame), "__arrow_c_stream__")
+
+
+def read_arrow(frame: Any, columns: Collection[str] | None) -> pl.DataFrame:
+    """Return an Arrow table as Polars; ``columns`` are those that will be read, or ``None``."""
+    if isinstance(frame, class_of("pyarrow", "RecordBatchReader")):
+        return _from_pyarrow(_read_once(frame, _places(frame, columns)))
+    if isinstance(frame, class_of("pyarrow", "RecordBatch")):
+        frame = sys.modules["pyarrow"].Table.from_batches([frame])
+    if isinstance(frame, class_of("pyarrow", "Table")):
+        return _from_pyarrow(_chosen(frame, _places(frame, columns)))
+    _check_way_back(frame)
+    with _converting(f"the {type_name(frame)}", "a stream can be read only once"):
+        return pl.DataFrame(_Stream(frame))
+
+
+def back_to_arrow(
+    rows: pl.DataFrame, frame: Any, source: pl.DataFrame, outputs: Collection[str]
+) -> Any:
+    """Return a result as the kind of Arrow table that came in.
+
+    Parameters
+    ----------
+    rows
+        The result.
+    frame, source
+        The input, as it came and as Polars.
+    outputs
+        The columns that the plan makes; all others of the result are keys.
+    """
+    if make := _constructor(frame):
+        return make(rows)
+    pyarrow = import_module("pyarrow")
+    schema = getattr(frame, "schema", None)
+    types = _types(schema) if isinstance(schema, pyarrow.Schema) else {}
+    arrays = [
+        _with_type(column, types.get(column.name))
+        if column.name not in outputs and source.schema.get(column.name) == column.dtype
+        else _array(column)
+        for column in rows
+    ]
+    if isinstance(frame, pyarrow.RecordBatch):
+        return pyarrow.RecordBatch.from_arrays(arrays, rows.columns)
+    table = pyarrow.Table.from_arrays(arrays, rows.columns)
+    return table.to_reader() if isinstance(frame, pyarrow.RecordBatchReader) else table
+
+
+class _Stream:
+    """Arrow data and nothing else: Polars tries other properties of an object first."""
+
+    def __init__(self, frame: ArrowStream) -> None:
+        self.__arrow_c_stream = frame.__arrow_c_stream__
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.__arrow_c_stream(requested_schema)
+
+
+def _constructor(frame: object) -> Callable[[pl.DataFrame], Any] | None:
+    """Return what makes a table of this class from another one, if its package is not pyarrow."""
+    kind: Any = type(frame)
+    if is_of(frame, "nanoarrow"):
+        return cast("Callable[[pl.DataFrame], Any]", kind)
+    if is_of(frame, "cudf"):  # it takes tables of pyarrow only
+        return lambda rows: kind.from_arrow(rows.to_arrow())
+    make = getattr(kind, "from_arrow", None)
+    return make if callable(make) and not is_of(frame, "pyarrow") else None
+
+
+def _check_way_back(frame: object) -> None:
+    """Raise an error, before anything is computed, if there is no class for the result."""
+    if _constructor(frame) is None and find_spec("pyarrow") is None:
+        raise FrameError(
+            f"the result of a frame of type {type_name(frame)} is a pyarrow table, and pyarrow is "
+            "not installed",
+            hint="pip install pyarrow",
+        )
+
+
+@contextmanager
+def _converting(what: str, hint: str) -> Iterator[None]:
+    """Raise an error that names the table if it does not convert to Polars."""
+    try:
+        yield
+    except (Exception, pl.exceptions.PanicException) as error:  # producers raise many kinds
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise FrameError(
+            f"{what} does not convert to Polars: {reason}",
+            "a table with columns of dtypes that Polars has",
+            hint,
+        ) from error
+
+
+def _places(frame: Any, columns: Collection[str] | None) -> list[int] | None:
+    """Return the places of the columns that will be read; ``None`` if one of them is missing."""
+    names = frame.schema.names
+    wanted = {*names} if columns is None else wanted_names(columns, names)
+    for name in wanted:
+        check_once(name, names, "Arrow table")
+    first = first_places(names)
+    return sorted(first[name] for name in wanted) if wanted <= first.keys() else None
+
+
+def _chosen(table: Any, places: list[int] | None) -> Any:
+    """Return the columns that will be read; converting the others could be slow, or fail."""
+    if places is None:  # an error about the missing column follows
+        return table.slice(0, 0).select([*first_places(table.schema.names).values()])
+    return table.select(places)
+
+
+def _read_once(reader: Any, places: list[int] | None) -> Any:
+    """Read the columns of a reader, which then has no rows left."""
+    pyarrow = sys.modules["pyarrow"]
+    if places is None:
+        return _chosen(reader.schema.empty_table(), None)
+    batches = [batch.select(places) for batch in reader]
+    if not batches:
+        raise FrameError(
+            "the RecordBatchReader has no batches: it is empty, or was read before",
+            "a reader that was not read yet",
+            "reader.read_all() gives a table, which can be used several times",
+        )
+    return pyarrow.Table.from_batches(batches)
+
+
+def _from_pyarrow(table: Any) -> pl.DataFrame:
+    numbered = table.rename_columns([*map(str, range(table.num_columns))])
+    try:
+        source = pl.DataFrame(numbered)
+    except (Exception, pl.exceptions.PanicException):  # Polars panics on some types
+        for name, place in first_places(table.schema.names).items():
+            what = f"column {name!r} of Arrow type {table.schema.field(place).type}"
+            with _converting(what, "cast it, for example table.set_column(...)"):
+                pl.DataFrame(numbered.select([place]))
+        raise
+    source.columns = table.schema.names  # Polars would rename an empty name
+    return source.with_columns(_category_orders(table))
+
+
+def _category_orders(table: Any) -> list[pl.Expr]:
+    """Cast ordered dictionaries of text to an Enum, which sorts in their order."""
+    types = sys.modules["pyarrow"].types
+    orders = []
+    for field in table.schema:
+        if types.is_dictionary(field.type) and field.type.ordered:
+            chunks = table[field.name].unify_dictionaries().chunks
+            values = chunks[0].dictionary.to_pylist() if chunks else []
+            if all(isinstance(value, str) for value in values):
+                orders.append(named(field.name).cast(pl.Enum(values)))
+    return orders
+
+
+def _types(schema: Any) -> dict[str, Any]:
+    return {field.name: field.type for field in schema}
+
+
+def _array(column: pl.Series) -> Any:
+    return column.alias("").to_arrow()  # Polars panics on a name with NUL
+
+
+def _with_type(key: pl.Series, given: Any) -> Any:
+    """Return a key with the Arrow type it had, or with that of Polars if there is no cast."""
+    pyarrow = sys.modules["pyarrow"]
+    array = _array(key)
+    if given is None:
+        return array
+    types = pyarrow.types
+    try:
+        if types.is_dictionary(given) and not types.is_dictionary(array.type):
+            array = array.dictionary_encode()
+        return array.cast(given)
+    except (pyarrow.ArrowException, TypeError):  # such as a JSON extension
+        return array

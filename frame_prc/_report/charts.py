@@ -1,0 +1,248 @@
+"""The pictures of a report, as specifications that the page draws, once for each colour scheme.
+
+The data of the curves are in the page: what is chosen there decides which are drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from frame_prc._charts.data import EvaluatedSegments
+from frame_prc._charts.options import ISO_F1
+from frame_prc._charts.summary import plot_summary
+from frame_prc._charts.summary_data import split_keys
+from frame_prc._charts.theme import MOST_COLOURS, AnyChart, Look
+from frame_prc._curves.operating_points import iso_lines
+from frame_prc._lazy import join, key_names
+from frame_prc._report.evaluation import Evaluation
+from frame_prc._request.options import comparison
+from frame_prc._request.specs import Comparison
+from frame_prc.exceptions import DataError
+
+MOST_CHOSEN = 6
+
+_SIZE = {"width": 560, "height": 340}
+_LOOK, _DARK_LOOK = Look(), Look(dark=True)
+_DARK = dict(
+    zip(
+        *(
+            [look.background, look.text, look.muted, look.faint, *look.colours(MOST_COLOURS)]
+            for look in (_LOOK, _DARK_LOOK)
+        ),
+        strict=True,
+    )
+)
+# What may hold names from the data, one of which may read like a colour.
+_NO_COLOURS = frozenset({"data", "domain", "sort", "text", "subtitle", "name"})
+_RATES = {"precision": "Precision", "recall": "Recall", "F1": "F1"}
+_DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3], [10, 4]]
+
+Spec = dict[str, Any]
+
+
+def specifications(found: Evaluation) -> dict[str, dict[str, Spec]]:
+    """Return the specification of each picture, by its name and the colour scheme.
+
+    Those on a dark background have no data sets: they are the same.
+    """
+    charts = {"areas": _areas(found), "curves": _curves(found), "thresholds": _thresholds(found)}
+    # They differ by their data only from charts that tests validate, which takes its time.
+    light = {name: _with_dates(chart.to_dict(validate=False)) for name, chart in charts.items()}
+    return {name: {"light": spec, "dark": _darkened(spec)} for name, spec in light.items()}
+
+
+def _with_dates(spec: Any) -> Any:
+    """Return a specification whose scales of times begin and end with dates.
+
+    From numbers Vega-Lite makes ``datetime(number)``. Vega's interpreter, which a page without
+    ``eval`` needs, takes that number for a year.
+    """
+    if isinstance(spec, list):
+        return list(map(_with_dates, spec))
+    if not isinstance(spec, dict):
+        return spec
+    if spec.get("type") == "utc" and "domain" in spec:
+        return spec | {"domain": list(map(_date, spec["domain"]))}
+    return {key: v if key == "datasets" else _with_dates(v) for key, v in spec.items()}
+
+
+def _date(milliseconds: int) -> dict[str, Any]:
+    moment = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=milliseconds)
+    return {
+        "year": moment.year,
+        "month": moment.month,
+        "date": moment.day,
+        "hours": moment.hour,
+        "minutes": moment.minute,
+        "seconds": moment.second,
+        "milliseconds": moment.microsecond // 1000,
+        "utc": True,
+    }
+
+
+def _darkened(spec: Any) -> Any:
+    """Return a specification with the colours for a dark background, and without its data."""
+    if isinstance(spec, dict):
+        kept = {key: value for key, value in spec.items() if key != "datasets"}
+        return {key: v if key in _NO_COLOURS else _darkened(v) for key, v in kept.items()}
+    if isinstance(spec, list):
+        return list(map(_darkened, spec))
+    return _DARK.get(spec, spec) if isinstance(spec, str) else spec
+
+
+# --- areas ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _ShownSegments(EvaluatedSegments):
+    """The segments that are shown; those of a comparison are among them."""
+
+    def compared(self, comparison: Comparison) -> pl.DataFrame:
+        """Return the comparisons of the segments that are shown."""
+        _, own = split_keys(self.keys)
+        keys = key_names(len(own))
+        values = self.table.select(pl.col(a).alias(b) for a, b in zip(own, keys, strict=True))
+        differences = super().compared(comparison)
+        if not keys:
+            return differences
+        return join(differences, values.unique(), on=keys, how="semi", nulls_equal=True)
+
+
+def _areas(found: Evaluation) -> AnyChart:
+    """Return the picture of the average precisions with their intervals."""
+    options = found.options
+    try:  # over time there may be more segments than in rows
+        return _drawn_areas(found)
+    except DataError:
+        if found.shown.judged_by is None:
+            raise
+    segments = found.source.evaluate(options.level)
+    fields = {name: getattr(segments, name) for name in segments.__dataclass_fields__}
+    numbers = pl.Series(found.shown.segments)
+    chosen = found.segments.filter(pl.col("segment").is_in(numbers.implode()))
+    _, own = split_keys(segments.keys)
+    keys = chosen.drop("segment", "name")
+    table = join(
+        segments.table,
+        keys.rename(dict(zip(keys.columns, own, strict=True))),
+        on=own,
+        how="semi",
+        nulls_equal=True,
+    )
+    shown = _ShownSegments(**{**fields, "table": table})
+    source = replace(found.source, table=table.select("line", *key_names(len(segments.keys))))
+    return _drawn_areas(replace(found, source=replace(source, evaluate=lambda _: shown)))
+
+
+def _drawn_areas(found: Evaluation) -> AnyChart:
+    options = found.options
+    pairs = None
+    if not found.of_models.is_empty() and (len(found.models) == 2 or options.baseline):  # noqa: PLR2004
+        calibrate = options.calibrate if found.keys else None
+        pairs = comparison(
+            found.asked, options.level, baseline=options.baseline, calibrate=calibrate
+        )
+    return plot_summary(found.source, pairs, options.baseline, None, options.level, _LOOK)
+
+
+# --- curves --------------------------------------------------------------------------------------
+
+
+def _curves(found: Evaluation) -> AnyChart:
+    """Return the picture of the curves that are chosen, with a mark at the threshold."""
+    x = _axis("recall", "Recall")
+    y = _axis("precision", "Precision")
+    tooltip = _tooltips(["series", "model", "threshold"], ["precision", "recall"])
+    lines = (
+        alt.Chart(alt.NamedData("curves"))
+        .mark_line(interpolate="step-before", strokeWidth=1.8)
+        .encode(
+            x=x,
+            y=_axis("height", "Precision"),
+            color=_colour(),
+            strokeDash=_dash(found),
+            detail=alt.Detail("line:N"),
+        )
+    )
+    near = alt.Chart(alt.NamedData("curves")).mark_point(opacity=0, size=60, filled=True)
+    marks = alt.Chart(alt.NamedData("marks")).mark_point(
+        filled=True, size=90, opacity=1, stroke=_LOOK.background, strokeWidth=1.5
+    )
+    prevalence = alt.Chart(alt.NamedData("prevalences")).mark_rule(
+        strokeDash=[3, 3], opacity=0.7, strokeWidth=1
+    )
+    chart = alt.layer(
+        _iso(x, y),
+        prevalence.encode(y=_axis("prevalence", "Precision"), color=_colour()),
+        lines,
+        near.encode(x=x, y=y, color=_colour(), tooltip=tooltip),
+        marks.encode(x=x, y=y, color=_colour(), tooltip=tooltip),
+    )
+    return _configured(chart, ["curves", "marks", "prevalences"])
+
+
+def _iso(x: alt.X, y: alt.Y) -> AnyChart:
+    """Return lines of equal F1."""
+    lines = iso_lines(ISO_F1, 50)
+    mark = alt.Chart(lines).mark_line(color=_LOOK.faint, strokeWidth=1)
+    return mark.encode(x=x, y=y, detail=alt.Detail("f_score:N"))
+
+
+def _thresholds(found: Evaluation) -> AnyChart:
+    """Return the picture of precision, recall and F1 over the threshold."""
+    known = sorted(found.thresholds["threshold"]) if found.thresholds.height else [0.0, 1.0]
+    domain = [known[0], known[-1]]
+    x = alt.X("threshold:Q", title="Threshold", scale=alt.Scale(domain=domain, nice=False))
+    y = _axis("value", "Precision, recall, F1")
+    scale = alt.Scale(domain=list(_RATES.values()), range=_LOOK.colours(len(_RATES)))
+    colour = alt.Color("measure:N", scale=scale, legend=alt.Legend(title=None))
+    lines = (
+        alt.Chart(alt.NamedData("rates"))
+        .mark_line(strokeWidth=1.8)
+        .encode(x=x, y=y, color=colour, strokeDash=_dash(found), detail=alt.Detail("line:N"))
+    )
+    rule = alt.Chart(alt.NamedData("at")).mark_rule(color=_LOOK.muted).encode(x=x)
+    dots = alt.Chart(alt.NamedData("dots")).mark_point(
+        filled=True, size=70, opacity=1, stroke=_LOOK.background, strokeWidth=1
+    )
+    tooltip = _tooltips(["measure", "model", "threshold"], ["value"])
+    chart = alt.layer(lines, rule, dots.encode(x=x, y=y, color=colour, tooltip=tooltip))
+    return _configured(chart, ["rates", "at", "dots"])
+
+
+# --- encodings -----------------------------------------------------------------------------------
+
+
+def _axis(field: str, title: str) -> Any:
+    axis = alt.X if field == "recall" else alt.Y
+    return axis(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1], nice=False))
+
+
+def _colour() -> alt.Color:
+    scale = alt.Scale(range=_LOOK.colours(MOST_CHOSEN))
+    legend = alt.Legend(title=None, symbolType="stroke")
+    return alt.Color("series:N", sort=None, scale=scale, legend=legend)
+
+
+def _dash(found: Evaluation) -> alt.StrokeDash:
+    scale = alt.Scale(range=_DASHES)
+    legend = alt.Legend(title=None, symbolType="stroke") if len(found.models) > 1 else None
+    return alt.StrokeDash("model:N", sort=None, scale=scale, legend=legend)
+
+
+def _tooltips(texts: list[str], rates: list[str]) -> list[alt.Tooltip]:
+    return [
+        *(alt.Tooltip(f"{name}:N") for name in texts),
+        *(alt.Tooltip(f"{name}:Q", format=".4f") for name in rates),
+    ]
+
+
+def _configured(chart: AnyChart, names: list[str]) -> AnyChart:
+    """Return a chart with empty data sets that the page fills."""
+    sized = chart.properties(**_SIZE, datasets={name: [] for name in names})
+    return sized.configure(**_LOOK.config())

@@ -1,0 +1,249 @@
+"""What a report says in sentences: which model is better, which segments differ, which are small.
+
+A sentence says that something is so only where a test shows it, and otherwise that it is not shown.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from frame_prc._charts.text import count_text, percent_text, rate_text, safe, short, status_text
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._report.evaluation import Evaluation
+from frame_prc._report.shown import best_model
+
+_NAMED = 3  # segments, before "and others"
+_SMALL = ("few_positives", "few_negatives", "no_positives", "no_negatives", "empty")
+_LEAST_P = 0.001
+# First strong isolate, and pop directional isolate: a name in another direction, or with a mark
+# that changes it, leaves the sentence around it as it is.
+_ISOLATED = "\u2068{}\u2069"
+_LEFT_TO_RIGHT = frozenset({"L", "EN", "ES", "ET", "CS", "NSM", "BN", "B", "S", "WS", "ON"})
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence or two, and what they are about."""
+
+    about: str
+    text: str
+
+
+def findings(found: Evaluation) -> list[Finding]:
+    """Return the findings of a report."""
+    written = [Finding("models", _on_models(found))]
+    if found.segments.height > 1:
+        written.append(Finding("segments", _on_segments(found)))
+        written.append(Finding("sizes", _on_sizes(found)))
+    return written
+
+
+# --- models --------------------------------------------------------------------------------------
+
+
+def _on_models(found: Evaluation) -> str:
+    pooled = {row["model"]: row for row in _rows(found, "pooled").iter_rows(named=True)}
+    best = best_model(found.scorecard, found.models)
+    if pooled[best][AVERAGE_PRECISION] is None:
+        reason = status_text(pooled[best]["status"])
+        return f"No model has an average precision over all rows: {reason}."
+    if len(found.models) == 1:
+        return _on_one_model(pooled[best], found)
+    if found.of_models.is_empty():
+        return _untested(pooled, best, found)
+    tests = [row for row in _tests(found.of_models, best) if row["difference"] is not None]
+    alpha = 1 - found.options.level
+    shown = [row for row in tests if _is_shown(row, alpha) and row["difference"] > 0]
+    open_ = [row for row in tests if row not in shown]
+    sentences, name = [], _isolated(best)
+    if shown:
+        sentences.append(f"{name} is better than {_and(_compared(row, found) for row in shown)}.")
+    if open_:
+        also = " also" if shown else ""
+        sentences.append(
+            f"{name}{also} has a larger average precision than "
+            f"{_and(_compared(row, found) for row in open_)}, but the data do not show that it is "
+            "better."
+        )
+    return f"Over all rows, {' '.join(sentences)}"
+
+
+def _on_one_model(row: dict[str, Any], found: Evaluation) -> str:
+    area = f"{rate_text(row[AVERAGE_PRECISION])}{_interval(row, found)}"
+    chance = rate_text(row["random_average_precision"])
+    text = f"Over all rows, {_isolated(row['model'])} has an average precision of {area}"
+    if row["status"] == "below_chance":
+        return f"{text}, below the {chance} of a random ranking: is a lower score better?"
+    return f"{text}; a random ranking has {chance}."
+
+
+def _untested(pooled: dict[str, dict[str, Any]], best: str, found: Evaluation) -> str:
+    """Return which model has the larger area, where models cannot be compared row by row."""
+    areas = (
+        f"{_isolated(model)} {rate_text(row[AVERAGE_PRECISION]) or status_text(row['status'])}"
+        f"{_interval(row, found)}"
+        for model, row in pooled.items()
+    )
+    return (
+        f"Over all rows, {_isolated(best)} has the largest average precision ({_and(areas)}). "
+        "Whether it is better is not tested: that needs the scores of all models side by side in "
+        "one row."
+    )
+
+
+def _tests(table: pl.DataFrame, best: str) -> Iterator[dict[str, Any]]:
+    """Yield the comparisons of the best model with others, always the best minus the other."""
+    for row in table.iter_rows(named=True):
+        if row["model_a"] == best:
+            yield row | {"other": row["model_b"]}
+        elif row["model_b"] == best:
+            turned = {"ap_a": row["ap_b"], "ap_b": row["ap_a"], "other": row["model_a"]}
+            numbers = {"difference": row["difference"], "ci_low": row["ci_high"]}
+            numbers["ci_high"] = row["ci_low"]
+            negative = {name: None if v is None else -v for name, v in numbers.items()}
+            yield row | turned | negative
+
+
+def _compared(row: dict[str, Any], found: Evaluation) -> str:
+    """Return a difference in words."""
+    tested = _p_text(row["p_adjusted"]) if row["p_value"] is not None else "not tested"
+    areas = f"{rate_text(row['ap_a'])} against {rate_text(row['ap_b'])}"
+    return (
+        f"{_isolated(row['other'])}: {areas}, a difference of "
+        f"{rate_text(row['difference'])}{_interval(row, found, tested)}"
+    )
+
+
+def _interval(row: dict[str, Any], found: Evaluation, *more: str) -> str:
+    """Return the interval of a row in parentheses, and what else is to be said there."""
+    parts = list(more)
+    if row.get("ci_low") is not None:
+        ends = f"{rate_text(row['ci_low'])} to {rate_text(row['ci_high'])}"
+        parts.insert(0, f"{percent_text(found.options.level)} interval {ends}")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+# --- segments ------------------------------------------------------------------------------------
+
+
+def _on_segments(found: Evaluation) -> str:
+    model = best_model(found.scorecard, found.models)
+    of_model = f" of {_isolated(model)}" if len(found.models) > 1 else ""
+    table = found.against_all
+    if table.is_empty():
+        return f"Whether segments differ is not tested: that needs single rows. {_lowest(found)}"
+    own = table.filter(pl.col("model") == model).drop_nulls("p_adjusted")
+    if own.is_empty():
+        return f"No segment{of_model} can be tested. {_lowest(found)}"
+    tests = own.filter(pl.col("p_adjusted") < 1 - found.options.level)
+    names = _names(found)
+    worse = tests.filter(pl.col("difference") < 0).sort("ap_a")
+    better = tests.filter(pl.col("difference") > 0).sort("ap_a", descending=True)
+    measure = f"At one prevalence and after correction for {found.segments.height:,} segments"
+    if len(found.models) > 1:
+        measure += f" and {len(found.models)} models"
+    if tests.is_empty():
+        return f"{measure}, no segment{of_model} is shown to differ from all rows. {_lowest(found)}"
+    parts = [
+        f"{_listed([_sides(row, names) for row in side.to_dicts()])} "
+        f"{'is' if side.height == 1 else 'are'} {word}"
+        for word, side in (("worse", worse), ("better", better))
+        if side.height
+    ]
+    return (
+        f"{measure}, {_and(parts)} than all rows{of_model}; the others are not shown to differ. "
+        f"{_lowest(found)}"
+    )
+
+
+def _sides(row: dict[str, Any], names: dict[int, str]) -> str:
+    areas = f"{rate_text(row['ap_a'])} against {rate_text(row['ap_b'])}"
+    return f"{names[row['segment']]} ({areas})"
+
+
+def _lowest(found: Evaluation) -> str:
+    """Return the segments with the lowest estimates that are large enough to say."""
+    model = best_model(found.scorecard, found.models)
+    rows = _rows(found, "segment").filter(pl.col("model") == model).drop_nulls(CALIBRATED)
+    large = rows.filter(~pl.col("status").is_in(_SMALL)).sort(CALIBRATED)
+    if large.is_empty():
+        return "No segment is large enough to say."
+    names = _names(found)
+    texts = [
+        f"{names[row['segment']]} {rate_text(row[CALIBRATED])}{_calibrated_interval(row)}"
+        for row in large.head(_NAMED).to_dicts()
+    ]
+    return f"The lowest calibrated average precisions are those of {_and(texts)}."
+
+
+def _calibrated_interval(row: dict[str, Any]) -> str:
+    low, high = row["calibrated_ci_low"], row["calibrated_ci_high"]
+    return "" if low is None else f" [{rate_text(low)}, {rate_text(high)}]"
+
+
+# --- sizes ---------------------------------------------------------------------------------------
+
+
+def _on_sizes(found: Evaluation) -> str:
+    own = _rows(found, "segment").filter(pl.col("model") == found.models[0])
+    if found.asked.model is not None:  # a segment may be small for one model
+        own = _rows(found, "segment").unique("segment", keep="first", maintain_order=True)
+    small = own.filter(pl.col("status").is_in(_SMALL)).sort("n_pos", "segment")
+    total = f"{found.segments.height:,} segments"
+    if small.is_empty():
+        return f"None of the {total} is too small to say."
+    names = _names(found)
+    texts = [
+        f"{names[row['segment']]} ({status_text(row['status'])}: {count_text(row['n_pos'])} of "
+        f"{count_text(row['n'])} positive)"
+        for row in small.to_dicts()
+    ]
+    verb = "is" if small.height == 1 else "are"
+    return f"{small.height:,} of the {total} {verb} too small to say: {_listed(texts)}."
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def _rows(found: Evaluation, level: str) -> pl.DataFrame:
+    return found.scorecard.filter(pl.col("level") == level)
+
+
+def _names(found: Evaluation) -> dict[int, str]:
+    names = found.segments.select("segment", "name").iter_rows()
+    return {segment: _isolated(name) for segment, name in names}
+
+
+def _isolated(name: str) -> str:
+    """Return a short name that does not change the direction of a sentence."""
+    name = short(safe(name))
+    directions = set(map(unicodedata.bidirectional, name))
+    return name if directions <= _LEFT_TO_RIGHT else _ISOLATED.format(name)
+
+
+def _is_shown(row: dict[str, Any], alpha: float) -> bool:
+    return row["p_adjusted"] is not None and row["p_adjusted"] < alpha
+
+
+def _p_text(p: float) -> str:
+    return f"p < {_LEAST_P}" if p < _LEAST_P else f"p = {p:.2g}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Return the first few texts, and how many others there are."""
+    more = len(texts) - _NAMED
+    if more <= 0:
+        return _and(texts)
+    return f"{', '.join(texts[:_NAMED])} and {more:,} {'others' if more > 1 else 'other'}"
+
+
+def _and(texts: Any) -> str:
+    """Return texts as a list in a sentence."""
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last

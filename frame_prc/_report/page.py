@@ -1,0 +1,200 @@
+"""The page: one HTML file with its style, its scripts and its data, that loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+import jinja2
+import polars as pl
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+
+from frame_prc._charts.curve_rows import drawn_height
+from frame_prc._charts.text import (
+    count_text,
+    percent_text,
+    rate_text,
+    safe,
+    short,
+    status_text,
+    threshold_text,
+)
+from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._report.charts import MOST_CHOSEN, specifications
+from frame_prc._report.document import evaluated, in_json, lines_of, to_json
+from frame_prc._report.evaluation import Evaluation
+from frame_prc._report.findings import findings
+from frame_prc._report.libraries import libraries
+from frame_prc._report.shown import best_model
+from frame_prc._report.table import model_names, scorecard
+
+_DIGITS = 6  # of the rates in pictures
+_TITLE = "Precision-recall report"
+
+
+def page(found: Evaluation) -> str:
+    """Return the page of a report."""
+    style, script, vega = _resource("page.css"), _resource("page.js"), libraries()
+    facts = evaluated(found)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters |= {
+        "count": count_text,
+        "rate": rate_text,
+        "percent": percent_text,
+        "short": lambda text: short(safe(str(text))),
+        "p": _p_text,
+        "threshold": lambda value: "" if value is None else threshold_text(value),
+    }
+    template = environment.from_string(_resource("page.html.j2"))
+    return template.render(
+        title=facts["title"] or _TITLE,
+        policy=_policy([vega, script], [style]),
+        style=Markup(style),  # noqa: S704 - files of this package
+        scripts=[Markup(vega), Markup(script)],  # noqa: S704
+        data=htmlsafe_json_dumps(_data(found), dumps=to_json),
+        facts=facts,
+        findings=findings(found),
+        sizes=_sizes(found),
+        comparisons=found.of_models.to_dicts(),
+        heterogeneity=_with_names(found),
+        most_chosen=MOST_CHOSEN,
+    )
+
+
+def _resource(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
+    """Return a content security policy that allows these scripts and styles, and nothing else."""
+    allowed = {"script-src": scripts, "style-src": styles}
+    hashes = [f"{kind} {' '.join(map(_hash, texts))}" for kind, texts in allowed.items()]
+    others = ["default-src 'none'", "img-src data: blob:", "base-uri 'none'", "form-action 'none'"]
+    return "; ".join([*others, *hashes])
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _p_text(p: float | None) -> str:
+    return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.2g}"  # noqa: PLR2004
+
+
+def _sizes(found: Evaluation) -> list[dict[str, Any]]:
+    """Return the scorecard of all rows, in the order of the models."""
+    pooled = found.scorecard.filter(pl.col("level") == "pooled").to_dicts()
+    by_model = {row["model"]: row for row in pooled}
+    return [
+        by_model[model] | {"status_text": status_text(by_model[model]["status"])}
+        for model in found.models
+        if model in by_model
+    ]
+
+
+def _with_names(found: Evaluation) -> list[dict[str, Any]]:
+    names = dict(found.segments.select("segment", "name").iter_rows())
+    return [
+        row | {end: names.get(row[end]) for end in ("best", "worst")}
+        for row in found.heterogeneity.to_dicts()
+        if row["n_segments"]
+    ]
+
+
+# --- data ----------------------------------------------------------------------------------------
+
+
+def _data(found: Evaluation) -> dict[str, Any]:
+    """Return what the script of the page draws."""
+    return {
+        "models": model_names(found),
+        "names": found.segments["name"].to_list(),
+        "hasKeys": found.segments.height > 1,
+        "ascending": found.asked.ascending,
+        "shown": found.shown.segments,
+        "chosen": _chosen(found),
+        "mostChosen": MOST_CHOSEN,
+        "columns": scorecard(found),
+        "curves": _curves(found),
+        "thresholds": _thresholds(found),
+        "charts": specifications(found),
+    }
+
+
+def _chosen(found: Evaluation) -> list[int | None]:
+    """Return what the page shows first: all rows, the worst segment, and the best."""
+    if found.segments.height == 1:
+        return [0]
+    model = best_model(found.scorecard, found.models)
+    own = found.scorecard.filter(
+        pl.col("level") == "segment",
+        pl.col("model") == model,
+        pl.col("segment").is_in(found.shown.segments),
+    )
+    sure = own.filter(pl.col("status") == "ok")
+    ranked = (own if sure.is_empty() else sure).drop_nulls(CALIBRATED).sort(CALIBRATED, "segment")
+    ends = dict.fromkeys([*ranked["segment"].head(1), *ranked["segment"].tail(1)])
+    return [None, *ends]
+
+
+def _curves(found: Evaluation) -> list[dict[str, Any]]:
+    """Return the curves; ``height`` is where they are drawn, as in :func:`frame_prc.plot`."""
+    prevalences = {
+        (row["model"], row["segment"]): row["prevalence"]
+        for row in found.scorecard.filter(pl.col("level") != "macro").to_dicts()
+    }
+    return [
+        {
+            "model": found.models.index(model),
+            "segment": segment,
+            "prevalence": prevalences.get((model, segment)),
+            "threshold": in_json(points["threshold"].to_list()),
+            **_rounded(_with_height(points), ["recall", "precision", "height"]),
+        }
+        for (model, segment), points in lines_of(found.curves, found.models)
+    ]
+
+
+def _with_height(points: pl.DataFrame) -> pl.DataFrame:
+    return points.with_columns(line=pl.lit(0)).with_columns(height=drawn_height())
+
+
+def _thresholds(found: Evaluation) -> dict[str, Any]:
+    """Return the counts and rates of each line at all thresholds, which ascend.
+
+    A threshold as text has the digits that it has in the dtype of the scores.
+    """
+    points = found.thresholds
+    if points.is_empty():
+        return {"grid": [], "texts": [], "start": None, "lines": []}
+    grid = points.select("threshold", "text").unique("threshold").sort("threshold")
+    counts = ("tp", "fp", "fn", "tn", "predicted")
+    lines = [
+        {
+            "model": found.models.index(model),
+            "segment": segment,
+            **own.select(counts).to_dict(as_series=False),
+            **_rounded(own, ["precision", "recall", "F1", "predicted_rate"]),
+        }
+        for (model, segment), own in lines_of(points.sort("threshold"), found.models)
+    ]
+    best = next(
+        row for row in _sizes(found) if row["model"] == best_model(found.scorecard, found.models)
+    )
+    return {
+        "start": best["best_f1_threshold"],
+        "grid": grid["threshold"].to_list(),
+        "texts": grid["text"].to_list(),
+        "lines": lines,
+    }
+
+
+def _rounded(points: pl.DataFrame, columns: Sequence[str]) -> dict[str, list[Any]]:
+    return points.select(pl.col(columns).round(_DIGITS)).to_dict(as_series=False)

@@ -1,0 +1,113 @@
+"""The table of the page: a row per segment, with the numbers of each model side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from frame_prc._charts.text import make_unique, safe, short, status_text
+from frame_prc._lazy import left_join
+from frame_prc._report.evaluation import Evaluation
+
+_MEASURES = (
+    ("calibrated_average_precision", "Calibrated AP", "calibrated_ci_low", "calibrated_ci_high"),
+    ("average_precision", "AP", "ci_low", "ci_high"),
+    ("lift", "Lift", None, None),
+)
+
+Column = dict[str, Any]
+
+
+def scorecard(found: Evaluation) -> list[Column]:
+    """Return the columns of the table: how each is called, and its values in the order of the keys.
+
+    Numbers of one kind are beside each other, with a column per model. ``low`` and ``high`` are the
+    ends of intervals.
+    """
+    own = found.scorecard.filter(pl.col("level") == "segment")
+    calibrated, *others = (
+        [_of_model(found, own, model, measure) for model in found.models] for measure in _MEASURES
+    )
+    return [
+        *_sizes(found, own),
+        *calibrated,
+        *_of_difference(found),
+        *_against_all(found),
+        *(column for columns in others for column in columns),
+    ]
+
+
+def _column(label: str, kind: str, values: pl.Series | list[Any], **more: Any) -> Column:
+    return {"label": label, "kind": kind, "values": list(values), **more}
+
+
+def _sizes(found: Evaluation, own: pl.DataFrame) -> list[Column]:
+    """Return the names, sizes and statuses; of models that differ, the larger size."""
+    by_segment = own.group_by("segment").agg(pl.col("n", "n_pos", "prevalence").max(), "status")
+    rows = by_segment.sort("segment")
+    statuses = [", ".join(map(status_text, dict.fromkeys(names))) for names in rows["status"]]
+    return [
+        _column("Segment", "text", found.segments["name"]),
+        _column("Rows", "count", rows["n"]),
+        _column("Positives", "count", rows["n_pos"]),
+        _column("Prevalence", "rate", rows["prevalence"]),
+        _column("Status", "text", statuses),
+    ]
+
+
+def model_names(found: Evaluation) -> list[str]:
+    """Return the names of the models, short and unique."""
+    return make_unique([short(safe(model)) for model in found.models])
+
+
+def _model(found: Evaluation, *models: str) -> dict[str, str]:
+    """Return the model of a column, or the pair of models, if there are several."""
+    names = dict(zip(found.models, model_names(found), strict=True))
+    return {"model": " - ".join(names[model] for model in models)} if len(names) > 1 else {}
+
+
+def _of_model(
+    found: Evaluation,
+    own: pl.DataFrame,
+    model: str,
+    measure: tuple[str, str, str | None, str | None],
+) -> Column:
+    """Return a measure of a model."""
+    name, label, low, high = measure
+    rows = left_join(found.segments, own.filter(pl.col("model") == model), ["segment"])
+    ends = {} if low is None or high is None else _ends(rows, low, high)
+    return _column(label, "rate", rows[name], **_model(found, model), **ends)
+
+
+def _ends(rows: pl.DataFrame, low: str, high: str) -> dict[str, list[float | None]]:
+    return {"low": rows[low].to_list(), "high": rows[high].to_list()}
+
+
+def _against_all(found: Evaluation) -> list[Column]:
+    """Return whether segments differ from all rows."""
+    if found.against_all.is_empty():
+        return []
+    columns = []
+    for model in found.models:
+        own = found.against_all.filter(pl.col("model") == model)
+        rows = left_join(found.segments, own, ["segment"])
+        columns.append(
+            _column("p against all rows", "p", rows["p_adjusted"], **_model(found, model))
+        )
+    return columns
+
+
+def _of_difference(found: Evaluation) -> list[Column]:
+    """Return the differences of models."""
+    if found.differences.is_empty():
+        return []
+    columns = []
+    for (a, b), own in found.differences.group_by("model_a", "model_b", maintain_order=True):
+        rows = left_join(found.segments, own, ["segment"])
+        ends = _ends(rows, "ci_low", "ci_high")
+        columns += [
+            _column("Difference", "rate", rows["difference"], **_model(found, a, b), **ends),
+            _column("p", "p", rows["p_adjusted"], **_model(found, a, b)),
+        ]
+    return columns

@@ -1,0 +1,199 @@
+SELECT
+  "t7"."key_0" AS "region",
+  "t7"."positives" + "t7"."negatives" AS "n",
+  "t7"."positives" AS "n_pos",
+  CASE
+    WHEN (
+      "t7"."positives" + "t7"."negatives"
+    ) > 0
+    THEN CAST("t7"."positives" AS Nullable(Float64)) / nullIf("t7"."positives" + "t7"."negatives", 0)
+    ELSE NULL
+  END AS "prevalence",
+  CASE WHEN "t7"."positives" > 0 THEN "t7"."area" ELSE NULL END AS "average_precision",
+  CASE
+    WHEN (
+      "t7"."positives" + "t7"."negatives"
+    ) = 0
+    THEN 'empty'
+    WHEN "t7"."positives" = 0
+    THEN 'no_positives'
+    WHEN "t7"."negatives" = 0
+    THEN 'no_negatives'
+    ELSE 'ok'
+  END AS "status"
+FROM (
+  SELECT
+    "t6"."key_0" AS "key_0",
+    COALESCE(MAX("t6"."positives"), 0) AS "positives",
+    COALESCE(MAX("t6"."negatives"), 0) AS "negatives",
+    COALESCE(CAST(SUM("t6"."dropped") AS Nullable(Int64)), 0) AS "n_dropped",
+    CASE
+      WHEN isNull(
+        COALESCE(
+          SUM(
+            CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) AS Nullable(Float64)) / CAST(1099511627776.0 AS Nullable(Float64))
+          ),
+          0
+        ) + COALESCE(
+          SUM(
+            "t6"."area" - (
+              CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) AS Nullable(Float64)) / CAST(1099511627776.0 AS Nullable(Float64))
+            )
+          ),
+          0
+        )
+      )
+      THEN NULL
+      ELSE LEAST(
+        COALESCE(
+          SUM(
+            CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) AS Nullable(Float64)) / CAST(1099511627776.0 AS Nullable(Float64))
+          ),
+          0
+        ) + COALESCE(
+          SUM(
+            "t6"."area" - (
+              CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) AS Nullable(Float64)) / CAST(1099511627776.0 AS Nullable(Float64))
+            )
+          ),
+          0
+        ),
+        CAST(1.0 AS Nullable(Float64))
+      )
+    END AS "area"
+  FROM (
+    SELECT
+      "t5"."key_0" AS "key_0",
+      "t5"."score" AS "score",
+      "t5"."pos" AS "pos",
+      "t5"."neg" AS "neg",
+      "t5"."dropped" AS "dropped",
+      "t5"."one" AS "one",
+      "t5"."hits" AS "hits",
+      "t5"."tp" AS "tp",
+      "t5"."fp" AS "fp",
+      "t5"."place" AS "place",
+      "t5"."next_hits" AS "next_hits",
+      "t5"."positives" AS "positives",
+      "t5"."negatives" AS "negatives",
+      "t5"."first" AS "first",
+      CASE
+        WHEN (
+          "t5"."pos" > 0
+        ) AND NOT (
+          isNull("t5"."score")
+        )
+        THEN (
+          CAST("t5"."pos" AS Nullable(Float64)) / nullIf("t5"."positives", 0)
+        ) * (
+          CAST("t5"."tp" AS Nullable(Float64)) / nullIf("t5"."tp" + "t5"."fp", 0)
+        )
+        ELSE CAST(0.0 AS Nullable(Float64))
+      END AS "area"
+    FROM (
+      SELECT
+        "t4"."key_0" AS "key_0",
+        "t4"."score" AS "score",
+        "t4"."pos" AS "pos",
+        "t4"."neg" AS "neg",
+        "t4"."dropped" AS "dropped",
+        "t4"."one" AS "one",
+        "t4"."hits" AS "hits",
+        "t4"."tp" AS "tp",
+        "t4"."fp" AS "fp",
+        "t4"."place" AS "place",
+        "t4"."next_hits" AS "next_hits",
+        CAST(MAX(CASE WHEN "t4"."pos" > 0 THEN "t4"."tp" ELSE 0 END) OVER (
+          PARTITION BY "t4"."key_0"
+          ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        ) AS Nullable(Int64)) AS "positives",
+        CAST(MAX(CASE WHEN "t4"."neg" > 0 THEN "t4"."fp" ELSE 0 END) OVER (
+          PARTITION BY "t4"."key_0"
+          ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        ) AS Nullable(Int64)) AS "negatives",
+        "t4"."place" = 1 AS "first"
+      FROM (
+        SELECT
+          "t3"."key_0" AS "key_0",
+          "t3"."score" AS "score",
+          "t3"."pos" AS "pos",
+          "t3"."neg" AS "neg",
+          "t3"."dropped" AS "dropped",
+          "t3"."one" AS "one",
+          "t3"."hits" AS "hits",
+          CASE
+            WHEN isNotNull("t3"."pos")
+            THEN CAST(SUM("t3"."pos") OVER (
+              PARTITION BY "t3"."key_0"
+              ORDER BY "t3"."score" DESC
+              ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            ) AS Nullable(Int64))
+            ELSE NULL
+          END AS "tp",
+          CASE
+            WHEN isNotNull("t3"."neg")
+            THEN CAST(SUM("t3"."neg") OVER (
+              PARTITION BY "t3"."key_0"
+              ORDER BY "t3"."score" DESC
+              ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            ) AS Nullable(Int64))
+            ELSE NULL
+          END AS "fp",
+          CASE
+            WHEN isNotNull("t3"."one")
+            THEN CAST(SUM("t3"."one") OVER (
+              PARTITION BY "t3"."key_0"
+              ORDER BY "t3"."score" DESC
+              ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            ) AS Nullable(Int64))
+            ELSE NULL
+          END AS "place",
+          lagInFrame("t3"."hits", 1) OVER (
+            PARTITION BY "t3"."key_0"
+            ORDER BY "t3"."score" ASC NULLS FIRST
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+          ) AS "next_hits"
+        FROM (
+          SELECT
+            "t2"."key_0" AS "key_0",
+            "t2"."score" AS "score",
+            "t2"."pos" AS "pos",
+            "t2"."neg" AS "neg",
+            "t2"."dropped" AS "dropped",
+            1 AS "one",
+            CASE WHEN NOT (
+              isNull("t2"."score")
+            ) THEN "t2"."pos" > 0 ELSE NULL END AS "hits"
+          FROM (
+            SELECT
+              "t1"."key_0" AS "key_0",
+              "t1"."score" AS "score",
+              COALESCE(CAST(SUM("t1"."pos") AS Nullable(Int64)), 0) AS "pos",
+              COALESCE(CAST(SUM("t1"."neg") AS Nullable(Int64)), 0) AS "neg",
+              COALESCE(CAST(SUM("t1"."dropped") AS Nullable(Int64)), 0) AS "dropped"
+            FROM (
+              SELECT
+                "t0"."region" AS "key_0",
+                CASE
+                  WHEN CASE WHEN isNaN("t0"."score") THEN NULL ELSE "t0"."score" END <> 0
+                  THEN CASE WHEN isNaN("t0"."score") THEN NULL ELSE "t0"."score" END
+                  ELSE ABS(CASE WHEN isNaN("t0"."score") THEN NULL ELSE "t0"."score" END)
+                END AS "score",
+                CASE WHEN "t0"."late" THEN 1 ELSE 0 END AS "pos",
+                CASE WHEN "t0"."late" THEN 0 ELSE 1 END AS "neg",
+                0 AS "dropped"
+              FROM "memory"."main"."flights" AS "t0"
+            ) AS "t1"
+            GROUP BY
+              "t1"."key_0",
+              "t1"."score"
+          ) AS "t2"
+        ) AS "t3"
+      ) AS "t4"
+    ) AS "t5"
+  ) AS "t6"
+  GROUP BY
+    "t6"."key_0"
+) AS "t7"
+ORDER BY
+  "t7"."key_0" ASC NULLS FIRST

@@ -1,0 +1,73 @@
+SELECT
+  "t3"."key_0" AS "region",
+  "t3"."score" AS "threshold",
+  CASE
+    WHEN NOT (
+      "t3"."score" IS NULL
+    )
+    THEN CASE
+      WHEN "t3"."score" >= CAST(0.75 AS DOUBLE)
+      THEN INFINITY()
+      WHEN "t3"."score" >= CAST(0.5 AS DOUBLE)
+      THEN CAST(CAST(0.75 AS DOUBLE) AS DOUBLE)
+      WHEN "t3"."score" >= CAST(0.25 AS DOUBLE)
+      THEN CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
+      ELSE CAST(CAST(0.25 AS DOUBLE) AS DOUBLE)
+    END
+    ELSE NULL
+  END AS "below",
+  "t3"."pos",
+  "t3"."neg"
+FROM (
+  SELECT
+    "t2"."key_0",
+    "t2"."score",
+    COALESCE(CAST(SUM("t2"."pos") AS BIGINT), 0) AS "pos",
+    COALESCE(CAST(SUM("t2"."neg") AS BIGINT), 0) AS "neg",
+    COALESCE(CAST(SUM("t2"."dropped") AS BIGINT), 0) AS "dropped"
+  FROM (
+    SELECT
+      "t1"."key_0",
+      CASE
+        WHEN "t1"."score" >= CAST(0.75 AS DOUBLE)
+        THEN CAST(CAST(0.75 AS DOUBLE) AS DOUBLE)
+        WHEN "t1"."score" >= CAST(0.25 AS DOUBLE)
+        THEN CASE
+          WHEN "t1"."score" >= CAST(0.5 AS DOUBLE)
+          THEN CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
+          ELSE CAST(CAST(0.25 AS DOUBLE) AS DOUBLE)
+        END
+        WHEN "t1"."score" >= CAST(0.0 AS DOUBLE)
+        THEN CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+        ELSE CAST(NULL AS DOUBLE)
+      END AS "score",
+      "t1"."pos",
+      "t1"."neg",
+      "t1"."dropped"
+    FROM (
+      SELECT
+        "t0"."region" AS "key_0",
+        CASE
+          WHEN CASE WHEN IS_NAN("t0"."score") THEN NULL ELSE "t0"."score" END <> 0
+          THEN CASE WHEN IS_NAN("t0"."score") THEN NULL ELSE "t0"."score" END
+          ELSE ABS(CASE WHEN IS_NAN("t0"."score") THEN NULL ELSE "t0"."score" END)
+        END AS "score",
+        CASE WHEN "t0"."late" THEN 1 ELSE 0 END AS "pos",
+        CASE WHEN "t0"."late" THEN 0 ELSE 1 END AS "neg",
+        0 AS "dropped"
+      FROM "memory"."main"."flights" AS "t0"
+    ) AS "t1"
+  ) AS "t2"
+  GROUP BY
+    1,
+    2
+) AS "t3"
+WHERE
+  (
+    "t3"."pos" > 0
+  ) OR (
+    "t3"."neg" > 0
+  )
+ORDER BY
+  "t3"."key_0" ASC NULLS FIRST,
+  "t3"."score" DESC

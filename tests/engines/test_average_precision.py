@@ -1,0 +1,148 @@
+"""Inside other engines: the average precision with its bounds, calibrated, and averages of it."""
+
+from __future__ import annotations
+
+import engine_kinds
+import polars as pl
+import pytest
+from engine_cases import HOLES, ROWS, assert_same
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from strategies import FLOAT_WEIGHTS, SCORES_OR_NONE, frames
+
+import frame_prc
+from frame_prc import ColumnError, OptionError
+
+pytestmark = engine_kinds.WARNINGS
+
+KNOWN = HOLES.filter(pl.col("truth").is_not_null())
+# Ties of many rows, of which some are retrieved before any positive.
+TIES = pl.select(
+    segment=pl.int_range(400) % 3,
+    truth=(pl.int_range(400) * 7919) % 11 < 4,
+    score=((pl.int_range(400) * 104_729) % 23) / 23,
+    weight=(pl.int_range(400) % 16 + 1) / 8,
+).with_columns(best=pl.col("truth").cast(pl.Float64))
+
+
+@pytest.mark.parametrize(
+    ("df", "columns", "options"),
+    [
+        (ROWS, ("truth", "score"), {"by": "segment", "bounds": True}),
+        (TIES, ("truth", "score"), {"by": "segment", "bounds": True}),
+        (TIES, ("truth", "score"), {"weight": "weight", "bounds": True}),
+        (ROWS, ("truth", ["score", "other"]), {"bounds": True, "ascending": True}),
+        (KNOWN, ("truth", "score"), {"by": "segment", "missing": "unretrieved", "bounds": True}),
+        (HOLES, ("truth", "score"), {"by": "segment", "missing": "drop", "thresholds": [0.1, 0.2]}),
+        (ROWS, ("truth", "score"), {"by": "segment", "calibrate": 0.01}),
+        (ROWS, ("truth", "score"), {"by": "segment", "calibrate": 0.9, "weight": "weight"}),
+        (ROWS, ("truth", "score"), {"by": "segment", "calibrate": "pooled"}),
+        (ROWS, ("truth", ["score", "other"]), {"by": "week", "calibrate": "pooled"}),
+        (ROWS, ("truth", "score"), {"model": "segment", "by": "week", "calibrate": "pooled"}),
+        (HOLES, ("truth", "score"), {"by": "segment", "missing": "drop", "calibrate": "pooled"}),
+        (ROWS.clear(), ("truth", "score"), {"bounds": True}),
+        (ROWS.clear(), ("truth", "score"), {"calibrate": 0.5}),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
+)
+def test_segments_are_those_of_polars(kind, df, columns, options):
+    assert_same(kind, frame_prc.average_precision, df, *columns, **options)
+
+
+@pytest.mark.parametrize(
+    ("df", "columns", "options"),
+    [
+        (ROWS, ("truth", "score"), {"by": "segment"}),
+        (TIES, ("truth", "score"), {"by": "segment"}),
+        (TIES, ("truth", "score"), {"by": "segment", "ci_method": "boyd", "bounds": True}),
+        (TIES, ("truth", ["score", "weight"]), {"ascending": True, "ci": 0.5}),
+        (TIES, ("truth", "score"), {"by": "segment", "thresholds": [0.2, 0.5, 0.8]}),
+        (KNOWN, ("truth", "score"), {"by": "segment", "missing": "unretrieved"}),
+        (HOLES, ("truth", "score"), {"by": "segment", "missing": "drop"}),
+        # All positives first, last, or all that there is; and one of them alone.
+        (TIES, ("truth", "best"), {}),
+        (TIES, ("truth", "best"), {"ascending": True}),
+        (TIES.filter("truth"), ("truth", "score"), {}),
+        (TIES[:1], ("truth", "score"), {}),
+        (ROWS.clear(), ("truth", "score"), {}),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
+)
+def test_intervals_are_those_of_polars(kind, df, columns, options):
+    assert_same(kind, frame_prc.average_precision, df, *columns, **{"ci": 0.95, **options})
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro", "samples"])
+@pytest.mark.parametrize(
+    ("df", "columns", "options"),
+    [
+        (ROWS, ("truth", "score"), {"by": ["segment", "week"], "over": "week"}),
+        (ROWS, ("truth", "score"), {"by": "segment", "over": "segment"}),
+        (ROWS, ("truth", ["score", "other"]), {"by": ["week", "segment"], "over": "week"}),
+        (HOLES, ("truth", "score"), {"by": "segment", "over": "segment", "missing": "drop"}),
+        (ROWS.clear(), ("truth", "score"), {"by": "segment", "over": "segment"}),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
+)
+def test_averages_are_those_of_polars(kind, average, df, columns, options):
+    assert_same(kind, frame_prc.average_precision, df, *columns, average=average, **options)
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
+def test_averages_of_weighted_and_binned_rows_are_those_of_polars(kind, average):
+    options = {"by": ["segment", "week"], "over": "segment", "weight": "weight"}
+    options |= {"thresholds": [0.0, 0.15, 0.5]}
+    assert_same(
+        kind, frame_prc.average_precision, ROWS, "truth", "other", average=average, **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"over": "month", "average": "macro"}, ColumnError, "over='month' is not a key"),
+        ({"over": "segment"}, OptionError, "over= is given without average="),
+        (
+            {"over": "segment", "average": "samples", "weight": "weight"},
+            OptionError,
+            "average='samples' with weights does not run inside .*collect them: ",
+        ),
+        (
+            {"over": "segment", "average": "macro", "ci": 0.9},
+            OptionError,
+            "ci= with over= does not run inside .*counts",
+        ),
+        ({"top": 3}, OptionError, "top= does not run inside .*counts"),
+        (
+            {"ci": 0.9, "calibrate": 0.1},
+            OptionError,
+            "ci= with calibrate= does not run inside .*counts",
+        ),
+        ({"ci": 0.9, "weight": "weight"}, OptionError, "ci= of weights .*collect them: "),
+    ],
+)
+def test_errors_are_raised_at_the_call(kind, options, error, says):
+    with pytest.raises(error, match=says):
+        frame_prc.average_precision(kind.make(ROWS), "truth", "score", by="segment", **options)
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    df=frames(SCORES_OR_NONE, FLOAT_WEIGHTS),
+    options=st.sampled_from(
+        [
+            {"bounds": True},
+            {"calibrate": 0.01},
+            {"calibrate": "pooled"},
+            {"over": "segment", "average": "macro"},
+            {"over": "week", "average": "weighted"},
+        ]
+    ),
+)
+def test_duckdb_has_the_segments_of_polars_on_any_frame(df, options):
+    kind = engine_kinds.duckdb_kind()
+    common = {"by": ["segment", "week"], "weight": "weight", "missing": "unretrieved"}
+    expected = frame_prc.average_precision(df, "truth", "score", **common, **options)
+    result = frame_prc.average_precision(kind.make(df), "truth", "score", **common, **options)
+    assert_frame_equal(kind.rows(result), expected, rel_tol=1e-12, abs_tol=1e-12)

@@ -1,0 +1,127 @@
+"""What Spark does for a result: how often it reads the source, and which task sorts what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import engine_kinds
+import numpy as np
+import optional
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import frame_prc
+
+pytestmark = engine_kinds.WARNINGS
+ROWS, PARTITIONS = 6_000, 16
+
+
+@pytest.fixture
+def ranges(monkeypatch):
+    """Cut segments of about 1,000 scores or more."""
+    ranges = optional.require_module("frame_prc._engines.spark_ranges")
+    for name, value in {"_RANGES": 64, "_SAMPLED": 4, "_FEWEST_SAMPLED": 256}.items():
+        monkeypatch.setattr(ranges, name, value)
+
+
+def skewed(giant: float) -> pl.DataFrame:
+    """Return rows of 20 segments, the first with this share of them."""
+    random = np.random.default_rng(5)
+    rare = random.integers(1, 20, ROWS)
+    return pl.DataFrame(
+        {
+            "segment": np.where(random.random(ROWS) < giant, 0, rare),
+            "truth": random.random(ROWS) < 0.2,
+            "score": random.random(ROWS),
+        }
+    )
+
+
+@contextmanager
+def partitions(number: int) -> Iterator[None]:
+    conf = engine_kinds.spark_session().conf
+    before = conf.get("spark.sql.shuffle.partitions")
+    conf.set("spark.sql.shuffle.partitions", str(number))
+    try:
+        yield
+    finally:
+        conf.set("spark.sql.shuffle.partitions", before)
+
+
+def stages() -> set[int]:
+    """Return the stages that Spark remembers."""
+    tracker = engine_kinds.spark_session().sparkContext.statusTracker()
+    jobs = (tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(None))
+    return {stage for job in jobs if job for stage in job.stageIds}
+
+
+def rows_read_from_files(after: int) -> int:
+    """Return how many rows Spark read from files in the stages after one."""
+    protocol = optional.require_module("py4j.protocol")
+    java = engine_kinds.spark_session().sparkContext._jsc  # noqa: SLF001 - has no Python interface
+    total = 0
+    for stage in stages():
+        # A stage that was skipped, because its result was there, is unknown.
+        with suppress(protocol.Py4JJavaError):
+            if stage > after:
+                total += java.sc().statusStore().lastStageAttempt(stage).inputRecords()
+    return total
+
+
+@pytest.mark.usefixtures("ranges")
+@pytest.mark.parametrize("giant", [0.0, 0.8], ids=["even", "skewed"])
+@pytest.mark.parametrize("verb", [frame_prc.curve, frame_prc.average_precision])
+def test_the_source_is_read_twice(tmp_path, verb, giant):
+    kind, df = engine_kinds.spark_kind(), skewed(giant)
+    df.write_parquet(tmp_path / "rows.parquet")
+    source = engine_kinds.spark_session().read.parquet(str(tmp_path / "rows.parquet"))
+    before = max(stages(), default=-1)
+    result = kind.rows(verb(source, "truth", "score", by="segment"))
+    assert rows_read_from_files(after=before) == 2 * ROWS
+    assert_frame_equal(result, verb(df, "truth", "score", by="segment"), rel_tol=1e-12)
+
+
+@pytest.mark.usefixtures("ranges")
+@pytest.mark.parametrize("giant", [0.0, 0.8], ids=["even", "skewed"])
+def test_only_a_large_segment_is_spread_over_tasks(giant):
+    kind = engine_kinds.spark_kind()
+    functions = optional.require_module("pyspark.sql.functions")
+    with partitions(PARTITIONS):
+        curve = frame_prc.curve(
+            kind.make(skewed(giant)), "truth", "score", by="segment", start=None
+        )
+        # Points are where the windows leave them: in the task that sorted them.
+        task = functions.spark_partition_id().alias("task")
+        counted = curve.groupBy("segment", task).count().toArrow()
+    points = pl.DataFrame(pl.from_arrow(counted))
+    tasks = dict(points.group_by("segment").len().iter_rows())
+    if not giant:
+        assert set(tasks.values()) == {1}
+        return
+    assert tasks.pop(0) > PARTITIONS // 2  # by their hashes, one may get no range
+    assert set(tasks.values()) == {1}
+    largest = points.filter(pl.col("segment") == 0)["count"]
+    assert largest.max() < 3 * largest.sum() / PARTITIONS
+
+
+@pytest.mark.usefixtures("ranges")
+def test_keys_that_are_equal_in_a_collation_are_one_segment():
+    kind = engine_kinds.spark_kind()
+    df = skewed(0.8).with_columns(
+        segment=pl.when(pl.col("segment") > 0).then(pl.lit("small")).otherwise(pl.lit("large"))
+    )
+    upper = pl.int_range(ROWS) % 3 == 0
+    mixed = df.with_columns(
+        segment=pl.when(upper).then(pl.col("segment").str.to_uppercase()).otherwise("segment")
+    )
+    collated = kind.make(mixed).selectExpr(
+        "segment COLLATE UTF8_LCASE AS segment", "truth", "score"
+    )
+    table = frame_prc.average_precision(collated, "truth", "score", by="segment")
+    plain = table.selectExpr("lower(segment) COLLATE UTF8_BINARY AS segment", "average_precision")
+    expected = frame_prc.average_precision(df, "truth", "score", by="segment")
+    assert_frame_equal(
+        kind.rows(plain), expected.select("segment", "average_precision"), rel_tol=1e-12
+    )

@@ -1,0 +1,131 @@
+"""Keys of rows in memory that leave out low bits of the scores: only where no two come together."""
+
+from __future__ import annotations
+
+import builtins
+from math import inf, nextafter
+
+import oracle
+import polars as pl
+import pytest
+import strategies  # noqa: F401 - sets how many examples are tried
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import looking
+from polars.testing import assert_frame_equal
+
+import frame_prc
+from frame_prc._ranking import ranking, sorted_keys
+
+# With a score as low as the last one a key of 64 bits has no room for all bits of these scores.
+AFTER_ONE = nextafter(1.0, inf)
+FAR_APART = [3.0, 1.0, 0.25, -1.0, -inf]
+CLOSE = [3.0, AFTER_ONE, 1.0, 0.25, -1e300]
+TRUTHS = st.lists(st.booleans(), min_size=5, max_size=5).filter(any)
+
+
+@pytest.fixture(autouse=True)
+def _looks():
+    with looking(looks=True):
+        yield
+
+
+@pytest.fixture
+def dtypes(monkeypatch):
+    """Return the dtypes of the keys that were sorted at once."""
+    found = []
+    sort = ranking.sorted_keys
+
+    def spy(keys: pl.LazyFrame) -> pl.DataFrame:
+        ordered = sort(keys)
+        found.append(ordered["rank_key"].dtype)
+        return ordered
+
+    monkeypatch.setattr(ranking, "sorted_keys", spy)
+    return found
+
+
+def frame(scores: list[float], truths: list[bool] | None = None) -> pl.DataFrame:
+    truths = truths or [False, True, False, True, False][: len(scores)]
+    return pl.DataFrame({"segment": "a", "truth": truths, "score": scores})
+
+
+def area(rows: pl.DataFrame) -> float:
+    return frame_prc.average_precision(rows, "truth", "score")["average_precision"].item()
+
+
+def expected(rows: pl.DataFrame) -> float | None:
+    found = oracle.average_precision([oracle.Row(r["truth"], r["score"]) for r in rows.to_dicts()])
+    return None if found is None else float(found)
+
+
+def test_scores_far_apart_are_sorted_as_narrow_keys(dtypes):
+    assert area(frame(FAR_APART)) == expected(frame(FAR_APART))
+    assert dtypes == [pl.UInt64]
+
+
+def test_scores_that_come_together_are_sorted_again(dtypes):
+    assert area(frame(CLOSE)) == expected(frame(CLOSE))
+    assert dtypes == [pl.UInt64, pl.Int128]
+
+
+def test_equal_scores_may_come_together(dtypes):
+    # Two zeros are one score. Enough other scores differ that the rows do not seem to repeat them.
+    scores = [0.0, -0.0, *(2.0**power for power in range(-40, 40))]
+    rows = pl.DataFrame({"truth": [True, False] * 41, "score": scores})
+    assert area(rows) == pytest.approx(expected(rows), rel=1e-12)
+    assert dtypes == [pl.UInt64]
+
+
+def test_repeated_scores_are_not_sorted_twice(dtypes):
+    rows = frame([1.0, 1.0, AFTER_ONE, -1e300, -1e300])
+    assert area(rows) == pytest.approx(expected(rows), rel=1e-12)
+    assert dtypes == [pl.Int128]
+
+
+def test_close_scores_of_different_segments_do_not_count(dtypes):
+    rows = frame(CLOSE).with_columns(segment=pl.Series(["a", "a", "b", "b", "b"]))
+    found = frame_prc.average_precision(rows, "truth", "score", by="segment")
+    assert found["average_precision"].to_list() == [0.5, 0.5]
+    assert dtypes == [pl.UInt64]
+
+
+@given(TRUTHS, st.permutations(CLOSE))
+def test_average_precision_of_close_scores_is_that_of_the_oracle(truths, scores):
+    rows = frame(scores, truths)
+    assert area(rows) == pytest.approx(expected(rows), rel=1e-12)
+
+
+def test_counts_of_scores_that_do_not_repeat_are_those_of_groups():
+    rows = frame([*FAR_APART, None], [True, False, True, False, True, False])
+    call = {"by": "segment", "missing": "unretrieved"}
+    found = frame_prc.counts(rows, "truth", "score", **call)
+    assert_frame_equal(found, frame_prc.counts(rows.lazy(), "truth", "score", **call).collect())
+    assert found["neg"].to_list() == [0, 1, 0, 1, 0, 1]
+
+
+def test_a_curve_gives_close_scores_back():
+    found = frame_prc.curve(frame(CLOSE), "truth", "score", start=None)
+    assert found["threshold"].to_list() == sorted(CLOSE, reverse=True)
+
+
+@pytest.mark.parametrize("absent", ["NumPy", "few threads"])
+@pytest.mark.parametrize("names", [["rank_key"], ["rank_key", "weight"]], ids=len)
+def test_keys_sort_the_same_without_numpy(monkeypatch, absent, names):
+    keys = {"rank_key": [3, 2**64 - 1, 0, 2**63, 1], "weight": [0.5, 4.0, 0.25, 2.0, 1.0]}
+    rows = pl.LazyFrame(keys, {"rank_key": pl.UInt64, "weight": pl.Float64}).select(names)
+    with_numpy = sorted_keys.sorted_keys(rows)
+    if absent == "NumPy":
+        load = builtins.__import__
+
+        def refuse(name, *others):
+            if name == "numpy":
+                raise ImportError(name)
+            return load(name, *others)
+
+        monkeypatch.setattr(builtins, "__import__", refuse)
+    else:
+        monkeypatch.setattr(sorted_keys, "_FEW_THREADS", 0)
+    assert_frame_equal(sorted_keys.sorted_keys(rows), with_numpy)
+    assert_frame_equal(with_numpy, rows.collect().sort("rank_key"))
+    assert with_numpy["rank_key"].to_list() == [0, 1, 3, 2**63, 2**64 - 1]

@@ -1,0 +1,266 @@
+"""The page in a real browser, with its strict policy: no error, no request, and right numbers."""
+
+from __future__ import annotations
+
+import json
+
+import optional
+import polars as pl
+import pytest
+from report_cases import KEY, MODELS, hostile, rows
+
+import frame_prc
+
+ROWS = rows(3000, 6)
+TWO = ["weak", "good"]
+CASES = {
+    "two models": (ROWS, TWO, {"by": "segment", "cluster": "day"}),
+    "one model": (ROWS, "good", {}),
+    "weeks": (ROWS, TWO, {"by": pl.col("day").dt.truncate("1w")}),
+    "no positives": (ROWS.with_columns(truth=False), TWO, {"by": "segment"}),
+    "infinite": (ROWS.with_columns(good=1 / (pl.col("good") > 0.7).cast(pl.Float64)), "good", {}),
+    "hostile": (hostile(), MODELS, {"by": KEY, "title": "</title><script>x"}),
+    "many segments": (rows(4000, 250), "good", {"by": "segment"}),
+}
+COUNTS = ["tp", "fp", "fn", "tn"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return a browser without a window, that writes down what happens."""
+    webdriver = optional.require_module("selenium.webdriver")
+    chromium = optional.require_program("chromium")
+    driver = optional.require_program("chromedriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
+        options.add_argument(f"--{argument}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    started.set_window_size(1100, 900)
+    yield started
+    started.quit()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Return a function that writes the page of a case, once."""
+    folder, known = tmp_path_factory.mktemp("pages"), {}
+
+    def page(name):
+        if name not in known:
+            frame, score, options = CASES[name]
+            path = folder / f"{name}.html"
+            known[name], _ = frame_prc.report(frame, path, "truth", score, **options)
+        return known[name]
+
+    return page
+
+
+def until(browser, condition):
+    wait = optional.require_module("selenium.webdriver.support.wait")
+    return wait.WebDriverWait(browser, 60).until(lambda _: condition())
+
+
+def show(browser, path):
+    """Open a page, and wait until its pictures are drawn."""
+    browser.get_log("performance")
+    browser.get_log("browser")
+    browser.get(path.as_uri())
+    until(browser, lambda: browser.execute_script("return document.body.dataset.drawn") == "yes")
+
+
+def find(browser, selector):
+    return browser.find_element("css selector", selector)
+
+
+def texts(browser, selector):
+    """Return the texts of all elements, in one call."""
+    script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+    return browser.execute_script(script, selector)
+
+
+def requests(browser):
+    entries = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = [entry for entry in entries if entry["method"] == "Network.requestWillBeSent"]
+    urls = {entry["params"]["request"]["url"] for entry in sent}
+    return {url for url in urls if not url.startswith(("data:", "blob:"))}
+
+
+def keys(browser, *typed):
+    """Type into the element that has the focus."""
+    browser.switch_to.active_element.send_keys(*typed)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", CASES)
+def test_a_page_opens_without_an_error_or_a_request(browser, pages, name, scheme):
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    show(browser, pages(name))
+    assert browser.get_log("browser") == []
+    assert requests(browser) == {pages(name).as_uri()}
+    assert browser.title != "broken"
+    pictures = browser.find_elements("css selector", "figure:not([hidden]) svg.marks")
+    assert len(pictures) == (1 if name == "no positives" else 3)
+    assert all(picture.size["width"] > 200 for picture in pictures)
+    width = browser.execute_script("return document.documentElement.scrollWidth")
+    assert width <= browser.execute_script("return innerWidth")
+
+
+def test_names_are_shown_as_they_are(browser, pages):
+    show(browser, pages("hostile"))
+    assert find(browser, "h1").text == "</title><script>x"
+    names = texts(browser, "#scorecard tbody bdi")
+    assert "${x} {{ y }} {% z %}" in names
+    assert "<\u2060script>document.title = …en'<\u2060/script>" in names  # cut in the middle
+    assert len(names) == 8
+
+
+def test_axe_finds_no_serious_fault(browser, pages):
+    axe = optional.require_module("axe_core_python.selenium").Axe()
+    for name in ("two models", "no positives", "many segments"):
+        show(browser, pages(name))
+        # By the protocol of the browser's own tools: the page allows no other script.
+        browser.execute_cdp_cmd("Runtime.evaluate", {"expression": axe.axe_script})
+        done = browser.execute_cdp_cmd(
+            "Runtime.evaluate",
+            {"expression": "axe.run().then(r => JSON.stringify(r.violations))",
+             "awaitPromise": True, "returnByValue": True},
+        )  # fmt: skip
+        violations = json.loads(done["result"]["value"])
+        serious = [v for v in violations if v["impact"] in ("serious", "critical")]
+        assert [(v["id"], [n["html"] for n in v["nodes"]]) for v in serious] == []
+
+
+# --- what the reader does ------------------------------------------------------------------------
+
+
+def cells(browser):
+    """Return the cells of each row of the table of counts."""
+    names = ["model", *COUNTS, "predicted", "predicted_rate", "precision", "recall", "f_score"]
+    found = texts(browser, "#counts tbody tr > *")
+    return [
+        dict(zip(names, found[i : i + len(names)], strict=True))
+        for i in range(0, len(found), len(names))
+    ]
+
+
+def expected(threshold, segment):
+    """Return what the table of counts shall say."""
+    own = ROWS if segment is None else ROWS.filter(segment=segment)
+    points = own.prc.operating_points("truth", TWO, threshold=threshold).to_dicts()
+    by_model = {point["model"]: point for point in points}
+    return [
+        {"model": model}
+        | {name: f"{by_model[model][name]:,}" for name in COUNTS}
+        | {"predicted": f"{by_model[model]['tp'] + by_model[model]['fp']:,}"}
+        | {name: f"{by_model[model][name]:.3f}" for name in
+           ("predicted_rate", "precision", "recall", "f_score")}
+        for model in TWO
+    ]  # fmt: skip
+
+
+def test_the_slider_shows_operating_points_by_keyboard_alone(browser, pages):
+    show(browser, pages("two models"))
+    key = optional.require_module("selenium.webdriver").Keys
+    marks = """return [...document.querySelectorAll('#curves svg .mark-symbol path')]
+      .map(mark => mark.getAttribute('transform')).join()"""
+    seen = set()
+    browser.execute_script("document.getElementById('threshold').focus()")
+    for typed in (key.HOME, key.ARROW_RIGHT * 40, key.PAGE_UP):
+        keys(browser, typed)
+        threshold = float(find(browser, "#near").get_property("value"))
+        assert find(browser, "#threshold").get_attribute("aria-valuetext") == str(threshold)
+        assert cells(browser) == expected(threshold, None)
+        places = until(browser, lambda: browser.execute_script(marks))
+        until(browser, lambda: browser.execute_script(marks) not in seen)
+        seen.add(places)
+    keys(browser, key.TAB)  # to the number
+    assert browser.switch_to.active_element.get_attribute("id") == "near"
+    keys(browser, key.CONTROL + "a")
+    keys(browser, "0.5", key.TAB)
+    assert float(find(browser, "#near").get_property("value")) == 0.5
+    keys(browser, "s0003")  # in the list of segments
+    assert cells(browser) == expected(0.5, "s0003")
+    assert browser.get_log("browser") == []
+
+
+def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
+    show(browser, pages("two models"))
+    key = optional.require_module("selenium.webdriver").Keys
+    summary = ROWS.prc.summary("truth", TWO, by="segment").filter(model="good")
+    column = next(
+        place
+        for place, head in enumerate(texts(browser, "#scorecard thead th"))
+        if head == "goodCalibrated AP"
+    )
+    browser.execute_script(
+        f"document.querySelectorAll('#scorecard thead button')[{column}].focus()"
+    )
+    for descending in (False, True):
+        keys(browser, key.ENTER)
+        ordered = summary.sort("calibrated_average_precision", descending=descending)
+        assert texts(browser, "#scorecard tbody bdi") == ordered["segment"].to_list()
+        sorted_by = find(browser, "#scorecard th[aria-sort]").get_attribute("aria-sort")
+        assert sorted_by == ("descending" if descending else "ascending")
+    shown = texts(browser, f"#scorecard tbody tr > :nth-child({column + 1})")
+    areas = [
+        f"{row['calibrated_average_precision']:.3f} "
+        f"[{row['calibrated_ci_low']:.3f}, {row['calibrated_ci_high']:.3f}]"
+        for row in frame_prc.summary(
+            ROWS, "truth", TWO, by="segment", cluster="day"
+        ).filter(model="good").sort("calibrated_average_precision", descending=True).to_dicts()
+    ]  # fmt: skip
+    assert shown == areas
+    browser.execute_script("document.getElementById('filter').focus()")
+    keys(browser, "S0002")
+    assert texts(browser, "#scorecard tbody bdi") == ["s0002"]
+    assert "1 of 6 segments" in find(browser, "#count").text
+    legend = "return [...document.querySelectorAll('#curves svg text')].map(t => t.textContent)"
+    before = "s0002" in browser.execute_script(legend)
+    browser.execute_script("document.querySelector('#scorecard tbody input').focus()")
+    keys(browser, key.SPACE)
+    until(browser, lambda: ("s0002" in browser.execute_script(legend)) != before)
+    assert browser.get_log("browser") == []
+
+
+def test_nothing_chosen_leaves_no_picture_and_no_error(browser, pages):
+    show(browser, pages("one model"))
+    browser.execute_script("""
+        for (const box of document.querySelectorAll('#scorecard tbody input:checked')) box.click();
+        """)
+    until(browser, lambda: not find(browser, "#curves").is_displayed())
+    assert browser.get_log("browser") == []
+
+
+def test_many_segments_are_paged_and_the_pictures_say_what_they_show(browser, pages):
+    show(browser, pages("many segments"))
+    assert len(texts(browser, "#scorecard tbody tr")) == 50
+    assert find(browser, "#page").text == "Page 1 of 5"
+    find(browser, "#after").click()
+    assert texts(browser, "#scorecard tbody bdi")[0] == "s0050"
+    warnings = " ".join(texts(browser, ".warning"))
+    assert "segments: the 20 worst, the 20 best and the 20 largest." in warnings
+
+
+@pytest.mark.parametrize("name", ["areas", "curves", "thresholds"])
+def test_pictures_and_tables_can_be_saved(browser, pages, tmp_path, name):
+    options = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", options)
+    show(browser, pages("two models"))
+    for button in browser.find_elements("css selector", f"#{name} .save button"):
+        button.click()
+    table = "scorecard" if name == "areas" else name
+    files = [tmp_path / f"{name}.png", tmp_path / f"{name}.svg", tmp_path / f"{table}.csv"]
+    until(browser, lambda: all(file.is_file() for file in files))
+    png, svg, csv = files
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert svg.read_text().startswith("<svg")
+    saved = pl.read_csv(csv)
+    assert saved.height > 1
+    if name == "areas":
+        summary = ROWS.prc.summary("truth", TWO, by="segment", cluster="day").filter(model="good")
+        found = saved["good: Calibrated AP low"].to_list()
+        assert found == pytest.approx(summary["calibrated_ci_low"].to_list(), rel=1e-12)
+    assert browser.get_log("browser") == []

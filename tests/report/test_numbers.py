@@ -1,0 +1,235 @@
+"""The numbers of a report: those of the other verbs, on any kind of frame, in a form that lasts."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+import polars as pl
+import polars.testing
+import pytest
+from engine_kinds import duckdb_kind
+from jsonschema import Draft202012Validator
+from kinds import every_kind
+from report_cases import HOSTILE, KEY, MODELS, hostile, rows
+
+import frame_prc
+from frame_prc import FileError, OptionError
+
+ROWS = rows(900, 4)
+TWO = ["weak", "good"]
+BY = {"by": "segment"}
+COUNTED = {"score": "threshold", "pos": "pos", "neg": "neg"}
+SCHEMA = json.loads(resources.files(frame_prc).joinpath("_report/report.schema.json").read_text())
+MISSING = ROWS.with_columns(good=pl.when(pl.int_range(pl.len()) % 9 > 0).then("good"))
+
+
+def numbers(frame, folder, *columns, **options):
+    """Return the numbers of a report, whose form is checked."""
+    [path] = frame_prc.report(frame, folder / "report.json", *columns, **options)
+    found = json.loads(path.read_text(encoding="utf-8"))
+    Draft202012Validator(SCHEMA).validate(found)
+    return found
+
+
+def flat(records):
+    """Return records with the keys of their segments beside the other columns."""
+    return [
+        {key: value for key, value in record.items() if key != "segment"}
+        | (record.get("segment") or {})
+        for record in records
+    ]
+
+
+def same(records, table):
+    """Compare records with a table, in any order of rows and columns."""
+    found = pl.DataFrame(flat(records), infer_schema_length=None)
+    keys = [name for name in ("level", "model", "segment", "model_a") if name in table.columns]
+    frame_of = found.select(table.columns).cast(dict(table.schema)).sort(keys)
+    pl.testing.assert_frame_equal(frame_of, table.sort(keys), rel_tol=1e-12)
+
+
+def test_the_schema_is_one():
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@every_kind
+@pytest.mark.parametrize("options", [{}, {"cluster": "day", "ci": 0.9, "calibrate": 0.2}], ids=str)
+def test_tables_are_those_of_the_other_verbs(kind, tmp_path, options):
+    found = numbers(kind.make(ROWS), tmp_path, "truth", TWO, **BY, **options)
+    summary = ROWS.prc.summary("truth", TWO, overall=True, **BY, **options)
+    same(found["scorecard"], summary)
+    given = {"calibrate": "pooled", "adjust": "holm", **options}
+    same(found["differences"], ROWS.prc.compare("truth", TWO, **BY, **given))
+    plain = {name: value for name, value in given.items() if name != "calibrate"}
+    same(found["models"], ROWS.prc.compare("truth", TWO, **plain))
+    against = ROWS.prc.compare("truth", TWO, against="overall", **BY, **given)
+    same(found["against_all"], against)
+    if "cluster" in options:
+        assert found["heterogeneity"] == []
+    else:
+        spread = ROWS.prc.heterogeneity("truth", TWO, **BY).to_dicts()
+        for record, row in zip(found["heterogeneity"], spread, strict=True):
+            assert record["best"] == {"segment": row["best_segment"]}
+            assert record["gap"] == pytest.approx(row["gap"], rel=1e-12)
+
+
+@every_kind
+def test_thresholds_are_operating_points(kind, tmp_path):
+    found = numbers(kind.make(ROWS), tmp_path, "truth", TWO, **BY)
+    assert len(found["thresholds"]) == 2 * 5
+    grid = found["thresholds"][0]["threshold"]
+    assert len(grid) >= 100
+    by_segment = ROWS.prc.operating_points("truth", TWO, threshold=grid, **BY)
+    of_all = ROWS.prc.operating_points("truth", TWO, threshold=grid)
+    for line in found["thresholds"]:
+        table = of_all if line["segment"] is None else by_segment.filter(**line["segment"])
+        own = table.filter(model=line["model"]).sort("threshold", descending=True)
+        for name in ("threshold", "tp", "fp", "fn", "tn", "precision", "recall", "predicted_rate"):
+            assert line[name] == own[name].to_list()
+        assert line["F1"] == pytest.approx(own["f_score"].to_list(), rel=1e-12)
+
+
+def test_curves_are_those_of_the_verb(tmp_path):
+    found = numbers(ROWS, tmp_path, "truth", TWO, **BY)
+    curve = ROWS.prc.curve("truth", TWO, keep=300, **BY).filter(segment="s0001", model="good")
+    line = next(
+        line
+        for line in found["curves"]
+        if line["segment"] == {"segment": "s0001"} and line["model"] == "good"
+    )
+    assert line["recall"] == curve["recall"].to_list()
+    assert line["precision"] == curve["precision"].to_list()
+    assert line["threshold"] == ["Infinity", *curve["threshold"][1:]]
+
+
+# --- what can be evaluated -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [lambda df: df, pl.DataFrame.lazy, pl.DataFrame.to_pandas])
+def test_counts_have_the_numbers_of_their_rows(tmp_path, make):
+    counts = ROWS.prc.counts("truth", "good", **BY)
+    found = numbers(make(counts), tmp_path, **COUNTED, **BY)
+    same(
+        [record | {"model": "x"} for record in found["scorecard"]],
+        ROWS.prc.summary("truth", "good", overall=True, **BY),
+    )
+    assert found["against_all"] == found["differences"] == found["models"] == []
+    assert "not tested" in found["findings"][1]["text"]
+
+
+def test_a_relation_is_collected_as_counts(tmp_path):
+    relation = duckdb_kind().make(ROWS)
+    found = numbers(relation, tmp_path, "truth", TWO, **BY)
+    same(found["scorecard"], ROWS.prc.summary("truth", TWO, overall=True, **BY))
+    assert found["evaluated"]["truth"] == "truth"
+    assert "not tested" in found["findings"][0]["text"]
+    with pytest.raises(OptionError, match="cluster= does not run inside a DuckDB relation"):
+        frame_prc.report(relation, tmp_path / "report.json", "truth", TWO, cluster="day")
+
+
+def test_long_data_have_the_models_of_their_column(tmp_path):
+    long = ROWS.unpivot(TWO, index=["truth", "segment"], variable_name="m", value_name="score")
+    found = numbers(long, tmp_path, "truth", "score", model="m", **BY)
+    same(found["scorecard"], ROWS.prc.summary("truth", TWO, overall=True, **BY))
+    assert found["evaluated"]["models"] == ["good", "weak"]
+    assert "good has the largest average precision" in found["findings"][0]["text"]
+
+
+def test_rows_that_lack_a_score_are_left_out_for_all_models(tmp_path):
+    found = numbers(MISSING, tmp_path, "truth", TWO, missing="drop", **BY)
+    assert found["evaluated"]["n_dropped"] == 100
+    complete = MISSING.drop_nulls("good").prc.summary("truth", TWO, overall=True, **BY)
+    same(found["scorecard"], complete.with_columns(n_dropped=None).drop("n_dropped"))
+    kept = numbers(MISSING, tmp_path, "truth", TWO, missing="unretrieved", **BY)
+    assert kept["evaluated"]["n"] == ROWS.height
+
+
+@pytest.mark.parametrize("score", ["good", {"new": "good"}, TWO])
+@pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"ascending": True}], ids=str)
+def test_without_keys_there_is_one_segment(tmp_path, score, options):
+    weighted = ROWS.with_columns(w=pl.lit(2.5))
+    found = numbers(weighted, tmp_path, "truth", score, **options)
+    assert [finding["about"] for finding in found["findings"]] == ["models"]
+    assert {line["segment"] is None for line in found["thresholds"]} == {False}
+    assert found["evaluated"]["n_segments"] == 1
+    expected = weighted.prc.average_precision("truth", score, **options)["average_precision"]
+    areas = [r["average_precision"] for r in found["scorecard"] if r["level"] == "segment"]
+    assert sorted(areas) == pytest.approx(sorted(expected), rel=1e-12)
+
+
+EDGES = {
+    "no positives": ROWS.with_columns(truth=False),
+    "no negatives": ROWS.with_columns(truth=True),
+    "one row": ROWS.head(1),
+    "one score": ROWS.with_columns(good=0.5, weak=0.5),
+    "infinite": ROWS.with_columns(good=1 / (pl.col("good") > 0.7).cast(pl.Float64)),
+    "Float32": ROWS.with_columns(pl.col(*TWO).cast(pl.Float32)),
+    "integers": ROWS.with_columns((pl.col(*TWO) * 10).cast(pl.Int16)),
+    "NaN keys": ROWS.with_columns(segment=pl.Series([float("nan"), None, 1.0] * 300)),
+    "dates": ROWS.with_columns(segment="day"),
+    "null": ROWS.with_columns(segment=pl.lit(None, pl.String)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_edges_have_numbers_and_a_page(tmp_path, name):
+    page, path = EDGES[name].prc.report(tmp_path / "report.html", "truth", TWO, **BY)
+    found = json.loads(path.read_text(encoding="utf-8"))
+    Draft202012Validator(SCHEMA).validate(found)
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert found["findings"]
+
+
+def test_hostile_keys_are_in_the_numbers_as_they_are(tmp_path):
+    found = numbers(hostile(), tmp_path, "truth", MODELS, by=KEY)
+    keys = {record["segment"][KEY] for record in found["differences"]}
+    assert keys == set(HOSTILE)
+    assert found["evaluated"]["models"] == MODELS
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def test_the_page_replaces_only_numbers_that_a_report_wrote(tmp_path):
+    beside = tmp_path / "report.json"
+    beside.write_text('{"mine": 1}')
+    with pytest.raises(FileError, match="exists and was not written by frame_prc"):
+        ROWS.prc.report(tmp_path / "report.html", "truth", "good")
+    assert beside.read_text() == '{"mine": 1}'
+    ROWS.prc.report(beside, "truth", "good")
+    assert ROWS.prc.report(str(tmp_path / "report.html"), "truth", "good")[1] == beside
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "text"),
+    [
+        ("report.pdf", FileError, "has the suffix '.pdf'"),
+        ("report", FileError, "has no suffix"),
+        ("no/report.html", FileError, "folder .* does not exist"),
+        (b"report.html", OptionError, "path= is of type bytes"),
+        (ROWS, OptionError, "path= is of type .*DataFrame"),
+    ],
+    ids=str,
+)
+def test_a_path_that_cannot_be_written_is_an_error(tmp_path, monkeypatch, path, error, text):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=text):
+        ROWS.prc.report(path, "truth", "good")
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("module", ["altair", "jinja2", "vl_convert"])
+def test_the_page_names_a_package_that_is_missing(tmp_path, monkeypatch, module):
+    find = frame_prc._request.packages.find_spec  # noqa: SLF001
+    missing = lambda name: None if name == module else find(name)  # noqa: E731
+    monkeypatch.setattr("frame_prc._request.packages.find_spec", missing)
+    with pytest.raises(OptionError, match=r"needs .*, which is not installed\. Hint: pip"):
+        ROWS.prc.report(tmp_path / "report.html", "truth", "good")
+    assert ROWS.prc.report(tmp_path / "report.json", "truth", "good")
+
+
+def test_more_models_than_colours_are_an_error(tmp_path):
+    models = {f"m{i}": pl.col("good") * (i + 1) for i in range(8)}
+    with pytest.raises(frame_prc.DataError, match="8 models"):
+        ROWS.prc.report(tmp_path / "report.json", "truth", models)

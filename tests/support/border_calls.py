@@ -1,0 +1,73 @@
+"""A call of every public function that takes a frame, for frames that come from other packages."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import frame_prc
+
+ROWS = pl.DataFrame(
+    {
+        "region": ["b", "a", None, "b", "a", None] * 2,
+        "late": [True, False, True, False, True, False] * 2,
+        "score": [0.9, 0.4, 0.4, 0.2, 0.7, 0.1, 0.8, 0.5, 0.3, 0.25, 0.6, 0.0],
+        "other": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.9, 0.8, 0.7, 0.65, 0.55, 0.45],
+        "kind": ["cat", "dog", "cat", "dog", "cat", "dog"] * 2,
+    }
+)
+OF_ROWS = {"truth": "late", "score": "score", "by": "region"}
+
+
+def _of_rows(verb: str, **asked: Any) -> Callable[[Any], Any]:
+    return lambda frame: getattr(frame_prc, verb)(frame, **{**OF_ROWS, **asked})
+
+
+def _chart(chart: Any) -> str:
+    return json.dumps(chart.to_dict(), sort_keys=True)
+
+
+def _written(frame: Any) -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = frame_prc.write_ggplot(frame, Path(folder) / "late.tsv", **OF_ROWS)
+        return [path.read_text() for path in paths]
+
+
+def _reported(frame: Any) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        (path,) = frame_prc.report(frame, Path(folder) / "late.json", **OF_ROWS)
+        return path.read_text(encoding="utf-8")
+
+
+# What gives a frame of the kind that came in, and what gives something else.
+TABLES: dict[str, Callable[[Any], Any]] = {
+    "auc": _of_rows("auc"),
+    "average_precision": _of_rows("average_precision", ci=0.9),
+    "band": _of_rows("band", recalls=3, replicates=5, seed=1),
+    "compare": _of_rows("compare", score=["score", "other"]),
+    "counts": _of_rows("counts"),
+    "curve": _of_rows("curve"),
+    "heterogeneity": _of_rows("heterogeneity"),
+    "one_vs_rest": lambda frame: frame_prc.one_vs_rest(
+        frame, "kind", {"cat": "score", "dog": "other"}, by="region"
+    ),
+    "operating_points": _of_rows("operating_points", recall=0.5),
+    "summary": _of_rows("summary", overall=True),
+}
+OTHERS: dict[str, Callable[[Any], Any]] = {
+    "on": lambda frame: frame_prc.on(frame).quantile_thresholds("score", 3),
+    "report": _reported,
+    "plot": lambda frame: _chart(_of_rows("plot")(frame)),
+    "plot_summary": lambda frame: _chart(_of_rows("plot_summary")(frame)),
+    "quantile_thresholds": lambda frame: frame_prc.quantile_thresholds(frame, "score", 3),
+    "write_ggplot": _written,
+}
+
+every_table = pytest.mark.parametrize("verb", TABLES)
+every_other = pytest.mark.parametrize("verb", OTHERS)
