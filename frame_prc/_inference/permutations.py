@@ -46,15 +46,9 @@ def p_values(cells: pl.LazyFrame, resampling: Resampling, *, in_memory: bool) ->
     def evaluate(cells: pl.DataFrame) -> pl.DataFrame:
         # Without a seed all segments share one that is new each time.
         seed = randbits(64) if resampling.seed is None else resampling.seed
-        shapes = _by_shape(cells)
-        total = len(shapes) * resampling.replicates
         # Invalid values may get here before the checks report them; NumPy need not warn of them.
-        with np.errstate(all="ignore"), progress_bar("permutations", total) as progress:
-            rows = [
-                (segment, p_value)
-                for shape, observed in shapes.items()
-                for segment, p_value in _tested(shape, observed, seed, resampling, progress)
-            ]
+        with np.errstate(all="ignore"):
+            rows = _every_segment(_by_shape(cells), seed, resampling)
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     return in_python(cells, evaluate, schema, in_memory=in_memory)
@@ -77,6 +71,18 @@ def _by_shape(cells: pl.DataFrame) -> dict[_Shape, list[tuple[int, float]]]:
             observed = shape.average_precisions(part["found"].to_numpy()[None, :])
             shapes[shape].append((segment, float(observed[0])))
     return shapes
+
+
+def _every_segment(
+    shapes: dict[_Shape, list[tuple[int, float]]], seed: int, resampling: Resampling
+) -> list[tuple[int, float]]:
+    """Return each segment with its p-value."""
+    with progress_bar("permutations", len(shapes) * resampling.replicates) as progress:
+        return [
+            tested
+            for shape, observed in shapes.items()
+            for tested in _tested(shape, observed, seed, resampling, progress)
+        ]
 
 
 def _tested(

@@ -15,7 +15,8 @@ def sorted_keys(rows: pl.LazyFrame) -> pl.DataFrame:
     """Return rows in ascending order of their column ``rank_key``."""
     found = rows.collect().rechunk()
     keys = found["rank_key"]
-    if keys.dtype != pl.UInt64 or pl.thread_pool_size() > _FEW_THREADS:
+    # Only rows that the checks refuse have no key.
+    if keys.dtype != pl.UInt64 or keys.has_nulls() or pl.thread_pool_size() > _FEW_THREADS:
         return found.sort("rank_key")
     try:
         import numpy as np  # noqa: PLC0415 - optional, and takes long to import

@@ -413,9 +413,9 @@ def models_to_compare(request: Request, baseline: str | None) -> list[str]:
         raise OptionError(
             "score= names one model",
             "two or more",
-            "pass them as a list of columns, or as {name: column}; against='rest' compares the "
+            "pass them as a list of columns, or as {name: column}; against='others' compares the "
             "segments of one model",
-            shell_hint="-s one -s two compares two models; --against rest, the segments of one",
+            shell_hint="-s one -s two compares two models; --against others, the segments of one",
         )
     check_baseline(baseline, models)
     return models

@@ -147,5 +147,5 @@ def _shared_clusters(count: int) -> DataError:
     return DataError(
         f"cluster= has clusters with rows in several segments: {count} rows are in such clusters",
         "clusters that lie within a segment, since the segments are taken as independent",
-        "compare(..., against='rest', cluster=...) takes clusters across segments into account",
+        "compare(..., against='others', cluster=...) takes clusters across segments into account",
     )

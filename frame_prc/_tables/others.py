@@ -1,4 +1,4 @@
-"""Segments beside others: the rest, all rows, a named segment, or the one before."""
+"""Segments beside others: the rest, all rows, other segments, a named one, or the one before."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from frame_prc._request.specs import Comparison
 from frame_prc._rows.checks import Check, with_checks
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.models import CANCELLED, above_rounding
+from frame_prc._tables.other_segments import beside_other_segments
 from frame_prc._tables.rest import rest_of_each_segment
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest, shown
 
@@ -44,6 +45,9 @@ def beside_others(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
         table = _rest(rows, comparison)
     elif against == "overall":
         table = _overall(rows, comparison)
+    elif against == "others":
+        difference = {"variance_of_difference": "variance"}
+        table = beside_other_segments(rows, comparison).rename(_NAMES_A).rename(difference)
     else:
         table = _other_segment(rows, comparison)
     named = against if isinstance(against, str) else _in_words(against)

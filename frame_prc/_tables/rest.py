@@ -76,7 +76,7 @@ def _check_work(segments: pl.DataFrame, used: pl.DataFrame) -> None:
             f"against='rest' would evaluate {work:,} rows: {segments.height:,} segments times "
             f"{used.height:,} rows",
             f"up to {_MOST_ROWS:,}",
-            "against='overall' compares each segment with all rows, which it evaluates once",
+            "against='others' compares with the mean of the others, each evaluated once",
         )
 
 

@@ -339,8 +339,8 @@ OPTIONS: dict[str, Option] = {
     "baseline": Option(str, "Compare all other models with this one.", "MODEL"),
     "against": Option(
         str,
-        "Compare each segment with the rest, with all rows, with the one before, with random "
-        "orders of its labels, or with a named one.",
+        "Compare each segment with the others, with the rest as one list, with all rows, with the "
+        "one before, with random orders of its labels, or with a named one.",
         "|".join([*get_args(NamedAgainst), "KEY=VALUE"]),
         values=get_args(NamedAgainst),
         parse=none_or,

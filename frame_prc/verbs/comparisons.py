@@ -121,9 +121,13 @@ def compare(
     baseline
         The name of a model. Each other model is compared with it, instead of each with each.
     against
-        What each segment is compared with; each model is compared with itself. ``"rest"``: all rows
-        outside it. The work is rows times segments: 400,000 rows in 2,000 segments take a minute or
-        two, and a product above 4 billion is an error. ``"overall"``: all rows, including its own.
+        What each segment is compared with; each model is compared with itself. ``"others"``: the
+        other segments, each ranked by itself; ``ap_b`` is the mean of their areas, weighted by
+        their positives, which are taken as given. ``"rest"``: all rows outside it, ranked as one
+        list. The work is rows times segments: 400,000 rows in 2,000 segments take a minute or two,
+        and a product above 4 billion is an error. ``"overall"``: all rows, including its own, as
+        one list. If scores are higher where positives are more frequent, one list is easier to rank
+        than its segments, and all of them may look worse than it: then compare with the others.
         ``"previous"``: the segment before it in the order of the last key in ``by``, such as the
         week before, among those with the same other keys; a segment that does not occur is skipped,
         and a null key has no place in this order. A dictionary such as ``{"region": "north"}``: the
@@ -133,10 +137,7 @@ def compare(
         Then ``ap_b`` is ``random_average_precision`` as in :func:`summary`, and the p-value is
         one-sided: ``(1 + hits) / (1 + replicates)``, with hits the random orders whose average
         precision is at least ``ap_a``, up to a relative rounding error of 1e-12. Scores, ties and
-        weights stay with their rows; only labels move. Rows of several segments, as in ``"rest"``
-        and ``"overall"``, are ranked as one list. If scores are higher where positives are more
-        frequent, that list is easier to rank than a segment, and all segments may look worse than
-        it: then compare with a named segment, or use :func:`heterogeneity`.
+        weights stay with their rows; only labels move.
     measure
         ``"calibrated"``: compare the calibrated average precision, with both sides at the same
         prevalence. ``"average_precision"``: compare it as it is; it grows with the prevalence, so

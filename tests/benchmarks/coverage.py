@@ -137,7 +137,8 @@ class Groups:
     """Groups of rows of one score model at different prevalences, as in a comparison of segments.
 
     ``separation`` is that of the last group; the others have 1.5. Clusters have a row of every
-    group, with scores that share half their variance.
+    group, with scores that share half their variance. With ``base_rates`` scores are the log odds
+    of being positive, given the group.
     """
 
     prevalences: tuple[float, ...]
@@ -147,6 +148,7 @@ class Groups:
     clusters: bool = False
     draws: int = 1000
     measure: str = "calibrated"
+    base_rates: bool = False
 
     def rates(self) -> dict[str, object]:
         """Return how often the last group differs at 5 %, and the group before it."""
@@ -171,6 +173,7 @@ class Groups:
         return {
             "against": self.against,
             "measure": self.measure,
+            "base rates": "in the scores" if self.base_rates else "",
             "clusters": "given" if self.clusters else "",
             "prevalences": ", ".join(map(str, self.prevalences)),
             "rows each": self.rows,
@@ -189,7 +192,10 @@ class Groups:
             noise = (own + shared) / np.sqrt(2) if self.clusters else own
             separation = self.separation if name == names[-1] else 1.5
             cluster = np.arange(self.rows)
-            columns = {"truth": truth, "score": noise + separation * truth, "cluster": cluster}
+            score = noise + separation * truth
+            if self.base_rates:
+                score = 1.5 * (score - 0.75) + np.log(prevalence / (1 - prevalence))
+            columns = {"truth": truth, "score": score, "cluster": cluster}
             frames.append(pl.DataFrame(columns).with_columns(group=pl.lit(name)))
         return pl.concat(frames)
 
@@ -311,12 +317,17 @@ def calibrations() -> Iterator[Scenario]:
 def groups() -> Iterator[Groups]:
     """Yield the comparisons of segments that are simulated."""
     unequal = (0.05, 0.05, 0.2)
-    for against in ("rest", "overall", "named", "previous"):
+    for against in ("others", "rest", "overall", "named", "previous"):
         yield Groups(unequal, 2000, against)
+    for against in ("others", "rest", "overall", "named"):
+        yield Groups(unequal, 2000, against, base_rates=True)
     yield Groups(unequal, 2000, "rest", measure="average_precision")
     yield Groups((0.2, 0.1, 0.05, 0.02), 2500, "rest")
+    yield Groups((0.2, 0.1, 0.05, 0.02), 2500, "others")
+    yield Groups(unequal, 2000, "others", clusters=True)
     yield Groups(unequal, 2000, "rest", clusters=True)
     yield Groups(unequal, 2000, "named", clusters=True)
+    yield Groups(unequal, 2000, "others", separation=1.1)
     yield Groups(unequal, 2000, "rest", separation=1.1)
     yield Groups(unequal, 2000, "named", separation=1.1)
 

@@ -130,7 +130,7 @@ USAGE = [
     (
         "compare rows.csv -t late -s score",
         "--score names one model. Allowed: two or more. Hint: -s one -s two compares two models; "
-        "--against rest, the segments of one.",
+        "--against others, the segments of one.",
     ),
     (
         "compare rows.csv -t late -s score,other --baseline x",

@@ -40,6 +40,8 @@ CALLS = [
     ("compare", {"score": ["score", "other"], "weight": "weight"}),
     ("compare", {"against": "rest"}),
     ("compare", {"against": "rest", "cluster": "user"}),
+    ("compare", {"against": "others"}),
+    ("compare", {"against": "others", "cluster": "user"}),
     ("compare", {"against": "overall"}),
     ("compare", {"against": "random", "replicates": 9, "seed": 1}),
     ("counts", {"weight": "weight", "squares": True}),

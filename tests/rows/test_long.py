@@ -193,6 +193,7 @@ def test_models_are_in_the_order_of_their_dtype(dtype):
         ("average_precision", {"calibrate": "pooled"}),
         ("band", {"recalls": 3, "replicates": 5, "seed": 1}),
         ("compare", {"against": "rest"}),
+        ("compare", {"against": "others", "cluster": "user"}),
         ("compare", {"against": "overall", "cluster": "user"}),
         ("compare", {"against": "random", "replicates": 5, "seed": 1}),
         ("counts", {"thresholds": [0.0, 0.5]}),

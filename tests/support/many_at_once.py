@@ -121,6 +121,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"score": ["score", "other"]},
         {"score": ["score", "other"], "cluster": "user"},
         {"by": "segment", "against": "rest"},
+        {"by": "segment", "against": "others", "cluster": "user"},
         {"by": "segment", "against": "previous", "cluster": "user"},
         {"by": "segment", "against": "random", "replicates": 5, "seed": 1},
         {"score": ["score", "other"], "by": "segment", "over": "segment"},

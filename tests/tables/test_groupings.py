@@ -70,7 +70,7 @@ def test_each_grouping_is_as_in_a_call_of_its_own(kind, verb, options):
 
 
 @every_kind
-@pytest.mark.parametrize("against", ["rest", "overall", {"day": 1}, "previous"])
+@pytest.mark.parametrize("against", ["others", "rest", "overall", {"day": 1}, "previous"])
 def test_segments_of_each_grouping_are_compared(kind, against):
     asked = {"score": "score", "against": against}
     groupings = [["day"], ["region", "day"]]
@@ -240,7 +240,7 @@ def test_a_key_may_be_called_grouping_without_several():
 
 
 @every_kind
-@pytest.mark.parametrize("against", ["rest", "overall", "previous"])
+@pytest.mark.parametrize("against", ["others", "rest", "overall", "previous"])
 def test_all_rows_have_no_segments_to_compare(kind, against):
     with pytest.raises(OptionError, match="is given with a grouping of all rows in by="):
         frame_prc.compare(kind.make(DF), "truth", "score", by=[["region"], []], against=against)

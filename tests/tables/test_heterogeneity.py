@@ -324,7 +324,7 @@ def test_segments_are_compared_at_one_prevalence(kind):
 @every_kind
 def test_clusters_across_segments_are_refused(kind):
     df = many_segments().with_columns(user=pl.col("user") // 3)
-    says = "clusters with rows in several segments: .* Hint: compare.*against='rest'"
+    says = "clusters with rows in several segments: .* Hint: compare.*against='others'"
     with pytest.raises(DataError, match=says):
         heterogeneity(kind, df, by="week", cluster="user")
     # Models have the same rows, which is not the same segment twice.

@@ -95,7 +95,7 @@ def test_rests_are_the_same_in_blocks_of_any_size(kind, monkeypatch):
 @every_kind
 def test_more_work_than_anyone_waits_for_is_refused(kind, monkeypatch):
     monkeypatch.setattr(_rest, "_MOST_ROWS", 47)
-    says = "against='rest' .* 48 rows: 3 segments times 16 rows.* Allowed: up to 47.*'overall'"
+    says = "against='rest' .* 48 rows: 3 segments times 16 rows.* Allowed: up to 47.*'others'"
     with pytest.raises(OptionError, match=says):
         compared(kind, ROWS, "old", by="region", against="rest")
     monkeypatch.setattr(_rest, "_MOST_ROWS", 48)

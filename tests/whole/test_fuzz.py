@@ -254,7 +254,7 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         {"score": MODELS},
         ci=LEVELS,
         baseline=some("score", "a"),
-        against=some("rest", "overall", "previous", {"k": None}, {"k": 1}, {"k": "a"}),
+        against=some("others", "rest", "overall", "previous", {"k": None}, {"k": 1}, {"k": "a"}),
         measure=some("calibrated", "average_precision"),
         calibrate=CALIBRATIONS,
         adjust=some("holm", "bh"),

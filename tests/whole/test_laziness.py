@@ -109,6 +109,7 @@ def test_named_columns_are_read_once_and_only_at_collect(asked, columns, verb, e
         ("heterogeneity", {}),
         ("compare", {"against": "random", "replicates": 5, "seed": 1}),
         ("compare", {"score": {"a": "other", "b": -pl.col("other")}, "over": "region"}),
+        ("compare", {"against": "others"}),
         ("compare", {"against": "rest"}),
         ("compare", {"against": "overall"}),
     ],
@@ -130,6 +131,7 @@ def test_options_read_nothing_more(verb, options, engine):
     [
         ("average_precision", {"ci": 0.95}),
         ("compare", {"score": ["other", "score"], "missing": "drop"}),
+        ("compare", {"by": "day", "against": "others"}),
         ("compare", {"by": "day", "against": "rest"}),
         ("compare", {"by": "day", "against": "overall"}),
     ],

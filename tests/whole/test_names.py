@@ -76,6 +76,7 @@ def calls(frame: Any, names: dict[str, str]) -> dict[str, Any]:
         "clusters": frame.prc.curve(truth, score, by=key, cluster=number, ci=0.9),
         "average": frame.prc.average_precision(truth, score, **average),
         "pairs": frame.prc.compare(truth, models, by=key, cluster=number),
+        "against the others": frame.prc.compare(truth, score, by=key, against="others"),
         "against the rest": frame.prc.compare(truth, score, by=key, against="rest"),
         "overall": frame.prc.summary(truth, score, by=by, overall=True),
         "classes": frame.prc.one_vs_rest(

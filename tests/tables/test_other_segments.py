@@ -1,0 +1,150 @@
+"""Segments compared with the mean of the other segments, each ranked by itself."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import oracle
+import polars as pl
+import pytest
+from comparisons import ROWS, assert_test, by_definition, compared, moved_by, sums
+from exact import segments
+from kinds import every_kind
+from polars.testing import assert_frame_equal
+
+from frame_prc import OptionError
+
+# A segment with a missing key, one without positives, and clusters in several segments.
+MANY = pl.concat(
+    [
+        ROWS,
+        ROWS.with_columns(
+            pl.col("region").fill_null("w") + "2", old="third", user=12 - 2 * pl.col("user")
+        ),
+        ROWS.head(3).with_columns(region=pl.lit("none"), truth=pl.lit(0, pl.Int64)),
+    ]
+)
+TEST = ["ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value"]
+OTHERS = {"by": "region", "against": "others"}
+
+
+def others_by_definition(
+    df: pl.DataFrame, own: Any, prevalence: Fraction | None, clusters: str
+) -> tuple[Any, dict[Any, Any], Any, Any]:
+    """Return area, moves, effective positives and prevalence of the mean of the other segments."""
+    others = df.filter(pl.col("region").ne_missing(pl.lit(own)))
+    area, moved, weights = Fraction(0), [], Fraction(0)
+    for _, side in others.group_by("region", maintain_order=True):
+        positives = positives_and_negatives(side)[0]
+        if positives:
+            found, moves, _ = moved_by(side, "old", prevalence)
+            weights += positives
+            area += positives * found
+            moved += [
+                (cluster, positives * move)
+                for cluster, move in zip(side[clusters], moves, strict=True)
+            ]
+    names, moves = zip(*moved, strict=True)
+    positives, negatives = positives_and_negatives(others)
+    return (
+        area / weights,
+        sums([move / weights for move in moves], names),
+        oracle.effective_positives(rows_of(others), others[clusters].to_list()),
+        positives / (positives + negatives),
+    )
+
+
+def rows_of(df: pl.DataFrame) -> list[oracle.Row]:
+    return segments(df.with_columns(score="old"), None)[()]
+
+
+def positives_and_negatives(df: pl.DataFrame) -> Any:
+    return oracle.totals(rows_of(df))
+
+
+@every_kind
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("cluster", [None, "user"])
+@pytest.mark.parametrize("calibrate", [None, "pooled", 0.25])
+def test_others_equal_the_mean_of_their_areas_by_exact_arithmetic(kind, weight, cluster, calibrate):
+    measure = "average_precision" if calibrate is None else "calibrated"
+    asked = OTHERS | {"weight": weight, "cluster": cluster}
+    result = compared(kind, MANY, "old", **asked, measure=measure, calibrate=calibrate)
+    df = MANY.filter(pl.col("weight") > 0) if weight else MANY.drop("weight")
+    df = df.with_row_index("row")
+    positives, negatives = positives_and_negatives(df)
+    pooled = positives / (positives + negatives)
+    prevalence = {None: None, "pooled": pooled, 0.25: Fraction(1, 4)}[calibrate]
+    clusters = "user" if cluster else "row"
+    assert result["region"].to_list() == [None, "n", "n2", "none", "s", "s2", "w2"]
+    assert result["against"].unique().to_list() == ["others"]
+    for found in result.iter_rows(named=True):
+        own = df.filter(pl.col("region").eq_missing(pl.lit(found["region"])))
+        others, moved, effective, prevalence_b = others_by_definition(
+            df, found["region"], prevalence, clusters
+        )
+        assert found["ap_b"] == pytest.approx(float(others), rel=1e-12)
+        assert found["prevalence_b"] == pytest.approx(float(prevalence_b), rel=1e-12)
+        if found["region"] == "none":
+            assert [found[name] for name in ["ap_a", *TEST[2:]]] == [None] * 6
+            assert found["status"] == "no_positives"
+            continue
+        area, moves, rows = moved_by(own, "old", prevalence)
+        names = own[clusters].to_list()
+        fewest = min(effective, oracle.effective_positives(rows, names))
+        assert_test(found, by_definition(area, others, sums(moves, names), moved, fewest))
+        assert found["ap_a"] == pytest.approx(float(area), rel=1e-12)
+
+
+@every_kind
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_two_segments_are_each_the_others_of_the_other(kind, cluster):
+    two = ROWS.filter(pl.col("region").is_not_null())
+    beside = compared(kind, two, "old", **OTHERS, cluster=cluster)
+    named = compared(kind, two, "old", by="region", against={"region": "s"}, cluster=cluster)
+    of_n = pl.col("region") == "n"
+    assert_frame_equal(
+        beside.filter(of_n).drop("against"), named.filter(of_n).drop("against"), rel_tol=1e-12
+    )
+
+
+@every_kind
+def test_one_segment_has_no_others(kind):
+    found = compared(kind, ROWS.filter(region="n"), "old", **OTHERS).row(0, named=True)
+    assert [found[name] for name in TEST[1:]] == [None] * 6
+    assert (found["status"], found["prevalence_b"]) == ("empty", None)
+
+
+@every_kind
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_the_others_are_those_of_the_same_model(kind, cluster):
+    both = compared(kind, MANY, ("new", "old"), **OTHERS, cluster=cluster)
+    for model in ("new", "old"):
+        alone = compared(kind, MANY, model, **OTHERS, cluster=cluster)
+        assert_frame_equal(both.filter(model=model).drop("model"), alone, rel_tol=1e-12)
+
+
+def test_others_are_the_weighted_average_of_the_verb_for_averages():
+    found = MANY.prc.compare("truth", "old", **OTHERS, measure="average_precision")
+    for region, area in found.filter(pl.col("n_pos") > 0).select("region", "ap_b").iter_rows():
+        others = MANY.filter(pl.col("region").ne_missing(pl.lit(region)))
+        average = others.prc.average_precision(
+            "truth", "old", by="region", over="region", average="weighted"
+        )
+        assert average["average_precision"].item() == pytest.approx(area, rel=1e-12)
+
+
+def test_scores_that_carry_base_rates_do_not_make_equal_segments_differ():
+    """The same ranking in each segment, with scores moved apart by its number."""
+    base = ROWS.filter(region="n").select("truth", "old")
+    apart = pl.concat([base.with_columns(pl.col("old") + i, region=pl.lit(i)) for i in range(4)])
+    found = apart.prc.compare("truth", "old", **OTHERS)
+    assert found["difference"].to_list() == [0.0] * 4
+    rest = apart.prc.compare("truth", "old", by="region", against="rest")
+    assert (rest["difference"] != 0).all()
+
+
+def test_others_need_segments():
+    with pytest.raises(OptionError, match="against='others' is given without by="):
+        ROWS.prc.compare("truth", "old", against="others")
