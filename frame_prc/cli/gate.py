@@ -19,6 +19,7 @@ _CONDITION = re.compile(r"\s*([^<>=!]+?)\s*([<>=!]+)\s*(\S+)\s*")
 _ALLOWED = "a column, one of <, <=, >, >=, and a number"
 _HINT = "for example --fail-under 'average_precision<0.3', in quotes"
 _INTERVAL = ("std_error", "ci_low", "ci_high")
+_DIGITS = (4, 6, 9, 17)  # 17 are always enough
 
 Row = Mapping[str, Any]
 
@@ -35,6 +36,13 @@ class Condition:
     def is_met(self, value: float) -> bool:
         """Return whether a value meets the condition."""
         return bool(_OPERATORS[self.operator](value, self.number))
+
+    def shown(self, value: float) -> str:
+        """Return a value with four digits, or more if it takes more to meet the condition."""
+        if isinstance(value, int):
+            return str(value)
+        texts = (f"{value:.{digits}g}" for digits in _DIGITS)
+        return next(text for text in texts if self.is_met(float(text)))
 
 
 def conditions(texts: Sequence[str]) -> list[Condition]:
@@ -101,7 +109,7 @@ def _report(rows: Sequence[Row], condition: Condition, keys: Sequence[str]) -> b
             _say(f"{_who(row, keys)}: {name} has no value{status} and was not judged")
         elif condition.is_met(value):
             failed += 1
-            _say(f"{_who(row, keys)}: {name} is {value}")
+            _say(f"{_who(row, keys)}: {name} is {condition.shown(value)}")
     if failed:
         _say(f"{failed} of {len(rows)} rows failed --fail-under {condition.text!r}")
     return failed > 0

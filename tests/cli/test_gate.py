@@ -38,10 +38,23 @@ def test_rows_that_meet_a_condition_fail_and_are_named(condition, failed):
     code, table, lines = judged("ap", *BY_REGION, "--fail-under", condition)
     assert table["average_precision"].to_list() == pytest.approx([NORTH, SOUTH], rel=1e-12)
     column = "n_pos" if "n_pos" in condition else "average_precision"
-    values = dict(zip(table["region"], table[column], strict=True))
+    values = {"n_pos": {"north": "2", "south": "1"}}.get(
+        column, {"north": "0.8333", "south": "0.5"}
+    )
     told = [f"region={name!r}: {column} is {values[name]}" for name in failed]
     ended = [f"{len(failed)} of 2 rows failed --fail-under {condition!r}"] if failed else []
     assert (code, lines) == (3 if failed else 0, told + ended)
+
+
+@pytest.mark.parametrize(
+    ("condition", "shown"),
+    [("<.9", "0.8333"), (">.8333", "0.833333"), (">.833333", "0.833333333"), ("<.8333", None)],
+)
+def test_a_value_is_shown_with_as_many_digits_as_tell_it_from_the_limit(condition, shown):
+    _, _, lines = judged("ap", *BY_REGION, "--fail-under", f"average_precision{condition}")
+    named = [line for line in lines if line.startswith("region='north'")]
+    told = [] if shown is None else [f"region='north': average_precision is {shown}"]
+    assert named == told
 
 
 def test_a_process_ends_with_the_code_of_its_own_after_the_table():

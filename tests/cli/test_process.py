@@ -89,7 +89,9 @@ def test_a_signal_while_it_computes_leaves_what_was_there(here, by):
     (here / "old.csv").write_text("old")
     # It would take hours; and NumPy, which does it, knows nothing of Ctrl-C.
     bootstrap = ["--ci", ".9", "--ci-method", "bootstrap", "--replicates", "1000000"]
-    running = start("ap", "rows.parquet", *ASKED, *bootstrap, "-o", "old.csv")
+    # Started by nohup, it would ignore a hangup, and so do its children.
+    default = {"preexec_fn": lambda: signal.signal(by, signal.SIG_DFL)}
+    running = start("ap", "rows.parquet", *ASKED, *bootstrap, "-o", "old.csv", **default)
     ended = interrupted(running, until=lambda: leftovers(here), by=by)
     assert ended == (128 + by, b"", b"")
     assert (here / "old.csv").read_text() == "old"

@@ -81,6 +81,9 @@ def session(folder: Path) -> Any:
         "spark.local.dir": str(folder / "local"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": "8",
+        # Compiled, as outside the tests.
+        "spark.sql.codegen.wholeStage": "true",
+        "spark.sql.codegen.factoryMode": "FALLBACK",
         "spark.sql.files.maxPartitionBytes": "200k",
         # A lost executor is not coming back.
         "spark.shuffle.io.maxRetries": "1",
