@@ -132,7 +132,7 @@ def with_names(
 
 def rate_text(value: float | None) -> str:
     """Return a number from 0 to 1 with three decimals."""
-    return "" if value is None else f"{value:.3f}"
+    return "" if value is None else f"{value:z.3f}"  # z: no "-0.000"
 
 
 def count_text(value: float | None) -> str:

@@ -27,7 +27,7 @@ def document(found: Evaluation) -> dict[str, Any]:
         "scorecard": keys.records(found.scorecard),
         "models": _records(found.of_models),
         "differences": keys.records(found.differences),
-        "against_all": keys.records(found.against_all),
+        "against_others": keys.records(found.against_others),
         "heterogeneity": keys.records(found.heterogeneity, ("best", "worst")),
         "shown": {
             "segments": [keys.of[number] for number in found.shown.segments],
@@ -141,6 +141,7 @@ def evaluated(found: Evaluation) -> dict[str, Any]:
         "prevalence": size.get("prevalence"),
         "n_segments": found.segments.height,
         "period": _period(found),
+        "curve_error": _curve_error(found),
         "conventions": list(_conventions(found)),
         "warnings": list(_warnings(found)),
     }
@@ -208,11 +209,10 @@ def _conventions(found: Evaluation) -> Iterator[str]:
     yield f"Intervals are {level} intervals, symmetric on the logit scale."
     if found.keys:
         yield "p-values for several segments or models are adjusted by Holm's method."
-    if not found.against_all.is_empty():
+    if not found.against_others.is_empty():
         yield (
-            "Segments are compared with all rows, ranked as one list. If scores are higher where "
-            "positives are more frequent, that list is easier to rank than a segment, and all "
-            "segments may look worse."
+            "Segments are compared with the mean of the others, each ranked by itself and weighted "
+            "by its positives."
         )
     missing = {
         "raise": "No row lacks a truth or a score.",
@@ -239,6 +239,9 @@ def _warnings(found: Evaluation) -> Iterator[str]:
             f"The pictures show {len(found.shown.segments):,} of {found.segments.height:,} "
             "segments: the 20 worst, the 20 best and the 20 largest."
         )
-    error = 0.0 if found.curves.is_empty() else found.curves["precision_error"].max()
-    if isinstance(error, float) and error > 0:
-        yield f"Curves are thinned; their precision is off by at most {error:.2g}."
+
+
+def _curve_error(found: Evaluation) -> float:
+    """Return by how much the precision of thinned curves is off at most."""
+    error = None if found.curves.is_empty() else found.curves["precision_error"].max()
+    return error if isinstance(error, float) else 0.0

@@ -14,6 +14,7 @@ from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_row
 from frame_prc._charts.summary_data import dots_of, split_keys
 from frame_prc._charts.theme import MOST_COLOURS
 from frame_prc._charts.threshold_rows import spread, with_rates
+from frame_prc._formulas import normal_quantile
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.shown import Shown, choose
 from frame_prc._request.options import comparison
@@ -70,8 +71,8 @@ class Evaluation:
     of_models, differences
         As :func:`frame_prc.compare`, for all rows and for each segment; empty if there is nothing
         to compare, or no single rows of models side by side.
-    against_all
-        Each segment compared with all rows; empty without single rows.
+    against_others
+        Each segment compared with the mean of the others; empty without single rows.
     heterogeneity
         As :func:`frame_prc.heterogeneity`; empty if segments share clusters.
     shown
@@ -90,7 +91,7 @@ class Evaluation:
     scorecard: pl.DataFrame
     of_models: pl.DataFrame
     differences: pl.DataFrame
-    against_all: pl.DataFrame
+    against_others: pl.DataFrame
     heterogeneity: pl.DataFrame
     shown: Shown
     curves: pl.DataFrame
@@ -131,11 +132,11 @@ def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
         scorecard=scorecard,
         of_models=of_models,
         differences=differences,
-        against_all=_against_all(found, named, asked, options),
+        against_others=_against_others(found, named, asked, options),
         heterogeneity=_heterogeneity(found, named, options),
         shown=shown,
         curves=lines.curves(),
-        thresholds=lines.thresholds(_best(scorecard), ascending=asked.ascending),
+        thresholds=lines.thresholds(_best(scorecard), _quantile(rows, options), asked),
     )
 
 
@@ -235,18 +236,18 @@ def _compared(
     return of_models, named.with_segments(by_segment)
 
 
-def _against_all(
+def _against_others(
     found: EvaluatedSegments, named: _Names, asked: Request, options: Options
 ) -> pl.DataFrame:
-    """Return each segment compared with all rows.
+    """Return each segment compared with the mean of the others.
 
-    A comparison with the rest tests the same, and its work is rows times segments.
+    All rows as one list are easier to rank than segments if scores carry base rates.
     """
     columns, count = found.given.columns, named.segments.height
     if columns.aggregated or not columns.key_dtypes or count < 2:  # noqa: PLR2004
         return pl.DataFrame()
     asked_for = comparison(
-        asked, options.level, against="overall", calibrate=options.calibrate, adjust=ADJUST
+        asked, options.level, against="others", calibrate=options.calibrate, adjust=ADJUST
     )
     return named.with_segments(Differences(asked_for).finished(found.given).collect())
 
@@ -302,15 +303,21 @@ class _Lines:
         columns = ("threshold", "recall", "precision", "precision_error")
         return self._joined([found.curves(most) for found, _ in self.parts], columns)
 
-    def thresholds(self, best: Sequence[float], *, ascending: bool) -> pl.DataFrame:
-        """Return exact counts at the same thresholds in all lines, the best ones among them."""
+    def thresholds(self, best: Sequence[float], z: float | None, asked: Request) -> pl.DataFrame:
+        """Return exact counts at the same thresholds in all lines, the best ones among them.
+
+        With ``z`` precision has an interval.
+        """
         most = _within(_MOST_THRESHOLD_ROWS // self.count, _THRESHOLDS)
         chosen = spread(self.parts[0][0].finite_scores(), most)
         if not chosen:
             return pl.DataFrame()
-        bins = Bins(sorted({*chosen, *best}), ascending=ascending)
+        bins = Bins(sorted({*chosen, *best}), ascending=asked.ascending)
         columns = ("threshold", "text", "tp", "fp", "fn", "tn", "precision", "recall")
-        points = self._joined([found.at_thresholds(bins) for found, _ in self.parts], columns)
+        ends = () if z is None else ("precision_low", "precision_high")
+        points = self._joined(
+            [found.at_thresholds(bins, z) for found, _ in self.parts], (*columns, *ends)
+        )
         return with_rates(points.filter(pl.col("threshold").is_finite()))
 
     def _joined(self, points: Sequence[pl.DataFrame], columns: Sequence[str]) -> pl.DataFrame:
@@ -326,6 +333,11 @@ class _Lines:
             tables.insert(0, rows.with_columns(segment=pl.lit(None, rows.schema["segment"])))
         joined = pl.concat([table.with_columns(as_text) for table in tables], how="diagonal")
         return joined.with_columns(number).select("model", "segment", *columns)
+
+
+def _quantile(rows: Rows, options: Options) -> float | None:
+    """Return the normal quantile of the intervals, if precision has any: see :class:`Curve`."""
+    return None if rows.columns.weighted else normal_quantile(options.level)
 
 
 def _best(scorecard: pl.DataFrame) -> list[float]:

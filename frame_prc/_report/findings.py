@@ -16,10 +16,10 @@ from frame_prc._charts.text import count_text, percent_text, rate_text, safe, sh
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._report.evaluation import Evaluation
-from frame_prc._report.shown import best_model
+from frame_prc._report.shown import SMALL, best_model
 
-_NAMED = 3  # segments, before "and others"
-_SMALL = ("few_positives", "few_negatives", "no_positives", "no_negatives", "empty")
+_NAMED = 3  # models, or segments with the lowest estimates
+_LISTED = 6  # other segments, before "and others"
 _LEAST_P = 0.001
 # First strong isolate, and pop directional isolate: a name in another direction, or with a mark
 # that changes it, leaves the sentence around it as it is.
@@ -39,9 +39,28 @@ def findings(found: Evaluation) -> list[Finding]:
     """Return the findings of a report."""
     written = [Finding("models", _on_models(found))]
     if found.segments.height > 1:
-        written.append(Finding("segments", _on_segments(found)))
+        models = _in_question(found)
+        written += [Finding("differences", text) for text in _on_differences(found)]
+        written += [Finding("segments", _on_segments(found, model)) for model in models]
+        written += [
+            Finding("spread", text) for model in models for text in _on_spread(found, model)
+        ]
         written.append(Finding("sizes", _on_sizes(found)))
     return written
+
+
+def _in_question(found: Evaluation) -> list[str]:
+    """Return the best model and those that it is not shown to be better than, the first few."""
+    best = best_model(found.scorecard, found.models)
+    beaten = {
+        row["other"]
+        for row in _tests(found.of_models, best)
+        if _is_shown(row, found) and row["difference"] > 0
+    }
+    areas = dict(_rows(found, "pooled").select("model", AVERAGE_PRECISION).iter_rows())
+    unbeaten = [model for model in found.models if areas.get(model) is not None]
+    others = [model for model in unbeaten if model != best and model not in beaten]
+    return [best, *others][:_NAMED]
 
 
 # --- models --------------------------------------------------------------------------------------
@@ -58,8 +77,7 @@ def _on_models(found: Evaluation) -> str:
     if found.of_models.is_empty():
         return _untested(pooled, best, found)
     tests = [row for row in _tests(found.of_models, best) if row["difference"] is not None]
-    alpha = 1 - found.options.level
-    shown = [row for row in tests if _is_shown(row, alpha) and row["difference"] > 0]
+    shown = [row for row in tests if _is_shown(row, found) and row["difference"] > 0]
     open_ = [row for row in tests if row not in shown]
     sentences, name = [], _isolated(best)
     if shown:
@@ -129,37 +147,59 @@ def _interval(row: dict[str, Any], found: Evaluation, *more: str) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
+def _on_differences(found: Evaluation) -> Iterator[str]:
+    """Yield in which segments the best model is better or worse than each of the others."""
+    best, names = best_model(found.scorecard, found.models), _names(found)
+    tests = [row for row in _tests(found.differences, best) if row["p_adjusted"] is not None]
+    count = f"{found.segments.height:,}"
+    for other in dict.fromkeys(row["other"] for row in tests):
+        own = [row for row in tests if row["other"] == other and _is_shown(row, found)]
+        better, worse = (
+            [names[row["segment"]] for row in own if (row["difference"] > 0) is is_better]
+            for is_better in (True, False)
+        )
+        pair = f"{_isolated(best)} is better than {_isolated(other)}"
+        also = f", and worse in {len(worse):,} ({_listed(worse)})" if worse else ""
+        open_ = "; in the others no difference is shown" if len(own) < found.segments.height else ""
+        if own:
+            named = f" ({_listed(better)})" if better else ""
+            yield f"By segment, {pair} in {len(better) or 'none'} of {count}{named}{also}{open_}."
+        else:
+            yield f"In none of the {count} segments is it shown that {pair}, or worse."
+
+
 # --- segments ------------------------------------------------------------------------------------
 
 
-def _on_segments(found: Evaluation) -> str:
-    model = best_model(found.scorecard, found.models)
-    of_model = f" of {_isolated(model)}" if len(found.models) > 1 else ""
-    table = found.against_all
+def _on_segments(found: Evaluation, model: str) -> str:
+    table, lowest = found.against_others, _lowest(found, model)
     if table.is_empty():
-        return f"Whether segments differ is not tested: that needs single rows. {_lowest(found)}"
+        return f"Whether segments differ is not tested: that needs single rows.{lowest}"
     own = table.filter(pl.col("model") == model).drop_nulls("p_adjusted")
+    of_model = f" of {_isolated(model)}" if len(found.models) > 1 else ""
     if own.is_empty():
-        return f"No segment{of_model} can be tested. {_lowest(found)}"
+        return f"No segment{of_model} can be tested.{lowest}"
     tests = own.filter(pl.col("p_adjusted") < 1 - found.options.level)
-    names = _names(found)
+    models = f" and {len(found.models)} models" if len(found.models) > 1 else ""
+    corrected = (
+        f"At one prevalence and after correction for {found.segments.height:,} segments{models}"
+    )
+    if tests.is_empty():
+        return f"{corrected}, no segment{of_model} is shown to differ from the others.{lowest}"
+    return (
+        f"{corrected}, {_and(_directions(tests, _names(found)))} than the mean of the other "
+        f"segments{of_model}; no more are shown to differ.{lowest}"
+    )
+
+
+def _directions(tests: pl.DataFrame, names: dict[int, str]) -> Iterator[str]:
+    """Yield which segments are worse than others, and which are better."""
     worse = tests.filter(pl.col("difference") < 0).sort("ap_a")
     better = tests.filter(pl.col("difference") > 0).sort("ap_a", descending=True)
-    measure = f"At one prevalence and after correction for {found.segments.height:,} segments"
-    if len(found.models) > 1:
-        measure += f" and {len(found.models)} models"
-    if tests.is_empty():
-        return f"{measure}, no segment{of_model} is shown to differ from all rows. {_lowest(found)}"
-    parts = [
-        f"{_listed([_sides(row, names) for row in side.to_dicts()])} "
-        f"{'is' if side.height == 1 else 'are'} {word}"
-        for word, side in (("worse", worse), ("better", better))
-        if side.height
-    ]
-    return (
-        f"{measure}, {_and(parts)} than all rows{of_model}; the others are not shown to differ. "
-        f"{_lowest(found)}"
-    )
+    for word, side in (("worse", worse), ("better", better)):
+        if side.height:
+            verb = "is" if side.height == 1 else "are"
+            yield f"{_listed([_sides(row, names) for row in side.to_dicts()])} {verb} {word}"
 
 
 def _sides(row: dict[str, Any], names: dict[int, str]) -> str:
@@ -167,19 +207,39 @@ def _sides(row: dict[str, Any], names: dict[int, str]) -> str:
     return f"{names[row['segment']]} ({areas})"
 
 
-def _lowest(found: Evaluation) -> str:
-    """Return the segments with the lowest estimates that are large enough to say."""
-    model = best_model(found.scorecard, found.models)
+def _lowest(found: Evaluation, model: str) -> str:
+    """Return a sentence on the lowest estimates of segments that are large enough to judge."""
     rows = _rows(found, "segment").filter(pl.col("model") == model).drop_nulls(CALIBRATED)
-    large = rows.filter(~pl.col("status").is_in(_SMALL)).sort(CALIBRATED)
+    large = rows.filter(~pl.col("status").is_in(SMALL)).sort(CALIBRATED)
     if large.is_empty():
-        return "No segment is large enough to say."
+        return ""
     names = _names(found)
     texts = [
         f"{names[row['segment']]} {rate_text(row[CALIBRATED])}{_calibrated_interval(row)}"
         for row in large.head(_NAMED).to_dicts()
     ]
-    return f"The lowest calibrated average precisions are those of {_and(texts)}."
+    return f" The lowest calibrated average precisions are those of {_and(texts)}."
+
+
+def _on_spread(found: Evaluation, model: str) -> Iterator[str]:
+    """Yield whether the segments differ by more than sampling explains, if it is tested."""
+    names, of_model = _names(found), f" of {_isolated(model)}" if len(found.models) > 1 else ""
+    for row in found.heterogeneity.to_dicts():
+        if row["model"] != model or row["p_value"] is None:
+            continue
+        gap, equal = rate_text(row["gap"]), rate_text(row["gap_if_equal"])
+        ends = (
+            f"{names[row['worst']]} ({rate_text(row['worst_ap'])}) to {names[row['best']]} "
+            f"({rate_text(row['best_ap'])})"
+        )
+        is_shown = row["p_value"] < 1 - found.options.level
+        says = "sampling does not explain it" if is_shown else "segments are not shown to differ"
+        few = f", found too often with {row['n_few']:,} small segments" if row["n_few"] else ""
+        yield (
+            f"The calibrated average precision{of_model} ranges from {ends}, a gap of {gap}. Equal "
+            f"segments of these sizes would have a gap of about {equal}: {says} "
+            f"({_p_text(row['p_value'])}{few if is_shown else ''})."
+        )
 
 
 def _calibrated_interval(row: dict[str, Any]) -> str:
@@ -194,18 +254,25 @@ def _on_sizes(found: Evaluation) -> str:
     own = _rows(found, "segment").filter(pl.col("model") == found.models[0])
     if found.asked.model is not None:  # a segment may be small for one model
         own = _rows(found, "segment").unique("segment", keep="first", maintain_order=True)
-    small = own.filter(pl.col("status").is_in(_SMALL)).sort("n_pos", "segment")
+    small = own.filter(pl.col("status").is_in(SMALL)).sort("n_pos", "segment")
     total = f"{found.segments.height:,} segments"
     if small.is_empty():
-        return f"None of the {total} is too small to say."
+        return f"None of the {total} is too small to judge."
     names = _names(found)
     texts = [
-        f"{names[row['segment']]} ({status_text(row['status'])}: {count_text(row['n_pos'])} of "
-        f"{count_text(row['n'])} positive)"
+        f"{names[row['segment']]} ({_reason(row['status'], found)}: {count_text(row['n_pos'])} of "
+        f"{count_text(row['n'])} rows are positive)"
         for row in small.to_dicts()
     ]
     verb = "is" if small.height == 1 else "are"
-    return f"{small.height:,} of the {total} {verb} too small to say: {_listed(texts)}."
+    return f"{small.height:,} of the {total} {verb} too small to judge: {_listed(texts)}."
+
+
+def _reason(status: str, found: Evaluation) -> str:
+    """Return why a segment is too small; clusters may be few although rows are many."""
+    if status == "few_positives" and found.cluster is not None:
+        return f"few values of {_isolated(found.cluster)} with positives"
+    return status_text(status)
 
 
 # --- words ---------------------------------------------------------------------------------------
@@ -227,8 +294,9 @@ def _isolated(name: str) -> str:
     return name if directions <= _LEFT_TO_RIGHT else _ISOLATED.format(name)
 
 
-def _is_shown(row: dict[str, Any], alpha: float) -> bool:
-    return row["p_adjusted"] is not None and row["p_adjusted"] < alpha
+def _is_shown(row: dict[str, Any], found: Evaluation) -> bool:
+    p = row["p_adjusted"]
+    return p is not None and p < 1 - found.options.level
 
 
 def _p_text(p: float) -> str:
@@ -236,11 +304,10 @@ def _p_text(p: float) -> str:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """Return the first few texts, and how many others there are."""
-    more = len(texts) - _NAMED
-    if more <= 0:
+    """Return all texts, or the first few of many and how many others there are."""
+    if len(texts) <= _LISTED:
         return _and(texts)
-    return f"{', '.join(texts[:_NAMED])} and {more:,} {'others' if more > 1 else 'other'}"
+    return f"{', '.join(texts[: _LISTED - 1])} and {len(texts) - _LISTED + 1:,} others"
 
 
 def _and(texts: Any) -> str:

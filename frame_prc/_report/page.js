@@ -16,7 +16,7 @@
   const texts = {
     text: value => value ?? "",
     count,
-    rate: value => (isNumber(value) ? value.toFixed(3) : value ?? ""),
+    rate: value => (isNumber(value) ? value.toFixed(3).replace(/^-(0\.0+)$/, "$1") : value ?? ""),
     p: value => (isNumber(value) ? (value < 0.001 ? "< 0.001" : String(Number(value.toPrecision(2)))) : ""),
   };
 
@@ -93,12 +93,14 @@
 
   function cell(column, segment) {
     const text = texts[column.kind](column.values[segment]);
-    const low = column.low?.[segment];
     const found = make("td", {className: column.kind}, text);
+    return withInterval(found, column.low?.[segment], column.high?.[segment]);
+  }
+
+  function withInterval(found, low, high) {
     if (isNumber(low))
       found.append(" ", make("span", {
-        className: "interval",
-        textContent: `[${texts.rate(low)}, ${texts.rate(column.high[segment])}]`,
+        className: "interval", textContent: `[${texts.rate(low)}, ${texts.rate(high)}]`,
       }));
     return found;
   }
@@ -115,7 +117,9 @@
       if (box.checked) chosen.add(segment);
       else chosen.delete(segment);
       draw();
-      redraw("curves");
+      // The threshold is looked at in the segment that was ticked last.
+      if (box.checked && grid.length) byId("where").value = segment;
+      if (grid.length) drawThreshold();
       document.querySelector(`[data-segment="${segment}"]`)?.focus();
     });
     box.dataset.segment = segment;
@@ -130,7 +134,7 @@
     table.page = Math.min(table.page, pages - 1);
     const rows = table.rows.slice(table.page * PAGE, (table.page + 1) * PAGE);
     fill(byId("scorecard").tBodies[0], ...rows.map(segment =>
-      make("tr", {}, nameCell(segment), ...columns.slice(1).map(column => cell(column, segment)))));
+      make("tr", {className: data.small[segment] ? "small" : ""}, nameCell(segment), ...columns.slice(1).map(column => cell(column, segment)))));
     byId("count").textContent = `${count(table.rows.length)} of ${count(data.names.length)} segments`;
     byId("page").textContent = `Page ${table.page + 1} of ${pages}`;
     byId("before").disabled = table.page === 0;
@@ -239,6 +243,7 @@
       tn: line.tn[place], predicted: line.predicted[place],
       predicted_rate: line.predicted_rate[place], precision: line.precision[place],
       recall: line.recall[place], F1: line.F1[place],
+      precision_low: line.precision_low?.[place], precision_high: line.precision_high?.[place],
     };
   }
 
@@ -298,7 +303,8 @@
       make("th", {scope: "col", textContent: text}))));
     fill(counts.tBodies[0], ...points.map(point => make("tr", {},
       make("th", {scope: "row"}, isolated(point.model)),
-      ...COUNTS.map(([key, , text]) => make("td", {textContent: text(point[key])})))));
+      ...COUNTS.map(([key, , text]) => withInterval(
+        make("td", {textContent: text(point[key])}), point[`${key}_low`], point[`${key}_high`])))));
   }
 
   /** Return the place of the threshold that is nearest to a number. */

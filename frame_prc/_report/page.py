@@ -30,9 +30,10 @@ from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.findings import findings
 from frame_prc._report.libraries import libraries
 from frame_prc._report.shown import best_model
-from frame_prc._report.table import model_names, scorecard
+from frame_prc._report.table import is_small, model_names, scorecard
 
 _DIGITS = 6  # of the rates in pictures
+_RATES = ("precision", "precision_low", "precision_high", "recall", "F1", "predicted_rate")
 _TITLE = "Precision-recall report"
 
 
@@ -119,6 +120,7 @@ def _data(found: Evaluation) -> dict[str, Any]:
         "hasKeys": found.segments.height > 1,
         "ascending": found.asked.ascending,
         "shown": found.shown.segments,
+        "small": is_small(found),
         "chosen": _chosen(found),
         "mostChosen": MOST_CHOSEN,
         "columns": scorecard(found),
@@ -181,7 +183,7 @@ def _thresholds(found: Evaluation) -> dict[str, Any]:
             "model": found.models.index(model),
             "segment": segment,
             **own.select(counts).to_dict(as_series=False),
-            **_rounded(own, ["precision", "recall", "F1", "predicted_rate"]),
+            **_rounded(own, [name for name in _RATES if name in own.columns]),
         }
         for (model, segment), own in lines_of(points.sort("threshold"), found.models)
     ]

@@ -9,6 +9,7 @@ import polars as pl
 from frame_prc._charts.text import make_unique, safe, short, status_text
 from frame_prc._lazy import left_join
 from frame_prc._report.evaluation import Evaluation
+from frame_prc._report.shown import SMALL
 
 _MEASURES = (
     ("calibrated_average_precision", "Calibrated AP", "calibrated_ci_low", "calibrated_ci_high"),
@@ -22,18 +23,21 @@ Column = dict[str, Any]
 def scorecard(found: Evaluation) -> list[Column]:
     """Return the columns of the table: how each is called, and its values in the order of the keys.
 
-    Numbers of one kind are beside each other, with a column per model. ``low`` and ``high`` are the
-    ends of intervals.
+    Numbers of one kind are beside each other, with a column per model, and those that segments are
+    judged by come first. ``low`` and ``high`` are the ends of intervals.
     """
     own = found.scorecard.filter(pl.col("level") == "segment")
+    segment, positives, *sizes = _sizes(found, own)
     calibrated, *others = (
         [_of_model(found, own, model, measure) for model in found.models] for measure in _MEASURES
     )
     return [
-        *_sizes(found, own),
+        segment,
+        positives,
         *calibrated,
         *_of_difference(found),
-        *_against_all(found),
+        *_against_others(found),
+        *sizes,
         *(column for columns in others for column in columns),
     ]
 
@@ -49,11 +53,18 @@ def _sizes(found: Evaluation, own: pl.DataFrame) -> list[Column]:
     statuses = [", ".join(map(status_text, dict.fromkeys(names))) for names in rows["status"]]
     return [
         _column("Segment", "text", found.segments["name"]),
-        _column("Rows", "count", rows["n"]),
         _column("Positives", "count", rows["n_pos"]),
-        _column("Prevalence", "rate", rows["prevalence"]),
         _column("Status", "text", statuses),
+        _column("Rows", "count", rows["n"]),
+        _column("Prevalence", "rate", rows["prevalence"]),
     ]
+
+
+def is_small(found: Evaluation) -> list[bool]:
+    """Return which segments are too small to judge for one of the models, in their order."""
+    own = found.scorecard.filter(pl.col("level") == "segment")
+    small = own.group_by("segment").agg(pl.col("status").is_in(SMALL).any()).sort("segment")
+    return small["status"].to_list()
 
 
 def model_names(found: Evaluation) -> list[str]:
@@ -84,16 +95,16 @@ def _ends(rows: pl.DataFrame, low: str, high: str) -> dict[str, list[float | Non
     return {"low": rows[low].to_list(), "high": rows[high].to_list()}
 
 
-def _against_all(found: Evaluation) -> list[Column]:
-    """Return whether segments differ from all rows."""
-    if found.against_all.is_empty():
+def _against_others(found: Evaluation) -> list[Column]:
+    """Return whether segments differ from the others."""
+    if found.against_others.is_empty():
         return []
     columns = []
     for model in found.models:
-        own = found.against_all.filter(pl.col("model") == model)
+        own = found.against_others.filter(pl.col("model") == model)
         rows = left_join(found.segments, own, ["segment"])
         columns.append(
-            _column("p against all rows", "p", rows["p_adjusted"], **_model(found, model))
+            _column("p against the others", "p", rows["p_adjusted"], **_model(found, model))
         )
     return columns
 

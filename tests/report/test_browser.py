@@ -149,7 +149,8 @@ def cells(browser):
 def expected(threshold, segment):
     """Return what the table of counts shall say."""
     own = ROWS if segment is None else ROWS.filter(segment=segment)
-    points = own.prc.operating_points("truth", TWO, threshold=threshold).to_dicts()
+    given = {"threshold": threshold, "ci": 0.95, "cluster": "day"}
+    points = own.prc.operating_points("truth", TWO, **given).to_dicts()
     by_model = {point["model"]: point for point in points}
     return [
         {"model": model}
@@ -157,6 +158,8 @@ def expected(threshold, segment):
         | {"predicted": f"{by_model[model]['tp'] + by_model[model]['fp']:,}"}
         | {name: f"{by_model[model][name]:.3f}" for name in
            ("predicted_rate", "precision", "recall", "f_score")}
+        | {"precision": "{precision:.3f} [{precision_low:.3f}, {precision_high:.3f}]"
+           .format(**by_model[model])}
         for model in TWO
     ]  # fmt: skip
 
@@ -222,6 +225,10 @@ def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
     browser.execute_script("document.querySelector('#scorecard tbody input').focus()")
     keys(browser, key.SPACE)
     until(browser, lambda: ("s0002" in browser.execute_script(legend)) != before)
+    if before:  # it was ticked: tick it again
+        keys(browser, key.SPACE)
+    threshold = float(find(browser, "#near").get_property("value"))
+    assert cells(browser) == expected(threshold, "s0002")  # the panel moved to it
     assert browser.get_log("browser") == []
 
 

@@ -20,6 +20,7 @@ ROWS = rows(900, 4)
 TWO = ["weak", "good"]
 BY = {"by": "segment"}
 COUNTED = {"score": "threshold", "pos": "pos", "neg": "neg"}
+PRECISION = ("precision_low", "precision_high")
 SCHEMA = json.loads(resources.files(frame_prc).joinpath("_report/report.schema.json").read_text())
 MISSING = ROWS.with_columns(good=pl.when(pl.int_range(pl.len()) % 9 > 0).then("good"))
 
@@ -63,8 +64,8 @@ def test_tables_are_those_of_the_other_verbs(kind, tmp_path, options):
     same(found["differences"], ROWS.prc.compare("truth", TWO, **BY, **given))
     plain = {name: value for name, value in given.items() if name != "calibrate"}
     same(found["models"], ROWS.prc.compare("truth", TWO, **plain))
-    against = ROWS.prc.compare("truth", TWO, against="overall", **BY, **given)
-    same(found["against_all"], against)
+    against = ROWS.prc.compare("truth", TWO, against="others", **BY, **given)
+    same(found["against_others"], against)
     if "cluster" in options:
         assert found["heterogeneity"] == []
     else:
@@ -80,14 +81,17 @@ def test_thresholds_are_operating_points(kind, tmp_path):
     assert len(found["thresholds"]) == 2 * 5
     grid = found["thresholds"][0]["threshold"]
     assert len(grid) >= 100
-    by_segment = ROWS.prc.operating_points("truth", TWO, threshold=grid, **BY)
-    of_all = ROWS.prc.operating_points("truth", TWO, threshold=grid)
+    given = {"threshold": grid, "ci": 0.95}
+    by_segment = ROWS.prc.operating_points("truth", TWO, **given, **BY)
+    of_all = ROWS.prc.operating_points("truth", TWO, **given)
     for line in found["thresholds"]:
         table = of_all if line["segment"] is None else by_segment.filter(**line["segment"])
         own = table.filter(model=line["model"]).sort("threshold", descending=True)
         for name in ("threshold", "tp", "fp", "fn", "tn", "precision", "recall", "predicted_rate"):
             assert line[name] == own[name].to_list()
-        assert line["F1"] == pytest.approx(own["f_score"].to_list(), rel=1e-12)
+        for name, column in (("F1", "f_score"), *((end, end) for end in PRECISION)):
+            shown = pl.Series(line[name], dtype=pl.Float64)
+            polars.testing.assert_series_equal(shown, own[column], check_names=False, rel_tol=1e-12)
 
 
 def test_curves_are_those_of_the_verb(tmp_path):
@@ -114,7 +118,7 @@ def test_counts_have_the_numbers_of_their_rows(tmp_path, make):
         [record | {"model": "x"} for record in found["scorecard"]],
         ROWS.prc.summary("truth", "good", overall=True, **BY),
     )
-    assert found["against_all"] == found["differences"] == found["models"] == []
+    assert found["against_others"] == found["differences"] == found["models"] == []
     assert "not tested" in found["findings"][1]["text"]
 
 
