@@ -259,20 +259,21 @@ def _on_sizes(found: Evaluation) -> str:
     if small.is_empty():
         return f"None of the {total} is too small to judge."
     names = _names(found)
-    texts = [
-        f"{names[row['segment']]} ({_reason(row['status'], found)}: {count_text(row['n_pos'])} of "
-        f"{count_text(row['n'])} rows are positive)"
-        for row in small.to_dicts()
-    ]
-    verb = "is" if small.height == 1 else "are"
-    return f"{small.height:,} of the {total} {verb} too small to judge: {_listed(texts)}."
+    texts = [f"{names[row['segment']]} ({_reason(row, found)})" for row in small.to_dicts()]
+    subject = f"{small.height:,} of the {total} {'is' if small.height == 1 else 'are'}"
+    if small.height == found.segments.height:
+        subject = f"All {total} are"
+    return f"{subject} too small to judge: {_listed(texts)}."
 
 
-def _reason(status: str, found: Evaluation) -> str:
+def _reason(row: dict[str, Any], found: Evaluation) -> str:
     """Return why a segment is too small; clusters may be few although rows are many."""
-    if status == "few_positives" and found.cluster is not None:
-        return f"few values of {_isolated(found.cluster)} with positives"
-    return status_text(status)
+    reason = status_text(row["status"])
+    if not row["status"].startswith("few"):
+        return reason
+    if row["status"] == "few_positives" and found.cluster is not None:
+        reason = f"few values of {_isolated(found.cluster)} with positives"
+    return f"{reason}: {count_text(row['n_pos'])} of {count_text(row['n'])} rows are positive"
 
 
 # --- words ---------------------------------------------------------------------------------------

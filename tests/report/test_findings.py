@@ -109,7 +109,11 @@ def test_without_two_classes_nothing_is_said_of_models(tmp_path, truth):
     models, segments, *_, sizes = texts(df, tmp_path, "truth", TWO, by="segment")
     assert "is better than" not in models
     assert "differ" not in segments or "not shown" in segments or "no segment" in segments
-    assert sizes.startswith("3 of the 3 segments are too small to judge")
+    reason = "no negatives" if truth else "no positives"
+    assert sizes == (
+        f"All 3 segments are too small to judge: s0000 ({reason}), s0001 ({reason}) and s0002 "
+        f"({reason})."
+    )
 
 
 def test_a_model_below_chance_is_asked_about(tmp_path):
