@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
@@ -17,7 +17,6 @@ from frame_prc.cli import charts, errors, gate, memory, output, reports
 from frame_prc.cli import input as _input
 from frame_prc.cli.counting import counts
 from frame_prc.cli.dates import keys, names
-from frame_prc.cli.gate import Condition
 from frame_prc.cli.options import (
     COMPARE,
     DEBUG,
@@ -42,6 +41,7 @@ from frame_prc.cli.passes import Passes
 from frame_prc.cli.reading import check_numbers
 from frame_prc.cli.score_dtypes import in_one_dtype
 from frame_prc.cli.source import Dialect, Source
+from frame_prc.cli.wanted import Wanted
 from frame_prc.cli.work import Progress, done
 
 Values = dict[str, Any]
@@ -217,6 +217,7 @@ def execute(command: Command, options: Values) -> int:
     path, form = options["output"], options.get("format")
     _check_output(command, path, form)
     conditions = gate.conditions(options.get("fail_under") or ())
+    wanted = Wanted(path, options.get("columns"), conditions)
     budget = None if options["memory"] is None else memory.size(options["memory"])
     if budget is not None:
         memory.check_verb(command.verb)
@@ -240,15 +241,15 @@ def execute(command: Command, options: Values) -> int:
             if budget is not None and folder is not None:
                 passes = Passes(command.verb, asked, budget, folder, progress)
                 if (result := passes.result(source, rows)) is not None:
-                    return _table(result, path, conditions)
-            return _result(command, source, rows, asked, path, conditions, progress)
+                    return _table(result, wanted)
+            return _result(command, source, rows, asked, wanted, progress)
 
         frame = done(lambda: _input.read_by(work, source, rows), progress)
     if frame is None:
         return errors.SUCCESS
     identifying = [*_IDENTIFYING, *names(parameters["by"] or ())]
     if path is None:
-        output.show(frame, form, identifying)
+        output.show(wanted.of(frame.lazy()).collect(), form, identifying)
     if conditions and not gate.is_passed(frame, conditions, identifying):
         return errors.FAILED
     return errors.SUCCESS
@@ -306,35 +307,34 @@ def _result(
     source: Source,
     rows: pl.LazyFrame,
     parameters: Values,
-    path: str | None,
-    conditions: Sequence[Condition],
+    wanted: Wanted,
     progress: Progress,
 ) -> pl.DataFrame | None:
     """Return a table to print or to judge; write a result to the path, if there is one."""
     if command.verb == "report":
-        reports.write(rows, path, parameters)
+        reports.write(rows, wanted.path, parameters)
         return None
     if command.writes:
-        frame_prc.write_ggplot(rows, path or "", **parameters)
+        frame_prc.write_ggplot(rows, wanted.path or "", **parameters)
         return None
     if command.verb == "counts":
         result = counts(source, rows, parameters, progress)
     else:
         result = getattr(frame_prc, command.verb)(rows, **parameters)
     if command.draws:
-        charts.save(result, path or "")
+        charts.save(result, wanted.path or "")
         return None
-    return _table(result, path, conditions)
+    return _table(result, wanted)
 
 
-def _table(
-    result: pl.LazyFrame, path: str | None, conditions: Sequence[Condition]
-) -> pl.DataFrame | None:
-    gate.check_columns(conditions, result.collect_schema())
-    if path is not None and not conditions:
-        output.save(result, path)
+def _table(result: pl.LazyFrame, wanted: Wanted) -> pl.DataFrame | None:
+    """Return a table to print or to judge; write its columns to the path, if there is one."""
+    gate.check_columns(wanted.conditions, result.collect_schema())
+    shown = wanted.of(result)
+    if wanted.path is not None and not wanted.conditions:
+        output.save(shown, wanted.path)
         return None
     frame = result.collect()
-    if path is not None:
-        output.save(frame.lazy(), path)
+    if wanted.path is not None:
+        output.save(wanted.of(frame.lazy()), wanted.path)
     return frame

@@ -447,6 +447,12 @@ RESULT: dict[str, Option] = {
         values=FORMATS,
         default_text="table to a terminal, tsv to a pipe",
     ),
+    "columns": Option(
+        list[str],
+        "Write these columns of the result only, in this order.",
+        COLUMN,
+        default_text="all",
+    ),
 }
 GATE: dict[str, Option] = {
     "fail_under": Option(
