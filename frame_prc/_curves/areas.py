@@ -224,9 +224,11 @@ def steps(
         running(ranking, HITS if only_hits else STEPS)
         .filter(ranking.key.retrieved())
         .with_columns([_TP.shift(1).alias("tp_a")] if only_hits else [])
-        .filter(_OPENS | (_TP > _TP_A))
     )
     weighted = ranking.rows.columns.weighted
+    if weighted or not only_hits:
+        # A hit adds true positives, but a sum may round a small weight away.
+        grown = grown.filter(_OPENS | (_TP > _TP_A))
     grown = _within_top(grown, top, weighted=weighted).with_columns(**ends(pl.col, recall_range))
     if calibration is not None:
         grown = calibrated(cached(grown), ranking, calibration)

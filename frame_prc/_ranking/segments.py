@@ -93,7 +93,11 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     distinct = rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
     key_range = _key_range(rows)
     if key_range is not None and key_range.size <= limit:
-        table = _known(rows, distinct.with_columns(segment=key_range.number()))
+        numbers = None if counts else _numbers_in_memory(rows, key_range)
+        if numbers is not None:
+            table = numbers.lazy().with_columns(key_range.key())
+        else:
+            table = _known(rows, distinct.with_columns(segment=key_range.number()))
         return Segments(table, key_range.size, rows.keys, key_range)
     table = distinct.with_row_index("segment").with_columns(_below(limit))
     if rows.values is None:
@@ -106,6 +110,25 @@ def find_segments(rows: Rows, limit: int) -> Segments:
 def _known(rows: Rows, table: pl.LazyFrame) -> pl.LazyFrame:
     """Return a table that is computed once, now if several plans of rows in memory need it."""
     return table.collect().lazy() if rows.many_in_memory else cached(table)
+
+
+def _numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.DataFrame | None:
+    """Return the numbers of the segments of rows in memory, or ``None`` if grouping is as fast."""
+    if rows.values is None:
+        return None
+    keys = rows.values["by_0"]
+    if not rows.many_in_memory:
+        distinct = keys.unique().to_frame("key_0")
+        return distinct.select(key_range.number().alias("segment").sort())
+    if keys.null_count() or keys.dtype in _WIDE_INTEGERS or key_range.size > len(keys):
+        return None
+    try:
+        import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+    except ImportError:
+        return None
+    occurs = np.zeros(key_range.size, dtype=np.bool_)
+    occurs[np.subtract(keys.to_physical().to_numpy(), key_range.lowest - 1, dtype=np.int64)] = True
+    return pl.DataFrame({"segment": np.flatnonzero(occurs)})
 
 
 def _below(limit: int) -> pl.Expr:

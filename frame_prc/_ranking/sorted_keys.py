@@ -13,15 +13,18 @@ _FEW_THREADS = 4  # with more of them Polars is as fast
 
 def sorted_keys(rows: pl.LazyFrame) -> pl.DataFrame:
     """Return rows in ascending order of their column ``rank_key``."""
-    found = rows.collect().rechunk()
+    found = rows.collect()
     keys = found["rank_key"]
     if keys.dtype != pl.UInt64 or pl.thread_pool_size() > _FEW_THREADS:
-        return found.sort("rank_key")
+        return found.rechunk().sort("rank_key")
     try:
-        import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+        import numpy  # noqa: ICN001, PLC0415, F401 - optional, and takes long to import
     except ImportError:
-        return found.sort("rank_key")
-    if found.width == 1:
-        return pl.DataFrame({keys.name: np.sort(keys.to_numpy())})
-    places = pl.Series(np.argsort(keys.to_numpy()))
-    return found.select(pl.all().gather(places.cast(pl.get_index_type())))
+        return found.rechunk().sort("rank_key")
+    if found.width > 1:
+        places = pl.Series(keys.to_numpy().argsort())
+        return found.rechunk().select(pl.all().gather(places.cast(pl.get_index_type())))
+    # In place: the system takes longer to hand out new memory than NumPy to sort what is there.
+    values = keys.to_numpy(writable=True)
+    values.sort()
+    return pl.DataFrame({keys.name: values})
