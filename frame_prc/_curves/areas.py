@@ -43,6 +43,7 @@ NONE_UNDEFINED = pl.lit(0, pl.Int64).alias(UNDEFINED)
 _TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_a")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _OPENS = pl.col("opens")
+_SIZES = sizes(_POSITIVES, _NEGATIVES)
 _ENVELOPE = pl.col("envelope")
 
 
@@ -117,8 +118,7 @@ def sized_areas(
     grown = steps(ranking, ["step"], calibration=calibration, top=top)
     areas = areas_of(grown, ["step"], weighted=weighted, calibrated=bool(kept), **kept)
     area = _normalised(pl.col("step"), top).alias(AVERAGE_PRECISION)
-    columns = [*sizes(_POSITIVES, _NEGATIVES), area]
-    table = areas.select("segment", *columns, *kept)
+    table = areas.select("segment", *_SIZES, area, *kept)
     return ranking.segments.with_keys(ranking.with_dropped(table))
 
 

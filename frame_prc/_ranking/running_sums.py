@@ -152,8 +152,8 @@ def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
 
     Integers are exact, so the result is that of a window per segment, at a fifth of its cost.
     """
-    counts = _counts_at(ranking, points).with_columns(ranking.key.opens())
-    counts = counts.with_columns(tp=_FOUND, fp=_SEEN - _FOUND)
+    counts = _counts_at(ranking, points)
+    counts = counts.with_columns(ranking.key.opens(), tp=_FOUND, fp=_SEEN - _FOUND)
     sums = {"tp": "tp", "fp": "fp"}
     totals = {"positives": "tp", "negatives": "fp"}
     if points.beside_previous:
@@ -174,23 +174,24 @@ def _within_segments(
 ) -> pl.LazyFrame:
     """Subtract from running sums those at the row that opens the segment, and add the totals.
 
-    Both are named by the running sum that they are counted by. Polars would repeat the filling of
-    rows for every expression that uses it, so these are columns of their own.
+    Both are named with the running sum that they are counted by. Polars would fill rows again for
+    every expression that uses them, so they are columns of their own.
     """
-    opened = counts.with_columns(
-        pl.when("opens").then(of).alias(f"{of} at opening") for of in set(sums.values())
-    )
-    filled = opened.with_columns(
-        *(pl.col(f"{of} at opening").forward_fill() for of in set(sums.values())),
-        *(pl.col(f"{of} at opening").shift(-1).backward_fill().alias(f"{of} at next") for of in totals.values()),
+    filled = counts.with_columns(
+        *(_at_opening(of).forward_fill().alias(f"{of}_before") for of in set(sums.values())),
+        *(_at_opening(of).shift(-1).backward_fill().alias(name) for name, of in totals.items()),
     )
     return filled.with_columns(
-        *(pl.col(name) - pl.col(f"{of} at opening") for name, of in sums.items()),
-        **{
-            name: pl.col(f"{of} at next") - pl.col(f"{of} at opening") - opening.get(name, 0)
+        *(pl.col(name) - pl.col(f"{of}_before") for name, of in sums.items()),
+        *(
+            pl.col(name) - pl.col(f"{of}_before") - opening.get(name, 0)
             for name, of in totals.items()
-        },
+        ),
     )
+
+
+def _at_opening(running_sum: str) -> pl.Expr:
+    return pl.when("opens").then(running_sum)
 
 
 def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:

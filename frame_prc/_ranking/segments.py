@@ -94,10 +94,10 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     key_range = _key_range(rows)
     if key_range is not None and key_range.size <= limit:
         numbers = None if counts else _numbers_in_memory(rows, key_range)
-        if numbers is not None:
-            table = numbers.lazy().with_columns(key_range.key())
-        else:
+        if numbers is None:
             table = _known(rows, distinct.with_columns(segment=key_range.number()))
+        else:
+            table = pl.LazyFrame(numbers).with_columns(key_range.key())
         return Segments(table, key_range.size, rows.keys, key_range)
     table = distinct.with_row_index("segment").with_columns(_below(limit))
     if rows.values is None:
@@ -112,14 +112,14 @@ def _known(rows: Rows, table: pl.LazyFrame) -> pl.LazyFrame:
     return table.collect().lazy() if rows.many_in_memory else cached(table)
 
 
-def _numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.DataFrame | None:
+def _numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
     """Return the numbers of the segments of rows in memory, or ``None`` if grouping is as fast."""
     if rows.values is None:
         return None
-    keys = rows.values["by_0"]
+    keys, before = _physical(rows.values["by_0"]), key_range.lowest - 1
     if not rows.many_in_memory:
-        distinct = keys.unique().to_frame("key_0")
-        return distinct.select(key_range.number().alias("segment").sort())
+        distinct = sorted(0 if key is None else key - before for key in set(keys.to_list()))
+        return pl.Series("segment", distinct, dtype=pl.Int64)
     if keys.null_count() or keys.dtype in _WIDE_INTEGERS or key_range.size > len(keys):
         return None
     try:
@@ -127,8 +127,8 @@ def _numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.DataFrame | None:
     except ImportError:
         return None
     occurs = np.zeros(key_range.size, dtype=np.bool_)
-    occurs[np.subtract(keys.to_physical().to_numpy(), key_range.lowest - 1, dtype=np.int64)] = True
-    return pl.DataFrame({"segment": np.flatnonzero(occurs)})
+    occurs[np.subtract(keys.to_numpy(), before, dtype=np.int64)] = True
+    return pl.Series("segment", np.flatnonzero(occurs))
 
 
 def _below(limit: int) -> pl.Expr:
@@ -144,9 +144,14 @@ def _key_range(rows: Rows) -> KeyRange | None:
     if dtype is None or (bounds := key_bounds(dtype)) is None:
         return None
     if rows.values is not None:
-        integers: Any = rows.values["by_0"].to_physical()
+        integers: Any = _physical(rows.values["by_0"])
         bounds = int(integers.min() or 0), int(integers.max() or 0)
     return KeyRange(dtype, *bounds)
+
+
+def _physical(keys: pl.Series) -> pl.Series:
+    # Of integers too, it would take as long as all else that is asked of few keys.
+    return keys if keys.dtype.is_integer() else keys.to_physical()
 
 
 def key_bounds(dtype: pl.DataType) -> tuple[int, int] | None:

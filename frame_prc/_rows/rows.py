@@ -23,6 +23,7 @@ from frame_prc._request.specs import Missing
 from frame_prc._rows.checks import (
     Check,
     check,
+    check_in_memory,
     checks_of,
     suspects,
     with_bin_checks,
@@ -193,9 +194,13 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     # In memory this costs nothing for plain columns, and computes an expression once.
     values = computed(projected) if in_memory else None
     source = cached(projected) if values is None else values.lazy()
+    checks = checks_of(columns)
     # Run once, however many branches of a plan call it.
-    checks = cache(partial(check, source, checks_of(columns)))
-    return _of_source(source, columns, values, checks)
+    if values is None:
+        checked = cache(partial(check, source, checks))
+    else:
+        checked = cache(partial(check_in_memory, values, checks))
+    return _of_source(source, columns, values, checked)
 
 
 def _of_source(
