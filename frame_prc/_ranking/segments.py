@@ -95,7 +95,7 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     if key_range is not None and key_range.size <= limit:
         numbers = None if counts else _numbers_in_memory(rows, key_range)
         if numbers is None:
-            table = _known(rows, distinct.with_columns(segment=key_range.number()))
+            table = rows.once(distinct.with_columns(segment=key_range.number()))
         else:
             table = pl.LazyFrame(numbers).with_columns(key_range.key())
         return Segments(table, key_range.size, rows.keys, key_range)
@@ -105,11 +105,6 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     # Polars loses nulls in a left join with structs of several chunks.
     found = table.collect().rechunk()
     return Segments(found.lazy(), found.height, rows.keys)
-
-
-def _known(rows: Rows, table: pl.LazyFrame) -> pl.LazyFrame:
-    """Return a table that is computed once, now if several plans of rows in memory need it."""
-    return table.collect().lazy() if rows.many_in_memory else cached(table)
 
 
 def _numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:

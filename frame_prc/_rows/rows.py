@@ -97,6 +97,14 @@ class Rows:
         """Whether the rows are in memory, and so many that a look at them pays."""
         return self.values is not None and self.values.height >= _MANY
 
+    def once(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a frame made from the rows that is computed once: now if many are in memory.
+
+        Polars computes a plan with several uses of a cached frame more slowly than one after the
+        other.
+        """
+        return frame.collect().lazy() if self.many_in_memory else cached(frame)
+
     def is_positive(self) -> pl.Expr:
         """Return whether a row holds any of the positive class."""
         return pl.col("pos") > 0 if self.has_counts else pl.col("truth")
