@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import polars as pl
 
@@ -183,14 +183,21 @@ def areas_of(
     **aggregates: pl.Expr,
 ) -> pl.LazyFrame:
     """Return ``segment, positives, negatives``, one column per method, and other aggregates."""
-    grows, formulas = ~pl.col("opens"), _formulas(weighted=weighted)
-    areas = {method: pl.when(grows).then(formulas[method]()) for method in methods}
+    areas = {method: _of_step(method, weighted=weighted) for method in methods}
     totals = {name: pl.col(name).first() for name in ("positives", "negatives")}
     sums = {method: _sum(method) for method in methods}
     table = steps.with_columns(**areas).group_by("segment").agg(**totals, **sums, **aggregates)
     return table.sort("segment").with_columns(_defined(methods, calibrated=calibrated))
 
 
+# Cached, as literals are: on a small frame, making them takes longer than computing.
+@lru_cache
+def _of_step(method: Method, *, weighted: bool) -> pl.Expr:
+    """Return what one step adds to an area."""
+    return pl.when(~_OPENS).then(_formulas(weighted=weighted)[method]())
+
+
+@lru_cache
 def _sum(method: Method) -> pl.Expr:
     """Return the sum of the areas of the steps, which only for the gain may be far below 0."""
     area = pl.col(method)

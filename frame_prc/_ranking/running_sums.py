@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import polars as pl
 
@@ -178,16 +179,28 @@ def _within_segments(
     every expression that uses them, so they are columns of their own.
     """
     filled = counts.with_columns(
-        *(_at_opening(of).forward_fill().alias(f"{of}_before") for of in set(sums.values())),
-        *(_at_opening(of).shift(-1).backward_fill().alias(name) for name, of in totals.items()),
+        *map(_before, set(sums.values())), *(_after(name, of) for name, of in totals.items())
     )
     return filled.with_columns(
-        *(pl.col(name) - pl.col(f"{of}_before") for name, of in sums.items()),
-        *(
-            pl.col(name) - pl.col(f"{of}_before") - opening.get(name, 0)
-            for name, of in totals.items()
-        ),
+        *(_without_before(name, of) for name, of in sums.items()),
+        *(_without_before(name, of) - opening.get(name, 0) for name, of in totals.items()),
     )
+
+
+# Cached, as literals are: on a small frame, making them takes longer than computing.
+@lru_cache
+def _before(running_sum: str) -> pl.Expr:
+    return _at_opening(running_sum).forward_fill().alias(f"{running_sum}_before")
+
+
+@lru_cache
+def _after(name: str, running_sum: str) -> pl.Expr:
+    return _at_opening(running_sum).shift(-1).backward_fill().alias(name)
+
+
+@lru_cache
+def _without_before(name: str, running_sum: str) -> pl.Expr:
+    return pl.col(name) - pl.col(f"{running_sum}_before")
 
 
 def _at_opening(running_sum: str) -> pl.Expr:

@@ -8,6 +8,7 @@ is found by a sort too: of the first bits of each key, with the number of its ro
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import polars as pl
 
@@ -16,14 +17,14 @@ _KEY = pl.col("rank_key")
 
 
 def sorted_keys(rows: pl.LazyFrame) -> pl.DataFrame:
-    """Return rows in ascending order of their column ``rank_key``."""
+    """Return rows in ascending order of their column ``rank_key``; equal keys stay in order."""
     found = rows.collect()
-    keys = found["rank_key"]
-    if found.is_empty() or not _numpy_is_faster():
-        return found.rechunk().sort("rank_key")
-    if found.width > 1:
+    keys, others = found["rank_key"], found.width > 1
+    if _numpy_is_faster() and others and len(keys):
         return _with_others(found.rechunk())
-    return _sorted(keys).to_frame() if keys.dtype == pl.UInt64 else found.rechunk().sort("rank_key")
+    if _numpy_is_faster() and keys.dtype == pl.UInt64:
+        return _sorted(keys).to_frame()
+    return found.rechunk().sort("rank_key", maintain_order=others)
 
 
 def _numpy_is_faster() -> bool:
@@ -49,7 +50,8 @@ def _with_others(found: pl.DataFrame) -> pl.DataFrame:
     keys = found["rank_key"]
     row_bits = len(keys).bit_length()
     # The class is the last bit of a key: it stays, as it orders the rows of a score.
-    dropped = max(int(keys.max()).bit_length() + row_bits + 1 - 64, 1)
+    highest: Any = keys.max()
+    dropped = max(highest.bit_length() + row_bits + 1 - 64, 1)
     first_bits = _KEY // pl.lit(1 << dropped, keys.dtype)
     narrow = (2 * first_bits + (_KEY & pl.lit(1, keys.dtype))).cast(pl.UInt64)
     numbered = narrow * (1 << row_bits) + pl.int_range(pl.len(), dtype=pl.UInt64)
