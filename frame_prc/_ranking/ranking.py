@@ -55,8 +55,7 @@ class Ranking:
         unsorted = concat([self.frame, *extra])
         if self.rows.many_in_memory:
             return sorted_keys(unsorted).lazy()
-        # Sums of weights in another order would differ in their last digits.
-        return cached(unsorted.sort("rank_key", maintain_order=bool(names)))
+        return cached(unsorted.sort("rank_key"))
 
     @property
     def carried(self) -> list[str]:

@@ -73,31 +73,6 @@ def test_threads_and_row_order_change_no_byte(rows, tmp_path):
         assert_frame_equal(other, summary, rel_tol=1e-12, abs_tol=1e-12)
 
 
-WEIGHTED = """
-import sys
-import polars as pl
-import frame_prc
-
-rows = pl.read_parquet(sys.argv[1])
-asked = {"truth": "truth", "score": "score", "by": "segment", "weight": "weight"}
-areas = [frame_prc.average_precision(frame, **asked) for frame in (rows, rows.lazy())]
-print([area.lazy().collect()["average_precision"].to_list() for area in areas])
-"""
-
-
-def test_threads_change_no_digit_of_a_weighted_area(rows, tmp_path):
-    # Rows of one score and class with these weights have another sum in another order.
-    path = tmp_path / "rows.parquet"
-    rows.with_columns(weight=0.1 + (pl.int_range(pl.len()) % 17).sqrt()).write_parquet(path)
-    printed = []
-    for threads in (1, 2, 8):
-        environment = {**os.environ, "POLARS_MAX_THREADS": str(threads)}
-        command = [sys.executable, "-c", WEIGHTED, str(path)]
-        done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)  # noqa: S603
-        printed.append(done.stdout)
-    assert len(set(printed)) == 1
-
-
 @pytest.mark.parametrize("verb", VERBS)
 def test_many_threads_at_once_get_what_one_gets(rows, verb):
     parts = [rows.filter(pl.col("day").dt.day() == day).head(2_000) for day in range(1, 8)]
