@@ -16,6 +16,8 @@ _NUMBER = pl.col("segment")
 # Their differences may not fit Int64.
 _WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
 
+_FEW_KEYS = 5_000  # so many a set of Python finds in less time than a plan of Polars takes
+
 
 @dataclass(frozen=True)
 class KeyRange:
@@ -93,7 +95,7 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     distinct = rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
     key_range = _key_range(rows)
     if key_range is not None and key_range.size <= limit:
-        numbers = None if counts else _numbers_in_memory(rows, key_range)
+        numbers = None if counts else numbers_in_memory(rows, key_range)
         if numbers is None:
             table = rows.once(distinct.with_columns(segment=key_range.number()))
         else:
@@ -107,15 +109,16 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     return Segments(found.lazy(), found.height, rows.keys)
 
 
-def _numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
+def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
     """Return the numbers of the segments of rows in memory, or ``None`` if grouping is as fast."""
     if rows.values is None:
         return None
     keys, before = _physical(rows.values["by_0"]), key_range.lowest - 1
-    if not rows.many_in_memory:
+    if len(keys) <= _FEW_KEYS:
         distinct = sorted(0 if key is None else key - before for key in set(keys.to_list()))
         return pl.Series("segment", distinct, dtype=pl.Int64)
-    if keys.null_count() or keys.dtype in _WIDE_INTEGERS or key_range.size > len(keys):
+    is_plain = not keys.null_count() and keys.dtype not in _WIDE_INTEGERS
+    if not (rows.many_in_memory and is_plain and key_range.size <= len(keys)):
         return None
     try:
         import numpy as np  # noqa: PLC0415 - optional, and takes long to import
