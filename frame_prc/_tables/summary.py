@@ -105,7 +105,7 @@ class Summary(Table):
     def _scorecards(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys and the scorecard of each segment."""
         ranking = _ranking(rows)
-        grown = rows.once(steps(ranking, _METHODS))
+        grown = cached(steps(ranking, _METHODS))
         areas = _areas_of(grown, ranking)
         for table in (_estimates(grown, ranking), self._calibrated(grown, ranking)):
             areas = segment_join(areas, table)
