@@ -20,6 +20,17 @@ FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 _BESIDE: Any = "horizontal" if pl.__version__.startswith("1.41.") else "horizontal_extend"
 
 
+# On few rows most optimizations of a plan take longer than they save.
+_FEW = 20_000
+_FOR_FEW = pl.QueryOptFlags.none(comm_subplan_elim=True)
+
+
+def run_in_memory(lf: pl.LazyFrame, height: int) -> pl.DataFrame:
+    """Run a plan that reads so many rows in memory, on the in-memory engine."""
+    optimizations = _FOR_FEW if height < _FEW else pl.QueryOptFlags()
+    return lf.collect(engine="in-memory", optimizations=optimizations)
+
+
 def cached(lf: pl.LazyFrame) -> pl.LazyFrame:
     """Return a frame that is computed once, however many branches of a plan use it."""
     return lf.cache()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import polars as pl
 
@@ -43,6 +43,7 @@ NONE_UNDEFINED = pl.lit(0, pl.Int64).alias(UNDEFINED)
 _TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_a")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _OPENS = pl.col("opens")
+_SIZES = sizes(_POSITIVES, _NEGATIVES)
 _ENVELOPE = pl.col("envelope")
 
 
@@ -117,8 +118,7 @@ def sized_areas(
     grown = steps(ranking, ["step"], calibration=calibration, top=top)
     areas = areas_of(grown, ["step"], weighted=weighted, calibrated=bool(kept), **kept)
     area = _normalised(pl.col("step"), top).alias(AVERAGE_PRECISION)
-    columns = [*sizes(_POSITIVES, _NEGATIVES), area]
-    table = areas.select("segment", *columns, *kept)
+    table = areas.select("segment", *_SIZES, area, *kept)
     return ranking.segments.with_keys(ranking.with_dropped(table))
 
 
@@ -183,14 +183,21 @@ def areas_of(
     **aggregates: pl.Expr,
 ) -> pl.LazyFrame:
     """Return ``segment, positives, negatives``, one column per method, and other aggregates."""
-    grows, formulas = ~pl.col("opens"), _formulas(weighted=weighted)
-    areas = {method: pl.when(grows).then(formulas[method]()) for method in methods}
+    areas = {method: _of_step(method, weighted=weighted) for method in methods}
     totals = {name: pl.col(name).first() for name in ("positives", "negatives")}
     sums = {method: _sum(method) for method in methods}
     table = steps.with_columns(**areas).group_by("segment").agg(**totals, **sums, **aggregates)
     return table.sort("segment").with_columns(_defined(methods, calibrated=calibrated))
 
 
+# Cached, as literals are: on a small frame, making them takes longer than computing.
+@lru_cache
+def _of_step(method: Method, *, weighted: bool) -> pl.Expr:
+    """Return what one step adds to an area."""
+    return pl.when(~_OPENS).then(_formulas(weighted=weighted)[method]())
+
+
+@lru_cache
 def _sum(method: Method) -> pl.Expr:
     """Return the sum of the areas of the steps, which only for the gain may be far below 0."""
     area = pl.col(method)
@@ -224,9 +231,11 @@ def steps(
         running(ranking, HITS if only_hits else STEPS)
         .filter(ranking.key.retrieved())
         .with_columns([_TP.shift(1).alias("tp_a")] if only_hits else [])
-        .filter(_OPENS | (_TP > _TP_A))
     )
     weighted = ranking.rows.columns.weighted
+    if weighted or not only_hits:
+        # A hit adds true positives, but a sum may round a small weight away.
+        grown = grown.filter(_OPENS | (_TP > _TP_A))
     grown = _within_top(grown, top, weighted=weighted).with_columns(**ends(pl.col, recall_range))
     if calibration is not None:
         grown = calibrated(cached(grown), ranking, calibration)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, TypeVar, cast
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from frame_prc._frames.pandas_frames import (
     with_levels,
 )
 from frame_prc._frames.unsupported import is_refused, way_out
+from frame_prc._lazy import run_in_memory
 from frame_prc.exceptions import FrameError, type_name
 
 if TYPE_CHECKING:
@@ -133,8 +134,8 @@ def scan_all(frame: AnyFrame) -> pl.LazyFrame:
 
 def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     # The streaming engine takes longer to start than a small frame takes to compute.
-    engine: Literal["auto", "in-memory"] = "in-memory" if frame.height < _SMALL else "auto"
-    return plan(frame.lazy(), in_memory=True).collect(engine=engine)
+    planned = plan(frame.lazy(), in_memory=True)
+    return run_in_memory(planned, frame.height) if frame.height < _SMALL else planned.collect()
 
 
 def is_frame(value: object) -> TypeGuard[AnyFrame]:

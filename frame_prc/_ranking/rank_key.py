@@ -20,6 +20,7 @@ UInt64 keys take less; sorting by two columns takes about 12 times as long.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import polars as pl
 
@@ -82,14 +83,13 @@ class RankKey:
         key = key.reinterpret(signed=False) if self.dtype == pl.UInt64 else key
         return key.alias("rank_key")
 
-    def opening(self, segment: pl.Expr) -> pl.Expr:
-        """Return the rank key of the row that opens each segment."""
-        return self.pack(segment, pl.lit(0), pl.lit(1))
+    def opening(self) -> pl.Expr:
+        """Return the rank key of the row that opens a segment."""
+        return _opening(self)
 
     def ending(self) -> pl.LazyFrame:
         """Return the row after all segments, which opens an empty one."""
-        last = pl.LazyFrame({"segment": [self.last_segment]})
-        return last.select(self.opening(pl.col("segment")))
+        return _ending(self)
 
     def segment(self) -> pl.Expr:
         """Return the number of the segment."""
@@ -156,3 +156,15 @@ class RankKey:
 
     def _int(self, value: int) -> pl.Expr:
         return integer(value, self.dtype)
+
+
+# Cached, as literals are: on a small frame, making them takes longer than computing.
+@lru_cache(maxsize=256)
+def _opening(key: RankKey) -> pl.Expr:
+    return key.pack(pl.col("segment"), pl.lit(0), pl.lit(1))
+
+
+@lru_cache(maxsize=256)
+def _ending(key: RankKey) -> pl.LazyFrame:
+    last = pl.LazyFrame({"segment": [key.last_segment]})
+    return last.select(_opening(key))

@@ -49,7 +49,7 @@ class Ranking:
     @cached_property
     def in_order(self) -> pl.LazyFrame:
         """The sorted rows, with one that opens each segment and one after the last."""
-        openings = self.segments.table.select(self.key.opening(pl.col("segment")))
+        openings = self.segments.table.select(self.key.opening())
         names = [*self.carried, *(["cluster"] if self.clusters else [])]
         extra = [_empty(rows, names) for rows in (openings, self.key.ending())]
         unsorted = concat([self.frame, *extra])

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import polars as pl
 
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS, with_cluster_sums
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking, repeats_scores
+
+_FOUND, _SEEN, _FOUND_A, _SEEN_A = (
+    pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")
+)
 
 # Given sums of weights have an unknown number of terms, but rarely more than this.
 TERMS_OF_COUNTS = 2**17
@@ -126,7 +131,8 @@ def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
     else:
         summed = _count_sums(ranking, points)
     selected = summed.select(ranking.key.segment(), ranking.key.slot(), *columns)
-    return selected.filter(pl.col("segment") != ranking.key.last_segment)
+    found = selected.filter(pl.col("segment") != ranking.key.last_segment)
+    return found.set_sorted("segment")
 
 
 def retrieved_at_ties(ranking: Ranking) -> pl.LazyFrame:
@@ -147,32 +153,58 @@ def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
 
     Integers are exact, so the result is that of a window per segment, at a fifth of its cost.
     """
-    # The row that opens a segment counts as a positive row, unless rows carry counts: its are 0.
-    opening = 0 if ranking.carried else 1
-    found, seen, found_a, seen_a = (
-        pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")
-    )
-    wrong = seen - found
-    counts = _counts_at(ranking, points).with_columns(ranking.key.opens())
+    counts = _counts_at(ranking, points)
+    counts = counts.with_columns(ranking.key.opens(), tp=_FOUND, fp=_SEEN - _FOUND)
+    sums = {"tp": "tp", "fp": "fp"}
+    totals = {"positives": "tp", "negatives": "fp"}
     if points.beside_previous:
-        counts = counts.with_columns(
-            tp_a=_since_opening(found_a, found), fp_a=_since_opening(seen_a - found_a, wrong)
-        )
+        counts = counts.with_columns(tp_a=_FOUND_A, fp_a=_SEEN_A - _FOUND_A)
+        sums |= {"tp_a": "tp", "fp_a": "fp"}
     if ranking.squares:
-        counts = counts.with_columns(
-            positives_squares=_until_next(pl.col("tp_squares")),
-            negatives_squares=_until_next(pl.col("fp_squares")),
-            tp_squares=_since_opening(pl.col("tp_squares"), pl.col("tp_squares")),
-            fp_squares=_since_opening(pl.col("fp_squares"), pl.col("fp_squares")),
-        )
+        sums |= {name: name for name in ("tp_squares", "fp_squares")}
+        totals |= {"positives_squares": "tp_squares", "negatives_squares": "fp_squares"}
     if ranking.clusters:
-        counts = counts.with_columns(_since_opening(pl.col(n), pl.col(n)) for n in CLUSTER_SUMS)
-    return counts.with_columns(
-        tp=_since_opening(found, found),
-        fp=_since_opening(wrong, wrong),
-        positives=_until_next(found) - opening,
-        negatives=_until_next(wrong),
+        sums |= {name: name for name in CLUSTER_SUMS}
+    # The row that opens a segment counts as a positive row, unless rows carry counts: its are 0.
+    opening = {} if ranking.carried else {"positives": 1}
+    return _within_segments(counts, sums, totals, opening)
+
+
+def _within_segments(
+    counts: pl.LazyFrame, sums: dict[str, str], totals: dict[str, str], opening: dict[str, int]
+) -> pl.LazyFrame:
+    """Subtract from running sums those at the row that opens the segment, and add the totals.
+
+    Both are named with the running sum that they are counted by. Polars would fill rows again for
+    every expression that uses them, so they are columns of their own.
+    """
+    filled = counts.with_columns(
+        *map(_before, set(sums.values())), *(_after(name, of) for name, of in totals.items())
     )
+    return filled.with_columns(
+        *(_without_before(name, of) for name, of in sums.items()),
+        *(_without_before(name, of) - opening.get(name, 0) for name, of in totals.items()),
+    )
+
+
+# Cached, as literals are: on a small frame, making them takes longer than computing.
+@lru_cache
+def _before(running_sum: str) -> pl.Expr:
+    return _at_opening(running_sum).forward_fill().alias(f"{running_sum}_before")
+
+
+@lru_cache
+def _after(name: str, running_sum: str) -> pl.Expr:
+    return _at_opening(running_sum).shift(-1).backward_fill().alias(name)
+
+
+@lru_cache
+def _without_before(name: str, running_sum: str) -> pl.Expr:
+    return pl.col(name) - pl.col(f"{running_sum}_before")
+
+
+def _at_opening(running_sum: str) -> pl.Expr:
+    return pl.when("opens").then(running_sum)
 
 
 def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:

@@ -16,6 +16,8 @@ _NUMBER = pl.col("segment")
 # Their differences may not fit Int64.
 _WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
 
+_FEW_KEYS = 5_000  # so many a set of Python finds in less time than a plan of Polars takes
+
 
 @dataclass(frozen=True)
 class KeyRange:
@@ -93,7 +95,11 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     distinct = rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
     key_range = _key_range(rows)
     if key_range is not None and key_range.size <= limit:
-        table = _known(rows, distinct.with_columns(segment=key_range.number()))
+        numbers = None if counts else numbers_in_memory(rows, key_range)
+        if numbers is None:
+            table = rows.once(distinct.with_columns(segment=key_range.number()))
+        else:
+            table = pl.LazyFrame(numbers).with_columns(key_range.key())
         return Segments(table, key_range.size, rows.keys, key_range)
     table = distinct.with_row_index("segment").with_columns(_below(limit))
     if rows.values is None:
@@ -103,9 +109,24 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     return Segments(found.lazy(), found.height, rows.keys)
 
 
-def _known(rows: Rows, table: pl.LazyFrame) -> pl.LazyFrame:
-    """Return a table that is computed once, now if several plans of rows in memory need it."""
-    return table.collect().lazy() if rows.many_in_memory else cached(table)
+def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
+    """Return the numbers of the segments of rows in memory, or ``None`` if grouping is as fast."""
+    if rows.values is None:
+        return None
+    keys, before = _physical(rows.values["by_0"]), key_range.lowest - 1
+    if len(keys) <= _FEW_KEYS:
+        distinct = sorted(0 if key is None else key - before for key in set(keys.to_list()))
+        return pl.Series("segment", distinct, dtype=pl.Int64)
+    is_plain = not keys.null_count() and keys.dtype not in _WIDE_INTEGERS
+    if not (rows.many_in_memory and is_plain and key_range.size <= len(keys)):
+        return None
+    try:
+        import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+    except ImportError:
+        return None
+    occurs = np.zeros(key_range.size, dtype=np.bool_)
+    occurs[np.subtract(keys.to_numpy(), before, dtype=np.int64)] = True
+    return pl.Series("segment", np.flatnonzero(occurs))
 
 
 def _below(limit: int) -> pl.Expr:
@@ -121,9 +142,14 @@ def _key_range(rows: Rows) -> KeyRange | None:
     if dtype is None or (bounds := key_bounds(dtype)) is None:
         return None
     if rows.values is not None:
-        integers: Any = rows.values["by_0"].to_physical()
+        integers: Any = _physical(rows.values["by_0"])
         bounds = int(integers.min() or 0), int(integers.max() or 0)
     return KeyRange(dtype, *bounds)
+
+
+def _physical(keys: pl.Series) -> pl.Series:
+    # Of integers too, it would take as long as all else that is asked of few keys.
+    return keys if keys.dtype.is_integer() else keys.to_physical()
 
 
 def key_bounds(dtype: pl.DataType) -> tuple[int, int] | None:

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._formulas import without_nan
-from frame_prc._lazy import cached, concat, over
+from frame_prc._lazy import cached, concat, over, run_in_memory
 from frame_prc._rows.columns import Column, Columns
 from frame_prc._rows.rules import (
     MISSING,
@@ -66,9 +66,19 @@ class Check:
 
 
 def check(rows: pl.LazyFrame, checks: Sequence[Check]) -> None:
-    """Raise the first error that the checks find in rows in memory."""
+    """Raise the first error that the checks find in rows that may not be in memory."""
     if checks:
         _raise_problem(_totals(rows, checks).collect(engine="in-memory"), checks)
+
+
+def check_in_memory(values: pl.DataFrame, checks: Sequence[Check]) -> None:
+    """Raise the first error that the checks find in rows in memory.
+
+    What errors show is only computed where there is one.
+    """
+    counts = (check.count.alias(str(place)) for place, check in enumerate(checks))
+    if checks and any(run_in_memory(values.lazy().select(counts), values.height).row(0)):
+        check(values.lazy(), checks)
 
 
 def with_checks(

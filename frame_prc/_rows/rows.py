@@ -23,6 +23,7 @@ from frame_prc._request.specs import Missing
 from frame_prc._rows.checks import (
     Check,
     check,
+    check_in_memory,
     checks_of,
     suspects,
     with_bin_checks,
@@ -95,6 +96,14 @@ class Rows:
     def many_in_memory(self) -> bool:
         """Whether the rows are in memory, and so many that a look at them pays."""
         return self.values is not None and self.values.height >= _MANY
+
+    def once(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a frame made from the rows that is computed once: now if many are in memory.
+
+        Polars computes a plan with several uses of a cached frame more slowly than one after the
+        other.
+        """
+        return frame.collect().lazy() if self.many_in_memory else cached(frame)
 
     def is_positive(self) -> pl.Expr:
         """Return whether a row holds any of the positive class."""
@@ -193,9 +202,13 @@ def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     # In memory this costs nothing for plain columns, and computes an expression once.
     values = computed(projected) if in_memory else None
     source = cached(projected) if values is None else values.lazy()
+    checks = checks_of(columns)
     # Run once, however many branches of a plan call it.
-    checks = cache(partial(check, source, checks_of(columns)))
-    return _of_source(source, columns, values, checks)
+    if values is None:
+        checked = cache(partial(check, source, checks))
+    else:
+        checked = cache(partial(check_in_memory, values, checks))
+    return _of_source(source, columns, values, checked)
 
 
 def _of_source(

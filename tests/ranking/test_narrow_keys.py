@@ -129,3 +129,25 @@ def test_keys_sort_the_same_without_numpy(monkeypatch, absent, names):
     assert_frame_equal(sorted_keys.sorted_keys(rows), with_numpy)
     assert_frame_equal(with_numpy, rows.collect().sort("rank_key"))
     assert with_numpy["rank_key"].to_list() == [0, 1, 3, 2**63, 2**64 - 1]
+
+
+# Next to a row number there is no room for the last bits of such keys.
+HIGH_KEYS = [2**63 + 2, 2**63 + 1, 2**63, 2**63 + 1, 2**64 - 1, 2**64 - 2, 0, 1, 1]
+
+
+@given(st.lists(st.sampled_from(HIGH_KEYS), min_size=1), st.sampled_from([1, 2**40]))
+def test_keys_that_share_their_first_bits_are_sorted_by_the_others(keys, factor):
+    dtype = pl.UInt64 if factor == 1 else pl.Int128
+    rows = pl.LazyFrame({"rank_key": pl.Series([key * factor for key in keys], dtype=dtype)})
+    numbered = rows.with_row_index("row")
+    expected = sorted((key * factor, row) for row, key in enumerate(keys))
+    found = sorted_keys.sorted_keys(numbered)
+    assert found.columns == ["row", "rank_key"]
+    assert found.select("rank_key", "row").rows() == expected
+
+
+def test_rows_of_equal_keys_stay_in_order_without_numpy(monkeypatch):
+    monkeypatch.setattr(sorted_keys, "_FEW_THREADS", 0)
+    keys = pl.Series([2, 1] * 5_000, dtype=pl.UInt64)
+    found = sorted_keys.sorted_keys(pl.LazyFrame({"rank_key": keys}).with_row_index("row"))
+    assert found["row"].to_list() == [*range(1, 10_000, 2), *range(0, 10_000, 2)]
