@@ -131,8 +131,8 @@ def with_names(
 
 
 def rate_text(value: float | None) -> str:
-    """Return a number from 0 to 1 with three decimals."""
-    return "" if value is None else f"{value:z.3f}"  # z: no "-0.000"
+    """Return a rate or a difference of rates with three decimals, never ``-0.000``."""
+    return "" if value is None else f"{value:z.3f}"
 
 
 def count_text(value: float | None) -> str:

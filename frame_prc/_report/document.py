@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime
 from typing import Any
 
 import polars as pl
@@ -13,6 +12,7 @@ import polars as pl
 from frame_prc._charts.text import percent_text
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.findings import findings
+from frame_prc._report.period import period
 
 FORMAT = "frame_prc report 1"
 
@@ -140,7 +140,7 @@ def evaluated(found: Evaluation) -> dict[str, Any]:
         "n_dropped": size.get("n_dropped"),
         "prevalence": size.get("prevalence"),
         "n_segments": found.segments.height,
-        "period": _period(found),
+        "period": period(found),
         "curve_error": _curve_error(found),
         "conventions": list(_conventions(found)),
         "warnings": list(_warnings(found)),
@@ -170,30 +170,10 @@ def _n_clusters(found: Evaluation) -> int | None:
     return count
 
 
-def _period(found: Evaluation) -> dict[str, Any] | None:
-    """Return the first and the last date of a key, or of the clusters."""
-    columns = found.rows.columns
-    dtypes = list(columns.key_dtypes.items())
-    dated = [(f"by_{i}", name) for i, (name, dtype) in enumerate(dtypes) if _is_date(dtype)]
-    if columns.cluster is not None and _is_date(columns.cluster.dtype):
-        dated.insert(0, ("cluster", columns.cluster.name))  # days, say, within weeks
-    for column, name in dated:
-        ends = found.rows.source.select(
-            first=pl.col(column).min(), last=pl.col(column).max()
-        ).collect()
-        first, last = ends.row(0)
-        if first is not None:
-            return {"column": name, "first": _iso(first), "last": _iso(last)}
-    return None
-
-
-def _is_date(dtype: pl.DataType) -> bool:
-    return dtype in (pl.Date, pl.Datetime)
-
-
-def _iso(moment: date | datetime) -> str:
-    text = moment.isoformat()
-    return text.removesuffix("T00:00:00")
+def _curve_error(found: Evaluation) -> float:
+    """Return the largest error of the precision of curves, which are thinned."""
+    error = None if found.curves.is_empty() else found.curves["precision_error"].max()
+    return error if isinstance(error, float) else 0.0
 
 
 def _conventions(found: Evaluation) -> Iterator[str]:
@@ -211,8 +191,8 @@ def _conventions(found: Evaluation) -> Iterator[str]:
         yield "p-values for several segments or models are adjusted by Holm's method."
     if not found.against_others.is_empty():
         yield (
-            "Segments are compared with the mean of the others, each ranked by itself and weighted "
-            "by its positives."
+            "A segment is compared with the mean of the other segments, each ranked by itself and "
+            "weighted by its positives, at one prevalence for all."
         )
     missing = {
         "raise": "No row lacks a truth or a score.",
@@ -239,9 +219,3 @@ def _warnings(found: Evaluation) -> Iterator[str]:
             f"The pictures show {len(found.shown.segments):,} of {found.segments.height:,} "
             "segments: the 20 worst, the 20 best and the 20 largest."
         )
-
-
-def _curve_error(found: Evaluation) -> float:
-    """Return by how much the precision of thinned curves is off at most."""
-    error = None if found.curves.is_empty() else found.curves["precision_error"].max()
-    return error if isinstance(error, float) else 0.0

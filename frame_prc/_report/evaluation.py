@@ -14,9 +14,9 @@ from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_row
 from frame_prc._charts.summary_data import dots_of, split_keys
 from frame_prc._charts.theme import MOST_COLOURS
 from frame_prc._charts.threshold_rows import spread, with_rates
-from frame_prc._formulas import normal_quantile
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.shown import Shown, choose
+from frame_prc._report.threshold_limits import LIMITS, points_with_limits
 from frame_prc._request.options import comparison
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import MODEL, Calibration, Interval
@@ -136,7 +136,7 @@ def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
         heterogeneity=_heterogeneity(found, named, options),
         shown=shown,
         curves=lines.curves(),
-        thresholds=lines.thresholds(_best(scorecard), _quantile(rows, options), asked),
+        thresholds=lines.thresholds(_best(scorecard), ascending=asked.ascending),
     )
 
 
@@ -239,9 +239,10 @@ def _compared(
 def _against_others(
     found: EvaluatedSegments, named: _Names, asked: Request, options: Options
 ) -> pl.DataFrame:
-    """Return each segment compared with the mean of the others.
+    """Return each segment compared with the mean of the others, each ranked by itself.
 
-    All rows as one list are easier to rank than segments if scores carry base rates.
+    All rows in one list are easier to rank than a segment if scores are higher where positives are
+    more frequent.
     """
     columns, count = found.given.columns, named.segments.height
     if columns.aggregated or not columns.key_dtypes or count < 2:  # noqa: PLR2004
@@ -284,6 +285,7 @@ class _Lines:
     parts: list[tuple[EvaluatedSegments, _Names]]
     shown: Shown
     count: int
+    level: float
 
     @classmethod
     def of(
@@ -295,7 +297,7 @@ class _Lines:
             pooled = source_of_rows(found.given.pooled(), "one").evaluate(level)
             parts.insert(0, (pooled, _Names.of(pooled, asked)))
         segments = len(shown.segments) + len(parts) - 1
-        return cls(parts, shown, max(segments * len(named.models), 1))
+        return cls(parts, shown, max(segments * len(named.models), 1), level)
 
     def curves(self) -> pl.DataFrame:
         """Return the points of thinned curves."""
@@ -303,20 +305,16 @@ class _Lines:
         columns = ("threshold", "recall", "precision", "precision_error")
         return self._joined([found.curves(most) for found, _ in self.parts], columns)
 
-    def thresholds(self, best: Sequence[float], z: float | None, asked: Request) -> pl.DataFrame:
-        """Return exact counts at the same thresholds in all lines, the best ones among them.
-
-        With ``z`` precision has an interval.
-        """
+    def thresholds(self, best: Sequence[float], *, ascending: bool) -> pl.DataFrame:
+        """Return exact counts at the same thresholds in all lines, the best ones among them."""
         most = _within(_MOST_THRESHOLD_ROWS // self.count, _THRESHOLDS)
         chosen = spread(self.parts[0][0].finite_scores(), most)
         if not chosen:
             return pl.DataFrame()
-        bins = Bins(sorted({*chosen, *best}), ascending=asked.ascending)
-        columns = ("threshold", "text", "tp", "fp", "fn", "tn", "precision", "recall")
-        ends = () if z is None else ("precision_low", "precision_high")
+        bins = Bins(sorted({*chosen, *best}), ascending=ascending)
+        columns = ("threshold", "text", "tp", "fp", "fn", "tn", "precision", "recall", *LIMITS)
         points = self._joined(
-            [found.at_thresholds(bins, z) for found, _ in self.parts], (*columns, *ends)
+            [points_with_limits(found, bins, self.level) for found, _ in self.parts], columns
         )
         return with_rates(points.filter(pl.col("threshold").is_finite()))
 
@@ -333,11 +331,6 @@ class _Lines:
             tables.insert(0, rows.with_columns(segment=pl.lit(None, rows.schema["segment"])))
         joined = pl.concat([table.with_columns(as_text) for table in tables], how="diagonal")
         return joined.with_columns(number).select("model", "segment", *columns)
-
-
-def _quantile(rows: Rows, options: Options) -> float | None:
-    """Return the normal quantile of the intervals, if precision has any: see :class:`Curve`."""
-    return None if rows.columns.weighted else normal_quantile(options.level)
 
 
 def _best(scorecard: pl.DataFrame) -> list[float]:

@@ -5,6 +5,7 @@
   const byId = id => document.getElementById(id);
   const ALL = "all rows";
   const PAGE = 50;
+  const NARROW = 680; // px
   const nameOf = segment => (segment === null ? ALL : data.names[segment]);
   const several = data.models.length > 1;
 
@@ -16,7 +17,7 @@
   const texts = {
     text: value => value ?? "",
     count,
-    rate: value => (isNumber(value) ? value.toFixed(3).replace(/^-(0\.0+)$/, "$1") : value ?? ""),
+    rate: value => (isNumber(value) ? value.toFixed(3).replace(/^-(0\.0*)$/, "$1") : value ?? ""),
     p: value => (isNumber(value) ? (value < 0.001 ? "< 0.001" : String(Number(value.toPrecision(2)))) : ""),
   };
 
@@ -51,7 +52,7 @@
 
   const columns = data.columns;
   const chosen = new Set(data.chosen);
-  const table = {sorted: null, descending: false, page: 0, rows: []};
+  const table = {sorted: null, descending: false, page: 0, size: PAGE, onPaper: false, rows: []};
 
   function compare(a, b) {
     if (a === null || b === null) return (a === null) - (b === null);
@@ -71,7 +72,8 @@
 
   function drawHead() {
     const heads = columns.map((column, place) => {
-      const button = make("button", {type: "button"});
+      // A browser does not print a button again on the next page.
+      const button = table.onPaper ? make("span") : make("button", {type: "button"});
       if (column.model) button.append(make("bdi", {className: "model", textContent: column.model}));
       button.append(isolated(column.label));
       button.addEventListener("click", () => sortBy(place));
@@ -93,17 +95,15 @@
 
   function cell(column, segment) {
     const text = texts[column.kind](column.values[segment]);
+    const low = column.low?.[segment];
     const found = make("td", {className: column.kind}, text);
-    return withInterval(found, column.low?.[segment], column.high?.[segment]);
-  }
-
-  function withInterval(found, low, high) {
-    if (isNumber(low))
-      found.append(" ", make("span", {
-        className: "interval", textContent: `[${texts.rate(low)}, ${texts.rate(high)}]`,
-      }));
+    if (isNumber(low)) found.append(" ", interval(low, column.high[segment]));
     return found;
   }
+
+  const interval = (low, high) => make("span", {
+    className: "interval", textContent: `[${texts.rate(low)}, ${texts.rate(high)}]`,
+  });
 
   function nameCell(segment) {
     const box = make("input", {
@@ -113,33 +113,42 @@
     });
     if (box.disabled) box.title = "Its curve is not in this page";
     box.addEventListener("change", () => {
-      if (box.checked && chosen.size >= data.mostChosen) chosen.delete([...chosen][0]);
-      if (box.checked) chosen.add(segment);
-      else chosen.delete(segment);
-      draw();
-      // The threshold is looked at in the segment that was ticked last.
-      if (box.checked && grid.length) byId("where").value = segment;
-      if (grid.length) drawThreshold();
+      if (box.checked) {
+        choose(segment);
+      } else {
+        chosen.delete(segment);
+        draw();
+        redraw("curves");
+      }
       document.querySelector(`[data-segment="${segment}"]`)?.focus();
     });
     box.dataset.segment = segment;
     const label = make("label", {}, box, " ", isolated(data.names[segment]));
-    return make("th", {scope: "row"}, label);
+    const note = columns[0].notes[segment];
+    return make("th", {scope: "row"}, label,
+      ...(note ? [" ", make("span", {className: "few", textContent: note})] : []));
   }
 
   function draw() {
     order();
     drawHead();
-    const pages = Math.max(1, Math.ceil(table.rows.length / PAGE));
+    const pages = Math.max(1, Math.ceil(table.rows.length / table.size));
     table.page = Math.min(table.page, pages - 1);
-    const rows = table.rows.slice(table.page * PAGE, (table.page + 1) * PAGE);
+    const rows = table.rows.slice(table.page * table.size).slice(0, table.size);
     fill(byId("scorecard").tBodies[0], ...rows.map(segment =>
-      make("tr", {className: data.small[segment] ? "small" : ""}, nameCell(segment), ...columns.slice(1).map(column => cell(column, segment)))));
+      make("tr", {}, nameCell(segment), ...columns.slice(1).map(column => cell(column, segment)))));
     byId("count").textContent = `${count(table.rows.length)} of ${count(data.names.length)} segments`;
     byId("page").textContent = `Page ${table.page + 1} of ${pages}`;
     byId("before").disabled = table.page === 0;
     byId("after").disabled = table.page === pages - 1;
     byId("pages").hidden = pages === 1;
+  }
+
+  /** Show all rows on paper, which has no next page of the table. */
+  function print(onPaper) {
+    const size = onPaper ? Math.max(data.names.length, PAGE) : PAGE;
+    Object.assign(table, {onPaper, size, page: 0});
+    draw();
   }
 
   function turn(by) {
@@ -162,18 +171,25 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const views = {};
 
+  /** Return a chart of one panel that fits a narrow screen, with its legend below. */
+  function fitted(spec, width) {
+    if (!isNumber(spec.width) || width >= NARROW) return spec;
+    const legend = {...spec.config.legend, orient: "bottom"};
+    return {...spec, width: width - 60, height: 260, config: {...spec.config, legend}};
+  }
+
   async function embed(name) {
     const picture = document.querySelector(`#${name} .picture`);
     const {light, dark: onDark} = data.charts[name];
     const datasets = {...light.datasets, ...setsOf[name]?.()};
-    const spec = {...(dark.matches ? onDark : light), datasets};
+    const spec = fitted({...(dark.matches ? onDark : light), datasets}, picture.clientWidth);
     const {view} = await vegaEmbed(picture, spec, {
       actions: false, ast: true, defaultStyle: false, renderer: "svg", hover: false,
       tooltip: {disableDefaultStyle: true},
     });
     views[name] = view;
     // Read aloud as one picture: its numbers are in the tables.
-    const caption = byId(name).querySelector("figcaption").textContent;
+    const caption = byId(name).querySelector("figcaption .title").textContent;
     picture.setAttribute("role", "img");
     picture.setAttribute("aria-label", caption);
     picture.querySelector("svg").setAttribute("aria-hidden", "true");
@@ -205,7 +221,7 @@
   function saveButtons(name) {
     const button = (text, action) => {
       const found = make("button", {type: "button"}, text);
-      found.setAttribute("aria-label", `${text}: ${byId(name).querySelector("figcaption").textContent}`);
+      found.setAttribute("aria-label", `${text}: ${byId(name).querySelector("figcaption .title").textContent}`);
       found.addEventListener("click", action);
       return found;
     };
@@ -243,16 +259,17 @@
       tn: line.tn[place], predicted: line.predicted[place],
       predicted_rate: line.predicted_rate[place], precision: line.precision[place],
       recall: line.recall[place], F1: line.F1[place],
-      precision_low: line.precision_low?.[place], precision_high: line.precision_high?.[place],
+      precision_low: line.precision_low[place], precision_high: line.precision_high[place],
+      recall_low: line.recall_low[place], recall_high: line.recall_high[place],
     };
   }
 
   const MEASURES = [["precision", "Precision"], ["recall", "Recall"], ["F1", "F1"]];
   const COUNTS = [
-    ["tp", "TP", count], ["fp", "FP", count], ["fn", "FN", count], ["tn", "TN", count],
-    ["predicted", "Alerts", count], ["predicted_rate", "Share of rows", texts.rate],
+    ["predicted", "Alerts", count],
     ["precision", "Precision", texts.rate], ["recall", "Recall", texts.rate],
-    ["F1", "F1", texts.rate],
+    ["F1", "F1", texts.rate], ["predicted_rate", "Share of rows", texts.rate],
+    ["tp", "TP", count], ["fp", "FP", count], ["fn", "FN", count], ["tn", "TN", count],
   ];
 
   const folded = points => points.flatMap(point => MEASURES.map(([key, measure]) => (
@@ -296,15 +313,37 @@
   function drawCounts(points, threshold) {
     const counts = byId("counts");
     const relation = data.ascending ? "≤" : "≥";
-    fill(counts.caption, `Predicted positive at a score ${relation} ${threshold}, in `,
-      isolated(nameOf(where())));
+    fill(counts.caption, make("span", {},
+      `Alerts at a score ${relation} ${threshold}, in `, isolated(nameOf(where()))));
     const head = ["Model", ...COUNTS.map(([, label]) => label)];
     fill(counts.tHead, make("tr", {}, ...head.map(text =>
       make("th", {scope: "col", textContent: text}))));
     fill(counts.tBodies[0], ...points.map(point => make("tr", {},
       make("th", {scope: "row"}, isolated(point.model)),
-      ...COUNTS.map(([key, , text]) => withInterval(
-        make("td", {textContent: text(point[key])}), point[`${key}_low`], point[`${key}_high`])))));
+      ...COUNTS.map(([key, , text]) => countCell(point, key, text)))));
+  }
+
+  function countCell(point, key, text) {
+    const found = make("td", {}, text(point[key]));
+    const low = point[`${key}_low`];
+    if (isNumber(low)) found.append(" ", interval(low, point[`${key}_high`]));
+    return found;
+  }
+
+  /** Draw the curve of a segment, and show its numbers at the threshold. */
+  function choose(segment) {
+    if (!chosen.has(segment) && chosen.size >= data.mostChosen) chosen.delete([...chosen][0]);
+    chosen.add(segment);
+    draw();
+    if (!grid.length) return;
+    byId("where").value = segment;
+    drawThreshold();
+  }
+
+  function lookAt(segment) {
+    choose(segment);
+    byId("curves-title").scrollIntoView();
+    byId("near").focus({preventScroll: true});
   }
 
   /** Return the place of the threshold that is nearest to a number. */
@@ -327,13 +366,30 @@
     thresholds: () => csvRows("thresholds.csv", rateRows()),
   };
 
+  // --- wide tables --------------------------------------------------------------------------
+
+  /** Say above a table that it goes on at the side, if it does. */
+  function hintAtSides() {
+    const widths = new ResizeObserver(entries => entries.forEach(({target}) => {
+      const box = target.closest(".scroll");
+      box.previousElementSibling.hidden = box.scrollWidth <= box.clientWidth + 1;
+    }));
+    for (const box of document.querySelectorAll(".scroll")) {
+      box.before(make("p", {
+        className: "hint", hidden: true, textContent: "This table goes on at the side: scroll it →",
+      }));
+      widths.observe(box);
+      widths.observe(box.querySelector("table"));
+    }
+  }
+
   // --- start --------------------------------------------------------------------------------
 
   function startSlider() {
     const segments = [...new Set(data.thresholds.lines.map(line => line.segment))];
     if (!segments.length || !grid.length) {
       byId("no-curves").hidden = false;
-      byId("slider").hidden = byId("counts-scroll").hidden = true;
+      byId("slider").hidden = byId("counts-scroll").hidden = byId("counts-note").hidden = true;
       return;
     }
     fill(byId("where"), ...segments.map(segment =>
@@ -346,12 +402,17 @@
     byId("where").addEventListener("change", drawThreshold);
   }
 
+  for (const button of document.querySelectorAll("[data-look]"))
+    button.addEventListener("click", () => lookAt(Number(button.dataset.look)));
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
   byId("filter").addEventListener("input", () => { table.page = 0; draw(); });
   byId("before").addEventListener("click", () => turn(-1));
   byId("after").addEventListener("click", () => turn(1));
   byId("table-csv").addEventListener("click", scorecardCsv);
   startSlider();
   draw();
+  hintAtSides();
   if (grid.length) showCounts();
   Object.keys(data.charts).forEach(saveButtons);
   dark.addEventListener("change", embedAll);

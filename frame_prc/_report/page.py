@@ -29,12 +29,20 @@ from frame_prc._report.document import evaluated, in_json, lines_of, to_json
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.findings import findings
 from frame_prc._report.libraries import libraries
+from frame_prc._report.segment_findings import lowest_segments
 from frame_prc._report.shown import best_model
-from frame_prc._report.table import is_small, model_names, scorecard
+from frame_prc._report.table import model_names, scorecard
+from frame_prc._report.threshold_limits import LIMITS
 
 _DIGITS = 6  # of the rates in pictures
-_RATES = ("precision", "precision_low", "precision_high", "recall", "F1", "predicted_rate")
 _TITLE = "Precision-recall report"
+_LEADS = {  # what a finding answers
+    "models": "Which model",
+    "models by segment": "In which segments",
+    "spread": "Whether segments differ",
+    "segments": "Best and worst segments",
+    "sizes": "Which are too small",
+}
 
 
 def page(found: Evaluation) -> str:
@@ -50,6 +58,7 @@ def page(found: Evaluation) -> str:
         "percent": percent_text,
         "short": lambda text: short(safe(str(text))),
         "p": _p_text,
+        "error": lambda value: f"{value:.2g}",
         "threshold": lambda value: "" if value is None else threshold_text(value),
     }
     template = environment.from_string(_resource("page.html.j2"))
@@ -61,6 +70,8 @@ def page(found: Evaluation) -> str:
         data=htmlsafe_json_dumps(_data(found), dumps=to_json),
         facts=facts,
         findings=findings(found),
+        leads=_LEADS,
+        lowest=_lowest(found),
         sizes=_sizes(found),
         comparisons=found.of_models.to_dicts(),
         heterogeneity=_with_names(found),
@@ -87,6 +98,15 @@ def _hash(text: str) -> str:
 
 def _p_text(p: float | None) -> str:
     return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.2g}"  # noqa: PLR2004
+
+
+def _lowest(found: Evaluation) -> list[tuple[int, str]]:
+    """Return the number and the name of the segments to look at first, if they have curves."""
+    if found.segments.height == 1:
+        return []
+    lowest = lowest_segments(found, best_model(found.scorecard, found.models))["segment"]
+    names = dict(found.segments.select("segment", "name").iter_rows())
+    return [(number, names[number]) for number in lowest if number in found.shown.segments]
 
 
 def _sizes(found: Evaluation) -> list[dict[str, Any]]:
@@ -120,7 +140,6 @@ def _data(found: Evaluation) -> dict[str, Any]:
         "hasKeys": found.segments.height > 1,
         "ascending": found.asked.ascending,
         "shown": found.shown.segments,
-        "small": is_small(found),
         "chosen": _chosen(found),
         "mostChosen": MOST_CHOSEN,
         "columns": scorecard(found),
@@ -183,7 +202,7 @@ def _thresholds(found: Evaluation) -> dict[str, Any]:
             "model": found.models.index(model),
             "segment": segment,
             **own.select(counts).to_dict(as_series=False),
-            **_rounded(own, [name for name in _RATES if name in own.columns]),
+            **_rounded(own, ["precision", "recall", "F1", "predicted_rate", *LIMITS]),
         }
         for (model, segment), own in lines_of(points.sort("threshold"), found.models)
     ]

@@ -10,9 +10,6 @@ from frame_prc._charts.theme import MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 
-# What the status says of segments that are too small to judge.
-SMALL = ("few_positives", "few_negatives", "no_positives", "no_negatives", "empty")
-
 _OF_EACH = 20  # worst, best and largest
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from frame_prc._charts.text import make_unique, safe, short, status_text
 from frame_prc._lazy import left_join
 from frame_prc._report.evaluation import Evaluation
-from frame_prc._report.shown import SMALL
+from frame_prc._report.period import period
 
 _MEASURES = (
     ("calibrated_average_precision", "Calibrated AP", "calibrated_ci_low", "calibrated_ci_high"),
@@ -23,22 +23,23 @@ Column = dict[str, Any]
 def scorecard(found: Evaluation) -> list[Column]:
     """Return the columns of the table: how each is called, and its values in the order of the keys.
 
-    Numbers of one kind are beside each other, with a column per model, and those that segments are
-    judged by come first. ``low`` and ``high`` are the ends of intervals.
+    Numbers of one kind are beside each other, with a column per model. ``low`` and ``high`` are the
+    ends of intervals.
     """
     own = found.scorecard.filter(pl.col("level") == "segment")
-    segment, positives, *sizes = _sizes(found, own)
+    first, *sizes, prevalence, status = _sizes(found, own)
     calibrated, *others = (
         [_of_model(found, own, model, measure) for model in found.models] for measure in _MEASURES
     )
     return [
-        segment,
-        positives,
-        *calibrated,
-        *_of_difference(found),
-        *_against_others(found),
+        first,
         *sizes,
+        *calibrated,
+        *_against_others(found),
+        *_of_difference(found),
+        prevalence,
         *(column for columns in others for column in columns),
+        status,
     ]
 
 
@@ -51,20 +52,23 @@ def _sizes(found: Evaluation, own: pl.DataFrame) -> list[Column]:
     by_segment = own.group_by("segment").agg(pl.col("n", "n_pos", "prevalence").max(), "status")
     rows = by_segment.sort("segment")
     statuses = [", ".join(map(status_text, dict.fromkeys(names))) for names in rows["status"]]
+    notes = ["" if status == "ok" else status for status in statuses]
     return [
-        _column("Segment", "text", found.segments["name"]),
-        _column("Positives", "count", rows["n_pos"]),
-        _column("Status", "text", statuses),
+        _column(_title(found), "text", found.segments["name"], notes=notes),
         _column("Rows", "count", rows["n"]),
+        _column("Positives", "count", rows["n_pos"]),
         _column("Prevalence", "rate", rows["prevalence"]),
+        _column("Status", "text", statuses),
     ]
 
 
-def is_small(found: Evaluation) -> list[bool]:
-    """Return which segments are too small to judge for one of the models, in their order."""
-    own = found.scorecard.filter(pl.col("level") == "segment")
-    small = own.group_by("segment").agg(pl.col("status").is_in(SMALL).any()).sort("segment")
-    return small["status"].to_list()
+def _title(found: Evaluation) -> str:
+    """Return the title of the names; those of weeks are their first days."""
+    of_keys = period(found) if len(found.keys) == 1 else None
+    if of_keys is None or of_keys["unit"] is None:
+        return "Segment"
+    unit: str = of_keys["unit"].capitalize()
+    return unit if unit == "Day" else f"{unit} from"
 
 
 def model_names(found: Evaluation) -> list[str]:
@@ -119,6 +123,6 @@ def _of_difference(found: Evaluation) -> list[Column]:
         ends = _ends(rows, "ci_low", "ci_high")
         columns += [
             _column("Difference", "rate", rows["difference"], **_model(found, a, b), **ends),
-            _column("p", "p", rows["p_adjusted"], **_model(found, a, b)),
+            _column("p of the difference", "p", rows["p_adjusted"], **_model(found, a, b)),
         ]
     return columns

@@ -55,11 +55,10 @@ def report(
 ) -> list[Path]:
     """Write one HTML page to send, and its numbers as JSON.
 
-    The page needs no network. It says in sentences which model is better, and in which segments,
-    which segments differ from the others, and which are too small to judge. It has the scorecard as
-    a table that sorts and filters, the average precisions with their intervals, the curves of the
-    segments that the reader chooses, and what happens at each threshold. Its numbers are also
-    written as JSON.
+    The page needs no network. It says in sentences which model is better, which segments differ
+    from the others, and which are too small to say. It has the scorecard as a table that sorts and
+    filters, the average precisions with their intervals, the curves of the segments that the
+    reader chooses, and what happens at each threshold. Its numbers are also written as JSON.
 
     Parameters
     ----------
@@ -139,13 +138,13 @@ def report(
     Notes
     -----
     The numbers are those of :func:`summary` with ``overall=True``, of :func:`compare` between
-    models and of segments with the mean of the others (``against="others"``), both adjusted by
-    Holm's method, of :func:`heterogeneity`, of :func:`curve` with an integer ``keep``, and of
-    :func:`operating_points` at up to about 200 thresholds. Up to 200 segments have curves; of more,
-    the 20 worst, the 20 best and the 20 largest. Without single rows of models side by side, as in
-    counts and in long data, models are not tested; without single rows, segments are not tested
-    either. The precision at a threshold has no interval if rows are weighted.
-    ``frame_prc/_report/report.schema.json`` describes the JSON.
+    models and of segments with the others (``against="others"``), both adjusted by Holm's method,
+    of :func:`heterogeneity`, of :func:`curve` with an integer ``keep``, and of
+    :func:`operating_points` at up to about 200 thresholds, with the intervals of their precision
+    and recall. Up to 200 segments have curves; of more, the 20 worst, the 20 best and the 20
+    largest. Without single rows of models side by side, as in counts and in long data, models are
+    not tested; without single rows, segments are not tested either. Weighted rows have no intervals
+    at thresholds. ``frame_prc/_report/report.schema.json`` describes the JSON.
 
     Examples
     --------

@@ -138,7 +138,7 @@ def test_axe_finds_no_serious_fault(browser, pages):
 
 def cells(browser):
     """Return the cells of each row of the table of counts."""
-    names = ["model", *COUNTS, "predicted", "predicted_rate", "precision", "recall", "f_score"]
+    names = ["model", "predicted", "precision", "recall", "f_score", "predicted_rate", *COUNTS]
     found = texts(browser, "#counts tbody tr > *")
     return [
         dict(zip(names, found[i : i + len(names)], strict=True))
@@ -149,19 +149,22 @@ def cells(browser):
 def expected(threshold, segment):
     """Return what the table of counts shall say."""
     own = ROWS if segment is None else ROWS.filter(segment=segment)
-    given = {"threshold": threshold, "ci": 0.95, "cluster": "day"}
-    points = own.prc.operating_points("truth", TWO, **given).to_dicts()
-    by_model = {point["model"]: point for point in points}
+    table = own.prc.operating_points("truth", TWO, threshold=threshold, ci=0.95, cluster="day")
+    by_model = {point["model"]: point for point in table.to_dicts()}
     return [
         {"model": model}
         | {name: f"{by_model[model][name]:,}" for name in COUNTS}
         | {"predicted": f"{by_model[model]['tp'] + by_model[model]['fp']:,}"}
-        | {name: f"{by_model[model][name]:.3f}" for name in
-           ("predicted_rate", "precision", "recall", "f_score")}
-        | {"precision": "{precision:.3f} [{precision_low:.3f}, {precision_high:.3f}]"
-           .format(**by_model[model])}
+        | {name: f"{by_model[model][name]:.3f}" for name in ("predicted_rate", "f_score")}
+        | {name: with_interval(by_model[model], name) for name in ("precision", "recall")}
         for model in TWO
-    ]  # fmt: skip
+    ]
+
+
+def with_interval(point, name):
+    low, high = point[f"{name}_low"], point[f"{name}_high"]
+    ends = "" if low is None else f" [{low:.3f}, {high:.3f}]"
+    return f"{point[name]:.3f}{ends}"
 
 
 def test_the_slider_shows_operating_points_by_keyboard_alone(browser, pages):
@@ -225,11 +228,76 @@ def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
     browser.execute_script("document.querySelector('#scorecard tbody input').focus()")
     keys(browser, key.SPACE)
     until(browser, lambda: ("s0002" in browser.execute_script(legend)) != before)
-    if before:  # it was ticked: tick it again
-        keys(browser, key.SPACE)
-    threshold = float(find(browser, "#near").get_property("value"))
-    assert cells(browser) == expected(threshold, "s0002")  # the panel moved to it
     assert browser.get_log("browser") == []
+
+
+def test_a_segment_chosen_in_the_table_is_shown_at_the_threshold(browser, pages):
+    show(browser, pages("two models"))
+    assert find(browser, "#where").get_property("value") == ""
+    unticked = find(browser, "#scorecard tbody input:not(:checked)")
+    segment = unticked.find_element("xpath", "..").text
+    unticked.click()
+    assert find(browser, "#counts caption").text.endswith(f", in {segment}")
+    threshold = float(find(browser, "#near").get_property("value"))
+    assert cells(browser) == expected(threshold, segment)
+    legend = "return [...document.querySelectorAll('#curves svg text')].map(t => t.textContent)"
+    until(browser, lambda: segment in browser.execute_script(legend))
+    assert browser.get_log("browser") == []
+
+
+def test_the_lowest_segment_can_be_looked_at_from_the_findings(browser, pages):
+    show(browser, pages("two models"))
+    summary = ROWS.prc.summary("truth", TWO, by="segment").filter(model="good")
+    lowest = summary.sort("calibrated_average_precision")["segment"].head(3).to_list()
+    buttons = browser.find_elements("css selector", "#lowest button")
+    assert [button.text for button in buttons] == lowest
+    key = optional.require_module("selenium.webdriver").Keys
+    buttons[1].send_keys(key.ENTER)
+    keys(browser, key.CONTROL + "a")
+    keys(browser, "0.3", key.TAB)
+    assert cells(browser) == expected(0.3, lowest[1])
+    assert find(browser, "#counts caption").text == f"Alerts at a score ≥ 0.3, in {lowest[1]}"
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize("width", [500, 1200])
+def test_a_wide_table_scrolls_in_its_box_and_says_so(browser, pages, width):
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        show(browser, pages("two models"))
+        box = find(browser, ".scroll:has(#scorecard)")
+        browser.execute_script("arguments[0].scrollLeft = 300", box)
+        first = find(browser, "#scorecard tbody th").rect["x"]
+        assert first == pytest.approx(box.rect["x"], abs=1)
+        hint = box.find_element("xpath", "preceding-sibling::*[1]")
+        assert hint.is_displayed() != fits(browser, box)
+        last_p = (
+            "return Math.max(...[...document.querySelectorAll('#scorecard thead th.p')]"
+            ".map(head => head.offsetLeft + head.offsetWidth))"
+        )
+        if width > 1000:
+            assert browser.execute_script(last_p) < width
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def fits(browser, box):
+    return browser.execute_script(
+        "return arguments[0].scrollWidth <= arguments[0].clientWidth", box
+    )
+
+
+def test_small_segments_are_marked_and_no_zero_is_negative(browser, tmp_path):
+    df = pl.concat([ROWS, rows(20, 1).with_columns(segment=pl.lit("tiny"))])
+    df = df.with_columns(again=pl.col("good") + pl.col("weak") / 1e6)
+    path, _ = df.prc.report(tmp_path / "r.html", "truth", ["good", "again"], by="segment")
+    show(browser, path)
+    [tiny] = [t for t in texts(browser, "#scorecard tbody tr") if "tiny" in t]
+    assert "few positives" in tiny
+    shown = texts(browser, "main")[0]
+    assert "0.000" in shown
+    assert "-0.000" not in shown
 
 
 def test_nothing_chosen_leaves_no_picture_and_no_error(browser, pages):
@@ -249,6 +317,16 @@ def test_many_segments_are_paged_and_the_pictures_say_what_they_show(browser, pa
     assert texts(browser, "#scorecard tbody bdi")[0] == "s0050"
     warnings = " ".join(texts(browser, ".warning"))
     assert "segments: the 20 worst, the 20 best and the 20 largest." in warnings
+
+
+def test_paper_has_every_row_of_the_table(browser, pages):
+    show(browser, pages("many segments"))
+    for event, count, has_buttons in (("beforeprint", 250, False), ("afterprint", 50, True)):
+        browser.execute_script("dispatchEvent(new Event(arguments[0]))", event)
+        assert len(texts(browser, "#scorecard tbody tr")) == count
+        # A browser does not print a button again on the next page.
+        assert bool(texts(browser, "#scorecard thead button")) == has_buttons
+    assert browser.get_log("browser") == []
 
 
 @pytest.mark.parametrize("name", ["areas", "curves", "thresholds"])

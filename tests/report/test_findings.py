@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 from report_cases import rows
@@ -43,77 +44,54 @@ def test_segments_that_differ_are_named_with_their_direction(tmp_path):
     df = rows(4000, 5).with_columns(
         score=pl.when(pl.col("segment") == "s0002").then("weak").otherwise("good")
     )
-    _, text, spread, sizes = texts(df, tmp_path, "truth", "score", by="segment")
-    assert spread.startswith("The calibrated average precision ranges from s0002 (0.")
-    assert "sampling does not explain it (p < 0.001)." in spread
+    _, spread, text, sizes = texts(df, tmp_path, "truth", "score", by="segment")
+    assert spread.startswith("The calibrated average precisions differ between segments (p < ")
     assert "after correction for 5 segments, s0002 (" in text
-    assert ") is worse" in text
-    assert "The lowest calibrated average precisions are those of s0002 0." in text
+    assert ") is worse and s0000 (" in text
+    assert "are better than the mean of the other segments. The lowest" in text
+    assert (
+        "The lowest calibrated average precisions, with p against the others, are those of s0002 0."
+        in text
+    )
     assert sizes == "None of the 5 segments is too small to judge."
 
 
 def test_equal_segments_are_not_said_to_differ(tmp_path):
-    _, text, spread, _ = texts(rows(3000, 5), tmp_path, "truth", "good", by="segment")
-    assert "segments are not shown to differ (p = " in spread
+    df = rows(3000, 5)
+    _, spread, text, _ = texts(df, tmp_path, "truth", "good", by="segment")
     assert "no segment is shown to differ from the others." in text
-
-
-def test_segments_in_which_the_better_model_is_worse_are_named(tmp_path):
-    df = rows(6000, 5)
-    swapped = pl.col("segment") == "s0003"
-    good, weak = (pl.when(swapped).then(a).otherwise(b).alias(b) for a, b in (TWO, reversed(TWO)))
-    _, differences, *_ = texts(df.with_columns(good, weak), tmp_path, "truth", TWO, by="segment")
-    assert differences == (
-        "By segment, good is better than weak in 4 of 5 (s0000, s0001, s0002 and s0004), and worse "
-        "in 1 (s0003)."
+    row = df.prc.heterogeneity("truth", "good", by="segment").row(0, named=True)
+    assert row["tau"] == 0
+    assert spread == (
+        "The calibrated average precisions are not shown to differ between segments "
+        f"(p = {row['p_value']:.2g}): they vary no more than chance alone would make them."
     )
-    noisy = rows(400, 5).with_columns(other=pl.col("good") + pl.col("weak").reverse() / 100)
-    _, differences, *_ = texts(noisy, tmp_path, "truth", ["good", "other"], by="segment")
-    assert differences.startswith("In none of the 5 segments is it shown that ")
-
-
-def test_models_that_are_not_told_apart_each_have_their_segments(tmp_path):
-    df = rows(3000, 3).with_columns(same=pl.col("good"))
-    found = texts(df, tmp_path, "truth", ["good", "same", "weak"], by="segment")
-    measure = "after correction for 3 segments and 3 models, no segment of"
-    assert [text.partition(measure)[2].split()[0] for text in found if measure in text] == [
-        "good",
-        "same",
-    ]
-
-
-@pytest.mark.parametrize(("count", "named"), [(6, "s0004 (few"), (8, "and 2 others.")])
-def test_few_small_segments_are_all_named(tmp_path, count, named):
-    df = pl.concat([rows(40 * count, count), rows(900, 1).with_columns(segment=pl.lit("large"))])
-    *_, sizes = texts(df, tmp_path, "truth", "good", by="segment")
-    assert f" of the {count + 1} segments are too small to judge: " in sizes
-    assert named in sizes
-    assert "1 other" not in sizes
-
-
-def test_few_clusters_are_a_reason(tmp_path):
-    df = rows(3000, 2).with_columns(day=pl.col("day").dt.truncate("1w"))
-    *_, sizes = texts(df, tmp_path, "truth", "good", by="segment", cluster="day")
-    assert "s0000 (few values of day with positives: " in sizes
+    clustered = texts(df, tmp_path, "truth", "good", by="segment", cluster="day")
+    assert "values of day have rows in several of them." in clustered[1]
 
 
 def test_small_segments_are_named(tmp_path):
     df = pl.concat([rows(900, 2), rows(20, 1).with_columns(segment=pl.lit("tiny"))])
     *_, text = texts(df, tmp_path, "truth", "good", by="segment")
-    assert text.startswith("1 of the 3 segments is too small to judge: tiny (few positives: ")
+    positives = df.filter(segment="tiny")["truth"].sum()
+    assert text == f"Of 3 segments, tiny has few positives ({positives}), too few to judge."
 
 
 @pytest.mark.parametrize("truth", [True, False])
 def test_without_two_classes_nothing_is_said_of_models(tmp_path, truth):
     df = rows(100, 3).with_columns(truth=truth)
-    models, segments, *_, sizes = texts(df, tmp_path, "truth", TWO, by="segment")
-    assert "is better than" not in models
-    assert "differ" not in segments or "not shown" in segments or "no segment" in segments
-    reason = "no negatives" if truth else "no positives"
-    assert sizes == (
-        f"All 3 segments are too small to judge: s0000 ({reason}), s0001 ({reason}) and s0002 "
-        f"({reason})."
+    models, by_segment, *segments, sizes = texts(df, tmp_path, "truth", TWO, by="segment")
+    assert "is better than" not in models + by_segment
+    assert len(segments) == 2  # for either model
+    assert not [text for text in segments if "differ" in text and "not shown" not in text]
+    missing, by_size = "negatives" if truth else "positives", ("count", "segment")
+    first, second, last = (
+        df["segment"].value_counts().sort(*by_size)["segment"]
+        if truth
+        else ("s0000", "s0001", "s0002")
     )
+    names = f"{first}, {second} and {last}"
+    assert sizes == f"Of 3 segments, {names} have no {missing}, so there is nothing to judge."
 
 
 def test_a_model_below_chance_is_asked_about(tmp_path):
@@ -126,5 +104,48 @@ def test_a_model_below_chance_is_asked_about(tmp_path):
 
 def test_names_in_another_direction_are_isolated(tmp_path):
     df = rows(900, 2).with_columns(segment=pl.col("segment") + "\u202e\u05d0")
-    _, segments, *_ = texts(df, tmp_path, "truth", "good", by="segment")
+    *_, segments, _ = texts(df, tmp_path, "truth", "good", by="segment")
     assert "\u2068s0000\u202e\u05d0\u2069 0." in segments
+
+
+def test_segments_in_which_the_better_model_is_not_better_are_named(tmp_path):
+    again = pl.col("truth") * 0.8 + pl.Series(np.random.default_rng(0).random(6000))
+    df = (
+        rows(6000, 6)
+        .with_columns(again=again)
+        .with_columns(
+            turned=pl.when(pl.col("segment") == "s0003").then("weak").otherwise("good"),
+            other=pl.when(pl.col("segment") == "s0003").then("good").otherwise("weak"),
+            same=pl.when(pl.col("segment") == "s0001").then("again").otherwise("weak"),
+        )
+    )
+    _, text, *_ = texts(df, tmp_path, "truth", TWO, by="segment")
+    assert text == (
+        "At one prevalence and after correction for 6 segments, good is better than weak in each "
+        "of the 6 segments."
+    )
+    _, text, *_ = texts(df, tmp_path, "truth", ["turned", "other"], by="segment")
+    test = df.prc.compare(
+        "truth", ["turned", "other"], by="segment", calibrate="pooled", adjust="holm"
+    ).filter(segment="s0003")
+    areas = f"{test['ap_a'][0]:.3f} against {test['ap_b'][0]:.3f}"
+    assert text.endswith(f"turned is better than other in 5 of 6 and worse in s0003 ({areas}).")
+    _, text, *_ = texts(df, tmp_path, "truth", ["good", "same"], by="segment")
+    assert text.endswith(
+        "better than same in 5 of 6 and worse in none; in s0001 neither is shown to be better."
+    )
+    first, text, *rest = texts(df, tmp_path, "truth", {"a": "good", "b": "again"}, by="segment")
+    assert "the data do not show that it is better" in first
+    assert "a and b are not shown to differ in any segment." in text
+    for model in "ab":  # neither is better, so either has its findings
+        assert any(f"segment of {model} is shown to differ" in finding for finding in rest)
+
+
+@pytest.mark.parametrize(("count", "named"), [(6, 6), (7, 5)])
+def test_a_list_never_leaves_out_just_one_name(tmp_path, count, named):
+    small = rows(count * 8, count).sort("segment").with_columns(segment="x" + pl.col("segment"))
+    df = pl.concat([rows(900, 2), small])
+    *_, text = texts(df, tmp_path, "truth", "good", by="segment")
+    assert text.count("xs00") == named
+    assert ("and 2 others have few positives (" in text) == (count > named)
+    assert " other " not in text

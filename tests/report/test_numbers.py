@@ -20,7 +20,6 @@ ROWS = rows(900, 4)
 TWO = ["weak", "good"]
 BY = {"by": "segment"}
 COUNTED = {"score": "threshold", "pos": "pos", "neg": "neg"}
-PRECISION = ("precision_low", "precision_high")
 SCHEMA = json.loads(resources.files(frame_prc).joinpath("_report/report.schema.json").read_text())
 MISSING = ROWS.with_columns(good=pl.when(pl.int_range(pl.len()) % 9 > 0).then("good"))
 
@@ -50,6 +49,12 @@ def same(records, table):
     pl.testing.assert_frame_equal(frame_of, table.sort(keys), rel_tol=1e-12)
 
 
+def close(values, series):
+    """Compare numbers, some of which may be null, with those of a verb."""
+    found = pl.Series(series.name, values, pl.Float64)
+    pl.testing.assert_series_equal(found, series, rel_tol=1e-12)
+
+
 def test_the_schema_is_one():
     Draft202012Validator.check_schema(SCHEMA)
 
@@ -76,22 +81,46 @@ def test_tables_are_those_of_the_other_verbs(kind, tmp_path, options):
 
 
 @every_kind
-def test_thresholds_are_operating_points(kind, tmp_path):
-    found = numbers(kind.make(ROWS), tmp_path, "truth", TWO, **BY)
+@pytest.mark.parametrize("options", [{"ci": 0.95}, {"ci": 0.8, "cluster": "day"}], ids=str)
+def test_thresholds_are_operating_points(kind, tmp_path, options):
+    found = numbers(kind.make(ROWS), tmp_path, "truth", TWO, **BY, **options)
     assert len(found["thresholds"]) == 2 * 5
     grid = found["thresholds"][0]["threshold"]
     assert len(grid) >= 100
-    given = {"threshold": grid, "ci": 0.95}
-    by_segment = ROWS.prc.operating_points("truth", TWO, **given, **BY)
-    of_all = ROWS.prc.operating_points("truth", TWO, **given)
+    by_segment = ROWS.prc.operating_points("truth", TWO, threshold=grid, **BY, **options)
+    of_all = ROWS.prc.operating_points("truth", TWO, threshold=grid, **options)
     for line in found["thresholds"]:
         table = of_all if line["segment"] is None else by_segment.filter(**line["segment"])
         own = table.filter(model=line["model"]).sort("threshold", descending=True)
         for name in ("threshold", "tp", "fp", "fn", "tn", "precision", "recall", "predicted_rate"):
             assert line[name] == own[name].to_list()
-        for name, column in (("F1", "f_score"), *((end, end) for end in PRECISION)):
-            shown = pl.Series(line[name], dtype=pl.Float64)
-            polars.testing.assert_series_equal(shown, own[column], check_names=False, rel_tol=1e-12)
+        for name in ("precision_low", "precision_high", "recall_low", "recall_high"):
+            close(line[name], own[name])
+        assert line["F1"] == pytest.approx(own["f_score"].to_list(), rel=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"missing": "unretrieved"}, {"ascending": True}], ids=str)
+def test_limits_at_thresholds_are_those_of_the_verb_on_other_rows(tmp_path, options):
+    frame = MISSING.with_columns(segment=pl.col("segment").str.slice(4).cast(pl.Float64))
+    frame = frame.with_columns(good=pl.col("good").cast(pl.Float32)).filter(
+        pl.col("good").is_not_null() | pl.lit("missing" in options)
+    )
+    asked = {"by": "segment", "cluster": "day", **options}
+    [line] = [
+        line
+        for line in numbers(frame, tmp_path, "truth", "good", **asked)["thresholds"]
+        if line["segment"] == {"segment": 2.0}
+    ]
+    points = frame.prc.operating_points(
+        "truth", "good", threshold=line["threshold"], ci=0.95, **asked
+    ).filter(segment=2.0)
+    for name in ("precision_low", "precision_high", "recall_low", "recall_high"):
+        close(line[name], points[name])
+
+
+def test_weighted_rows_have_no_limits_at_thresholds(tmp_path):
+    found = numbers(ROWS.with_columns(w=pl.lit(2.5)), tmp_path, "truth", "good", weight="w")
+    assert {*found["thresholds"][0]["recall_low"]} == {None}
 
 
 def test_curves_are_those_of_the_verb(tmp_path):
@@ -119,7 +148,7 @@ def test_counts_have_the_numbers_of_their_rows(tmp_path, make):
         ROWS.prc.summary("truth", "good", overall=True, **BY),
     )
     assert found["against_others"] == found["differences"] == found["models"] == []
-    assert "not tested" in found["findings"][1]["text"]
+    assert "not tested" in found["findings"][2]["text"]
 
 
 def test_a_relation_is_collected_as_counts(tmp_path):

@@ -16,6 +16,7 @@ from report_cases import HOSTILE, KEY, MODELS, hostile, rows
 
 import frame_prc
 from frame_prc._report import libraries
+from frame_prc._report.period import last_day, unit_of
 
 ROWS = rows(900, 4)
 TWO = ["weak", "good"]
@@ -80,6 +81,51 @@ def test_times_begin_and_end_with_dates(tmp_path):
     first = ROWS.select(WEEK.min()).item()
     assert first == date(2024, 1, 1)
     assert '"domain": [{"year": 2024, "month": 1, "date": 1,' in text
+
+
+@pytest.mark.parametrize(
+    ("every", "count", "unit", "last"),
+    [
+        ("1w", 4, "week", "2024-01-28"),
+        ("1mo", 1, None, "2024-01-01"),
+        ("1d", 28, "day", "2024-01-28"),
+    ],
+)
+def test_periods_are_named_with_their_unit(tmp_path, every, count, unit, last):
+    by = pl.col("day").dt.truncate(every)
+    page, path = ROWS.prc.report(tmp_path / "report.html", "truth", "good", by=by)
+    found = json.loads(path.read_text(encoding="utf-8"))["evaluated"]["period"]
+    first = "2024-01-01"
+    assert found == {"column": "day", "first": first, "last": last, "count": count, "unit": unit}
+    named = f"{count} {unit}s," if unit else "<bdi>day</bdi>"
+    assert f"; {named} {first} to {last}." in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("days", "unit", "last"),
+    [
+        ([date(2023, 12, 1), date(2024, 2, 1)], "month", date(2024, 2, 29)),
+        ([date(2023, 10, 1), date(2024, 1, 1)], "quarter", date(2024, 3, 31)),
+        ([date(2023, 1, 1), date(2024, 1, 1)], "year", date(2024, 12, 31)),
+        ([date(2024, 1, 3), date(2024, 1, 17)], "week", date(2024, 1, 23)),
+        ([date(2024, 1, 3), date(2024, 1, 5)], "day", date(2024, 1, 5)),
+    ],
+)
+def test_units_of_time_have_their_length(days, unit, last):
+    assert unit_of(days) == unit
+    assert last_day(days[-1], unit) == last
+
+
+def test_the_error_of_thinned_curves_is_in_their_caption(tmp_path):
+    page, path = (
+        rows(20_000, 1)
+        .with_columns(good=pl.int_range(pl.len()) * 0.7919 % 1)
+        .prc.report(tmp_path / "report.html", "truth", "good")
+    )
+    error = json.loads(path.read_text(encoding="utf-8"))["evaluated"]["curve_error"]
+    assert error > 0
+    note = f"Curves are thinned; their precision is off by at most {error:.2g}.</span></figcaption>"
+    assert note in page.read_text(encoding="utf-8")
 
 
 def test_a_name_that_reads_like_a_colour_keeps_it_in_the_dark(tmp_path):

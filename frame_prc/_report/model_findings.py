@@ -1,0 +1,160 @@
+"""What a report says of models: which is better over all rows, and in which segments it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from frame_prc._charts.text import rate_text, status_text
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._report.evaluation import Evaluation
+from frame_prc._report.sentences import (
+    at_level,
+    is_shown,
+    isolated,
+    listed,
+    listed_all,
+    p_text,
+    segment_names,
+    segments_text,
+    with_interval,
+)
+from frame_prc._report.shown import best_model
+
+
+def on_models(found: Evaluation) -> str:
+    """Return which model is better over all rows."""
+    pooled = {row["model"]: row for row in at_level(found, "pooled").iter_rows(named=True)}
+    best = best_model(found.scorecard, found.models)
+    if pooled[best][AVERAGE_PRECISION] is None:
+        reason = status_text(pooled[best]["status"])
+        return f"No model has an average precision over all rows: {reason}."
+    if len(found.models) == 1:
+        return _on_one_model(pooled[best], found)
+    if found.of_models.is_empty():
+        return _untested(pooled, best, found)
+    tests = [row for row in tests_of(found.of_models, best) if row["difference"] is not None]
+    alpha = 1 - found.options.level
+    shown = [row for row in tests if is_shown(row, alpha) and row["difference"] > 0]
+    open_ = [row for row in tests if row not in shown]
+    sentences, name = [], isolated(best)
+    if shown:
+        sentences.append(
+            f"{name} is better than {listed_all(_compared(row, found) for row in shown)}."
+        )
+    if open_:
+        also = " also" if shown else ""
+        sentences.append(
+            f"{name}{also} has a larger average precision than "
+            f"{listed_all(_compared(row, found) for row in open_)}, but the data do not show that "
+            "it is better."
+        )
+    return f"Over all rows, {' '.join(sentences)}"
+
+
+def _on_one_model(row: dict[str, Any], found: Evaluation) -> str:
+    area = f"{rate_text(row[AVERAGE_PRECISION])}{with_interval(row, found)}"
+    chance = rate_text(row["random_average_precision"])
+    text = f"Over all rows, {isolated(row['model'])} has an average precision of {area}"
+    if row["status"] == "below_chance":
+        return f"{text}, below the {chance} of a random ranking: is a lower score better?"
+    return f"{text}; a random ranking has {chance}."
+
+
+def _untested(pooled: dict[str, dict[str, Any]], best: str, found: Evaluation) -> str:
+    """Return which model has the larger area, where models cannot be compared row by row."""
+    areas = (
+        f"{isolated(model)} {rate_text(row[AVERAGE_PRECISION]) or status_text(row['status'])}"
+        f"{with_interval(row, found)}"
+        for model, row in pooled.items()
+    )
+    return (
+        f"Over all rows, {isolated(best)} has the largest average precision ({listed_all(areas)}). "
+        "Whether it is better is not tested: that needs the scores of all models side by side in "
+        "one row."
+    )
+
+
+def tests_of(table: pl.DataFrame, best: str) -> Iterator[dict[str, Any]]:
+    """Yield the comparisons of the best model with others, always the best minus the other."""
+    for row in table.iter_rows(named=True):
+        if row["model_a"] == best:
+            yield row | {"other": row["model_b"]}
+        elif row["model_b"] == best:
+            turned = {"ap_a": row["ap_b"], "ap_b": row["ap_a"], "other": row["model_a"]}
+            numbers = {"difference": row["difference"], "ci_low": row["ci_high"]}
+            numbers["ci_high"] = row["ci_low"]
+            negative = {name: None if v is None else -v for name, v in numbers.items()}
+            yield row | turned | negative
+
+
+def _compared(row: dict[str, Any], found: Evaluation) -> str:
+    """Return a difference in words."""
+    tested = p_text(row["p_adjusted"]) if row["p_value"] is not None else "not tested"
+    areas = f"{rate_text(row['ap_a'])} against {rate_text(row['ap_b'])}"
+    return (
+        f"{isolated(row['other'])}: {areas}, a difference of "
+        f"{rate_text(row['difference'])}{with_interval(row, found, tested)}"
+    )
+
+
+def better_models(found: Evaluation) -> list[str]:
+    """Return the model that is shown to be better than all others, or all that may be the best."""
+    best = best_model(found.scorecard, found.models)
+    if found.of_models.is_empty():
+        return found.models
+    alpha = 1 - found.options.level
+    worse = {
+        row["other"]
+        for row in tests_of(found.of_models, best)
+        if is_shown(row, alpha) and row["difference"] > 0
+    }
+    return [model for model in found.models if model not in worse]
+
+
+# --- in segments ---------------------------------------------------------------------------------
+
+
+def on_models_by_segment(found: Evaluation) -> Iterator[str]:
+    """Yield in which segments the best model is not better than another."""
+    if found.differences.is_empty():
+        return
+    best = best_model(found.scorecard, found.models)
+    tests = pl.DataFrame(list(tests_of(found.differences, best)), infer_schema_length=None)
+    for (other,), own in tests.group_by("other", maintain_order=True):
+        yield _by_segment(own.drop_nulls("p_adjusted"), isolated(best), isolated(str(other)), found)
+
+
+def _by_segment(tests: pl.DataFrame, best: str, other: str, found: Evaluation) -> str:
+    if tests.is_empty():
+        return f"In no segment can {best} and {other} be compared."
+    is_real = pl.col("p_adjusted") < 1 - found.options.level
+    better = tests.filter(is_real, pl.col("difference") > 0)
+    worse = tests.filter(is_real, pl.col("difference") < 0).sort("difference")
+    measure = f"At one prevalence and after correction for {segments_text(found.segments.height)}"
+    if better.height == tests.height:
+        return f"{measure}, {best} is better than {other} in {_each_of(tests.height, found)}."
+    if better.is_empty() and worse.is_empty():
+        return f"{measure}, {best} and {other} are not shown to differ in any segment."
+    names = segment_names(found)
+    against = listed([_areas(row, names) for row in worse.to_dicts()]) if worse.height else "none"
+    text = (
+        f"{measure}, {best} is better than {other} in {better.height:,} of {tests.height:,} and "
+        f"worse in {against}"
+    )
+    unsure = tests.filter(~is_real).sort("difference", "segment")["segment"]
+    if unsure.is_empty():
+        return f"{text}."
+    return f"{text}; in {listed([names[i] for i in unsure])} neither is shown to be better."
+
+
+def _each_of(count: int, found: Evaluation) -> str:
+    if count == found.segments.height:
+        return f"each of the {segments_text(count)}"
+    return f"each of the {segments_text(count)} that can be tested"
+
+
+def _areas(row: dict[str, Any], names: dict[int, str]) -> str:
+    return f"{names[row['segment']]} ({rate_text(row['ap_a'])} against {rate_text(row['ap_b'])})"

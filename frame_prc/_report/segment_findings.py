@@ -1,0 +1,196 @@
+"""What a report says of segments: whether they differ, which ones, and which cannot be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from frame_prc._charts.text import count_text, rate_text, status_text
+from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._curves.logit_intervals import FEW_POSITIVES
+from frame_prc._report.evaluation import Evaluation
+from frame_prc._report.sentences import (
+    MOST_NAMED,
+    at_level,
+    isolated,
+    listed,
+    listed_all,
+    p_text,
+    segment_names,
+    segments_text,
+)
+
+_LOWEST = 3  # segments to watch
+_SMALL = ("few_positives", "few_negatives", "no_positives", "no_negatives", "empty")
+
+
+# --- whether they differ -------------------------------------------------------------------------
+
+
+def on_spread(found: Evaluation, model: str) -> str | None:
+    """Return whether the segments of a model differ at all, and how far."""
+    if found.heterogeneity.is_empty():
+        return _untested_spread(found)
+    own = found.heterogeneity.filter(pl.col("model") == model).drop_nulls("p_value")
+    if own.is_empty():
+        return None
+    row = own.row(0, named=True)
+    differ = row["p_value"] < 1 - found.options.level
+    return (
+        f"The calibrated average precisions{_of_model(found, model)} "
+        f"{'differ between segments' if differ else 'are not shown to differ between segments'} "
+        f"({p_text(row['p_value'])}): {_beyond_chance(row)}."
+    )
+
+
+def _beyond_chance(row: dict[str, Any]) -> str:
+    """Return how far the segments of a row differ beyond what sampling alone shows."""
+    if not row["tau"]:
+        return "they vary no more than chance alone would make them"
+    return (
+        f"beyond chance, their standard deviation between {segments_text(row['n_segments'])} is "
+        f"estimated at {rate_text(row['tau'])}"
+    )
+
+
+def _untested_spread(found: Evaluation) -> str | None:
+    if found.cluster is None:
+        return None
+    return (
+        "Whether segments differ at all is not tested in one test: that would take segments as "
+        f"independent, and values of {isolated(found.cluster)} have rows in several of them."
+    )
+
+
+# --- which ones ----------------------------------------------------------------------------------
+
+
+def on_segments(found: Evaluation, model: str) -> str:
+    """Return which segments of a model are worse or better than the others, and the lowest."""
+    if found.against_others.is_empty():
+        return (
+            "Whether segments differ is not tested: that needs single rows. "
+            f"{_lowest(found, model, {})}"
+        )
+    own = found.against_others.filter(pl.col("model") == model).drop_nulls("p_adjusted")
+    of_model, p_values = _of_model(found, model), dict(own.select("segment", "p_adjusted").rows())
+    lowest = _lowest(found, model, p_values)
+    if own.is_empty():
+        return f"No segment{of_model} can be tested. {lowest}"
+    measure = f"At one prevalence and after correction for {segments_text(found.segments.height)}"
+    if len(found.models) > 1:
+        measure += f" and {len(found.models)} models"
+    parts = list(_differing(own, found))
+    if not parts:
+        return f"{measure}, no segment{of_model} is shown to differ from the others. {lowest}"
+    rest = "" if _n_differing(own, found) == own.height else "; the rest are not shown to differ"
+    return (
+        f"{measure}, {listed_all(parts)} than the mean of the other segments{of_model}{rest}. "
+        f"{lowest}"
+    )
+
+
+def _of_model(found: Evaluation, model: str) -> str:
+    return f" of {isolated(model)}" if len(found.models) > 1 else ""
+
+
+def _n_differing(own: pl.DataFrame, found: Evaluation) -> int:
+    return own.filter(pl.col("p_adjusted") < 1 - found.options.level).height
+
+
+def _differing(own: pl.DataFrame, found: Evaluation) -> Iterator[str]:
+    """Yield which segments are worse, and which are better."""
+    tests = own.filter(pl.col("p_adjusted") < 1 - found.options.level)
+    worse = tests.filter(pl.col("difference") < 0).sort("ap_a")
+    better = tests.filter(pl.col("difference") > 0).sort("ap_a", descending=True)
+    names = segment_names(found)
+    for word, side in (("worse", worse), ("better", better)):
+        if side.height:
+            texts = [_sides(row, names) for row in side.to_dicts()]
+            yield f"{listed(texts)} {'is' if side.height == 1 else 'are'} {word}"
+
+
+def _sides(row: dict[str, Any], names: dict[int, str]) -> str:
+    areas = f"{rate_text(row['ap_a'])} against {rate_text(row['ap_b'])}"
+    return f"{names[row['segment']]} ({areas}, {p_text(row['p_adjusted'])})"
+
+
+def lowest_segments(found: Evaluation, model: str) -> pl.DataFrame:
+    """Return the scorecard of the few segments with the lowest estimates, without small ones."""
+    rows = at_level(found, "segment").filter(pl.col("model") == model).drop_nulls(CALIBRATED)
+    large = rows.filter(~pl.col("status").is_in(_SMALL))
+    return large.sort(CALIBRATED, "segment").head(_LOWEST)
+
+
+def _lowest(found: Evaluation, model: str, p_values: dict[int, float]) -> str:
+    """Return the segments with the lowest estimates that are large enough to say."""
+    lowest = lowest_segments(found, model)
+    if lowest.is_empty():
+        return "No segment is large enough to say."
+    names = segment_names(found)
+    texts = [
+        f"{names[row['segment']]} {rate_text(row[CALIBRATED])}{_calibrated_interval(row)}"
+        f"{_tested(p_values.get(row['segment']))}"
+        for row in lowest.to_dicts()
+    ]
+    if len(texts) == 1:
+        return f"The lowest calibrated average precision is that of {texts[0]}."
+    tested = ", with p against the others," if p_values else ""
+    return f"The lowest calibrated average precisions{tested} are those of {listed_all(texts)}."
+
+
+def _calibrated_interval(row: dict[str, Any]) -> str:
+    low, high = row["calibrated_ci_low"], row["calibrated_ci_high"]
+    return "" if low is None else f" [{rate_text(low)}, {rate_text(high)}]"
+
+
+def _tested(p: float | None) -> str:
+    return "" if p is None else f" ({p_text(p)})"
+
+
+# --- which cannot be judged ----------------------------------------------------------------------
+
+
+def on_sizes(found: Evaluation) -> str:
+    """Return which segments are too small, and why."""
+    own = at_level(found, "segment").filter(pl.col("model") == found.models[0])
+    if found.asked.model is not None:  # a segment may be small for one model
+        own = at_level(found, "segment").unique("segment", keep="first", maintain_order=True)
+    small = own.filter(pl.col("status").is_in(_SMALL)).sort("n_pos", "segment")
+    total = segments_text(found.segments.height)
+    if small.is_empty():
+        return f"None of the {total} is too small to judge."
+    reasons = small.group_by(_REASON.alias("reason"), maintain_order=True)
+    names = segment_names(found)
+    texts = [_too_small(str(reason), own, names, found) for (reason,), own in reasons]
+    return f"Of {total}, {'; '.join(texts)}."
+
+
+# With clusters a segment may have few independent positives, and many positives.
+_IN_FEW_CLUSTERS = (pl.col("status") == "few_positives") & (pl.col("n_pos") >= FEW_POSITIVES)
+_REASON = pl.when(_IN_FEW_CLUSTERS).then(pl.lit("few_clusters")).otherwise("status")
+
+
+def _too_small(reason: str, own: pl.DataFrame, names: dict[int, str], found: Evaluation) -> str:
+    """Return the segments that are too small for one reason."""
+    shown = [names[segment] for segment in own["segment"]]
+    verb = f"{listed(shown)} {'has' if own.height == 1 else 'have'}"
+    positives = _counts(own["n_pos"])
+    if reason == "few_positives":
+        return f"{verb} few positives ({positives}), too few to judge"
+    if reason == "few_clusters":
+        within = "" if found.cluster is None else f" of {isolated(found.cluster)}"
+        return f"{verb} positives in few values{within} ({positives} positives), too few to judge"
+    if reason == "few_negatives":
+        return f"{verb} few negatives, too few to judge"
+    return f"{verb} {status_text(reason)}, so there is nothing to judge"
+
+
+def _counts(values: pl.Series) -> str:
+    """Return each count, which ascend, or their range if there are many."""
+    texts = [count_text(value) for value in values]
+    if len({*texts}) == 1:
+        return texts[0]
+    return listed_all(texts) if len(texts) <= MOST_NAMED else f"{texts[0]} to {texts[-1]}"
