@@ -48,7 +48,7 @@ def on_spread(found: Evaluation, model: str) -> str | None:
 def _beyond_chance(row: dict[str, Any]) -> str:
     """Return how far the segments of a row differ beyond what sampling alone shows."""
     if not row["tau"]:
-        return "they vary no more than chance alone would make them"
+        return "they vary no more than by chance"
     return (
         f"beyond chance, their standard deviation between {segments_text(row['n_segments'])} is "
         f"estimated at {rate_text(row['tau'])}"

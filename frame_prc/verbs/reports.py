@@ -55,10 +55,11 @@ def report(
 ) -> list[Path]:
     """Write one HTML page to send, and its numbers as JSON.
 
-    The page needs no network. It says in sentences which model is better, which segments differ
-    from the others, and which are too small to say. It has the scorecard as a table that sorts and
-    filters, the average precisions with their intervals, the curves of the segments that the
-    reader chooses, and what happens at each threshold. Its numbers are also written as JSON.
+    The page needs no network. It says in sentences which model is better, in which segments it is
+    not, which segments differ from the others, and which are too small to judge. It has the
+    scorecard as a table that sorts and filters, the average precisions with their intervals, the
+    curves of the segments that the reader chooses, and the alerts, precision and recall at each
+    threshold, with intervals. Its numbers are also written as JSON.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ def test_equal_segments_are_not_said_to_differ(tmp_path):
     assert row["tau"] == 0
     assert spread == (
         "The calibrated average precisions are not shown to differ between segments "
-        f"(p = {row['p_value']:.2g}): they vary no more than chance alone would make them."
+        f"(p = {row['p_value']:.2g}): they vary no more than by chance."
     )
     clustered = texts(df, tmp_path, "truth", "good", by="segment", cluster="day")
     assert "values of day have rows in several of them." in clustered[1]
@@ -149,3 +149,18 @@ def test_a_list_never_leaves_out_just_one_name(tmp_path, count, named):
     assert text.count("xs00") == named
     assert ("and 2 others have few positives (" in text) == (count > named)
     assert " other " not in text
+
+
+def test_positives_in_few_clusters_are_not_said_to_be_few(tmp_path):
+    df = rows(3000, 2).with_columns(group=pl.int_range(pl.len()) % 7)
+    *_, text = texts(df, tmp_path, "truth", "good", by="segment", cluster="group")
+    counts = df.filter("truth")["segment"].value_counts().sort("count", "segment")
+    (first, low), (second, high) = counts.rows()
+    assert text == (
+        f"Of 2 segments, {first} and {second} have positives in few values of group ({low} and "
+        f"{high} positives), too few to judge."
+    )
+    page, _ = df.prc.report(tmp_path / "page.html", "truth", "good", by="segment", cluster="group")
+    assert '"notes":["positives in few clusters","positives in few clusters"]' in page.read_text(
+        encoding="utf-8"
+    )
