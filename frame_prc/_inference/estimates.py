@@ -27,6 +27,17 @@ from frame_prc._rows.checks import check_of, with_checks
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.rules import bin_rules
 
+# Of a variance, relative to the square of area times shortfall: of 10^12 rows it is above 10^-13.
+_ROUNDING = 1e-24
+
+
+def shows_spread(variance: pl.Expr, area: pl.Expr, shortfall: pl.Expr) -> pl.Expr:
+    """Return whether a variance is more than rounding errors.
+
+    Rows of one score, for instance, do not move a calibrated area, but for such errors.
+    """
+    return variance > _ROUNDING * (area * shortfall) ** 2
+
 
 @dataclass(frozen=True)
 class Estimates:

@@ -10,6 +10,7 @@ import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, has_variance, status, student_quantile
+from frame_prc._inference.estimates import shows_spread
 from frame_prc._inference.intervals import student_as_normal
 from frame_prc._lazy import in_python
 from frame_prc._request.specs import Adjust, Comparison
@@ -24,6 +25,7 @@ _PREVALENCES = ("prevalence_a", "prevalence_b")
 _AP_A, _AP_B, _SHORTFALL_A, _SHORTFALL_B = (
     pl.col(n) for n in ("ap_a", "ap_b", "shortfall_a", "shortfall_b")
 )
+_SIDE_A, _SIDE_B = (_AP_A, _SHORTFALL_A), (_AP_B, _SHORTFALL_B)
 _VARIANCE, _VARIANCE_A, _VARIANCE_B = (pl.col(n) for n in ("variance", "variance_a", "variance_b"))
 _DIFFERENCE, _STD_ERROR = pl.col("difference"), pl.col("std_error")
 
@@ -63,7 +65,8 @@ class Differences(Table):
         """Return the differences, each with its test."""
         both_areas = beside_models if self.comparison.against is None else beside_others
         comparison, calibrated = self.comparison, self._calibrated
-        is_tested = pl.all_horizontal(_VARIANCE > 0, _DIFFERENCE.is_not_null(), _can_be_tested())
+        spread = [shows_spread(_VARIANCE, *side) for side in (_SIDE_A, _SIDE_B)]
+        is_tested = pl.all_horizontal(*spread, _DIFFERENCE.is_not_null(), _can_be_tested())
         measure = "calibrated" if calibrated else "average_precision"
         few = pl.col("few_negatives") if calibrated else None
         estimated = (

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, has_variance
-from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.estimates import Estimates, shows_spread
 from frame_prc._inference.heterogeneity import spread_of
 from frame_prc._inference.intervals import check_method
 from frame_prc._lazy import in_python
@@ -78,7 +78,8 @@ def _estimates(rows: Rows, calibration: Calibration | None) -> pl.LazyFrame:
     table = Estimates.of(_with_separate_clusters(rows), calibration).keyed()
     m = pl.col("n_effective")
     variance = pl.col("variance") * (m / (m - 1))
-    known = has_variance(pl.col) & (_AREA > 0) & (_SHORTFALL > 0) & (variance > 0)
+    spread = shows_spread(variance, _AREA, _SHORTFALL)
+    known = has_variance(pl.col) & (_AREA > 0) & (_SHORTFALL > 0) & spread
     few = m < FEW_POSITIVES
     return table.with_columns(
         few=few if calibration is None else few | pl.col("few_negatives"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import oracle
 import polars as pl
 import pytest
@@ -148,3 +149,15 @@ def test_scores_that_carry_base_rates_do_not_make_equal_segments_differ():
 def test_others_need_segments():
     with pytest.raises(OptionError, match="against='others' is given without by="):
         ROWS.prc.compare("truth", "old", against="others")
+
+
+@pytest.mark.parametrize("against", ["others", "rest", "overall", {"k": 0}])
+def test_rounding_errors_of_a_constant_score_are_no_spread(against):
+    """Weighted rows of one score move a calibrated area by rounding errors alone."""
+    for seed in (7, 16, 37):
+        rng = np.random.default_rng(seed)
+        key, truth = rng.integers(0, 2, 400), rng.random(400) < 0.3
+        df = pl.DataFrame({"k": key, "y": truth, "w": rng.choice([0.1, 0.3, 0.7], 400), "s": 0.5})
+        found = df.prc.compare("y", "s", by="k", weight="w", against=against)
+        assert found.select("std_error", "ci_low", "p_value").null_count().row(0) == (2, 2, 2)
+        assert df.prc.heterogeneity("y", "s", by="k", weight="w")["n_segments"].item() == 0
