@@ -29,7 +29,7 @@ def findings(found: Evaluation) -> list[Finding]:
 def _texts(found: Evaluation) -> Iterator[tuple[str, str]]:
     """Yield sentences; of segments, those of the best model, or of all that may be the best."""
     yield "models", on_models(found)
-    if found.segments.height == 1:
+    if found.segments.height < 2:  # noqa: PLR2004
         return
     yield from (("models by segment", text) for text in on_models_by_segment(found))
     models = better_models(found)

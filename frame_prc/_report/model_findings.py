@@ -19,6 +19,7 @@ from frame_prc._report.sentences import (
     p_text,
     segment_names,
     segments_text,
+    tests_text,
     with_interval,
 )
 from frame_prc._report.shown import best_model
@@ -35,23 +36,29 @@ def on_models(found: Evaluation) -> str:
         return _on_one_model(pooled[best], found)
     if found.of_models.is_empty():
         return _untested(pooled, best, found)
+    sentences = list(_beside_others(found, best, rate_text(pooled[best][AVERAGE_PRECISION])))
+    return f"Over all rows, {' '.join(sentences)}"
+
+
+def _beside_others(found: Evaluation, best: str, area: str) -> Iterator[str]:
+    """Yield which models the best one is better than, may be better than, and equals."""
     tests = [row for row in tests_of(found.of_models, best) if row["difference"] is not None]
-    alpha = 1 - found.options.level
+    alpha, name = 1 - found.options.level, isolated(best)
     shown = [row for row in tests if is_shown(row, alpha) and row["difference"] > 0]
-    open_ = [row for row in tests if row not in shown]
-    sentences, name = [], isolated(best)
+    equal = [row for row in tests if row["difference"] == 0]
+    open_ = [row for row in tests if row not in shown and row not in equal]
     if shown:
-        sentences.append(
-            f"{name} is better than {listed_all(_compared(row, found) for row in shown)}."
-        )
+        yield f"{name} is better than {listed_all(_compared(row, found) for row in shown)}."
     if open_:
-        also = " also" if shown else ""
-        sentences.append(
-            f"{name}{also} has a larger average precision than "
+        yield (
+            f"{name}{' also' if shown else ''} has a larger average precision than "
             f"{listed_all(_compared(row, found) for row in open_)}, but the data do not show that "
             "it is better."
         )
-    return f"Over all rows, {' '.join(sentences)}"
+    if equal:
+        others = listed_all(isolated(row["other"]) for row in equal)
+        also = " also" if shown or open_ else ""
+        yield f"{name}{also} has the same average precision as {others}: {area}."
 
 
 def _on_one_model(row: dict[str, Any], found: Evaluation) -> str:
@@ -133,7 +140,7 @@ def _by_segment(tests: pl.DataFrame, best: str, other: str, found: Evaluation) -
     is_real = pl.col("p_adjusted") < 1 - found.options.level
     better = tests.filter(is_real, pl.col("difference") > 0)
     worse = tests.filter(is_real, pl.col("difference") < 0).sort("difference")
-    measure = f"At one prevalence and after correction for {segments_text(found.segments.height)}"
+    measure = f"At one prevalence and after correction for {tests_text(found.differences)}"
     if better.height == tests.height:
         return f"{measure}, {best} is better than {other} in {_each_of(tests.height, found)}."
     if better.is_empty() and worse.is_empty():

@@ -20,6 +20,7 @@ from frame_prc._report.sentences import (
     p_text,
     segment_names,
     segments_text,
+    tests_text,
 )
 
 _LOWEST = 3  # segments to watch
@@ -71,7 +72,7 @@ def on_segments(found: Evaluation, model: str) -> str:
     """Return which segments of a model are worse or better than the others, and the lowest."""
     if found.against_others.is_empty():
         return (
-            "Whether segments differ is not tested: that needs single rows. "
+            "Which segments differ from the others is not tested: that needs single rows. "
             f"{_lowest(found, model, {})}"
         )
     own = found.against_others.filter(pl.col("model") == model).drop_nulls("p_adjusted")
@@ -79,9 +80,7 @@ def on_segments(found: Evaluation, model: str) -> str:
     lowest = _lowest(found, model, p_values)
     if own.is_empty():
         return f"No segment{of_model} can be tested. {lowest}"
-    measure = f"At one prevalence and after correction for {segments_text(found.segments.height)}"
-    if len(found.models) > 1:
-        measure += f" and {len(found.models)} models"
+    measure = f"At one prevalence and after correction for {tests_text(found.against_others)}"
     parts = list(_differing(own, found))
     if not parts:
         return f"{measure}, no segment{of_model} is shown to differ from the others. {lowest}"
@@ -128,7 +127,7 @@ def _lowest(found: Evaluation, model: str, p_values: dict[int, float]) -> str:
     """Return the segments with the lowest estimates that are large enough to say."""
     lowest = lowest_segments(found, model)
     if lowest.is_empty():
-        return "No segment is large enough to say."
+        return "No segment has enough rows of both classes to judge it."
     names = segment_names(found)
     texts = [
         f"{names[row['segment']]} {rate_text(row[CALIBRATED])}{_calibrated_interval(row)}"
@@ -160,6 +159,8 @@ def on_sizes(found: Evaluation) -> str:
         own = at_level(found, "segment").unique("segment", keep="first", maintain_order=True)
     small = own.filter(pl.col("status").is_in(_SMALL)).sort("n_pos", "segment")
     total = segments_text(found.segments.height)
+    if small.is_empty() and found.rows.columns.lacks_squares:
+        return "Sums of weights do not say which segments are too small to judge."
     if small.is_empty():
         return f"None of the {total} is too small to judge."
     reasons = small.group_by(_REASON.alias("reason"), maintain_order=True)

@@ -52,6 +52,12 @@ def segments_text(count: int) -> str:
     return f"{count:,} segment{'' if count == 1 else 's'}"
 
 
+def tests_text(table: pl.DataFrame) -> str:
+    """Return how many tests a table has: its p-values."""
+    count = table["p_value"].count()
+    return f"{count:,} test{'' if count == 1 else 's'}"
+
+
 def listed(texts: Sequence[str]) -> str:
     """Return up to six texts, or the first five and how many others there are."""
     if len(texts) <= MOST_NAMED:

@@ -46,7 +46,7 @@ def test_segments_that_differ_are_named_with_their_direction(tmp_path):
     )
     _, spread, text, sizes = texts(df, tmp_path, "truth", "score", by="segment")
     assert spread.startswith("The calibrated average precisions differ between segments (p < ")
-    assert "after correction for 5 segments, s0002 (" in text
+    assert "after correction for 5 tests, s0002 (" in text
     assert ") is worse and s0000 (" in text
     assert "are better than the mean of the other segments. The lowest" in text
     assert (
@@ -121,7 +121,7 @@ def test_segments_in_which_the_better_model_is_not_better_are_named(tmp_path):
     )
     _, text, *_ = texts(df, tmp_path, "truth", TWO, by="segment")
     assert text == (
-        "At one prevalence and after correction for 6 segments, good is better than weak in each "
+        "At one prevalence and after correction for 6 tests, good is better than weak in each "
         "of the 6 segments."
     )
     _, text, *_ = texts(df, tmp_path, "truth", ["turned", "other"], by="segment")
@@ -164,3 +164,24 @@ def test_positives_in_few_clusters_are_not_said_to_be_few(tmp_path):
     assert '"notes":["positives in few clusters","positives in few clusters"]' in page.read_text(
         encoding="utf-8"
     )
+
+
+def test_models_that_rank_alike_are_said_to_be_equal(tmp_path):
+    df = rows(900, 1).with_columns(same=pl.col("good") * 2)
+    [text] = texts(df, tmp_path, "truth", ["good", "same"])
+    area = df.prc.average_precision("truth", "good")["average_precision"].item()
+    assert text == f"Over all rows, good has the same average precision as same: {area:.3f}."
+
+
+def test_sums_of_weights_do_not_say_which_segments_are_small(tmp_path):
+    counts = rows(900, 3).with_columns(w=0.5).prc.counts("truth", "good", by="segment", weight="w")
+    *_, segments, sizes = texts(
+        counts, tmp_path, score="threshold", pos="pos", neg="neg", by="segment"
+    )
+    assert sizes == "Sums of weights do not say which segments are too small to judge."
+    assert segments.startswith("Which segments differ from the others is not tested")
+
+
+def test_an_empty_frame_has_a_finding_on_models_alone(tmp_path):
+    [text] = texts(rows(9, 2).head(0), tmp_path, "truth", "good", by="segment")
+    assert text == "No model has an average precision over all rows: no rows."
