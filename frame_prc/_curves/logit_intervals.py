@@ -13,7 +13,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import library, normal_quantile, wallace
 from frame_prc._request.specs import Interval
 
-# With fewer, the coverage of a 95 % interval is visibly lower: see tests/benchmarks/coverage.py.
+# With fewer, a 95 % interval visibly covers less: see tests/benchmarks/area_coverage.py.
 FEW_POSITIVES = 20
 INTERVAL = ("std_error", "ci_low", "ci_high")
 RANDOM = "random_average_precision"

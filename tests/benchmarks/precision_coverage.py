@@ -1,7 +1,7 @@
 """How often intervals cover the precision at a threshold, by simulation.
 
 ``python tests/benchmarks/precision_coverage.py [DRAWS]`` prints the table of intervals.md. The
-scores are those of ``coverage.py``, and the precision that should be covered is that of their
+scores are those of ``area_coverage.py``, and the precision that should be covered is that of their
 distribution. In a second table days have very different numbers of rows, of both classes, and on
 some days more of them are positive than their scores tell.
 """
@@ -19,7 +19,7 @@ from scipy.stats import norm
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.coverage import LEVEL, Dependence, Scenario
+from benchmarks.area_coverage import LEVEL, Dependence, Scenario
 
 import frame_prc
 

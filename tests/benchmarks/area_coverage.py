@@ -1,4 +1,4 @@
-"""How often intervals cover the truth, by simulation: ``python tests/benchmarks/coverage.py``.
+"""How often intervals cover the truth, by simulation: ``python tests/benchmarks/area_coverage.py``.
 
 Each draw is a segment, so one call evaluates all draws of a scenario. The average precision that
 should be covered is that of the distribution the scores come from, by definition: the integral of
