@@ -13,7 +13,7 @@ from frame_prc._engines.calibration import calibrated, reference_sums, with_refe
 from frame_prc._engines.curve import with_highest
 from frame_prc._engines.operations import Engine, Frame
 from frame_prc._engines.rows import Counted, count
-from frame_prc._engines.running_sums import RETRIEVED, running_sums
+from frame_prc._engines.running_sums import RETRIEVED, running_sums, within_range
 from frame_prc._engines.segments import ORDER, by_segment, finish_in_order, several_rows
 from frame_prc._formulas import precision, total
 from frame_prc._request.roles import Request
@@ -73,7 +73,7 @@ def beside_previous(sums: Frame, counted: Counted) -> Frame:
     if not counted.columns.weighted:
         return sums.with_columns(tp_a=_TP - nw.col("pos"), fp_a=_FP - nw.col("neg"))
     # In the difference of two floats the digits of a small sum before a large weight would vanish.
-    within = ["segment", "range"] if counted.in_ranges else counted.keys
+    within = within_range(counted)
     before = {
         f"{name}_a": nw.col(name).shift(-1).over(*within, order_by="score") for name in ("tp", "fp")
     }

@@ -26,6 +26,7 @@ from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import DROPPED
 
 _POSITIVES, _NEGATIVES = nw.col("positives"), nw.col("negatives")
+_FP = nw.col("fp")
 _N, _N_POS, _AREA = nw.col("n"), nw.col("n_pos"), nw.col(AVERAGE_PRECISION)
 
 
@@ -70,6 +71,9 @@ def _of_segments(
     added = {name: total(nw.col(name)) for name in terms} | reference_sums(calibration)
     if interval is not None:
         steps, added = with_influence(steps, counted), added | SPREAD
+    if calibration is None and not counted.columns.weighted:
+        # The largest running sum is the total too, and spares a window where nothing else needs it.
+        steps = steps.with_columns(negatives=_FP)
     totals = by_segment(steps, counted, added)
     has_area = _POSITIVES > 0
     if calibration is not None:

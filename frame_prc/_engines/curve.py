@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -11,7 +10,8 @@ from frame_prc._curves.curve import CURVE
 from frame_prc._engines.counts import in_ranking_order
 from frame_prc._engines.operations import Engine, Frame, Order
 from frame_prc._engines.rows import Counted, count, level_dtype
-from frame_prc._engines.running_sums import RETRIEVED, running_sums
+from frame_prc._engines.running_sums import RETRIEVED, running_sums, within_range
+from frame_prc._engines.spark_ranges import beside_ranges
 from frame_prc._formulas import precision, recall
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Keep, Start
@@ -117,16 +117,17 @@ def _with_envelope(points: Frame, counted: Counted) -> Frame:
 def with_highest(points: Frame, counted: Counted) -> Frame:
     """Add ``highest``: the largest ``height`` of a segment at or after each point, by ``order``."""
     largest = nw.col("height").cum_max(reverse=True)
+    here = points.with_columns(here=largest.over(*within_range(counted), order_by="order"))
     if not counted.in_ranges:
-        return points.with_columns(highest=largest.over(*counted.keys, order_by="order"))
-    within = ["segment", "range"]
-    here = points.with_columns(here=largest.over(*within, order_by="order"))
-    joined = here.join(_highest_below(points, within), on=within, how="left")
+        return here.with_columns(highest=nw.col("here"))
+    joined = beside_ranges(here, _highest_below(points, counted), counted.keys)
     return joined.with_columns(highest=nw.max_horizontal("here", "below"))
 
 
-def _highest_below(points: Frame, within: Sequence[str]) -> Frame:
+def _highest_below(points: Frame, counted: Counted) -> Frame:
     """Return, for each range, the largest precision in the ranges below it."""
-    best = points.group_by(*within).agg(best=nw.col("height").max())
-    upward = best.with_columns(upward=nw.col("best").cum_max().over("segment", order_by="range"))
-    return upward.select(*within, below=nw.col("upward").shift(1).over("segment", order_by="range"))
+    keys = counted.keys
+    best = points.group_by("range", *keys).agg(best=nw.col("height").max())
+    upward = best.with_columns(upward=nw.col("best").cum_max().over(*keys, order_by="range"))
+    below = nw.col("upward").shift(1).over(*keys, order_by="range")
+    return upward.select("range", *keys, below=below)

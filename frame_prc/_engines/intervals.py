@@ -14,7 +14,8 @@ from frame_prc._curves.logit_intervals import interval_columns, random_areas
 from frame_prc._engines.engine import rows_first
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.rows import Counted
-from frame_prc._engines.running_sums import RETRIEVED
+from frame_prc._engines.running_sums import RETRIEVED, within_range
+from frame_prc._engines.spark_ranges import beside_ranges
 from frame_prc._formulas import above_average, exact_parts, exact_sum, total
 from frame_prc._request.specs import Interval
 from frame_prc.exceptions import OptionError
@@ -80,29 +81,30 @@ def _with_sums_below(steps: Frame, counted: Counted) -> Frame:
         for part, terms in zip(("coarse", "fine"), exact_parts(nw.col(name)), strict=True)
     }
     ready = steps.with_columns(**parts)
+    keys = counted.keys
     if not counted.in_ranges:
-        return _with_totals(ready, counted.keys).with_columns(
-            raised=nw.col("wins").cum_sum().over(*counted.keys, order_by="score"),
-            lowered=nw.col("costs").cum_sum().over(*counted.keys, order_by="score"),
+        return _with_totals(ready, keys).with_columns(
+            raised=nw.col("wins").cum_sum().over(*keys, order_by="score"),
+            lowered=nw.col("costs").cum_sum().over(*keys, order_by="score"),
         )
-    within = ["segment", "range"]
+    within = within_range(counted)
     sums = ready.group_by(*within).agg(nw.col("wins", "costs", *parts).sum())
-    upward = _with_totals(sums, ["segment"]).with_columns(
-        up_to_wins=nw.col("wins").cum_sum().over("segment", order_by="range"),
-        up_to_costs=nw.col("costs").cum_sum().over("segment", order_by="range"),
+    upward = _with_totals(sums, keys).with_columns(
+        up_to_wins=nw.col("wins").cum_sum().over(*keys, order_by="range"),
+        up_to_costs=nw.col("costs").cum_sum().over(*keys, order_by="range"),
     )
     below = upward.select(
         *within,
         "step",
         "of_misses",
-        below_wins=nw.col("up_to_wins").shift(1).over("segment", order_by="range").fill_null(0.0),
-        below_costs=nw.col("up_to_costs").shift(1).over("segment", order_by="range").fill_null(0.0),
+        below_wins=nw.col("up_to_wins").shift(1).over(*keys, order_by="range").fill_null(0.0),
+        below_costs=nw.col("up_to_costs").shift(1).over(*keys, order_by="range").fill_null(0.0),
     )
     here = ready.with_columns(
         here_wins=nw.col("wins").cum_sum().over(*within, order_by="score"),
         here_costs=nw.col("costs").cum_sum().over(*within, order_by="score"),
     )
-    return here.join(below, on=within, how="left").with_columns(
+    return beside_ranges(here, below, keys).with_columns(
         raised=nw.col("here_wins") + nw.col("below_wins"),
         lowered=nw.col("here_costs") + nw.col("below_costs"),
     )

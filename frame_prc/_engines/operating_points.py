@@ -18,8 +18,8 @@ from frame_prc._curves.operating_points import check_counts
 from frame_prc._engines.curve import with_openings
 from frame_prc._engines.operations import Engine, Frame
 from frame_prc._engines.rows import Counted, count, level_dtype
+from frame_prc._engines.running_sums import within_range
 from frame_prc._engines.segments import ORDER, by_segment, finish_in_order, several_rows
-from frame_prc._engines.sql_text import project
 from frame_prc._formulas import (
     normal_quantile,
     rounded_to_digits,
@@ -65,7 +65,7 @@ def operating_points(
     }
     last = "order"
     if counted.in_ranges:
-        points = _best_of_ranges(points, names, at_held)
+        points = _best_of_ranges(points, within_range(counted), names, at_held)
         names, last = {place: _kept(place) for place in names}, "upward"
     numbered = _numbered(points, counted.keys, names, last)
     table = by_segment(numbered, counted, _of_best(names) | _largest(at_held))
@@ -166,13 +166,14 @@ def _largest(names: Sequence[str]) -> dict[str, nw.Expr]:
     return {name: nw.col(name).max() for name in names}
 
 
-def _best_of_ranges(points: Frame, names: _Names, at_held: Sequence[str]) -> Frame:
+def _best_of_ranges(
+    points: Frame, within: Sequence[str], names: _Names, at_held: Sequence[str]
+) -> Frame:
     """Return a row per range, with its best points."""
-    within = ["segment", "range"]
     aggregates = _of_best(names) | _largest([*at_held, "positives", "negatives"])
     aggregates["dropped"] = nw.col("dropped").sum()
     best = _numbered(points, within, names, "order").group_by(*within).agg(**aggregates)
-    return project(best.with_columns(upward=-nw.col("range")), "*", "segment.*")
+    return best.with_columns(upward=-nw.col("range"))
 
 
 # --- columns -----------------------------------------------------------------------------------

@@ -15,16 +15,24 @@ import narwhals as nw
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.rows import Counted
 from frame_prc._engines.spark_ranges import (
-    WITHIN,
     beside_ranges,
     only_cut,
+    packed,
     score_cuts,
     spread,
+    spread_out,
     with_range,
 )
-from frame_prc._engines.sql_text import project
 
 RETRIEVED = ~nw.col("score").is_null()
+
+
+def within_range(counted: Counted) -> list[str]:
+    """Return what a window is partitioned by: segments, or their ranges where they may be cut.
+
+    The number of a range comes first: it differs more often than keys do, so sorting is faster.
+    """
+    return ["range", *counted.keys] if counted.in_ranges else counted.keys
 
 
 def running_sums(counted: Counted, *, monotone: bool) -> Frame:
@@ -42,7 +50,7 @@ def running_sums(counted: Counted, *, monotone: bool) -> Frame:
     """
     if counted.in_ranges:
         return _running_in_ranges(counted)
-    sums = _summed(counted.frame, counted.keys, counted)
+    sums = _summed(counted.frame, counted)
     tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
     rising = {"tp": tp, "fp": fp} if monotone and counted.columns.weighted else {}
     highest = {
@@ -63,8 +71,9 @@ def _where_it_grows(running_sum: str, amount: str) -> nw.Expr:
     return nw.when(nw.col(amount) > 0).then(nw.col(running_sum)).otherwise(0)
 
 
-def _summed(frame: Frame, within: Sequence[str], counted: Counted) -> Frame:
+def _summed(frame: Frame, counted: Counted) -> Frame:
     """Add running sums from the highest score down; a null score comes last."""
+    within = within_range(counted)
     ready = frame.with_columns(
         one=nw.lit(1, nw.Int64), hits=nw.when(RETRIEVED).then(nw.col("pos") > 0)
     )
@@ -81,15 +90,16 @@ def _summed(frame: Frame, within: Sequence[str], counted: Counted) -> Frame:
 
 
 def _running_in_ranges(counted: Counted) -> Frame:
-    cuts = score_cuts(_packed(counted, counted.rows))
-    ranged = spread(with_range(_packed(counted, counted.frame), cuts))
-    sums = _summed(ranged, WITHIN, counted).with_columns(
-        positives_here=nw.col("tp").max().over(*WITHIN),
-        negatives_here=nw.col("fp").max().over(*WITHIN),
+    keys, within = counted.keys, within_range(counted)
+    cuts = score_cuts(packed(counted.rows, keys))
+    found = with_range(packed(counted.frame, keys), cuts)
+    ranged = spread(found.select(*within, "score", "pos", "neg", "dropped"), keys)
+    sums = _summed(ranged, counted).with_columns(
+        positives_here=nw.col("tp").max().over(*within),
+        negatives_here=nw.col("fp").max().over(*within),
     )
-    above = beside_ranges(_above(only_cut(_totals(ranged), cuts)))
-    joined = sums.join(above, on=[*WITHIN], how="left")
-    return project(_through_segments(joined, counted), "*", "segment.*")
+    above = spread_out(_above(only_cut(_totals(ranged, within), cuts, keys), keys), keys)
+    return _through_segments(beside_ranges(sums, above, keys), counted)
 
 
 def _through_segments(joined: Frame, counted: Counted) -> Frame:
@@ -109,12 +119,6 @@ def _through_segments(joined: Frame, counted: Counted) -> Frame:
     )
 
 
-def _packed(counted: Counted, frame: Frame) -> Frame:
-    """Put the keys into one column ``segment`` to join on, which is never null."""
-    segment = f"struct({', '.join(counted.keys)}) AS segment"
-    return project(frame, segment, "score", "pos", "neg", "dropped")
-
-
 def _through_ranges(name: str, here: str, counted: Counted) -> nw.Expr:
     """Add the total of the ranges above, if any, to a running sum inside its range.
 
@@ -129,7 +133,7 @@ def _through_ranges(name: str, here: str, counted: Counted) -> nw.Expr:
     return nw.when(complete).then(reached).otherwise(nw.min_horizontal(added, reached))
 
 
-def _totals(ranged: Frame) -> Frame:
+def _totals(ranged: Frame, within: Sequence[str]) -> Frame:
     """Return the sums of each range, and whether there are positives at its highest score.
 
     Whatever part of a result needs these reads each column that the running sums read, scores too.
@@ -141,7 +145,7 @@ def _totals(ranged: Frame) -> Frame:
     }
     totals = (
         ranged.with_columns(**retrieved, highest_hit=nw.when(nw.col("pos") > 0).then(score))
-        .group_by(*WITHIN)
+        .group_by(*within)
         .agg(
             nw.col("pos", "neg", "dropped", *retrieved).sum(), nw.col("score", "highest_hit").max()
         )
@@ -150,14 +154,14 @@ def _totals(ranged: Frame) -> Frame:
     return totals.with_columns(hits=hits)
 
 
-def _above(totals: Frame) -> Frame:
+def _above(totals: Frame, keys: Sequence[str]) -> Frame:
     """Return, for each range, the sums of the ranges above, and ``hits`` of the next below."""
 
     def in_order(column: nw.Expr) -> nw.Expr:
-        return column.over("segment", order_by="range")
+        return column.over(*keys, order_by="range")
 
     def of_segment(column: nw.Expr) -> nw.Expr:
-        return column.over("segment")
+        return column.over(*keys)
 
     downward = totals.with_columns(
         tp_reached=in_order(nw.col("pos").cum_sum(reverse=True)),
@@ -168,7 +172,8 @@ def _above(totals: Frame) -> Frame:
         highest=of_segment(nw.col("range").max()),
     )
     return downward.select(
-        *WITHIN,
+        "range",
+        *keys,
         "hits_below",
         "highest",
         "tp_reached",

@@ -125,3 +125,15 @@ def test_keys_that_are_equal_in_a_collation_are_one_segment():
     assert_frame_equal(
         kind.rows(plain), expected.select("segment", "average_precision"), rel_tol=1e-12
     )
+
+
+@pytest.mark.usefixtures("ranges")
+@pytest.mark.parametrize("giant", [0.0, 0.8], ids=["even", "skewed"])
+def test_segments_with_equal_hashes_stay_apart(monkeypatch, giant):
+    ranges = optional.require_module("frame_prc._engines.spark_ranges")
+    monkeypatch.setattr(ranges, "_base", lambda _: "0L")
+    unknown = pl.when(pl.col("segment") > 0).then("segment")
+    df, kind = skewed(giant).with_columns(segment=unknown), engine_kinds.spark_kind()
+    for verb in (frame_prc.curve, frame_prc.average_precision):
+        result = kind.rows(verb(kind.make(df), "truth", "score", by="segment"))
+        assert_frame_equal(result, verb(df, "truth", "score", by="segment"), rel_tol=1e-12)
