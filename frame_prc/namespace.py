@@ -20,7 +20,7 @@ from frame_prc import verbs
 from frame_prc._engines.engine import class_of
 from frame_prc._frames.border import FrameT, check_frame
 from frame_prc._frames.narwhals_frames import unwrapped
-from frame_prc._request.near_misses import verb
+from frame_prc._request.near_misses import refuses_unknown
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -180,7 +180,7 @@ class PrcExpr:
     def __init__(self, score: pl.Expr) -> None:
         self._score = score
 
-    @verb
+    @refuses_unknown
     def average_precision(
         self,
         truth: str | pl.Expr,
@@ -234,7 +234,9 @@ class _AfterPandas(MetaPathFinder):
             return None
         later = islice(dropwhile(lambda finder: finder is not self, [*sys.meta_path]), 1, None)
         for finder in later:
-            spec = finder.find_spec(fullname, path, target)
+            # Python passes over finders without this method too.
+            find = getattr(finder, "find_spec", None)
+            spec: ModuleSpec | None = find and find(fullname, path, target)
             if spec is not None:
                 if spec.loader is not None and hasattr(spec.loader, "exec_module"):
                     spec.loader = _Registering(spec.loader)

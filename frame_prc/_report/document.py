@@ -43,7 +43,7 @@ def to_json(content: Any) -> str:
     options: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "default": str}
     try:
         return json.dumps(content, allow_nan=False, **options)
-    except ValueError:  # to look at each number takes as long as all else
+    except ValueError:  # only then: looking at each number would double the time
         return json.dumps(in_json(content), **options)
 
 

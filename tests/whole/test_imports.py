@@ -134,6 +134,21 @@ import pandas
     assert run(code) == "[1, 0]"
 
 
+def test_finders_without_a_method_are_passed_over():
+    code = f"""
+import frame_prc, sys, warnings
+warnings.simplefilter("ignore", ImportWarning)
+class Old:
+    def find_module(self, name, path=None):
+        return None
+sys.meta_path.insert(1, Old())
+sys.meta_path.insert(len(sys.meta_path) - 1, Old())
+import pandas
+{USE}
+"""
+    assert run(code) == "[1, 0]"
+
+
 def test_many_threads_may_import_both():
     code = f"""
 import importlib, sys, threading
