@@ -177,11 +177,12 @@ def auc(
 
     - ``step``: ``sum((R_n - R_(n-1)) * P_n)``, the average precision (scikit-learn, torchmetrics,
       ClickHouse).
-    - ``trapezoid``: ``sum((R_n - R_(n-1)) * (P_n + P_(n-1)) / 2)``; too optimistic (scikit-learn's
-      ``auc`` of a curve, yardstick ``pr_auc``; with ``start="first"``, Spark).
+    - ``trapezoid``: ``sum((R_n - R_(n-1)) * (P_n + P_(n-1)) / 2)``; with ties it may be far too
+      high, without ties it is at most ``step`` (scikit-learn's ``auc`` of a curve, yardstick
+      ``pr_auc``; with ``start="first"``, Spark; without ties, PRROC ``auc.davis.goadrich``).
     - ``interpolated``: true and false positives grow linearly between two points (Davis & Goadrich
       2006, doi 10.1145/1143844.1143874; Keilwagen et al. 2014, doi 10.1371/journal.pone.0092209;
-      PRROC, xgboost ``aucpr``, Keras).
+      PRROC ``auc.integral``, xgboost ``aucpr``, Keras).
     - ``envelope``: ``sum((R_n - R_(n-1)) * max(P_m for m >= n))`` (PASCAL VOC 2010, Detectron).
     - ``11-point``, ``101-point``: mean over the recalls 0, 0.1, ..., 1 (VOC 2007) or 0, 0.01, ...,
       1 (COCO) of the largest precision at that recall or a higher one.
