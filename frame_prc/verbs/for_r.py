@@ -135,7 +135,7 @@ def write_ggplot(
     ColumnError, OptionError, FrameError, FileError
         Before anything is read: for invalid parameters, for columns that do not exist or have the
         wrong dtype, for an unknown suffix, for a path that cannot be written, and if the script
-        would replace one that this function did not write.
+        would replace one that this function did not write, or that was edited since.
     DataError
         If the data contain invalid values.
 
