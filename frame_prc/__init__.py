@@ -8,7 +8,9 @@ Every verb is also a typed function, ``frame_prc.average_precision(df, "late", "
 ``frame_prc.on(df)`` has them as typed methods.
 """
 
-from frame_prc import namespace
+from typing import TYPE_CHECKING
+
+from frame_prc import _registration
 from frame_prc.exceptions import (
     ColumnError,
     DataError,
@@ -18,27 +20,29 @@ from frame_prc.exceptions import (
     ParameterError,
     PrcError,
 )
-from frame_prc.namespace import on
-from frame_prc.verbs import (
-    auc,
-    average_precision,
-    average_precision_expr,
-    band,
-    compare,
-    counts,
-    curve,
-    heterogeneity,
-    iso_f1,
-    merge_counts,
-    one_vs_rest,
-    operating_points,
-    plot,
-    plot_summary,
-    quantile_thresholds,
-    report,
-    summary,
-    write_ggplot,
-)
+
+if TYPE_CHECKING:
+    from frame_prc.namespace import on
+    from frame_prc.verbs import (
+        auc,
+        average_precision,
+        average_precision_expr,
+        band,
+        compare,
+        counts,
+        curve,
+        heterogeneity,
+        iso_f1,
+        merge_counts,
+        one_vs_rest,
+        operating_points,
+        plot,
+        plot_summary,
+        quantile_thresholds,
+        report,
+        summary,
+        write_ggplot,
+    )
 
 __all__ = [
     "ColumnError",
@@ -71,4 +75,21 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-namespace.register()
+_registration.register()
+
+
+if not TYPE_CHECKING:  # for a type checker, any other name would be one of the package
+
+    def __getattr__(name: str) -> object:
+        """Return a verb, which is imported when it is first used."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from frame_prc import namespace, verbs  # noqa: PLC0415 - at the first use
+
+        found = namespace.on if name == "on" else getattr(verbs, name)
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

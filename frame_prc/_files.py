@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import secrets
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
 
 from frame_prc.exceptions import FileError
 
-_NUMBERS = count()
 _TRIES = 20
 _UNFINISHED: set[Path] = set()
 
@@ -22,26 +22,33 @@ def atomic_write(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
     """Yield temporary paths to write to, and move the files to ``paths`` at the end.
 
     Existing files are replaced only on success. The temporary paths have the same suffix, by which
-    writers choose a format. A pipe or a device, such as ``/dev/stdout``, is written to directly.
+    writers choose a format, and a file that is replaced keeps its mode. A pipe or a device, such as
+    ``/dev/stdout``, is written to directly.
     """
     targets = [_target(path) for path in paths]
     parts = {target: _part(target) for target in targets if _is_regular(target)}
     _UNFINISHED.update(parts.values())
+    replaced: list[str] = []
     try:
-        for part in parts.values():
-            part.touch()
+        for target, part in parts.items():
+            part.touch(exist_ok=False)
+            if target.exists():
+                shutil.copymode(target, part)
         yield [parts.get(target, target) for target in targets]
         for part in parts.values():
             with part.open("rb") as written:
                 os.fsync(written.fileno())
         for target, part in parts.items():
             part.replace(target)
+            replaced.append(os.fspath(target))
     except FileError:
         raise
     except OSError as error:
+        named = os.fspath(paths[len(replaced)])
+        done = f"only {', '.join(map(repr, replaced))} has changed"
         raise FileError(
-            f"{os.fspath(paths[0])!r} cannot be written: {error.strerror or error}",
-            hint="nothing was changed there",
+            f"{named!r} cannot be written: {error.strerror or error}",
+            hint=done if replaced else "nothing was changed there",
         ) from error
     finally:
         for part in parts.values():
@@ -103,19 +110,22 @@ def _target(path: str | os.PathLike[str]) -> Path:
     if target.is_dir():
         raise FileError(f"{os.fspath(path)!r} is a folder", "the path of a file")
     if not target.parent.is_dir():
+        folder = os.fspath(target.parent)
+        of_home = Path(path).parts[0].startswith("~")
         raise FileError(
-            f"{os.fspath(path)!r} cannot be written: the folder {os.fspath(target.parent)!r} does "
-            "not exist",
+            f"{os.fspath(path)!r} cannot be written: the folder {folder!r} does not exist",
             "a file in a folder that exists",
-            f"mkdir -p {os.fspath(target.parent)}",
+            "~ is not expanded: os.path.expanduser(path)"
+            if of_home
+            else f"mkdir -p {shlex.quote(folder)}",
         )
     return target
 
 
 def _part(target: Path) -> Path:
     """Return a name beside the target that no other process or thread uses, and a short one."""
-    number = f"{os.getpid()}-{next(_NUMBERS)}"
-    return target.with_name(f".frame-prc-{number}.part{target.suffix}")
+    # By chance, since the same process id may be at work in the same folder from another machine.
+    return target.with_name(f".frame-prc-{secrets.token_hex(8)}.part{target.suffix}")
 
 
 def _discard(part: Path) -> None:

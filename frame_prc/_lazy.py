@@ -16,7 +16,7 @@ import polars.selectors as cs
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
-# What Polars below 1.42 calls "horizontal" was renamed; later the old name refuses shorter frames.
+# From Polars 1.42 on, only "horizontal_extend" fills up shorter frames, and "horizontal" raises.
 _BESIDE: Any = "horizontal" if pl.__version__.startswith("1.41.") else "horizontal_extend"
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import html
 import io
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
 from frame_prc._charts.text import safe
+from frame_prc.exceptions import FileError
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
 
+_FORMATS = ("html", "png", "svg", "pdf", "json")
 _DENSITY = 2  # pixels of an image per pixel of a chart, for high-resolution screens
 _PAGE_OPTIONS = {"renderer": "svg", "scaleFactor": _DENSITY}  # an SVG shrinks with its page
 _HEAD = """<head>
@@ -34,6 +37,13 @@ class _Files(alt.TopLevelMixin):
     def save(self, fp: Any, format: Any = None, *more: Any, **options: Any) -> None:  # noqa: A002
         """Save the chart as ``altair.Chart.save`` does, images at twice the density."""
         kind = format or Path(str(getattr(fp, "name", fp))).suffix.lower().removeprefix(".")
+        if kind not in _FORMATS and (format or isinstance(fp, (str, os.PathLike))):
+            raise FileError(
+                f"a chart cannot be saved as {kind!r}"
+                if kind
+                else "the name of the file has no suffix",
+                "a file that ends with " + ", ".join(f".{known}" for known in _FORMATS),
+            )
         if kind == "png" and "ppi" not in options and not more:
             options.setdefault("scale_factor", _DENSITY)
         if kind != "html":
@@ -84,10 +94,11 @@ def _add_page_options(options: dict[str, Any]) -> None:
 
 def _with_head(chart: Any, page: str) -> str:
     title = getattr(chart.title, "text", chart.title)
-    dark = getattr(chart.config, "background", "#FFFFFF") != "#FFFFFF"
+    background = getattr(chart.config, "background", None)
+    dark = isinstance(background, str) and background != "#FFFFFF"
     head = _HEAD.format(
         title=html.escape(safe(title)) if isinstance(title, str) else "Chart",
-        background=chart.config.background if dark else "#FFFFFF",
+        background=background if dark else "#FFFFFF",
         text="#E8E8E8" if dark else "#222222",
     )
     return page.replace("<head>", head, 1)

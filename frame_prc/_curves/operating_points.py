@@ -123,7 +123,7 @@ def chosen(rated: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFrame:
 
 
 def with_order(points: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the place of each point in the ranking, which a group may lose: 0, then -1, and so on."""
+    """Add the place in the ranking (0, then -1, and so on), since grouping may lose the order."""
     return points.with_row_index("place").with_columns(place=-pl.col("place").cast(pl.Int64))
 
 

@@ -56,7 +56,7 @@ class Engine(ABC):
     def checked(
         self, rows: Frame, checks: Checks, used: Sequence[str]
     ) -> tuple[Frame, Frame | None]:
-        """Hold rows to their rules, at the latest when the columns ``used`` are computed.
+        """Check the values of rows; an error may come as late as the columns ``used`` are computed.
 
         Returns
         -------

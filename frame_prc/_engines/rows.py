@@ -24,9 +24,10 @@ from frame_prc._rows.columns import Column, Columns, common_score_dtype, resolve
 from frame_prc._rows.rules import is_missing, is_positive
 from frame_prc.exceptions import ColumnError, OptionError
 
-# Each is a branch in the text of the plan.
+# Each threshold adds a branch to the SQL.
 _MOST_THRESHOLDS = 1_000
-# As many comparisons as in halves, in branches half as deep: SQLite's parser has no room for more.
+# Searching in four parts takes as many comparisons as in two, in branches half as deep; SQLite's
+# parser has no room for deeper ones.
 _PARTS = 4
 
 

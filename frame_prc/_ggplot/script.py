@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zlib import crc32
 
 from frame_prc._ggplot.columns import AS_NUMBER, NULL, RColumn, literal, vector, wrapped
 from frame_prc._request.specs import MODEL
@@ -12,7 +13,6 @@ SEPARATORS = {".tsv": "\t", ".csv": ","}
 _DRAWING_CODE = Path(__file__).with_name("curves.R")
 _TITLE = "Precision and recall"
 
-# A file that begins with this line may be overwritten.
 FIRST_LINE = "# Draw precision-recall curves: a panel per segment, a colour per model.\n"
 _HEAD = """\
 #
@@ -52,6 +52,9 @@ restore <- function(curves) {{
 }}
 
 """
+
+# What the last line says of the lines above it.
+_LAST_LINE = "# frame_prc replaces this file only while it is as written: checksum {:08x}.\n"
 
 _TEXT_NOTES = """\
 # Missing values are {nulls}, infinity is Inf. Text is in double quotes; quotes in it are doubled.
@@ -116,7 +119,14 @@ def script_text(
         reader=_reader(suffix),
         restore=_restore(columns),
     )
-    return head + _DRAWING_CODE.read_text(encoding="ascii")
+    text = head + _DRAWING_CODE.read_text(encoding="ascii")
+    return text + _LAST_LINE.format(crc32(text.encode("ascii")))
+
+
+def is_as_written(script: bytes) -> bool:
+    """Return whether nobody has edited the script since it was written."""
+    *text, last = script.replace(b"\r\n", b"\n").splitlines(keepends=True) or [b""]
+    return last == _LAST_LINE.format(crc32(b"".join(text))).encode("ascii")
 
 
 def _described(column: RColumn) -> str:

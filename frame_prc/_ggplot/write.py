@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.curve_frame import curve_keys
 from frame_prc._files import atomic_write, check_writable
 from frame_prc._ggplot.columns import RColumn, r_columns
-from frame_prc._ggplot.script import FIRST_LINE, SEPARATORS, script_text
+from frame_prc._ggplot.script import FIRST_LINE, SEPARATORS, is_as_written, script_text
 from frame_prc._lazy import left_join
 from frame_prc._request.specs import MODEL
 from frame_prc.exceptions import ColumnError, FileError, OptionError, type_name
@@ -39,18 +40,24 @@ def table_path(path: Any) -> Path:
         )
     for file in (table, _script_path(table)):
         check_writable(file)
-    _check_not_foreign(_script_path(table))
+    _check_replaceable(_script_path(table))
     return table
 
 
-def _check_not_foreign(script: Path) -> None:
-    """Raise an error if the script would overwrite a file that was not written here."""
-    if script.is_file() and not script.read_bytes().startswith(FIRST_LINE.encode()):
-        raise FileError(
-            f"{os.fspath(script)!r} exists and was not written by frame_prc",
-            "a new file, or a script that frame_prc wrote",
-            "choose another name for the table: the script has the same name, with .R",
-        )
+def _check_replaceable(script: Path) -> None:
+    """Raise an error if the script would replace a file not written here, or edited since."""
+    if not script.is_file() or is_as_written(content := script.read_bytes()):
+        return
+    name, hint = (
+        os.fspath(script),
+        "choose another name for the table: the script has the same name, with .R",
+    )
+    if content.startswith(FIRST_LINE.rstrip().encode()):
+        found = "was edited after it was written"
+        hint += f"; Rscript {shlex.quote(script.name)} TABLE draws any table with your script"
+    else:
+        found = "exists and was not written by frame_prc"
+    raise FileError(f"{name!r} {found}", "a new file, or a script as frame_prc wrote it", hint)
 
 
 def write(

@@ -24,7 +24,8 @@ _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
 # With fewer rows a narrower key saves less time than looking at the scores takes.
 _WORTH_A_LOOK = 20_000
 
-_SAMPLE, _MOSTLY = 1_000, 0.9  # scores of a sample, and how many of them differ if few repeat
+# Scores repeat if fewer than this share of a sample of so many are distinct.
+_SAMPLE, _MOSTLY = 1_000, 0.9
 _FEW_TIES = 100_000
 
 
@@ -106,8 +107,8 @@ def rank(
     With bins, a row ranks at the highest threshold that its score reaches, and every threshold has
     a row in every segment. ``squares`` also sums squared weights, unless each row counts as one.
     ``numbered`` rows have a column ``row``, their number, which their keys then hold.
-    With ``clusters``, rows keep their ``cluster``, and a bin has a row for each. A ranking that is
-    not ``scored`` tells scores apart, but may not give them back.
+    With ``clusters``, rows keep their ``cluster``, and a bin has a row for each. If not
+    ``scored``, keys tell scores apart, but scores may not be read from them.
     """
     squares = squares and rows.columns.needs_squares
     levels = _levels(rows, bins)

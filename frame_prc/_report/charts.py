@@ -19,7 +19,9 @@ from frame_prc._charts.summary_data import split_keys
 from frame_prc._charts.theme import MOST_COLOURS, AnyChart, Look
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._lazy import join, key_names
+from frame_prc._report.directions import turned_pairs
 from frame_prc._report.evaluation import Evaluation
+from frame_prc._report.table import model_names
 from frame_prc._request.options import comparison
 from frame_prc._request.specs import Comparison
 from frame_prc.exceptions import DataError
@@ -28,7 +30,7 @@ MOST_CHOSEN = 6
 
 _SIZE = {"width": 560, "height": 340}
 _LOOK, _DARK_LOOK = Look(), Look(dark=True)
-_DARK = dict(
+DARK = dict(
     zip(
         *(
             [look.background, look.text, look.muted, look.faint, *look.colours(MOST_COLOURS)]
@@ -41,6 +43,18 @@ _DARK = dict(
 _NO_COLOURS = frozenset({"data", "domain", "sort", "text", "subtitle", "name"})
 _RATES = {"precision": "Precision", "recall": "Recall", "F1": "F1"}
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3], [10, 4]]
+# By model; the page names them in words.
+SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right"]
+_COLUMNS = {"series": "curve", "at": "threshold"}
+_TITLES = {  # of what tooltips show
+    "average_precision": "average precision",
+    "ci_low": "interval from",
+    "ci_high": "interval to",
+    "random_average_precision": "chance level",
+    "n": "rows",
+    "n_pos": "positives",
+    "p_value": "p, not adjusted",
+}
 
 Spec = dict[str, Any]
 
@@ -53,6 +67,7 @@ def specifications(found: Evaluation) -> dict[str, dict[str, Spec]]:
     charts = {"areas": _areas(found), "curves": _curves(found), "thresholds": _thresholds(found)}
     # They differ by their data only from charts that tests validate, which takes its time.
     light = {name: _with_dates(chart.to_dict(validate=False)) for name, chart in charts.items()}
+    light["areas"] = _with_titles(light["areas"], _titles(found))
     return {name: {"light": spec, "dark": _darkened(spec)} for name, spec in light.items()}
 
 
@@ -85,6 +100,29 @@ def _date(milliseconds: int) -> dict[str, Any]:
     }
 
 
+def _titles(found: Evaluation) -> dict[str, str]:
+    """Return the titles in tooltips, by field."""
+    if not found.keys:
+        return _TITLES
+    return _TITLES | {"average_precision": "calibrated average precision"}
+
+
+def _with_titles(spec: Any, titles: dict[str, str]) -> Any:
+    """Return a specification whose tooltips say in words what they show."""
+    if isinstance(spec, list):
+        return [_with_titles(inner, titles) for inner in spec]
+    if not isinstance(spec, dict):
+        return spec
+    return {
+        key: [tip | {"title": titles.get(tip["field"], tip["title"])} for tip in inner]
+        if key == "tooltip"
+        else inner
+        if key == "datasets"
+        else _with_titles(inner, titles)
+        for key, inner in spec.items()
+    }
+
+
 def _darkened(spec: Any) -> Any:
     """Return a specification with the colours for a dark background, and without its data."""
     if isinstance(spec, dict):
@@ -92,7 +130,7 @@ def _darkened(spec: Any) -> Any:
         return {key: v if key in _NO_COLOURS else _darkened(v) for key, v in kept.items()}
     if isinstance(spec, list):
         return list(map(_darkened, spec))
-    return _DARK.get(spec, spec) if isinstance(spec, str) else spec
+    return DARK.get(spec, spec) if isinstance(spec, str) else spec
 
 
 # --- areas ---------------------------------------------------------------------------------------
@@ -140,14 +178,13 @@ def _areas(found: Evaluation) -> AnyChart:
 
 
 def _drawn_areas(found: Evaluation) -> AnyChart:
-    options = found.options
+    options, baseline = found.options, found.options.baseline
     pairs = None
-    if not found.of_models.is_empty() and (len(found.models) == 2 or options.baseline):  # noqa: PLR2004
+    if not found.of_models.is_empty() and (len(found.models) == 2 or baseline):  # noqa: PLR2004
+        baseline = next((model for model, _ in turned_pairs(found)), baseline)
         calibrate = options.calibrate if found.keys else None
-        pairs = comparison(
-            found.asked, options.level, baseline=options.baseline, calibrate=calibrate
-        )
-    return plot_summary(found.source, pairs, options.baseline, None, options.level, _LOOK)
+        pairs = comparison(found.asked, options.level, baseline=baseline, calibrate=calibrate)
+    return plot_summary(found.source, pairs, baseline, None, options.level, _LOOK)
 
 
 # --- curves --------------------------------------------------------------------------------------
@@ -157,7 +194,7 @@ def _curves(found: Evaluation) -> AnyChart:
     """Return the picture of the curves that are chosen, with a mark at the threshold."""
     x = _axis("recall", "Recall")
     y = _axis("precision", "Precision")
-    tooltip = _tooltips(["series", "model", "threshold"], ["precision", "recall"])
+    tooltip = _tooltips(["series", "model", "at"], ["precision", "recall"])
     lines = (
         alt.Chart(alt.NamedData("curves"))
         .mark_line(interpolate="step-before", strokeWidth=1.8)
@@ -181,16 +218,23 @@ def _curves(found: Evaluation) -> AnyChart:
         prevalence.encode(y=_axis("prevalence", "Precision"), color=_colour()),
         lines,
         near.encode(x=x, y=y, color=_colour(), tooltip=tooltip),
-        marks.encode(x=x, y=y, color=_colour(), tooltip=tooltip),
+        marks.encode(x=x, y=y, color=_colour(), shape=_shape(found), tooltip=tooltip),
     )
     return _configured(chart, ["curves", "marks", "prevalences"])
 
 
 def _iso(x: alt.X, y: alt.Y) -> AnyChart:
-    """Return lines of equal F1."""
+    """Return lines of equal F1, with a label where they end."""
     lines = iso_lines(ISO_F1, 50)
     mark = alt.Chart(lines).mark_line(color=_LOOK.faint, strokeWidth=1)
-    return mark.encode(x=x, y=y, detail=alt.Detail("f_score:N"))
+    ends = lines.filter(pl.col("recall") == 1).with_columns(label=pl.format("F1 = {}", "f_score"))
+    text = alt.Chart(ends).mark_text(
+        align="right", baseline="bottom", dx=-3, dy=-2, color=_LOOK.muted, fontSize=9.5
+    )
+    return alt.layer(
+        mark.encode(x=x, y=y, detail=alt.Detail("f_score:N")),
+        text.encode(x=x, y=y, text="label:N"),
+    )
 
 
 def _thresholds(found: Evaluation) -> AnyChart:
@@ -210,8 +254,10 @@ def _thresholds(found: Evaluation) -> AnyChart:
     dots = alt.Chart(alt.NamedData("dots")).mark_point(
         filled=True, size=70, opacity=1, stroke=_LOOK.background, strokeWidth=1
     )
-    tooltip = _tooltips(["measure", "model", "threshold"], ["value"])
-    chart = alt.layer(lines, rule, dots.encode(x=x, y=y, color=colour, tooltip=tooltip))
+    shape = _shape(found)
+    tooltip = _tooltips(["measure", "model", "at"], ["value"])
+    points = dots.encode(x=x, y=y, color=colour, shape=shape, tooltip=tooltip)
+    chart = alt.layer(lines, rule, points)
     return _configured(chart, ["rates", "at", "dots"])
 
 
@@ -235,14 +281,22 @@ def _dash(found: Evaluation) -> alt.StrokeDash:
     return alt.StrokeDash("model:N", sort=None, scale=scale, legend=legend)
 
 
+def _shape(found: Evaluation) -> alt.Shape:
+    """Return the shapes of the models' marks, which the page lists beside the picture."""
+    scale = alt.Scale(domain=model_names(found), range=SHAPES[: len(found.models)])
+    return alt.Shape("model:N", scale=scale, legend=None)
+
+
 def _tooltips(texts: list[str], rates: list[str]) -> list[alt.Tooltip]:
     return [
-        *(alt.Tooltip(f"{name}:N") for name in texts),
+        *(alt.Tooltip(f"{name}:N", title=_COLUMNS.get(name, name)) for name in texts),
         *(alt.Tooltip(f"{name}:Q", format=".4f") for name in rates),
     ]
 
 
 def _configured(chart: AnyChart, names: list[str]) -> AnyChart:
-    """Return a chart with empty data sets that the page fills."""
-    sized = chart.properties(**_SIZE, datasets={name: [] for name in names})
+    """Return a chart with empty data sets that the page fills; it grows with its legend."""
+    autosize = alt.AutoSizeParams(type="pad", resize=True)
+    empty: dict[str, list[Any]] = {name: [] for name in names}
+    sized = chart.properties(**_SIZE, datasets=empty, autosize=autosize)
     return sized.configure(**_LOOK.config())

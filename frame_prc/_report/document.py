@@ -43,7 +43,7 @@ def to_json(content: Any) -> str:
     options: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "default": str}
     try:
         return json.dumps(content, allow_nan=False, **options)
-    except ValueError:  # to look at each number takes as long as all else
+    except ValueError:  # only then: looking at each number would double the time
         return json.dumps(in_json(content), **options)
 
 
@@ -186,13 +186,14 @@ def _conventions(found: Evaluation) -> Iterator[str]:
         "segments."
     )
     level = percent_text(found.options.level)
-    yield f"Intervals are {level} intervals, symmetric on the logit scale."
+    yield f"Intervals are {level} intervals, computed on the log-odds scale."
     if found.keys:
         yield "p-values for several segments or models are adjusted by Holm's method."
     if not found.against_others.is_empty():
         yield (
-            "A segment is compared with the mean of the other segments, each ranked by itself and "
-            "weighted by its positives, at one prevalence for all."
+            "Each segment is compared with the mean of the other segments at the same prevalence. "
+            "The rows of each segment are ranked separately, and the mean weights segments by "
+            "their positives."
         )
     missing = {
         "raise": "No row lacks a truth or a score.",
@@ -200,6 +201,10 @@ def _conventions(found: Evaluation) -> Iterator[str]:
         "unretrieved": "Rows without a score count as never retrieved.",
     }
     yield missing[found.asked.missing]
+    yield (
+        "This page cannot know whether the rows were held out from training. Its numbers only mean "
+        "what they say if they were."
+    )
 
 
 def _warnings(found: Evaluation) -> Iterator[str]:

@@ -10,30 +10,43 @@ from dataclasses import dataclass
 
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.model_findings import better_models, on_models, on_models_by_segment
-from frame_prc._report.segment_findings import on_segments, on_sizes, on_spread
+from frame_prc._report.segment_findings import (
+    name_of_model,
+    on_segments,
+    on_sizes,
+    on_spread,
+    untested_spread,
+)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence or two, and what they are about."""
+    """A sentence or two, what they are about, and the models they are of, if there are several."""
 
     about: str
     text: str
+    models: str = ""
 
 
 def findings(found: Evaluation) -> list[Finding]:
     """Return the findings of a report."""
-    return [Finding(about, text) for about, text in _texts(found)]
+    return list(_findings(found))
 
 
-def _texts(found: Evaluation) -> Iterator[tuple[str, str]]:
-    """Yield sentences; of segments, those of the best model, or of all that may be the best."""
-    yield "models", on_models(found)
+def _findings(found: Evaluation) -> Iterator[Finding]:
+    """Yield findings; on segments, those of the best model, or of all that may be the best."""
+    yield Finding("models", on_models(found))
     if found.segments.height < 2:  # noqa: PLR2004
         return
-    yield from (("models by segment", text) for text in on_models_by_segment(found))
+    for pair, text in on_models_by_segment(found):
+        yield Finding("models by segment", text, pair)
     models = better_models(found)
-    spreads = dict.fromkeys(on_spread(found, model) for model in models)
-    yield from (("spread", text) for text in spreads if text is not None)
-    yield from (("segments", on_segments(found, model)) for model in models)
-    yield "sizes", on_sizes(found)
+    names = [name_of_model(found, model) for model in models]
+    if found.heterogeneity.is_empty():
+        spreads = [("", untested_spread(found))]
+    else:
+        spreads = [(name, on_spread(found, m)) for m, name in zip(models, names, strict=True)]
+    yield from (Finding("spread", text, name) for name, text in spreads if text is not None)
+    for model, name in zip(models, names, strict=True):
+        yield Finding("segments", on_segments(found, model), name)
+    yield Finding("sizes", on_sizes(found))

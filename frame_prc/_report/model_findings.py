@@ -9,9 +9,13 @@ import polars as pl
 
 from frame_prc._charts.text import rate_text, status_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._report.directions import turned
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.sentences import (
     at_level,
+    at_one_prevalence,
+    difference_texts,
+    interval_text,
     is_shown,
     isolated,
     listed,
@@ -19,7 +23,6 @@ from frame_prc._report.sentences import (
     p_text,
     segment_names,
     segments_text,
-    tests_text,
     with_interval,
 )
 from frame_prc._report.shown import best_model
@@ -67,7 +70,7 @@ def _on_one_model(row: dict[str, Any], found: Evaluation) -> str:
     text = f"Over all rows, {isolated(row['model'])} has an average precision of {area}"
     if row["status"] == "below_chance":
         return f"{text}, below the {chance} of a random ranking: is a lower score better?"
-    return f"{text}; a random ranking has {chance}."
+    return f"{text}; the chance level, which a random ranking is expected to have, is {chance}."
 
 
 def _untested(pooled: dict[str, dict[str, Any]], best: str, found: Evaluation) -> str:
@@ -90,20 +93,18 @@ def tests_of(table: pl.DataFrame, best: str) -> Iterator[dict[str, Any]]:
         if row["model_a"] == best:
             yield row | {"other": row["model_b"]}
         elif row["model_b"] == best:
-            turned = {"ap_a": row["ap_b"], "ap_b": row["ap_a"], "other": row["model_a"]}
-            numbers = {"difference": row["difference"], "ci_low": row["ci_high"]}
-            numbers["ci_high"] = row["ci_low"]
-            negative = {name: None if v is None else -v for name, v in numbers.items()}
-            yield row | turned | negative
+            yield turned(row) | {"other": row["model_a"]}
 
 
 def _compared(row: dict[str, Any], found: Evaluation) -> str:
     """Return a difference in words."""
-    tested = p_text(row["p_adjusted"]) if row["p_value"] is not None else "not tested"
-    areas = f"{rate_text(row['ap_a'])} against {rate_text(row['ap_b'])}"
+    texts = difference_texts(row)
+    certainty = [p_text(row["p_adjusted"]) if row["p_value"] is not None else "not tested"]
+    if texts["ci_low"]:
+        certainty.insert(0, interval_text(texts["ci_low"], texts["ci_high"], found))
     return (
-        f"{isolated(row['other'])}: {areas}, a difference of "
-        f"{rate_text(row['difference'])}{with_interval(row, found, tested)}"
+        f"{isolated(row['other'])}: {texts['ap_a']} against {texts['ap_b']}, a difference of "
+        f"{texts['difference']} ({', '.join(certainty)})"
     )
 
 
@@ -124,14 +125,15 @@ def better_models(found: Evaluation) -> list[str]:
 # --- in segments ---------------------------------------------------------------------------------
 
 
-def on_models_by_segment(found: Evaluation) -> Iterator[str]:
-    """Yield in which segments the best model is not better than another."""
+def on_models_by_segment(found: Evaluation) -> Iterator[tuple[str, str]]:
+    """Yield two models, and in which segments the best is not better than the other."""
     if found.differences.is_empty():
         return
     best = best_model(found.scorecard, found.models)
     tests = pl.DataFrame(list(tests_of(found.differences, best)), infer_schema_length=None)
-    for (other,), own in tests.group_by("other", maintain_order=True):
-        yield _by_segment(own.drop_nulls("p_adjusted"), isolated(best), isolated(str(other)), found)
+    for (name,), own in tests.group_by("other", maintain_order=True):
+        first, other = isolated(best), isolated(str(name))
+        yield f"{first} and {other}", _by_segment(own.drop_nulls("p_adjusted"), first, other, found)
 
 
 def _by_segment(tests: pl.DataFrame, best: str, other: str, found: Evaluation) -> str:
@@ -140,7 +142,7 @@ def _by_segment(tests: pl.DataFrame, best: str, other: str, found: Evaluation) -
     is_real = pl.col("p_adjusted") < 1 - found.options.level
     better = tests.filter(is_real, pl.col("difference") > 0)
     worse = tests.filter(is_real, pl.col("difference") < 0).sort("difference")
-    measure = f"At one prevalence and after correction for {tests_text(found.differences)}"
+    measure = at_one_prevalence(found.differences)
     if better.height == tests.height:
         return f"{measure}, {best} is better than {other} in {_each_of(tests.height, found)}."
     if better.is_empty() and worse.is_empty():

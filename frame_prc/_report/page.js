@@ -51,7 +51,7 @@
   // --- the scorecard ------------------------------------------------------------------------
 
   const columns = data.columns;
-  const chosen = new Set(data.chosen);
+  let chosen = new Set(data.chosen);
   const table = {sorted: null, descending: false, page: 0, size: PAGE, onPaper: false, rows: []};
 
   function compare(a, b) {
@@ -116,9 +116,7 @@
       if (box.checked) {
         choose(segment);
       } else {
-        chosen.delete(segment);
-        draw();
-        redraw("curves");
+        unchoose(segment);
       }
       document.querySelector(`[data-segment="${segment}"]`)?.focus();
     });
@@ -135,8 +133,12 @@
     const pages = Math.max(1, Math.ceil(table.rows.length / table.size));
     table.page = Math.min(table.page, pages - 1);
     const rows = table.rows.slice(table.page * table.size).slice(0, table.size);
+    const nothing = make("td", {
+      className: "nothing", colSpan: columns.length, textContent: "No segment matches",
+    });
     fill(byId("scorecard").tBodies[0], ...rows.map(segment =>
-      make("tr", {}, nameCell(segment), ...columns.slice(1).map(column => cell(column, segment)))));
+      make("tr", {}, nameCell(segment), ...columns.slice(1).map(column => cell(column, segment)))),
+      ...(rows.length ? [] : [make("tr", {}, nothing)]));
     byId("count").textContent = `${count(table.rows.length)} of ${count(data.names.length)} segments`;
     byId("page").textContent = `Page ${table.page + 1} of ${pages}`;
     byId("before").disabled = table.page === 0;
@@ -149,6 +151,8 @@
     const size = onPaper ? Math.max(data.names.length, PAGE) : PAGE;
     Object.assign(table, {onPaper, size, page: 0});
     draw();
+    if (onPaper) lighten();
+    else restoreColours();
   }
 
   function turn(by) {
@@ -156,25 +160,47 @@
     draw();
   }
 
-  function scorecardCsv() {
+  function scorecardCsv(file, segments) {
     const wide = columns.flatMap(column => {
       const name = [column.model, column.label].filter(Boolean).join(": ");
       const ends = column.low ? [[`${name} low`, column.low], [`${name} high`, column.high]] : [];
       return [[name, column.values], ...ends];
     });
-    const rows = table.rows.map(segment => wide.map(([, values]) => values[segment]));
-    saveCsv("scorecard.csv", wide.map(([name]) => name), rows);
+    const rows = segments.map(segment => wide.map(([, values]) => values[segment]));
+    saveCsv(file, wide.map(([name]) => name), rows);
   }
 
   // --- pictures -----------------------------------------------------------------------------
 
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const EMBEDDING = {
+    actions: false, ast: true, defaultStyle: false, hover: false,
+    tooltip: {disableDefaultStyle: true},
+  };
   const views = {};
+  const darkColours = [];
 
-  /** Return a chart of one panel that fits a narrow screen, with its legend below. */
+  /** Give pictures the colours for a light background, at once: a browser does not wait. */
+  function lighten() {
+    for (const element of document.querySelectorAll(".picture svg, .picture svg *"))
+      for (const name of ["fill", "stroke"]) {
+        const colour = element.getAttribute(name);
+        if (dark.matches && colour in data.light) {
+          darkColours.push([element, name, colour]);
+          element.setAttribute(name, data.light[colour]);
+        }
+      }
+  }
+
+  function restoreColours() {
+    for (const [element, name, colour] of darkColours.splice(0)) element.setAttribute(name, colour);
+  }
+
+  /** Return a chart of one panel that fits a narrow screen, with its legends below it. */
   function fitted(spec, width) {
     if (!isNumber(spec.width) || width >= NARROW) return spec;
-    const legend = {...spec.config.legend, orient: "bottom"};
+    const layout = {bottom: {anchor: "start", direction: "vertical"}};
+    const legend = {...spec.config.legend, orient: "bottom", columns: 1, layout};
     return {...spec, width: width - 60, height: 260, config: {...spec.config, legend}};
   }
 
@@ -183,16 +209,24 @@
     const {light, dark: onDark} = data.charts[name];
     const datasets = {...light.datasets, ...setsOf[name]?.()};
     const spec = fitted({...(dark.matches ? onDark : light), datasets}, picture.clientWidth);
-    const {view} = await vegaEmbed(picture, spec, {
-      actions: false, ast: true, defaultStyle: false, renderer: "svg", hover: false,
-      tooltip: {disableDefaultStyle: true},
-    });
+    const {view} = await vegaEmbed(picture, spec, {...EMBEDDING, renderer: "svg"});
     views[name] = view;
     // Read aloud as one picture: its numbers are in the tables.
-    const caption = byId(name).querySelector("figcaption .title").textContent;
     picture.setAttribute("role", "img");
-    picture.setAttribute("aria-label", caption);
     picture.querySelector("svg").setAttribute("aria-hidden", "true");
+    nameAloud(name);
+    watchSides(picture);
+  }
+
+  const titleOf = name => byId(name).querySelector("figcaption .title").textContent;
+  const nameAloud = name =>
+    byId(name).querySelector(".picture").setAttribute("aria-label", fullTitle(name));
+
+  /** Return the title of a picture with the segment and the threshold that are shown. */
+  function fullTitle(name) {
+    if (name === "areas" || !grid.length) return titleOf(name);
+    const place = name === "thresholds" ? ` in ${nameOf(where())}` : "";
+    return `${titleOf(name)}${place}; threshold ${textHere()}`;
   }
 
   /** Draw a picture again: what the reader chose has changed. */
@@ -207,6 +241,7 @@
       return;
     }
     for (const [set, rows] of Object.entries(sets)) views[name].data(set, rows);
+    nameAloud(name);
     await views[name].runAsync();
   }
 
@@ -221,12 +256,18 @@
   function saveButtons(name) {
     const button = (text, action) => {
       const found = make("button", {type: "button"}, text);
-      found.setAttribute("aria-label", `${text}: ${byId(name).querySelector("figcaption .title").textContent}`);
+      found.setAttribute("aria-label", `${text}: ${titleOf(name)}`);
       found.addEventListener("click", action);
       return found;
     };
+    // A file has a light background and a title, whatever the page looks like.
     const image = async kind => {
-      const url = await views[name].toImageURL(kind, kind === "png" ? 2 : 1);
+      const {light} = data.charts[name];
+      const title = {...(light.title?.text ? light.title : {}), text: fullTitle(name)};
+      const spec = {...light, title, datasets: {...light.datasets, ...setsOf[name]?.()}};
+      const {view} = await vegaEmbed(make("div"), spec, {...EMBEDDING, renderer: "none"});
+      const url = await view.toImageURL(kind, kind === "png" ? 2 : 1);
+      view.finalize();
       make("a", {href: url, download: `${name}.${kind}`}).click();
     };
     byId(name).append(make("div", {className: "tools save"},
@@ -239,6 +280,8 @@
 
   const grid = data.thresholds.grid;
   const slider = byId("threshold");
+  const textHere = () => data.thresholds.texts[Number(slider.value)];
+  const shortNumber = value => (isNumber(value) ? String(Number(value.toPrecision(4))) : value);
   const lineName = line => `${line.model} ${line.segment}`;
   const seriesOf = line => (data.hasKeys || !several ? nameOf(line.segment) : data.models[line.model]);
   const chosenLines = lines => [...chosen].flatMap(segment =>
@@ -247,7 +290,7 @@
   function curveRows() {
     return chosenLines(data.curves).flatMap(line => line.recall.map((recall, i) => ({
       line: lineName(line), series: seriesOf(line), model: data.models[line.model],
-      threshold: line.threshold[i], recall, precision: line.precision[i],
+      threshold: line.threshold[i], at: shortNumber(line.threshold[i]), recall, precision: line.precision[i],
       height: line.height[i],
     })));
   }
@@ -255,7 +298,7 @@
   function at(line, place) {
     return {
       line: lineName(line), series: seriesOf(line), model: data.models[line.model],
-      threshold: grid[place], tp: line.tp[place], fp: line.fp[place], fn: line.fn[place],
+      threshold: grid[place], at: data.thresholds.texts[place], tp: line.tp[place], fp: line.fp[place], fn: line.fn[place],
       tn: line.tn[place], predicted: line.predicted[place],
       predicted_rate: line.predicted_rate[place], precision: line.precision[place],
       recall: line.recall[place], F1: line.F1[place],
@@ -264,6 +307,10 @@
     };
   }
 
+  const SHAPES = {
+    circle: "●", square: "■", "triangle-up": "▲", diamond: "◆", "triangle-down": "▼", cross: "✚",
+    "triangle-right": "▶",
+  };
   const MEASURES = [["precision", "Precision"], ["recall", "Recall"], ["F1", "F1"]];
   const COUNTS = [
     ["predicted", "Alerts", count],
@@ -273,7 +320,7 @@
   ];
 
   const folded = points => points.flatMap(point => MEASURES.map(([key, measure]) => (
-    {line: `${point.line} ${key}`, model: point.model, threshold: point.threshold,
+    {line: `${point.line} ${key}`, model: point.model, threshold: point.threshold, at: point.at,
       measure, value: point[key]})));
   const where = () => (byId("where").value === "" ? null : Number(byId("where").value));
   const linesHere = () => data.thresholds.lines.filter(line => line.segment === where());
@@ -298,15 +345,35 @@
     }),
   };
 
-  function showCounts() {
-    const text = data.thresholds.texts[Number(slider.value)];
+  /** Show the numbers at the threshold; ``note`` is about a number that the reader typed. */
+  function showCounts(note = "") {
+    const text = textHere();
     slider.setAttribute("aria-valuetext", text);
-    byId("near").value = text;
+    if (document.activeElement !== byId("near")) showThreshold();
+    byId("near-note").textContent = [note, startNote(), GRID_NOTE].filter(Boolean).join(" ");
+    for (const place of document.querySelectorAll("#thresholds .segment"))
+      place.textContent = nameOf(where());
     drawCounts(pointsHere(), text);
   }
 
-  function drawThreshold() {
-    showCounts();
+  function showThreshold() {
+    byId("near").value = textHere();
+    byId("near").removeAttribute("aria-invalid");
+  }
+
+  /** Say which threshold the page begins with. */
+  function startNote() {
+    const {start, best} = data.thresholds;
+    if (!isNumber(start) || Number(slider.value) !== placeNear(start)) return "";
+    const model = several ? `${data.models[best]}'s` : "The";
+    return `${model} best F1 for all rows is at ${textHere()}.`;
+  }
+
+  const GRID_NOTE = `The page has ${count(grid.length)} thresholds; ` +
+    "a number that you type takes you to the nearest of them.";
+
+  function drawThreshold(note) {
+    showCounts(note);
     return Promise.all([redraw("curves"), redraw("thresholds")]);
   }
 
@@ -323,8 +390,14 @@
       ...COUNTS.map(([key, , text]) => countCell(point, key, text)))));
   }
 
+  /** Return why a rate is not defined. */
+  const missing = (point, key) =>
+    (key === "precision" && !point.predicted ? "no alerts" : "not defined");
+
   function countCell(point, key, text) {
     const found = make("td", {}, text(point[key]));
+    if (point[key] === null)
+      fill(found, "– ", make("span", {className: "interval", textContent: missing(point, key)}));
     const low = point[`${key}_low`];
     if (isNumber(low)) found.append(" ", interval(low, point[`${key}_high`]));
     return found;
@@ -340,6 +413,17 @@
     drawThreshold();
   }
 
+  /** Take the curve of a segment away; the numbers at the threshold are of one that is left. */
+  function unchoose(segment) {
+    const lostAll = data.chosen.includes(null) && !chosen.has(null);
+    chosen.delete(segment);
+    if (lostAll) chosen = new Set([null, ...chosen]);  // the sixth tick took it away
+    draw();
+    if (!grid.length) return;
+    if (where() === segment && chosen.size) byId("where").value = [...chosen].at(-1) ?? "";
+    drawThreshold();
+  }
+
   function lookAt(segment) {
     choose(segment);
     byId("curves-title").scrollIntoView();
@@ -352,35 +436,73 @@
     return distances.indexOf(Math.min(...distances));
   }
 
+  let placeBefore = 0;  // the place of the slider before the reader typed
+
+  /** Go to the threshold that is nearest to what is typed, or say why not. */
   function moveNear() {
-    if (byId("near").value !== "") slider.value = placeNear(Number(byId("near").value));
+    const typed = byId("near").value.trim();
+    const wanted = Number(typed.replace(",", "."));
+    const problem = typed === "" ? "" : problemOf(typed, wanted);
+    if (problem) byId("near").setAttribute("aria-invalid", "true");
+    else byId("near").removeAttribute("aria-invalid");
+    // What was typed so far may have been a threshold: 1, of 1.5.
+    slider.value = typed === "" || problem ? placeBefore : placeNear(wanted);
+    drawThreshold(problem);
+  }
+
+  function problemOf(typed, wanted) {
+    const {texts: known} = data.thresholds;
+    if (!Number.isFinite(wanted)) return `“${typed}” is not a number.`;
+    if (wanted < grid[0] && typed !== known[0])
+      return `${typed} is below the lowest threshold of this page, ${known[0]}.`;
+    if (wanted > grid.at(-1) && typed !== known.at(-1))
+      return `${typed} is above the highest threshold of this page, ${known.at(-1)}.`;
+    return "";
+  }
+
+  /** Move to the next threshold by the arrow keys, as in a field for numbers. */
+  function stepNear(event) {
+    const step = {ArrowUp: 1, ArrowDown: -1}[event.key];
+    if (!step) return;
+    event.preventDefault();
+    slider.value = placeBefore = Number(slider.value) + step;
+    showThreshold();
     drawThreshold();
   }
 
   const columnsOf = rows => (rows.length ? Object.keys(rows[0]) : []);
-  const csvRows = (name, rows) =>
-    saveCsv(name, columnsOf(rows), rows.map(row => Object.values(row)));
+  const csvRows = (name, rows) => {
+    const own = rows.map(({line, at, ...numbers}) => numbers);  // without what is for pictures
+    saveCsv(name, columnsOf(own), own.map(row => Object.values(row)));
+  };
   const csvOf = {
-    areas: scorecardCsv,
+    areas: () => scorecardCsv("areas.csv", data.shown),
     curves: () => csvRows("curves.csv", curveRows()),
     thresholds: () => csvRows("thresholds.csv", rateRows()),
   };
 
-  // --- wide tables --------------------------------------------------------------------------
+  // --- what is wider than the page ----------------------------------------------------------
 
-  /** Say above a table that it goes on at the side, if it does. */
+  const widths = new ResizeObserver(entries => entries.forEach(({target}) => {
+    const box = target.closest(".scroll, .picture");
+    if (box) box.previousElementSibling.hidden = box.scrollWidth <= box.clientWidth + 1;
+  }));
+
+  /** Say above a table or a picture that it goes on at the side, if it does. */
   function hintAtSides() {
-    const widths = new ResizeObserver(entries => entries.forEach(({target}) => {
-      const box = target.closest(".scroll");
-      box.previousElementSibling.hidden = box.scrollWidth <= box.clientWidth + 1;
-    }));
-    for (const box of document.querySelectorAll(".scroll")) {
+    for (const box of document.querySelectorAll(".scroll, .picture")) {
+      const what = box.matches(".scroll") ? "table" : "picture";
       box.before(make("p", {
-        className: "hint", hidden: true, textContent: "This table goes on at the side: scroll it →",
+        className: "hint", hidden: true, textContent: `This ${what} goes on at the side: scroll it →`,
       }));
-      widths.observe(box);
-      widths.observe(box.querySelector("table"));
+      watchSides(box);
     }
+  }
+
+  function watchSides(box) {
+    widths.observe(box);
+    const inner = box.querySelector("table, svg");
+    if (inner) widths.observe(inner);
   }
 
   // --- start --------------------------------------------------------------------------------
@@ -397,9 +519,12 @@
     slider.max = grid.length - 1;
     const {start} = data.thresholds;
     slider.value = isNumber(start) ? placeNear(start) : Math.floor(grid.length / 2);
-    slider.addEventListener("input", drawThreshold);
-    byId("near").addEventListener("change", moveNear);
-    byId("where").addEventListener("change", drawThreshold);
+    slider.addEventListener("input", () => drawThreshold());
+    byId("near").addEventListener("focus", () => { placeBefore = slider.value; });
+    byId("near").addEventListener("input", moveNear);
+    byId("near").addEventListener("blur", showThreshold);
+    byId("near").addEventListener("keydown", stepNear);
+    byId("where").addEventListener("change", () => drawThreshold());
   }
 
   for (const button of document.querySelectorAll("[data-look]"))
@@ -409,7 +534,9 @@
   byId("filter").addEventListener("input", () => { table.page = 0; draw(); });
   byId("before").addEventListener("click", () => turn(-1));
   byId("after").addEventListener("click", () => turn(1));
-  byId("table-csv").addEventListener("click", scorecardCsv);
+  byId("table-csv").addEventListener("click", () => scorecardCsv("scorecard.csv", table.rows));
+  for (const place of document.querySelectorAll(".shapes"))
+    place.textContent = data.models.map((model, i) => `${SHAPES[data.shapes[i]]} ${model}`).join(", ");
   startSlider();
   draw();
   hintAtSides();

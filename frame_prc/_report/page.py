@@ -14,6 +14,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from frame_prc._charts.curve_rows import drawn_height
+from frame_prc._charts.options import ISO_F1
 from frame_prc._charts.text import (
     count_text,
     percent_text,
@@ -24,23 +25,26 @@ from frame_prc._charts.text import (
     threshold_text,
 )
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._report.charts import MOST_CHOSEN, specifications
+from frame_prc._report.charts import DARK, MOST_CHOSEN, SHAPES, specifications
+from frame_prc._report.directions import differences_of_models
 from frame_prc._report.document import evaluated, in_json, lines_of, to_json
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.findings import findings
 from frame_prc._report.libraries import libraries
 from frame_prc._report.segment_findings import lowest_segments
+from frame_prc._report.sentences import difference_texts
 from frame_prc._report.shown import best_model
 from frame_prc._report.table import model_names, scorecard
 from frame_prc._report.threshold_limits import LIMITS
+from frame_prc._report.threshold_texts import threshold_texts
 
 _DIGITS = 6  # of the rates in pictures
 _TITLE = "Precision-recall report"
 _LEADS = {  # what a finding answers
     "models": "Which model",
-    "models by segment": "In which segments",
+    "models by segment": "Which model in each segment",
     "spread": "Whether segments differ",
-    "segments": "Best and worst segments",
+    "segments": "Segments against the others",
     "sizes": "Which are too small",
 }
 
@@ -55,7 +59,8 @@ def page(found: Evaluation) -> str:
     environment.filters |= {
         "count": count_text,
         "rate": rate_text,
-        "percent": percent_text,
+        "prevalence": lambda value: f"{value:.4g}",  # with the digits of the pictures
+        "percent": lambda level: percent_text(level).replace(" ", "\u00a0"),
         "short": lambda text: short(safe(str(text))),
         "p": _p_text,
         "error": lambda value: f"{value:.2g}",
@@ -73,9 +78,10 @@ def page(found: Evaluation) -> str:
         leads=_LEADS,
         lowest=_lowest(found),
         sizes=_sizes(found),
-        comparisons=found.of_models.to_dicts(),
+        comparisons=_comparisons(found),
         heterogeneity=_with_names(found),
         most_chosen=MOST_CHOSEN,
+        iso_f1=ISO_F1,
     )
 
 
@@ -120,6 +126,11 @@ def _sizes(found: Evaluation) -> list[dict[str, Any]]:
     ]
 
 
+def _comparisons(found: Evaluation) -> list[dict[str, Any]]:
+    """Return the comparisons of models over all rows, with numbers as text."""
+    return [row | {"texts": difference_texts(row)} for row in differences_of_models(found)]
+
+
 def _with_names(found: Evaluation) -> list[dict[str, Any]]:
     names = dict(found.segments.select("segment", "name").iter_rows())
     return [
@@ -146,6 +157,8 @@ def _data(found: Evaluation) -> dict[str, Any]:
         "curves": _curves(found),
         "thresholds": _thresholds(found),
         "charts": specifications(found),
+        "shapes": SHAPES[: len(found.models)],
+        "light": {dark: light for light, dark in DARK.items()},
     }
 
 
@@ -190,11 +203,11 @@ def _with_height(points: pl.DataFrame) -> pl.DataFrame:
 def _thresholds(found: Evaluation) -> dict[str, Any]:
     """Return the counts and rates of each line at all thresholds, which ascend.
 
-    A threshold as text has the digits that it has in the dtype of the scores.
+    A threshold as text has few of the digits that it has in the dtype of the scores.
     """
     points = found.thresholds
     if points.is_empty():
-        return {"grid": [], "texts": [], "start": None, "lines": []}
+        return {"grid": [], "texts": [], "start": None, "best": None, "lines": []}
     grid = points.select("threshold", "text").unique("threshold").sort("threshold")
     counts = ("tp", "fp", "fn", "tn", "predicted")
     lines = [
@@ -211,8 +224,9 @@ def _thresholds(found: Evaluation) -> dict[str, Any]:
     )
     return {
         "start": best["best_f1_threshold"],
+        "best": found.models.index(best["model"]),
         "grid": grid["threshold"].to_list(),
-        "texts": grid["text"].to_list(),
+        "texts": threshold_texts(grid["threshold"].to_list(), grid["text"].to_list()),
         "lines": lines,
     }
 

@@ -14,13 +14,13 @@ from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.sentences import (
     MOST_NAMED,
     at_level,
+    at_one_prevalence,
     isolated,
     listed,
     listed_all,
     p_text,
     segment_names,
     segments_text,
-    tests_text,
 )
 
 _LOWEST = 3  # segments to watch
@@ -32,8 +32,6 @@ _SMALL = ("few_positives", "few_negatives", "no_positives", "no_negatives", "emp
 
 def on_spread(found: Evaluation, model: str) -> str | None:
     """Return whether the segments of a model differ at all, and how far."""
-    if found.heterogeneity.is_empty():
-        return _untested_spread(found)
     own = found.heterogeneity.filter(pl.col("model") == model).drop_nulls("p_value")
     if own.is_empty():
         return None
@@ -56,12 +54,15 @@ def _beyond_chance(row: dict[str, Any]) -> str:
     )
 
 
-def _untested_spread(found: Evaluation) -> str | None:
+def untested_spread(found: Evaluation) -> str | None:
+    """Return why there is no test of whether segments differ at all."""
     if found.cluster is None:
         return None
+    cluster = isolated(found.cluster)
     return (
-        "Whether segments differ at all is not tested in one test: that would take segments as "
-        f"independent, and values of {isolated(found.cluster)} have rows in several of them."
+        "There is no single test of whether segments differ: it would need segments that share no "
+        f"cluster, and here rows with the same {cluster} are in several segments. The comparisons "
+        "below allow for that."
     )
 
 
@@ -77,22 +78,28 @@ def on_segments(found: Evaluation, model: str) -> str:
         )
     own = found.against_others.filter(pl.col("model") == model).drop_nulls("p_adjusted")
     of_model, p_values = _of_model(found, model), dict(own.select("segment", "p_adjusted").rows())
-    lowest = _lowest(found, model, p_values)
     if own.is_empty():
-        return f"No segment{of_model} can be tested. {lowest}"
-    measure = f"At one prevalence and after correction for {tests_text(found.against_others)}"
+        return f"No segment{of_model} can be tested. {_lowest(found, model, {})}"
+    measure = at_one_prevalence(found.against_others)
     parts = list(_differing(own, found))
     if not parts:
+        lowest = _lowest(found, model, p_values, are_shown=False)
         return f"{measure}, no segment{of_model} is shown to differ from the others. {lowest}"
     rest = "" if _n_differing(own, found) == own.height else "; the rest are not shown to differ"
     return (
         f"{measure}, {listed_all(parts)} than the mean of the other segments{of_model}{rest}. "
-        f"{lowest}"
+        f"{_lowest(found, model, p_values)}"
     )
 
 
+def name_of_model(found: Evaluation, model: str) -> str:
+    """Return the name of a model in sentences, which is empty if there is just one."""
+    return isolated(model) if len(found.models) > 1 else ""
+
+
 def _of_model(found: Evaluation, model: str) -> str:
-    return f" of {isolated(model)}" if len(found.models) > 1 else ""
+    name = name_of_model(found, model)
+    return f" of {name}" if name else ""
 
 
 def _n_differing(own: pl.DataFrame, found: Evaluation) -> int:
@@ -123,8 +130,13 @@ def lowest_segments(found: Evaluation, model: str) -> pl.DataFrame:
     return large.sort(CALIBRATED, "segment").head(_LOWEST)
 
 
-def _lowest(found: Evaluation, model: str, p_values: dict[int, float]) -> str:
-    """Return the segments with the lowest estimates that are large enough to say."""
+def _lowest(
+    found: Evaluation, model: str, p_values: dict[int, float], *, are_shown: bool = True
+) -> str:
+    """Return the segments with the lowest estimates that are large enough to say.
+
+    Unless segments are shown to differ, they may be the lowest by chance.
+    """
     lowest = lowest_segments(found, model)
     if lowest.is_empty():
         return "No segment has enough rows of both classes to judge it."
@@ -134,10 +146,25 @@ def _lowest(found: Evaluation, model: str, p_values: dict[int, float]) -> str:
         f"{_tested(p_values.get(row['segment']))}"
         for row in lowest.to_dicts()
     ]
-    if len(texts) == 1:
-        return f"The lowest calibrated average precision is that of {texts[0]}."
     tested = ", with p against the others," if p_values else ""
-    return f"The lowest calibrated average precisions{tested} are those of {listed_all(texts)}."
+    many = len(texts) > 1
+    if are_shown:
+        measure = f"average precision{'s' if many else ''}{tested}"
+        is_that = "are those" if many else "is that"
+        text = f"The lowest calibrated {measure} {is_that} of {listed_all(texts)}."
+    else:
+        rank = "these rank" if many else "this one ranks"
+        chance = f"If you look at any, {rank} lowest, but that may be chance"
+        text = f"{chance}: {listed_all(texts)} (calibrated average precision{tested[:-1]})."
+    return f"{text}{_left_out(found, model)}"
+
+
+def _left_out(found: Evaluation, model: str) -> str:
+    """Return a sentence if small segments are not among the lowest."""
+    rows = at_level(found, "segment").filter(pl.col("model") == model).drop_nulls(CALIBRATED)
+    if not rows["status"].is_in(_SMALL).any():
+        return ""
+    return " Segments with too few positives or negatives to judge are left out here."
 
 
 def _calibrated_interval(row: dict[str, Any]) -> str:
@@ -166,7 +193,19 @@ def on_sizes(found: Evaluation) -> str:
     reasons = small.group_by(_REASON.alias("reason"), maintain_order=True)
     names = segment_names(found)
     texts = [_too_small(str(reason), own, names, found) for (reason,), own in reasons]
-    return f"Of {total}, {'; '.join(texts)}."
+    return f"Of {total}, {'; '.join(texts)}.{_what_is_few(small, found)}"
+
+
+def _what_is_few(small: pl.DataFrame, found: Evaluation) -> str:
+    """Return how many positives are few, in the words of the picture."""
+    if "few_positives" not in small["status"]:
+        return ""
+    if found.cluster is None:
+        return f" Few are fewer than {FEW_POSITIVES} positives."
+    return (
+        f" Few are fewer than {FEW_POSITIVES} effective clusters with positives: clusters that "
+        "hold unequal shares of the positives count as fewer."
+    )
 
 
 # With clusters a segment may have few independent positives, and many positives.
@@ -182,8 +221,8 @@ def _too_small(reason: str, own: pl.DataFrame, names: dict[int, str], found: Eva
     if reason == "few_positives":
         return f"{verb} few positives ({positives}), too few to judge"
     if reason == "few_clusters":
-        within = "" if found.cluster is None else f" of {isolated(found.cluster)}"
-        return f"{verb} positives in few values{within} ({positives} positives), too few to judge"
+        where = "few rows" if found.cluster is None else f"few values of {isolated(found.cluster)}"
+        return f"{verb} positives in {where} ({positives} positives), too few to judge"
     if reason == "few_negatives":
         return f"{verb} few negatives, too few to judge"
     return f"{verb} {status_text(reason)}, so there is nothing to judge"

@@ -12,6 +12,8 @@ from frame_prc._charts.text import percent_text, rate_text, safe, short
 from frame_prc._report.evaluation import Evaluation
 
 MOST_NAMED = 6  # so that never just one is left out
+_DECIMALS = range(3, 7)
+_OF_DIFFERENCE = ("ap_a", "ap_b", "difference", "ci_low", "ci_high")
 _LEAST_P = 0.001
 # First strong isolate, and pop directional isolate: a name in another direction, or with a mark
 # that changes it, leaves the sentence around it as it is.
@@ -52,10 +54,13 @@ def segments_text(count: int) -> str:
     return f"{count:,} segment{'' if count == 1 else 's'}"
 
 
-def tests_text(table: pl.DataFrame) -> str:
-    """Return how many tests a table has: its p-values."""
+def at_one_prevalence(table: pl.DataFrame) -> str:
+    """Return what a sentence on the tests of segments begins with."""
     count = table["p_value"].count()
-    return f"{count:,} test{'' if count == 1 else 's'}"
+    return (
+        "With average precisions calibrated to one prevalence, and p-values adjusted for "
+        f"{count:,} test{'' if count == 1 else 's'}"
+    )
 
 
 def listed(texts: Sequence[str]) -> str:
@@ -72,10 +77,35 @@ def listed_all(texts: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def with_interval(row: dict[str, Any], found: Evaluation, *more: str) -> str:
-    """Return the interval of a row in parentheses, and what else is to be said there."""
-    parts = list(more)
-    if row.get("ci_low") is not None:
-        ends = f"{rate_text(row['ci_low'])} to {rate_text(row['ci_high'])}"
-        parts.insert(0, f"{percent_text(found.options.level)} interval {ends}")
-    return f" ({', '.join(parts)})" if parts else ""
+def difference_texts(row: dict[str, Any]) -> dict[str, str]:
+    """Return two areas, their difference and its interval with as many decimals as they need.
+
+    As shown, the first area less the second is the difference, and the difference is zero only if
+    it is so with the most decimals.
+    """
+    known = [row["ap_a"], row["ap_b"], row["difference"]]
+    decimals = _DECIMALS[0] if None in known else _decimals(*known)
+    values = {name: row.get(name) for name in _OF_DIFFERENCE}
+    return {name: "" if v is None else f"{v:z.{decimals}f}" for name, v in values.items()}
+
+
+def _decimals(a: float, b: float, difference: float) -> int:
+    """Return how many decimals make a rounded difference that of the rounded areas."""
+    for decimals in _DECIMALS:
+        shown = round(difference, decimals)
+        error = round(round(a, decimals) - round(b, decimals) - shown, decimals)
+        if error == 0 and (shown != 0 or difference == 0):
+            return decimals
+    return _DECIMALS[-1]
+
+
+def with_interval(row: dict[str, Any], found: Evaluation) -> str:
+    """Return the interval of a row in parentheses."""
+    if row.get("ci_low") is None:
+        return ""
+    return f" ({interval_text(rate_text(row['ci_low']), rate_text(row['ci_high']), found)})"
+
+
+def interval_text(low: str, high: str, found: Evaluation) -> str:
+    """Return an interval with its level."""
+    return f"{percent_text(found.options.level)} interval {low} to {high}"

@@ -9,6 +9,7 @@ import polars as pl
 from frame_prc._charts.text import make_unique, safe, short, status_text
 from frame_prc._curves.logit_intervals import FEW_POSITIVES
 from frame_prc._lazy import left_join
+from frame_prc._report.directions import negative, turned_pairs
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.period import period
 
@@ -125,12 +126,16 @@ def _of_difference(found: Evaluation) -> list[Column]:
     """Return the differences of models."""
     if found.differences.is_empty():
         return []
-    columns = []
+    columns, to_turn = [], turned_pairs(found)
     for (a, b), own in found.differences.group_by("model_a", "model_b", maintain_order=True):
         rows = left_join(found.segments, own, ["segment"])
-        ends = _ends(rows, "ci_low", "ci_high")
+        values, ends = rows["difference"].to_list(), _ends(rows, "ci_low", "ci_high")
+        of_models = _model(found, a, b)
+        if (a, b) in to_turn:
+            values, high, low = (list(map(negative, v)) for v in (values, *ends.values()))
+            ends, of_models = {"low": low, "high": high}, _model(found, b, a)
         columns += [
-            _column("Difference", "rate", rows["difference"], **_model(found, a, b), **ends),
-            _column("p of the difference", "p", rows["p_adjusted"], **_model(found, a, b)),
+            _column("Difference", "rate", values, **of_models, **ends),
+            _column("p of the difference", "p", rows["p_adjusted"], **of_models),
         ]
     return columns

@@ -41,7 +41,7 @@ _MOST_VERBS = 3  # in a hint
 _verbs: defaultdict[str, list[str]] = defaultdict(list)
 
 
-def verb(function: FunctionT) -> FunctionT:
+def refuses_unknown(function: FunctionT) -> FunctionT:
     """Return a function that refuses an unknown parameter, with a hint at the right name."""
     code = function.__code__
     most = code.co_argcount

@@ -40,7 +40,7 @@ class Table(ABC):
 
     @abstractmethod
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the internal keys and the columns of the table, maybe among others."""
+        """Return the internal keys and the columns of the table; any others are dropped later."""
 
     def keyed(self, rows: Rows) -> Rows:
         """Return rows with the keys that the table has, which may be fewer."""

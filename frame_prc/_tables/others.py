@@ -32,7 +32,7 @@ _NAMES_B = {name: f"{side}_b" for name, side in _OF_SIDES.items()}
 # What both sides have, of which the comparison has the smaller or the worse.
 _OF_BOTH = ("n_effective", "status", "few_negatives")
 
-# What the result shows of the segment itself.
+# What the result shows of the segment alone, not of what it is compared with.
 _OF_SIDE_A = ("n", "n_pos", "n_dropped", REFERENCE, "reference_odds")
 
 _VARIANCE_A, _VARIANCE_B = pl.col("variance_a"), pl.col("variance_b")

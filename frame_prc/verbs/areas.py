@@ -85,8 +85,8 @@ def auc(
         (``"region, device"``; ``"all rows"``), and the keys that it does not have are null.
     weight
         Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
-        another of their values is missing. Other weights must be at least 1e-150, and their sum
-        below 1e150.
+        another of their values is missing; a segment without other rows is not in the result.
+        Other weights must be at least 1e-150, and their sum below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; all other values are negative. It is an
         error if the value never occurs.
@@ -101,10 +101,9 @@ def auc(
         of rows; floats are sums of weights, even if all of them are whole numbers.
     ascending
         ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
-        then predicted positive if ``score <= threshold``, and lowest and highest change places in
-        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
-        score counts at the lowest threshold that is not below it. All thresholds are on the scale
-        of the scores as given.
+        then predicted positive if ``score <= threshold``, and thresholds ascend along a curve, from
+        ``-inf`` at the start point. Where this text speaks of the highest score or threshold, the
+        lowest is meant, and the reverse. Thresholds are on the scale of the scores as given.
     model
         Column that names the model of each row, for long data with a row per item and model;
         ``score`` is then one column. It becomes the first key of the result, called ``model``.
@@ -178,11 +177,12 @@ def auc(
 
     - ``step``: ``sum((R_n - R_(n-1)) * P_n)``, the average precision (scikit-learn, torchmetrics,
       ClickHouse).
-    - ``trapezoid``: ``sum((R_n - R_(n-1)) * (P_n + P_(n-1)) / 2)``; too optimistic (scikit-learn's
-      ``auc`` of a curve, yardstick ``pr_auc``; with ``start="first"``, Spark).
+    - ``trapezoid``: ``sum((R_n - R_(n-1)) * (P_n + P_(n-1)) / 2)``; with ties it may be far too
+      high, without ties it is at most ``step`` (scikit-learn's ``auc`` of a curve, yardstick
+      ``pr_auc``; with ``start="first"``, Spark; without ties, PRROC ``auc.davis.goadrich``).
     - ``interpolated``: true and false positives grow linearly between two points (Davis & Goadrich
       2006, doi 10.1145/1143844.1143874; Keilwagen et al. 2014, doi 10.1371/journal.pone.0092209;
-      PRROC, xgboost ``aucpr``, Keras).
+      PRROC ``auc.integral``, xgboost ``aucpr``, Keras).
     - ``envelope``: ``sum((R_n - R_(n-1)) * max(P_m for m >= n))`` (PASCAL VOC 2010, Detectron).
     - ``11-point``, ``101-point``: mean over the recalls 0, 0.1, ..., 1 (VOC 2007) or 0, 0.01, ...,
       1 (COCO) of the largest precision at that recall or a higher one.

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
 from frame_prc._curves.given_thresholds import GivenThresholds
-from frame_prc._engines.engine import HELD_BY_COLUMN, engine_of
+from frame_prc._engines.engine import HELD_BY_COLUMN, class_of, engine_of
 from frame_prc._frames.border import FrameT, check_frame, is_frame, scan_all
 from frame_prc._request.options import resampling
 from frame_prc._request.roles import request
 from frame_prc._request.specs import Criterion, IntoColumn, IntoKeys, IntoScores, Missing
 from frame_prc._request.targets import target_interval, targets
 from frame_prc._tables.operating_points import OperatingPoints
+from frame_prc.exceptions import OptionError
 from frame_prc.verbs.run import engine_verbs, run
 from frame_prc.verbs.verb import verb
 
@@ -72,8 +73,8 @@ def operating_points(
         (``"region, device"``; ``"all rows"``), and the keys that it does not have are null.
     weight
         Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
-        another of their values is missing. Other weights must be at least 1e-150, and their sum
-        below 1e150.
+        another of their values is missing; a segment without other rows is not in the result.
+        Other weights must be at least 1e-150, and their sum below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; all other values are negative. It is an
         error if the value never occurs.
@@ -88,10 +89,9 @@ def operating_points(
         of rows; floats are sums of weights, even if all of them are whole numbers.
     ascending
         ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
-        then predicted positive if ``score <= threshold``, and lowest and highest change places in
-        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
-        score counts at the lowest threshold that is not below it. All thresholds are on the scale
-        of the scores as given.
+        then predicted positive if ``score <= threshold``, and thresholds ascend along a curve, from
+        ``-inf`` at the start point. Where this text speaks of the highest score or threshold, the
+        lowest is meant, and the reverse. Thresholds are on the scale of the scores as given.
     model
         Column that names the model of each row, for long data with a row per item and model;
         ``score`` is then one column. It becomes the first key of the result, called ``model``.
@@ -132,7 +132,9 @@ def operating_points(
         Add ``precision_low, precision_high, recall_low, recall_high``, intervals of this level. At
         a ``threshold=`` they are Wilson's, and need counts of rows. For other targets they are
         percentiles over a bootstrap that chooses the threshold anew in each replicate, which needs
-        NumPy. To ask how a chosen threshold does on new rows, pass it as ``threshold=`` with these.
+        NumPy. Each choice meets its target, so with ``recall=0.8`` no limit of the recall is below
+        0.8: that says nothing of new rows. To ask how a chosen threshold does on new rows, pass it
+        as ``threshold=`` with these.
     cluster
         Column that names groups of rows that are not independent (same user, same day); the groups
         are then taken as independent. For single rows only.
@@ -251,10 +253,23 @@ def operating_points(
     return run(frame, roles, table)
 
 
-def _given(threshold: object) -> tuple[object, IntoColumn | None, GivenThresholds | None]:
+def _given(threshold: Any) -> tuple[object, IntoColumn | None, GivenThresholds | None]:
     """Return thresholds as numbers for all segments, as a column of the rows, or as a frame."""
     if isinstance(threshold, (str, pl.Expr)):
         return None, threshold, GivenThresholds()
     if is_frame(threshold):
         return None, None, GivenThresholds(scan_all(threshold))
+    _refuse_labels(threshold)
     return threshold, None, None
+
+
+def _refuse_labels(threshold: Any) -> None:
+    """Refuse a pandas Series whose labels would be lost: those of segments, for example."""
+    is_series = isinstance(threshold, class_of("pandas", "Series"))
+    if is_series and type(threshold.index).__name__ != "RangeIndex":
+        raise OptionError(
+            "threshold= is a pandas Series with labels",
+            "numbers for all segments, or a frame with the keys and a column 'threshold'",
+            "threshold=series.rename('threshold').reset_index() for a threshold per segment, and "
+            "series.to_list() for numbers",
+        )

@@ -82,8 +82,8 @@ def report(
         are one segment.
     weight
         Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
-        another of their values is missing. Other weights must be at least 1e-150, and their sum
-        below 1e150.
+        another of their values is missing; a segment without other rows is not in the result.
+        Other weights must be at least 1e-150, and their sum below 1e150.
     pos_label
         The value of ``truth`` that is the positive class; all other values are negative. It is an
         error if the value never occurs.
@@ -98,10 +98,9 @@ def report(
         of rows; floats are sums of weights, even if all of them are whole numbers.
     ascending
         ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
-        then predicted positive if ``score <= threshold``, and lowest and highest change places in
-        what is said of scores and thresholds: these ascend, from ``-inf`` at the start point, and a
-        score counts at the lowest threshold that is not below it. All thresholds are on the scale
-        of the scores as given.
+        then predicted positive if ``score <= threshold``, and thresholds ascend along a curve, from
+        ``-inf`` at the start point. Where this text speaks of the highest score or threshold, the
+        lowest is meant, and the reverse. Thresholds are on the scale of the scores as given.
     model
         Column that names the model of each row, for long data with a row per item and model;
         ``score`` is then one column. Models are then evaluated separately, also with

@@ -51,7 +51,8 @@ def run_by_model(
     """Return the table that compares the models of long data, each of which has rows of its own.
 
     ``make`` makes it from a request with the models, which are known once the rows are read. So it
-    is a step of the plan. ``sample`` is the table for other models: it has the same columns.
+    is a step of the plan. ``sample`` is the table for two models that stand for them: it tells the
+    columns and their dtypes.
     """
     reserved = dict.fromkeys([*sample.reserved, *sample.columns(request.missing)])
     made = [*reserved, *replace(request, side_by_side=True).made_keys]

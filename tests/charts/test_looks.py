@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from chart_reading import REGIONS, ROWS, drawn, segments, words
+
+from frame_prc import FileError
 
 
 def luminance(colour):
@@ -92,6 +95,24 @@ def test_charts_are_written_to_open_files(tmp_path):
     assert (tmp_path / "chart.html").read_text(encoding="utf-8") == page.getvalue()
     with pytest.raises(ValueError, match="format"):
         chart.save(io.StringIO())
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("chart.jpg", {}, "a chart cannot be saved as 'jpg'. Allowed: a file that ends with .html"),
+        ("chart.png", {"format": "gif"}, "a chart cannot be saved as 'gif'"),
+        ("chart", {}, "the name of the file has no suffix"),
+    ],
+)
+def test_an_unknown_format_is_refused(name, options, said, tmp_path):
+    with pytest.raises(FileError, match=re.escape(said)):
+        ROWS.prc.plot("late", "score").save(tmp_path / name, **options)
+
+
+def test_a_page_is_light_whatever_else_is_configured():
+    chart = ROWS.prc.plot("late", "score").configure(font="serif")
+    assert "background: #FFFFFF; color: #222222" in chart.to_html()
 
 
 def test_a_chart_can_be_restyled():

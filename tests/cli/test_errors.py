@@ -449,8 +449,9 @@ def test_what_a_user_wrote_stays_as_it_was(written):
         ),
         (
             ["merge-counts", "rows.csv"],
-            "no such command 'merge-counts'. Did you mean 'counts'? Hint: ",
+            "no such command 'merge-counts'. Hint: merge_counts is only in Python: help(",
         ),
+        (["auc", "rows.csv"], "no such command 'auc'. Hint: auc is only in Python: help(frame"),
     ],
 )
 def test_a_command_line_that_cannot_be_read_is_one_line(arguments, told):

@@ -193,3 +193,18 @@ def test_a_key_may_be_called_like_a_pattern(tmp_path):
     table, script = rows.prc.write_ggplot(tmp_path / "t.tsv", "late", "score", by="^a$")
     assert pl.read_csv(table, separator="\t")["X.a."].unique().sort().to_list() == ["x", "y"]
     assert "^a$" in script.read_text()
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_script_that_was_edited_stays_as_it_is(newline, tmp_path):
+    table, script = ROWS.prc.write_ggplot(tmp_path / "curves.tsv", "late", "score")
+    text = script.read_text()
+    script.write_text(text, newline=newline)
+    ROWS.prc.write_ggplot(table, "late", "score")  # other ends of lines are no edit
+    script.write_text(text.replace("okabe_ito", "my_colours"), newline=newline)
+    edited, rows = script.read_bytes(), table.read_bytes()
+    with pytest.raises(
+        FileError, match=r"was edited after it was written.* Rscript curves.R TABLE"
+    ):
+        ROWS.prc.write_ggplot(table, "late", "score", title="new")
+    assert (script.read_bytes(), table.read_bytes()) == (edited, rows)

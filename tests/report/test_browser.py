@@ -278,6 +278,11 @@ def test_a_wide_table_scrolls_in_its_box_and_says_so(browser, pages, width):
         )
         if width > 1000:
             assert browser.execute_script(last_p) < width
+            assert fits(browser, box)
+        pictures = [find(browser, f"#{name} .picture") for name in ("areas", "curves")]
+        for picture in pictures:
+            hint = picture.find_element("xpath", "preceding-sibling::*[1]")
+            assert hint.is_displayed() != fits(browser, picture)
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
@@ -298,6 +303,101 @@ def test_small_segments_are_marked_and_no_zero_is_negative(browser, tmp_path):
     shown = texts(browser, "main")[0]
     assert "0.000" in shown
     assert "-0.000" not in shown
+
+
+def test_a_filter_that_finds_nothing_says_so(browser, pages):
+    show(browser, pages("two models"))
+    find(browser, "#filter").send_keys("nowhere")
+    assert texts(browser, "#scorecard tbody tr") == ["No segment matches"]
+    assert find(browser, "#count").text == "0 of 6 segments"
+
+
+def test_a_tick_taken_back_brings_all_rows_back(browser, pages):
+    show(browser, pages("many segments"))
+    legend = "return [...document.querySelectorAll('#curves svg text')].map(t => t.textContent)"
+    first = texts(browser, "#scorecard tbody tr:has(input:checked) bdi")
+    boxes = browser.find_elements("css selector", "#scorecard tbody input:not(:checked):enabled")
+    names = [box.find_element("xpath", "..").text for box in boxes]
+    for name in names[: 6 - len(first)]:
+        tick(browser, name)
+    until(browser, lambda: "all rows" not in browser.execute_script(legend))
+    last = names[5 - len(first)]
+    assert find(browser, "#counts caption").text.endswith(f", in {last}")
+    tick(browser, last)
+    until(browser, lambda: "all rows" in browser.execute_script(legend))
+    shown = find(browser, "#counts caption").text.rpartition(", in ")[2]
+    assert shown in texts(browser, "#scorecard tbody tr:has(input:checked) bdi")
+    assert find(browser, "#thresholds .segment").text == shown
+    assert browser.get_log("browser") == []
+
+
+def tick(browser, name):
+    """Click the box of a segment."""
+    script = """
+        [...document.querySelectorAll('#scorecard tbody label')]
+          .find(label => label.textContent.trim() === arguments[0]).click()"""
+    browser.execute_script(script, name)
+
+
+@pytest.mark.parametrize(
+    ("typed", "taken", "note"),
+    [
+        ("0,5", "0.5", ""),
+        ("1.99", None, "1.99 is above the highest threshold of this page, "),
+        ("-1", None, "-1 is below the lowest threshold of this page, "),
+        ("1e", None, "“1e” is not a number."),
+        ("", None, ""),
+    ],
+)
+def test_a_threshold_is_taken_while_typing_or_refused_in_words(browser, pages, typed, taken, note):
+    show(browser, pages("two models"))
+    key = optional.require_module("selenium.webdriver").Keys
+    before = find(browser, "#threshold").get_attribute("aria-valuetext")
+    assert f"good's best F1 for all rows is at {before}." in find(browser, "#near-note").text
+    near = find(browser, "#near")
+    near.send_keys(key.CONTROL + "a")
+    near.send_keys(typed or key.DELETE)
+    now = taken or before
+    assert find(browser, "#threshold").get_attribute("aria-valuetext") == now
+    assert f"≥ {now}, in all rows" in find(browser, "#counts caption").text
+    assert cells(browser) == expected(float(now), None)
+    assert near.get_property("value") == typed
+    assert find(browser, "#near-note").text.startswith(note)
+    assert (near.get_attribute("aria-invalid") == "true") == ("is" in note)
+    keys(browser, key.TAB)
+    assert near.get_property("value") == now
+    assert browser.get_log("browser") == []
+
+
+def test_without_alerts_precision_is_said_to_be_undefined(browser, tmp_path):
+    df = ROWS.with_columns(good=pl.when(segment="s0001").then(0.0).otherwise("good"))
+    path, _ = df.prc.report(tmp_path / "r.html", "truth", "good", by="segment")
+    show(browser, path)
+    near = find(browser, "#near")
+    key = optional.require_module("selenium.webdriver").Keys
+    near.send_keys(key.CONTROL + "a")
+    near.send_keys("0.5", key.TAB, "s0001")
+    [row] = cells(browser)
+    assert (row["predicted"], row["precision"]) == ("0", "\N{EN DASH} no alerts")
+
+
+def test_pictures_are_light_on_paper(browser, pages):
+    media = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    show(browser, pages("two models"))
+    colours = """
+        return [...new Set([...document.querySelectorAll('.picture svg, .picture svg *')]
+          .flatMap(e => [e.getAttribute('fill'), e.getAttribute('stroke')]))]"""
+    before = set(browser.execute_script(colours))
+    assert {"#16181D", "#E8E8E8"} <= before
+    for event in ("beforeprint", "afterprint"):
+        browser.execute_script("dispatchEvent(new Event(arguments[0]))", event)
+        shown = set(browser.execute_script(colours))
+        if event == "beforeprint":
+            assert not {"#16181D", "#E8E8E8", "#A8ACB3", "#3A3E46"} & shown
+            assert {"#FFFFFF", "#222222"} <= shown
+    assert shown == before
+    assert browser.get_log("browser") == []
 
 
 def test_nothing_chosen_leaves_no_picture_and_no_error(browser, pages):
@@ -333,15 +433,24 @@ def test_paper_has_every_row_of_the_table(browser, pages):
 def test_pictures_and_tables_can_be_saved(browser, pages, tmp_path, name):
     options = {"behavior": "allow", "downloadPath": str(tmp_path)}
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", options)
+    media = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     show(browser, pages("two models"))
     for button in browser.find_elements("css selector", f"#{name} .save button"):
         button.click()
-    table = "scorecard" if name == "areas" else name
-    files = [tmp_path / f"{name}.png", tmp_path / f"{name}.svg", tmp_path / f"{table}.csv"]
+    files = [tmp_path / f"{name}.{kind}" for kind in ("png", "svg", "csv")]
     until(browser, lambda: all(file.is_file() for file in files))
     png, svg, csv = files
     assert png.read_bytes().startswith(b"\x89PNG")
-    assert svg.read_text().startswith("<svg")
+    image = svg.read_text()
+    assert image.startswith("<svg")
+    assert "#16181D" not in image  # the dark background
+    titles = {
+        "areas": "Calibrated average precision with intervals<",
+        "curves": "Precision-recall curves of all rows and of segments; threshold 0.",
+        "thresholds": "Precision, recall and F1 over the threshold in all rows; threshold 0.",
+    }
+    assert titles[name] in image
     saved = pl.read_csv(csv)
     assert saved.height > 1
     if name == "areas":

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from decimal import Decimal
 
 import numpy as np
 import polars as pl
 import pytest
 from report_cases import rows
+
+from frame_prc._report.sentences import difference_texts
 
 TWO = ["weak", "good"]
 
@@ -21,11 +25,38 @@ def test_a_better_model_is_said_to_be_better(tmp_path):
     df = rows(2000, 1)
     test = df.prc.compare("truth", ["good", "weak"]).row(0, named=True)
     [text] = texts(df, tmp_path, "truth", TWO)
+    names = ("ap_a", "ap_b", "difference", "ci_low", "ci_high")
+    shown = dict(zip(names, re.findall(r"0\.\d{3,}", text), strict=False))
     assert text == (
-        f"Over all rows, good is better than weak: {test['ap_a']:.3f} against {test['ap_b']:.3f}, "
-        f"a difference of {test['difference']:.3f} (95 % interval {test['ci_low']:.3f} to "
-        f"{test['ci_high']:.3f}, p < 0.001)."
+        f"Over all rows, good is better than weak: {shown['ap_a']} against {shown['ap_b']}, "
+        f"a difference of {shown['difference']} (95 % interval {shown['ci_low']} to "
+        f"{shown['ci_high']}, p < 0.001)."
     )
+    for name, number in shown.items():
+        assert float(number) == pytest.approx(test[name], abs=0.0005)
+    assert Decimal(shown["ap_a"]) - Decimal(shown["ap_b"]) == Decimal(shown["difference"])
+
+
+@pytest.mark.parametrize(
+    ("areas", "texts"),
+    [
+        ((0.5696945, 0.5684075), ("0.5697", "0.5684", "0.0013")),
+        ((0.374, 0.336), ("0.374", "0.336", "0.038")),
+        ((0.5684075, 0.5696945), ("0.5684", "0.5697", "-0.0013")),
+        ((0.6, 0.59995), ("0.60000", "0.59995", "0.00005")),
+        ((0.5, 0.5), ("0.500", "0.500", "0.000")),
+        ((0.5, 0.5 - 1e-9), ("0.500000", "0.500000", "0.000000")),
+        ((None, 0.5), ("", "0.500", "")),
+    ],
+)
+def test_areas_and_their_difference_agree_as_shown(areas, texts):
+    a, b = areas
+    difference = None if a is None else a - b
+    row = {"ap_a": a, "ap_b": b, "difference": difference, "ci_low": difference, "ci_high": None}
+    shown = difference_texts(row)
+    assert (shown["ap_a"], shown["ap_b"], shown["difference"]) == texts
+    assert shown["ci_low"] == texts[2]
+    assert shown["ci_high"] == ""
 
 
 def test_a_model_that_is_not_shown_to_be_better_is_not_said_to_be(tmp_path):
@@ -46,7 +77,10 @@ def test_segments_that_differ_are_named_with_their_direction(tmp_path):
     )
     _, spread, text, sizes = texts(df, tmp_path, "truth", "score", by="segment")
     assert spread.startswith("The calibrated average precisions differ between segments (p < ")
-    assert "after correction for 5 tests, s0002 (" in text
+    assert text.startswith(
+        "With average precisions calibrated to one prevalence, and p-values adjusted for 5 tests, "
+        "s0002 ("
+    )
     assert ") is worse and s0000 (" in text
     assert "are better than the mean of the other segments. The lowest" in text
     assert (
@@ -67,14 +101,33 @@ def test_equal_segments_are_not_said_to_differ(tmp_path):
         f"(p = {row['p_value']:.2g}): they vary no more than by chance."
     )
     clustered = texts(df, tmp_path, "truth", "good", by="segment", cluster="day")
-    assert "values of day have rows in several of them." in clustered[1]
+    assert "here rows with the same day are in several segments." in clustered[1]
+
+
+def test_the_lowest_of_equal_segments_may_be_so_by_chance(tmp_path):
+    small = rows(20, 1).with_columns(segment=pl.lit("tiny"))
+    *_, text, sizes = texts(
+        pl.concat([rows(3000, 5), small]), tmp_path, "truth", "good", by="segment"
+    )
+    before, after = text.split("no segment is shown to differ from the others. ")
+    assert "lowest" not in before
+    assert after.startswith("If you look at any, these rank lowest, but that may be chance: s000")
+    assert "tiny" not in after
+    assert after.endswith(
+        " (calibrated average precision, with p against the others). Segments with too few "
+        "positives or negatives to judge are left out here."
+    )
+    assert "tiny" in sizes
 
 
 def test_small_segments_are_named(tmp_path):
     df = pl.concat([rows(900, 2), rows(20, 1).with_columns(segment=pl.lit("tiny"))])
     *_, text = texts(df, tmp_path, "truth", "good", by="segment")
     positives = df.filter(segment="tiny")["truth"].sum()
-    assert text == f"Of 3 segments, tiny has few positives ({positives}), too few to judge."
+    assert text == (
+        f"Of 3 segments, tiny has few positives ({positives}), too few to judge. "
+        "Few are fewer than 20 positives."
+    )
 
 
 @pytest.mark.parametrize("truth", [True, False])
@@ -121,8 +174,8 @@ def test_segments_in_which_the_better_model_is_not_better_are_named(tmp_path):
     )
     _, text, *_ = texts(df, tmp_path, "truth", TWO, by="segment")
     assert text == (
-        "At one prevalence and after correction for 6 tests, good is better than weak in each "
-        "of the 6 segments."
+        "With average precisions calibrated to one prevalence, and p-values adjusted for 6 tests, "
+        "good is better than weak in each of the 6 segments."
     )
     _, text, *_ = texts(df, tmp_path, "truth", ["turned", "other"], by="segment")
     test = df.prc.compare(
@@ -158,7 +211,8 @@ def test_positives_in_few_clusters_are_not_said_to_be_few(tmp_path):
     (first, low), (second, high) = counts.rows()
     assert text == (
         f"Of 2 segments, {first} and {second} have positives in few values of group ({low} and "
-        f"{high} positives), too few to judge."
+        f"{high} positives), too few to judge. Few are fewer than 20 effective clusters with "
+        "positives: clusters that hold unequal shares of the positives count as fewer."
     )
     page, _ = df.prc.report(tmp_path / "page.html", "truth", "good", by="segment", cluster="group")
     assert '"notes":["positives in few clusters","positives in few clusters"]' in page.read_text(

@@ -17,6 +17,7 @@ from report_cases import HOSTILE, KEY, MODELS, hostile, rows
 import frame_prc
 from frame_prc._report import libraries
 from frame_prc._report.period import last_day, unit_of
+from frame_prc._report.threshold_texts import threshold_texts
 
 ROWS = rows(900, 4)
 TWO = ["weak", "good"]
@@ -73,6 +74,44 @@ def test_pictures_are_valid_charts(tmp_path, options):
         for spec in (light, dark | {"datasets": light["datasets"]}):
             alt.Chart.from_dict(spec)
         assert light["config"]["background"] != dark["config"]["background"]
+
+
+def test_tooltips_name_what_they_show(tmp_path):
+    path, _ = ROWS.prc.report(tmp_path / "report.html", "truth", TWO, by="segment")
+    charts = data_of(path.read_text(encoding="utf-8"))["charts"]
+    titles = set(re.findall(r'"title": "([^"]*)", "type"', json.dumps(charts["areas"]["light"])))
+    assert {"calibrated average precision", "interval from", "positives", "chance level"} <= titles
+    assert not titles & {"n_pos", "ci low", "random average precision", "average precision"}
+
+
+def test_differences_have_one_direction(tmp_path):
+    page, path = ROWS.prc.report(tmp_path / "report.html", "truth", TWO, by="segment")
+    [row] = json.loads(path.read_text(encoding="utf-8"))["models"]
+    assert row["model_a"] == "weak"  # as compare() has it
+    assert row["difference"] < 0
+    text = page.read_text(encoding="utf-8")
+    assert "<bdi>good</bdi> - <bdi>weak</bdi></th><td>0." in text
+    found = data_of(text)
+    columns = {column.get("model"): column for column in found["columns"]}
+    assert "weak - good" not in columns
+    differences = next(c for c in found["columns"] if c["label"] == "Difference")
+    by_segment = ROWS.prc.compare("truth", ["good", "weak"], by="segment", calibrate="pooled")
+    for name, column in (("difference", "values"), ("ci_low", "low"), ("ci_high", "high")):
+        expected = by_segment.sort("segment")[name].to_list()
+        assert differences[column] == pytest.approx(expected, rel=1e-9)
+    light = json.dumps(found["charts"]["areas"]["light"], ensure_ascii=False)
+    assert "good \u2212 weak" in light
+    based, _ = ROWS.prc.report(tmp_path / "b.html", "truth", TWO, by="segment", baseline="good")
+    assert "<bdi>weak</bdi> - <bdi>good</bdi></th>" in based.read_text(encoding="utf-8")
+
+
+def test_thresholds_are_short_and_told_apart():
+    values = [-1234567.891234, 1e-9, 0.29179024, 0.2917902405210396, 0.29180001111, 12345.678912345]
+    texts = threshold_texts(values, list(map(repr, values)))
+    assert texts == ["-1234568", "1e-09", "0.29179", "0.291790241", "0.2918", "12346"]
+    for place, text in enumerate(texts):
+        distances = [abs(value - float(text)) for value in values]
+        assert distances.index(min(distances)) == place
 
 
 def test_times_begin_and_end_with_dates(tmp_path):

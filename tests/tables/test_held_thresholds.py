@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import date
 
+import pandas as pd
 import polars as pl
 import pytest
 from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import every_kind, every_polars_kind
+from kinds import KINDS, every_kind, every_polars_kind
 from polars.testing import assert_frame_equal
 from strategies import SCORES_OR_NONE, TIED_SCORES, frames
 
@@ -263,3 +264,9 @@ def test_predictions_join_by_key(kind):
 def test_nothing_asked_for_is_an_error():
     with pytest.raises(OptionError, match="no target is given"):
         frame_prc.operating_points(TEST, "late", "score")
+
+
+def test_the_labels_of_a_series_are_not_lost():
+    chosen = pd.Series([0.3, 0.6], index=["a", "b"])
+    with pytest.raises(OptionError, match=r"a pandas Series with labels.*\)\.reset_index\(\)"):
+        held(KINDS[0], TEST, chosen)

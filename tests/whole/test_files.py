@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 from pathlib import Path
 
 import pytest
 
-from frame_prc import FileError, PrcError
+from frame_prc import FileError, PrcError, _files
 from frame_prc._files import atomic_write, check_writable, discard_unfinished
 
 
@@ -100,3 +101,57 @@ def test_a_place_that_cannot_be_written_is_refused_first(tmp_path, check):
 def test_it_is_an_error_of_the_package_and_of_the_system():
     assert issubclass(FileError, PrcError)
     assert issubclass(FileError, OSError)
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path):
+    private, new = tmp_path / "private.html", tmp_path / "new.html"
+    private.touch(mode=0o600)
+    plain = tmp_path / "plain"
+    plain.touch()
+    with atomic_write(private, new) as parts:
+        for part in parts:
+            part.write_text("text")
+    assert private.stat().st_mode == 0o100600
+    assert new.stat().st_mode == plain.stat().st_mode
+
+
+def test_processes_with_one_number_write_apart(tmp_path, monkeypatch):
+    """As two containers do that share a folder."""
+    monkeypatch.setattr("frame_prc._files.os.getpid", lambda: 1)
+    one, other = (fresh(_files) for _ in range(2))
+    with one.atomic_write(tmp_path / "a") as (a,), other.atomic_write(tmp_path / "b") as (b,):
+        assert a != b
+
+
+def fresh(module):
+    spec = importlib.util.spec_from_file_location("fresh", module.__file__)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_an_error_tells_which_of_several_files_has_changed(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    writing = atomic_write(first, second)
+    for part in writing.__enter__():
+        part.write_text("new")
+    second.mkdir()
+    with pytest.raises(FileError, match=re.escape(f"'{second}' cannot be written")) as caught:
+        writing.__exit__(None, None, None)
+    assert caught.value.hint == f"only '{first}' has changed"
+    assert first.read_text() == "new"
+    assert sorted(os.listdir(tmp_path)) == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("my folder/x.html", "mkdir -p '{here}/my folder'"),
+        ("~/x.html", "~ is not expanded: os.path.expanduser(path)"),
+    ],
+)
+def test_a_folder_that_is_missing_has_a_hint(path, hint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileError) as caught:
+        check_writable(path)
+    assert caught.value.hint == hint.format(here=tmp_path)

@@ -109,10 +109,49 @@ import pandas
     assert run(f"halted = {halted!r}\n{MEANWHILE}{code}") == "[1, 0]"
 
 
-@pytest.mark.parametrize("halted", ["frame_prc.verbs", "frame_prc._frames", "frame_prc.namespace"])
-def test_pandas_may_be_imported_while_a_thread_imports_the_package(halted):
+def test_verbs_are_imported_at_their_first_use():
+    code = """
+        import sys, frame_prc
+        print("frame_prc.verbs" in sys.modules)
+        frame_prc.counts
+        print("frame_prc.verbs" in sys.modules)
+    """
+    assert run(inspect.cleandoc(code)) == "False\nTrue"
+
+
+def test_many_threads_may_use_a_verb_first():
+    code = """
+import sys, threading
+import frame_prc, polars as pl
+sys.setswitchinterval(1e-5)
+df, found = pl.DataFrame({"t": [1, 0], "s": [2, 1]}), []
+def use(place):
+    start.wait()
+    counts = frame_prc.counts(df, "t", "s") if place % 2 else df.prc.counts("t", "s")
+    found.append(counts["pos"].to_list())
+start = threading.Barrier(16)
+threads = [threading.Thread(target=use, args=[place]) for place in range(16)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(found == 16 * [[1, 0]])
+"""
+    assert run(code) == "True"
+
+
+@pytest.mark.parametrize(
+    ("package", "halted"),
+    [
+        ("frame_prc", "frame_prc.exceptions"),
+        ("frame_prc", "frame_prc._registration"),
+        ("frame_prc.namespace", "frame_prc.verbs"),
+        ("frame_prc.namespace", "frame_prc._frames"),
+    ],
+)
+def test_pandas_may_be_imported_while_a_thread_imports_the_package(package, halted):
     code = f"""
-thread = begin("frame_prc")
+thread = begin({package!r})
 import pandas
 thread.join()
 {USE}
@@ -128,6 +167,21 @@ class Meddling:
         if name == "pandas.core.frame":
             import frame_prc
 sys.meta_path.insert(0, Meddling())
+import pandas
+{USE}
+"""
+    assert run(code) == "[1, 0]"
+
+
+def test_finders_without_a_method_are_passed_over():
+    code = f"""
+import frame_prc, sys, warnings
+warnings.simplefilter("ignore", ImportWarning)
+class Old:
+    def find_module(self, name, path=None):
+        return None
+sys.meta_path.insert(1, Old())
+sys.meta_path.insert(len(sys.meta_path) - 1, Old())
 import pandas
 {USE}
 """

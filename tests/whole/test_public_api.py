@@ -120,8 +120,9 @@ def test_signatures_are_published_for_every_function():
 
 
 def test_all_names_what_is_public():
-    namespace = vars(frame_prc)
-    public = [n for n, v in namespace.items() if isinstance(v, (type, FunctionType))]
+    found = {name: getattr(frame_prc, name) for name in dir(frame_prc)}
+    kinds = (type, FunctionType)
+    public = [n for n, v in found.items() if isinstance(v, kinds) and not n.startswith("_")]
     assert sorted(public) == sorted(frame_prc.__all__) == frame_prc.__all__
 
 

@@ -17,6 +17,7 @@ ROOMS = [
     ["__main__"],
     ["cli"],  # it calls the verbs as any user does
     ["__init__"],
+    ["_registration"],
     ["namespace"],
     ["verbs"],
     ["_report"],
