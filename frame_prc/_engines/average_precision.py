@@ -71,8 +71,8 @@ def _of_segments(
     added = {name: total(nw.col(name)) for name in terms} | reference_sums(calibration)
     if interval is not None:
         steps, added = with_influence(steps, counted), added | SPREAD
-    if calibration is None and not counted.columns.weighted:
-        # The largest running sum is the total too, and spares a window where nothing else needs it.
+    if counted.in_ranges and calibration is None and not counted.columns.weighted:
+        # The largest running sum is the total too, and spares a window that nothing else needs.
         steps = steps.with_columns(negatives=_FP)
     totals = by_segment(steps, counted, added)
     has_area = _POSITIVES > 0
