@@ -9,7 +9,7 @@ import polars as pl
 from frame_prc._charts.data import EvaluatedSegments
 from frame_prc._charts.summary_data import SummaryData, Times, quantity, without_interval
 from frame_prc._charts.summary_marks import UNDEFINED, clipped, difference_domain
-from frame_prc._charts.text import cluster_text, count_text, percent_text
+from frame_prc._charts.text import cluster_text, count_text, percent_text, prevalence_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._rows.rows import DROPPED
@@ -43,7 +43,9 @@ def _on_intervals(data: SummaryData, level: float, cluster: str | None, mark: st
 
 def _on_chance(dots: pl.DataFrame, segments: EvaluatedSegments, marks: str) -> Iterator[str]:
     if REFERENCE in dots.columns:
-        shown = "".join(f", {value:.4g}" for value in dots[REFERENCE].drop_nulls().head(1))
+        shown = "".join(
+            f", {prevalence_text(value)}" for value in dots[REFERENCE].drop_nulls().head(1)
+        )
         yield f"{marks}: the prevalence that all segments are calibrated to{shown}."
     elif segments.given.columns.weighted:
         yield f"{marks}: prevalence, close to the average precision of a random ranking."

@@ -135,6 +135,11 @@ def rate_text(value: float | None) -> str:
     return "" if value is None else f"{value:z.3f}"
 
 
+def prevalence_text(value: float) -> str:
+    """Return a prevalence, which may be small, with four significant digits."""
+    return f"{value:.4g}"
+
+
 def count_text(value: float | None) -> str:
     """Return a count of rows or a sum of weights."""
     if value is None:

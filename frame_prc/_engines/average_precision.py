@@ -26,7 +26,6 @@ from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import DROPPED
 
 _POSITIVES, _NEGATIVES = nw.col("positives"), nw.col("negatives")
-_FP = nw.col("fp")
 _N, _N_POS, _AREA = nw.col("n"), nw.col("n_pos"), nw.col(AVERAGE_PRECISION)
 
 
@@ -73,7 +72,7 @@ def _of_segments(
         steps, added = with_influence(steps, counted), added | SPREAD
     if counted.in_ranges and calibration is None and not counted.columns.weighted:
         # The largest running sum is the total too, and spares a window that nothing else needs.
-        steps = steps.with_columns(negatives=_FP)
+        steps = steps.with_columns(negatives=nw.col("fp"))
     totals = by_segment(steps, counted, added)
     has_area = _POSITIVES > 0
     if calibration is not None:

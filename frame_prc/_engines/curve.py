@@ -126,8 +126,8 @@ def with_highest(points: Frame, counted: Counted) -> Frame:
 
 def _highest_below(points: Frame, counted: Counted) -> Frame:
     """Return, for each range, the largest precision in the ranges below it."""
-    keys = counted.keys
-    best = points.group_by("range", *keys).agg(best=nw.col("height").max())
+    keys, within = counted.keys, within_range(counted)
+    best = points.group_by(*within).agg(best=nw.col("height").max())
     upward = best.with_columns(upward=nw.col("best").cum_max().over(*keys, order_by="range"))
     below = nw.col("upward").shift(1).over(*keys, order_by="range")
-    return upward.select("range", *keys, below=below)
+    return upward.select(*within, below=below)

@@ -98,7 +98,7 @@ def _running_in_ranges(counted: Counted) -> Frame:
         positives_here=nw.col("tp").max().over(*within),
         negatives_here=nw.col("fp").max().over(*within),
     )
-    above = spread_out(_above(only_cut(_totals(ranged, within), cuts, keys), keys), keys)
+    above = spread_out(_above(only_cut(_totals(ranged, within), cuts, keys), counted), keys)
     return _through_segments(beside_ranges(sums, above, keys), counted)
 
 
@@ -154,14 +154,14 @@ def _totals(ranged: Frame, within: Sequence[str]) -> Frame:
     return totals.with_columns(hits=hits)
 
 
-def _above(totals: Frame, keys: Sequence[str]) -> Frame:
+def _above(totals: Frame, counted: Counted) -> Frame:
     """Return, for each range, the sums of the ranges above, and ``hits`` of the next below."""
 
     def in_order(column: nw.Expr) -> nw.Expr:
-        return column.over(*keys, order_by="range")
+        return column.over(*counted.keys, order_by="range")
 
     def of_segment(column: nw.Expr) -> nw.Expr:
-        return column.over(*keys)
+        return column.over(*counted.keys)
 
     downward = totals.with_columns(
         tp_reached=in_order(nw.col("pos").cum_sum(reverse=True)),
@@ -172,8 +172,7 @@ def _above(totals: Frame, keys: Sequence[str]) -> Frame:
         highest=of_segment(nw.col("range").max()),
     )
     return downward.select(
-        "range",
-        *keys,
+        *within_range(counted),
         "hits_below",
         "highest",
         "tp_reached",

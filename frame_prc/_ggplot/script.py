@@ -13,6 +13,7 @@ SEPARATORS = {".tsv": "\t", ".csv": ","}
 _DRAWING_CODE = Path(__file__).with_name("curves.R")
 _TITLE = "Precision and recall"
 
+# By this line a script is known to be ours, edited or not.
 FIRST_LINE = "# Draw precision-recall curves: a panel per segment, a colour per model.\n"
 _HEAD = """\
 #

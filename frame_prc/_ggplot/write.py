@@ -48,16 +48,14 @@ def _check_replaceable(script: Path) -> None:
     """Raise an error if the script would replace a file not written here, or edited since."""
     if not script.is_file() or is_as_written(content := script.read_bytes()):
         return
-    name, hint = (
-        os.fspath(script),
-        "choose another name for the table: the script has the same name, with .R",
-    )
+    hint = "choose another name for the table: the script has the same name, with .R"
     if content.startswith(FIRST_LINE.rstrip().encode()):
         found = "was edited after it was written"
         hint += f"; Rscript {shlex.quote(script.name)} TABLE draws any table with your script"
     else:
         found = "exists and was not written by frame_prc"
-    raise FileError(f"{name!r} {found}", "a new file, or a script as frame_prc wrote it", hint)
+    allowed = "a new file, or a script as frame_prc wrote it"
+    raise FileError(f"{os.fspath(script)!r} {found}", allowed, hint)
 
 
 def write(

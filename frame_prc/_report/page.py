@@ -18,6 +18,7 @@ from frame_prc._charts.options import ISO_F1
 from frame_prc._charts.text import (
     count_text,
     percent_text,
+    prevalence_text,
     rate_text,
     safe,
     short,
@@ -59,7 +60,7 @@ def page(found: Evaluation) -> str:
     environment.filters |= {
         "count": count_text,
         "rate": rate_text,
-        "prevalence": lambda value: f"{value:.4g}",  # with the digits of the pictures
+        "prevalence": prevalence_text,
         "percent": lambda level: percent_text(level).replace(" ", "\u00a0"),
         "short": lambda text: short(safe(str(text))),
         "p": _p_text,

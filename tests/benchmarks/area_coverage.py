@@ -8,13 +8,19 @@ estimate of 1 or 0 counts with the interval it gets.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import polars as pl
 from scipy.stats import norm
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.printing import markdown
 
 import frame_prc
 
@@ -338,13 +344,5 @@ if __name__ == "__main__":
     ROWS += [difference_coverage(s) for s in comparisons() if not s.ties and not s.clustered]
     ROWS += [row for scenario in calibrations() for row in calibrated_coverage(scenario)]
     ORDER = ["what", "clusters", "weights", "ties", "prevalence", "positives", "AP"]
-    with pl.Config(
-        tbl_formatting="ASCII_MARKDOWN",
-        tbl_hide_column_data_types=True,
-        tbl_hide_dataframe_shape=True,
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=200,
-    ):
-        print(pl.DataFrame(ROWS).sort(ORDER, maintain_order=True))
-        print(pl.DataFrame([group.rates() for group in groups()]))
+    print(markdown(pl.DataFrame(ROWS).sort(ORDER, maintain_order=True)))
+    print(markdown(pl.DataFrame([group.rates() for group in groups()])))

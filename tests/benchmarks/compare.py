@@ -22,8 +22,9 @@ from benchmarks.contenders import CONTENDERS
 from benchmarks.data import SAMPLE, Rows
 from benchmarks.draw import draw
 from benchmarks.measure import Peak, Timing
+from benchmarks.printing import markdown
 from benchmarks.runs import Run, time_all, weigh_all
-from benchmarks.tables import markdown, ratios, tidied
+from benchmarks.tables import ratios, tidied
 from benchmarks.targets import CPU, HAS_AVX512
 
 # Below this the memory of a process is mostly that of its modules.

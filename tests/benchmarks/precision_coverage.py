@@ -1,9 +1,9 @@
 """How often intervals cover the precision at a threshold, by simulation.
 
-``python tests/benchmarks/precision_coverage.py [DRAWS]`` prints the table of intervals.md. The
-scores are those of ``area_coverage.py``, and the precision that should be covered is that of their
-distribution. In a second table days have very different numbers of rows, of both classes, and on
-some days more of them are positive than their scores tell.
+``python tests/benchmarks/precision_coverage.py [DRAWS]`` prints the table of intervals.md; draws
+come in hundreds. The scores are those of ``area_coverage.py``, and the precision that should be
+covered is that of their distribution. In a second table days have very different numbers of rows,
+of both classes, and on some days more of them are positive than their scores tell.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from scipy.stats import norm
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.area_coverage import LEVEL, Dependence, Scenario
+from benchmarks.printing import markdown
 
 import frame_prc
 
@@ -100,13 +101,4 @@ if __name__ == "__main__":
     ROWS += [
         of_days(days, DRAWS, dependence) for days in (10, 30, 184) for dependence in DEPENDENCE
     ]
-    with pl.Config(
-        tbl_formatting="ASCII_MARKDOWN",
-        tbl_hide_column_data_types=True,
-        tbl_hide_dataframe_shape=True,
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=200,
-        fmt_str_lengths=50,
-    ):
-        print(pl.DataFrame(ROWS))
+    print(markdown(pl.DataFrame(ROWS)))

@@ -11,10 +11,15 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.printing import markdown
 
 import frame_prc
 from frame_prc._inference.heterogeneity import spread_of
@@ -200,13 +205,5 @@ def simulated(what: str) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    with pl.Config(
-        tbl_formatting="ASCII_MARKDOWN",
-        tbl_hide_column_data_types=True,
-        tbl_hide_dataframe_shape=True,
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=200,
-    ):
-        for name in sys.argv[1:]:
-            print(pl.DataFrame([*simulated(name)]), flush=True)
+    for name in sys.argv[1:]:
+        print(markdown(pl.DataFrame([*simulated(name)])), flush=True)

@@ -1,4 +1,4 @@
-"""Measurements as one tidy table, and what of it is printed."""
+"""Measurements as one tidy table, and the ratios that are printed."""
 
 from __future__ import annotations
 
@@ -55,17 +55,3 @@ def ratios(tidy: pl.DataFrame) -> pl.DataFrame:
 
 def _short(column: str) -> pl.Expr:
     return pl.col(column).round_sig_figs(2).cast(pl.String)
-
-
-def markdown(table: pl.DataFrame) -> str:
-    """Return a table in Markdown."""
-    with pl.Config(
-        tbl_formatting="MARKDOWN",
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=60_000,
-        fmt_str_lengths=1000,
-        tbl_hide_dataframe_shape=True,
-        tbl_hide_column_data_types=True,
-    ):
-        return f"{table.fill_null('')}\n"

@@ -13,8 +13,8 @@ import pytest
 from benchmarks.bootstrap import agreement
 from benchmarks.data import Rows
 from benchmarks.measure import Peak, Timing
+from benchmarks.printing import markdown
 from benchmarks.runs import Run, time_all, weigh_all
-from benchmarks.tables import markdown
 from benchmarks.targets import Kinds, measure, targets, verdicts
 from optional import require_module
 
