@@ -1,19 +1,21 @@
 """Rank keys sorted at once: those of frames in memory, by NumPy where that is faster.
 
-With the vector instructions of a processor NumPy sorts 64-bit integers on one core in half the time
-that Polars takes on two. It is so fast that, where other columns stand beside the keys, their order
-is found by a sort too: of the first bits of each key, with the number of its row in the others.
+On most processors NumPy sorts 64-bit integers on one core in half the time that Polars takes on
+two. So, where other columns stand beside the keys, their order is found by a sort of integers too:
+of the first bits of each key, with the number of its row in the others.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Callable
+from functools import lru_cache
+from time import perf_counter
 from typing import Any
 
 import polars as pl
 
-_FEW_THREADS = 4  # with more of them Polars is as fast
 _KEY = pl.col("rank_key")
+_TRIED = 2**16  # how many keys are sorted to see what is faster; of fewer keys the sort takes 1 ms
 
 
 def sorted_keys(rows: pl.LazyFrame) -> pl.DataFrame:
@@ -21,30 +23,49 @@ def sorted_keys(rows: pl.LazyFrame) -> pl.DataFrame:
     found = rows.collect()
     keys, others = found["rank_key"], found.width > 1
     # Only rows that the checks refuse have no key.
-    if not keys.has_nulls() and _numpy_is_faster():
-        if others and len(keys):
-            return _with_others(found.rechunk())
-        if keys.dtype == pl.UInt64:
-            return _sorted(keys).to_frame()
-    return found.rechunk().sort("rank_key", maintain_order=others)
-
-
-def _numpy_is_faster() -> bool:
-    if pl.thread_pool_size() > _FEW_THREADS:
-        return False
-    try:
-        import_module("numpy")  # optional, and takes long to import
-    except ImportError:
-        return False
-    return True
+    if others and len(keys) and not keys.has_nulls():
+        return _with_others(found.rechunk())
+    if keys.dtype == pl.UInt64 and not keys.has_nulls():
+        return _sorted(keys).to_frame()
+    return found.rechunk().sort("rank_key")
 
 
 def _sorted(keys: pl.Series) -> pl.Series:
     """Return UInt64 in ascending order."""
+    fast = len(keys) > _TRIED and numpy_is_faster()
+    return sorted_by_numpy(keys) if fast else keys.rechunk().sort()
+
+
+def sorted_by_numpy(keys: pl.Series) -> pl.Series:
     # In place: the system takes longer to hand out new memory than NumPy to sort what is there.
     values = keys.to_numpy(writable=True)
     values.sort()
     return pl.Series(keys.name, values)
+
+
+@lru_cache(maxsize=1)
+def numpy_is_faster() -> bool:
+    """Return whether NumPy sorts in less time than Polars on this machine, by a trial.
+
+    Neither the number of threads nor the processor's flags tell: on AMD's Zen 4, NumPy's sort with
+    AVX-512 takes six times as long as that with AVX2 (github.com/numpy/x86-simd-sort/issues/6).
+    """
+    try:
+        import numpy as np  # noqa: F401, PLC0415 - optional, and takes long to import
+    except ImportError:
+        return False
+    keys = pl.int_range(_TRIED, dtype=pl.UInt64, eager=True).hash()
+    return fastest(sorted_by_numpy, keys) < fastest(pl.Series.sort, keys)
+
+
+def fastest(sort: Callable[[pl.Series], pl.Series], keys: pl.Series) -> float:
+    """Return the least time of three, as other programs may delay one."""
+    times = []
+    for _ in range(3):
+        began = perf_counter()
+        sort(keys)
+        times.append(perf_counter() - began)
+    return min(times)
 
 
 def _with_others(found: pl.DataFrame) -> pl.DataFrame:
@@ -54,24 +75,28 @@ def _with_others(found: pl.DataFrame) -> pl.DataFrame:
     # The class is the last bit of a key: it stays, as it orders the rows of a score.
     highest: Any = keys.max()
     dropped = max(highest.bit_length() + row_bits + 1 - 64, 1)
-    first_bits = _KEY // pl.lit(1 << dropped, keys.dtype)
-    narrow = (2 * first_bits + (_KEY & pl.lit(1, keys.dtype))).cast(pl.UInt64)
+    first_bits = (_KEY // pl.lit(1 << dropped, keys.dtype)).cast(pl.UInt64)
+    narrow = 2 * first_bits + (_KEY & pl.lit(1, keys.dtype)).cast(pl.UInt64)
     numbered = narrow * (1 << row_bits) + pl.int_range(pl.len(), dtype=pl.UInt64)
     packed = keys.to_frame().lazy().select(numbered.alias("rank_key")).collect().to_series()
+    order = _sorted(packed).to_frame()
     row = (_KEY & pl.lit((1 << row_bits) - 1, pl.UInt64)).cast(pl.get_index_type())
-    rows = _sorted(packed).to_frame().select(row).to_series()
-    ranked = pl.DataFrame({"rank_key": keys.gather(rows), "row": rows})
+    rows = order.select(row).to_series()
+    ranked = found.select(pl.all().gather(rows))
     if ranked.select((_KEY.shift(-1) < _KEY).any()).item():
-        ranked = _ordered_where_shared(ranked, first_bits)
-    others = found.drop("rank_key").select(pl.all().gather(ranked["row"]))
-    return others.insert_column(found.get_column_index("rank_key"), ranked["rank_key"])
+        shares_next = (_KEY ^ _KEY.shift(-1)) < (2 << row_bits)
+        return _ordered_where_shared(ranked, order.select(shares_next).to_series())
+    return ranked
 
 
-def _ordered_where_shared(ranked: pl.DataFrame, first_bits: pl.Expr) -> pl.DataFrame:
-    """Return rows in order of their keys, given them in order of the first bits of these."""
-    begins = first_bits.ne_missing(first_bits.shift(1))
-    shared = ranked.with_row_index("place").filter(~begins | ~begins.shift(-1, fill_value=True))
-    ordered = shared.sort("rank_key", maintain_order=True)
+def _ordered_where_shared(ranked: pl.DataFrame, shares_next: pl.Series) -> pl.DataFrame:
+    """Return rows in order of their keys, given them in order of the first bits of these.
+
+    ``shares_next`` is whether these bits are also those of the next row; null for the last.
+    """
+    shares = shares_next | shares_next.shift(1)
+    place = shares.fill_null(value=False).arg_true()
+    ordered = ranked[place].with_row_index("\0row").sort("rank_key", "\0row")
     return ranked.with_columns(
-        ranked[n].scatter(shared["place"], ordered[n]) for n in ranked.columns
+        ranked[name].scatter(place, ordered[name]) for name in ranked.columns
     )
