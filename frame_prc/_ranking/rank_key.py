@@ -111,6 +111,10 @@ class RankKey:
         """Return the rank key without the class, equal for all rows of a segment and score."""
         return (_KEY - (_KEY & self._int(2 * self._class_size - 1))).alias("rank_key")
 
+    def with_class(self, positive: pl.Expr) -> pl.Expr:
+        """Return the rank key from one without the class."""
+        return (_KEY + positive.cast(self.dtype) * self._int(self._class_size)).alias("rank_key")
+
     def positive(self) -> pl.Expr:
         """Return whether a row is positive, as the row that opens a segment is too."""
         return (_KEY & self._int(self._class_size)) == self._int(self._class_size)

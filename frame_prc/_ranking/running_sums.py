@@ -90,7 +90,7 @@ def counts_at_ties(ranking: Ranking) -> pl.LazyFrame:
         return _counts_of_runs(ranking)
     # Grouping holds only what differs of rows that may not fit in memory, or whose scores repeat.
     key, dtype = ranking.key, pl.Float64 if rows.columns.weighted else pl.Int64
-    amounts = rows.amounts(key.positive(), squares=ranking.squares)
+    amounts = ranking.amounts()
     totals = (amount.cast(dtype).sum().alias(name) for name, amount in amounts.items())
     ties = ranking.frame.group_by(key.tie()).agg(totals).sort("rank_key")
     return ties.select(key.segment(), key.slot(), pl.exclude("rank_key"))
