@@ -105,7 +105,7 @@ class Summary(Table):
     def _scorecards(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys and the scorecard of each segment."""
         ranking = _ranking(rows)
-        grown = cached(steps(ranking, _METHODS))
+        grown = rows.once(steps(ranking, _METHODS))
         areas = _areas_of(grown, ranking)
         for table in (_estimates(grown, ranking), self._calibrated(grown, ranking)):
             areas = segment_join(areas, table)
@@ -115,7 +115,7 @@ class Summary(Table):
         table = with_interval(measured, self.interval, calibrated=True)
         # Without working columns, whose dtypes vary between rankings.
         columns = (*rows.keys, *_SCORECARD, "shortfall", "n_effective")
-        return ranking.segments.with_keys(table).select(columns)
+        return rows.once(ranking.segments.with_keys(table).select(columns))
 
     def _calibrated(self, grown: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Return the calibrated average precision of each segment, with its interval."""
