@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import polars as pl
+from benchmarks import floors
 from benchmarks.data import Source
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
@@ -267,6 +268,11 @@ CONTENDERS: dict[str, Contender] = {
     ),
     "sort": Contender(sort_polars, gives="else"),
     "NumPy sort": Contender(sort_numpy, gives="else"),
+    "bare weighted": Contender(floors.weighted, gives="else", weighted=True),
+    "bare cluster": Contender(floors.clusters, gives="else", others=("user",)),
+    "bare compare": Contender(floors.comparison, gives="else", others=("other",)),
+    "bare summary": Contender(floors.scorecards, gives="else"),
+    "bare counts first": Contender(floors.distinct, gives="else"),
     "read": Contender(read, "Parquet", gives="else"),
     "idle": Contender(idle, "Parquet", gives="else"),
 }

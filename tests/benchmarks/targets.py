@@ -119,14 +119,15 @@ def timed_together(kinds: Kinds) -> list[list[Run]]:
     weighted = ("ap weighted", "curve weighted", "scikit-learn loop, weighted")
     inputs = ("ap from pandas", "curve from pandas", "ap from Parquet")
     verbs = ("counts", "operating points", "summary", "seven areas", "compare", "cluster")
+    bare = ("bare weighted", "bare summary", "bare compare", "bare cluster")
     return [
         [
             *runs(kinds.hundred, "ap", "curve", "corners", *weighted, *inputs, *peers),
-            *runs(kinds.hundred, *verbs, "sort", "NumPy sort"),
+            *runs(kinds.hundred, *verbs, *bare, "sort", "NumPy sort"),
             *runs(kinds.uniform, "ap", "sort"),
             *runs(kinds.ten_thousand, "ap", "sort"),
             *runs(kinds.uniform_ten_thousand, "ap", "sort"),
-            *runs(kinds.decimals, "ap"),
+            *runs(kinds.decimals, "ap", "bare counts first"),
             *runs(kinds.float32, "ap", "sort"),
             *runs(kinds.string, "ap"),
             *runs(kinds.many, "ap"),
@@ -161,6 +162,10 @@ def targets(kinds: Kinds) -> list[Target]:
     ap, curve = million("ap"), million("curve")
     loop, weighted_loop = million("scikit-learn loop"), million("scikit-learn loop, weighted")
     weighted, weighted_curve = million("ap weighted"), million("curve weighted")
+
+    def bare(work: str, run: Run) -> Target:
+        return Target(f"... a bare plan: {work}", None, _ratio(run, ap))
+
     return [
         # Sorted by NumPy, where it has AVX-512, the loop is faster itself.
         least("scikit-learn loop over AP", 5 if HAS_AVX512 else 6, _ratio(loop, ap)),
@@ -174,18 +179,23 @@ def targets(kinds: Kinds) -> list[Target]:
         least("groupby.apply over AP, 20,000 segments", 400, _apply_over_ap(kinds.twenty_thousand)),
         most("AP, 100,000 segments over 100", 1.3, _ratio(Run(kinds.many, "ap"), ap)),
         most("AP, scores of two decimals over all", 0.6, _ratio(Run(kinds.decimals, "ap"), ap)),
+        bare("scores of two decimals, counted first", Run(kinds.decimals, "bare counts first")),
         most("AP, string keys over integer keys", 1.5, _ratio(Run(kinds.string, "ap"), ap)),
         most("full curve over AP", 2.2, _ratio(curve, ap)),
         most("corners over AP", 1.4, _ratio(million("corners"), ap)),
         most("weighted AP over AP", 1.6, _ratio(weighted, ap)),
+        bare("weighted AP", million("bare weighted")),
         most("weighted curve over curve", 1.4, _ratio(weighted_curve, curve)),
         least("weighted scikit-learn loop over weighted AP", 4, _ratio(weighted_loop, weighted)),
         most("counts over AP", 1.8, _ratio(million("counts"), ap)),
         most("operating points over curve", 1.3, _ratio(million("operating points"), curve)),
         most("summary over AP", 2.5, _ratio(million("summary"), ap)),
+        bare("summary", million("bare summary")),
         most("seven areas over AP", 2.5, _ratio(million("seven areas"), ap)),
         most("comparison of two models over AP", 5, _ratio(million("compare"), ap)),
+        bare("comparison", million("bare compare")),
         most("AP with clusters over AP", 4, _ratio(million("cluster"), ap)),
+        bare("clusters", million("bare cluster")),
         most(
             "AP of 1,000 rows with a key, one call", 2, _call_of(Run(kinds.small, "ap")), unit="ms"
         ),
