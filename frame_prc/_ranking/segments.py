@@ -124,9 +124,13 @@ def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
         import numpy as np  # noqa: PLC0415 - optional, and takes long to import
     except ImportError:
         return None
-    occurs = np.zeros(key_range.size, dtype=np.bool_)
-    occurs[np.subtract(keys.to_numpy(), before, dtype=np.int64)] = True
-    return pl.Series("segment", np.flatnonzero(occurs))
+    places, first = keys.to_numpy(), before
+    # Subtracting takes as long as all else here, and small keys do not need it.
+    if key_range.lowest < 0 or key_range.highest >= len(keys):
+        places, first = np.subtract(places, before, dtype=np.int64), 0
+    occurs = np.zeros(key_range.highest - before + first + 1, dtype=np.bool_)
+    occurs[places] = True
+    return pl.Series("segment", np.flatnonzero(occurs) - first)
 
 
 def _below(limit: int) -> pl.Expr:

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -21,12 +22,12 @@ from benchmarks import cases, targets
 from benchmarks.contenders import CONTENDERS
 from benchmarks.data import SAMPLE, Rows
 from benchmarks.draw import draw
-from benchmarks.measure import Peak, Timing
+from benchmarks.measure import Peak, Timing, sort_seconds
 from benchmarks.printing import markdown
 from benchmarks.runs import Run, time_all, weigh_all
 from benchmarks.tables import ratios, tidied
-from benchmarks.targets import CPU, HAS_AVX512
 
+CPU = Path("/proc/cpuinfo")
 # Below this the memory of a process is mostly that of its modules.
 WORTH_WEIGHING = 1_000_000
 NAMES = ("targets", *cases.CASES)
@@ -80,8 +81,11 @@ def machine() -> str:
         if line.startswith("model name")
     ]
     name = models[0] if models else platform.processor()
-    sorts = "with AVX-512" if HAS_AVX512 else "without AVX-512"
-    return f"{os.cpu_count()} cores of {name}, {sorts}; Polars {pl.__version__}."
+    sorts = " and ".join(f"{library} {1000 * s:.0f} ms" for library, s in sort_seconds().items())
+    return (
+        f"{os.cpu_count()} cores of {name}; 5 million integers take {sorts} to sort. "
+        f"Polars {pl.__version__}, NumPy {np.__version__}."
+    )
 
 
 def _unchanged(rows: Rows) -> Rows:
