@@ -60,9 +60,8 @@ class RowInfluence:
         )
         row, positive = self.ranking.key.unpacked()
         found = pl.when(positive).then(on_positive).otherwise(on_negative)
-        columns = [segment.alias(f"segment_{place}"), found.alias(f"influence_{place}")]
-        counting = ranked.select("opens", row, positive, *columns).filter(~pl.col("opens"))
-        return counting.drop("opens").with_columns(pl.col(f"segment_{place}").set_sorted())
+        numbered = segment.set_sorted().alias(f"segment_{place}")
+        return ranked.select(row, positive, numbered, found.alias(f"influence_{place}"))
 
     def in_order_of_rows(self, place: int) -> pl.LazyFrame:
         """Return the segment and the influence of each row that counts, in the order of the rows.
@@ -78,7 +77,7 @@ class RowInfluence:
 
 
 def _with_steps(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``row_and_class, opens, step`` of each ranked row.
+    """Return ``row_and_class, step`` of each ranked row that counts.
 
     ``step`` is the number of scores with influences that rank above the row (see
     :func:`influences`), without the row that opens its segment.
@@ -88,7 +87,8 @@ def _with_steps(ranking: Ranking) -> pl.LazyFrame:
     ranked = ranking.in_order.select(key.row_and_class(), key.opens(), is_step=steps)
     # The first row of all gets -1, which is in range too.
     above = is_step.cum_sum().cast(pl.Int64) - is_step - 1
-    return ranked.select("row_and_class", "opens", step=above)
+    stepped = ranked.select("row_and_class", "opens", step=above)
+    return stepped.filter(~pl.col("opens")).drop("opens")
 
 
 def _of_rows_after(steps: pl.LazyFrame) -> pl.LazyFrame:

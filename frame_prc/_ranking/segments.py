@@ -126,7 +126,8 @@ def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
         return None
     places, first = keys.to_numpy(), before
     # Subtracting takes as long as all else here, and small keys do not need it.
-    if key_range.lowest < 0 or key_range.highest >= len(keys):
+    is_small = key_range.lowest >= 0 and key_range.highest < len(keys)
+    if not (is_small and keys.dtype.is_integer()):
         places, first = np.subtract(places, before, dtype=np.int64), 0
     occurs = np.zeros(key_range.highest - before + first + 1, dtype=np.bool_)
     occurs[places] = True

@@ -21,6 +21,7 @@ KEYS = {
     "unsigned integers": pl.Series([2**64 - 1, 2**64 - 2] * 3, dtype=pl.UInt64),
     "nulls": pl.Series([None, 2, None, 2, 2, 1], dtype=pl.Int16),
     "only nulls": pl.Series([None] * 6, dtype=pl.Int64),
+    "truths without nulls": pl.Series([True, False, True, True, False, True]),
     "truths": pl.Series([True, False, None, True, False, None]),
     "dates": pl.Series([date(1969, 12, 30), date(1970, 1, 2)] * 3),
     "times": pl.Series([datetime(1969, 12, 31, 23), datetime(2026, 1, 1)] * 3),
