@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -37,20 +38,30 @@ class KeyRange:
 
     def number(self) -> pl.Expr:
         """Return the number of a row's segment."""
-        above_lowest = _KEY.to_physical().cast(self._integer) - self._lowest()
-        return (above_lowest.cast(pl.Int64) + 1).fill_null(0)
+        return _number(self)
 
     def key(self) -> pl.Expr:
         """Return the key of a segment from its number."""
-        above_lowest = pl.when(_NUMBER > 0).then(_NUMBER - 1).cast(self._integer, strict=False)
-        return (above_lowest + self._lowest()).cast(self.dtype, strict=False).alias("key_0")
+        return _key(self)
 
     @property
-    def _integer(self) -> pl.DataType:
+    def integer(self) -> pl.DataType:
+        """The dtype in which keys are added and subtracted."""
         return self.dtype if self.dtype in _WIDE_INTEGERS else pl.Int64()
 
-    def _lowest(self) -> pl.Expr:
-        return integer(self.lowest, self._integer)
+
+# Cached, as literals are: on a small frame, making them takes longer than computing.
+@lru_cache(maxsize=256)
+def _number(keys: KeyRange) -> pl.Expr:
+    above_lowest = _KEY.to_physical().cast(keys.integer) - integer(keys.lowest, keys.integer)
+    return (above_lowest.cast(pl.Int64) + 1).fill_null(0)
+
+
+@lru_cache(maxsize=256)
+def _key(keys: KeyRange) -> pl.Expr:
+    above_lowest = pl.when(_NUMBER > 0).then(_NUMBER - 1).cast(keys.integer, strict=False)
+    key = above_lowest + integer(keys.lowest, keys.integer)
+    return key.cast(keys.dtype, strict=False).alias("key_0")
 
 
 @dataclass(frozen=True)
