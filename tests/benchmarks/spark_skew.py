@@ -7,8 +7,9 @@ largest task reads from a shuffle. The same rows go through DuckDB for compariso
 
 With ``windows`` for ``engines`` it makes 2 million rows in 1,000 segments, once even and once with
 80 % of them in the first, and takes turns with a plan of two windows per segment, as anybody would
-write it. It prints the processor time of tasks and the time that passed, how often the source was
-read, and the largest share of the giant segment that any task sorts.
+write it. Each turn plans anew. It prints the processor time of tasks and the time that passed, how
+often the source was read, all with the call, and the largest share of the giant segment that any
+task sorts.
 """
 
 from __future__ import annotations
