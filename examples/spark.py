@@ -12,10 +12,10 @@ The same file runs on a cluster, with the session of the cluster and no changes:
 ``%pip install`` the package in a notebook and call ``tables(spark.table("scores"))`` with the
 notebook's own ``spark``; a Spark Connect or serverless session takes the same calls.
 
-The result is an ordinary Spark DataFrame: lazy, and unordered until ``orderBy``. Each action reads
-the source twice (to decide where to cut large segments, and to count), so cache or write the source
-first if it is costly to compute, or returns other rows when it is computed again. If you want
-several results, cache the counts: see ``tables``.
+The result is an ordinary Spark DataFrame: lazy, and unordered until ``orderBy``. The source is read
+at the call, for a sample that tells where to cut large segments, and again by each action. So cache
+or write it first if it is costly to compute, or returns other rows when it is computed again. If
+you want several results, cache the counts: see ``tables``.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from frame_prc._engines.operations import Engine, Frame
 from frame_prc._engines.rows import Counted, count
 from frame_prc._engines.running_sums import RETRIEVED, running_sums, within_range
 from frame_prc._engines.segments import ORDER, by_segment, finish_in_order, several_rows
+from frame_prc._engines.spark_ranges import cut
 from frame_prc._formulas import precision, total
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration
@@ -34,7 +35,7 @@ def auc(
     calibration: Calibration | None,
 ) -> Any:
     """Return one row per segment and method."""
-    counted = count(engine, frame, request, [*outputs, ORDER], bins)
+    counted = cut(count(engine, frame, request, [*outputs, ORDER], bins))
     areas = {
         method: nw.when(nw.col("grows")).then(STEP_AREAS[method](nw.col)).fill_null(0.0)
         for method in spec.methods

@@ -18,6 +18,7 @@ from frame_prc._engines.operations import Engine, Frame
 from frame_prc._engines.rows import Counted, count
 from frame_prc._engines.running_sums import RETRIEVED, running_sums
 from frame_prc._engines.segments import by_segment
+from frame_prc._engines.spark_ranges import cut
 from frame_prc._formulas import sizes, step_area, total
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Average, Calibration, Interval
@@ -55,6 +56,7 @@ def _of_segments(
     *,
     bounds: bool = False,
 ) -> Frame:
+    counted = cut(counted)
     # For bounds, sums that never fall: the log of a negative growth would be undefined.
     sums = running_sums(counted, monotone=bounds)
     if calibration is not None:
@@ -70,7 +72,7 @@ def _of_segments(
     added = {name: total(nw.col(name)) for name in terms} | reference_sums(calibration)
     if interval is not None:
         steps, added = with_influence(steps, counted), added | SPREAD
-    if counted.in_ranges and calibration is None and not counted.columns.weighted:
+    if counted.engine.in_ranges and calibration is None and not counted.columns.weighted:
         # The largest running sum is the total too, and spares a window that nothing else needs.
         steps = steps.with_columns(negatives=nw.col("fp"))
     totals = by_segment(steps, counted, added)

@@ -11,7 +11,7 @@ from frame_prc._engines.counts import in_ranking_order
 from frame_prc._engines.operations import Engine, Frame, Order
 from frame_prc._engines.rows import Counted, count, level_dtype
 from frame_prc._engines.running_sums import RETRIEVED, running_sums, within_range
-from frame_prc._engines.spark_ranges import beside_ranges
+from frame_prc._engines.spark_ranges import beside_ranges, cut
 from frame_prc._formulas import precision, recall
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Keep, Start
@@ -30,7 +30,7 @@ def curve(
 ) -> Any:
     """Return the curve of every segment."""
     outputs = [*CURVE, *(["envelope"] if envelope else [])]
-    counted = count(engine, frame, request, outputs, bins)
+    counted = cut(count(engine, frame, request, outputs, bins))
     points = points_of(counted)
     if start == "first" and bins is not None:
         points = _opened(points, counted)  # no row may reach the highest threshold

@@ -20,6 +20,7 @@ from frame_prc._engines.operations import Engine, Frame
 from frame_prc._engines.rows import Counted, count, level_dtype
 from frame_prc._engines.running_sums import within_range
 from frame_prc._engines.segments import ORDER, by_segment, finish_in_order, several_rows
+from frame_prc._engines.spark_ranges import cut
 from frame_prc._formulas import (
     normal_quantile,
     rounded_to_digits,
@@ -51,6 +52,7 @@ def operating_points(
     counted = count(engine, frame, request, [*outputs, ORDER], None)
     if interval is not None:
         check_counts(counted.columns)
+    counted = cut(counted)
     points = _with_merits(with_openings(counted), counted, targets)
     at_held = [
         f"{name}_{place}"

@@ -41,7 +41,7 @@ class Engine(ABC):
     collected
         The expression that turns one of its frames into a Polars frame.
     in_ranges
-        Whether large segments are cut into ranges of scores, so that no task sorts a whole one.
+        Whether segments too large for one task are cut into ranges of scores.
     """
 
     kind: str

@@ -36,20 +36,26 @@ class Counted:
     """Counts inside an engine: one row per segment and distinct score.
 
     ``frame`` has the key columns ``keys``, ``score`` (null: never retrieved), ``pos``, ``neg`` and
-    ``dropped``, the number of rows left out; it adds up ``rows``, which has the same columns. If a
-    lower score means more likely positive, scores are turned round: then plans have one direction.
-    ``in_ranges`` says whether a segment may be too large for one task. ``problem``, if any, has one
-    row: the error of all rows together, as text, or null.
+    ``dropped``, the number of rows left out. If a lower score means more likely positive, scores
+    are turned round: then plans have one direction. ``unchecked`` are the rows by role, before
+    checks; none if scores are binned. ``problem``, if any, has one row: the error of all rows
+    together, as text, or null. ``cuts``, if any, is a table of the engine: where it cuts segments
+    that are too large for one task.
     """
 
     frame: Frame
-    rows: Frame
+    unchecked: Frame | None
     keys: list[str]
     columns: Columns
     engine: Engine
-    in_ranges: bool
     problem: Frame | None
     score_dtype: pl.DataType
+    cuts: Any = None
+
+    @property
+    def in_ranges(self) -> bool:
+        """Whether segments are cut into ranges of scores."""
+        return self.cuts is not None
 
     @property
     def score(self) -> nw.Expr:
@@ -131,7 +137,8 @@ def count(
     scores = [f"score_{i}" for i in range(len(columns.scores))]
     checks = checks_of(columns, bins, covering=covering)
     # Every result groups rows by their scores, and so has to compute these.
-    source, problem = engine.checked(_project(frame, columns), checks, scores)
+    unchecked = _project(frame, columns)
+    source, problem = engine.checked(unchecked, checks, scores)
     keys = key_names(len(columns.result_keys)) or ["whole"]
     rows = _models(engine, source, columns, keys)
     dtype = common_score_dtype(columns.scores)
@@ -144,9 +151,17 @@ def count(
         wanted = [*keys, "score", "pos", "neg", "dropped"]
         both = nw.concat([counted.select(wanted), grid.select(wanted)])
         counted = _added_up(both, keys, columns)
-    in_ranges = engine.in_ranges and bins is None
-    rows = _in_direction(rows, dtype, columns)
-    return Counted(counted, rows, keys, columns, engine, in_ranges, problem, dtype)
+    unbinned = unchecked if bins is None else None
+    return Counted(counted, unbinned, keys, columns, engine, problem, dtype)
+
+
+def ranked(counted: Counted, unchecked: Frame) -> Frame:
+    """Return the keys and the score of each row that is ranked; a bad value does not fail here."""
+    columns = counted.columns
+    scored = _scored(counted.engine, unchecked, columns)
+    used = scored.filter(_is_usable(columns)) if columns.request.missing == "drop" else scored
+    chosen = used.select(*_key_values(columns, counted.keys), "score")
+    return _in_direction(chosen, counted.score_dtype, columns)
 
 
 def schema_of(frame: Frame) -> dict[str, Any]:
@@ -188,30 +203,42 @@ def _model(column: Column) -> nw.Expr:
 
 def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) -> Frame:
     """Return one row per row and model: its keys, score, amounts, and whether it is dropped."""
-    models = [*columns.request.models]
-    if len(models) > 1:
-        source = engine.repeat(source, "place", len(models))
-    scores = [without_nan(nw.col(f"score_{i}"), c.dtype) for i, c in enumerate(columns.scores)]
-    score = unsigned_zero(_of_model(scores), common_score_dtype(columns.scores))
-    by = [nw.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
-    if columns.model is not None:
-        by.insert(0, nw.col("model"))
-    elif columns.several_models:
-        by.insert(0, _of_model([nw.lit(model) for model in models]))
-    usable = nw.lit(True)
-    if columns.request.missing == "drop":
-        missing = [is_missing(role, c, nw.col(role)) for role, c in columns.classes.items()]
-        missing.append(nw.col("score").is_null())
-        usable = ~nw.any_horizontal(*missing, ignore_nulls=False)
+    usable = _is_usable(columns) if columns.request.missing == "drop" else nw.lit(True)
     zero = nw.lit(0, _amount_dtype(columns))
     pos, neg = _amounts(columns, zero)
-    return source.with_columns(score=score).select(
-        *(value.alias(key) for key, value in zip(keys, by or [nw.lit(0)], strict=True)),
+    return _scored(engine, source, columns).select(
+        *_key_values(columns, keys),
         nw.when(usable).then(nw.col("score")).alias("score"),
         nw.when(usable).then(pos).otherwise(zero).alias("pos"),
         nw.when(usable).then(neg).otherwise(zero).alias("neg"),
         nw.when(usable).then(nw.lit(0, nw.Int64)).otherwise(nw.lit(1, nw.Int64)).alias("dropped"),
     )
+
+
+def _scored(engine: Engine, source: Frame, columns: Columns) -> Frame:
+    """Repeat each row for each model, and add the score that the model gives it."""
+    models = len(columns.request.models)
+    repeated = engine.repeat(source, "place", models) if models > 1 else source
+    scores = [without_nan(nw.col(f"score_{i}"), c.dtype) for i, c in enumerate(columns.scores)]
+    score = unsigned_zero(_of_model(scores), common_score_dtype(columns.scores))
+    return repeated.with_columns(score=score)
+
+
+def _key_values(columns: Columns, keys: list[str]) -> list[nw.Expr]:
+    """Return the values of the keys, named."""
+    by = [nw.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
+    if columns.model is not None:
+        by.insert(0, nw.col("model"))
+    elif columns.several_models:
+        by.insert(0, _of_model([nw.lit(model) for model in columns.request.models]))
+    return [value.alias(key) for key, value in zip(keys, by or [nw.lit(0)], strict=True)]
+
+
+def _is_usable(columns: Columns) -> nw.Expr:
+    """Return whether nothing is missing in a row with a score."""
+    missing = [is_missing(role, c, nw.col(role)) for role, c in columns.classes.items()]
+    missing.append(nw.col("score").is_null())
+    return ~nw.any_horizontal(*missing, ignore_nulls=False)
 
 
 def _of_model(values: list[nw.Expr]) -> nw.Expr:

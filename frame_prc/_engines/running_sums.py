@@ -1,8 +1,8 @@
 """Running sums over counts inside an engine.
 
-Counts have a row per segment and distinct score. In DuckDB a running sum is one window per segment.
-On Spark one task would have to sort a whole segment, which may be most of the data: there a large
-segment has a window per range of scores (see ``spark_ranges``), plus the total of the ranges above.
+Counts have a row per segment and distinct score. A running sum is one window per segment. On Spark
+one task would have to sort a whole segment, which may be most of the data: if a segment is large, a
+window is per range of scores there (see ``spark_ranges``), plus the total of the ranges above.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from frame_prc._engines.rows import Counted
 from frame_prc._engines.spark_ranges import (
     beside_ranges,
     only_cut,
-    packed,
-    score_cuts,
     spread,
     spread_out,
     with_range,
@@ -28,7 +26,7 @@ RETRIEVED = ~nw.col("score").is_null()
 
 
 def within_range(counted: Counted) -> list[str]:
-    """Return what a window is partitioned by: segments, or their ranges where they may be cut.
+    """Return what a window is partitioned by: segments, or their ranges if any is cut.
 
     The number of a range comes first: it differs more often than keys do, so sorting is faster.
     """
@@ -91,14 +89,14 @@ def _summed(frame: Frame, counted: Counted) -> Frame:
 
 def _running_in_ranges(counted: Counted) -> Frame:
     keys, within = counted.keys, within_range(counted)
-    cuts = score_cuts(packed(counted.rows, keys))
-    found = with_range(packed(counted.frame, keys), cuts)
+    found = with_range(counted.frame, counted.cuts, keys)
     ranged = spread(found.select(*within, "score", "pos", "neg", "dropped"), keys)
     sums = _summed(ranged, counted).with_columns(
         positives_here=nw.col("tp").max().over(*within),
         negatives_here=nw.col("fp").max().over(*within),
     )
-    above = spread_out(_above(only_cut(_totals(ranged, within), cuts, keys), counted), keys)
+    totals = only_cut(_totals(ranged, within), counted.cuts)
+    above = spread_out(_above(totals, counted), keys)
     return _through_segments(beside_ranges(sums, above, keys), counted)
 
 

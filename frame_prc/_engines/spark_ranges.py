@@ -1,65 +1,97 @@
 """Ranges of scores on Spark, so that no task sorts a segment that is most of the data.
 
-A segment with many scores is cut into ranges of about equally many; any other is one range. The
-place of the cuts does not change a result, but a task that runs a second time must find the same
-ones. Hence they only depend on the data: they are quantiles of the scores that a hash selects. What
-is summed up within the ranges, and across them, is in ``running_sums``.
+A segment with many scores is cut into ranges of about equally many. The cuts are quantiles of the
+scores that a hash selects: a small job reads them at the call, as which plan is best depends on
+whether there are any. The place of the cuts does not change a result, also if the data change after
+the call. What is summed up within the ranges, and across them, is in ``running_sums``.
 
-The source is read twice: for the cuts, and for the counts. Where no segment is cut, Spark finds the
-table of cuts empty while it runs the plan, and drops all that is joined with it.
+The source is read twice: for the cuts at the call, and for the counts. If no segment is large, the
+plan has one window per segment, as in DuckDB; else segments that are not cut are one range.
 
 The number of a range holds a hash of its segment. So Spark distributes, joins and first sorts by
-this number alone; the keys tell apart the few ranges whose numbers are equal by chance.
+this number alone; the keys tell apart the few ranges whose numbers are equal by chance. Cuts too
+are found by that hash: segments with equal hashes share them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 
 from frame_prc._engines.operations import Frame
-from frame_prc._engines.sql_text import project
+from frame_prc._engines.rows import Counted, ranked
 
 _RANGES = 256
 # One in 256 distinct scores is sampled to find the cuts. Only segments with four samples per range
 # are cut: those of about 262,144 scores or more.
 _SAMPLED = 256
 _FEWEST_SAMPLED = 4 * _RANGES
+# Samples are so few that the usual number of partitions would take longer than what is in them.
+_TASKS = 8
 # A score's range is found among four parts, then among four parts of that, and so on.
 _PARTS = 4
 
 
-def packed(frame: Frame, keys: Sequence[str]) -> Frame:
-    """Add the keys as one column ``segment`` to join on, which is never null."""
-    return project(frame, "*", f"struct({', '.join(keys)}) AS segment")
+def cut(counted: Counted) -> Counted:
+    """Read a sample of the scores, and add the cuts of large segments if there are any."""
+    if not counted.engine.in_ranges or counted.unchecked is None:
+        return counted
+    if counted.unchecked.to_native().isStreaming:  # Spark refuses to read it here
+        return counted
+    with _explained():
+        cuts = score_cuts(ranked(counted, counted.unchecked), counted.keys)
+    return replace(counted, cuts=cuts)
 
 
-def score_cuts(rows: Frame) -> Any:
-    """Return a small Spark table: the scores at which each large segment is cut, ascending."""
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Add to an error of Spark why it was reading the frame."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note("frame_prc reads a sample of a PySpark DataFrame when a verb is called")
+        raise
+
+
+def score_cuts(rows: Frame, keys: Sequence[str]) -> Any:
+    """Return a small Spark table: the scores at which each large segment is cut, ascending.
+
+    It holds the values themselves, so a task that runs a second time finds the same. There is none
+    if no segment is large.
+    """
+    native = rows.to_native()
     picked = f"pmod(xxhash64(score), {_SAMPLED}) = 0 AND abs(score) < double('Infinity')"
-    place = f"CAST(cut * CAST(size(scores) AS BIGINT) DIV {_RANGES} AS INT)"
-    return (
-        rows.to_native()
-        .filter(picked)
-        .selectExpr("segment", "CAST(score AS DOUBLE) AS score")
-        .groupBy("segment")
+    place = f"CAST(place * CAST(size(scores) AS BIGINT) DIV {_RANGES} AS INT)"
+    found = (
+        native.filter(picked)
+        .selectExpr(*keys, "CAST(score AS DOUBLE) AS score", f"{_base(native, keys)} AS base")
+        .repartition(_TASKS, "base")
+        .groupBy("base", *keys)
         .agg({"score": "collect_set"})
-        .toDF("segment", "scores")
+        .toDF("base", *keys, "scores")
         .filter(f"size(scores) >= {_FEWEST_SAMPLED}")
-        .selectExpr("segment", "sort_array(scores) AS scores")
+        .selectExpr("base", "sort_array(scores) AS scores")
         .selectExpr(
-            "segment", f"transform(sequence(1, {_RANGES - 1}), cut -> scores[{place}]) AS cuts"
+            "base", f"transform(sequence(1, {_RANGES - 1}), place -> scores[{place}]) AS cuts"
         )
-        .hint("broadcast")
+        .toArrow()
     )
+    if not found.num_rows:
+        return None
+    once = {base: place for place, base in enumerate(found["base"].to_pylist())}
+    return native.sparkSession.createDataFrame(found.take([*once.values()])).hint("broadcast")
 
 
-def with_range(frame: Frame, cuts: Any) -> Frame:
+def with_range(frame: Frame, cuts: Any, keys: Sequence[str]) -> Frame:
     """Add ``range``, which ascends with the number of cuts up to each score."""
     names = frame.columns
-    found = frame.to_native().join(cuts, "segment", "left").selectExpr(*names, "cuts", "0 AS range")
+    native = frame.to_native()
+    based = native.selectExpr("*", f"{_base(native, keys)} AS base")
+    found = based.join(cuts, "base", "left").selectExpr(*names, "base", "cuts", "0 AS range")
     width = _RANGES
     while width > 1:
         parts = min(_PARTS, width)
@@ -70,14 +102,14 @@ def with_range(frame: Frame, cuts: Any) -> Frame:
         )
         # Spark 4.0 fails on an index into an array that is null.
         step = f"range + CASE WHEN cuts IS NULL THEN 0 {reached} ELSE 0 END AS range"
-        found = found.selectExpr(*names, "cuts", step)
-    ranged: Frame = nw.from_native(found.selectExpr(*names, f"{_base(found)} + range AS range"))
+        found = found.selectExpr(*names, "base", "cuts", step)
+    ranged: Frame = nw.from_native(found.selectExpr(*names, "base + range AS range"))
     return ranged
 
 
-def _base(found: Any) -> str:
+def _base(native: Any, keys: Sequence[str]) -> str:
     """Return the number that the ranges of a segment start from."""
-    return "0L" if _collated(found, ["segment"]) else f"(xxhash64(segment) & -{_RANGES}L)"
+    return "0L" if _collated(native, keys) else f"(xxhash64({', '.join(keys)}) & -{_RANGES}L)"
 
 
 def _collated(native: Any, names: Sequence[str]) -> bool:
@@ -98,15 +130,16 @@ def spread(ranged: Frame, keys: Sequence[str]) -> Frame:
     return result
 
 
-def only_cut(totals: Frame, cuts: Any, keys: Sequence[str]) -> Frame:
+def only_cut(totals: Frame, cuts: Any) -> Frame:
     """Return the rows of segments that are cut.
 
-    This joins above the totals, so that Spark distributes the rows once; and it sees that there are
-    no cuts before it adds anything up.
+    This joins above the totals, so that Spark distributes the rows once.
     """
-    frame = packed(totals, keys).to_native()
-    result: Frame = nw.from_native(frame.join(cuts.select("segment"), "segment"))
-    return result.drop("segment")
+    base = f"range & -{_RANGES}L AS base"
+    result: Frame = nw.from_native(
+        totals.to_native().selectExpr("*", base).join(cuts.select("base"), "base", "left_semi")
+    )
+    return result.drop("base")
 
 
 def beside_ranges(ranged: Frame, totals: Frame, keys: Sequence[str]) -> Frame:
@@ -129,8 +162,7 @@ def spread_out(totals: Frame, keys: Sequence[str]) -> Frame:
     """Distribute totals as the ranges are, to be joined with them by merging.
 
     Otherwise Spark would merge the partitions of ranges until each has 64 MB, or there are as many
-    as cores. Scores compress so well that this may be most of a segment again. It does so where
-    there are no totals: if no segment is cut.
+    as cores. Scores compress so well that this may be most of a segment again.
     """
     frame = totals.to_native()
     placed = frame.repartition(_partitions(frame.sparkSession), *_placed_by(frame, keys))

@@ -19,7 +19,7 @@ class SqlTextEngine(Engine):
     A query cannot raise an error of ours when it runs. Instead a row with an invalid value calls
     the engine's own function for failing, with the error that Polars frames get, about that one
     row. Only whether ``pos_label=`` occurs needs a second pass over the truth: one row of totals
-    beside the plan. Nothing is read at the call.
+    beside the plan.
 
     Parameters
     ----------

@@ -186,9 +186,10 @@ def curve(
     -----
     Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by name.
     The result is a lazy frame of the same engine, which does all the work and reports invalid data
-    with an error of its own; the values of an Ibis table are checked at the call, by one query with
-    one row. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``gain``, ``calibrate``,
-    ``ci`` and ``keep=<number>`` are not available, and ``thresholds`` is limited to 1,000.
+    with an error of its own. At the call, the values of an Ibis table are checked, by one query
+    with one row; a PySpark frame is sampled once, to cut large segments into ranges. Results of
+    DuckDB and Ibis are sorted, Spark's is not. There, ``gain``, ``calibrate``, ``ci`` and
+    ``keep=<number>`` are not available, and ``thresholds`` is limited to 1,000.
 
     Examples
     --------

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import engine_kinds
 import numpy as np
@@ -73,14 +77,108 @@ def rows_read_from_files(after: int) -> int:
 @pytest.mark.usefixtures("ranges")
 @pytest.mark.parametrize("giant", [0.0, 0.8], ids=["even", "skewed"])
 @pytest.mark.parametrize("verb", [frame_prc.curve, frame_prc.average_precision])
-def test_the_source_is_read_twice(tmp_path, verb, giant):
+def test_the_source_is_read_once_at_the_call_and_once_for_the_result(tmp_path, verb, giant):
     kind, df = engine_kinds.spark_kind(), skewed(giant)
-    df.write_parquet(tmp_path / "rows.parquet")
-    source = engine_kinds.spark_session().read.parquet(str(tmp_path / "rows.parquet"))
+    source = in_a_file(df, tmp_path)
     before = max(stages(), default=-1)
-    result = kind.rows(verb(source, "truth", "score", by="segment"))
+    table = verb(source, "truth", "score", by="segment")
+    assert rows_read_from_files(after=before) == ROWS
+    result = kind.rows(table)
     assert rows_read_from_files(after=before) == 2 * ROWS
     assert_frame_equal(result, verb(df, "truth", "score", by="segment"), rel_tol=1e-12)
+
+
+@pytest.mark.usefixtures("ranges")
+def test_what_sorts_no_scores_reads_nothing_at_the_call(tmp_path):
+    engine_kinds.spark_kind()
+    source = in_a_file(skewed(0.8), tmp_path)
+    before = max(stages(), default=-1)
+    counts = frame_prc.counts(source, "truth", "score", by="segment")
+    frame_prc.merge_counts(counts, counts)
+    for verb in (frame_prc.curve, frame_prc.average_precision, frame_prc.auc):
+        verb(source, "truth", "score", by="segment", thresholds=20)
+    assert rows_read_from_files(after=before) == 0
+
+
+def in_a_file(df: pl.DataFrame, folder: Path) -> Any:
+    """Return rows as a frame of Spark that reads a file."""
+    df.write_parquet(folder / "rows.parquet")
+    return engine_kinds.spark_session().read.parquet(str(folder / "rows.parquet"))
+
+
+RANKING = {
+    "curve": {"envelope": True},
+    "average_precision": {"ci": 0.95},
+    "auc": {"method": "trapezoid"},
+    "operating_points": {"recall": 0.5},
+}
+
+
+@pytest.mark.usefixtures("ranges")
+@pytest.mark.parametrize("verb", RANKING)
+def test_ranges_are_only_planned_for_a_large_segment(verb):
+    make = engine_kinds.spark_kind().make
+    call = partial(getattr(frame_prc, verb), by="segment", **RANKING[verb])
+    even = plan(call(make(skewed(0.0)), "truth", "score"))
+    assert "Join" not in even
+    assert "range" not in even
+    large = plan(call(make(skewed(0.8)), "truth", "score"))
+    assert "BroadcastHashJoin" in large
+    assert "range" in large
+
+
+def plan(table: Any) -> str:
+    """Return the plan that Spark shows."""
+    shown = io.StringIO()
+    with redirect_stdout(shown):
+        table.explain()
+    return shown.getvalue()
+
+
+@pytest.mark.usefixtures("ranges")
+def test_cuts_of_other_rows_change_nothing(monkeypatch):
+    # As if the source had changed after the call.
+    ranges = optional.require_module("frame_prc._engines.spark_ranges")
+    narwhals = optional.require_module("narwhals")
+    cuts_of = ranges.score_cuts
+    higher = narwhals.col("score") / 2 + 0.7
+    monkeypatch.setattr(
+        ranges, "score_cuts", lambda rows, keys: cuts_of(rows.with_columns(score=higher), keys)
+    )
+    df, kind = skewed(0.8), engine_kinds.spark_kind()
+    table = frame_prc.curve(kind.make(df), "truth", "score", by="segment")
+    assert "BroadcastHashJoin" in plan(table)
+    expected = frame_prc.curve(df, "truth", "score", by="segment")
+    assert_frame_equal(kind.rows(table), expected, rel_tol=1e-12)
+
+
+@pytest.mark.usefixtures("ranges")
+@pytest.mark.parametrize("value", ["NULL", "double('NaN')"])
+def test_invalid_scores_fail_as_late_as_the_result(value):
+    make = engine_kinds.spark_kind().make
+    score = f"CASE WHEN score > 0.5 THEN {value} ELSE score END AS score"
+    frame = make(skewed(0.8)).selectExpr("segment", "truth", score)
+    table = frame_prc.average_precision(frame, "truth", "score", by="segment")
+    with pytest.raises(Exception, match="'score' has a row with"):
+        table.toArrow()
+
+
+def test_an_error_of_the_source_says_why_it_is_read():
+    make = engine_kinds.spark_kind().make
+    failing = "CAST(raise_error('broken source') AS DOUBLE) AS score"
+    frame = make(skewed(0.8)).selectExpr("segment", "truth", failing)
+    with pytest.raises(Exception, match="broken source") as caught:
+        frame_prc.average_precision(frame, "truth", "score", by="segment")
+    assert "when a verb is called" in caught.value.__notes__[-1]
+
+
+def test_a_stream_is_refused_by_spark_at_the_action():
+    engine_kinds.spark_kind()
+    rates = engine_kinds.spark_session().readStream.format("rate").load()
+    stream = rates.selectExpr("value % 2 = 0 AS truth", "CAST(value AS DOUBLE) AS score")
+    table = frame_prc.average_precision(stream, "truth", "score")
+    with pytest.raises(Exception, match="streaming sources must be executed with writeStream"):
+        table.toArrow()
 
 
 @pytest.mark.usefixtures("ranges")
@@ -131,7 +229,7 @@ def test_keys_that_are_equal_in_a_collation_are_one_segment():
 @pytest.mark.parametrize("giant", [0.0, 0.8], ids=["even", "skewed"])
 def test_segments_with_equal_hashes_stay_apart(monkeypatch, giant):
     ranges = optional.require_module("frame_prc._engines.spark_ranges")
-    monkeypatch.setattr(ranges, "_base", lambda _: "0L")
+    monkeypatch.setattr(ranges, "_base", lambda *_: "0L")
     unknown = pl.when(pl.col("segment") > 0).then("segment")
     df, kind = skewed(giant).with_columns(segment=unknown), engine_kinds.spark_kind()
     for verb in (frame_prc.curve, frame_prc.average_precision):

@@ -49,11 +49,11 @@ def test_ranges_of_a_large_segment_hold_about_as_many_scores_each(monkeypatch):
         neg=pl.lit(0),
         dropped=pl.lit(0),
     )
-    rows = kind.make(df).selectExpr("struct(segment) AS segment", "score", "pos", "neg", "dropped")
     narwhals = optional.require_module("narwhals")
-    frame = narwhals.from_native(rows)
-    ranged = ranges.with_range(frame, ranges.score_cuts(frame))
-    sizes = ranged.to_native().groupBy("segment.segment", "range").count().collect()
+    frame = narwhals.from_native(kind.make(df))
+    cuts = ranges.score_cuts(frame, ["segment"])
+    ranged = ranges.with_range(frame, cuts, ["segment"])
+    sizes = ranged.to_native().groupBy("segment", "range").count().collect()
     giant = [row["count"] for row in sizes if row["segment"] is None]
     assert sum(giant) == 16_000
     assert len(giant) == 16
