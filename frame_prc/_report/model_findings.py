@@ -32,14 +32,16 @@ def on_models(found: Evaluation) -> str:
     """Return which model is better over all rows."""
     pooled = {row["model"]: row for row in at_level(found, "pooled").iter_rows(named=True)}
     best = best_model(found.scorecard, found.models)
-    if pooled[best][AVERAGE_PRECISION] is None:
-        reason = status_text(pooled[best]["status"])
+    # Of several models, none has a row where there are no rows.
+    over_all = pooled.get(best, {AVERAGE_PRECISION: None, "status": "empty"})
+    if over_all[AVERAGE_PRECISION] is None:
+        reason = status_text(over_all["status"])
         return f"No model has an average precision over all rows: {reason}."
     if len(found.models) == 1:
-        return _on_one_model(pooled[best], found)
+        return _on_one_model(over_all, found)
     if found.of_models.is_empty():
         return _untested(pooled, best, found)
-    sentences = list(_beside_others(found, best, rate_text(pooled[best][AVERAGE_PRECISION])))
+    sentences = list(_beside_others(found, best, rate_text(over_all[AVERAGE_PRECISION])))
     return f"Over all rows, {' '.join(sentences)}"
 
 

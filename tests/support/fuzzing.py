@@ -16,6 +16,7 @@ from typing import Any
 
 import oracle
 import polars as pl
+import polars.selectors as cs
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from kinds import KINDS, NARROWED, Kind, looking
@@ -183,7 +184,15 @@ def problems(draw: st.DrawFn, *, plain: bool = False) -> Problem:
     if draw(st.booleans()):
         column("weight", pl.Float64, WEIGHTS if fine else BAD_WEIGHTS)
         asked["weight"] = "weight"
-    return Problem(pl.DataFrame(columns), asked, other)
+    df = pl.DataFrame(columns)
+    return Problem(_as_in_pandas(df, names) if other.name == "pandas" else df, asked, other)
+
+
+def _as_in_pandas(df: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Return a frame without what pandas has no place for: NaN beside null in a key, no weight."""
+    floats = [name for name in keys if df.schema[name].is_float()]
+    weight = ["weight"] if "weight" in df.columns else []
+    return df.with_columns(cs.by_name(floats).fill_nan(None), cs.by_name(weight).fill_null(1.0))
 
 
 # --- outcomes -----------------------------------------------------------------------------------
