@@ -56,6 +56,18 @@ def beside(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
     return pl.concat(frames, how=_BESIDE, parallel=False)
 
 
+def gathered(rows: pl.LazyFrame, place: str, table: pl.LazyFrame, *, at_once: bool) -> pl.LazyFrame:
+    """Add to rows the columns of the row of a table whose number is in their column ``place``.
+
+    ``at_once`` computes both now: in a plan the table would have to be as long as the rows.
+    """
+    if not at_once:
+        names = table.collect_schema().names()
+        return beside([rows, table]).with_columns(pl.col(names).gather(place))
+    found, values = rows.collect(), table.collect().rechunk()
+    return found.hstack(values.select(pl.all().gather(found[place]))).lazy()
+
+
 def segment_join(table: pl.LazyFrame, other: pl.LazyFrame) -> pl.LazyFrame:
     """Add the columns of another frame by the number of the segment."""
     return join(table, other, on="segment", how="left", maintain_order="left")

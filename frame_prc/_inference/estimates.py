@@ -59,13 +59,13 @@ class Estimates:
     ) -> Estimates:
         """Return the estimates of rows, in their bins."""
         if rows.columns.cluster is None:
-            return cls(rank(rows, bins, squares=True), calibration)
+            return cls(rank(rows, bins, squares=True, scored=False), calibration)
         return cls.by_rows(numbered(_binned_rows(rows, bins)), calibration)
 
     @classmethod
     def by_rows(cls, rows: Rows, calibration: Calibration | None = None) -> Estimates:
         """Return the estimates of numbered rows, with the influence of each row."""
-        return cls.with_rows(rank(rows, squares=True, numbered=True), calibration)
+        return cls.with_rows(rank(rows, squares=True, numbered=True, scored=False), calibration)
 
     @classmethod
     def with_rows(cls, ranking: Ranking, calibration: Calibration | None = None) -> Estimates:
@@ -78,7 +78,7 @@ class Estimates:
         assert self.by_row is not None  # noqa: S101 - for the type checker
         frame = with_influences(self.ranking.rows, [self.by_row])
         named = frame.rename({"segment_0": "segment", "influence_0": "influence"})
-        return cached(cluster_sums(named, ["segment"], ["influence"]))
+        return cached(cluster_sums(named, ["segment"], ["influence"], self.ranking.rows))
 
     def table(self) -> pl.LazyFrame:
         """Return a row per segment, in the order of their numbers.

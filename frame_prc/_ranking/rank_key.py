@@ -115,6 +115,14 @@ class RankKey:
         """Return the rank key from one without the class."""
         return (_KEY + positive.cast(self.dtype) * self._int(self._class_size)).alias("rank_key")
 
+    def later(self, slots: pl.Expr) -> pl.Expr:
+        """Return the rank key with a slot that is so many slots later."""
+        return (_KEY + slots.cast(self.dtype) * self._int(2 * self._class_size)).alias("rank_key")
+
+    def row(self) -> pl.Expr:
+        """Return the number of the row."""
+        return (_KEY & self._int(self._class_size - 1)).cast(pl.UInt32).alias("row")
+
     def positive(self) -> pl.Expr:
         """Return whether a row is positive, as the row that opens a segment is too."""
         return (_KEY & self._int(self._class_size)) == self._int(self._class_size)
@@ -130,6 +138,11 @@ class RankKey:
     def ends_tie(self) -> pl.Expr:
         """Return whether a row is the last of its score; rows must be sorted."""
         return self._step() >= self._int(2 * self._class_size)
+
+    def is_before(self, following: pl.Expr) -> pl.Expr:
+        """Return whether the score of a row is one before that of another rank key."""
+        differs = (_KEY ^ following) >= self._int(2 * self._class_size)
+        return (following > _KEY) & differs
 
     def row_and_class(self) -> pl.Expr:
         """Return the number and the class of a row in one narrow integer."""

@@ -11,6 +11,13 @@ import polars as pl
 from frame_prc._lazy import cached, concat, join, segment_join
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.cluster_sums import with_cluster_numbers
+from frame_prc._ranking.narrow_keys import (
+    extra_rows,
+    rank_key,
+    sampled_scores,
+    sorted_alone,
+    sorted_with_rows,
+)
 from frame_prc._ranking.rank_key import ROW_BITS, RankKey, most_segments
 from frame_prc._ranking.scale import Scale
 from frame_prc._ranking.segments import Segments, find_segments
@@ -25,10 +32,6 @@ _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
 # With fewer rows a narrower key saves less time than looking at the scores takes.
 _WORTH_A_LOOK = 20_000
 
-# Scores repeat if fewer than this share of a sample of so many are distinct.
-_SAMPLE, _MOSTLY = 1_000, 0.9
-_FEW_TIES = 100_000
-
 # Rows are counted before they are sorted if, by a sample of so many, each score has so many rows.
 _LARGER_SAMPLE, _ROWS_PER_SCORE = 10_000, 20
 
@@ -41,6 +44,7 @@ class Ranking:
     ``levels`` maps ``level`` to ``score`` where rows are ranked by levels, not scores. ``squares``
     is whether squares of weights are summed too, and ``clusters`` whether rows keep their
     ``cluster``. If ``counted``, there is a row for each score of a segment, with its counts.
+    ``ordered`` are the sorted rows, if that is done already.
     """
 
     frame: pl.LazyFrame
@@ -51,13 +55,15 @@ class Ranking:
     squares: bool
     clusters: bool = False
     counted: bool = False
+    ordered: pl.DataFrame | None = None
 
     @cached_property
     def in_order(self) -> pl.LazyFrame:
         """The sorted rows, with one that opens each segment and one after the last."""
-        openings = self.segments.table.select(self.key.opening())
+        if self.ordered is not None:
+            return self.ordered.lazy()
         names = [*self.carried, *(["cluster"] if self.clusters else [])]
-        extra = [_empty(rows, names) for rows in (openings, self.key.ending())]
+        extra = [_empty(rows, names) for rows in extra_rows(self.segments, self.key)]
         unsorted = concat([self.frame, *extra])
         if self.rows.many_in_memory:
             return sorted_keys(unsorted).lazy()
@@ -130,22 +136,32 @@ def rank(
     if clusters:
         frame = with_cluster_numbers(frame, rows.columns.cluster)
     carried = [*rows.carried(squares=squares), *(["cluster"] if clusters else [])]
-    ranked = frame.select(_rank_key(key, rows, numbered=numbered), *carried)
+    packed = rank_key(key, rows)
+    if numbered:
+        packed += pl.col("row").cast(key.dtype)
+    ranked = frame.select(packed, *carried)
     ranked = ranked if bins is not None else rows.with_checks(ranked)
     if bins is not None and levels is not None:
         ranked = concat([ranked, _empty(_every_bin(segments, levels, key), carried)])
     ranking = Ranking(ranked, segments, key, rows, levels, squares, clusters)
-    if carried or numbered:
-        return ranking
-    if has_few_scores(rows, segments.count):
+    if not (carried or numbered) and has_few_scores(rows, segments.count):
         return _counted(ranking)
-    return ranking if scored else _narrowed(ranking, frame)
+    is_plain = bins is None and levels is None and not clusters
+    return ranking if scored or not is_plain else _narrowed(ranking, frame)
 
 
-def _rank_key(key: RankKey, rows: Rows, *, numbered: bool = False) -> pl.Expr:
-    """Return the rank key of a row from its ``segment``, ``score`` and class."""
-    rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())
-    return rank_key + pl.col("row").cast(key.dtype) if numbered else rank_key
+def _narrowed(ranking: Ranking, frame: pl.LazyFrame) -> Ranking:
+    """Return a ranking of rows in memory with keys of 64 bits, if they tell all scores apart."""
+    rows, segments, key = ranking.rows, ranking.segments, ranking.key
+    if not rows.many_in_memory:
+        return ranking
+    if key.row_bits or ranking.carried:
+        found = sorted_with_rows(frame, segments, key, rows, ranking.carried)
+    elif key.dtype == pl.UInt64:
+        return ranking
+    else:
+        found = sorted_alone(frame, segments, key, rows)
+    return ranking if found is None else replace(ranking, key=found[0], ordered=found[1])
 
 
 def _counted(ranking: Ranking) -> Ranking:
@@ -160,50 +176,15 @@ def _counted(ranking: Ranking) -> Ranking:
     return replace(ranking, frame=ranking.rows.once(ranked), counted=True)
 
 
-def _narrowed(ranking: Ranking, frame: pl.LazyFrame) -> Ranking:
-    """Return a ranking of rows in memory with keys of 64 bits, if they tell all scores apart.
-
-    The keys leave out low bits of the scores, so two scores of a segment may come together.
-    """
-    rows = ranking.rows
-    if ranking.key.dtype == pl.UInt64 or not rows.many_in_memory or repeats_scores(rows):
-        return ranking
-    key = ranking.key.narrower()
-    narrow = replace(ranking, frame=frame.select(_rank_key(key, rows)), key=key)
-    ties = narrow.in_order.filter(~key.ends_tie()).select(key.tie()).collect()
-    if ties.height > _FEW_TIES:
-        return ranking
-    tied = frame.select(_rank_key(key, rows), "score").with_columns(key.tie())
-    tied = join(tied, ties.unique().lazy(), on="rank_key", how="semi")
-    scores = tied.group_by("rank_key").agg(low=pl.col("score").min(), high=pl.col("score").max())
-    mixed = scores.select((pl.col("low") != pl.col("high")).any())
-    return ranking if mixed.collect().item() else narrow
-
-
-def repeats_scores(rows: Rows) -> bool:
-    """Return whether scores seem to repeat, from a sample of rows in memory."""
-    samples = _samples(rows, _SAMPLE)
-    return any(sample.n_unique() < _MOSTLY * len(sample) for sample in samples)
-
-
 def has_few_scores(rows: Rows, segments: int) -> bool:
     """Return whether each score of a segment seems to have many rows, of rows in memory."""
     if rows.values is None or not rows.many_in_memory:
         return False
-    samples = _samples(rows, _LARGER_SAMPLE)
+    samples = sampled_scores(rows, _LARGER_SAMPLE)
     distinct = max(sample.n_unique() for sample in samples)
     # Also in the sample, as most rows may have one score, and the others each its own.
     fewest = min(*map(len, samples), len(samples) * len(rows.values) // max(segments, 1))
     return distinct * _ROWS_PER_SCORE <= fewest
-
-
-def _samples(rows: Rows, size: int) -> list[pl.Series]:
-    """Return about so many scores of each model, of rows in memory."""
-    if rows.values is None:
-        return []
-    step = max(rows.values.height // size, 1)
-    columns = (rows.values[f"score_{i}"] for i in range(len(rows.columns.scores)))
-    return [column.gather_every(step) for column in columns]
 
 
 def _every_bin(segments: Segments, levels: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:

@@ -9,8 +9,9 @@ from functools import lru_cache
 import polars as pl
 
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS, with_cluster_sums
+from frame_prc._ranking.narrow_keys import repeats_scores
 from frame_prc._ranking.rank_key import RankKey
-from frame_prc._ranking.ranking import Ranking, repeats_scores
+from frame_prc._ranking.ranking import Ranking
 
 _FOUND, _SEEN, _FOUND_A, _SEEN_A = (
     pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")

@@ -12,7 +12,6 @@ from frame_prc._lazy import cached, left_join, segment_join
 from frame_prc._ranking.scale import integer, integer_bounds
 from frame_prc._rows.rows import Rows
 
-_KEY = pl.col("key_0")
 _NUMBER = pl.col("segment")
 # Their differences may not fit Int64.
 _WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
@@ -36,13 +35,13 @@ class KeyRange:
         """How many values the key can have, null included."""
         return self.highest - self.lowest + 2
 
-    def number(self) -> pl.Expr:
-        """Return the number of a row's segment."""
-        return _number(self)
+    def number(self, name: str = "key_0") -> pl.Expr:
+        """Return the number of a row's segment, from its key."""
+        return _number(self, name)
 
-    def key(self) -> pl.Expr:
+    def key(self, name: str = "key_0") -> pl.Expr:
         """Return the key of a segment from its number."""
-        return _key(self)
+        return _key(self, name)
 
     @property
     def integer(self) -> pl.DataType:
@@ -52,16 +51,18 @@ class KeyRange:
 
 # Cached, as literals are: on a small frame, making them takes longer than computing.
 @lru_cache(maxsize=256)
-def _number(keys: KeyRange) -> pl.Expr:
-    above_lowest = _KEY.to_physical().cast(keys.integer) - integer(keys.lowest, keys.integer)
+def _number(keys: KeyRange, name: str) -> pl.Expr:
+    above_lowest = pl.col(name).to_physical().cast(keys.integer) - integer(
+        keys.lowest, keys.integer
+    )
     return (above_lowest.cast(pl.Int64) + 1).fill_null(0)
 
 
 @lru_cache(maxsize=256)
-def _key(keys: KeyRange) -> pl.Expr:
+def _key(keys: KeyRange, name: str) -> pl.Expr:
     above_lowest = pl.when(_NUMBER > 0).then(_NUMBER - 1).cast(keys.integer, strict=False)
     key = above_lowest + integer(keys.lowest, keys.integer)
-    return key.cast(keys.dtype, strict=False).alias("key_0")
+    return key.cast(keys.dtype, strict=False).alias(name)
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,11 @@ class Segments:
     count: int
     keys: list[str]
     key_range: KeyRange | None = None
+
+    @property
+    def in_order(self) -> bool:
+        """Whether numbering leaves the rows in their order: a join may not."""
+        return not self.keys or self.key_range is not None
 
     def numbered(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Add to each row the number of its segment."""
@@ -155,10 +161,18 @@ def _below(limit: int) -> pl.Expr:
 def _key_range(rows: Rows) -> KeyRange | None:
     """Return the range of the key, if there is just one and its values are integers underneath."""
     dtype = rows.only_key_dtype
-    if dtype is None or (bounds := key_bounds(dtype)) is None:
+    if dtype is None:
         return None
-    if rows.values is not None:
-        integers: Any = _physical(rows.values["by_0"])
+    return range_of(dtype, None if rows.values is None else rows.values["by_0"])
+
+
+def range_of(dtype: pl.DataType, values: pl.Series | None) -> KeyRange | None:
+    """Return the range of a key whose values are integers underneath, else ``None``."""
+    bounds = key_bounds(dtype)
+    if bounds is None:
+        return None
+    if values is not None:
+        integers: Any = _physical(values)
         bounds = int(integers.min() or 0), int(integers.max() or 0)
     return KeyRange(dtype, *bounds)
 

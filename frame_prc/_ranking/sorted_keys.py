@@ -26,11 +26,11 @@ def sorted_keys(rows: pl.LazyFrame) -> pl.DataFrame:
     if others and len(keys) and not keys.has_nulls():
         return _with_others(found.rechunk())
     if keys.dtype == pl.UInt64 and not keys.has_nulls():
-        return _sorted(keys).to_frame()
+        return sorted_integers(keys).to_frame()
     return found.rechunk().sort("rank_key")
 
 
-def _sorted(keys: pl.Series) -> pl.Series:
+def sorted_integers(keys: pl.Series) -> pl.Series:
     """Return UInt64 in ascending order."""
     fast = len(keys) > _TRIED and numpy_is_faster()
     return sorted_by_numpy(keys) if fast else keys.rechunk().sort()
@@ -79,7 +79,7 @@ def _with_others(found: pl.DataFrame) -> pl.DataFrame:
     narrow = 2 * first_bits + (_KEY & pl.lit(1, keys.dtype)).cast(pl.UInt64)
     numbered = narrow * (1 << row_bits) + pl.int_range(pl.len(), dtype=pl.UInt64)
     packed = keys.to_frame().lazy().select(numbered.alias("rank_key")).collect().to_series()
-    order = _sorted(packed).to_frame()
+    order = sorted_integers(packed).to_frame()
     row = (_KEY & pl.lit((1 << row_bits) - 1, pl.UInt64)).cast(pl.get_index_type())
     rows = order.select(row).to_series()
     ranked = found.select(pl.all().gather(rows))

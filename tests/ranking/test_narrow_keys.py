@@ -15,7 +15,7 @@ from kinds import looking
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc._ranking import ranking, sorted_keys
+from frame_prc._ranking import narrow_keys, ranking, sorted_keys
 
 # With a score as low as the last one a key of 64 bits has no room for all bits of these scores.
 AFTER_ONE = nextafter(1.0, inf)
@@ -41,7 +41,8 @@ def dtypes(monkeypatch):
         found.append(ordered["rank_key"].dtype)
         return ordered
 
-    monkeypatch.setattr(ranking, "sorted_keys", spy)
+    for module in (ranking, narrow_keys):
+        monkeypatch.setattr(module, "sorted_keys", spy)
     return found
 
 
@@ -186,3 +187,90 @@ def test_rows_of_equal_keys_stay_in_order(trial):
     keys = pl.Series([2, 1] * 5_000, dtype=pl.UInt64)
     found = sorted_keys.sorted_keys(pl.LazyFrame({"rank_key": keys}).with_row_index("row"))
     assert found["row"].to_list() == [*range(1, 10_000, 2), *range(0, 10_000, 2)]
+
+
+# --- keys that hold the number of the row ----------------------------------------------------
+
+# Neighbours among the floats, with one so far away that a key has no room for the last bits.
+NEIGHBOURS = [1.0 + k * 2.0**-52 for k in range(0, 400, 20)]
+DRAWN = st.lists(
+    st.tuples(st.booleans(), st.sampled_from([*NEIGHBOURS, 0.5, -1e300, inf]), st.integers(1, 4)),
+    min_size=2,
+).map(lambda rows: [(True, -1e300, 1), (False, inf, 1), *rows])
+
+
+@pytest.fixture
+def narrowed(monkeypatch):
+    """Return, for each ranking of rows with numbers, whether its keys have 64 bits."""
+    found = []
+    sort = ranking.sorted_with_rows
+    monkeypatch.setattr(narrow_keys, "_MOSTLY", 0)
+
+    def spy(*rows):
+        ordered = sort(*rows)
+        found.append(ordered is not None)
+        return ordered
+
+    monkeypatch.setattr(ranking, "sorted_with_rows", spy)
+    return found
+
+
+def weighted(rows) -> pl.DataFrame:
+    return pl.DataFrame(rows, ["truth", "score", "weight"], orient="row")
+
+
+def weighted_area(rows) -> float:
+    found = frame_prc.average_precision(weighted(rows), "truth", "score", weight="weight")
+    return found["average_precision"].item()
+
+
+def exact_weighted_area(rows) -> float:
+    return float(oracle.average_precision([oracle.Row(*row) for row in rows]))
+
+
+def test_scores_that_come_together_move_on_to_free_slots(narrowed, monkeypatch):
+    monkeypatch.setattr(narrow_keys, "_FEW_SHARED", 1)
+    rows = [(True, 1.0, 2), (False, AFTER_ONE, 3), (True, AFTER_ONE, 1), (True, -1e300, 4)]
+    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
+    assert narrowed == [True]
+
+
+def test_scores_without_a_free_slot_get_wider_keys(narrowed, monkeypatch):
+    monkeypatch.setattr(narrow_keys, "_FEW_SHARED", 1)
+    rows = [(place % 2 == 0, score, place) for place, score in enumerate(NEIGHBOURS, 1)]
+    rows += [(True, -1e300, 1), (False, inf, 1)]
+    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
+    assert narrowed == [False]
+
+
+def test_many_scores_that_come_together_get_wider_keys(narrowed):
+    rows = [(True, 1.0, 2), (False, AFTER_ONE, 3), (True, -1e300, 4)]
+    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
+    assert narrowed == [False]
+
+
+@given(DRAWN)
+def test_weighted_average_precision_of_close_scores_is_that_of_the_oracle(rows):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(narrow_keys, "_FEW_SHARED", 1)
+        patch.setattr(narrow_keys, "_MOSTLY", 0)
+        assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-12)
+
+
+@given(DRAWN, st.sampled_from([None, "weight"]), st.booleans())
+def test_numbered_rows_of_close_scores_are_compared_as_lazy_ones(rows, weight, clustered):
+    frame = (
+        weighted(rows)
+        .with_row_index("user")
+        .with_columns(
+            other=pl.col("score").reverse(), user=pl.col("user") % 3, by=pl.col("user") % 2
+        )
+    )
+    asked = {"by": "by", "weight": weight, "cluster": "user" if clustered else None}
+    models = ["score", "other"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(narrow_keys, "_FEW_SHARED", 1)
+        patch.setattr(narrow_keys, "_MOSTLY", 0)
+        found = frame_prc.compare(frame, "truth", models, **asked)
+    expected = frame_prc.compare(frame.lazy(), "truth", models, **asked).collect()
+    assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-15)

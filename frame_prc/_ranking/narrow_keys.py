@@ -1,0 +1,185 @@
+"""Keys of 64 bits for rows in memory, which leave out low bits of the scores to have room.
+
+Two scores of a segment may then come together: their rows share a slot. The few that do are looked
+at again, with all bits of their scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from frame_prc._lazy import join
+from frame_prc._ranking.rank_key import RankKey
+from frame_prc._ranking.scale import Scale
+from frame_prc._ranking.segments import Segments
+from frame_prc._ranking.sorted_keys import sorted_integers, sorted_keys
+from frame_prc._rows.rows import Rows
+
+_KEY = pl.col("rank_key")
+
+# Scores repeat if fewer than this share of a sample of so many are distinct.
+_SAMPLE, _MOSTLY = 1_000, 0.9
+# If more rows share a slot, looking at them again takes longer than wider keys.
+_FEW_TIES = 100_000
+_FEW_SHARED = 1 / 20
+
+
+def rank_key(key: RankKey, rows: Rows) -> pl.Expr:
+    """Return the rank key of a row from its ``segment``, ``score`` and class."""
+    return key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())
+
+
+def extra_rows(segments: Segments, key: RankKey) -> list[pl.LazyFrame]:
+    """Return the keys of the rows that open the segments, and of the row after all segments."""
+    return [segments.table.select(key.opening()), key.ending()]
+
+
+def repeats_scores(rows: Rows) -> bool:
+    """Return whether scores seem to repeat, from a sample of rows in memory."""
+    return any(
+        sample.n_unique() < _MOSTLY * len(sample) for sample in sampled_scores(rows, _SAMPLE)
+    )
+
+
+def sampled_scores(rows: Rows, size: int) -> list[pl.Series]:
+    """Return about so many scores of each model, of rows in memory."""
+    if rows.values is None:
+        return []
+    step = max(rows.values.height // size, 1)
+    columns = (rows.values[f"score_{i}"] for i in range(len(rows.columns.scores)))
+    return [column.gather_every(step) for column in columns]
+
+
+# --- keys alone ----------------------------------------------------------------------------
+
+
+def sorted_alone(
+    frame: pl.LazyFrame, segments: Segments, key: RankKey, rows: Rows
+) -> tuple[RankKey, pl.DataFrame] | None:
+    """Return sorted keys of rows with a ``segment`` and a ``score``, and how to read them.
+
+    There are none if different scores come together, or scores seem to repeat.
+    """
+    if repeats_scores(rows):
+        return None
+    narrow = key.narrower()
+    keys = frame.select(rank_key(narrow, rows))
+    ordered = sorted_keys(pl.concat([keys, *extra_rows(segments, narrow)]))
+    ties = ordered.lazy().filter(~narrow.ends_tie()).select(narrow.tie()).collect()
+    if ties.height > _FEW_TIES:
+        return None
+    tied = frame.select(rank_key(narrow, rows), "score").with_columns(narrow.tie())
+    tied = join(tied, ties.unique().lazy(), on="rank_key", how="semi")
+    scores = tied.group_by("rank_key").agg(low=pl.col("score").min(), high=pl.col("score").max())
+    mixed = scores.select((pl.col("low") != pl.col("high")).any())
+    return None if mixed.collect().item() else (narrow, ordered)
+
+
+# --- keys with the number of the row -------------------------------------------------------
+
+
+def sorted_with_rows(
+    frame: pl.LazyFrame, segments: Segments, key: RankKey, rows: Rows, carried: list[str]
+) -> tuple[RankKey, pl.DataFrame] | None:
+    """Return sorted keys that hold the number of the row, with the columns carried.
+
+    The number is the ``row`` of rows that have one, and otherwise the place in the frame. Other
+    columns are gathered by it, so one sort of integers ranks them all. There are no such keys if
+    too many different scores come together.
+    """
+    narrow = _with_room_for_rows(key, segments, rows)
+    if narrow is None or (narrow.scale != key.scale and repeats_scores(rows)):
+        return None
+    keys, values = _numbered(frame, segments, narrow, rows, carried)
+    # Only rows that the checks refuse have no key.
+    if keys.is_empty() or keys.has_nulls():
+        return None
+    extra = pl.concat(extra_rows(segments, narrow)).collect().to_series()
+    ordered = _told_apart(
+        sorted_integers(pl.concat([keys, extra])), values["score"], narrow, key.scale
+    )
+    if ordered is None:
+        return None
+    row = ordered.to_frame().select(narrow.row()).to_series()
+    # The extra rows have the number of the first row, but nothing of it.
+    place = ordered.search_sorted(extra)
+    columns = [values[name].gather(row).scatter(place, 0) for name in carried]
+    return narrow, pl.DataFrame([ordered, *columns])
+
+
+def _with_room_for_rows(key: RankKey, segments: Segments, rows: Rows) -> RankKey | None:
+    """Return a key of 64 bits that holds the number of a row, if there are bits for scores."""
+    most = (0 if rows.values is None else rows.values.height) * len(rows.columns.scores)
+    numbered = replace(key, row_bits=most.bit_length())
+    room = 64 - numbered.bits + numbered.scale.bits
+    # Of fewer bits, too many scores of a segment would share a slot.
+    fewest = most.bit_length() - segments.count.bit_length()
+    return numbered.narrower() if room > max(fewest, 2) else None
+
+
+def _numbered(
+    frame: pl.LazyFrame, segments: Segments, key: RankKey, rows: Rows, carried: list[str]
+) -> tuple[pl.Series, pl.DataFrame]:
+    """Return the keys of rows, and their scores and columns in the order of their numbers."""
+    names = ["score", *carried]
+    if "row" in rows.frame.collect_schema():
+        numbered, in_order = pl.col("row"), True
+    else:
+        numbered, in_order = pl.int_range(pl.len()), segments.in_order
+    keys = rank_key(key, rows) + numbered.cast(pl.UInt64)
+    if in_order:
+        values = rows.used().select(names).collect(engine="in-memory")
+        return frame.select(keys).collect().to_series(), values
+    found = frame.select(keys, *names).collect()
+    # Otherwise each value gathered is looked for in all chunks.
+    return found["rank_key"], found.select(names).rechunk()
+
+
+def _told_apart(
+    ordered: pl.Series, scores: pl.Series, key: RankKey, exact: Scale
+) -> pl.Series | None:
+    """Return sorted keys of which only rows with equal scores share a slot, if few do at all.
+
+    Where different scores share one, the lower ones move on to the next slots, if these are free.
+    """
+    if key.scale == exact:
+        return ordered
+    keys = ordered.to_frame().lazy()
+    shared = keys.select(shared=~key.ends_tie()).collect().to_series()
+    n_shared = shared.sum()
+    if not n_shared:
+        return ordered
+    if n_shared > _FEW_SHARED * len(ordered):
+        return None
+    place = (shared | shared.shift(1, fill_value=False)).arg_true()
+    moved = _moved_on(ordered.gather(place), scores, key, exact)
+    if not moved["moves"].any():
+        return ordered
+    if moved["too_far"].any():
+        return None
+    found = ordered.scatter(place, moved["rank_key"])
+    following = moved.with_columns(following=found.gather(place + 1))
+    is_free = following.select((pl.col("tied") | key.is_before(pl.col("following"))).all()).item()
+    return found if is_free else None
+
+
+def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) -> pl.DataFrame:
+    """Return keys of shared slots with a slot for each score, in order.
+
+    The other columns say whether a key ``moves``, whether that is ``too_far``, and whether it is
+    ``tied`` with the next.
+    """
+    slot, tie, level = pl.col("slot"), pl.col("tie"), pl.col("level")
+    rows = keys.to_frame().with_columns(key.tie().alias("tie"), key.slot().alias("shared"))
+    row = rows.select(key.row()).to_series()
+    exact_slots = scores.gather(row).to_frame("score").select(slot=exact.slot(pl.col("score")))
+    ordered = rows.hstack(exact_slots).sort("tie", "slot", "rank_key")
+    levelled = ordered.with_columns(level=slot.rank("dense").over("tie").cast(pl.Int64) - 1)
+    return levelled.select(
+        key.later(level),
+        moves=level > 0,
+        too_far=(level > 0) & (pl.col("shared").cast(pl.Int64) + level >= key.scale.last),
+        tied=(tie == tie.shift(-1)) & (slot == slot.shift(-1)),
+    )
