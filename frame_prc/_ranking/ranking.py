@@ -8,7 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
-from frame_prc._lazy import cached, concat, join, segment_join
+from frame_prc._lazy import cached, concat, join, remembered, segment_join
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.cluster_sums import with_cluster_numbers
 from frame_prc._ranking.rank_key import ROW_BITS, RankKey, most_segments
@@ -16,7 +16,7 @@ from frame_prc._ranking.scale import Scale
 from frame_prc._ranking.segments import Segments, find_segments
 from frame_prc._ranking.sorted_keys import sorted_keys
 from frame_prc._request.thresholds import Bins, threshold_dtype
-from frame_prc._rows.rows import DROPPED, Rows
+from frame_prc._rows.rows import DROPPED, Rows, is_positive
 from frame_prc._rows.rules import SUMS
 
 # Scores too wide for a slot are ranked by their level: their place among the distinct scores.
@@ -55,9 +55,13 @@ class Ranking:
     @cached_property
     def in_order(self) -> pl.LazyFrame:
         """The sorted rows, with one that opens each segment and one after the last."""
-        openings = self.segments.table.select(self.key.opening())
+        marks, opening = self.segments.marks, self.key.opening()
+        if marks is None:
+            openings = [self.segments.table.select(opening), self.key.ending()]
+        else:
+            openings = [marks.select(opening)]
         names = [*self.carried, *(["cluster"] if self.clusters else [])]
-        extra = [_empty(rows, names) for rows in (openings, self.key.ending())]
+        extra = [_empty(rows, names) for rows in openings]
         unsorted = concat([self.frame, *extra])
         if self.rows.many_in_memory:
             return sorted_keys(unsorted).lazy()
@@ -144,7 +148,13 @@ def rank(
 
 def _rank_key(key: RankKey, rows: Rows, *, numbered: bool = False) -> pl.Expr:
     """Return the rank key of a row from its ``segment``, ``score`` and class."""
-    rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())
+    return _packed(key, has_counts=rows.has_counts, numbered=numbered)
+
+
+@remembered
+def _packed(key: RankKey, *, has_counts: bool, numbered: bool) -> pl.Expr:
+    positive = is_positive(has_counts=has_counts)
+    rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), positive)
     return rank_key + pl.col("row").cast(key.dtype) if numbered else rank_key
 
 
