@@ -167,7 +167,14 @@ def _loses_dtype(column: pl.Series) -> bool:
 
 
 def _with_nulls(column: pl.Series, dtype: Any) -> Any:
-    return sys.modules["pandas"].array(column.to_list(), dtype=dtype)
+    pandas = sys.modules["pandas"]
+    if column.dtype in _INTEGERS or column.dtype == pl.Boolean:
+        is_boolean = column.dtype == pl.Boolean
+        values = column.fill_null(False if is_boolean else 0).to_numpy(writable=True)
+        if str(dtype) == _nullable(values.dtype):
+            masked = pandas.arrays.BooleanArray if is_boolean else pandas.arrays.IntegerArray
+            return masked(values, column.is_null().to_numpy(writable=True))
+    return pandas.array(column.to_list(), dtype=dtype)
 
 
 def _nullable(dtype: Any) -> Any:
