@@ -9,6 +9,7 @@ those of lazy frames joins and concatenations compute their inputs in turn, on t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 import polars as pl
@@ -19,6 +20,9 @@ FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 # From Polars 1.42 on, only "horizontal_extend" fills up shorter frames, and "horizontal" raises.
 _BESIDE: Any = "horizontal" if pl.__version__.startswith("1.41.") else "horizontal_extend"
 
+
+# For functions that make expressions: on a small frame that takes longer than computing them.
+remembered = lru_cache(maxsize=256)
 
 # On few rows most optimizations of a plan take longer than they save.
 _FEW = 20_000
@@ -141,6 +145,7 @@ def key_names(count: int) -> list[str]:
     return [f"key_{i}" for i in range(count)]
 
 
+@remembered
 def named(name: str) -> pl.Expr:
     """Return the column of a name, even if ``pl.col`` would read it as a pattern."""
     is_pattern = name.startswith("^") or name == "*"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 import polars as pl
 
@@ -20,7 +20,7 @@ from frame_prc._formulas import (
     sizes,
     total,
 )
-from frame_prc._lazy import cached
+from frame_prc._lazy import cached, remembered
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import HITS, STEPS, running
 from frame_prc._request.specs import Calibration, Method, Start, Top
@@ -43,8 +43,10 @@ NONE_UNDEFINED = pl.lit(0, pl.Int64).alias(UNDEFINED)
 _TP, _FP, _TP_A, _FP_A = pl.col("tp"), pl.col("fp"), pl.col("tp_a"), pl.col("fp_a")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _OPENS = pl.col("opens")
+_BEFORE = [_TP.shift(1).alias("tp_a")]
 _SIZES = sizes(_POSITIVES, _NEGATIVES)
 _ENVELOPE = pl.col("envelope")
+_TOTALS = [pl.col(name).first() for name in ("positives", "negatives")]
 
 
 # --- the methods ---------------------------------------------------------------------------
@@ -183,37 +185,35 @@ def areas_of(
     **aggregates: pl.Expr,
 ) -> pl.LazyFrame:
     """Return ``segment, positives, negatives``, one column per method, and other aggregates."""
-    areas = {method: _of_step(method, weighted=weighted) for method in methods}
-    totals = {name: pl.col(name).first() for name in ("positives", "negatives")}
-    sums = {method: _sum(method) for method in methods}
-    table = steps.with_columns(**areas).group_by("segment").agg(**totals, **sums, **aggregates)
-    return table.sort("segment").with_columns(_defined(methods, calibrated=calibrated))
+    areas = [_of_step(method, weighted=weighted) for method in methods]
+    sums = [_sum(method) for method in methods]
+    table = steps.with_columns(areas).group_by("segment").agg(*_TOTALS, *sums, **aggregates)
+    return table.sort("segment").with_columns(_defined(tuple(methods), calibrated=calibrated))
 
 
-# Cached, as literals are: on a small frame, making them takes longer than computing.
-@lru_cache
+@remembered
 def _of_step(method: Method, *, weighted: bool) -> pl.Expr:
     """Return what one step adds to an area."""
-    return pl.when(~_OPENS).then(_formulas(weighted=weighted)[method]())
+    return pl.when(~_OPENS).then(_formulas(weighted=weighted)[method]()).alias(method)
 
 
-@lru_cache
+@remembered
 def _sum(method: Method) -> pl.Expr:
     """Return the sum of the areas of the steps, which only for the gain may be far below 0."""
     area = pl.col(method)
     if method != "gain":
-        return total(area)
+        return total(area).alias(method)
     near = area.clip(lower_bound=_FAR_BELOW)
-    return total(near) + (area - near).sum()
+    return (total(near) + (area - near).sum()).alias(method)
 
 
-def _defined(methods: Sequence[Method], *, calibrated: bool) -> list[pl.Expr]:
+@remembered
+def _defined(methods: tuple[Method, ...], *, calibrated: bool) -> list[pl.Expr]:
     """Set areas to null without positives; the gain and calibrated areas also without negatives."""
     needs_both = {method: calibrated or method == "gain" for method in methods}
-    has_negatives = {True: _NEGATIVES > 0, False: pl.lit(value=True)}
+    defined = {True: (_POSITIVES > 0) & (_NEGATIVES > 0), False: _POSITIVES > 0}
     return [
-        pl.when((_POSITIVES > 0) & has_negatives[both]).then(method).alias(method)
-        for method, both in needs_both.items()
+        pl.when(defined[both]).then(method).alias(method) for method, both in needs_both.items()
     ]
 
 
@@ -230,7 +230,7 @@ def steps(
     grown = (
         running(ranking, HITS if only_hits else STEPS)
         .filter(ranking.key.retrieved())
-        .with_columns([_TP.shift(1).alias("tp_a")] if only_hits else [])
+        .with_columns(_BEFORE if only_hits else [])
     )
     weighted = ranking.rows.columns.weighted
     if weighted or not only_hits:

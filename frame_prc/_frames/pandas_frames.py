@@ -19,6 +19,7 @@ from frame_prc.exceptions import FrameError, shown, type_name
 if TYPE_CHECKING:
     import pandas as pd
 
+_INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 _VALUES_IN_ERROR, _TYPES_IN_ERROR = 1000, 4  # values to look at, and types to list
 
 
@@ -41,19 +42,19 @@ def back_to_pandas(
     Parameters
     ----------
     rows
-        The result.
+        The result; its columns are taken out of it, so that each is freed once it is copied.
     chosen, source
         The input, as pandas and as Polars.
     outputs
         The columns that the plan makes; all others of the result are keys.
     """
-    columns = {
-        column.name: _to_pandas(column, chosen[column.name], source[column.name])
-        if column.name not in outputs and source.schema.get(column.name) == column.dtype
-        else _plain(column)
-        for column in rows
-    }
-    result: pd.DataFrame = sys.modules["pandas"].DataFrame(columns)
+    columns = {}
+    for name in rows.columns:
+        column = rows.drop_in_place(name)
+        is_key = name not in outputs and source.schema.get(name) == column.dtype
+        columns[name] = _to_pandas(column, chosen[name], source[name]) if is_key else _plain(column)
+    # A second copy, into one block for each dtype, would take as long as half of a curve.
+    result: pd.DataFrame = sys.modules["pandas"].DataFrame(columns, copy=False)
     return result
 
 
@@ -93,7 +94,7 @@ def _plain(column: pl.Series) -> Any:
     if _loses_dtype(column):
         return _with_nulls(column, "boolean" if column.dtype == pl.Boolean else str(column.dtype))
     if not column.dtype.is_nested():
-        return _nameless(column).to_pandas()
+        return _values(column)
     # pandas would turn integers in lists and structs with nulls into floats.
     return sys.modules["pandas"].Series(_objects(column), dtype=object)
 
@@ -118,7 +119,27 @@ def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
     is_category = isinstance(key.dtype, (pl.Categorical, pl.Enum))
     if is_category and not hasattr(dtype, "categories"):
         key = key.cast(pl.String)  # ordered categories do not fit an Arrow dictionary
-    return key.to_pandas().astype(dtype)
+    return _values(key, dtype)
+
+
+def _values(column: pl.Series, dtype: Any = None) -> Any:
+    """Return a column, maybe in a dtype of pandas, in memory of its own that can be written to."""
+    if column.dtype.is_float() or column.dtype in _INTEGERS:
+        values = _joined(column)
+        is_done = dtype is None or values.dtype == dtype
+        return values if is_done else sys.modules["pandas"].Series(values).astype(dtype)
+    values = _nameless(column).to_pandas()
+    # The memory of Arrow is read-only.
+    return (values if dtype is None else values.astype(dtype)).copy()
+
+
+def _joined(column: pl.Series) -> Any:
+    """Return a column of numbers as an array of its own."""
+    import numpy as np  # noqa: PLC0415 - takes long to import, and pandas has done it
+
+    # Large arrays of NumPy are in huge pages, which the system hands out in less time than those
+    # of a copy by Polars.
+    return np.concatenate([chunk.to_numpy() for chunk in column.get_chunks()])
 
 
 def _same_objects(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> pd.Series[Any]:
@@ -146,7 +167,14 @@ def _loses_dtype(column: pl.Series) -> bool:
 
 
 def _with_nulls(column: pl.Series, dtype: Any) -> Any:
-    return sys.modules["pandas"].array(column.to_list(), dtype=dtype)
+    pandas = sys.modules["pandas"]
+    if column.dtype in _INTEGERS or column.dtype == pl.Boolean:
+        is_boolean = column.dtype == pl.Boolean
+        values = column.fill_null(False if is_boolean else 0).to_numpy(writable=True)
+        if str(dtype) == _nullable(values.dtype):
+            masked = pandas.arrays.BooleanArray if is_boolean else pandas.arrays.IntegerArray
+            return masked(values, column.is_null().to_numpy(writable=True))
+    return pandas.array(column.to_list(), dtype=dtype)
 
 
 def _nullable(dtype: Any) -> Any:

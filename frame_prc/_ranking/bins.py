@@ -125,7 +125,7 @@ def find_thresholds(
     Scores are counted by the first ten bits of their mantissa, in one pass and a small table.
     """
     direction = -1.0 if ascending else 1.0
-    column = find_column(lf, "score", score)
+    column = find_column(lf, "score", score, lf.collect_schema())
     check_numeric("score", column)
     projected = project(lf, [], [], {"score": column})
     given = computed(projected).lazy() if in_memory else projected

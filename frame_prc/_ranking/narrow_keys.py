@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import polars as pl
 
-from frame_prc._lazy import join
+from frame_prc._lazy import join, remembered
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.scale import Scale
 from frame_prc._ranking.segments import Segments
 from frame_prc._ranking.sorted_keys import sorted_integers, sorted_keys
-from frame_prc._rows.rows import Rows
+from frame_prc._rows.rows import Rows, is_positive
 
 _KEY = pl.col("rank_key")
 
@@ -26,14 +26,24 @@ _FEW_TIES = 100_000
 _FEW_SHARED = 1 / 20
 
 
-def rank_key(key: RankKey, rows: Rows) -> pl.Expr:
-    """Return the rank key of a row from its ``segment``, ``score`` and class."""
-    return key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), rows.is_positive())
+def rank_key(key: RankKey, rows: Rows, *, numbered: bool = False) -> pl.Expr:
+    """Return the rank key of a row from its ``segment``, ``score`` and class, and its ``row``."""
+    return _packed(key, has_counts=rows.has_counts, numbered=numbered)
+
+
+@remembered
+def _packed(key: RankKey, *, has_counts: bool, numbered: bool) -> pl.Expr:
+    positive = is_positive(has_counts=has_counts)
+    rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), positive)
+    return rank_key + pl.col("row").cast(key.dtype) if numbered else rank_key
 
 
 def extra_rows(segments: Segments, key: RankKey) -> list[pl.LazyFrame]:
     """Return the keys of the rows that open the segments, and of the row after all segments."""
-    return [segments.table.select(key.opening()), key.ending()]
+    opening = key.opening()
+    if segments.marks is not None:
+        return [segments.marks.select(opening)]
+    return [segments.table.select(opening), key.ending()]
 
 
 def repeats_scores(rows: Rows) -> bool:

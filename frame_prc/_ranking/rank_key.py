@@ -20,10 +20,10 @@ UInt64 keys take less; sorting by two columns takes about 12 times as long.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import polars as pl
 
+from frame_prc._lazy import remembered
 from frame_prc._ranking.scale import Scale, integer
 
 _KEY = pl.col("rank_key")
@@ -91,22 +91,27 @@ class RankKey:
         """Return the row after all segments, which opens an empty one."""
         return _ending(self)
 
+    @remembered
     def segment(self) -> pl.Expr:
         """Return the number of the segment."""
         return (_KEY // self._int(self._segment_size)).cast(pl.Int64).alias("segment")
 
+    @remembered
     def slot(self) -> pl.Expr:
         """Return the slot of the score."""
         return (self._within_segment() // self._int(2 * self._class_size)).alias("slot")
 
+    @remembered
     def retrieved(self) -> pl.Expr:
         """Return whether a threshold reaches a row, from its column ``slot``."""
         return pl.col("slot") != self._int(self.scale.last)
 
+    @remembered
     def unretrieved(self) -> pl.Expr:
         """Return whether no threshold reaches a row, from its rank key."""
         return self._within_segment() >= self._int(2 * self._class_size * self.scale.last)
 
+    @remembered
     def tie(self) -> pl.Expr:
         """Return the rank key without the class, equal for all rows of a segment and score."""
         return (_KEY - (_KEY & self._int(2 * self._class_size - 1))).alias("rank_key")
@@ -123,18 +128,22 @@ class RankKey:
         """Return the number of the row."""
         return (_KEY & self._int(self._class_size - 1)).cast(pl.UInt32).alias("row")
 
+    @remembered
     def positive(self) -> pl.Expr:
         """Return whether a row is positive, as the row that opens a segment is too."""
         return (_KEY & self._int(self._class_size)) == self._int(self._class_size)
 
+    @remembered
     def opens(self) -> pl.Expr:
         """Return whether a row opens its segment."""
         return (self._within_segment() == self._int(self._class_size)).alias("opens")
 
+    @remembered
     def closes(self) -> pl.Expr:
         """Return whether a row is the last of its segment; rows must be sorted."""
         return (self._step() >= self._int(self._segment_size)).alias("closes")
 
+    @remembered
     def ends_tie(self) -> pl.Expr:
         """Return whether a row is the last of its score; rows must be sorted."""
         return self._step() >= self._int(2 * self._class_size)
@@ -175,13 +184,12 @@ class RankKey:
         return integer(value, self.dtype)
 
 
-# Cached, as literals are: on a small frame, making them takes longer than computing.
-@lru_cache(maxsize=256)
+@remembered
 def _opening(key: RankKey) -> pl.Expr:
     return key.pack(pl.col("segment"), pl.lit(0), pl.lit(1))
 
 
-@lru_cache(maxsize=256)
+@remembered
 def _ending(key: RankKey) -> pl.LazyFrame:
     last = pl.LazyFrame({"segment": [key.last_segment]})
     return last.select(_opening(key))

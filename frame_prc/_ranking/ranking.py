@@ -136,10 +136,7 @@ def rank(
     if clusters:
         frame = with_cluster_numbers(frame, rows.columns.cluster)
     carried = [*rows.carried(squares=squares), *(["cluster"] if clusters else [])]
-    packed = rank_key(key, rows)
-    if numbered:
-        packed += pl.col("row").cast(key.dtype)
-    ranked = frame.select(packed, *carried)
+    ranked = frame.select(rank_key(key, rows, numbered=numbered), *carried)
     ranked = ranked if bins is not None else rows.with_checks(ranked)
     if bins is not None and levels is not None:
         ranked = concat([ranked, _empty(_every_bin(segments, levels, key), carried)])

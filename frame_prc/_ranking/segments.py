@@ -70,13 +70,15 @@ class Segments:
     """The segments of some rows, with numbers below ``count``.
 
     ``table`` has ``segment``, the number; the key columns; and ``n_dropped`` where missing values
-    were dropped. Without a ``key_range`` a segment's number is its row in the table.
+    were dropped. Without a ``key_range`` a segment's number is its row in the table. ``marks``
+    are all numbers and then ``count``, where they are known at once.
     """
 
     table: pl.LazyFrame
     count: int
     keys: list[str]
     key_range: KeyRange | None = None
+    marks: pl.LazyFrame | None = None
 
     @property
     def in_order(self) -> bool:
@@ -109,16 +111,18 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     if not rows.keys:
         whole = rows.frame.select(counts) if counts else pl.LazyFrame({"all": [None]})
         return Segments(cached(whole.with_columns(segment=pl.lit(0, dtype=pl.Int64))), 1, [])
-    distinct = rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
     key_range = _key_range(rows)
     if key_range is not None and key_range.size <= limit:
         numbers = None if counts else numbers_in_memory(rows, key_range)
         if numbers is None:
-            table = rows.once(distinct.with_columns(segment=key_range.number()))
+            table = rows.once(_distinct(rows, counts).with_columns(segment=key_range.number()))
         else:
-            table = pl.LazyFrame(numbers).with_columns(key_range.key())
+            keyed = numbers.to_frame().lazy().with_columns(key_range.key())
+            after = pl.Series("segment", [key_range.size], dtype=pl.Int64)
+            marks = numbers.clone().append(after).to_frame().lazy()
+            return Segments(keyed, key_range.size, rows.keys, key_range, marks)
         return Segments(table, key_range.size, rows.keys, key_range)
-    table = distinct.with_row_index("segment").with_columns(_below(limit))
+    table = _distinct(rows, counts).with_row_index("segment").with_columns(_below(limit))
     if rows.values is None:
         return Segments(cached(table), limit, rows.keys)
     # Polars loses nulls in a left join with structs of several chunks.
@@ -126,11 +130,18 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     return Segments(found.lazy(), found.height, rows.keys)
 
 
+def _distinct(rows: Rows, counts: list[pl.Expr]) -> pl.LazyFrame:
+    """Return the keys that occur, in order."""
+    return rows.frame.group_by(rows.keys).agg(counts).sort(rows.keys)
+
+
 def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
     """Return the numbers of the segments of rows in memory, or ``None`` if grouping is as fast."""
     if rows.values is None:
         return None
     keys, before = _physical(rows.values["by_0"]), key_range.lowest - 1
+    if len(keys) and key_range.lowest == key_range.highest and not keys.null_count():
+        return pl.Series("segment", [1], dtype=pl.Int64)
     if len(keys) <= _FEW_KEYS:
         distinct = sorted(0 if key is None else key - before for key in set(keys.to_list()))
         return pl.Series("segment", distinct, dtype=pl.Int64)

@@ -120,24 +120,26 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     outputs
         Columns that the verb adds to the keys; no key may be named like one.
     """
-    items = [find_keys(lf, "by", item) for item in request.keys]
+    # Asked for once, as each time Python objects are made for all columns of the frame.
+    schema = lf.collect_schema()
+    items = [find_keys(lf, "by", item, schema) for item in request.keys]
     keys = items if request.groupings is None else _once(items)
-    classes = {role: find_column(lf, role, item) for role, item in request.classes.items()}
-    scores = [find_column(lf, "score", item) for item in request.models.values()]
+    classes = {role: find_column(lf, role, item, schema) for role, item in request.classes.items()}
+    scores = [find_column(lf, "score", item, schema) for item in request.models.values()]
 
     plain = [("by", name) for key, outs in keys if is_plain(key) for name in outs]
     plain += [(role, c.name) for role, c in classes.items() if is_plain(c.expression)]
     plain += [("score", c.name) for c in scores if is_plain(c.expression)]
     groups = {"cluster": request.cluster, "model": request.model, "row": request.row}
-    others = {r: find_column(lf, r, item) for r, item in groups.items() if item is not None}
+    others = {r: find_column(lf, r, item, schema) for r, item in groups.items() if item is not None}
     plain += [(role, c.name) for role, c in others.items() if is_plain(c.expression)]
     if request.threshold is not None:
-        others[THRESHOLD] = find_column(lf, THRESHOLD, request.threshold)
+        others[THRESHOLD] = find_column(lf, THRESHOLD, request.threshold, schema)
     check_repeats(plain)
     check_repeats([("by", name) for _, outs in keys for name in outs])
 
     key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
-    bin_end = _bin_end(lf, request, key_dtypes)
+    bin_end = _bin_end(schema, request, key_dtypes)
     by = [key for key, _ in keys]
     columns = Columns(
         request,
@@ -194,15 +196,16 @@ def _groupings(
     return found
 
 
-def _bin_end(lf: pl.LazyFrame, request: Request, keys: Iterable[str]) -> Column | None:
+def _bin_end(schema: pl.Schema, request: Request, keys: Iterable[str]) -> Column | None:
     """Return the column with the other ends of bins, if these are counts of bins."""
-    schema = lf.collect_schema()
+    if not request.of_counts:
+        return None
     # The caller may have named such a column as a key or as an amount (see of_counts).
     taken = {*keys, *request.amount_names()}
     found = [
         name
         for name in (BELOW, ABOVE)
-        if request.of_counts and name in schema and schema[name].is_numeric() and name not in taken
+        if name in schema and schema[name].is_numeric() and name not in taken
     ]
     if found == [ABOVE if request.bin_end == BELOW else BELOW]:
         raise OptionError(
@@ -218,16 +221,17 @@ def _bin_end(lf: pl.LazyFrame, request: Request, keys: Iterable[str]) -> Column 
 # --- finding --------------------------------------------------------------------------
 
 
-def find_keys(lf: pl.LazyFrame, role: str, item: object) -> tuple[pl.Expr, dict[str, pl.DataType]]:
+def find_keys(
+    lf: pl.LazyFrame, role: str, item: object, schema: pl.Schema
+) -> tuple[pl.Expr, dict[str, pl.DataType]]:
     """Return the expression of an item that may give several columns, and what it gives."""
-    schema = lf.collect_schema()
     expression = _expression(schema, role, item)
     return expression, _outputs(lf, schema, role, expression)
 
 
-def find_column(lf: pl.LazyFrame, role: str, item: object) -> Column:
+def find_column(lf: pl.LazyFrame, role: str, item: object, schema: pl.Schema) -> Column:
     """Return the one column of a role."""
-    expression, outputs = find_keys(lf, role, item)
+    expression, outputs = find_keys(lf, role, item, schema)
     if len(outputs) > 1:
         raise ColumnError(
             f"{role}= gives {len(outputs)} columns: {', '.join(map(repr, outputs))}",

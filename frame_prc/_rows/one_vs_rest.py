@@ -88,8 +88,9 @@ def label_request(
 
 def one_vs_rest(lf: pl.LazyFrame, request: LabelRequest, *, in_memory: bool) -> pl.LazyFrame:
     """Return all rows for the first label, then all for the next."""
-    truths = [find_column(lf, "truth", item) for item in request.truths]
-    scores = [find_column(lf, "score", item) for item in request.scores]
+    schema = lf.collect_schema()
+    truths = [find_column(lf, "truth", item, schema) for item in request.truths]
+    scores = [find_column(lf, "score", item, schema) for item in request.scores]
     if not request.multiclass:
         for truth, score in zip(truths, scores, strict=True):
             check_not_swapped(truth, score, None)
@@ -156,10 +157,13 @@ def _project(
     lf: pl.LazyFrame, truths: list[Column], scores: list[Column], request: LabelRequest
 ) -> tuple[pl.LazyFrame, list[pl.Expr], list[pl.Expr]]:
     """Select the columns under internal names; return them, and the result's keys and weight."""
-    found = [(role, *find_keys(lf, role, item)) for role, item in request.keys]
+    schema = lf.collect_schema()
+    found = [(role, *find_keys(lf, role, item, schema)) for role, item in request.keys]
     carried = [(role, name) for role, _, outputs in found for name in outputs]
     names = [name for _, name in carried]
-    weight = [] if request.weight is None else [find_column(lf, "weight", request.weight)]
+    weight = []
+    if request.weight is not None:
+        weight.append(find_column(lf, "weight", request.weight, schema))
     carried += [("weight", column.name) for column in weight]
     check_repeats([*(("the result", name) for name in COLUMNS), *carried])
     roles = {

@@ -31,9 +31,11 @@ from frame_prc._rows.checks import (
     with_checks_if,
 )
 from frame_prc._rows.columns import WORKING_EXPRESSION, Columns, common_score_dtype, project
-from frame_prc._rows.rules import SUMS, is_positive
+from frame_prc._rows.rules import SUMS
+from frame_prc._rows.rules import is_positive as is_positive_truth
 from frame_prc.exceptions import ColumnError
 
+_UNSUSPECTED = pl.lit(value=False).alias("suspect")
 SQUARES = ("pos_squares", "neg_squares")
 DROPPED = ("n_dropped",)
 
@@ -107,7 +109,7 @@ class Rows:
 
     def is_positive(self) -> pl.Expr:
         """Return whether a row holds any of the positive class."""
-        return pl.col("pos") > 0 if self.has_counts else pl.col("truth")
+        return is_positive(has_counts=self.has_counts)
 
     def carried(self, *, squares: bool) -> list[str]:
         """Return the columns of a row's amounts; none where each row counts as one."""
@@ -196,12 +198,15 @@ class Rows:
         return result.select(*(pl.col(key).alias(name) for key, name in names), *outputs)
 
 
+def is_positive(*, has_counts: bool) -> pl.Expr:
+    """Return whether a row holds any of the positive class."""
+    return pl.col("pos") > 0 if has_counts else pl.col("truth")
+
+
 def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     """Project a frame to its roles."""
-    projected = _project(lf, columns)
-    # In memory this costs nothing for plain columns, and computes an expression once.
-    values = computed(projected) if in_memory else None
-    source = cached(projected) if values is None else values.lazy()
+    values = _values(lf, columns) if in_memory else None
+    source = cached(_project(lf, columns)) if values is None else values.lazy()
     checks = checks_of(columns)
     # Run once, however many branches of a plan call it.
     if values is None:
@@ -221,7 +226,7 @@ def _of_source(
     in_memory = values is not None
     dtype = common_score_dtype(columns.scores)
     # Rows in memory are checked as a whole, before they are binned.
-    suspect = pl.lit(value=False) if in_memory else suspects(checks_of(columns))
+    suspect = _UNSUSPECTED if in_memory else suspects(checks_of(columns)).alias("suspect")
     indices = range(len(columns.scores))
     models = [_model_rows(source, columns, index, dtype, suspect) for index in indices]
     usable = _usable(columns) if columns.request.missing == "drop" else None
@@ -236,6 +241,21 @@ def _of_source(
         values=values,
         in_memory=in_memory,
         check=checks,
+    )
+
+
+def _values(lf: pl.LazyFrame, columns: Columns) -> pl.DataFrame:
+    """Return the projection of a frame in memory: its own columns, or what expressions give."""
+    sources = {f"by_{i}": key for i, key in enumerate(columns.keys)}
+    sources |= {role: column.expression for role, column in columns.roles.items()}
+    is_changed = any(dtype.is_float() for dtype in columns.key_dtypes.values())
+    has_amounts = list(columns.classes) != ["truth"]
+    if is_changed or has_amounts or not all(one.meta.is_column() for one in sources.values()):
+        return computed(_project(lf, columns))
+    # Planning to select and rename columns takes longer than to take them.
+    frame = lf.collect(engine="in-memory")
+    return pl.DataFrame(
+        [frame.get_column(one.meta.output_name()).alias(role) for role, one in sources.items()]
     )
 
 
@@ -272,7 +292,7 @@ def _model_rows(
     score_dtype: pl.DataType,
     suspect: pl.Expr,
 ) -> pl.LazyFrame:
-    keys = [pl.col(f"by_{i}") for i in range(len(columns.key_dtypes))]
+    keys = [named(f"by_{i}") for i in range(len(columns.key_dtypes))]
     if columns.model is not None:
         keys.insert(0, unsigned_zero(pl.col("model"), columns.model.dtype))
     elif columns.several_models:
@@ -284,7 +304,7 @@ def _model_rows(
         *(["cluster"] if columns.cluster is not None else []),
         *(["bin_end"] if columns.bin_end is not None else []),
         *([pl.col(THRESHOLD).alias("held")] if columns.threshold is not None else []),
-        suspect.alias("suspect"),
+        suspect,
     )
 
 
@@ -312,7 +332,8 @@ def side_by_side(rows: Rows) -> Rows:
 
 
 def _score(columns: Columns, index: int, dtype: pl.DataType) -> pl.Expr:
-    score = pl.col(f"score_{index}").cast(dtype)
+    name, given = f"score_{index}", columns.scores[index].dtype
+    score = named(name) if given == dtype else pl.col(name).cast(dtype)
     if dtype.is_float() and columns.request.missing != "raise":
         score = score.fill_nan(None)
     return score
@@ -325,7 +346,7 @@ def _classes(columns: Columns) -> list[pl.Expr]:
         dtype = pl.Float64 if columns.weighted else pl.Int64
         return [pl.col(*columns.classes).cast(dtype, strict=False)]
     weight = [pl.col("weight").cast(pl.Float64)] if columns.weighted else []
-    return [is_positive(columns, pl.col("truth")).alias("truth"), *weight]
+    return [is_positive_truth(columns, pl.col("truth")).alias("truth"), *weight]
 
 
 def _usable(columns: Columns) -> pl.Expr:

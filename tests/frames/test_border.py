@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import polars.selectors as cs
@@ -241,6 +242,28 @@ def test_result_of_pandas_can_be_written_to(verb):
     result.loc[:, "key"] = "c"
     result.iloc[0, -1] = result.iloc[-1, -1]
     assert result["key"].eq("c").all()
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        [2, 1, 2, 1],
+        [0.5, np.nan, 0.5, 1],
+        [True, False, True, False],
+        pd.Series(["b", "a", None, "b"], dtype="category"),
+        pd.Series(pd.to_datetime(["2026-01-02", None, "2026-01-02", "2026-01-01"])),
+        pd.Series([2, None, 2, 1], dtype="Int64"),
+    ],
+)
+def test_every_column_of_a_result_of_pandas_can_be_written_to(key):
+    frame = with_key(key)
+    before = frame.copy(deep=True)
+    result = frame.prc.curve("late", "score", by="key")
+    last = result.iloc[-1].copy()
+    for place in range(result.shape[1]):
+        result.iloc[0, place] = last.iloc[place]
+    assert result.iloc[0].equals(last)
+    pd.testing.assert_frame_equal(frame, before)
 
 
 def test_no_rows_of_pandas_keep_the_dtypes():
