@@ -168,7 +168,7 @@ class AreaSpec:
         grown = _within_top(grown, self.top, weighted=weighted).with_columns(
             **ends(pl.col, self.recall_range)
         )
-        grown = _with_heights(grown, self.methods, self.start)
+        grown = _with_heights(grown, self.methods, self.start, self.recall_range)
         return self._long(grown, {}, weighted=weighted)
 
     def _long(
@@ -270,7 +270,7 @@ def steps(
     grown = _within_top(grown, top, weighted=weighted).with_columns(**ends(pl.col, recall_range))
     if calibration is not None:
         grown = calibrated(cached(grown), ranking, calibration)
-    return _with_heights(grown, methods, start)
+    return _with_heights(grown, methods, start, recall_range)
 
 
 def _within_top(grown: pl.LazyFrame, top: Top | None, *, weighted: bool) -> pl.LazyFrame:
@@ -289,12 +289,17 @@ def _normalised(area: pl.Expr, top: Top | None) -> pl.Expr:
     return (area * (_POSITIVES / attainable)).clip(upper_bound=1.0)
 
 
-def _with_heights(grown: pl.LazyFrame, methods: Sequence[Method], start: Start) -> pl.LazyFrame:
+def _with_heights(
+    grown: pl.LazyFrame,
+    methods: Sequence[Method],
+    start: Start,
+    recall_range: tuple[float, float] | None,
+) -> pl.LazyFrame:
     """Add what the methods need beside the ends of a step."""
     if "trapezoid" in methods:
         grown = grown.with_columns(precision_a=precision_before(pl.col, start))
     if "interpolated" in methods:
-        for columns in growth(pl.col):
+        for columns in growth(pl.col, recall_range):
             grown = grown.with_columns(**columns)
     if not {"envelope", "11-point", "101-point"}.isdisjoint(methods):
         at_hit = pl.when(~_OPENS).then(precision(_TP, _FP))

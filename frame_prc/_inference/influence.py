@@ -144,21 +144,22 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
     has no precision to add, and a negative does not lower the precision of any step.
     """
     precision, rate, share = pl.col("precision"), pl.col("rate"), pl.col("share")
-    at_step = pl.when(~_OPENS)
+    retrieved = pl.col("retrieved")
     step, shortfall = pl.col("step"), pl.col("shortfall")
     sums = {name: _from_here_on(pl.col(name)) for name in ("raised", "lowered")}
     above = above_average(precision.fill_null(0.0), _ERROR, step, shortfall)
     # Each is a column, since Polars computes windows of columns much faster than of expressions.
+    # What is null where a segment opens is so in all that follows.
     # Steps come in ranking order, and windows over a sorted column are faster.
     return (
         steps.with_columns(pl.col("segment").set_sorted())
         .with_columns(
             gain=_added("tp", _POSITIVES),
             losses=_added("fp"),
-            precision=at_step.then(_TP / _RETRIEVED),
-            error=pl.when(_OPENS).then(1.0).otherwise(_FP / _RETRIEVED),
+            retrieved=pl.when(~_OPENS).then(_RETRIEVED.cast(pl.Float64)),
         )
-        .with_columns(rate=at_step.then(_GAIN / _RETRIEVED), share=_GAIN / _POSITIVES)
+        .with_columns(precision=_TP / retrieved, error=(_FP / retrieved).fill_null(1.0))
+        .with_columns(rate=_GAIN / retrieved, share=_GAIN / _POSITIVES)
         .with_columns(
             raised=rate * _ERROR,
             lowered=rate * precision,
