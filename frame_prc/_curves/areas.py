@@ -159,6 +159,8 @@ class AreaSpec:
     def of(self, ranking: Ranking, calibration: Calibration | None) -> pl.LazyFrame:
         """Return ``segment``, the reference prevalence of a calibration, ``method, auc``."""
         grown = steps(ranking, self.methods, self.start, self.recall_range, calibration, self.top)
+        if {*self.methods} != {"step"}:  # the others need fills or windows
+            grown = ranking.rows.windowed(grown)
         return self._long(grown, kept_of(calibration), weighted=ranking.rows.columns.weighted)
 
     def of_points(self, points: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
