@@ -44,7 +44,8 @@ def _with_reference(
         )
     model = ranking.rows.model_keys
     if not model:
-        totals = (one.filter(pl.col("opens")).sum() for one in (_POSITIVES, _NEGATIVES))
+        # Not a sum of filtered rows, which Polars 1.41 streams with a wrong height.
+        totals = (pl.when("opens").then(one).sum() for one in (_POSITIVES, _NEGATIVES))
         return points.with_columns(_of_all(*totals))
     opening = points.filter("opens").select("segment", "positives", "negatives")
     models = segment_join(opening, ranking.segments.table.select("segment", *model))
