@@ -6,6 +6,7 @@ Narwhals uses the names of Polars, so one function serves both, and arrays too i
 from __future__ import annotations
 
 import sys
+from math import fsum
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,8 +21,13 @@ ExprT = TypeVar("ExprT", pl.Expr, "nw.Expr")
 # The bootstrap applies plain arithmetic to arrays of replicates.
 Amounts = TypeVar("Amounts", pl.Expr, "nw.Expr", "NDArray[np.float64]")
 
-# Below this the series of x - log(1 + x), with 15 terms exact to 1e-17, beats the difference.
-_SERIES_BELOW = 0.1
+# Below this the series of x - log(1 + x), with 6 terms exact to 1e-17, beats the difference.
+_SERIES_BELOW, _SERIES_TERMS = 0.1, 6
+# Of this many terms or more, the asymptotic series gives a harmonic number to 1e-16. It has the
+# coefficients B_2k / 2k, with the Bernoulli numbers B_2k.
+ASYMPTOTIC = 16
+BERNOULLI = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
+_EULER = 0.5772156649015329
 # Multiples of 1 / _COARSE add up exactly, in any order, as long as their sum is below 2**13.
 _COARSE = 2.0**40
 
@@ -198,11 +204,26 @@ def log1p(x: ExprT) -> ExprT:
 
 
 def _minus_log1p_series(x: ExprT) -> ExprT:
-    """Return the series of ``(x - log(1 + x)) / x^2``, for small ``x``."""
-    series: ExprT = library(x).lit(0.0)
-    for k in range(16, 1, -1):
-        series = (1 / k if k % 2 == 0 else -1 / k) + x * series
-    return series
+    """Return the series of ``(x - log(1 + x)) / x^2``, for small ``x``.
+
+    With ``s = x / (2 + x)``, ``log(1 + x)`` is ``2 (s + s^3 / 3 + s^5 / 5 + ...)``, which needs
+    half the terms of the series in ``x``.
+    """
+    half = 1 / (2 + x)
+    square = (x * half) * (x * half)
+    series: ExprT = library(x).lit(1 / (2 * _SERIES_TERMS + 1))
+    for k in range(_SERIES_TERMS - 1, 0, -1):
+        series = 1 / (2 * k + 1) + square * series
+    return half - 2 * x * half * half * half * series
+
+
+def harmonic(n: pl.Expr) -> pl.Expr:
+    """Return ``1 + 1/2 + ... + 1/n`` of a column of whole numbers."""
+    few = pl.lit(pl.Series([fsum(1 / k for k in range(1, m + 1)) for m in range(ASYMPTOTIC)]))
+    powers = enumerate(BERNOULLI, start=1)
+    tail = sum((c * n.cast(pl.Float64) ** (-2 * k) for k, c in powers), pl.lit(0.0))
+    many = n.log() + (_EULER + 0.5 / n - tail)
+    return pl.when(n < ASYMPTOTIC).then(few.gather(n.clip(0, ASYMPTOTIC - 1))).otherwise(many)
 
 
 def rounding(*, weighted: bool) -> pl.Expr:

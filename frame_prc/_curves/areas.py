@@ -47,6 +47,7 @@ _BEFORE = [_TP.shift(1).alias("tp_a")]
 _SIZES = sizes(_POSITIVES, _NEGATIVES)
 _ENVELOPE = pl.col("envelope")
 _TOTALS = [pl.col(name).first() for name in ("positives", "negatives")]
+_ENDS = ("tp_a", "fp_a", "tp", "fp")
 
 
 # --- the methods ---------------------------------------------------------------------------
@@ -78,25 +79,43 @@ def _whole(amount: pl.Expr) -> pl.Expr:
 
 
 def _gain_area() -> pl.Expr:
-    """Return the trapezoid of precision gain over recall gain from 0 to 1 (Flach & Kull 2015).
+    """Return the trapezoid of precision gain over recall gain (Flach & Kull 2015).
 
-    Where recall gain passes 0 inside a step, the numerator of precision gain is interpolated there
-    from those of both ends of the step, so that nothing cancels.
+    It is null for steps that begin at a recall gain below 0, which add nothing, but for the one in
+    which recall gain passes 0: see :func:`_gain_across_zero`.
     """
     positives, negatives = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
-    recall_a = gain_over(_TP_A, positives - _TP_A, positives, negatives)
-    recall_b = gain_over(_TP, positives - _TP, positives, negatives)
-    over_a = gain_over(_TP_A, _FP_A, positives, negatives)
-    over_b = gain_over(_TP, _FP, positives, negatives)
-    passes = recall_a < 0
+    width = positives / negatives * (positives / _TP_A) * ((_TP - _TP_A) / _TP)
+    over_a, over_b = (
+        gain_over(tp, fp, positives, negatives) / tp for tp, fp in ((_TP_A, _FP_A), (_TP, _FP))
+    )
+    return pl.when(~_below_zero()).then(width * ((over_a + over_b) / negatives / 2))
+
+
+def _below_zero() -> pl.Expr:
+    """Return whether a step begins at a recall gain below 0."""
+    positives, negatives = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
+    return gain_over(_TP_A, positives - _TP_A, positives, negatives) < 0
+
+
+def _gain_across_zero() -> pl.Expr:
+    """Return the area from recall gain 0 to the end of the step in which it passes 0.
+
+    The numerator of precision gain at 0 is interpolated from those of both ends of the step, so
+    that nothing cancels.
+    """
+    positives, negatives = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
+    tp_a, fp_a, tp, fp = (pl.col(f"{name}_across") for name in _ENDS)
+    recall_a = gain_over(tp_a, positives - tp_a, positives, negatives)
+    recall_b = gain_over(tp, positives - tp, positives, negatives)
+    over_a = gain_over(tp_a, fp_a, positives, negatives)
+    over_b = gain_over(tp, fp, positives, negatives)
     before, after = -recall_a / (recall_b - recall_a), recall_b / (recall_b - recall_a)
     at_zero = positives * (positives * (negatives / (positives + negatives)))
     over_zero = (over_a * after + over_b * before) / at_zero
-    across = positives / negatives * (positives / _TP_A) * ((_TP - _TP_A) / _TP)
-    width = pl.when(passes).then(recall_gain(_TP, positives, negatives)).otherwise(across)
-    at_a = pl.when(passes).then(over_zero).otherwise(over_a / (negatives * _TP_A))
-    height = (at_a + over_b / (negatives * _TP)) / 2
-    return pl.when(recall_b > 0).then(width * height).otherwise(0.0)
+    height = (over_zero + over_b / (negatives * tp)) / 2
+    area = recall_gain(tp, positives, negatives) * height
+    return pl.when(recall_b > 0).then(area).otherwise(0.0)
 
 
 def _formulas(*, weighted: bool) -> dict[Method, Callable[[], pl.Expr]]:
@@ -142,6 +161,8 @@ class AreaSpec:
     def of(self, ranking: Ranking, calibration: Calibration | None) -> pl.LazyFrame:
         """Return ``segment``, the reference prevalence of a calibration, ``method, auc``."""
         grown = steps(ranking, self.methods, self.start, self.recall_range, calibration, self.top)
+        if {*self.methods} != {"step"}:  # the others need fills or windows
+            grown = ranking.rows.windowed(grown)
         return self._long(grown, kept_of(calibration), weighted=ranking.rows.columns.weighted)
 
     def of_points(self, points: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
@@ -151,7 +172,7 @@ class AreaSpec:
         grown = _within_top(grown, self.top, weighted=weighted).with_columns(
             **ends(pl.col, self.recall_range)
         )
-        grown = _with_heights(grown, self.methods, self.start)
+        grown = _with_heights(grown, self.methods, self.start, self.recall_range)
         return self._long(grown, {}, weighted=weighted)
 
     def _long(
@@ -186,9 +207,21 @@ def areas_of(
 ) -> pl.LazyFrame:
     """Return ``segment, positives, negatives``, one column per method, and other aggregates."""
     areas = [_of_step(method, weighted=weighted) for method in methods]
-    sums = [_sum(method) for method in methods]
-    table = steps.with_columns(areas).group_by("segment").agg(*_TOTALS, *sums, **aggregates)
-    return table.sort("segment").with_columns(_defined(tuple(methods), calibrated=calibrated))
+    totals, sums = [*_TOTALS], [_sum(method) for method in methods]
+    if "gain" in methods:
+        totals += [_last_below_zero(name).alias(f"{name}_across") for name in _ENDS]
+    rated = steps.with_columns(areas)
+    table = rated.group_by("segment").agg(*totals, *sums, **aggregates).sort("segment")
+    if "gain" in methods:
+        across = (pl.col("gain") + _gain_across_zero()).clip(upper_bound=1.0)
+        table = table.with_columns(gain=across).drop(f"{name}_across" for name in _ENDS)
+    return table.with_columns(_defined(tuple(methods), calibrated=calibrated))
+
+
+def _last_below_zero(name: str) -> pl.Expr:
+    """Return a count of the last step of a segment that begins at a recall gain below 0."""
+    # The area of these steps is null, and counts only grow.
+    return pl.when(~_OPENS & pl.col("gain").is_null()).then(name).max()
 
 
 @remembered
@@ -239,7 +272,7 @@ def steps(
     grown = _within_top(grown, top, weighted=weighted).with_columns(**ends(pl.col, recall_range))
     if calibration is not None:
         grown = calibrated(cached(grown), ranking, calibration)
-    return _with_heights(grown, methods, start)
+    return _with_heights(grown, methods, start, recall_range)
 
 
 def _within_top(grown: pl.LazyFrame, top: Top | None, *, weighted: bool) -> pl.LazyFrame:
@@ -258,12 +291,17 @@ def _normalised(area: pl.Expr, top: Top | None) -> pl.Expr:
     return (area * (_POSITIVES / attainable)).clip(upper_bound=1.0)
 
 
-def _with_heights(grown: pl.LazyFrame, methods: Sequence[Method], start: Start) -> pl.LazyFrame:
+def _with_heights(
+    grown: pl.LazyFrame,
+    methods: Sequence[Method],
+    start: Start,
+    recall_range: tuple[float, float] | None,
+) -> pl.LazyFrame:
     """Add what the methods need beside the ends of a step."""
     if "trapezoid" in methods:
         grown = grown.with_columns(precision_a=precision_before(pl.col, start))
     if "interpolated" in methods:
-        for columns in growth(pl.col):
+        for columns in growth(pl.col, recall_range):
             grown = grown.with_columns(**columns)
     if not {"envelope", "11-point", "101-point"}.isdisjoint(methods):
         at_hit = pl.when(~_OPENS).then(precision(_TP, _FP))

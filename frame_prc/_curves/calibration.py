@@ -9,7 +9,7 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc._formulas import odds_ratio
-from frame_prc._lazy import over, segment_join
+from frame_prc._lazy import segment_join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Calibration
 
@@ -27,28 +27,33 @@ def calibrated(points: pl.LazyFrame, ranking: Ranking, calibration: Calibration)
     and the reference prevalence with the odds of a negative there; ``unscaled_fp`` keeps the false
     positives.
     """
-    opening = points.filter("opens").select("segment", "positives", "negatives")
-    reference = _reference(opening, ranking, calibration)
-    joined = segment_join(points, reference)
-    sums = [name for name in ("fp", "fp_a") if name in joined.collect_schema()]
-    return joined.with_columns(
+    referred = _with_reference(points, ranking, calibration)
+    sums = [name for name in ("fp", "fp_a") if name in referred.collect_schema()]
+    return referred.with_columns(
         scale=odds_ratio(_POSITIVES, _NEGATIVES, _ODDS), unscaled_fp=pl.col("fp")
     ).with_columns(pl.col(sums) * pl.col("scale"))
 
 
-def _reference(totals: pl.LazyFrame, ranking: Ranking, calibration: Calibration) -> pl.LazyFrame:
-    """Return ``segment, reference_odds, reference_prevalence``."""
+def _with_reference(
+    points: pl.LazyFrame, ranking: Ranking, calibration: Calibration
+) -> pl.LazyFrame:
+    """Add ``reference_odds, reference_prevalence``; these are of all rows, if not given."""
     if calibration.odds is not None:
-        odds, prevalence = calibration.odds, calibration.prevalence
-        return totals.select(
-            "segment", reference_odds=pl.lit(odds), reference_prevalence=prevalence
+        return points.with_columns(
+            reference_odds=pl.lit(calibration.odds), reference_prevalence=calibration.prevalence
         )
     model = ranking.rows.model_keys
-    models = segment_join(totals, ranking.segments.table.select("segment", *model))
-    positives, negatives = (over(one.sum(), model) for one in (_POSITIVES, _NEGATIVES))
+    if not model:
+        # Not a sum of filtered rows, which Polars 1.41 streams with a wrong height.
+        totals = (pl.when("opens").then(one).sum() for one in (_POSITIVES, _NEGATIVES))
+        return points.with_columns(_of_all(*totals))
+    opening = points.filter("opens").select("segment", "positives", "negatives")
+    models = segment_join(opening, ranking.segments.table.select("segment", *model))
+    totals = (one.sum().over(model) for one in (_POSITIVES, _NEGATIVES))
+    return segment_join(points, models.select("segment", *_of_all(*totals)))
+
+
+def _of_all(positives: pl.Expr, negatives: pl.Expr) -> list[pl.Expr]:
     n = positives + negatives
-    return models.select(
-        "segment",
-        reference_odds=negatives / positives,
-        reference_prevalence=pl.when(n > 0).then(positives / n),
-    )
+    prevalence = pl.when(n > 0).then(positives / n)
+    return [(negatives / positives).alias("reference_odds"), prevalence.alias(REFERENCE)]

@@ -16,7 +16,7 @@ from frame_prc._curves.given_thresholds import (
 )
 from frame_prc._curves.merits import DIGITS, cost, merit, ranked_precision, rates
 from frame_prc._formulas import rounded_to_digits, rounding, sizes, unsigned_zero
-from frame_prc._lazy import cached, concat, join
+from frame_prc._lazy import concat, join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Target
 from frame_prc._rows.columns import Columns
@@ -44,14 +44,14 @@ def operating_points(
     found = points(ranking, "all" if any_score else "corners")
     scored = ranking.with_score(found).with_columns(pl.col("segment").set_sorted())
     rated = with_merits(scored, targets, ranking)
-    if targets and given is not None:
-        rated = cached(rated)
+    if ranking.rows.many_in_memory or (targets and given is not None):
+        rated = ranking.rows.once(rated)
     # A segment whose rows are all dropped has no points, but gets its rows, with nulls.
     every = ranking.segments.table.select("segment")
     parts = []
     if targets:
         wanted = join(every, _goals(targets), how="cross", maintain_order="left_right")
-        found = chosen(rated, targets)
+        found = ranking.rows.windowed(chosen(rated, targets))
         on = ["segment", "order"]
         parts.append(join(wanted, found, on=on, how="left", maintain_order="left"))
     if given is not None:

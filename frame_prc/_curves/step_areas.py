@@ -28,33 +28,33 @@ def _trapezoid(col: Col) -> Any:
 
 
 def _interpolated(col: Col) -> Any:
-    return _along_step(col, col("low"), col("tp") - col("tp_a"))
+    return _along_step(col, col("low"), col("slope"))
 
 
 def interpolated_shortfall(col: Col) -> Any:
-    """Return how much a step of the interpolated curve falls short of precision 1."""
-    tp, tp_a, fp, fp_a = (col(name) for name in ("tp", "tp_a", "fp", "fp_a"))
-    fp_low = fp_a + (fp - fp_a) * ((col("low") - tp_a) / (tp - tp_a))
-    return _along_step(col, fp_low, fp - fp_a)
+    """Return how much a step of the whole interpolated curve falls short of precision 1."""
+    fp_a = col("fp_a")
+    return _along_step(col, fp_a, (col("fp") - fp_a) / col("added"))
 
 
-def _along_step(col: Col, low: Any, grown: Any) -> Any:
+def _along_step(col: Col, low: Any, share: Any) -> Any:
     """Integrate the share of one class while TP and FP grow linearly.
 
     For TP this is precision (Davis & Goadrich 2006, Keilwagen 2014), for FP 1 minus precision;
-    ``low`` is the count of the class where the step starts. With Q = TP + FP and s = dTP/dQ the
+    ``low`` is the count of the class where the area starts, and ``share`` how much of the rows that
+    the step adds are of the class. With Q = TP + FP and s = dTP/dQ the
     area below precision is ``s (TP ln(1 + x) + s Q (x - ln(1 + x)))`` from the point (TP, Q), with
     x = dQ/Q. This is the published form, arranged so that nothing cancels in a step that is small
     relative to Q.
     """
-    retrieved, share = col("retrieved"), grown / col("added")
+    retrieved = col("retrieved")
     area = col("slope") * (low * col("log_growth") + share * retrieved * col("curved"))
     # Before the first rows are retrieved, the share is constant.
     first = share * (col("high") - col("low"))
     return library(low).when(retrieved > 0).then(area).otherwise(first) / col("positives")
 
 
-def growth(col: Col) -> Iterator[dict[str, Any]]:
+def growth(col: Col, recall_range: tuple[float, float] | None) -> Iterator[dict[str, Any]]:
     """Yield columns: the relative growth x of the retrieved rows, and what it is computed from.
 
     ``log_growth`` is ``ln(1 + x)``, and ``curved`` is ``x - ln(1 + x)``.
@@ -64,11 +64,14 @@ def growth(col: Col) -> Iterator[dict[str, Any]]:
     gain = col("tp") - col("tp_a")
     added = gain + (col("fp") - col("fp_a"))  # in the difference of two large sums it could vanish
     yield {"added": added, "slope": gain / added}
-    slope, low = col("slope"), col("low")
-    yield {"retrieved": col("tp_a") + col("fp_a") + (low - col("tp_a")) / slope}
+    retrieved, more = col("tp_a") + col("fp_a"), col("added")
+    if recall_range is not None:
+        low, slope = col("low"), col("slope")
+        retrieved, more = retrieved + (low - col("tp_a")) / slope, (col("high") - low) / slope
+    yield {"retrieved": retrieved}
     # Some engines fail where they divide by zero.
-    retrieved = library(low).when(col("retrieved") > 0).then(col("retrieved"))
-    yield {"growth": (col("high") - low) / slope / retrieved}
+    divisor = library(added).when(col("retrieved") > 0).then(col("retrieved"))
+    yield {"growth": more / divisor}
     yield {"log_growth": log1p(col("growth")), "curved": minus_log1p(col("growth"))}
 
 

@@ -93,7 +93,7 @@ def _with_heights(steps: Frame, counted: Counted, spec: AreaSpec) -> Frame:
     if "trapezoid" in spec.methods:
         steps = steps.with_columns(precision_a=grows.then(precision_before(nw.col, spec.start)))
     if "interpolated" in spec.methods:
-        for columns in growth(nw.col):
+        for columns in growth(nw.col, spec.recall_range):
             steps = steps.with_columns(**columns)
     if "envelope" in spec.methods:
         at_step = grows.then(precision(_TP, _FP)).otherwise(-1.0)

@@ -8,8 +8,9 @@ the number of rows that are ever retrieved, the expectation is
 
     (S (N - P) + R (P - 1)) / (N (N - 1))
 
-where nothing cancels. Without ties it is the formula of Bestgen 2015 ("Exact expected average
-precision of the random baseline for system evaluation").
+where nothing cancels. If no rows are tied, S is ``1 + 1/2 + ... + 1/R``, and otherwise it differs
+from that only by the tied rows. Without ties it is the formula of Bestgen 2015 ("Exact expected
+average precision of the random baseline for system evaluation").
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from collections.abc import Sequence
 import polars as pl
 
 from frame_prc._curves.logit_intervals import RANDOM, RANDOM_SHORTFALL, random_areas
-from frame_prc._formulas import exact_sum
+from frame_prc._formulas import exact_sum, harmonic
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.running_sums import retrieved_at_ties
+from frame_prc._ranking.running_sums import retrieved_at_ties, tied_rows
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _SHARES, _RETRIEVED = pl.col("tie_shares"), pl.col("retrieved")
+_UNRETRIEVED = pl.col("unretrieved")
 
 
 def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.LazyFrame:
@@ -37,11 +39,16 @@ def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.
     n = _POSITIVES + _NEGATIVES
     if ranking.rows.columns.weighted:
         return table.with_columns(_defined(_POSITIVES / n, _NEGATIVES / n))
-    shares = _tie_shares(ranking)
+    shares = _tie_shares(ranking) if ranking.carried else _shares_of_tied_rows(ranking)
     keyed = shares if "segment" in on else ranking.segments.with_keys(shares)
     found = random_areas(_POSITIVES, _NEGATIVES, _SHARES, _RETRIEVED)
-    added = left_join(table, keyed, on).with_columns(_defined(*found.values()))
-    return added.drop("tie_shares", "retrieved")
+    joined = left_join(table, keyed, on)
+    if not ranking.carried:
+        joined = joined.with_columns(retrieved=n - _UNRETRIEVED).with_columns(
+            tie_shares=harmonic(_RETRIEVED) + _SHARES
+        )
+    added = joined.with_columns(_defined(*found.values()))
+    return added.drop("tie_shares", "retrieved", "unretrieved", strict=False)
 
 
 def _defined(area: pl.Expr, shortfall: pl.Expr) -> list[pl.Expr]:
@@ -50,10 +57,26 @@ def _defined(area: pl.Expr, shortfall: pl.Expr) -> list[pl.Expr]:
 
 
 def _tie_shares(ranking: Ranking) -> pl.LazyFrame:
-    """Return ``segment, tie_shares, retrieved``: S and R of the formula above."""
+    """Return ``segment, tie_shares, retrieved``: S and R of the formula above, of counts."""
     # No row is retrieved yet where a segment opens, or at the highest bins if they are empty.
     share = pl.when(_RETRIEVED > 0).then(_RETRIEVED.diff() / _RETRIEVED)
     shares = retrieved_at_ties(ranking).with_columns(share=share)
     return shares.group_by("segment").agg(
         tie_shares=exact_sum(pl.col("share")), retrieved=_RETRIEVED.max()
+    )
+
+
+def _shares_of_tied_rows(ranking: Ranking) -> pl.LazyFrame:
+    """Return ``segment, tie_shares, unretrieved``: what ties add to S, below 0, and ``N - R``."""
+    place, begins = pl.col("place"), pl.col("begins")
+    before = pl.when(begins).then(place).forward_fill() - 1
+    is_tied = ~pl.col("opens") & ~_UNRETRIEVED
+    ends = begins.shift(-1, fill_value=True)
+    tied = tied_rows(ranking).with_columns(
+        single=pl.when(is_tied).then(1 / place),
+        share=pl.when(is_tied & ends).then((place - before) / place),
+    )
+    return tied.group_by("segment").agg(
+        tie_shares=exact_sum(pl.col("share")) - exact_sum(pl.col("single")),
+        unretrieved=_UNRETRIEVED.sum().cast(pl.Int64),
     )

@@ -105,6 +105,8 @@ class Estimates:
     def areas(self) -> pl.LazyFrame:
         """Return the table for rows that are independent, with what the last column rests on."""
         table = spreads(self._steps(), self.ranking, self.calibration)
+        if self.by_row is None:
+            table = self.ranking.rows.windowed(table)
         renamed = table.with_columns(
             *sizes(pl.col("positives"), pl.col("negatives")),
             pl.col("step").alias(AVERAGE_PRECISION),

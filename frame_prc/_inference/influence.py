@@ -22,7 +22,7 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, calibrated
-from frame_prc._formulas import above_average, step_area, total
+from frame_prc._formulas import above_average, exact_parts
 from frame_prc._lazy import cached
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import HITS, running
@@ -123,19 +123,17 @@ def _squares(ranking: Ranking) -> list[pl.Expr]:
 def _centred(steps: pl.LazyFrame) -> pl.LazyFrame:
     """Return the influences of rows in classes of given sizes, where negatives are scaled.
 
-    Negatives below all positives are among the losses of the row that opens a segment.
+    The influences of the positives add up to the sum of what each step adds to the area times its
+    share of false positives, and those of the negatives to minus that. Negatives below all
+    positives are among the losses of the row that opens a segment.
     """
-    on_positive, on_negative = pl.col("on_positive"), pl.col("on_negative") * pl.col("scale")
-    centres = [
-        (amount * influence).sum().over("segment") / size
-        for amount, influence, size in (
-            (_GAIN, on_positive, _POSITIVES),
-            (_LOSSES, on_negative, _NEGATIVES),
-        )
-    ]
-    counted = steps.with_columns(losses=_added("unscaled_fp", _NEGATIVES))
-    return counted.with_columns(
-        on_positive=on_positive - centres[0], on_negative=on_negative - centres[1]
+    lost = pl.col("lost")
+    return steps.with_columns(
+        lost=(pl.col("area") * _ERROR).sum().over("segment"),
+        losses=_added("unscaled_fp", _NEGATIVES),
+    ).with_columns(
+        on_positive=pl.col("on_positive") - lost / _POSITIVES,
+        on_negative=pl.col("on_negative") * pl.col("scale") + lost / _NEGATIVES,
     )
 
 
@@ -145,33 +143,47 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
     The row that opens a segment stands for its rows that are never retrieved. A positive among them
     has no precision to add, and a negative does not lower the precision of any step.
     """
-    rate = pl.when(~_OPENS).then(_GAIN / _RETRIEVED)
-    wins, costs = rate * _ERROR, rate * (_TP / _RETRIEVED)
-    area = pl.when(~_OPENS).then(step_area(_GAIN, _TP, _FP, _POSITIVES))
-    step, shortfall, raised, lowered = (
-        pl.col(name) for name in ("step", "shortfall", "raised", "lowered")
-    )
-    precision = pl.when(_OPENS).then(0.0).otherwise(_TP / _RETRIEVED)
-    above = above_average(precision, _ERROR, step, shortfall)
+    precision, rate, share = pl.col("precision"), pl.col("rate"), pl.col("share")
+    retrieved = pl.col("retrieved")
+    step, shortfall = pl.col("step"), pl.col("shortfall")
+    sums = {name: _from_here_on(pl.col(name)) for name in ("raised", "lowered")}
+    above = above_average(precision.fill_null(0.0), _ERROR, step, shortfall)
+    # Each is a column, since Polars computes windows of columns much faster than of expressions.
+    # What is null where a segment opens is so in all that follows.
     # Steps come in ranking order, and windows over a sorted column are faster.
     return (
         steps.with_columns(pl.col("segment").set_sorted())
         .with_columns(
             gain=_added("tp", _POSITIVES),
             losses=_added("fp"),
-            error=pl.when(_OPENS).then(1.0).otherwise(_FP / _RETRIEVED),
+            retrieved=pl.when(~_OPENS).then(_RETRIEVED.cast(pl.Float64)),
         )
+        .with_columns(precision=_TP / retrieved, error=(_FP / retrieved).fill_null(1.0))
+        .with_columns(rate=_GAIN / retrieved, share=_GAIN / _POSITIVES)
         .with_columns(
-            step=total(area).over("segment"),
-            shortfall=total(_GAIN / _POSITIVES * _ERROR).over("segment"),
-            raised=_from_here_on(wins),
-            lowered=_from_here_on(costs),
+            raised=rate * _ERROR,
+            lowered=rate * precision,
+            area=share * precision,
+            lost=share * _ERROR,
         )
+        .with_columns(*_parts("area"), *_parts("lost"))
+        .with_columns(step=_total("area"), shortfall=_total("lost"), **sums)
         .with_columns(
-            on_positive=(above + pl.when(_OPENS).then(0.0).otherwise(raised)) / _POSITIVES,
-            on_negative=pl.when(_OPENS).then(0.0).otherwise(-lowered) / _POSITIVES,
+            on_positive=(above + pl.col("raised").fill_null(0.0)) / _POSITIVES,
+            on_negative=-pl.col("lowered").fill_null(0.0) / _POSITIVES,
         )
     )
+
+
+def _parts(name: str) -> list[pl.Expr]:
+    """Return the parts of a term that add up exactly."""
+    return [part.alias(f"{name}_{i}") for i, part in enumerate(exact_parts(pl.col(name)))]
+
+
+def _total(name: str) -> pl.Expr:
+    """Return the exact sum of the terms of a segment, at most 1, from their parts."""
+    coarse, fine = (pl.col(f"{name}_{i}").sum().over("segment") for i in range(2))
+    return (coarse + fine).clip(upper_bound=1.0)
 
 
 def _from_here_on(amount: pl.Expr) -> pl.Expr:

@@ -139,13 +139,35 @@ def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
 def retrieved_at_ties(ranking: Ranking) -> pl.LazyFrame:
     """Return ``segment, retrieved`` where each segment opens and at the last row of every score.
 
-    ``retrieved`` is null at rows that no threshold reaches. Only for rows that are counted, not
-    weighted; it is faster than :func:`running`.
+    ``retrieved`` is null at rows that no threshold reaches. Only for counts, not for weights; it is
+    faster than :func:`running`.
     """
     key, seen = ranking.key, pl.col("seen").cast(pl.Int64)
     ties = _counts_at(ranking, TIES).with_columns(key.opens())
     retrieved = pl.when(~key.unretrieved()).then(_since_opening(seen, seen))
     found = ties.select(key.segment().set_sorted(), retrieved.alias("retrieved"))
+    return found.filter(pl.col("segment") != key.last_segment)
+
+
+def tied_rows(ranking: Ranking) -> pl.LazyFrame:
+    """Return the rows that share their score, those never retrieved, and those that open segments.
+
+    Only for rows that count as one. They have ``segment, place, begins, opens, unretrieved``: the
+    number of the row in its segment, from 1, and whether it is the first of its score.
+    """
+    key, ends, place = ranking.key, pl.col("ends"), pl.col("seen").cast(pl.Int64)
+    marked = ranking.in_order.with_row_index("seen").with_columns(
+        key.opens(), ends=key.ends_tie(), unretrieved=key.unretrieved()
+    )
+    begins = ends.shift(1, fill_value=True)
+    tied = marked.filter(~(begins & ends) | pl.col("opens") | pl.col("unretrieved"))
+    found = tied.select(
+        key.segment().set_sorted(),
+        "opens",
+        "unretrieved",
+        place=_since_opening(place, place),
+        begins=key.ends_tie().shift(1, fill_value=True),
+    )
     return found.filter(pl.col("segment") != key.last_segment)
 
 
@@ -223,8 +245,25 @@ def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
     if points.only_hits:
         # Positives are last within a tie, so the other rows can be left out before the sum.
         return ranked.filter(key.positive()).with_row_index("found").filter(key.ends_tie())
+    if points.beside_previous:
+        return _steps_of_rows(ranked, key)
     found = key.positive().cast(pl.Int64).cum_sum()
     return points.of(ranked.with_columns(found=found), key, ("found", "seen"))
+
+
+def _steps_of_rows(ranked: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:
+    """Return the sums at scores with positives, and at the score before each, where rows count.
+
+    Of the other rows only the first of each score stays at first, if it is not alone: it tells how
+    many rows are before the score, and positives are last within it.
+    """
+    ends = pl.col("ends")
+    begins = ends.shift(1, fill_value=True)
+    kept = ranked.with_columns(ends=key.ends_tie()).filter(key.positive() | (begins & ~ends))
+    begins = key.ends_tie().shift(1, fill_value=True)
+    seen_a = pl.when(begins).then(pl.col("seen").cast(pl.Int64) - 1).forward_fill()
+    summed = kept.with_columns(found=key.positive().cum_sum(), seen_a=seen_a)
+    return summed.filter(is_hit(key)).with_columns(found_a=pl.col("found").shift(1))
 
 
 def _since_opening(amount: pl.Expr, running_sum: pl.Expr) -> pl.Expr:

@@ -85,7 +85,7 @@ class Scale:
 
     def slot(self, score: pl.Expr) -> pl.Expr:
         """Return the slot of each score, as Int64 or Int128; a null score gets the last."""
-        number = _number(score, self.dtype)
+        number = _number(score, self.dtype, mirrors=self._mirrors)
         if self.grain > 1:
             number = number // integer(self.grain, _raw(self.dtype))
         number = number.cast(self._signed)
@@ -99,8 +99,14 @@ class Scale:
         raw = _raw(self.dtype)
         if raw is None:
             return number.cast(self.dtype, strict=False)
-        bits = _mirrored(number.cast(raw, strict=False) * integer(self.grain, raw), raw)
+        bits = number.cast(raw, strict=False) * integer(self.grain, raw)
+        bits = _mirrored(bits, raw) if self._mirrors else bits
         return bits.reinterpret(dtype=_float(self.dtype)).cast(self.dtype)
+
+    @property
+    def _mirrors(self) -> bool:
+        """Whether a score may be negative, or -0.0, whose bits are mirrored."""
+        return self.lowest <= 0
 
     @property
     def _before(self) -> pl.Expr:
@@ -130,12 +136,13 @@ def integer_bounds(dtype: pl.DataType) -> tuple[int, int]:
     return empty.lower_bound().item(), empty.upper_bound().item()
 
 
-def _number(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+def _number(score: pl.Expr, dtype: pl.DataType, *, mirrors: bool = True) -> pl.Expr:
     """Return integers in the order of the scores: of floats their bits, mirrored if negative."""
     raw = _raw(dtype)
     if raw is None:
         return score
-    return _mirrored(score.cast(_float(dtype)).reinterpret(dtype=raw), raw)
+    bits = score.cast(_float(dtype)).reinterpret(dtype=raw)
+    return _mirrored(bits, raw) if mirrors else bits
 
 
 def _grain(columns: Sequence[pl.Series], dtype: pl.DataType) -> int:

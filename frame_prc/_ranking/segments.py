@@ -15,6 +15,7 @@ from frame_prc._rows.rows import Rows
 _NUMBER = pl.col("segment")
 # Their differences may not fit Int64.
 _WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
+_LOWEST_INT64 = -(2**63)
 
 _FEW_KEYS = 5_000  # so many a set of Python finds in less time than a plan of Polars takes
 
@@ -52,10 +53,13 @@ class KeyRange:
 # Cached, as literals are: on a small frame, making them takes longer than computing.
 @lru_cache(maxsize=256)
 def _number(keys: KeyRange, name: str) -> pl.Expr:
-    above_lowest = pl.col(name).to_physical().cast(keys.integer) - integer(
-        keys.lowest, keys.integer
-    )
-    return (above_lowest.cast(pl.Int64) + 1).fill_null(0)
+    key, first = pl.col(name).to_physical().cast(keys.integer), keys.lowest - 1
+    if keys.dtype not in _WIDE_INTEGERS and first >= _LOWEST_INT64:
+        # One subtraction of a whole column.
+        number = key - integer(first, pl.Int64()) if first else key
+    else:
+        number = (key - integer(keys.lowest, keys.integer)).cast(pl.Int64) + 1
+    return number.fill_null(0)
 
 
 @lru_cache(maxsize=256)

@@ -9,12 +9,7 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import RANDOM, RANDOM_SHORTFALL
-from frame_prc._formulas import minus_log1p
-
-# With this many negatives or more, five terms give a harmonic number to 1e-16.
-_ASYMPTOTIC = 16
-# B_2k / 2k, with the Bernoulli numbers B_2k.
-_BERNOULLI = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
+from frame_prc._formulas import ASYMPTOTIC, BERNOULLI, minus_log1p
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 
@@ -81,15 +76,15 @@ def _with_worst_order(table: pl.LazyFrame) -> pl.LazyFrame:
     the result for 16 more negatives, minus the terms that these add.
     """
     p, n, many = _POSITIVES.cast(pl.Float64), _NEGATIVES.cast(pl.Float64), pl.col("many")
-    total, is_many = many + p, n >= _ASYMPTOTIC
+    total, is_many = many + p, n >= ASYMPTOTIC
     terms = (
         coefficient * (total ** (-2 * k) - many ** (-2 * k))
-        for k, coefficient in enumerate(_BERNOULLI, start=1)
+        for k, coefficient in enumerate(BERNOULLI, start=1)
     )
     steps = 0.5 / total + many / p * sum(terms, pl.lit(0.0))
-    added = sum((1 / ((n + j) * (n + p + j)) for j in range(1, _ASYMPTOTIC + 1)), pl.lit(0.0))
+    added = sum((1 / ((n + j) * (n + p + j)) for j in range(1, ASYMPTOTIC + 1)), pl.lit(0.0))
     area, shortfall = pl.col("order_area"), pl.col("order_shortfall")
-    counted = table.with_columns(many=pl.when(is_many).then(n).otherwise(n + _ASYMPTOTIC))
+    counted = table.with_columns(many=pl.when(is_many).then(n).otherwise(n + ASYMPTOTIC))
     return (
         _with_worst_curve(counted, many, "order")
         .with_columns(steps=steps)

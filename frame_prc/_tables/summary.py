@@ -105,7 +105,7 @@ class Summary(Table):
     def _scorecards(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys and the scorecard of each segment."""
         ranking = _ranking(rows)
-        grown = rows.once(steps(ranking, _METHODS))
+        grown = rows.once(rows.windowed(steps(ranking, _METHODS)))
         areas = _areas_of(grown, ranking)
         for table in (_estimates(grown, ranking), self._calibrated(grown, ranking)):
             areas = segment_join(areas, table)
@@ -162,7 +162,7 @@ def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         weighted=ranking.rows.columns.weighted,
         interpolated_shortfall=total(pl.col("interpolated_shortfall")) + never,
     )
-    return segment_join(areas, _best_step(steps))
+    return segment_join(areas, ranking.rows.windowed(_best_step(steps)))
 
 
 def _best_step(steps: pl.LazyFrame) -> pl.LazyFrame:

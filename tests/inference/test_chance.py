@@ -74,6 +74,16 @@ def test_small_cases(kind, truth, score, wanted):
     assert found == (None if wanted is None else pytest.approx(wanted, rel=1e-15, abs=0))
 
 
+@pytest.mark.parametrize("n", [15, 16, 17, 40, 300])
+@pytest.mark.parametrize("distinct", [1, 7, 1_000])
+def test_tied_rows_count_beside_the_sum_without_ties(n, distinct):
+    df = pl.DataFrame({"truth": [i % 3 == 0 for i in range(n)], "place": range(n)})
+    df = df.with_columns(score=pl.col("place") % distinct, segment=pl.lit("a"))
+    [rows] = segments(df, "segment").values()
+    wanted = float(oracle.random_average_precision(rows))
+    assert random_of(df) == pytest.approx(wanted, rel=1e-14)
+
+
 @pytest.mark.parametrize(
     ("positives", "n", "lift"), [(1, 10, 2.9), (5, 100, 1.8), (50, 1_000, 1.13)]
 )
