@@ -17,8 +17,8 @@ from frame_prc._engines.rows import Counted
 from frame_prc._engines.spark_ranges import (
     beside_ranges,
     only_cut,
+    sent_to_tasks,
     spread,
-    spread_out,
     with_range,
 )
 
@@ -100,7 +100,7 @@ def _running_in_ranges(counted: Counted, *, places: bool) -> Frame:
         negatives_here=nw.col("fp").max().over(*within),
     )
     totals = only_cut(_totals(ranged, within), counted.cuts)
-    above = spread_out(_above(totals, counted), keys)
+    above = sent_to_tasks(_above(totals, counted))
     return _through_segments(beside_ranges(sums, above, keys), counted, places=places)
 
 
