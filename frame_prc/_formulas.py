@@ -170,7 +170,8 @@ def exact_sum(terms: ExprT) -> ExprT:
 
 def exact_parts(terms: ExprT) -> tuple[ExprT, ExprT]:
     """Return terms as two parts; sums of each are exact enough that the order does not matter."""
-    coarse = (terms * _COARSE).floor() / _COARSE
+    # By a power of two a product is as exact as a quotient, which costs Spark a check for zero.
+    coarse = (terms * _COARSE).floor() * (1 / _COARSE)
     return coarse, terms - coarse
 
 

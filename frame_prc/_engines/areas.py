@@ -59,7 +59,8 @@ def auc(
 
 def _steps(counted: Counted, spec: AreaSpec, calibration: Calibration | None) -> Frame:
     """Return a row per score with its step, which ``grows`` if the score has positives."""
-    steps = beside_previous(running_sums(counted, monotone=True), counted)
+    sums = running_sums(counted, monotone=True, places="envelope" in spec.methods)
+    steps = beside_previous(sums, counted)
     if calibration is not None:
         steps = calibrated(steps, counted, calibration)
     grows = RETRIEVED & (_TP > _TP_A)

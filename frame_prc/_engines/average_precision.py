@@ -58,7 +58,7 @@ def _of_segments(
 ) -> Frame:
     counted = cut(counted)
     # For bounds, sums that never fall: the log of a negative growth would be undefined.
-    sums = running_sums(counted, monotone=bounds)
+    sums = running_sums(counted, monotone=bounds, places=False)
     if calibration is not None:
         sums = calibrated(sums, counted, calibration)
     hit = (nw.col("pos") > 0) & RETRIEVED
@@ -66,15 +66,14 @@ def _of_segments(
     if bounds:
         sums = beside_previous(sums, counted)
         terms |= bounds_of_tie(nw.col, weighted=counted.columns.weighted)
-    steps = sums.with_columns(
-        **{name: nw.when(hit).then(term).otherwise(0.0) for name, term in terms.items()}
-    )
+    added_up = {name: nw.when(hit).then(term).otherwise(0.0) for name, term in terms.items()}
+    if counted.engine.in_ranges and calibration is None and not counted.columns.weighted:
+        # The largest running sum is the total too, and spares a window that nothing else needs.
+        added_up["negatives"] = nw.col("fp")
+    steps = sums.with_columns(**added_up)
     added = {name: total(nw.col(name)) for name in terms} | reference_sums(calibration)
     if interval is not None:
         steps, added = with_influence(steps, counted), added | SPREAD
-    if counted.engine.in_ranges and calibration is None and not counted.columns.weighted:
-        # The largest running sum is the total too, and spares a window that nothing else needs.
-        steps = steps.with_columns(negatives=nw.col("fp"))
     totals = by_segment(steps, counted, added)
     has_area = _POSITIVES > 0
     if calibration is not None:

@@ -62,7 +62,8 @@ def with_openings(counted: Counted) -> Frame:
     Those that are points of a curve are marked by ``is_point``.
     """
     held = nw.col("positives") + nw.col("negatives") > 0
-    twice = counted.engine.repeat(running_sums(counted, monotone=True), "copy", 2, where="first")
+    sums = running_sums(counted, monotone=True, places=True)
+    twice = counted.engine.repeat(sums, "copy", 2, where="first")
     opens = nw.col("copy") == 1
     marked = twice.with_columns(opens=opens, is_point=held & (opens | RETRIEVED))
     zero = nw.lit(0, counted.amount)

@@ -158,9 +158,10 @@ def count(
 def ranked(counted: Counted, unchecked: Frame) -> Frame:
     """Return the keys and the score of each row that is ranked; a bad value does not fail here."""
     columns = counted.columns
-    scored = _scored(counted.engine, unchecked, columns)
-    used = scored.filter(_is_usable(columns)) if columns.request.missing == "drop" else scored
-    chosen = used.select(*_key_values(columns, counted.keys), "score")
+    repeated, score = _per_model(counted.engine, unchecked, columns), _score(columns)
+    dropping = columns.request.missing == "drop"
+    used = repeated.filter(_is_usable(columns, score)) if dropping else repeated
+    chosen = used.select(*_key_values(columns, counted.keys), score=score)
     return _in_direction(chosen, counted.score_dtype, columns)
 
 
@@ -203,25 +204,32 @@ def _model(column: Column) -> nw.Expr:
 
 def _models(engine: Engine, source: Frame, columns: Columns, keys: list[str]) -> Frame:
     """Return one row per row and model: its keys, score, amounts, and whether it is dropped."""
-    usable = _is_usable(columns) if columns.request.missing == "drop" else nw.lit(True)
-    zero = nw.lit(0, _amount_dtype(columns))
+    repeated, score = _per_model(engine, source, columns), _score(columns)
+    zero, none = nw.lit(0, _amount_dtype(columns)), nw.lit(0, nw.Int64)
     pos, neg = _amounts(columns, zero)
-    return _scored(engine, source, columns).select(
-        *_key_values(columns, keys),
-        nw.when(usable).then(nw.col("score")).alias("score"),
-        nw.when(usable).then(pos).otherwise(zero).alias("pos"),
-        nw.when(usable).then(neg).otherwise(zero).alias("neg"),
-        nw.when(usable).then(nw.lit(0, nw.Int64)).otherwise(nw.lit(1, nw.Int64)).alias("dropped"),
+    by = _key_values(columns, keys)
+    if columns.request.missing != "drop":
+        return repeated.select(*by, score=score, pos=pos, neg=neg, dropped=none)
+    usable = nw.when(_is_usable(columns, score))
+    return repeated.select(
+        *by,
+        score=usable.then(score),
+        pos=usable.then(pos).otherwise(zero),
+        neg=usable.then(neg).otherwise(zero),
+        dropped=usable.then(none).otherwise(nw.lit(1, nw.Int64)),
     )
 
 
-def _scored(engine: Engine, source: Frame, columns: Columns) -> Frame:
-    """Repeat each row for each model, and add the score that the model gives it."""
+def _per_model(engine: Engine, source: Frame, columns: Columns) -> Frame:
+    """Repeat each row for each model."""
     models = len(columns.request.models)
-    repeated = engine.repeat(source, "place", models) if models > 1 else source
+    return engine.repeat(source, "place", models) if models > 1 else source
+
+
+def _score(columns: Columns) -> nw.Expr:
+    """Return the score that its model gives a row."""
     scores = [without_nan(nw.col(f"score_{i}"), c.dtype) for i, c in enumerate(columns.scores)]
-    score = unsigned_zero(_of_model(scores), common_score_dtype(columns.scores))
-    return repeated.with_columns(score=score)
+    return unsigned_zero(_of_model(scores), common_score_dtype(columns.scores))
 
 
 def _key_values(columns: Columns, keys: list[str]) -> list[nw.Expr]:
@@ -234,10 +242,10 @@ def _key_values(columns: Columns, keys: list[str]) -> list[nw.Expr]:
     return [value.alias(key) for key, value in zip(keys, by or [nw.lit(0)], strict=True)]
 
 
-def _is_usable(columns: Columns) -> nw.Expr:
+def _is_usable(columns: Columns, score: nw.Expr) -> nw.Expr:
     """Return whether nothing is missing in a row with a score."""
     missing = [is_missing(role, c, nw.col(role)) for role, c in columns.classes.items()]
-    missing.append(nw.col("score").is_null())
+    missing.append(score.is_null())
     return ~nw.any_horizontal(*missing, ignore_nulls=False)
 
 
@@ -265,12 +273,9 @@ def _amount_dtype(columns: Columns) -> Any:
 
 def _added_up(rows: Frame, keys: list[str], columns: Columns) -> Frame:
     amount = _amount_dtype(columns)
-    sums = [nw.col(name).sum() for name in ("pos", "neg", "dropped")]
     # DuckDB adds integers in 128 bits; a total beyond Int64 fails here.
-    return (
-        rows.group_by(*keys, "score")
-        .agg(*sums)
-        .with_columns(nw.col("pos", "neg").cast(amount), nw.col("dropped").cast(nw.Int64))
+    return rows.group_by(*keys, "score").agg(
+        nw.col("pos", "neg").sum().cast(amount), nw.col("dropped").sum().cast(nw.Int64)
     )
 
 

@@ -17,8 +17,8 @@ from frame_prc._engines.rows import Counted
 from frame_prc._engines.spark_ranges import (
     beside_ranges,
     only_cut,
+    sent_to_tasks,
     spread,
-    spread_out,
     with_range,
 )
 
@@ -33,7 +33,7 @@ def within_range(counted: Counted) -> list[str]:
     return ["range", *counted.keys] if counted.in_ranges else counted.keys
 
 
-def running_sums(counted: Counted, *, monotone: bool) -> Frame:
+def running_sums(counted: Counted, *, monotone: bool, places: bool) -> Frame:
     """Add running sums and totals to the counts.
 
     DuckDB adds up the floats of each row's sum in a different order: from row to row a sum of
@@ -42,13 +42,15 @@ def running_sums(counted: Counted, *, monotone: bool) -> Frame:
     Returns
     -------
     LazyFrame
-        Also ``tp``, ``fp``, ``positives``, ``negatives``, ``first`` (the highest score of its
-        segment), ``next_hits`` (whether there are positives at the next score below; null where
-        there is no such score), and ``place``, which ascends while scores descend, within a range.
+        Also ``tp``, ``fp``, ``positives`` and ``negatives``. With ``places`` also ``first`` (the
+        highest score of its segment), ``next_hits`` (whether there are positives at the next score
+        below; null where there is no such score), and ``place``, which ascends while scores
+        descend, within a range. Spark would leave them out of its plan if nothing reads them, but
+        it takes time to write them down.
     """
     if counted.in_ranges:
-        return _running_in_ranges(counted)
-    sums = _summed(counted.frame, counted)
+        return _running_in_ranges(counted, places=places)
+    sums = _summed(counted.frame, counted, places=places)
     tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
     rising = {"tp": tp, "fp": fp} if monotone and counted.columns.weighted else {}
     highest = {
@@ -60,7 +62,7 @@ def running_sums(counted: Counted, *, monotone: bool) -> Frame:
         **highest,
         positives=tp.max().over(*counted.keys),
         negatives=fp.max().over(*counted.keys),
-        first=nw.col("place") == 1,
+        **({"first": nw.col("place") == 1} if places else {}),
     )
 
 
@@ -69,40 +71,46 @@ def _where_it_grows(running_sum: str, amount: str) -> nw.Expr:
     return nw.when(nw.col(amount) > 0).then(nw.col(running_sum)).otherwise(0)
 
 
-def _summed(frame: Frame, counted: Counted) -> Frame:
+def _summed(frame: Frame, counted: Counted, *, places: bool) -> Frame:
     """Add running sums from the highest score down; a null score comes last."""
     within = within_range(counted)
-    ready = frame.with_columns(
-        one=nw.lit(1, nw.Int64), hits=nw.when(RETRIEVED).then(nw.col("pos") > 0)
-    )
 
     def sum_down(name: str, dtype: Any) -> nw.Expr:
         return nw.col(name).cum_sum(reverse=True).over(*within, order_by="score").cast(dtype)
 
+    sums = {"tp": sum_down("pos", counted.amount), "fp": sum_down("neg", counted.amount)}
+    if not places:
+        return frame.with_columns(**sums)
+    ready = frame.with_columns(
+        one=nw.lit(1, nw.Int64), hits=nw.when(RETRIEVED).then(nw.col("pos") > 0)
+    )
     return ready.with_columns(
-        tp=sum_down("pos", counted.amount),
-        fp=sum_down("neg", counted.amount),
+        **sums,
         place=sum_down("one", nw.Int64),
         next_hits=nw.col("hits").shift(1).over(*within, order_by="score"),
     )
 
 
-def _running_in_ranges(counted: Counted) -> Frame:
+def _running_in_ranges(counted: Counted, *, places: bool) -> Frame:
     keys, within = counted.keys, within_range(counted)
     found = with_range(counted.frame, counted.cuts, keys)
     ranged = spread(found.select(*within, "score", "pos", "neg", "dropped"), keys)
-    sums = _summed(ranged, counted).with_columns(
+    sums = _summed(ranged, counted, places=places).with_columns(
         positives_here=nw.col("tp").max().over(*within),
         negatives_here=nw.col("fp").max().over(*within),
     )
     totals = only_cut(_totals(ranged, within), counted.cuts)
-    above = spread_out(_above(totals, counted), keys)
-    return _through_segments(beside_ranges(sums, above, keys), counted)
+    above = sent_to_tasks(_above(totals, counted))
+    return _through_segments(beside_ranges(sums, above, keys), counted, places=places)
 
 
-def _through_segments(joined: Frame, counted: Counted) -> Frame:
+def _through_segments(joined: Frame, counted: Counted, *, places: bool) -> Frame:
     """Add the totals of the ranges above, which are null in a segment that is not cut."""
     whole = nw.col("highest").is_null()
+    of_places = {
+        "first": (nw.col("place") == 1) & (whole | (nw.col("range") == nw.col("highest"))),
+        "next_hits": nw.coalesce("next_hits", "hits_below"),
+    }
     return joined.with_columns(
         tp=_through_ranges("tp", "positives_here", counted),
         fp=_through_ranges("fp", "negatives_here", counted),
@@ -110,8 +118,7 @@ def _through_segments(joined: Frame, counted: Counted) -> Frame:
         fp_above=nw.col("fp_above").fill_null(0),
         positives=nw.coalesce("positives", "positives_here"),
         negatives=nw.coalesce("negatives", "negatives_here"),
-        first=(nw.col("place") == 1) & (whole | (nw.col("range") == nw.col("highest"))),
-        next_hits=nw.coalesce("next_hits", "hits_below"),
+        **(of_places if places else {}),
         # Equal to itself: a verb that reads it makes the totals read it too (see ``_totals``).
         dropped=nw.min_horizontal("dropped", "dropped_here"),
     )

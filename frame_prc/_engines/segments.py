@@ -19,16 +19,13 @@ def by_segment(sums: Frame, counted: Counted, aggregates: Mapping[str, nw.Expr])
     """Return a row per segment: its totals, the rows that were dropped, and other aggregates."""
     columns = [
         # As in the curve, to the last digit; 0 without rows.
-        *(nw.col(name).max().fill_null(0) for name in ("positives", "negatives")),
-        nw.col("dropped").sum().alias(*DROPPED),
+        nw.col("positives", "negatives").max().fill_null(0).cast(counted.amount),
+        nw.col("dropped").sum().cast(nw.Int64).alias(*DROPPED),
         *(value.alias(name) for name, value in aggregates.items()),
     ]
     # Without keys the result has one row, even if the frame has none.
     keyed = counted.columns.result_keys
-    totals = sums.group_by(*counted.keys).agg(*columns) if keyed else sums.select(*columns)
-    return totals.with_columns(
-        nw.col("positives", "negatives").cast(counted.amount), nw.col(*DROPPED).cast(nw.Int64)
-    )
+    return sums.group_by(*counted.keys).agg(*columns) if keyed else sums.select(*columns)
 
 
 def several_rows(table: Frame, counted: Counted, rows: Sequence[Mapping[str, nw.Expr]]) -> Frame:

@@ -30,8 +30,8 @@ _RANGES = 256
 # are cut: those of about 262,144 scores or more.
 _SAMPLED = 256
 _FEWEST_SAMPLED = 4 * _RANGES
-# Samples are so few that the usual number of partitions would take longer than what is in them.
-_TASKS = 8
+# Samples are so few that more partitions would take longer than what is in them.
+_TASKS = 2
 # A score's range is found among four parts, then among four parts of that, and so on.
 _PARTS = 4
 
@@ -72,9 +72,8 @@ def score_cuts(rows: Frame, keys: Sequence[str]) -> Any:
         .repartition(_TASKS, "base")
         .groupBy("base", *keys)
         .agg({"score": "collect_set"})
-        .toDF("base", *keys, "scores")
-        .filter(f"size(scores) >= {_FEWEST_SAMPLED}")
-        .selectExpr("base", "sort_array(scores) AS scores")
+        .filter(f"size(`collect_set(score)`) >= {_FEWEST_SAMPLED}")
+        .selectExpr("base", "sort_array(`collect_set(score)`) AS scores")
         .selectExpr(
             "base", f"transform(sequence(1, {_RANGES - 1}), place -> scores[{place}]) AS cuts"
         )
@@ -124,9 +123,14 @@ def _placed_by(native: Any, keys: Sequence[str]) -> list[str]:
 
 
 def spread(ranged: Frame, keys: Sequence[str]) -> Frame:
-    """Distribute the ranges over the partitions, once for all that reads them."""
+    """Distribute the ranges over the partitions, once for all that reads them.
+
+    Without a number Spark would merge partitions until each has 64 MB, or there are as many as
+    cores. Scores compress so well that this may be most of a segment again.
+    """
     native = ranged.to_native()
-    result: Frame = nw.from_native(native.repartition(*_placed_by(native, keys)))
+    number = _partitions(native.sparkSession)
+    result: Frame = nw.from_native(native.repartition(number, *_placed_by(native, keys)))
     return result
 
 
@@ -151,22 +155,22 @@ def beside_ranges(ranged: Frame, totals: Frame, keys: Sequence[str]) -> Frame:
     right = totals.to_native().withColumnsRenamed(names)
     same = " AND ".join(f"{key} <=> {names[key]}" for key in keys)
     if _placed_by(left, keys) == ["range"]:
-        # Never less, as they are equal; but so Spark does not distribute and sort by the keys too.
+        # Never less, as they are equal; but so Spark looks up, distributes or sorts by this alone.
         same = f"({same} OR range < totals_range)"
     on = functions.expr(f"range = totals_range AND {same}")
     result: Frame = nw.from_native(left.join(right, on, "left").drop(*names.values()))
     return result
 
 
-def spread_out(totals: Frame, keys: Sequence[str]) -> Frame:
-    """Distribute totals as the ranges are, to be joined with them by merging.
+def sent_to_tasks(totals: Frame) -> Frame:
+    """Let Spark send the totals of ranges to each task, which takes no shuffle and no sort.
 
-    Otherwise Spark would merge the partitions of ranges until each has 64 MB, or there are as many
-    as cores. Scores compress so well that this may be most of a segment again.
+    A plan that does not adapt counts all that comes before as part of the sending, which must end
+    within five minutes: there it joins by merging.
     """
-    frame = totals.to_native()
-    placed = frame.repartition(_partitions(frame.sparkSession), *_placed_by(frame, keys))
-    result: Frame = nw.from_native(placed.hint("merge"))
+    native = totals.to_native()
+    adapts = native.sparkSession.conf.get("spark.sql.adaptive.enabled").lower() == "true"
+    result: Frame = nw.from_native(native.hint("broadcast" if adapts else "merge"))
     return result
 
 

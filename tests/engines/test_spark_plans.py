@@ -44,14 +44,14 @@ def skewed(giant: float) -> pl.DataFrame:
 
 
 @contextmanager
-def partitions(number: int) -> Iterator[None]:
+def setting(name: str, value: str) -> Iterator[None]:
     conf = engine_kinds.spark_session().conf
-    before = conf.get("spark.sql.shuffle.partitions")
-    conf.set("spark.sql.shuffle.partitions", str(number))
+    before = conf.get(name)
+    conf.set(name, value)
     try:
         yield
     finally:
-        conf.set("spark.sql.shuffle.partitions", before)
+        conf.set(name, before)
 
 
 def stages() -> set[int]:
@@ -136,6 +136,19 @@ def plan(table: Any) -> str:
 
 
 @pytest.mark.usefixtures("ranges")
+def test_totals_are_only_sent_to_tasks_by_a_plan_that_adapts():
+    # Any other plan would have to reach them within the five minutes that Spark gives a broadcast.
+    kind, df = engine_kinds.spark_kind(), skewed(0.8)
+    frame = kind.make(df)
+    assert "SortMergeJoin" not in plan(frame_prc.average_precision(frame, "truth", "score"))
+    with setting("spark.sql.adaptive.enabled", "false"):
+        table = frame_prc.average_precision(frame, "truth", "score")
+        assert "SortMergeJoin" in plan(table)
+        result = kind.rows(table)
+    assert_frame_equal(result, frame_prc.average_precision(df, "truth", "score"), rel_tol=1e-12)
+
+
+@pytest.mark.usefixtures("ranges")
 def test_cuts_of_other_rows_change_nothing(monkeypatch):
     # As if the source had changed after the call.
     ranges = optional.require_module("frame_prc._engines.spark_ranges")
@@ -186,7 +199,7 @@ def test_a_stream_is_refused_by_spark_at_the_action():
 def test_only_a_large_segment_is_spread_over_tasks(giant):
     kind = engine_kinds.spark_kind()
     functions = optional.require_module("pyspark.sql.functions")
-    with partitions(PARTITIONS):
+    with setting("spark.sql.shuffle.partitions", str(PARTITIONS)):
         curve = frame_prc.curve(
             kind.make(skewed(giant)), "truth", "score", by="segment", start=None
         )

@@ -31,13 +31,13 @@ FROM (
       WHEN isNull(
         COALESCE(
           SUM(
-            CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) AS Nullable(Float64)) / CAST(1099511627776.0 AS Nullable(Float64))
+            CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) * CAST(9.094947017729282e-13 AS Nullable(Float64))
           ),
           0
         ) + COALESCE(
           SUM(
             "t6"."area" - (
-              CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) AS Nullable(Float64)) / CAST(1099511627776.0 AS Nullable(Float64))
+              CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) * CAST(9.094947017729282e-13 AS Nullable(Float64))
             )
           ),
           0
@@ -47,13 +47,13 @@ FROM (
       ELSE LEAST(
         COALESCE(
           SUM(
-            CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) AS Nullable(Float64)) / CAST(1099511627776.0 AS Nullable(Float64))
+            CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) * CAST(9.094947017729282e-13 AS Nullable(Float64))
           ),
           0
         ) + COALESCE(
           SUM(
             "t6"."area" - (
-              CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) AS Nullable(Float64)) / CAST(1099511627776.0 AS Nullable(Float64))
+              CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS Nullable(Float64))) AS Nullable(Int64)) * CAST(9.094947017729282e-13 AS Nullable(Float64))
             )
           ),
           0
@@ -68,15 +68,10 @@ FROM (
       "t5"."pos" AS "pos",
       "t5"."neg" AS "neg",
       "t5"."dropped" AS "dropped",
-      "t5"."one" AS "one",
-      "t5"."hits" AS "hits",
       "t5"."tp" AS "tp",
       "t5"."fp" AS "fp",
-      "t5"."place" AS "place",
-      "t5"."next_hits" AS "next_hits",
       "t5"."positives" AS "positives",
       "t5"."negatives" AS "negatives",
-      "t5"."first" AS "first",
       CASE
         WHEN (
           "t5"."pos" > 0
@@ -97,12 +92,8 @@ FROM (
         "t4"."pos" AS "pos",
         "t4"."neg" AS "neg",
         "t4"."dropped" AS "dropped",
-        "t4"."one" AS "one",
-        "t4"."hits" AS "hits",
         "t4"."tp" AS "tp",
         "t4"."fp" AS "fp",
-        "t4"."place" AS "place",
-        "t4"."next_hits" AS "next_hits",
         CAST(MAX(CASE WHEN "t4"."pos" > 0 THEN "t4"."tp" ELSE 0 END) OVER (
           PARTITION BY "t4"."key_0"
           ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
@@ -110,8 +101,7 @@ FROM (
         CAST(MAX(CASE WHEN "t4"."neg" > 0 THEN "t4"."fp" ELSE 0 END) OVER (
           PARTITION BY "t4"."key_0"
           ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-        ) AS Nullable(Int64)) AS "negatives",
-        "t4"."place" = 1 AS "first"
+        ) AS Nullable(Int64)) AS "negatives"
       FROM (
         SELECT
           "t3"."key_0" AS "key_0",
@@ -119,8 +109,6 @@ FROM (
           "t3"."pos" AS "pos",
           "t3"."neg" AS "neg",
           "t3"."dropped" AS "dropped",
-          "t3"."one" AS "one",
-          "t3"."hits" AS "hits",
           CASE
             WHEN isNotNull("t3"."pos")
             THEN CAST(SUM("t3"."pos") OVER (
@@ -138,32 +126,10 @@ FROM (
               ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
             ) AS Nullable(Int64))
             ELSE NULL
-          END AS "fp",
-          CASE
-            WHEN isNotNull("t3"."one")
-            THEN CAST(SUM("t3"."one") OVER (
-              PARTITION BY "t3"."key_0"
-              ORDER BY "t3"."score" DESC
-              ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-            ) AS Nullable(Int64))
-            ELSE NULL
-          END AS "place",
-          lagInFrame("t3"."hits", 1) OVER (
-            PARTITION BY "t3"."key_0"
-            ORDER BY "t3"."score" ASC NULLS FIRST
-            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-          ) AS "next_hits"
+          END AS "fp"
         FROM (
           SELECT
-            "t2"."key_0" AS "key_0",
-            "t2"."score" AS "score",
-            "t2"."pos" AS "pos",
-            "t2"."neg" AS "neg",
-            "t2"."dropped" AS "dropped",
-            1 AS "one",
-            CASE WHEN NOT (
-              isNull("t2"."score")
-            ) THEN "t2"."pos" > 0 ELSE NULL END AS "hits"
+            *
           FROM (
             SELECT
               "t1"."key_0" AS "key_0",

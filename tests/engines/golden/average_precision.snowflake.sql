@@ -31,13 +31,13 @@ FROM (
       WHEN (
         COALESCE(
           SUM(
-            CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS DOUBLE)) AS BIGINT) AS DOUBLE) / CAST(1099511627776.0 AS DOUBLE)
+            CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS DOUBLE)) AS BIGINT) * CAST(9.094947017729282e-13 AS DOUBLE)
           ),
           0
         ) + COALESCE(
           SUM(
             "t6"."area" - (
-              CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS DOUBLE)) AS BIGINT) AS DOUBLE) / CAST(1099511627776.0 AS DOUBLE)
+              CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS DOUBLE)) AS BIGINT) * CAST(9.094947017729282e-13 AS DOUBLE)
             )
           ),
           0
@@ -47,13 +47,13 @@ FROM (
       ELSE LEAST(
         COALESCE(
           SUM(
-            CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS DOUBLE)) AS BIGINT) AS DOUBLE) / CAST(1099511627776.0 AS DOUBLE)
+            CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS DOUBLE)) AS BIGINT) * CAST(9.094947017729282e-13 AS DOUBLE)
           ),
           0
         ) + COALESCE(
           SUM(
             "t6"."area" - (
-              CAST(CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS DOUBLE)) AS BIGINT) AS DOUBLE) / CAST(1099511627776.0 AS DOUBLE)
+              CAST(FLOOR("t6"."area" * CAST(1099511627776.0 AS DOUBLE)) AS BIGINT) * CAST(9.094947017729282e-13 AS DOUBLE)
             )
           ),
           0
@@ -68,15 +68,10 @@ FROM (
       "t5"."pos",
       "t5"."neg",
       "t5"."dropped",
-      "t5"."one",
-      "t5"."hits",
       "t5"."tp",
       "t5"."fp",
-      "t5"."place",
-      "t5"."next_hits",
       "t5"."positives",
       "t5"."negatives",
-      "t5"."first",
       CASE
         WHEN (
           "t5"."pos" > 0
@@ -97,12 +92,8 @@ FROM (
         "t4"."pos",
         "t4"."neg",
         "t4"."dropped",
-        "t4"."one",
-        "t4"."hits",
         "t4"."tp",
         "t4"."fp",
-        "t4"."place",
-        "t4"."next_hits",
         CAST(MAX(CASE WHEN "t4"."pos" > 0 THEN "t4"."tp" ELSE 0 END) OVER (
           PARTITION BY "t4"."key_0"
           ORDER BY NULL ASC
@@ -112,8 +103,7 @@ FROM (
           PARTITION BY "t4"."key_0"
           ORDER BY NULL ASC
           ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-        ) AS BIGINT) AS "negatives",
-        "t4"."place" = 1 AS "first"
+        ) AS BIGINT) AS "negatives"
       FROM (
         SELECT
           "t3"."key_0",
@@ -121,8 +111,6 @@ FROM (
           "t3"."pos",
           "t3"."neg",
           "t3"."dropped",
-          "t3"."one",
-          "t3"."hits",
           CASE
             WHEN "t3"."pos" IS NOT NULL
             THEN CAST(SUM("t3"."pos") OVER (
@@ -140,28 +128,10 @@ FROM (
               ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
             ) AS BIGINT)
             ELSE NULL
-          END AS "fp",
-          CASE
-            WHEN "t3"."one" IS NOT NULL
-            THEN CAST(SUM("t3"."one") OVER (
-              PARTITION BY "t3"."key_0"
-              ORDER BY "t3"."score" DESC NULLS LAST
-              ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-            ) AS BIGINT)
-            ELSE NULL
-          END AS "place",
-          LAG("t3"."hits", 1) OVER (PARTITION BY "t3"."key_0" ORDER BY "t3"."score" ASC NULLS FIRST) AS "next_hits"
+          END AS "fp"
         FROM (
           SELECT
-            "t2"."key_0",
-            "t2"."score",
-            "t2"."pos",
-            "t2"."neg",
-            "t2"."dropped",
-            1 AS "one",
-            CASE WHEN NOT (
-              "t2"."score" IS NULL
-            ) THEN "t2"."pos" > 0 ELSE NULL END AS "hits"
+            *
           FROM (
             SELECT
               "t1"."key_0",
