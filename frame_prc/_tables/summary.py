@@ -32,7 +32,7 @@ from frame_prc._inference.sampled import (
     with_limits,
     with_std_error,
 )
-from frame_prc._lazy import aggregated, cached, left_join, segment_join
+from frame_prc._lazy import aggregated, left_join, segment_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Interval, Method, SegmentsAre
 from frame_prc._rows.rows import DROPPED, Rows
@@ -79,7 +79,7 @@ class Summary(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the scorecards."""
         segments = self._scorecards(rows)
-        return self._with_overall(cached(segments), rows) if self.overall else segments
+        return self._with_overall(rows.once(segments), rows) if self.overall else segments
 
     def _with_overall(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Add a scorecard of all rows and one of the mean of segments, for each model."""
@@ -115,7 +115,7 @@ class Summary(Table):
         table = with_interval(measured, self.interval, calibrated=True)
         # Without working columns, whose dtypes vary between rankings.
         columns = (*rows.keys, *_SCORECARD, "shortfall", "n_effective")
-        return rows.once(ranking.segments.with_keys(table).select(columns))
+        return ranking.segments.with_keys(table).select(columns)
 
     def _calibrated(self, grown: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Return the calibrated average precision of each segment, with its interval."""
