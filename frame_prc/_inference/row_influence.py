@@ -49,7 +49,8 @@ class RowInfluence:
     @cached_property
     def steps(self) -> pl.LazyFrame:
         """The influence at each score."""
-        return self.ranking.rows.once(influences(self.ranking, self.calibration))
+        rows = self.ranking.rows
+        return rows.once(rows.windowed(influences(self.ranking, self.calibration)))
 
     def in_ranking_order(self, place: int) -> pl.LazyFrame:
         """Return the number, the class, the segment and the influence of each row that counts.
@@ -151,8 +152,9 @@ def cluster_sums(
     segment = pl.col(*segments)
     cell = segment * clusters.size + clusters.number("cluster")
     cells = frame.group_by(cell=cell).agg(totals)
-    numbered = cells.with_columns(segment=pl.col("cell") % clusters.size)
-    return numbered.select(
+    # A range reads the number of a key from a column of this name.
+    ranged = cells.with_columns(segment=pl.col("cell") % clusters.size)
+    return ranged.select(
         (pl.col("cell") // clusters.size).alias(*segments),
         clusters.key("cluster"),
         *sums,
