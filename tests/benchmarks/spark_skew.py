@@ -9,7 +9,7 @@ With ``windows`` for ``engines`` it makes 2 million rows in 1,000 segments, once
 80 % of them in the first, and takes turns with a plan of two windows per segment, as anybody would
 write it. Each turn plans anew. It prints the processor time of tasks and the time that passed, how
 often the source was read, all with the call, and the largest share of the giant segment that any
-task sorts.
+task sorts; and the time of MLlib's evaluator, which has one number for all rows.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import numpy as np
 import polars as pl
 from polars.testing import assert_frame_equal
 from py4j.protocol import Py4JJavaError
+from pyspark.ml.evaluation import BinaryClassificationEvaluator
 from pyspark.sql import DataFrame, SparkSession, Window, functions
 
 import frame_prc
@@ -129,6 +130,7 @@ def windows(folder: Path) -> None:
         ]
         grouped = pl.DataFrame(seconds).group_by("plan", maintain_order=True)
         print(name, grouped.agg(pl.all().min()), grouped.agg(pl.all().median()), flush=True)
+        print(f"MLlib, all rows as one segment: {evaluator_seconds(frame):.1f} s", flush=True)
     print(f"most of the giant in one sorting task: {largest_share(frame):.1%}")
 
 
@@ -154,6 +156,15 @@ def two_windows(frame: DataFrame) -> DataFrame:
     )
     area = functions.expr("sum(pos / positives * tp / (tp + fp)) AS average_precision")
     return sums.groupBy("segment").agg(area)
+
+
+def evaluator_seconds(frame: DataFrame) -> float:
+    """Return how long MLlib's evaluator takes for one area of all rows, without bins."""
+    started = perf_counter()
+    labelled = frame.selectExpr("score", "CAST(truth AS DOUBLE) AS label")
+    names = {"rawPredictionCol": "score", "labelCol": "label", "metricName": "areaUnderPR"}
+    BinaryClassificationEvaluator(**names, numBins=0).evaluate(labelled)
+    return perf_counter() - started
 
 
 def timed(
