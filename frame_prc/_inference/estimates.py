@@ -78,7 +78,7 @@ class Estimates:
         assert self.by_row is not None  # noqa: S101 - for the type checker
         frame = with_influences(self.ranking.rows, [self.by_row])
         named = frame.rename({"segment_0": "segment", "influence_0": "influence"})
-        return cached(cluster_sums(named, ["segment"], ["influence"], self.ranking.rows))
+        return cached(cluster_sums(named, ["segment"], ["influence"], self.ranking))
 
     def table(self) -> pl.LazyFrame:
         """Return a row per segment, in the order of their numbers.

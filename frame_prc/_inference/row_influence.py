@@ -21,7 +21,7 @@ from frame_prc._ranking.segments import KeyRange, range_of
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import Rows
 
-_MOST_CLUSTERS = 2**31  # so that the number of a cluster and that of its segment fit Int64
+_MOST_CELLS = 2**62  # so that the number of a cluster and that of its segment fit Int64
 
 
 def numbered(rows: Rows) -> Rows:
@@ -141,11 +141,11 @@ def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
 
 
 def cluster_sums(
-    frame: pl.LazyFrame, segments: Sequence[str], sums: Sequence[str], rows: Rows
+    frame: pl.LazyFrame, segments: Sequence[str], sums: Sequence[str], ranking: Ranking
 ) -> pl.LazyFrame:
     """Return sums, and the weight of the positives, of the rows of each cluster and segment."""
     totals = pl.col(*sums, "pos").sum()
-    clusters = _cluster_range(rows)
+    clusters = _cluster_range(ranking)
     if clusters is None or len(segments) > 1:
         return frame.group_by(*segments, "cluster").agg(totals)
     # Grouping by one integer takes Polars two thirds of the time that two columns take.
@@ -162,13 +162,16 @@ def cluster_sums(
     )
 
 
-def _cluster_range(rows: Rows) -> KeyRange | None:
-    """Return the range of the clusters, if they are integers underneath and many in memory."""
+def _cluster_range(ranking: Ranking) -> KeyRange | None:
+    """Return the range of many clusters in memory, if one integer can tell them and segments."""
+    rows = ranking.rows
     column = rows.columns.cluster
     if column is None or rows.values is None or not rows.many_in_memory:
         return None
     found = range_of(column.dtype, rows.values["cluster"])
-    return found if found is not None and found.size < _MOST_CLUSTERS else None
+    # Segments may be numbered by their keys, whose range may be wide.
+    is_narrow = found is not None and found.size * (ranking.segments.count + 1) < _MOST_CELLS
+    return found if is_narrow else None
 
 
 def effective(amount: str) -> pl.Expr:

@@ -70,11 +70,11 @@ def sorted_alone(
 ) -> tuple[RankKey, pl.DataFrame] | None:
     """Return sorted keys of rows with a ``segment`` and a ``score``, and how to read them.
 
-    There are none if different scores come together, or scores seem to repeat.
+    There are none if there is no room, different scores come together, or scores seem to repeat.
     """
-    if repeats_scores(rows):
-        return None
     narrow = key.narrower()
+    if narrow is None or repeats_scores(rows):
+        return None
     keys = frame.select(rank_key(narrow, rows))
     ordered = sorted_keys(pl.concat([keys, *extra_rows(segments, narrow)]))
     ties = ordered.lazy().filter(~narrow.ends_tie()).select(narrow.tie()).collect()
@@ -126,7 +126,7 @@ def _with_room_for_rows(key: RankKey, segments: Segments, rows: Rows) -> RankKey
     room = 64 - numbered.bits + numbered.scale.bits
     # Of fewer bits, too many scores of a segment would share a slot.
     fewest = most.bit_length() - segments.count.bit_length()
-    return numbered.narrower() if room > max(fewest, 2) else None
+    return numbered.narrower() if room > fewest else None
 
 
 def _numbered(

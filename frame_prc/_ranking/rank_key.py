@@ -28,6 +28,7 @@ from frame_prc._ranking.scale import Scale, integer
 
 _KEY = pl.col("rank_key")
 _FEW_BITS = 33
+_FEWEST_BITS = 8  # of a slot; it needs two, for the first and the last one
 _UINT64, _INT128 = 64, 126  # how many bits a key may have
 _INT64 = 62  # and how many a score and its class
 ROW_BITS = 32  # of the number of a row, a UInt32
@@ -64,10 +65,13 @@ class RankKey:
         """The narrowest dtype that holds segment, slot and class."""
         return pl.UInt64 if self.bits <= _UINT64 and self.scale.bits < _INT64 else pl.Int128
 
-    def narrower(self) -> RankKey:
-        """Return a key of 64 bits, on whose scale close scores may share a slot."""
+    def narrower(self) -> RankKey | None:
+        """Return a key of 64 bits, on whose scale close scores may share a slot, if there is room.
+
+        Numbers of segments from a wide range of keys leave none.
+        """
         bits = min(_UINT64 - self.bits + self.scale.bits, _INT64 - 1)
-        return replace(self, scale=self.scale.coarser(bits))
+        return replace(self, scale=self.scale.coarser(bits)) if bits >= _FEWEST_BITS else None
 
     def pack(self, segment: pl.Expr, slot: pl.Expr, positive: pl.Expr) -> pl.Expr:
         """Return the rank key of each row, of row 0 where keys hold the number of the row."""

@@ -56,7 +56,7 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     names = [f"influence_{i}" for i in range(len(models))]
     frame = with_influences(rows, models)
     if rows.columns.cluster is not None:
-        frame = cluster_sums(frame, ["segment_0"], names, rows)
+        frame = cluster_sums(frame, ["segment_0"], names, models[0].ranking)
     variances = _variances([pl.col(name) for name in names], comparison.pairs)
     return frame.group_by(segment="segment_0").agg(**variances, n_effective=effective("pos"))
 

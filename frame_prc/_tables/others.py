@@ -113,9 +113,9 @@ def _shared(rows: Rows, segments: Estimates, whole: Estimates) -> pl.LazyFrame:
     frame = with_influences(rows, [one.by_row for one in (segments, whole) if one.by_row])
     if rows.columns.cluster is not None:
         numbers = ["segment_0", "segment_1"]
-        frame = cluster_sums(frame, numbers, ["influence_0", "influence_1"], rows).with_columns(
-            overall.sum().over("segment_1", "cluster")
-        )
+        frame = cluster_sums(
+            frame, numbers, ["influence_0", "influence_1"], segments.ranking
+        ).with_columns(overall.sum().over("segment_1", "cluster"))
     return frame.group_by(segment="segment_0").agg(
         near=((own - overall) ** 2).sum(),
         alone=(own**2).sum(),

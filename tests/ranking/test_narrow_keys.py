@@ -274,3 +274,39 @@ def test_numbered_rows_of_close_scores_are_compared_as_lazy_ones(rows, weight, c
         found = frame_prc.compare(frame, "truth", models, **asked)
     expected = frame_prc.compare(frame.lazy(), "truth", models, **asked).collect()
     assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-15)
+
+
+# --- keys from a wide range, by which segments are numbered ------------------------------------
+
+
+@pytest.mark.parametrize("spacing", [2**power for power in (20, 54, 58, 61, 62)])
+@pytest.mark.parametrize(
+    "asked", [{}, {"ci": 0.95}, {"ci": 0.95, "cluster": "user"}, {"weight": "weight"}], ids=str
+)
+def test_a_wide_range_of_keys_leaves_fewer_bits_and_changes_nothing(spacing, asked):
+    row = pl.int_range(400, dtype=pl.Int64)
+    rows = pl.select(
+        truth=row % 3 == 0,
+        score=(row.hash(seed=1) % 2**52).cast(pl.Float64) / 2**52,
+        key=row % 2 * spacing,
+        user=row // 4 * 10**6,
+        weight=1.0 + row % 5,
+    )
+    found = frame_prc.average_precision(rows, "truth", "score", by="key", **asked)
+    expected = frame_prc.average_precision(rows.lazy(), "truth", "score", by="key", **asked)
+    assert_frame_equal(found, expected.collect(), rel_tol=1e-12)
+
+
+def test_clusters_beside_a_wide_range_of_keys_are_compared_as_lazy_ones():
+    row = pl.int_range(400, dtype=pl.Int64)
+    rows = pl.select(
+        truth=row % 3 == 0,
+        score=(row * 7 % 401).cast(pl.Float32),
+        other=(row * 11 % 401).cast(pl.Float32),
+        key=row % 2 * 2**61,
+        user=row // 4,
+    )
+    asked = {"by": "key", "cluster": "user"}
+    found = frame_prc.compare(rows, "truth", ["score", "other"], **asked)
+    expected = frame_prc.compare(rows.lazy(), "truth", ["score", "other"], **asked).collect()
+    assert_frame_equal(found, expected, rel_tol=1e-9)
