@@ -66,8 +66,10 @@ def gathered(rows: pl.LazyFrame, place: str, table: pl.LazyFrame, *, at_once: bo
     ``at_once`` computes both now: in a plan the table would have to be as long as the rows.
     """
     if not at_once:
-        names = table.collect_schema().names()
-        return beside([rows, table]).with_columns(pl.col(names).gather(place))
+        names, is_row = table.collect_schema().names(), pl.lit(value=True).alias("\0is_row")
+        both = beside([rows.with_columns(is_row), table]).with_columns(pl.col(names).gather(place))
+        # A table with more rows made the others longer.
+        return both.filter(pl.col("\0is_row").is_not_null()).drop("\0is_row")
     found, values = rows.collect(), table.collect().rechunk()
     return found.hstack(values.select(pl.all().gather(found[place]))).lazy()
 

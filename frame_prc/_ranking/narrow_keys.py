@@ -191,5 +191,6 @@ def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) ->
         key.later(level),
         moves=level > 0,
         too_far=(level > 0) & (pl.col("shared").cast(pl.Int64) + level >= key.scale.last),
-        tied=(tie == tie.shift(-1)) & (slot == slot.shift(-1)),
+        # Not null for the last row, which all() would pass over.
+        tied=tie.eq_missing(tie.shift(-1)) & slot.eq_missing(slot.shift(-1)),
     )

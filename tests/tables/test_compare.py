@@ -155,6 +155,17 @@ def test_swapping_the_models_changes_only_the_sign(kind, df):
 
 
 @every_kind
+def test_more_steps_than_rows_leave_each_influence_with_its_row(kind):
+    # Each model finds one of two positives, and moves by a quarter in each; so the differences of
+    # their influences are a half, in both rows.
+    df = pl.DataFrame({"truth": [True, True], "score": [-1.0, None], "other": [None, -1.0]})
+    for models in (("score", "other"), ("other", "score")):
+        result = compared(kind, df, models, missing="unretrieved")
+        assert result["difference"].item() == 0
+        assert result["std_error"].item() == pytest.approx(0.5**0.5, rel=1e-14)
+
+
+@every_kind
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_models_that_rank_alike_do_not_differ(kind, weight):
     df = ROWS.with_columns(same=pl.col("old") * 2 + 1)
