@@ -9,7 +9,7 @@ import oracle
 import polars as pl
 import pytest
 import strategies  # noqa: F401 - sets how many examples are tried
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from kinds import looking
 from polars.testing import assert_frame_equal
@@ -235,16 +235,6 @@ def test_scores_that_come_together_move_on_to_free_slots(narrowed, monkeypatch):
     assert narrowed == [True]
 
 
-@pytest.mark.parametrize("apart", [2**power for power in range(3, 10)])
-def test_the_last_score_that_moves_on_finds_its_slot_taken(monkeypatch, apart):
-    # For one of these distances the first two share a slot, and the third has the next one.
-    monkeypatch.setattr(narrow_keys, "_FEW_SHARED", 1)
-    close = [1.0 + k * 2.0**-52 for k in (apart + 2, apart + 1, 0)]
-    rows = [(place == 1, score, 1) for place, score in enumerate(close)]
-    rows += [(True, -1e300, 1), (False, inf, 1), (False, 0.5, 1)]
-    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
-
-
 def test_scores_without_a_free_slot_get_wider_keys(narrowed, monkeypatch):
     monkeypatch.setattr(narrow_keys, "_FEW_SHARED", 1)
     rows = [(place % 2 == 0, score, place) for place, score in enumerate(NEIGHBOURS, 1)]
@@ -267,7 +257,12 @@ def test_weighted_average_precision_of_close_scores_is_that_of_the_oracle(rows):
         assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-12)
 
 
+# Of the first two of three close scores the lower moves on to the slot of the third.
+TAKEN = [-1e300, inf, NEIGHBOURS[14], 1.0, NEIGHBOURS[13], NEIGHBOURS[13], 1.0, 0.5]
+
+
 @given(DRAWN, st.sampled_from([None, "weight"]), st.booleans())
+@example([(place in (0, 4), score, 1) for place, score in enumerate(TAKEN)], None, False)
 def test_numbered_rows_of_close_scores_are_compared_as_lazy_ones(rows, weight, clustered):
     frame = (
         weighted(rows)
