@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import polars as pl
 
+from frame_prc._lazy import remembered
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS, with_cluster_sums
 from frame_prc._ranking.narrow_keys import repeats_scores
 from frame_prc._ranking.rank_key import RankKey
@@ -210,18 +210,17 @@ def _within_segments(
     )
 
 
-# Cached, as literals are: on a small frame, making them takes longer than computing.
-@lru_cache
+@remembered
 def _before(running_sum: str) -> pl.Expr:
     return _at_opening(running_sum).forward_fill().alias(f"{running_sum}_before")
 
 
-@lru_cache
+@remembered
 def _after(name: str, running_sum: str) -> pl.Expr:
     return _at_opening(running_sum).shift(-1).backward_fill().alias(name)
 
 
-@lru_cache
+@remembered
 def _without_before(name: str, running_sum: str) -> pl.Expr:
     return pl.col(name) - pl.col(f"{running_sum}_before")
 

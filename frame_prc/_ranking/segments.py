@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import polars as pl
 
-from frame_prc._lazy import cached, left_join, segment_join
+from frame_prc._lazy import cached, left_join, remembered, segment_join
 from frame_prc._ranking.scale import integer, integer_bounds
 from frame_prc._rows.rows import Rows
 
@@ -50,8 +49,7 @@ class KeyRange:
         return self.dtype if self.dtype in _WIDE_INTEGERS else pl.Int64()
 
 
-# Cached, as literals are: on a small frame, making them takes longer than computing.
-@lru_cache(maxsize=256)
+@remembered
 def _number(keys: KeyRange, name: str) -> pl.Expr:
     key, first = pl.col(name).to_physical().cast(keys.integer), keys.lowest - 1
     if keys.dtype not in _WIDE_INTEGERS and first >= _LOWEST_INT64:
@@ -62,7 +60,7 @@ def _number(keys: KeyRange, name: str) -> pl.Expr:
     return number.fill_null(0)
 
 
-@lru_cache(maxsize=256)
+@remembered
 def _key(keys: KeyRange, name: str) -> pl.Expr:
     above_lowest = pl.when(_NUMBER > 0).then(_NUMBER - 1).cast(keys.integer, strict=False)
     key = above_lowest + integer(keys.lowest, keys.integer)
