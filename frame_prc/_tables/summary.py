@@ -78,8 +78,8 @@ class Summary(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the scorecards."""
-        segments = self._scorecards(rows)
-        return self._with_overall(rows.once(segments), rows) if self.overall else segments
+        segments = rows.once(self._scorecards(rows))
+        return self._with_overall(segments, rows) if self.overall else segments
 
     def _with_overall(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Add a scorecard of all rows and one of the mean of segments, for each model."""
