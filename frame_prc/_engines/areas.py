@@ -81,7 +81,7 @@ def beside_previous(sums: Frame, counted: Counted) -> Frame:
     }
     above = {
         f"{name}_a": nw.coalesce(
-            f"{name}_a", nw.col(f"{name}_above") if counted.in_ranges else nw.lit(0.0)
+            f"{name}_a", nw.col(f"{name}_above") if counted.ranges else nw.lit(0.0)
         )
         for name in ("tp", "fp")
     }

@@ -119,7 +119,7 @@ def with_highest(points: Frame, counted: Counted) -> Frame:
     """Add ``highest``: the largest ``height`` of a segment at or after each point, by ``order``."""
     largest = nw.col("height").cum_max(reverse=True)
     here = points.with_columns(here=largest.over(*within_range(counted), order_by="order"))
-    if not counted.in_ranges:
+    if counted.ranges is None:
         return here.with_columns(highest=nw.col("here"))
     joined = beside_ranges(here, _highest_below(points, counted), counted.keys)
     return joined.with_columns(highest=nw.max_horizontal("here", "below"))

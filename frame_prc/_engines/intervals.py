@@ -82,7 +82,7 @@ def _with_sums_below(steps: Frame, counted: Counted) -> Frame:
     }
     ready = steps.with_columns(**parts)
     keys = counted.keys
-    if not counted.in_ranges:
+    if counted.ranges is None:
         return _with_totals(ready, keys).with_columns(
             raised=nw.col("wins").cum_sum().over(*keys, order_by="score"),
             lowered=nw.col("costs").cum_sum().over(*keys, order_by="score"),

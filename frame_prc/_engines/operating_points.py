@@ -66,7 +66,7 @@ def operating_points(
         if target.criterion != "threshold"
     }
     last = "order"
-    if counted.in_ranges:
+    if counted.ranges:
         points = _best_of_ranges(points, within_range(counted), names, at_held)
         names, last = {place: _kept(place) for place in names}, "upward"
     numbered = _numbered(points, counted.keys, names, last)

@@ -32,30 +32,40 @@ _PARTS = 4
 
 
 @dataclass(frozen=True)
+class Ranges:
+    """Segments of which large ones are cut into ranges of scores, so that no task sorts them whole.
+
+    ``cuts`` is a table of the engine: where large segments are cut. ``rows`` are those that are
+    counted, or counts already, with their ``range``, in the task of that range; ``counts`` are the
+    counts of these.
+    """
+
+    cuts: Any
+    rows: Frame
+    counts: Frame
+
+
+@dataclass(frozen=True)
 class Counted:
     """Counts inside an engine: one row per segment and distinct score.
 
     ``frame`` has the key columns ``keys``, ``score`` (null: never retrieved), ``pos``, ``neg`` and
     ``dropped``, the number of rows left out. If a lower score means more likely positive, scores
-    are turned round: then plans have one direction. ``unchecked`` are the rows by role, before
-    checks; none if scores are binned. ``problem``, if any, has one row: the error of all rows
-    together, as text, or null. ``cuts``, if any, is a table of the engine: where it cuts segments
-    that are too large for one task.
+    are turned round: then plans have one direction. ``rows`` are the rows that it counts, with the
+    same columns. ``unchecked`` are the rows by role, before checks; none if scores are binned.
+    ``problem``, if any, has one row: the error of all rows together, as text, or null. ``ranges``
+    are there if a segment is too large for one task.
     """
 
     frame: Frame
+    rows: Frame
     unchecked: Frame | None
     keys: list[str]
     columns: Columns
     engine: Engine
     problem: Frame | None
     score_dtype: pl.DataType
-    cuts: Any = None
-
-    @property
-    def in_ranges(self) -> bool:
-        """Whether segments are cut into ranges of scores."""
-        return self.cuts is not None
+    ranges: Ranges | None = None
 
     @property
     def score(self) -> nw.Expr:
@@ -145,14 +155,24 @@ def count(
     if bins is not None:
         rows = rows.with_columns(score=_level_reached(bins, level_dtype(columns)))
         dtype = pl.Float64()
-    counted = _added_up(_in_direction(rows, dtype, columns), keys, columns)
+    rows = _in_direction(rows, dtype, columns)
+    counted = added_up(rows, keys, columns)
     if bins is not None and not covering:
         grid = _in_direction(_grid(engine, counted, keys, bins.thresholds), dtype, columns)
         wanted = [*keys, "score", "pos", "neg", "dropped"]
         both = nw.concat([counted.select(wanted), grid.select(wanted)])
-        counted = _added_up(both, keys, columns)
+        counted = added_up(both, keys, columns)
     unbinned = unchecked if bins is None else None
-    return Counted(counted, unbinned, keys, columns, engine, problem, dtype)
+    return Counted(counted, rows, unbinned, keys, columns, engine, problem, dtype)
+
+
+def added_up(rows: Frame, keys: Sequence[str], columns: Columns) -> Frame:
+    """Return the counts of rows with a ``score``, ``pos``, ``neg`` and ``dropped``."""
+    amount = _amount_dtype(columns)
+    # DuckDB adds integers in 128 bits; a total beyond Int64 fails here.
+    return rows.group_by(*keys, "score").agg(
+        nw.col("pos", "neg").sum().cast(amount), nw.col("dropped").sum().cast(nw.Int64)
+    )
 
 
 def ranked(counted: Counted, unchecked: Frame) -> Frame:
@@ -269,14 +289,6 @@ def _amounts(columns: Columns, zero: nw.Expr) -> tuple[nw.Expr, nw.Expr]:
 
 def _amount_dtype(columns: Columns) -> Any:
     return nw.Float64 if columns.weighted else nw.Int64
-
-
-def _added_up(rows: Frame, keys: list[str], columns: Columns) -> Frame:
-    amount = _amount_dtype(columns)
-    # DuckDB adds integers in 128 bits; a total beyond Int64 fails here.
-    return rows.group_by(*keys, "score").agg(
-        nw.col("pos", "neg").sum().cast(amount), nw.col("dropped").sum().cast(nw.Int64)
-    )
 
 
 # --- thresholds ------------------------------------------------------------------------------

@@ -13,13 +13,11 @@ from typing import Any
 import narwhals as nw
 
 from frame_prc._engines.operations import Frame
-from frame_prc._engines.rows import Counted
+from frame_prc._engines.rows import Counted, Ranges
 from frame_prc._engines.spark_ranges import (
     beside_ranges,
     only_cut,
     sent_to_tasks,
-    spread,
-    with_range,
 )
 
 RETRIEVED = ~nw.col("score").is_null()
@@ -30,7 +28,7 @@ def within_range(counted: Counted) -> list[str]:
 
     The number of a range comes first: it differs more often than keys do, so sorting is faster.
     """
-    return ["range", *counted.keys] if counted.in_ranges else counted.keys
+    return ["range", *counted.keys] if counted.ranges else counted.keys
 
 
 def running_sums(counted: Counted, *, monotone: bool, places: bool) -> Frame:
@@ -48,8 +46,8 @@ def running_sums(counted: Counted, *, monotone: bool, places: bool) -> Frame:
         descend, within a range. Spark would leave them out of its plan if nothing reads them, but
         it takes time to write them down.
     """
-    if counted.in_ranges:
-        return _running_in_ranges(counted, places=places)
+    if counted.ranges is not None:
+        return _running_in_ranges(counted, counted.ranges, places=places)
     sums = _summed(counted.frame, counted, places=places)
     tp, fp = _where_it_grows("tp", "pos"), _where_it_grows("fp", "neg")
     rising = {"tp": tp, "fp": fp} if monotone and counted.columns.weighted else {}
@@ -91,17 +89,15 @@ def _summed(frame: Frame, counted: Counted, *, places: bool) -> Frame:
     )
 
 
-def _running_in_ranges(counted: Counted, *, places: bool) -> Frame:
-    keys, within = counted.keys, within_range(counted)
-    found = with_range(counted.frame, counted.cuts, keys)
-    ranged = spread(found.select(*within, "score", "pos", "neg", "dropped"), keys)
-    sums = _summed(ranged, counted, places=places).with_columns(
+def _running_in_ranges(counted: Counted, ranges: Ranges, *, places: bool) -> Frame:
+    within = within_range(counted)
+    sums = _summed(ranges.counts, counted, places=places).with_columns(
         positives_here=nw.col("tp").max().over(*within),
         negatives_here=nw.col("fp").max().over(*within),
     )
-    totals = only_cut(_totals(ranged, within), counted.cuts)
+    totals = only_cut(_totals(ranges.rows, within), ranges.cuts)
     above = sent_to_tasks(_above(totals, counted))
-    return _through_segments(beside_ranges(sums, above, keys), counted, places=places)
+    return _through_segments(beside_ranges(sums, above, counted.keys), counted, places=places)
 
 
 def _through_segments(joined: Frame, counted: Counted, *, places: bool) -> Frame:
@@ -138,18 +134,18 @@ def _through_ranges(name: str, here: str, counted: Counted) -> nw.Expr:
     return nw.when(complete).then(reached).otherwise(nw.min_horizontal(added, reached))
 
 
-def _totals(ranged: Frame, within: Sequence[str]) -> Frame:
+def _totals(rows: Frame, within: Sequence[str]) -> Frame:
     """Return the sums of each range, and whether there are positives at its highest score.
 
     Whatever part of a result needs these reads each column that the running sums read, scores too.
-    Only then Spark sees that both read the same rows, and counts and distributes them once.
+    Only then Spark sees that both read the same rows, and distributes them once.
     """
     score = nw.col("score")
     retrieved = {
         f"retrieved_{name}": nw.when(RETRIEVED).then(nw.col(name)) for name in ("pos", "neg")
     }
     totals = (
-        ranged.with_columns(**retrieved, highest_hit=nw.when(nw.col("pos") > 0).then(score))
+        rows.with_columns(**retrieved, highest_hit=nw.when(nw.col("pos") > 0).then(score))
         .group_by(*within)
         .agg(
             nw.col("pos", "neg", "dropped", *retrieved).sum(), nw.col("score", "highest_hit").max()

@@ -5,8 +5,12 @@ scores that a hash selects: a small job reads them at the call, as which plan is
 whether there are any. The place of the cuts does not change a result, also if the data change after
 the call. What is summed up within the ranges, and across them, is in ``running_sums``.
 
-The source is read twice: for the cuts at the call, and for the counts. If no segment is large, the
-plan has one window per segment, as in DuckDB; else segments that are not cut are one range.
+The source is read twice: for the sample at the call, and for the counts. If no segment is large,
+the plan has one window per segment, as in DuckDB; else segments that are not cut are one range.
+
+Counting brings together the rows of a score, and a window those of a segment or range. If hardly
+any score repeats, as the sample shows too, rows go to the task of their window at once; otherwise
+they are counted first, since there are fewer counts to send.
 
 The number of a range holds a hash of its segment. So Spark distributes, joins and first sorts by
 this number alone; the keys tell apart the few ranges whose numbers are equal by chance. Cuts too
@@ -17,34 +21,58 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 
 from frame_prc._engines.operations import Frame
-from frame_prc._engines.rows import Counted, ranked
+from frame_prc._engines.rows import Counted, Ranges, added_up, ranked
 
 _RANGES = 256
 # One in 256 distinct scores is sampled to find the cuts. Only segments with four samples per range
 # are cut: those of about 262,144 scores or more.
 _SAMPLED = 256
 _FEWEST_SAMPLED = 4 * _RANGES
-# Samples are so few that more partitions would take longer than what is in them.
-_TASKS = 2
+# Every so many rows of a task one is sampled, whatever its score, to find how many there are.
+_EVERY = 4_096
+# With more rows per score than this they are counted before they are distributed.
+_MOST_PER_SCORE = 1.5
 # A score's range is found among four parts, then among four parts of that, and so on.
 _PARTS = 4
 
 
+@dataclass(frozen=True)
+class Sample:
+    """What a sample of the scores shows.
+
+    ``cuts`` is a small Spark table: the scores at which each large segment is cut, ascending. It
+    holds the values themselves, so a task that runs a second time finds the same. There is none if
+    no segment is large. ``repeats`` is whether scores repeat within segments.
+    """
+
+    cuts: Any
+    repeats: bool
+
+
 def cut(counted: Counted) -> Counted:
-    """Read a sample of the scores, and add the cuts of large segments if there are any."""
+    """Sample the scores, and cut large segments into ranges if there are any."""
     if not counted.engine.in_ranges or counted.unchecked is None:
         return counted
     if counted.unchecked.to_native().isStreaming:  # Spark refuses to read it here
         return counted
     with _explained():
-        cuts = score_cuts(ranked(counted, counted.unchecked), counted.keys)
-    return replace(counted, cuts=cuts)
+        found = sample(ranked(counted, counted.unchecked), counted.keys)
+    keys, columns = counted.keys, counted.columns
+    if found.cuts is not None:
+        ranged = with_range(counted.frame if found.repeats else counted.rows, found.cuts, keys)
+        rows = spread(ranged, keys)
+        counts = rows if found.repeats else added_up(rows, ["range", *keys], columns)
+        return replace(counted, ranges=Ranges(found.cuts, rows, counts))
+    if found.repeats:
+        return counted
+    by_segment: Frame = nw.from_native(counted.rows.to_native().repartition(*keys))
+    return replace(counted, frame=added_up(by_segment, keys, columns))
 
 
 @contextmanager
@@ -57,32 +85,59 @@ def _explained() -> Iterator[None]:
         raise
 
 
-def score_cuts(rows: Frame, keys: Sequence[str]) -> Any:
-    """Return a small Spark table: the scores at which each large segment is cut, ascending.
-
-    It holds the values themselves, so a task that runs a second time finds the same. There is none
-    if no segment is large.
-    """
+def sample(rows: Frame, keys: Sequence[str]) -> Sample:
+    """Return what a sample shows of the scores of rows, in one job."""
     native = rows.to_native()
-    picked = f"pmod(xxhash64(score), {_SAMPLED}) = 0 AND abs(score) < double('Infinity')"
+    picked = f"(pmod(xxhash64(score), {_SAMPLED}) = 0 AND abs(score) < double('Infinity'))"
     place = f"CAST(place * CAST(size(scores) AS BIGINT) DIV {_RANGES} AS INT)"
+    large = f"size(`collect_set(score)`) >= {_FEWEST_SAMPLED}"
+    cuts = f"transform(sequence(1, {_RANGES - 1}), place -> scores[{place}])"
     found = (
-        native.filter(picked)
-        .selectExpr(*keys, "CAST(score AS DOUBLE) AS score", f"{_base(native, keys)} AS base")
-        .repartition(_TASKS, "base")
-        .groupBy("base", *keys)
-        .agg({"score": "collect_set"})
-        .filter(f"size(`collect_set(score)`) >= {_FEWEST_SAMPLED}")
-        .selectExpr("base", "sort_array(`collect_set(score)`) AS scores")
+        native.selectExpr(
+            "*", f"IF(monotonically_increasing_id() % {_EVERY} = 0, 1, NULL) AS every"
+        )
+        .filter(f"every = 1 OR {picked}")
         .selectExpr(
-            "base", f"transform(sequence(1, {_RANGES - 1}), place -> scores[{place}]) AS cuts"
+            *keys,
+            f"CASE WHEN {picked} THEN CAST(score AS DOUBLE) END AS score",
+            f"{_base(native, keys)} AS base",
+            "every",
+        )
+        # Few rows: further tasks would take longer than what is in them.
+        .repartition(1)
+        .groupBy("base", *keys)
+        .agg({"score": "collect_set", "every": "count"})
+        .selectExpr(
+            "base",
+            "size(`collect_set(score)`) AS distinct",
+            "`count(every)` AS every",
+            f"CASE WHEN {large} THEN sort_array(`collect_set(score)`) END AS scores",
+        )
+        .selectExpr(
+            "distinct",
+            "every",
+            f"IF(scores IS NULL, NULL, named_struct('base', base, 'cuts', {cuts})) AS cut",
+        )
+        .selectExpr(
+            f"coalesce(sum(every), 0) * {_EVERY}D AS n_rows",
+            f"coalesce(sum(distinct), 0) * {_SAMPLED}D AS n_scores",
+            "collect_list(cut) AS cuts",
         )
         .toArrow()
     )
-    if not found.num_rows:
+    (n_rows,), (n_scores,) = found["n_rows"].to_pylist(), found["n_scores"].to_pylist()
+    return Sample(_table(native, found["cuts"]), n_rows > _MOST_PER_SCORE * n_scores)
+
+
+def _table(native: Any, found: Any) -> Any:
+    """Return a Spark table of the cuts in one row of Arrow, or ``None`` if it holds none."""
+    import pyarrow as pa  # noqa: PLC0415 - only with a frame of Spark at hand
+
+    cuts = pa.Table.from_struct_array(found.combine_chunks().flatten())
+    if not cuts.num_rows:
         return None
-    once = {base: place for place, base in enumerate(found["base"].to_pylist())}
-    return native.sparkSession.createDataFrame(found.take([*once.values()])).hint("broadcast")
+    once = {base: place for place, base in enumerate(cuts["base"].to_pylist())}
+    return native.sparkSession.createDataFrame(cuts.take([*once.values()])).hint("broadcast")
 
 
 def with_range(frame: Frame, cuts: Any, keys: Sequence[str]) -> Frame:

@@ -66,12 +66,18 @@ class SqlTextEngine(Engine):
         return native.order(", ".join(sorted_by))
 
     def _fail_if(self, frame: Frame, problem: Frame) -> Frame:
-        """Fail if the only row of another frame has a text in ``problem``."""
+        """Fail if the only row of another frame has a text in ``problem``.
+
+        That row is added to the frame, and left out: an engine computes all parts of a union, but
+        need not compute what it joins to no rows.
+        """
         import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
 
-        joined = frame.join(problem, how="cross").to_native()
-        held: Frame = nw.from_native(joined.filter(self._unless_problem("true")))
-        return held.select(*frame.columns)
+        left_out: Frame = nw.from_native(problem.to_native().filter(self._unless_problem("false")))
+        # A union takes columns by their place.
+        nothing = project(left_out, *(f"NULL AS none_{i}" for i in range(len(frame.columns))))
+        both: Frame = nw.from_native(frame.to_native().union(nothing.to_native()))
+        return both
 
     def _unless_problem(self, value: str) -> str:
         return f"CASE WHEN problem IS NULL THEN {value} ELSE {self.error}(problem) END"

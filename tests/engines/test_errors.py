@@ -73,6 +73,15 @@ def test_bad_values_raise_when_the_engine_meets_them(kind, columns, options, say
         kind.rows(frame_prc.average_precision(bad, "truth", "score", by="segment", **options))
 
 
+@pytest.mark.parametrize("verb", [frame_prc.average_precision, frame_prc.counts, frame_prc.curve])
+@pytest.mark.parametrize("by", [None, "segment"])
+def test_a_label_that_is_nowhere_raises_where_no_row_is_left(kind, verb, by):
+    # An engine may stop as soon as it knows that a result has no rows.
+    bad = kind.make(ROWS.with_columns(score=pl.lit(None, pl.Float64)))
+    with pytest.raises(Exception, match=r"'Yes' is nowhere in .*maybe to yes"):
+        kind.rows(verb(bad, "label", "score", by=by, pos_label="Yes", missing="drop"))
+
+
 def test_squares_that_no_weights_have_raise_when_the_engine_meets_them(kind):
     sums = {"score": [2.0, 1.0], "pos": [2.0, 3.0], "neg": [1.0, 1.0]}
     bad = kind.make(pl.DataFrame({**sums, "pos_squares": [2.0, 9.5], "neg_squares": [1.0, 1.0]}))

@@ -22,12 +22,15 @@ pytestmark = engine_kinds.WARNINGS
 ROWS, PARTITIONS = 6_000, 16
 
 
-@pytest.fixture
-def ranges(monkeypatch):
-    """Cut segments of about 1,000 scores or more."""
+@pytest.fixture(params=[False, True], ids=["rows distributed", "counts distributed"])
+def counts_first(request, monkeypatch):
+    """Cut segments of about 1,000 scores or more, and say that scores repeat, or do not."""
     ranges = optional.require_module("frame_prc._engines.spark_ranges")
-    for name, value in {"_RANGES": 64, "_SAMPLED": 4, "_FEWEST_SAMPLED": 256}.items():
+    most = -1.0 if request.param else float("inf")
+    small = {"_RANGES": 64, "_SAMPLED": 4, "_FEWEST_SAMPLED": 256, "_MOST_PER_SCORE": most}
+    for name, value in small.items():
         monkeypatch.setattr(ranges, name, value)
+    return request.param
 
 
 def skewed(giant: float) -> pl.DataFrame:
@@ -74,7 +77,7 @@ def rows_read_from_files(after: int) -> int:
     return total
 
 
-@pytest.mark.usefixtures("ranges")
+@pytest.mark.usefixtures("counts_first")
 @pytest.mark.parametrize("giant", [0.0, 0.8], ids=["even", "skewed"])
 @pytest.mark.parametrize("verb", [frame_prc.curve, frame_prc.average_precision])
 def test_the_source_is_read_once_at_the_call_and_once_for_the_result(tmp_path, verb, giant):
@@ -88,7 +91,7 @@ def test_the_source_is_read_once_at_the_call_and_once_for_the_result(tmp_path, v
     assert_frame_equal(result, verb(df, "truth", "score", by="segment"), rel_tol=1e-12)
 
 
-@pytest.mark.usefixtures("ranges")
+@pytest.mark.usefixtures("counts_first")
 def test_what_sorts_no_scores_reads_nothing_at_the_call(tmp_path):
     engine_kinds.spark_kind()
     source = in_a_file(skewed(0.8), tmp_path)
@@ -114,7 +117,7 @@ RANKING = {
 }
 
 
-@pytest.mark.usefixtures("ranges")
+@pytest.mark.usefixtures("counts_first")
 @pytest.mark.parametrize("verb", RANKING)
 def test_ranges_are_only_planned_for_a_large_segment(verb):
     make = engine_kinds.spark_kind().make
@@ -127,6 +130,41 @@ def test_ranges_are_only_planned_for_a_large_segment(verb):
     assert "range" in large
 
 
+@pytest.mark.parametrize("giant", [0.0, 0.8], ids=["even", "skewed"])
+def test_rows_are_counted_first_where_scores_repeat(counts_first, giant):
+    frame = engine_kinds.spark_kind().make(skewed(giant))
+    shown = plan(frame_prc.curve(frame, "truth", "score", by="segment"))
+    by_score = [line for line in shown.splitlines() if "Exchange" in line and "score" in line]
+    assert bool(by_score) == counts_first
+
+
+SCORE = pl.int_range(4_000) / 4_000
+
+
+@pytest.mark.parametrize(
+    ("score", "repeats"),
+    [
+        (SCORE, False),
+        (SCORE - SCORE % 0.001, True),
+        (pl.when(SCORE > 0.6).then(SCORE).otherwise(0.0), True),
+        (pl.when(SCORE > 0.6).then(SCORE), True),
+        (pl.lit(None, pl.Float64), True),
+        (pl.when(SCORE > 0.2).then(SCORE), False),
+    ],
+    ids=["distinct", "repeated", "mostly one", "mostly null", "null", "hardly null"],
+)
+def test_a_sample_shows_whether_scores_repeat(monkeypatch, score, repeats):
+    ranges = optional.require_module("frame_prc._engines.spark_ranges")
+    monkeypatch.setattr(ranges, "_SAMPLED", 8)
+    monkeypatch.setattr(ranges, "_EVERY", 8)
+    df = pl.select(key_0=pl.int_range(4_000) % 3, score=score)
+    native = engine_kinds.spark_kind().make(df)
+    frame = optional.require_module("narwhals").from_native(native)
+    found = ranges.sample(frame, ["key_0"])
+    assert found.cuts is None
+    assert found.repeats == repeats
+
+
 def plan(table: Any) -> str:
     """Return the plan that Spark shows."""
     shown = io.StringIO()
@@ -135,7 +173,7 @@ def plan(table: Any) -> str:
     return shown.getvalue()
 
 
-@pytest.mark.usefixtures("ranges")
+@pytest.mark.usefixtures("counts_first")
 def test_totals_are_only_sent_to_tasks_by_a_plan_that_adapts():
     # Any other plan would have to reach them within the five minutes that Spark gives a broadcast.
     kind, df = engine_kinds.spark_kind(), skewed(0.8)
@@ -148,15 +186,15 @@ def test_totals_are_only_sent_to_tasks_by_a_plan_that_adapts():
     assert_frame_equal(result, frame_prc.average_precision(df, "truth", "score"), rel_tol=1e-12)
 
 
-@pytest.mark.usefixtures("ranges")
+@pytest.mark.usefixtures("counts_first")
 def test_cuts_of_other_rows_change_nothing(monkeypatch):
     # As if the source had changed after the call.
     ranges = optional.require_module("frame_prc._engines.spark_ranges")
     narwhals = optional.require_module("narwhals")
-    cuts_of = ranges.score_cuts
+    sample = ranges.sample
     higher = narwhals.col("score") / 2 + 0.7
     monkeypatch.setattr(
-        ranges, "score_cuts", lambda rows, keys: cuts_of(rows.with_columns(score=higher), keys)
+        ranges, "sample", lambda rows, keys: sample(rows.with_columns(score=higher), keys)
     )
     df, kind = skewed(0.8), engine_kinds.spark_kind()
     table = frame_prc.curve(kind.make(df), "truth", "score", by="segment")
@@ -165,7 +203,7 @@ def test_cuts_of_other_rows_change_nothing(monkeypatch):
     assert_frame_equal(kind.rows(table), expected, rel_tol=1e-12)
 
 
-@pytest.mark.usefixtures("ranges")
+@pytest.mark.usefixtures("counts_first")
 @pytest.mark.parametrize("value", ["NULL", "double('NaN')"])
 def test_invalid_scores_fail_as_late_as_the_result(value):
     make = engine_kinds.spark_kind().make
@@ -194,7 +232,7 @@ def test_a_stream_is_refused_by_spark_at_the_action():
         table.toArrow()
 
 
-@pytest.mark.usefixtures("ranges")
+@pytest.mark.usefixtures("counts_first")
 @pytest.mark.parametrize("giant", [0.0, 0.8], ids=["even", "skewed"])
 def test_only_a_large_segment_is_spread_over_tasks(giant):
     kind = engine_kinds.spark_kind()
@@ -217,7 +255,7 @@ def test_only_a_large_segment_is_spread_over_tasks(giant):
     assert largest.max() < 3 * largest.sum() / PARTITIONS
 
 
-@pytest.mark.usefixtures("ranges")
+@pytest.mark.usefixtures("counts_first")
 def test_keys_that_are_equal_in_a_collation_are_one_segment():
     kind = engine_kinds.spark_kind()
     df = skewed(0.8).with_columns(
@@ -238,7 +276,7 @@ def test_keys_that_are_equal_in_a_collation_are_one_segment():
     )
 
 
-@pytest.mark.usefixtures("ranges")
+@pytest.mark.usefixtures("counts_first")
 @pytest.mark.parametrize("giant", [0.0, 0.8], ids=["even", "skewed"])
 def test_segments_with_equal_hashes_stay_apart(monkeypatch, giant):
     ranges = optional.require_module("frame_prc._engines.spark_ranges")

@@ -51,7 +51,7 @@ def test_ranges_of_a_large_segment_hold_about_as_many_scores_each(monkeypatch):
     )
     narwhals = optional.require_module("narwhals")
     frame = narwhals.from_native(kind.make(df))
-    cuts = ranges.score_cuts(frame, ["segment"])
+    cuts = ranges.sample(frame, ["segment"]).cuts
     ranged = ranges.with_range(frame, cuts, ["segment"])
     sizes = ranged.to_native().groupBy("segment", "range").count().collect()
     giant = [row["count"] for row in sizes if row["segment"] is None]
