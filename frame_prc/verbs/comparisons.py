@@ -129,7 +129,8 @@ def compare(
         than its segments, and all of them may look worse than it: then compare with the others.
         ``"previous"``: the segment before it in the order of the last key in ``by``, such as the
         week before, among those with the same other keys; a segment that does not occur is skipped,
-        and a null key has no place in this order. A dictionary such as ``{"region": "north"}``: the
+        and a null key has no place in this order. Text keys are in the order of text (``"W10"``
+        before ``"W2"``). A dictionary such as ``{"region": "north"}``: the
         segment with these values of the keys, among those with the same other keys; ``None`` stands
         for a missing key. ``"random"``: test whether each segment (or, without ``by``, each model)
         is better than a random order of its labels; needs NumPy, and does not take ``cluster``.
