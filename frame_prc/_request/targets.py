@@ -70,7 +70,10 @@ _SHARES = ("recall", "precision", "predicted_rate", "fpr")
 
 def _target(criterion: Criterion, value: Any) -> float:
     allowed: tuple[Callable[[float], bool], str] = {
-        "threshold": (lambda _: True, "numbers"),
+        "threshold": (
+            lambda _: True,
+            "numbers, or one column or a Polars or pandas frame that holds them",
+        ),
         "f_beta": (
             lambda beta: 0 < beta <= _LARGEST_BETA,
             f"numbers above 0 and up to {_LARGEST_BETA}",
