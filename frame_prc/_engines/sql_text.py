@@ -68,15 +68,18 @@ class SqlTextEngine(Engine):
     def _fail_if(self, frame: Frame, problem: Frame) -> Frame:
         """Fail if the only row of another frame has a text in ``problem``.
 
-        That row is added to the frame, and left out: an engine computes all parts of a union, but
-        need not compute what it joins to no rows.
+        That row is joined to each row, so that a part of the result fails too. An engine need not
+        look at what it joins to no rows: so it is also added to the result, and left out.
         """
         import narwhals as nw  # noqa: PLC0415 - only with an engine's frame at hand
 
+        native = frame.join(problem, how="cross").to_native()
+        joined: Frame = nw.from_native(native.filter(self._unless_problem("true")))
         left_out: Frame = nw.from_native(problem.to_native().filter(self._unless_problem("false")))
         # A union takes columns by their place.
         nothing = project(left_out, *(f"NULL AS none_{i}" for i in range(len(frame.columns))))
-        both: Frame = nw.from_native(frame.to_native().union(nothing.to_native()))
+        rows = joined.select(*frame.columns).to_native()
+        both: Frame = nw.from_native(rows.union(nothing.to_native()))
         return both
 
     def _unless_problem(self, value: str) -> str:

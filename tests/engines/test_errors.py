@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import engine_kinds
 import optional
@@ -73,13 +74,34 @@ def test_bad_values_raise_when_the_engine_meets_them(kind, columns, options, say
         kind.rows(frame_prc.average_precision(bad, "truth", "score", by="segment", **options))
 
 
-@pytest.mark.parametrize("verb", [frame_prc.average_precision, frame_prc.counts, frame_prc.curve])
+NOWHERE = r"'Yes' is nowhere in .*maybe to yes"
+SOME_VERBS = [frame_prc.average_precision, frame_prc.counts, frame_prc.curve]
+
+
+@pytest.mark.parametrize("verb", SOME_VERBS)
 @pytest.mark.parametrize("by", [None, "segment"])
 def test_a_label_that_is_nowhere_raises_where_no_row_is_left(kind, verb, by):
     # An engine may stop as soon as it knows that a result has no rows.
     bad = kind.make(ROWS.with_columns(score=pl.lit(None, pl.Float64)))
-    with pytest.raises(Exception, match=r"'Yes' is nowhere in .*maybe to yes"):
+    with pytest.raises(Exception, match=NOWHERE):
         kind.rows(verb(bad, "label", "score", by=by, pos_label="Yes", missing="drop"))
+
+
+@pytest.mark.parametrize("part", ["limit", "filter"])
+@pytest.mark.parametrize("verb", SOME_VERBS)
+@pytest.mark.parametrize("by", [None, "segment"])
+def test_a_label_that_is_nowhere_raises_whatever_is_taken_of_the_result(kind, verb, by, part):
+    def taken() -> Any:
+        result = verb(kind.make(ROWS), "label", "score", by=by, pos_label="Yes")
+        if part == "limit":
+            return result.limit(1)
+        if by is None:
+            return result
+        is_a = "segment = 'a'"
+        return result.filter(result.segment == "a" if kind.name.startswith("Ibis") else is_a)
+
+    with pytest.raises(Exception, match=NOWHERE):
+        kind.rows(taken())
 
 
 def test_squares_that_no_weights_have_raise_when_the_engine_meets_them(kind):
