@@ -1,16 +1,12 @@
-"""Sums of weights in other engines, large segments on Spark in ranges, and Spark Connect."""
+"""Sums of weights in other engines, and large segments on Spark in ranges."""
 
 from __future__ import annotations
-
-import subprocess
-import sys
 
 import engine_kinds
 import optional
 import polars as pl
 import pytest
-from checkout import TESTS
-from engine_cases import VERBS, assert_same, show_that_sums_rise, weighted_rows
+from engine_cases import assert_same, show_that_sums_rise, weighted_rows
 from kinds import KINDS
 from polars.testing import assert_frame_equal
 
@@ -80,53 +76,3 @@ def test_cuts_change_nothing(monkeypatch):
     # Sums of weights in another order: to 1e-12 of the segment's total.
     assert_frame_equal(result, expected, rel_tol=1e-12, abs_tol=1e-9)
     assert result.filter(pl.col("fn") == 0)["recall"].unique().to_list() == [1.0]
-
-
-# --- Spark Connect -----------------------------------------------------------------------------
-
-
-CONNECT = """
-import engine_kinds, frame_prc, polars as pl
-from frame_prc._engines import spark_ranges
-from kinds import Kind
-from polars.testing import assert_frame_equal
-from pyspark.sql import SparkSession
-from engine_cases import ROWS, show_that_sums_rise, weighted_rows
-
-spark = SparkSession.builder.remote("local[2]").getOrCreate()
-common = {"by": "segment", "weight": "weight"}
-for verb in (frame_prc.counts, frame_prc.curve, frame_prc.average_precision):
-    frame = spark.createDataFrame(ROWS.to_arrow())
-    result = verb(frame, "truth", ["score", "other"], **common)
-    assert type(result) is type(frame), type(result)
-    rows = engine_kinds.in_order(pl.from_arrow(result.toArrow()))
-    expected = verb(ROWS, "truth", ["score", "other"], **common)
-    assert_frame_equal(rows, expected, rel_tol=1e-12, abs_tol=0)
-    print(type(result).__module__, verb.__name__)
-spark_ranges._RANGES, spark_ranges._SAMPLED, spark_ranges._FEWEST_SAMPLED = 4, 1, 1
-kind = Kind(
-    "Spark Connect",
-    lambda df: spark.createDataFrame(df.to_arrow()),
-    lambda result: engine_kinds.in_order(pl.from_arrow(result.toArrow())),
-)
-show_that_sums_rise(kind, weighted_rows(3_000))
-spark.stop()
-"""
-
-
-def test_spark_connect_gives_the_same_rows():
-    optional.require_module("narwhals")
-    optional.require_module("pyspark")
-    optional.require_module("grpc_status")
-    optional.require_program("java")
-    # In a process of its own: one process has either a classic session or a remote one.
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, "-W", "ignore", "-c", CONNECT],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=TESTS / "support",
-    )
-    assert done.returncode == 0, done.stderr
-    module = "pyspark.sql.connect.dataframe"
-    assert done.stdout.split("\n")[:3] == [f"{module} {verb.__name__}" for verb in VERBS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 from functools import cache
 from itertools import count
 from typing import Any, get_args
@@ -66,20 +67,29 @@ def duckdb_kind() -> Kind:
 def spark_kind() -> Kind:
     optional.require_module("narwhals")
     spark = spark_session()
-    return Kind(
-        "Spark",
-        lambda df: spark.createDataFrame(df.to_arrow()),
-        lambda result: in_order(pl.from_arrow(result.toArrow())),
-    )
+
+    def make(df: pl.DataFrame) -> Any:
+        # Spark Connect reads no dtypes from a table without rows.
+        found = spark.createDataFrame((df.clear(1) if df.is_empty() else df).to_arrow())
+        return found.filter("false") if df.is_empty() else found
+
+    return Kind("Spark", make, lambda result: in_order(pl.from_arrow(result.toArrow())))
 
 
 @cache
 def spark_session() -> Any:
-    """Return the one session of a test run, on two cores; spark/ has the rest of its settings."""
+    """Return the one session of a test run, on two cores; spark/ has the rest of its settings.
+
+    With ``SPARK_REMOTE=local[2]`` it is one of Spark Connect.
+    """
     optional.require_module("pyspark")
     optional.require_program("java")
-    sql = optional.require_module("pyspark.sql")
-    return sql.SparkSession.builder.master("local[2]").appName("frame_prc").getOrCreate()
+    builder = optional.require_module("pyspark.sql").SparkSession.builder.appName("frame_prc")
+    if "SPARK_REMOTE" not in os.environ:
+        return builder.master("local[2]").getOrCreate()
+    session = builder.getOrCreate()
+    assert type(session).__module__.startswith("pyspark.sql.connect")
+    return session
 
 
 # DuckDB is imported, or its absence noted, when it is its turn.

@@ -1,0 +1,32 @@
+"""The tests of engines on Spark Connect, for which a process has to be of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import optional
+from checkout import TESTS
+
+FILES = ("test_rows.py", "test_errors.py", "test_sums_and_ranges.py")
+
+
+def test_spark_connect_does_what_the_other_engines_do():
+    for name in ("narwhals", "pyspark", "grpc_status"):
+        optional.require_module(name)
+    optional.require_program("java")
+    # One process has either a classic session or, with this variable, one of Spark Connect.
+    environment = os.environ | {"SPARK_REMOTE": "local[2]"}
+    environment.pop("SKIPPED", None)
+    options = ["-q", "-W", "ignore", "-p", "no:cacheprovider", "-k", "Spark"]
+    files = [str(TESTS / "engines" / file) for file in FILES]
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "pytest", *options, *files],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=TESTS.parent,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stdout
