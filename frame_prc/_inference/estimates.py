@@ -45,13 +45,15 @@ class Estimates:
 
     If rows name clusters, these are taken as independent, and otherwise the rows are. ``by_row``
     has the influence of each row, for clusters and for comparisons row by row. ``hits`` are the
-    scores that have positives, if they have been computed.
+    scores that have positives, and ``spread`` is the area of each segment with its variance by
+    rows, if they have been computed.
     """
 
     ranking: Ranking
     calibration: Calibration | None = None
     by_row: RowInfluence | None = None
     hits: pl.LazyFrame | None = None
+    spread: pl.LazyFrame | None = None
 
     @classmethod
     def of(
@@ -71,6 +73,16 @@ class Estimates:
     def with_rows(cls, ranking: Ranking, calibration: Calibration | None = None) -> Estimates:
         """Return the estimates of a ranking of numbered rows, with the influence of each row."""
         return cls(ranking, calibration, RowInfluence(ranking, calibration))
+
+    def windows(self) -> pl.LazyFrame:
+        """Return the part of the plan that has windows, to be computed with those of others."""
+        return self._spread() if self.by_row is None else self.by_row.windows()
+
+    def with_windows(self, found: pl.LazyFrame) -> Estimates:
+        """Return the estimates from the part of the plan that has windows."""
+        if self.by_row is None:
+            return replace(self, spread=found)
+        return replace(self, by_row=replace(self.by_row, found=found))
 
     @cached_property
     def clusters(self) -> pl.LazyFrame:
@@ -104,14 +116,17 @@ class Estimates:
 
     def areas(self) -> pl.LazyFrame:
         """Return the table for rows that are independent, with what the last column rests on."""
-        table = spreads(self._steps(), self.ranking, self.calibration)
-        if self.by_row is None:
+        table = self._spread() if self.spread is None else self.spread
+        if self.by_row is None and self.spread is None:
             table = self.ranking.rows.windowed(table)
         renamed = table.with_columns(
             *sizes(pl.col("positives"), pl.col("negatives")),
             pl.col("step").alias(AVERAGE_PRECISION),
         )
         return self.ranking.with_dropped(renamed.drop("positives", "negatives", "step"))
+
+    def _spread(self) -> pl.LazyFrame:
+        return spreads(self._steps(), self.ranking, self.calibration)
 
     def _steps(self) -> pl.LazyFrame:
         if self.by_row is not None:

@@ -36,21 +36,36 @@ def numbered(rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class RowInfluence:
-    """The influences of ranked, numbered rows on the average precision of their segments."""
+    """The influences of ranked, numbered rows on the average precision of their segments.
+
+    ``found`` are those at each score, if they have been computed (see :meth:`windows`).
+    """
 
     ranking: Ranking
     calibration: Calibration | None = None
+    found: pl.LazyFrame | None = None
 
     @classmethod
     def of(cls, rows: Rows, calibration: Calibration | None) -> RowInfluence:
         """Return the influences of numbered rows."""
         return cls(rank(rows, squares=True, numbered=True, scored=False), calibration)
 
+    @classmethod
+    def of_each(cls, scored: Sequence[Rows], calibration: Calibration | None) -> list[RowInfluence]:
+        """Return the influences of the same rows with different scores, computed together."""
+        areas = [cls.of(rows, calibration) for rows in scored]
+        found = scored[0].windowed_together(*(area.windows() for area in areas))
+        return [replace(area, found=frame) for area, frame in zip(areas, found, strict=True)]
+
+    def windows(self) -> pl.LazyFrame:
+        """Return the part of the plan that has windows: the influence at each score."""
+        return influences(self.ranking, self.calibration)
+
     @cached_property
     def steps(self) -> pl.LazyFrame:
         """The influence at each score."""
         rows = self.ranking.rows
-        return rows.once(rows.windowed(influences(self.ranking, self.calibration)))
+        return rows.once(rows.windowed(self.windows()) if self.found is None else self.found)
 
     def in_ranking_order(self, place: int) -> pl.LazyFrame:
         """Return the number, the class, the segment and the influence of each row that counts.

@@ -113,7 +113,17 @@ class Rows:
         The streaming engine takes up to twice as long for these as the other one, and less for most
         else.
         """
-        return frame.collect(engine="in-memory").lazy() if self.many_in_memory else frame
+        (found,) = self.windowed_together(frame)
+        return found
+
+    def windowed_together(self, *frames: pl.LazyFrame) -> list[pl.LazyFrame]:
+        """Return several frames with windows or fills, computed at the same time if at once.
+
+        A window keeps one core busy, so two of them take hardly longer than one.
+        """
+        if not self.many_in_memory:
+            return [*frames]
+        return [found.lazy() for found in pl.collect_all(frames, engine="in-memory")]
 
     def is_positive(self) -> pl.Expr:
         """Return whether a row holds any of the positive class."""

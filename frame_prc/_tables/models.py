@@ -42,7 +42,7 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     scored = [
         replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")) for i in range(len(names))
     ]
-    models = [RowInfluence.of(model, comparison.calibration) for model in scored]
+    models = RowInfluence.of_each(scored, comparison.calibration)
     sums = cached(_sums(rows, models, comparison))
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
     table = segment_join(first.drop("variance"), sums)

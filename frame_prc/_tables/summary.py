@@ -21,7 +21,7 @@ from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
 from frame_prc._curves.operating_points import best, with_most_merit, with_order
 from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
-from frame_prc._inference.chance import with_random
+from frame_prc._inference.chance import tie_shares, with_random
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.intervals import with_interval
 from frame_prc._inference.row_influence import numbered
@@ -106,21 +106,29 @@ class Summary(Table):
         """Return the keys and the scorecard of each segment."""
         ranking = _ranking(rows)
         grown = rows.once(rows.windowed(steps(ranking, _METHODS)))
-        areas = _areas_of(grown, ranking)
-        for table in (_estimates(grown, ranking), self._calibrated(grown, ranking)):
+        plain, calibrated = (_estimates(grown, ranking, c) for c in (None, self.calibration))
+        areas, top, own, referred, shares = rows.windowed_together(
+            _areas_of(grown, ranking),
+            _best_step(grown),
+            plain.windows(),
+            calibrated.windows(),
+            tie_shares(ranking),
+        )
+        estimates = _table(plain.with_windows(own))
+        at_reference = self._calibrated(calibrated.with_windows(referred))
+        for table in (top, estimates, at_reference):
             areas = segment_join(areas, table)
         best = _with_best(areas, ranking)
-        beside = with_lift(with_random(best, ranking, ["segment"]))
+        beside = with_lift(with_random(best, ranking, ["segment"], shares))
         measured = with_normalised(beside, weighted=rows.columns.weighted)
         table = with_interval(measured, self.interval, calibrated=True)
         # Without working columns, whose dtypes vary between rankings.
         columns = (*rows.keys, *_SCORECARD, "shortfall", "n_effective")
         return ranking.segments.with_keys(table).select(columns)
 
-    def _calibrated(self, grown: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    def _calibrated(self, estimates: Estimates) -> pl.LazyFrame:
         """Return the calibrated average precision of each segment, with its interval."""
-        estimates = _estimates(grown, ranking, self.calibration)
-        compared = estimates.with_columns(pl.col(REFERENCE).alias(RANDOM))
+        compared = _table(estimates).with_columns(pl.col(REFERENCE).alias(RANDOM))
         table = with_interval(compared, self.interval, calibrated=True)
         renamed = table.rename(dict(zip(INTERVAL, _CALIBRATED_INTERVAL, strict=True)))
         area = pl.col(AVERAGE_PRECISION).alias(CALIBRATED)
@@ -136,33 +144,33 @@ def _ranking(rows: Rows) -> Ranking:
     return rank(numbered(rows), squares=True, numbered=True)
 
 
-def _estimates(
-    grown: pl.LazyFrame, ranking: Ranking, calibration: Calibration | None = None
-) -> pl.LazyFrame:
+def _estimates(grown: pl.LazyFrame, ranking: Ranking, calibration: Calibration | None) -> Estimates:
+    """Return the estimates of segments from the scores at which true positives grow."""
+    if ranking.rows.columns.cluster is None:
+        return Estimates(ranking, calibration, hits=grown)
+    return Estimates.with_rows(ranking, calibration)
+
+
+def _table(estimates: Estimates) -> pl.LazyFrame:
     """Return the estimates of segments; without sums of squared weights they lack a variance."""
-    columns = ranking.rows.columns
-    if columns.cluster is None:
-        table = Estimates(ranking, calibration, hits=grown).table()
-    else:
-        table = Estimates.with_rows(ranking, calibration).table()
-    if columns.lacks_squares:
+    table, ranking = estimates.table(), estimates.ranking
+    if ranking.rows.columns.lacks_squares:
         unknown = [pl.lit(None, pl.Float64).alias(name) for name in ("variance", "n_effective")]
-        few = [] if calibration is None else [pl.lit(value=False).alias("few_negatives")]
+        few = [] if estimates.calibration is None else [pl.lit(value=False).alias("few_negatives")]
         table = table.with_columns(*unknown, *few)
     return _with_dropped(table, ranking)
 
 
 def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return the areas of each segment, and its step with the best F1."""
+    """Return the areas of each segment."""
     short = pl.when(~pl.col("opens")).then(interpolated_shortfall(pl.col))
     never = (_POSITIVES.first() - _TP.max()) / _POSITIVES.first()
-    areas = areas_of(
+    return areas_of(
         steps.with_columns(interpolated_shortfall=short),
         _METHODS,
         weighted=ranking.rows.columns.weighted,
         interpolated_shortfall=total(pl.col("interpolated_shortfall")) + never,
     )
-    return segment_join(areas, ranking.rows.windowed(_best_step(steps)))
 
 
 def _best_step(steps: pl.LazyFrame) -> pl.LazyFrame:
