@@ -127,7 +127,7 @@ def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
     if ranking.clusters:
         columns += CLUSTER_SUMS
     if ranking.rows.columns.weighted:
-        summed = ranking.rows.windowed(_weight_sums(ranking, points))
+        summed = _weight_sums(ranking, points)
         columns.append("n_terms")
     else:
         summed = _count_sums(ranking, points)
