@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -49,15 +50,14 @@ class Ranges:
 class Counted:
     """Counts inside an engine: one row per segment and distinct score.
 
-    ``frame`` has the key columns ``keys``, ``score`` (null: never retrieved), ``pos``, ``neg`` and
-    ``dropped``, the number of rows left out. If a lower score means more likely positive, scores
-    are turned round: then plans have one direction. ``rows`` are the rows that it counts, with the
-    same columns. ``unchecked`` are the rows by role, before checks; none if scores are binned.
-    ``problem``, if any, has one row: the error of all rows together, as text, or null. ``ranges``
-    are there if a segment is too large for one task.
+    ``rows``, which are counted, have the key columns ``keys``, ``score`` (null: never retrieved),
+    ``pos``, ``neg`` and ``dropped``, the number of rows left out. If a lower score means more
+    likely positive, scores are turned round: then plans have one direction. ``unchecked`` are the
+    rows by role, before checks; none if scores are binned. ``problem``, if any, has one row: the
+    error of all rows together, as text, or null. ``ranges`` are there if a segment is too large for
+    one task.
     """
 
-    frame: Frame
     rows: Frame
     unchecked: Frame | None
     keys: list[str]
@@ -66,6 +66,11 @@ class Counted:
     problem: Frame | None
     score_dtype: pl.DataType
     ranges: Ranges | None = None
+
+    @cached_property
+    def frame(self) -> Frame:
+        """The counts, with the columns of the rows."""
+        return added_up(self.rows, self.keys, self.columns)
 
     @property
     def score(self) -> nw.Expr:
@@ -156,14 +161,13 @@ def count(
         rows = rows.with_columns(score=_level_reached(bins, level_dtype(columns)))
         dtype = pl.Float64()
     rows = _in_direction(rows, dtype, columns)
-    counted = added_up(rows, keys, columns)
     if bins is not None and not covering:
+        counted = added_up(rows, keys, columns)
         grid = _in_direction(_grid(engine, counted, keys, bins.thresholds), dtype, columns)
         wanted = [*keys, "score", "pos", "neg", "dropped"]
-        both = nw.concat([counted.select(wanted), grid.select(wanted)])
-        counted = added_up(both, keys, columns)
+        rows = nw.concat([counted.select(wanted), grid.select(wanted)])
     unbinned = unchecked if bins is None else None
-    return Counted(counted, rows, unbinned, keys, columns, engine, problem, dtype)
+    return Counted(rows, unbinned, keys, columns, engine, problem, dtype)
 
 
 def added_up(rows: Frame, keys: Sequence[str], columns: Columns) -> Frame:

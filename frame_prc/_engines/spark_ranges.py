@@ -63,16 +63,16 @@ def cut(counted: Counted) -> Counted:
         return counted
     with _explained():
         found = sample(ranked(counted, counted.unchecked), counted.keys)
-    keys, columns = counted.keys, counted.columns
+    keys = counted.keys
     if found.cuts is not None:
         ranged = with_range(counted.frame if found.repeats else counted.rows, found.cuts, keys)
         rows = spread(ranged, keys)
-        counts = rows if found.repeats else added_up(rows, ["range", *keys], columns)
+        counts = rows if found.repeats else added_up(rows, ["range", *keys], counted.columns)
         return replace(counted, ranges=Ranges(found.cuts, rows, counts))
     if found.repeats:
         return counted
     by_segment: Frame = nw.from_native(counted.rows.to_native().repartition(*keys))
-    return replace(counted, frame=added_up(by_segment, keys, columns))
+    return replace(counted, rows=by_segment)
 
 
 @contextmanager

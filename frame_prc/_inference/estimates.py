@@ -116,9 +116,10 @@ class Estimates:
 
     def areas(self) -> pl.LazyFrame:
         """Return the table for rows that are independent, with what the last column rests on."""
-        table = self._spread() if self.spread is None else self.spread
-        if self.by_row is None and self.spread is None:
-            table = self.ranking.rows.windowed(table)
+        table = self.spread
+        if table is None:
+            by_row = self.by_row is not None
+            table = self._spread() if by_row else self.ranking.rows.windowed(self._spread())
         renamed = table.with_columns(
             *sizes(pl.col("positives"), pl.col("negatives")),
             pl.col("step").alias(AVERAGE_PRECISION),
