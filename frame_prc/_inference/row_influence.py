@@ -18,6 +18,7 @@ from frame_prc._lazy import beside, cached, gathered
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import is_hit
 from frame_prc._ranking.segments import KeyRange, range_of
+from frame_prc._ranking.stretches import has_numpy, placed, valued_stretches
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import Rows
 
@@ -73,19 +74,16 @@ class RowInfluence:
         The influence is that of a unit of weight. The columns are ``row, positive`` and, with the
         place for 0, ``segment_0, influence_0``.
         """
-        ranking = self.ranking
-        ranked = gathered(
-            _with_steps(ranking),
-            "step",
-            _of_rows_after(self.steps),
-            at_once=ranking.rows.many_in_memory,
-        )
-        row, positive = ranking.key.unpacked()
-        found = pl.when(positive).then("on_positive").otherwise("on_negative")
-        segment = pl.col("segment").set_sorted()
-        return ranked.select(
-            row, positive, **{f"segment_{place}": segment, f"influence_{place}": found}
-        )
+        names = {f"segment_{place}": pl.col("segment").set_sorted()}
+        rows = self.ranking.rows
+        if rows.many_in_memory and has_numpy():
+            ranked, influence = _at_once(self.ranking, self.steps.collect()), pl.col("influence")
+        else:
+            table, at_once = _of_rows_after(self.steps), rows.many_in_memory
+            ranked = gathered(_with_steps(self.ranking), "step", table, at_once=at_once)
+            ranked = ranked.with_columns(self.ranking.key.unpacked())
+            influence = pl.when("positive").then("on_positive").otherwise("on_negative")
+        return ranked.select("row", "positive", **names, **{f"influence_{place}": influence})
 
     def in_order_of_rows(self, place: int, names: Sequence[str]) -> pl.LazyFrame:
         """Return columns of each row that counts, of those above, in the order of the rows."""
@@ -93,12 +91,25 @@ class RowInfluence:
         if self.ranking.rows.many_in_memory:
             found = ranked.collect()
             row = found["row"].fill_null(0)  # only rows that the checks refuse have none
-            columns = (found[name] for name in names)
-            return pl.LazyFrame([(column * 0).scatter(row, column) for column in columns])
+            return pl.LazyFrame([placed(found[name], row) for name in names])
         # A sort of integers that hold both the number of a row and its place in the ranking is
         # faster than one of two columns.
         number, ranked_at = pl.col("row").cast(pl.UInt64), pl.int_range(pl.len(), dtype=pl.UInt64)
         return ranked.select(pl.col(names).gather((number * 2**32 + ranked_at).sort() % 2**32))
+
+
+def _at_once(ranking: Ranking, steps: pl.DataFrame) -> pl.LazyFrame:
+    """Return ``row, positive, segment, influence`` of each row that counts, of rows in memory."""
+    key, ranked = ranking.key, ranking.in_order.collect()
+    is_step = is_hit(key) & ~key.unretrieved()
+    marks = ranked.lazy().select(positive=key.positive(), marked=key.opens() | is_step)
+    table = _of_rows_after(steps.lazy()).collect(engine="in-memory")
+    values = [table["on_positive"], table["on_negative"]]
+    influence = valued_stretches(*marks.collect(engine="in-memory"), *values)
+    found = ranked.select("rank_key", influence.alias("influence")).lazy().filter(~key.opens())
+    return found.select(
+        key.row(), key.positive().alias("positive"), key.segment().set_sorted(), "influence"
+    )
 
 
 def _with_steps(ranking: Ranking) -> pl.LazyFrame:

@@ -134,11 +134,11 @@ def _numbered(
 ) -> tuple[pl.Series, pl.DataFrame]:
     """Return the keys of rows, and their scores and columns in the order of their numbers."""
     names = ["score", *carried]
-    if "row" in rows.frame.collect_schema():
-        numbered, in_order = pl.col("row"), True
-    else:
-        numbered, in_order = pl.int_range(pl.len()), segments.in_order
-    keys = rank_key(key, rows) + numbered.cast(pl.UInt64)
+    has_number = "row" in rows.frame.collect_schema()
+    in_order = has_number or segments.in_order
+    # Faster than a range of integers.
+    frame = frame if has_number else frame.with_row_index("row")
+    keys = rank_key(key, rows, numbered=True)
     if in_order:
         values = rows.used().select(names).collect(engine="in-memory")
         return frame.select(keys).collect().to_series(), values

@@ -29,6 +29,7 @@ CANCELLED = 1e-12
 # What models have of their own, and the names for it, which end with the place of the model.
 _SIDES = {
     AVERAGE_PRECISION: "ap",
+    "variance": "alone",
     "shortfall": "shortfall",
     "few_negatives": "few_negatives",
 }
@@ -45,40 +46,40 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     models = RowInfluence.of_each(scored, comparison.calibration)
     sums = cached(_sums(rows, models, comparison))
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
-    table = segment_join(first.drop("variance"), sums)
+    table = segment_join(first, sums.select("segment", cs.starts_with("variance_", "covariance_")))
     for i, other in enumerate(others, 1):
         table = segment_join(table, other.select("segment", cs.ends_with(f"_{i}")))
     return _by_pair(models[0].ranking.segments.with_keys(table), names, comparison)
 
 
 def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) -> pl.LazyFrame:
-    """Return the variances and covariances of each segment, and its effective positives."""
+    """Return the covariances and the variances of differences of each segment, by pair.
+
+    With clusters also the variance of each area, and the effective number of positives: without
+    them these are known from the scores alone.
+    """
     names = [f"influence_{i}" for i in range(len(models))]
+    influences, sums = [pl.col(name) for name in names], {}
     frame = with_influences(rows, models)
     if rows.columns.cluster is not None:
         frame = cluster_sums(frame, ["segment_0"], names, models[0].ranking)
-    variances = _variances([pl.col(name) for name in names], comparison.pairs)
-    return frame.group_by(segment="segment_0").agg(**variances, n_effective=effective("pos"))
+        sums = {f"alone_{i}": (influence**2).sum() for i, influence in enumerate(influences)}
+        sums["n_effective"] = effective("pos")
+    for k, (a, b) in enumerate(comparison.pairs):
+        sums[f"variance_{k}"] = ((influences[a] - influences[b]) ** 2).sum()
+        sums[f"covariance_{k}"] = (influences[a] * influences[b]).sum()
+    return frame.group_by(segment="segment_0").agg(**sums)
 
 
 def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
-    """Return the sizes of each segment, and its area by a model."""
-    areas = Estimates(model.ranking, model.calibration, model).areas()
-    by_rows = areas.drop("n_effective").rename({"variance": "variance_by_rows"})
-    table = segment_join(by_rows, sums.select("segment", variance=f"alone_{place}"))
+    """Return the sizes of each segment, and its area by a model with its variance."""
+    table = Estimates(model.ranking, model.calibration, model).areas()
+    if model.ranking.rows.columns.cluster is not None:
+        by_rows = table.drop("n_effective").rename({"variance": "variance_by_rows"})
+        own = sums.select("segment", "n_effective", variance=f"alone_{place}")
+        table = segment_join(by_rows, own)
     found = with_few_negatives(table, model.calibration)
     return found.rename({name: f"{side}_{place}" for name, side in _SIDES.items()}, strict=False)
-
-
-def _variances(
-    influences: Sequence[pl.Expr], pairs: Sequence[tuple[int, int]]
-) -> dict[str, pl.Expr]:
-    """Return the variance of each area, and each pair's covariance and variance of difference."""
-    sums = {f"alone_{i}": (influence**2).sum() for i, influence in enumerate(influences)}
-    for k, (a, b) in enumerate(pairs):
-        sums[f"variance_{k}"] = ((influences[a] - influences[b]) ** 2).sum()
-        sums[f"covariance_{k}"] = (influences[a] * influences[b]).sum()
-    return sums
 
 
 def _by_pair(
