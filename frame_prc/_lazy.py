@@ -9,13 +9,16 @@ those of lazy frames joins and concatenations compute their inputs in turn, on t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from threading import _DummyThread, current_thread
 from typing import Any, Literal, TypeVar
 
 import polars as pl
 import polars.selectors as cs
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+ResultT = TypeVar("ResultT")
 
 # From Polars 1.42 on, only "horizontal_extend" fills up shorter frames, and "horizontal" raises.
 _BESIDE: Any = "horizontal" if pl.__version__.startswith("1.41.") else "horizontal_extend"
@@ -33,6 +36,18 @@ def run_in_memory(lf: pl.LazyFrame, height: int) -> pl.DataFrame:
     """Run a plan that reads so many rows in memory, on the in-memory engine."""
     optimizations = _FOR_FEW if height < _FEW else pl.QueryOptFlags()
     return lf.collect(engine="in-memory", optimizations=optimizations)
+
+
+def together(calls: Sequence[Callable[[], ResultT]]) -> list[ResultT]:
+    """Return the results of several calls, each made on a thread of its own.
+
+    Much of what is computed at the call keeps one core busy. A thread that Python did not start may
+    be one of Polars': if these wait for others, none may be left to compute what they wait for.
+    """
+    if len(calls) == 1 or isinstance(current_thread(), _DummyThread):
+        return [call() for call in calls]
+    with ThreadPoolExecutor(pl.thread_pool_size()) as threads:
+        return list(threads.map(lambda call: call(), calls))
 
 
 def cached(lf: pl.LazyFrame) -> pl.LazyFrame:
@@ -70,7 +85,8 @@ def gathered(rows: pl.LazyFrame, place: str, table: pl.LazyFrame, *, at_once: bo
         both = beside([rows.with_columns(is_row), table]).with_columns(pl.col(names).gather(place))
         # A table with more rows made the others longer.
         return both.filter(pl.col("\0is_row").is_not_null()).drop("\0is_row")
-    found, values = rows.collect(), table.collect().rechunk()
+    # The other engine would cut the table into chunks.
+    found, values = rows.collect(), table.collect(engine="in-memory").rechunk()
     return found.hstack(values.select(pl.all().gather(found[place]))).lazy()
 
 

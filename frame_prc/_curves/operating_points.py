@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -18,6 +18,7 @@ from frame_prc._curves.merits import DIGITS, cost, merit, ranked_precision, rate
 from frame_prc._formulas import rounded_to_digits, rounding, sizes, unsigned_zero
 from frame_prc._lazy import concat, join
 from frame_prc._ranking.ranking import Ranking
+from frame_prc._ranking.running_sums import is_corner
 from frame_prc._request.specs import Target
 from frame_prc._rows.columns import Columns
 from frame_prc.exceptions import OptionError
@@ -26,7 +27,8 @@ _TP, _SCORE = pl.col("tp"), pl.col("score")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _HELD, _OPENS = pl.col("held"), pl.col("opens")
 _WANTED = ("segment", "order", "criterion", "target", "held")
-_POINT = ("score", "opens", "tp", "fp", "positives", "negatives", "precision")
+_COUNTS = ("opens", "tp", "fp", "positives", "negatives", "precision")
+_POINT = ("score", *_COUNTS)
 # Any score may be the last one within these. A point after the first of its number of true
 # positives only adds false positives, and is no better by any other criterion.
 _OF_ANY_SCORE = ("threshold", "predicted_rate", "predicted_count")
@@ -42,23 +44,40 @@ def operating_points(
     """
     any_score = given is not None or any(t.criterion in _OF_ANY_SCORE for t in targets)
     found = points(ranking, "all" if any_score else "corners")
-    scored = ranking.with_score(found).with_columns(pl.col("segment").set_sorted())
-    rated = with_merits(scored, targets, ranking)
+    found = found.with_columns(pl.col("segment").set_sorted())
+    if given is not None or any(target.criterion == "threshold" for target in targets):
+        found = with_order(ranking.with_score(found))
     if ranking.rows.many_in_memory or (targets and given is not None):
-        rated = ranking.rows.once(rated)
+        found = ranking.rows.once(found)
     # A segment whose rows are all dropped has no points, but gets its rows, with nulls.
     every = ranking.segments.table.select("segment")
     parts = []
     if targets:
         wanted = join(every, _goals(targets), how="cross", maintain_order="left_right")
-        found = ranking.rows.windowed(chosen(rated, targets))
+        best_points = _best_points(found, targets, ranking, any_score=any_score)
         on = ["segment", "order"]
-        parts.append(join(wanted, found, on=on, how="left", maintain_order="left"))
+        parts.append(join(wanted, best_points, on=on, how="left", maintain_order="left"))
     if given is not None:
         wanted = given.of(ranking, first=len(targets))
-        parts.append(_at_thresholds(rated, wanted, ranking))
+        parts.append(_at_thresholds(with_merits(found, {}, ranking), wanted, ranking))
     table = concat([part.select(*_WANTED, *_POINT) for part in parts]).sort("segment", "order")
     return table.with_columns(_rates(ranking, targets))
+
+
+def _best_points(
+    points: pl.LazyFrame, targets: Sequence[Target], ranking: Ranking, *, any_score: bool
+) -> pl.LazyFrame:
+    """Return ``segment, order`` and the point of each target; ``any_score`` says all are given."""
+    numbered = dict(enumerate(targets))
+    groups = [(points, numbered)]
+    if any_score and ranking.rows.many_in_memory:
+        # Most targets need only the corners, which are fewer.
+        everywhere = {i: t for i, t in numbered.items() if t.criterion in _OF_ANY_SCORE}
+        others = {i: t for i, t in numbered.items() if i not in everywhere}
+        groups = [(points, everywhere), (points.filter(is_corner(_OPENS, _TP)), others)]
+    plans = [chosen(with_merits(some, group, ranking), [*group]) for some, group in groups if group]
+    # Thresholds are only read from the points that are chosen.
+    return ranking.with_score(concat(ranking.rows.windowed_together(*plans)))
 
 
 def _goals(targets: Sequence[Target]) -> pl.LazyFrame:
@@ -94,32 +113,41 @@ def check_counts(columns: Columns) -> None:
 # --- choosing ------------------------------------------------------------------------------------
 
 
-def with_merits(points: pl.LazyFrame, targets: Sequence[Target], ranking: Ranking) -> pl.LazyFrame:
-    """Add to points their place, precision, and merits, by which one is chosen for each target."""
+def with_merits(
+    points: pl.LazyFrame, targets: Mapping[int, Target], ranking: Ranking
+) -> pl.LazyFrame:
+    """Add to points their precision and merits, by which one is chosen for each target.
+
+    Given thresholds are compared with a ``score`` and a ``place``.
+    """
     # Merits are columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 would be below 1.
-    merits = {f"merit_{i}": _merit(target, ranking) for i, target in enumerate(targets)}
+    merits = {f"merit_{i}": _merit(target, ranking) for i, target in targets.items()}
     compared = {"precision": ranked_precision(pl.col), **merits}
     if ranking.rows.columns.weighted:
         # Merits that only rounding tells apart are equal.
         compared = {name: rounded_to_digits(value, DIGITS) for name, value in compared.items()}
-    return with_order(points).with_columns(**compared)
+    return points.with_columns(**compared)
 
 
-def chosen(rated: pl.LazyFrame, targets: Sequence[Target]) -> pl.LazyFrame:
-    """Return ``segment, order`` and the point of each target; null where none meets it."""
-    columns = [name for name in _POINT if name not in ("precision", "tp")]
-    merits = [f"merit_{i}" for i in range(len(targets))]
+def chosen(rated: pl.LazyFrame, orders: Sequence[int]) -> pl.LazyFrame:
+    """Return ``segment, order`` and the point of each target; null where none meets it.
+
+    Targets go by their ``order``, as do their merits.
+    """
+    columns = ["slot", *(name for name in _COUNTS if name not in ("precision", "tp"))]
+    merits = [f"merit_{i}" for i in orders]
     best_of = {str(i): best(pl.col(merit), *columns) for i, merit in enumerate(merits)}
     # Structs are slow, and few points have the most merit.
-    found = with_most_merit(rated, merits).group_by("segment").agg(**best_of)
+    top = with_order(with_most_merit(rated, merits).drop("place", strict=False))
+    found = top.group_by("segment").agg(**best_of)
     long = found.select(
         "segment",
-        order=pl.lit([*range(len(targets))], dtype=pl.List(pl.Int64)),
+        order=pl.lit([*orders], dtype=pl.List(pl.Int64)),
         point=pl.concat_list(list(best_of)),
     )
     points = long.explode("order", "point", empty_as_null=False).unnest("point")
-    return points.select("segment", "order", *_POINT)
+    return points.select("segment", "order", "slot", *_COUNTS)
 
 
 def with_order(points: pl.LazyFrame) -> pl.LazyFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import polars as pl
 
@@ -54,7 +54,7 @@ class RowInfluence:
     @classmethod
     def of_each(cls, scored: Sequence[Rows], calibration: Calibration | None) -> list[RowInfluence]:
         """Return the influences of the same rows with different scores, computed together."""
-        areas = [cls.of(rows, calibration) for rows in scored]
+        areas = scored[0].together([partial(cls.of, rows, calibration) for rows in scored])
         found = scored[0].windowed_together(*(area.windows() for area in areas))
         return [replace(area, found=frame) for area, frame in zip(areas, found, strict=True)]
 
@@ -105,7 +105,7 @@ def _at_once(ranking: Ranking, steps: pl.DataFrame) -> pl.LazyFrame:
     marks = ranked.lazy().select(positive=key.positive(), marked=key.opens() | is_step)
     table = _of_rows_after(steps.lazy()).collect(engine="in-memory")
     values = [table["on_positive"], table["on_negative"]]
-    influence = valued_stretches(*marks.collect(engine="in-memory"), *values)
+    influence = valued_stretches(*marks.collect(), *values)
     found = ranked.select("rank_key", influence.alias("influence")).lazy().filter(~key.opens())
     return found.select(
         key.row(), key.positive().alias("positive"), key.segment().set_sorted(), "influence"
@@ -150,13 +150,15 @@ def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
     """
     first, *others = areas
     names = [*rows.carried(squares=False), *(["cluster"] if rows.columns.cluster else [])]
-    unordered = [rows.used().select(names)] if names else []
+    of_others = []
     for place, other in enumerate(others, 1):
         own = [f"influence_{place}"]
         if other.ranking.segments.keys != first.ranking.segments.keys:
             own.append(f"segment_{place}")
-        unordered.append(other.in_order_of_rows(place, own))
-    ranked = first.in_ranking_order(0)
+        of_others.append(partial(other.in_order_of_rows, place, own))
+    ranked, *unordered = rows.together([partial(first.in_ranking_order, 0), *of_others])
+    if names:
+        unordered.insert(0, rows.used().select(names))
     if unordered:
         ranked = gathered(ranked, "row", beside(unordered), at_once=rows.many_in_memory)
     if not rows.columns.weighted:

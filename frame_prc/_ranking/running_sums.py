@@ -59,16 +59,19 @@ def is_hit(key: RankKey) -> pl.Expr:
     return key.ends_tie() & key.positive()
 
 
-def _is_corner(key: RankKey, found: str) -> pl.Expr:
+def is_corner(opens: pl.Expr, found: pl.Expr) -> pl.Expr:
     """Return whether a point is the first or the last of its number of true positives.
 
     Between these two only false positives are added: the points lie on a vertical line, below the
     first and above the last, where they change neither an area nor a maximum.
     """
-    opens, sums = key.opens(), pl.col(found)
-    begins = opens | opens.shift(1) | (sums != sums.shift(1))
-    ends = opens.shift(-1, fill_value=True) | (sums != sums.shift(-1))
-    return begins | ends | key.unretrieved().shift(-1)
+    begins = opens | opens.shift(1) | (found != found.shift(1))
+    ends = opens.shift(-1, fill_value=True) | (found != found.shift(-1))
+    return begins | ends
+
+
+def _is_corner(key: RankKey, found: str) -> pl.Expr:
+    return is_corner(key.opens(), pl.col(found)) | key.unretrieved().shift(-1)
 
 
 def _is_step(key: RankKey, found: str) -> pl.Expr:
@@ -305,14 +308,14 @@ def _at_hits(ranking: Ranking, losses: dict[str, str]) -> pl.LazyFrame:
     key, amounts = ranking.key, ranking.amounts()
     kept = key.positive() | key.closes()
     if not (ranking.rows.many_in_memory and has_numpy()):
-        sums = _sums_within(losses, amounts)
-        return _segmented(ranking.in_order.with_row_index("row"), key).with_columns(sums).filter(kept)
+        ranked = _segmented(ranking.in_order.with_row_index("row"), key)
+        return ranked.with_columns(_sums_within(losses, amounts)).filter(kept)
     # Adding up what lies between leaves fewer rows, over which windows take less time.
-    ranked = ranking.in_order.collect()
+    in_order = ranking.in_order.collect()
     added = {name: amounts[of] for name, of in losses.items()}
-    rows = ranked.lazy().select(**added, kept=kept).collect(engine="in-memory")
+    rows = in_order.lazy().select(**added, kept=kept).collect(engine="in-memory")
     places, sums = summed_stretches(rows["kept"], [rows[name] for name in losses])
-    at_hits = ranked[places].with_columns(places.alias("row"), *sums)
+    at_hits = in_order[places].with_columns(places.alias("row"), *sums)
     own = {name: pl.col(name) for name in losses}
     return _segmented(at_hits.lazy(), key).with_columns(_sums_within({n: n for n in own}, own))
 

@@ -60,6 +60,7 @@ def placed(values: pl.Series, places: pl.Series) -> pl.Series:
         return (values * 0).scatter(places, values)
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    found = np.empty(len(values), dtype=values.to_numpy().dtype)
-    found[places.to_numpy()] = values.to_numpy()
+    unordered = values.to_numpy()
+    found = np.empty_like(unordered)
+    found[places.to_numpy()] = unordered
     return pl.Series(values.name, found)

@@ -10,14 +10,14 @@ with an internal one. The last step, :meth:`Rows.finish`, gives the keys their o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import polars as pl
 
 from frame_prc._formulas import unsigned_zero
-from frame_prc._lazy import cached, concat, key_names, named
+from frame_prc._lazy import ResultT, cached, concat, key_names, named, together
 from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.specs import Missing
 from frame_prc._rows.checks import (
@@ -124,6 +124,10 @@ class Rows:
         if not self.many_in_memory:
             return [*frames]
         return [found.lazy() for found in pl.collect_all(frames, engine="in-memory")]
+
+    def together(self, calls: Sequence[Callable[[], ResultT]]) -> list[ResultT]:
+        """Return the results of several calls, made at the same time if many rows are in memory."""
+        return together(calls) if self.many_in_memory else [call() for call in calls]
 
     def is_positive(self) -> pl.Expr:
         """Return whether a row holds any of the positive class."""

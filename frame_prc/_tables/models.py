@@ -17,7 +17,7 @@ from frame_prc._inference.row_influence import (
     numbered,
     with_influences,
 )
-from frame_prc._lazy import cached, segment_join
+from frame_prc._lazy import segment_join
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import Rows, side_by_side
 
@@ -44,7 +44,7 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
         replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")) for i in range(len(names))
     ]
     models = RowInfluence.of_each(scored, comparison.calibration)
-    sums = cached(_sums(rows, models, comparison))
+    sums = rows.once(_sums(rows, models, comparison))
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
     table = segment_join(first, sums.select("segment", cs.starts_with("variance_", "covariance_")))
     for i, other in enumerate(others, 1):

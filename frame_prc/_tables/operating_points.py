@@ -149,13 +149,13 @@ def _at_chosen(
     ranking: Ranking, targets: dict[int, Target], level: float, resampling: Resampling
 ) -> pl.LazyFrame:
     """Return quantiles over replicates, in each of which the thresholds are chosen anew."""
-    wanted = [*targets.values()]
-    every_score = any(target.criterion in _EVERY_SCORE for target in wanted)
+    wanted = dict(enumerate(targets.values()))
+    every_score = any(target.criterion in _EVERY_SCORE for target in targets.values())
 
     def rates(points: pl.LazyFrame) -> pl.LazyFrame:
-        rated = with_merits(points.with_columns(score=pl.lit(0.0)), wanted, ranking)
+        rated = with_merits(points.with_columns(slot=pl.lit(0)), wanted, ranking)
         reached = pl.when(_TP + _FP > 0).then(precision(_TP, _FP))
-        found = chosen(rated, wanted)
+        found = chosen(rated, [*wanted])
         return found.select("order", precision=reached, recall=recall(_TP, _POSITIVES))
 
     drawn = drawn_quantiles(
