@@ -1,8 +1,8 @@
 """Floors: bare plans of the same steps, which the times of verbs can be compared with.
 
-They leave out what a verb cannot: values are not checked, scores are taken as distinct, the key as
-a small integer, and sums run on from one segment to the next. So their results are wrong, and only
-their times mean something.
+Sums are those within segments, as they must be, and results agree with those of the verbs to some
+digits. Left out is what a verb cannot leave out: values are not checked, scores are taken as
+distinct, of which a key keeps the first bits, and the key of a segment is a small integer.
 """
 
 from __future__ import annotations
@@ -11,56 +11,68 @@ import polars as pl
 
 _SCORE_BITS = 62  # of a Float64 from 0 to 1, whose bits ascend as it does
 
-_POSITIVE, _TP, _SEEN = pl.col("positive"), pl.col("tp"), pl.col("seen")
+_POSITIVE, _TP, _FP, _SEEN = (pl.col(name) for name in ("positive", "tp", "fp", "seen"))
+_WEIGHT, _ROW, _INFLUENCE = pl.col("weight"), pl.col("row"), pl.col("influence")
 _PRECISION = _TP / _SEEN
 
 
 def weighted(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Average precision with weights: a sort, a gather, two running sums."""
-    weight = pl.col("weight")
     ranked = _ranked(frame, by, "score").with_columns(weight=frame["weight"])
-    sums = ranked.with_columns(weight.gather("row")).with_columns(
-        tp=pl.when("positive").then(weight).otherwise(0.0).cum_sum(), seen=weight.cum_sum()
-    )
-    areas = sums.filter("positive").group_by("segment")
-    return areas.agg(area=(weight * _PRECISION).sum(), positives=weight.sum()).collect()
+    ranked = ranked.with_columns(_WEIGHT.gather("row"))
+    lost = pl.when("positive").then(0.0).otherwise(_WEIGHT)
+    hits = ranked.with_columns(fp=_within(lost.cum_sum())).filter("positive")
+    sums = hits.with_columns(tp=_within(_WEIGHT.cum_sum()))
+    area = sums.with_columns(step=_WEIGHT * _TP / (_TP + _FP))
+    totals = area.group_by("segment").agg(pl.col("step", "weight").sum())
+    return totals.select("segment", area=pl.col("step") / _WEIGHT).collect()
 
 
 def clusters(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Variance by clusters: a sort, influences of rows, their sums in clusters of segments."""
-    ranked = _with_influence(_ranked(frame, by, "score")).with_columns(user=frame["user"])
+    ranked = _with_influence(frame, by, "score").with_columns(user=frame["user"])
     sums = (
         ranked.with_columns(pl.col("user").gather("row"))
         .group_by("segment", "user")
-        .agg(pl.col("influence").sum())
+        .agg(_INFLUENCE.sum())
     )
-    return _squared(sums, pl.col("influence") ** 2).collect()
+    return _squared(sums, _INFLUENCE**2).collect()
 
 
 def comparison(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Variance of a difference: two sorts, influences of rows, a sort to bring them together."""
-    first, second = (_with_influence(_ranked(frame, by, name)) for name in ("score", "other"))
-    row, place = pl.col("row").cast(pl.UInt64), pl.int_range(pl.len(), dtype=pl.UInt64)
-    in_order = second.select(other=pl.col("influence").gather((row * 2**32 + place).sort() % 2**32))
+    first, second = (_with_influence(frame, by, name) for name in ("score", "other"))
+    row, place = _ROW.cast(pl.UInt64), pl.int_range(pl.len(), dtype=pl.UInt64)
+    in_order = second.select(other=_INFLUENCE.gather((row * 2**32 + place).sort() % 2**32))
     both = pl.concat([first, in_order], how="horizontal", parallel=False)
     both = both.with_columns(pl.col("other").gather("row"))
-    return _squared(both, (pl.col("influence") - pl.col("other")) ** 2).collect()
+    return _squared(both, (_INFLUENCE - pl.col("other")) ** 2).collect()
 
 
 def scorecards(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Measures of each segment: a sort, running sums, three areas, the best F1, two variances."""
-    hits = _hits(frame, by).with_columns(fp=_SEEN - _TP)
-    step, gain = _PRECISION, 1 - pl.col("fp") / _TP
-    interpolated = 1 + pl.col("fp") / _TP * (_TP / (_TP + 1)).log()
-    influence = _PRECISION + (1 / _SEEN).cum_sum(reverse=True)
+    hits = _hits(_ranked(frame, by, "score"))
+    total = pl.len().over("segment")
+    gain, interpolated = 1 - _FP / _TP, 1 + _FP / _TP * (_TP / (_TP + 1)).log()
+    rated = hits.with_columns(
+        gain=gain, interpolated=interpolated, f1=2 * _TP / (_SEEN + total), scaled=_TP + 2 * _FP
+    )
+    own, scaled = (_influences(_TP, seen) for seen in (_SEEN, pl.col("scaled")))
+    scaled = {f"{name}_scaled": each for name, each in scaled.items()}
+    influences = rated.with_columns(**own, **scaled)
+    squares = {
+        end: (pl.col(f"hit{end}") - pl.col(f"precision{end}").mean()) ** 2
+        + (_SEEN - _SEEN.shift(1, fill_value=0) - 1) * pl.col(f"miss{end}") ** 2
+        for end in ("", "_scaled")
+    }
+    measures = ("gain", "interpolated", "precision", "precision_scaled")
     return (
-        hits.with_columns(step=step, gain=gain, interpolated=interpolated)
-        .with_columns(own=influence, calibrated=influence * step)
-        .group_by("segment")
+        influences.group_by("segment")
         .agg(
-            pl.col("step", "gain", "interpolated").sum(),
-            pl.col("own", "calibrated").pow(2).sum(),
-            best=(_TP / (_SEEN + pl.len())).arg_max(),
+            pl.col(measures).sum(),
+            variance=squares[""].sum(),
+            variance_scaled=squares["_scaled"].sum(),
+            best=pl.col("f1").arg_max(),
         )
         .collect()
     )
@@ -69,13 +81,18 @@ def scorecards(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 def distinct(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Average precision of scores of which few are distinct: they are counted, then sorted."""
     counted = frame.lazy().group_by(*by, "score").agg(pl.len(), pos=pl.col("truth").sum())
-    sums = counted.sort(*by, "score", descending=True).with_columns(
-        tp=pl.col("pos").cum_sum(), seen=pl.col("len").cum_sum()
+    ranked = counted.sort(*by, "score", descending=True).with_columns(
+        tp=pl.col("pos").cum_sum().over(by), seen=pl.col("len").cum_sum().over(by)
     )
-    return sums.group_by(by).agg((pl.col("pos") * _PRECISION).sum()).collect()
+    return ranked.group_by(by).agg((pl.col("pos") * _PRECISION).sum()).collect()
 
 
 # --- steps ---------------------------------------------------------------------------------
+
+
+def _within(running: pl.Expr) -> pl.Expr:
+    """Return a running sum within each segment of sorted rows."""
+    return running.over("segment", mapping_strategy="explode")
 
 
 def _slot(score: str) -> pl.Expr:
@@ -90,11 +107,11 @@ def _ranked(frame: pl.DataFrame, by: list[str], score: str) -> pl.LazyFrame:
     dropped = segments + _SCORE_BITS + 1 + rows - 64
     key = pl.col(by[0]).cast(pl.UInt64) * 2 ** (63 - rows - segments)
     key = ((key + (_slot(score) // 2**dropped).cast(pl.UInt64)) * 2 + pl.col("truth")) * 2**rows
-    row = pl.int_range(pl.len(), dtype=pl.UInt64)
     packed = pl.col("packed")
     return (
         frame.lazy()
-        .select(packed=(key + row).sort())
+        .with_row_index("number")
+        .select(packed=(key + pl.col("number").cast(pl.UInt64)).sort())
         .select(
             (packed // 2 ** (64 - segments)).alias("segment").set_sorted(),
             (packed & 2**rows).cast(pl.Boolean).alias("positive"),
@@ -103,28 +120,49 @@ def _ranked(frame: pl.DataFrame, by: list[str], score: str) -> pl.LazyFrame:
     )
 
 
-def _with_influence(ranked: pl.LazyFrame) -> pl.LazyFrame:
-    """Add what a unit of weight at each row changes."""
-    sums = ranked.with_row_index("seen", 1).with_columns(tp=_POSITIVE.cast(pl.Int64).cum_sum())
-    rate = pl.when("positive").then(1 / _SEEN).otherwise(0.0)
-    below = rate.cum_sum(reverse=True)
-    influence = pl.when("positive").then(_PRECISION + below).otherwise(-below)
-    return sums.select("segment", "row", influence=influence)
+def _hits(ranked: pl.LazyFrame) -> pl.LazyFrame:
+    """Return ``segment, tp, fp, seen`` of positives in ranking order, counted in each segment."""
+    place, first = pl.col("place").cast(pl.Int64), pl.col("place").min().cast(pl.Int64)
+    numbered = ranked.with_row_index("place")
+    begins = numbered.group_by("segment").agg(first=first)
+    hits = numbered.filter("positive").with_columns(
+        tp=_within(pl.int_range(1, pl.len() + 1)), row=place
+    )
+    joined = hits.join(begins, on="segment", how="left", maintain_order="left")
+    seen = joined.with_columns(seen=place - pl.col("first") + 1)
+    return seen.with_columns(fp=_SEEN - _TP).select("segment", "tp", "fp", "seen")
+
+
+def _influences(tp: pl.Expr, seen: pl.Expr) -> dict[str, pl.Expr]:
+    """Return the precision at each hit, and what a unit of weight changes, times the positives."""
+    precision, rate = tp / seen, 1 / seen
+    raised = _within((rate * (1 - precision)).cum_sum(reverse=True))
+    lowered = _within((rate * precision).cum_sum(reverse=True))
+    return {"precision": precision, "hit": precision + raised, "miss": -lowered}
+
+
+def _with_influence(frame: pl.DataFrame, by: list[str], score: str) -> pl.LazyFrame:
+    """Return ``segment, row`` and what a unit of weight at each row changes."""
+    ranked = _ranked(frame, by, score)
+    hits = _hits(ranked).with_columns(**_influences(_TP, _SEEN))
+    total = pl.len().over("segment")
+    steps = hits.select(
+        owner="segment",
+        hit=(pl.col("hit") - pl.col("precision").mean().over("segment")) / total,
+        miss=pl.col("miss") / total,
+    )
+    place = _POSITIVE.cast(pl.UInt32).cum_sum() - _POSITIVE.cast(pl.UInt32)
+    last = pl.lit(frame["truth"].sum() - 1, dtype=pl.UInt32)
+    joined = pl.concat(
+        [ranked.with_columns(place=place.clip(upper_bound=last)), steps],
+        how="horizontal_extend",
+        parallel=False,
+    )
+    owner, hit, miss = (pl.col(name).gather("place") for name in ("owner", "hit", "miss"))
+    # Rows below all positives of their segment change nothing.
+    influence = pl.when("positive").then(hit).when(owner == pl.col("segment")).then(miss)
+    return joined.select("segment", "row", influence=influence.otherwise(0.0))
 
 
 def _squared(rows: pl.LazyFrame, squares: pl.Expr) -> pl.LazyFrame:
     return rows.group_by("segment").agg(squares.sum())
-
-
-def _hits(frame: pl.DataFrame, by: list[str]) -> pl.LazyFrame:
-    """Return ``segment, tp, seen`` of positives in ranking order."""
-    key = (pl.col(by[0]).cast(pl.Int128) * 2**_SCORE_BITS + _slot("score")) * 2
-    segment = pl.col("packed") // 2 ** (_SCORE_BITS + 1)
-    return (
-        frame.lazy()
-        .select(packed=(key + pl.col("truth")).sort())
-        .with_row_index("seen", 1)
-        .filter(pl.col("packed") & 1 == 1)
-        .with_row_index("tp", 1)
-        .select("seen", "tp", segment=segment.cast(pl.Int64).set_sorted())
-    )
