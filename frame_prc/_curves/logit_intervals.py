@@ -21,6 +21,9 @@ RANDOM_SHORTFALL = "random_shortfall"
 
 Col: TypeAlias = Callable[[str], Any]
 
+# An area whose rows all have one score is at chance, but for rounding errors up to this fraction.
+_ROUNDING = 1e-12
+
 
 def interval_columns(
     col: Col, interval: Interval, *, few_negatives: Any = None
@@ -52,7 +55,7 @@ def interval_columns(
     if interval.method != "boyd":
         yield _at_edges(col, interval)
     yield {"status": status(col, few_negatives)}
-    below = col("ci_high") < col(RANDOM)
+    below = col("ci_high") < col(RANDOM) * (1 - _ROUNDING)
     yield {"status": when(below).then(_text(col, "below_chance")).otherwise(col("status"))}
 
 

@@ -158,7 +158,11 @@ def with_few_negatives(table: pl.LazyFrame, calibration: Calibration | None) -> 
         return table
     odds, count = pl.col("reference_odds"), pl.col("n_negative")
     if "variance_by_rows" in table.collect_schema():
-        count *= pl.col("variance_by_rows") / pl.col("variance")
+        area = (pl.col(AVERAGE_PRECISION), pl.col("shortfall"))
+        variances = pl.col("variance_by_rows"), pl.col("variance")
+        # Of two rounding errors the quotient may be anything.
+        has_spread = pl.all_horizontal(shows_spread(each, *area) for each in variances)
+        count *= pl.when(has_spread).then(variances[0] / variances[1]).otherwise(1.0)
     prevalence = pl.col("prevalence")
     scale = odds_ratio(prevalence, 1 - prevalence, odds)
     few = count / odds < FEW_POSITIVES * scale.sqrt()

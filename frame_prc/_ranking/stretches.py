@@ -42,7 +42,8 @@ def valued_stretches(
     """Return the value of each row, from those of the positives and negatives of its stretch.
 
     A stretch is the rows after one marked row and up to the next. The first and the last row must
-    be marked; the first is in no stretch, and gets null. All marked rows must be positive.
+    be marked; the first is in no stretch, and gets null. All marked rows must be positive, and no
+    value may be null.
     """
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 

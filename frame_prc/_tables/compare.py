@@ -137,7 +137,7 @@ def _statistic() -> pl.Expr:
     logits = pl.when(is_small).then(odds_ratio.log()).otherwise((_DIFFERENCE / odds_b).log1p())
     # Clusters can cancel each other: then rounding errors are all that is left of the variance.
     has_spread = variance > CANCELLED * scale
-    has_logits = pl.min_horizontal(_VARIANCE_A, _VARIANCE_B) > 0
+    has_logits = shows_spread(_VARIANCE_A, *_SIDE_A) & shows_spread(_VARIANCE_B, *_SIDE_B)
     return (
         pl.when(has_spread & has_logits)
         .then(logits / variance.sqrt())
