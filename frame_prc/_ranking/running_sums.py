@@ -12,7 +12,6 @@ from frame_prc._ranking.cluster_sums import CLUSTER_SUMS, with_cluster_sums
 from frame_prc._ranking.narrow_keys import repeats_scores
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.stretches import has_numpy, summed_stretches
 
 _FOUND, _SEEN, _FOUND_A, _SEEN_A = (
     pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")
@@ -284,12 +283,14 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     key, amounts = ranking.key, ranking.amounts()
     gains = {"tp": "pos", "tp_squares": "pos_squares"}
     losses = {"fp": "neg", "fp_squares": "neg_squares"}
+    ranked = ranking.in_order.with_columns(key.segment()).set_sorted("segment")
+    ranked = ranked.with_row_index("row")
     if points.only_hits:
         # Only positive rows add true positives, and they are fewer.
-        ranked = _at_hits(ranking, {name: of for name, of in losses.items() if of in amounts})
+        ranked = ranked.with_columns(_sums_within(losses, amounts))
+        ranked = ranked.filter(key.positive() | key.closes())
         ranked = ranked.with_columns(_sums_within(gains, amounts))
     else:
-        ranked = _segmented(ranking.in_order.with_row_index("row"), key)
         ranked = ranked.with_columns(_sums_within(gains | losses, amounts))
     last = {"positives": "tp", "negatives": "fp"}
     if ranking.squares:
@@ -301,27 +302,6 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     summed = picked.with_columns(n_terms=n_terms, **totals)
     # The last row of a segment was there for the totals.
     return summed.filter(key.positive()) if points.only_hits else summed
-
-
-def _at_hits(ranking: Ranking, losses: dict[str, str]) -> pl.LazyFrame:
-    """Return positive rows, and the last of each segment, with running sums of what others add."""
-    key, amounts = ranking.key, ranking.amounts()
-    kept = key.positive() | key.closes()
-    if not (ranking.rows.many_in_memory and has_numpy()):
-        ranked = _segmented(ranking.in_order.with_row_index("row"), key)
-        return ranked.with_columns(_sums_within(losses, amounts)).filter(kept)
-    # Adding up what lies between leaves fewer rows, over which windows take less time.
-    in_order = ranking.in_order.collect()
-    added = {name: amounts[of] for name, of in losses.items()}
-    rows = in_order.lazy().select(**added, kept=kept).collect(engine="in-memory")
-    places, sums = summed_stretches(rows["kept"], [rows[name] for name in losses])
-    at_hits = in_order[places].with_columns(places.alias("row"), *sums)
-    own = {name: pl.col(name) for name in losses}
-    return _segmented(at_hits.lazy(), key).with_columns(_sums_within({n: n for n in own}, own))
-
-
-def _segmented(ranked: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:
-    return ranked.with_columns(key.segment()).set_sorted("segment")
 
 
 def _sums_within(sums: dict[str, str], amounts: dict[str, pl.Expr]) -> list[pl.Expr]:

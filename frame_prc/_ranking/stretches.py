@@ -1,12 +1,9 @@
-"""Stretches of sorted rows, each from one marked row to the next: added up, or given one value.
+"""Values of rows in memory from those of stretches of sorted rows, and values put in places.
 
-NumPy does either in one pass over a frame in memory. It is optional: without it, plans of Polars
-give the same results.
+NumPy does either in one pass. It is optional: without it, plans of Polars give the same results.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import polars as pl
 
@@ -18,22 +15,6 @@ def has_numpy() -> bool:
     except ImportError:
         return False
     return True
-
-
-def summed_stretches(
-    marked: pl.Series, amounts: Sequence[pl.Series]
-) -> tuple[pl.Series, list[pl.Series]]:
-    """Return the places of marked rows, and the sums of amounts up to each since the one before.
-
-    The last row must be marked.
-    """
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    places = np.flatnonzero(marked.to_numpy())
-    first = np.zeros_like(places)
-    first[1:] = places[:-1] + 1
-    sums = [pl.Series(each.name, np.add.reduceat(each.to_numpy(), first)) for each in amounts]
-    return pl.Series("place", places, dtype=pl.get_index_type()), sums
 
 
 def valued_stretches(

@@ -14,25 +14,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc._inference import row_influence
-from frame_prc._ranking import running_sums, stretches
-
-# Whether a row is marked, and an amount.
-MARKED = st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=1)
-
-
-@given(MARKED)
-def test_amounts_are_added_up_to_each_mark(drawn):
-    rows = [*drawn[:-1], (True, drawn[-1][1])]
-    expected, so_far = [], 0
-    for place, (is_marked, amount) in enumerate(rows):
-        so_far += amount
-        if is_marked:
-            expected.append((place, so_far))
-            so_far = 0
-    marks, amounts = (pl.Series(values) for values in zip(*rows, strict=True))
-    places, (sums,) = stretches.summed_stretches(marks, [amounts])
-    assert [*zip(places, sums, strict=True)] == expected
-
+from frame_prc._ranking import stretches
 
 # Of each row: negative, positive, or positive and marked.
 ROLES = st.lists(st.sampled_from(["negative", "positive", "marked"]))
@@ -96,7 +78,7 @@ CALLS = {
 def test_polars_gives_the_same_without_numpy(call, monkeypatch):
     with looking(looks=True):
         expected = call()
-        for module in (running_sums, row_influence, stretches):
+        for module in (row_influence, stretches):
             monkeypatch.setattr(module, "has_numpy", lambda: False)
         assert_frame_equal(call(), expected, rel_tol=1e-14)
     assert_frame_equal(call(), expected, rel_tol=1e-14)
