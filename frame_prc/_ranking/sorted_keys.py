@@ -14,6 +14,8 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc._ranking.stretches import has_numpy
+
 _KEY = pl.col("rank_key")
 _TRIED = 2**16  # how many keys are sorted to see what is faster; of fewer keys the sort takes 1 ms
 
@@ -50,9 +52,7 @@ def numpy_is_faster() -> bool:
     Neither the number of threads nor the processor's flags tell: on AMD's Zen 4, NumPy's sort with
     AVX-512 takes six times as long as that with AVX2 (github.com/numpy/x86-simd-sort/issues/6).
     """
-    try:
-        import numpy as np  # noqa: F401, PLC0415 - optional, and takes long to import
-    except ImportError:
+    if not has_numpy():
         return False
     keys = pl.int_range(_TRIED, dtype=pl.UInt64, eager=True).hash()
     return fastest(sorted_by_numpy, keys) < fastest(pl.Series.sort, keys)
