@@ -227,12 +227,14 @@ def harmonic(n: pl.Expr) -> pl.Expr:
     return pl.when(n < ASYMPTOTIC).then(few.gather(n.clip(0, ASYMPTOTIC - 1))).otherwise(many)
 
 
-def rounding(*, weighted: bool) -> pl.Expr:
+def rounding(*, weighted: bool) -> pl.Expr | float:
     """Return by how much sums may be rounded, relative to their size; 0 for counts.
 
     Each of the ``n_terms`` additions, in either of two sums, rounds by at most half the last digit.
     """
-    return rounding_of(pl.col("n_terms")) if weighted else pl.lit(0.0)
+    # A number, and a column of floats: Polars before 1.43 fails where a plan twice uses what is a
+    # literal, as are ``1 + pl.lit(0.0)`` and the 1 that is added to an integer times 0.1.
+    return rounding_of(pl.col("n_terms").cast(pl.Float64)) if weighted else 0.0
 
 
 def rounding_of(n_terms: Any) -> Any:
