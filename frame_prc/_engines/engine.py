@@ -95,10 +95,11 @@ def _is_of_rows(request: Request) -> bool:
 
 def _counts_first(engine: Engine) -> str:
     """Return the two lines that do in Polars what the engine does not, from its counts."""
-    counts = _collected(engine, "frame_prc.counts(frame, ...)")
+    counts = collected(engine, "frame_prc.counts(frame, ...)")
     return (
         f"collect its counts with your columns and keys, `counts = {counts}`; then call the verb "
-        f"with `counts, {OF_COUNTS}, ...`, the keys and the other options"
+        f"with `counts, {OF_COUNTS}, ...`, the keys (of several models also model='model') and the "
+        "other options"
     )
 
 
@@ -106,11 +107,11 @@ def rows_first(engine: Engine) -> str:
     """Return the two lines that do in Polars what needs the rows themselves."""
     return (
         "select the columns that it needs, and collect them: "
-        f"`rows = {_collected(engine, 'frame')}`; then call the verb with `rows, ...`"
+        f"`rows = {collected(engine, 'frame')}`; then call the verb with `rows, ...`"
     )
 
 
-def _collected(engine: Engine, frame: str) -> str:
+def collected(engine: Engine, frame: str) -> str:
     """Return the expression that turns a frame of the engine into one of Polars."""
     return re.sub(r"\b(relation|frame|table)\b", frame, engine.collected, count=1)
 

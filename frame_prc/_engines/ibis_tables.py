@@ -82,7 +82,7 @@ class IbisEngine(Engine):
         return native.order_by(*sorted_by) if sorted_by else native
 
 
-IBIS = IbisEngine(kind="an Ibis table", extra="ibis", collected="pl.from_arrow(table.to_pyarrow())")
+IBIS = IbisEngine(kind="an Ibis table", extra="ibis", collected="table.to_polars()")
 
 
 def _first_row(frame: Frame) -> dict[str, Any]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from frame_prc._request.specs import MODEL
 from frame_prc._request.thresholds import ABOVE, BELOW
 from frame_prc.exceptions import ColumnError
 
+# Counts are of bins if they have one of the first two, and of several models if they have the last.
+_OPTIONAL = {BELOW, ABOVE, MODEL}
+
 
 def wanted_names(columns: Collection[str], known: Collection[str]) -> set[str]:
-    """Return the names that a plan may read; a frame need not have the bounds of bins."""
-    return {*columns} - ({BELOW, ABOVE} - {*known})
+    """Return the names that a plan may read; counts need not have all of theirs."""
+    return {*columns} - (_OPTIONAL - {*known})
 
 
 def first_places(names: Sequence[str]) -> dict[str, int]:

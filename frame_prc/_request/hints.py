@@ -13,12 +13,15 @@ from frame_prc.exceptions import shown, type_name
 
 _INTO_FRAME = "put it into the frame as a column"
 _CONSTANTS = (bool, int, float, complex, Decimal, bytes, date, time, timedelta)
+_ENGINES = ("ibis.", "pyspark.", "duckdb.", "_duckdb.")
 _GROUPERS = ("pandas.Grouper", "pandas.TimeGrouper")
 _TABLE, _BINARY = 2, 2  # dimensions of a table, and classes of a binary one
 
 
 def column_hint(item: Any) -> str | None:
     """Return how to pass the values of an item that is neither a name nor an expression."""
+    if type_name(item).startswith(_ENGINES):
+        return "give the column's name; a computed column goes into the table first, with a name"
     if isinstance(item, _CONSTANTS):
         return f"pl.lit({shown(item)}) makes a constant; column names are strings"
     if type_name(item) in _GROUPERS:

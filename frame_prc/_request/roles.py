@@ -114,9 +114,10 @@ class Request:
         """
         optional = [self.cluster, self.model, self.row, self.threshold]
         others = [column for column in optional if column is not None]
-        bin_end = [BELOW, ABOVE] if self.of_counts else []
+        # Counts may have these, which then have to be looked at.
+        of_counts = [BELOW, ABOVE, MODEL] if self.of_counts else []
         roles = [*self.classes.values(), *self.models.values()]
-        return names_of([*roles, *self.keys, *others, *bin_end]) or None
+        return names_of([*roles, *self.keys, *others, *of_counts]) or None
 
 
 def names_of(items: Sequence[IntoColumn]) -> set[str] | None:
@@ -226,7 +227,8 @@ def plain_option(value: Any) -> Any:
     """Return a string enumeration or a NumPy scalar as a plain Python value."""
     if isinstance(value, str):
         return str.__str__(value)
-    is_scalar = getattr(value, "shape", None) == () and hasattr(value, "item")
+    shape = getattr(value, "shape", None)  # of what computes lazily it may be anything
+    is_scalar = isinstance(shape, tuple) and shape == () and hasattr(value, "item")
     return value.item() if is_scalar else value
 
 

@@ -139,6 +139,7 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     check_repeats([("by", name) for _, outs in keys for name in outs])
 
     key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
+    _check_models_apart(schema, request, [*key_dtypes, *_read_by(items)])
     bin_end = _bin_end(schema, request, key_dtypes)
     by = [key for key, _ in keys]
     columns = Columns(
@@ -370,6 +371,11 @@ def _outputs(
     return outputs
 
 
+def _read_by(items: Iterable[tuple[pl.Expr, object]]) -> list[str]:
+    """Return the columns that keys are made from."""
+    return [name for key, _ in items for name in key.meta.root_names()]
+
+
 # --- checking --------------------------------------------------------------------------
 
 
@@ -430,6 +436,16 @@ def _check_no_counts(columns: Columns) -> None:
             f"truth= names {truth.name!r} and score= {THRESHOLD!r}, as counts have them",
             "the column of a truth, or pos= and neg= for counts",
             OF_COUNTS,
+        )
+
+
+def _check_models_apart(schema: pl.Schema, request: Request, used: Iterable[str]) -> None:
+    """Refuse counts of several models without a key for them: each item would count twice."""
+    if request.of_counts and request.model is None and MODEL in schema and MODEL not in used:
+        raise ColumnError(
+            f"the counts have a column {MODEL!r}, as those of several models do, and it is no key",
+            f"that column in {MODEL}= or by=, or counts of one model without it",
+            f"{MODEL}={MODEL!r} keeps the models apart; otherwise their counts would be added up",
         )
 
 

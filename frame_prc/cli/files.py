@@ -26,6 +26,7 @@ SUFFIXES = {
 NAMES = {"parquet": "Parquet", "csv": "CSV", "tsv": "TSV", "arrow": "Arrow", "ndjson": "NDJSON"}
 KINDS = tuple(NAMES)
 _COMPRESSED = (".gz", ".zst", ".zlib")
+_DATABASES = (".db", ".duckdb", ".sqlite", ".sqlite3")
 _SIMILAR = 0.8  # above difflib's default, because the names of files have much in common
 
 
@@ -90,6 +91,8 @@ def _kind(path: Path) -> str:
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
     hint = "--input-format csv reads it as CSV"
+    if suffix in _DATABASES:
+        hint = "tables of a database are evaluated from Python: ibis.connect(...).table(...)"
     if suffix == ".json":
         hint = "jq -c '.[]' converts it to NDJSON, which --input-format ndjson reads"
     raise FileError(

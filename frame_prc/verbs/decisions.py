@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 
 from frame_prc._curves.given_thresholds import GivenThresholds
-from frame_prc._engines.engine import HELD_BY_COLUMN, class_of, engine_of
+from frame_prc._engines.engine import HELD_BY_COLUMN, class_of, collected, engine_of
 from frame_prc._frames.border import FrameT, check_frame, is_frame, scan_all
 from frame_prc._request.options import resampling
 from frame_prc._request.roles import request
@@ -260,6 +260,12 @@ def _given(threshold: Any) -> tuple[object, IntoColumn | None, GivenThresholds |
         return None, threshold, GivenThresholds()
     if is_frame(threshold):
         return None, None, GivenThresholds(scan_all(threshold))
+    if engine := engine_of(threshold):
+        raise OptionError(
+            f"threshold= is {engine.kind}",
+            "numbers for all segments, or a Polars or pandas frame with the keys and 'threshold'",
+            f"collect it first: `{collected(engine, 'chosen')}`",
+        )
     _refuse_labels(threshold)
     return threshold, None, None
 

@@ -181,6 +181,12 @@ USAGE = [
         f"is. Allowed: {SUFFIXES}. Hint: --input-format csv reads it as CSV.",
     ),
     (
+        "ap rows.duckdb -t late -s score",
+        "the suffix of 'rows.duckdb' does not say what kind of file it "
+        f"is. Allowed: {SUFFIXES}. Hint: tables of a database are evaluated from Python: "
+        "ibis.connect(...).table(...).",
+    ),
+    (
         "ap rows.csv rows.tsv -t late -s score",
         "the files are of several kinds: 'rows.csv' is CSV, "
         "'rows.tsv' is TSV. Allowed: files of one kind.",
@@ -321,6 +327,7 @@ def odd_files(here):
     ROWS.with_columns(debt=-1).write_csv("rows.csv")
     texts = {
         "rows.txt": "late,score\n1,.5\n",
+        "rows.duckdb": "",
         "semicolons.csv": "late;score\n1;.5\n",
         "gaps.csv": "late,score\n1,.5\n0,\n",
         "header.csv": "late,score\n",

@@ -13,11 +13,21 @@ from engine_cases import ROWS, assert_same, every_verb
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc import DataError, FrameError
+from frame_prc import DataError, FrameError, OptionError
 
 pytestmark = engine_kinds.WARNINGS
 
 on_every_backend = pytest.mark.parametrize("kind", engine_kinds.IBIS, indirect=True)
+
+
+@pytest.mark.parametrize("kind", ["Ibis on DuckDB"], indirect=True)
+def test_columns_of_ibis_are_asked_for_by_name(kind):
+    import ibis  # noqa: PLC0415 - optional
+
+    table = kind.make(ROWS)
+    for column in (table.segment, ibis._.segment):
+        with pytest.raises(OptionError, match=r"by= takes columns.*Hint: give the column's name; "):
+            frame_prc.average_precision(table, "truth", "score", by=column)
 
 
 @on_every_backend
@@ -105,12 +115,15 @@ def test_the_lines_of_the_readme_make_a_scorecard(tmp_path):
     connection = ibis.connect(url)
     connection.create_table("flights", flights.to_arrow())
     connection.disconnect()
-    code = re.search(r"```python\n(import ibis\n.*?)```", README.read_text("utf-8"), re.DOTALL)[1]
+    code = re.search(
+        r"```python\n(import frame_prc\nimport ibis\n.*?)```", README.read_text("utf-8"), re.DOTALL
+    )[1]
     *statements, question = code.replace(re.search('"(postgresql:.*?)"', code)[1], url).splitlines()
-    names = {"frame_prc": frame_prc}
+    names = {}
     exec("\n".join(statements), names)  # noqa: S102
-    expected = frame_prc.summary(flights, "late", "boosting", by="carrier")
-    assert_frame_equal(eval(question, names), expected, rel_tol=1e-12)  # noqa: S307
+    found = eval(question, names)  # noqa: S307
+    expected = frame_prc.summary(flights, "late", ["logistic", "boosting"], by="carrier")
+    assert_frame_equal(found, expected.sort("model", "carrier"), rel_tol=1e-12)
     names["flights"].get_backend().disconnect()
 
 

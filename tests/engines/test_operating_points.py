@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import engine_kinds
 import polars as pl
 import pytest
@@ -90,6 +92,17 @@ def test_points_of_counts_are_those_of_polars(kind):
 def test_what_only_polars_has_is_refused_with_a_way_out(kind, options, says):
     with pytest.raises(OptionError, match=says):
         frame_prc.operating_points(kind.make(ROWS), "truth", "score", **options)
+
+
+@pytest.mark.parametrize("kind", ["DuckDB", "Ibis on DuckDB"], indirect=True)
+def test_points_that_are_still_in_the_engine_are_collected_first(kind):
+    columns = {"truth": "truth", "score": "score", "by": "segment"}
+    chosen = frame_prc.operating_points(kind.make(ROWS), **columns, recall=0.5)
+    with pytest.raises(OptionError, match=r"threshold= is an? .*collect it first: `chosen") as said:
+        frame_prc.operating_points(ROWS, **columns, threshold=chosen)
+    collected = eval(re.findall("`(.+?)`", str(said.value))[0], {"chosen": chosen})  # noqa: S307
+    held = frame_prc.operating_points(ROWS, **columns, threshold=collected)
+    assert held["tp"].to_list() == kind.rows(chosen).sort("segment")["tp"].to_list()
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])

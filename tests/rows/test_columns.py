@@ -67,6 +67,25 @@ def test_no_key_of_counts_is_called_like_a_column_that_counts_may_have(kind, nam
         frame_prc.counts(kind.make(df), "truth", "score", by=name)
 
 
+@every_kind
+def test_counts_of_several_models_are_not_added_up_unasked(kind):
+    models = pl.DataFrame({"late": [1, 0, 1], "old": [0.9, 0.4, 0.2], "new": [0.9, 0.1, 0.2]})
+    counts = frame_prc.counts(models, "late", ["old", "new"])
+    columns = {"score": "threshold", "pos": "pos", "neg": "neg"}
+    says = r"the counts have a column 'model'.* Hint: model='model' keeps the models apart"
+    with pytest.raises(ColumnError, match=says):
+        kind.rows(frame_prc.average_precision(kind.make(counts), **columns))
+    expected = frame_prc.average_precision(models, "late", ["old", "new"])
+    for key in ({"model": "model"}, {"by": "model"}, {"by": pl.col("model").alias("name")}):
+        found = kind.rows(frame_prc.average_precision(kind.make(counts), **columns, **key))
+        assert sorted(found["average_precision"]) == sorted(expected["average_precision"])
+    # A device model among other counts is no model of ours.
+    found = frame_prc.average_precision(
+        kind.make(counts.rename({"threshold": "risk"})), score="risk", pos="pos", neg="neg"
+    )
+    assert kind.rows(found)["n"].to_list() == [6]
+
+
 @pytest.mark.parametrize("column", [1, None, ["truth"]])
 @pytest.mark.parametrize("role", ["truth", "score", "weight"])
 def test_what_is_no_column_is_refused_by_the_expression(role, column):
