@@ -12,6 +12,7 @@ from frame_prc._ranking.cluster_sums import CLUSTER_SUMS, with_cluster_sums
 from frame_prc._ranking.narrow_keys import repeats_scores
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
+from frame_prc._ranking.stretches import begin_rarely, has_numpy, sums_within
 
 _FOUND, _SEEN, _FOUND_A, _SEEN_A = (
     pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")
@@ -280,18 +281,17 @@ def _until_next(running_sum: pl.Expr) -> pl.Expr:
 
 def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     """Sum within each segment, as floats would lose the digits of a small one after a large one."""
-    key, amounts = ranking.key, ranking.amounts()
+    key = ranking.key
     gains = {"tp": "pos", "tp_squares": "pos_squares"}
     losses = {"fp": "neg", "fp_squares": "neg_squares"}
-    ranked = ranking.in_order.with_columns(key.segment()).set_sorted("segment")
-    ranked = ranked.with_row_index("row")
+    ranked = ranking.in_order.with_row_index("row")
     if points.only_hits:
         # Only positive rows add true positives, and they are fewer.
-        ranked = ranked.with_columns(_sums_within(losses, amounts))
+        ranked = _with_sums_within(ranked, losses, ranking)
         ranked = ranked.filter(key.positive() | key.closes())
-        ranked = ranked.with_columns(_sums_within(gains, amounts))
+        ranked = _with_sums_within(ranked, gains, ranking)
     else:
-        ranked = ranked.with_columns(_sums_within(gains | losses, amounts))
+        ranked = _with_sums_within(ranked, gains | losses, ranking)
     last = {"positives": "tp", "negatives": "fp"}
     if ranking.squares:
         last |= {"positives_squares": "tp_squares", "negatives_squares": "fp_squares"}
@@ -304,11 +304,19 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     return summed.filter(key.positive()) if points.only_hits else summed
 
 
-def _sums_within(sums: dict[str, str], amounts: dict[str, pl.Expr]) -> list[pl.Expr]:
-    """Return running sums of amounts within each segment of sorted rows, named by the keys."""
+def _with_sums_within(ranked: pl.LazyFrame, sums: dict[str, str], ranking: Ranking) -> pl.LazyFrame:
+    """Add running sums of amounts within each segment of sorted rows, named by the keys."""
+    key, found = ranking.key, ranking.amounts()
+    amounts = {name: found[of] for name, of in sums.items() if of in found}
+    if ranking.rows.many_in_memory and has_numpy():
+        rows = ranked.collect().rechunk()
+        terms = rows.lazy().select(key.opens(), **amounts).collect()
+        if begin_rarely(terms["opens"]):
+            return rows.hstack(sums_within(terms.drop("opens"), terms["opens"])).lazy()
+        ranked = rows.lazy()
     # Rows are sorted by segment, so "explode", which stacks the groups, keeps them in place.
-    return [
-        amounts[of].cum_sum().over("segment", mapping_strategy="explode").alias(name)
-        for name, of in sums.items()
-        if of in amounts
-    ]
+    within = {
+        name: amount.cum_sum().over("segment", mapping_strategy="explode")
+        for name, amount in amounts.items()
+    }
+    return ranked.with_columns(key.segment()).set_sorted("segment").with_columns(**within)

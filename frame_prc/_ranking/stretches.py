@@ -1,11 +1,16 @@
-"""Values of rows in memory from those of stretches of sorted rows, and values put in places.
+"""Values and sums of rows in memory by stretches of sorted rows, and values put in places.
 
 NumPy does either in one pass. It is optional: without it, plans of Polars give the same results.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import polars as pl
+
+# Of shorter stretches, a call of NumPy for each takes longer than a window of Polars.
+_LONG = 1_000
 
 
 def has_numpy() -> bool:
@@ -15,6 +20,29 @@ def has_numpy() -> bool:
     except ImportError:
         return False
     return True
+
+
+def begin_rarely(begins: pl.Series) -> bool:
+    """Return whether stretches, which begin at marked rows, are so long that few begin."""
+    return begins.sum() * _LONG <= len(begins)
+
+
+def sums_within(amounts: pl.DataFrame, begins: pl.Series) -> list[pl.Series]:
+    """Return running sums of each column, which begin anew at marked rows; the first is marked.
+
+    They are added up in the order of the rows, as Polars does: the digits are the same.
+    """
+    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+
+    places = [*begins.arg_true(), len(begins)]
+    found = []
+    for column in amounts:
+        sums = column.to_numpy(writable=True)
+        for start, stop in pairwise(places):
+            stretch = sums[start:stop]
+            np.cumsum(stretch, out=stretch)
+        found.append(pl.Series(column.name, sums))
+    return found
 
 
 def valued_stretches(

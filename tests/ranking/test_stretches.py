@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc._inference import row_influence
-from frame_prc._ranking import stretches
+from frame_prc._ranking import running_sums, stretches
 
 # Of each row: negative, positive, or positive and marked.
 ROLES = st.lists(st.sampled_from(["negative", "positive", "marked"]))
@@ -48,6 +48,28 @@ def test_values_are_put_in_their_places(numpy, places):
     assert_frame_equal(found.to_frame(), pl.DataFrame({"influence": [i / 4 for i in range(6)]}))
 
 
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1e9))))
+def test_sums_begin_anew_at_marked_rows(following):
+    rows = [(True, 0.1), *following]
+    expected: list[float] = []
+    for marked, amount in rows:
+        expected.append(amount if marked else expected[-1] + amount)
+    marks, amounts = (pl.Series(values) for values in zip(*rows, strict=True))
+    frame = amounts.to_frame("fp").with_columns(tp=2 * pl.col("fp"))
+    fp, tp = stretches.sums_within(frame, marks)
+    assert fp.to_list() == expected
+    assert tp.to_list() == [2 * value for value in expected]
+    assert (fp.name, tp.name) == ("fp", "tp")
+
+
+def test_many_stretches_are_left_to_polars():
+    begins = pl.Series([True, *[False] * 998] * 2)
+    longer = pl.Series([True, *[False] * 999] * 2)
+    with looking(looks=False):
+        assert not stretches.begin_rarely(begins)
+        assert stretches.begin_rarely(longer)
+
+
 ROWS = pl.DataFrame(
     {
         "segment": [1, 1, 2, 1, 2, 2, 1, 1, 2, 3, 1, 2, 4],
@@ -78,7 +100,7 @@ CALLS = {
 def test_polars_gives_the_same_without_numpy(call, monkeypatch):
     with looking(looks=True):
         expected = call()
-        for module in (row_influence, stretches):
+        for module in (row_influence, running_sums, stretches):
             monkeypatch.setattr(module, "has_numpy", lambda: False)
         assert_frame_equal(call(), expected, rel_tol=1e-14)
     assert_frame_equal(call(), expected, rel_tol=1e-14)

@@ -16,15 +16,17 @@ from polars.testing import assert_frame_equal
 from frame_prc import _lazy
 from frame_prc._ranking import ranking as _ranking
 from frame_prc._ranking import segments as _segments
+from frame_prc._ranking import stretches as _stretches
 from frame_prc._rows import rows as _rows
 
 # From how many rows on values in memory are looked at, parts of a plan computed before others,
-# plans optimized, and keys not found by Python.
+# plans optimized, keys not found by Python, and segments summed by NumPy.
 _LIMITS = (
     (_ranking, "_WORTH_A_LOOK"),
     (_rows, "_MANY"),
     (_lazy, "_FEW"),
     (_segments, "_FEW_KEYS"),
+    (_stretches, "_LONG"),
 )
 _ROWS = {name: getattr(module, name) for module, name in _LIMITS}
 
