@@ -18,9 +18,14 @@ _GROUPERS = ("pandas.Grouper", "pandas.TimeGrouper")
 _TABLE, _BINARY = 2, 2  # dimensions of a table, and classes of a binary one
 
 
+def is_of_engine(item: object) -> bool:
+    """Return whether this is a column or an expression of an engine."""
+    return type_name(item).startswith(_ENGINES)
+
+
 def column_hint(item: Any) -> str | None:
     """Return how to pass the values of an item that is neither a name nor an expression."""
-    if type_name(item).startswith(_ENGINES):
+    if is_of_engine(item):
         return "give the column's name; a computed column goes into the table first, with a name"
     if isinstance(item, _CONSTANTS):
         return f"pl.lit({shown(item)}) makes a constant; column names are strings"

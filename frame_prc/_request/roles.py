@@ -349,6 +349,16 @@ def _is_same(one: IntoColumn, other: IntoColumn) -> bool:
     return name is not None and name == _plain_name(other)
 
 
+def check_pooled(request: Request) -> None:
+    """Refuse to pool the counts of several models: each item would count for each of them."""
+    if request.of_counts and MODEL in map(_plain_name, request.keys):
+        raise OptionError(
+            f"overall=True pools all segments, and the key {MODEL!r} of the counts makes segments",
+            f"{MODEL}={MODEL!r} instead of that key",
+            f"with {MODEL}= the segments of each model are pooled on their own",
+        )
+
+
 def check_one_grouping(request: Request) -> None:
     """Raise an error if a verb that takes one grouping is given several."""
     if request.groupings is not None:

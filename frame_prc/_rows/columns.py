@@ -139,7 +139,7 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
     check_repeats([("by", name) for _, outs in keys for name in outs])
 
     key_dtypes = {name: dtype for _, outs in keys for name, dtype in outs.items()}
-    _check_models_apart(schema, request, [*key_dtypes, *_read_by(items)])
+    _check_models_apart(schema, request, [{*outs, *key.meta.root_names()} for key, outs in items])
     bin_end = _bin_end(schema, request, key_dtypes)
     by = [key for key, _ in keys]
     columns = Columns(
@@ -371,11 +371,6 @@ def _outputs(
     return outputs
 
 
-def _read_by(items: Iterable[tuple[pl.Expr, object]]) -> list[str]:
-    """Return the columns that keys are made from."""
-    return [name for key, _ in items for name in key.meta.root_names()]
-
-
 # --- checking --------------------------------------------------------------------------
 
 
@@ -439,13 +434,21 @@ def _check_no_counts(columns: Columns) -> None:
         )
 
 
-def _check_models_apart(schema: pl.Schema, request: Request, used: Iterable[str]) -> None:
-    """Refuse counts of several models without a key for them: each item would count twice."""
-    if request.of_counts and request.model is None and MODEL in schema and MODEL not in used:
+def _check_models_apart(schema: pl.Schema, request: Request, used: Sequence[set[str]]) -> None:
+    """Refuse counts of several models that are added up: each item would count for each of them.
+
+    ``used`` are the columns of each key, by their place in the request.
+    """
+    if not request.of_counts or request.model is not None or MODEL not in schema:
+        return
+    if not {*_CLASSES} <= request.amount_names():
+        return  # counts made elsewhere, whose model may be that of a device
+    groupings = [range(len(used))] if request.groupings is None else request.groupings
+    if not all(any(MODEL in used[place] for place in places) for places in groupings):
         raise ColumnError(
             f"the counts have a column {MODEL!r}, as those of several models do, and it is no key",
-            f"that column in {MODEL}= or by=, or counts of one model without it",
-            f"{MODEL}={MODEL!r} keeps the models apart; otherwise their counts would be added up",
+            f"{MODEL}={MODEL!r}, or counts of one model without that column",
+            f"{MODEL}={MODEL!r} keeps the models apart: otherwise their counts would be added up",
         )
 
 

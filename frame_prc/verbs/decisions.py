@@ -10,12 +10,13 @@ import polars as pl
 from frame_prc._curves.given_thresholds import GivenThresholds
 from frame_prc._engines.engine import HELD_BY_COLUMN, class_of, collected, engine_of
 from frame_prc._frames.border import FrameT, check_frame, is_frame, scan_all
+from frame_prc._request.hints import column_hint, is_of_engine
 from frame_prc._request.options import resampling
 from frame_prc._request.roles import request
 from frame_prc._request.specs import Criterion, IntoColumn, IntoKeys, IntoScores, Missing
 from frame_prc._request.targets import target_interval, targets
 from frame_prc._tables.operating_points import OperatingPoints
-from frame_prc.exceptions import OptionError
+from frame_prc.exceptions import OptionError, type_name
 from frame_prc.verbs.run import engine_verbs, run
 from frame_prc.verbs.verb import verb
 
@@ -264,7 +265,14 @@ def _given(threshold: Any) -> tuple[object, IntoColumn | None, GivenThresholds |
         raise OptionError(
             f"threshold= is {engine.kind}",
             "numbers for all segments, or a Polars or pandas frame with the keys and 'threshold'",
-            f"collect it first: `{collected(engine, 'chosen')}`",
+            "collect it first, and also the frame if an engine has it: "
+            f"`{collected(engine, 'chosen')}`",
+        )
+    if is_of_engine(threshold):
+        raise OptionError(
+            f"threshold= is of type {type_name(threshold)}",
+            "numbers for all segments, a column's name, or a frame with the keys and 'threshold'",
+            column_hint(threshold),
         )
     _refuse_labels(threshold)
     return threshold, None, None

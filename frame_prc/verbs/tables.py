@@ -12,7 +12,7 @@ from frame_prc._request.options import (
     calibration,
     confidence,
 )
-from frame_prc._request.roles import check_option, request
+from frame_prc._request.roles import check_option, check_pooled, request
 from frame_prc._request.specs import (
     Calibration,
     Interval,
@@ -218,6 +218,8 @@ def summary(
         neg_squares=neg_squares,
         cluster=cluster,
     )
+    if overall:
+        check_pooled(asked)
     pooled_or_given = calibration(calibrate) or Calibration()
     are = segments_are(segments, overall=overall)
     table = Summary(interval, overall, pooled_or_given, are)

@@ -28,6 +28,10 @@ def test_columns_of_ibis_are_asked_for_by_name(kind):
     for column in (table.segment, ibis._.segment):
         with pytest.raises(OptionError, match=r"by= takes columns.*Hint: give the column's name; "):
             frame_prc.average_precision(table, "truth", "score", by=column)
+        with pytest.raises(
+            OptionError, match=r"threshold= is of type ibis.*give the column's name"
+        ):
+            frame_prc.operating_points(ROWS, "truth", "score", threshold=column)
 
 
 @on_every_backend

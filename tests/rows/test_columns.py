@@ -76,14 +76,19 @@ def test_counts_of_several_models_are_not_added_up_unasked(kind):
     with pytest.raises(ColumnError, match=says):
         kind.rows(frame_prc.average_precision(kind.make(counts), **columns))
     expected = frame_prc.average_precision(models, "late", ["old", "new"])
+    with pytest.raises(ColumnError, match=says):
+        kind.rows(frame_prc.average_precision(kind.make(counts), **columns, by=[["model"], []]))
+    with pytest.raises(OptionError, match=r"overall=True pools .*Allowed: model='model' instead"):
+        frame_prc.summary(kind.make(counts), **columns, by="model", overall=True)
     for key in ({"model": "model"}, {"by": "model"}, {"by": pl.col("model").alias("name")}):
         found = kind.rows(frame_prc.average_precision(kind.make(counts), **columns, **key))
         assert sorted(found["average_precision"]) == sorted(expected["average_precision"])
     # A device model among other counts is no model of ours.
-    found = frame_prc.average_precision(
-        kind.make(counts.rename({"threshold": "risk"})), score="risk", pos="pos", neg="neg"
-    )
-    assert kind.rows(found)["n"].to_list() == [6]
+    for ours, theirs in (("threshold", "risk"), ("pos", "n_pos")):
+        named = {role: theirs if name == ours else name for role, name in columns.items()}
+        others = counts.rename({ours: theirs})
+        found = frame_prc.average_precision(kind.make(others), **named)
+        assert kind.rows(found)["n"].to_list() == [6]
 
 
 @pytest.mark.parametrize("column", [1, None, ["truth"]])
