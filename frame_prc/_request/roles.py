@@ -85,6 +85,14 @@ class Request:
         return named_so and self.bin_end not in self.amount_names()
 
     @property
+    def of_named_counts(self) -> bool:
+        """Whether these are counts with the names of their amounts too.
+
+        Of counts made elsewhere a column ``model`` may be anything, such as that of a device.
+        """
+        return self.of_counts and {"pos", "neg"} <= self.amount_names()
+
+    @property
     def bin_end(self) -> str:
         """The column of counts() with the other end of a bin."""
         return other_end(ascending=self.ascending)
@@ -351,7 +359,7 @@ def _is_same(one: IntoColumn, other: IntoColumn) -> bool:
 
 def check_pooled(request: Request) -> None:
     """Refuse to pool the counts of several models: each item would count for each of them."""
-    if request.of_counts and MODEL in map(_plain_name, request.keys):
+    if request.of_named_counts and MODEL in map(_plain_name, request.keys):
         raise OptionError(
             f"overall=True pools all segments, and the key {MODEL!r} of the counts makes segments",
             f"{MODEL}={MODEL!r} instead of that key",

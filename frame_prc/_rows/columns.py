@@ -439,10 +439,8 @@ def _check_models_apart(schema: pl.Schema, request: Request, used: Sequence[set[
 
     ``used`` are the columns of each key, by their place in the request.
     """
-    if not request.of_counts or request.model is not None or MODEL not in schema:
+    if not request.of_named_counts or request.model is not None or MODEL not in schema:
         return
-    if not {*_CLASSES} <= request.amount_names():
-        return  # counts made elsewhere, whose model may be that of a device
     groupings = [range(len(used))] if request.groupings is None else request.groupings
     if not all(any(MODEL in used[place] for place in places) for places in groupings):
         raise ColumnError(

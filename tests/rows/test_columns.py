@@ -89,6 +89,8 @@ def test_counts_of_several_models_are_not_added_up_unasked(kind):
         others = counts.rename({ours: theirs})
         found = frame_prc.average_precision(kind.make(others), **named)
         assert kind.rows(found)["n"].to_list() == [6]
+        card = kind.rows(frame_prc.summary(kind.make(others), **named, by="model", overall=True))
+        assert card.filter(pl.col("level") == "pooled")["n"].to_list() == [6]
 
 
 @pytest.mark.parametrize("column", [1, None, ["truth"]])
