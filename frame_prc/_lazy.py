@@ -75,21 +75,6 @@ def beside(frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
     return pl.concat(frames, how=_BESIDE, parallel=False)
 
 
-def gathered(rows: pl.LazyFrame, place: str, table: pl.LazyFrame, *, at_once: bool) -> pl.LazyFrame:
-    """Add to rows the columns of the row of a table whose number is in their column ``place``.
-
-    ``at_once`` computes both now: in a plan the table would have to be as long as the rows.
-    """
-    if not at_once:
-        names, is_row = table.collect_schema().names(), pl.lit(value=True).alias("\0is_row")
-        both = beside([rows.with_columns(is_row), table]).with_columns(pl.col(names).gather(place))
-        # A table with more rows made the others longer.
-        return both.filter(pl.col("\0is_row").is_not_null()).drop("\0is_row")
-    # The other engine would cut the table into chunks.
-    found, values = rows.collect(), table.collect(engine="in-memory").rechunk()
-    return found.hstack(values.select(pl.all().gather(found[place]))).lazy()
-
-
 def segment_join(table: pl.LazyFrame, other: pl.LazyFrame) -> pl.LazyFrame:
     """Add the columns of another frame by the number of the segment."""
     return join(table, other, on="segment", how="left", maintain_order="left")

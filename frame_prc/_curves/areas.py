@@ -9,7 +9,7 @@ from functools import partial
 
 import polars as pl
 
-from frame_prc._curves.calibration import REFERENCE, calibrated
+from frame_prc._curves.calibration import REFERENCE, calibrated, with_reference
 from frame_prc._curves.step_areas import STEP_AREAS, ends, growth, precision_before
 from frame_prc._formulas import (
     gain_over,
@@ -271,7 +271,7 @@ def steps(
         grown = grown.filter(_OPENS | (_TP > _TP_A))
     grown = _within_top(grown, top, weighted=weighted).with_columns(**ends(pl.col, recall_range))
     if calibration is not None:
-        grown = calibrated(cached(grown), ranking, calibration)
+        grown = calibrated(with_reference(cached(grown), ranking, calibration))
     return _with_heights(grown, methods, start, recall_range)
 
 

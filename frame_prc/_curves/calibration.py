@@ -20,24 +20,27 @@ _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _ODDS = pl.col("reference_odds")
 
 
-def calibrated(points: pl.LazyFrame, ranking: Ranking, calibration: Calibration) -> pl.LazyFrame:
+def calibrated(referred: pl.LazyFrame) -> pl.LazyFrame:
     """Return points with scaled false positives.
 
-    ``points`` have a row that opens each segment. Added are ``scale``, what a negative counts as,
-    and the reference prevalence with the odds of a negative there; ``unscaled_fp`` keeps the false
-    positives.
+    ``referred`` are points with their reference (see :func:`with_reference`). Added is ``scale``,
+    what a negative counts as; ``unscaled_fp`` keeps the false positives.
     """
-    referred = _with_reference(points, ranking, calibration)
     sums = [name for name in ("fp", "fp_a") if name in referred.collect_schema()]
     return referred.with_columns(
         scale=odds_ratio(_POSITIVES, _NEGATIVES, _ODDS), unscaled_fp=pl.col("fp")
     ).with_columns(pl.col(sums) * pl.col("scale"))
 
 
-def _with_reference(
+def with_reference(
     points: pl.LazyFrame, ranking: Ranking, calibration: Calibration
 ) -> pl.LazyFrame:
-    """Add ``reference_odds, reference_prevalence``; these are of all rows, if not given."""
+    """Add ``reference_odds, reference_prevalence``; these are of all rows, if not given.
+
+    ``points`` have a row that opens each segment; the odds are those of a negative. Points of
+    several models are read twice, so they are to be cached, and once: Polars 1.41 loses columns of
+    a frame that is cached twice.
+    """
     if calibration.odds is not None:
         return points.with_columns(
             reference_odds=pl.lit(calibration.odds), reference_prevalence=calibration.prevalence

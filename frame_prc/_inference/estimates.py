@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from frame_prc._inference.influence import influences, influences_of, spreads
 from frame_prc._inference.row_influence import (
     RowInfluence,
     cluster_sums,
+    cluster_totals,
     effective,
     numbered,
     with_influences,
@@ -44,15 +46,13 @@ class Estimates:
     """The average precision of each segment of a ranking, maybe calibrated, with its variance.
 
     If rows name clusters, these are taken as independent, and otherwise the rows are. ``by_row``
-    has the influence of each row, for clusters and for comparisons row by row. ``hits`` are the
-    scores that have positives, and ``spread`` is the area of each segment with its variance by
-    rows, if they have been computed.
+    has the influence of each row, for clusters and for comparisons row by row. ``spread`` is the
+    area of each segment with its variance by rows, if it has been computed.
     """
 
     ranking: Ranking
     calibration: Calibration | None = None
     by_row: RowInfluence | None = None
-    hits: pl.LazyFrame | None = None
     spread: pl.LazyFrame | None = None
 
     @classmethod
@@ -74,9 +74,17 @@ class Estimates:
         """Return the estimates of a ranking of numbered rows, with the influence of each row."""
         return cls(ranking, calibration, RowInfluence(ranking, calibration))
 
-    def windows(self) -> pl.LazyFrame:
-        """Return the part of the plan that has windows, to be computed with those of others."""
-        return self._spread() if self.by_row is None else self.by_row.windows()
+    def windows(self, hits: Sequence[pl.LazyFrame]) -> list[pl.LazyFrame]:
+        """Return the part of the plan that has windows, to be computed with those of others.
+
+        ``hits`` are the scores that have positives, with their reference if calibrated, in parts of
+        whole segments. Influences of single rows do not need them.
+        """
+        if self.by_row is not None:
+            return [self.by_row.windows()]
+        calibrates = self.calibration is not None
+        influences = [influences_of(part, calibrates=calibrates) for part in hits]
+        return [spreads(part, self.ranking, self.calibration) for part in influences]
 
     def with_windows(self, found: pl.LazyFrame) -> Estimates:
         """Return the estimates from the part of the plan that has windows."""
@@ -87,10 +95,14 @@ class Estimates:
     @cached_property
     def clusters(self) -> pl.LazyFrame:
         """The sums ``segment, cluster, influence, pos`` of clusters."""
+        return cached(cluster_sums(self._influences, ["segment"], ["influence"], self.ranking))
+
+    @cached_property
+    def _influences(self) -> pl.LazyFrame:
+        """The rows of clusters with their ``segment`` and their ``influence``."""
         assert self.by_row is not None  # noqa: S101 - for the type checker
         frame = with_influences(self.ranking.rows, [self.by_row])
-        named = frame.rename({"segment_0": "segment", "influence_0": "influence"})
-        return cached(cluster_sums(named, ["segment"], ["influence"], self.ranking))
+        return frame.rename({"segment_0": "segment", "influence_0": "influence"})
 
     def table(self) -> pl.LazyFrame:
         """Return a row per segment, in the order of their numbers.
@@ -107,8 +119,9 @@ class Estimates:
         if self.ranking.rows.columns.cluster is None:
             return with_few_negatives(areas, self.calibration)
         variance = (pl.col("influence") ** 2).sum()
-        of_clusters = self.clusters.group_by("segment").agg(
-            variance=variance, n_effective=effective("pos")
+        totals = {"variance": variance, "n_effective": effective("pos")}
+        of_clusters = cluster_totals(
+            self._influences, ["influence"], self.ranking, totals, lambda: self.clusters
         )
         by_rows = areas.drop("n_effective").rename({"variance": "variance_by_rows"})
         table = segment_join(by_rows, of_clusters)
@@ -132,8 +145,6 @@ class Estimates:
     def _steps(self) -> pl.LazyFrame:
         if self.by_row is not None:
             return self.by_row.steps
-        if self.hits is not None:
-            return influences_of(self.hits, self.ranking, self.calibration)
         return influences(self.ranking, self.calibration)
 
     def keyed(self) -> pl.LazyFrame:

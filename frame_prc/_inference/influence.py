@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from frame_prc._curves.calibration import REFERENCE, calibrated
+from frame_prc._curves.calibration import REFERENCE, calibrated, with_reference
 from frame_prc._formulas import above_average, exact_parts, step_area
 from frame_prc._lazy import cached
 from frame_prc._ranking.ranking import Ranking
@@ -50,21 +50,18 @@ def influences(ranking: Ranking, calibration: Calibration | None = None) -> pl.L
     """
     hits = running(ranking, HITS)
     retrieved = hits.filter(ranking.key.retrieved() & (_OPENS | (_RETRIEVED > 0)))
-    found = retrieved if calibration is None else cached(retrieved)
-    return influences_of(found, ranking, calibration)
+    if calibration is None:
+        return influences_of(retrieved)
+    return influences_of(with_reference(cached(retrieved), ranking, calibration), calibrates=True)
 
 
-def influences_of(
-    hits: pl.LazyFrame, ranking: Ranking, calibration: Calibration | None
-) -> pl.LazyFrame:
+def influences_of(hits: pl.LazyFrame, *, calibrates: bool = False) -> pl.LazyFrame:
     """Return the same from scores that have positives, and the rows that open segments.
 
-    Calibration reads them twice, so they are to be cached, and once: Polars 1.41 loses columns of a
-    frame that is cached twice.
+    To be calibrated they have their reference (see
+    :func:`frame_prc._curves.calibration.with_reference`).
     """
-    if calibration is None:
-        return _with_influence(hits)
-    return _centred(_with_influence(calibrated(hits, ranking, calibration)))
+    return _centred(_with_influence(calibrated(hits))) if calibrates else _with_influence(hits)
 
 
 def spreads(

@@ -7,18 +7,19 @@ of integers, that brings them back to the order of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import polars as pl
 
 from frame_prc._inference.influence import effective_number, influences
-from frame_prc._lazy import beside, cached, gathered
+from frame_prc._lazy import beside, cached
+from frame_prc._ranking.places import gathered, has_numpy, placed
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import is_hit
 from frame_prc._ranking.segments import KeyRange, range_of
-from frame_prc._ranking.stretches import has_numpy, placed, valued_stretches
+from frame_prc._ranking.stretches import group_totals, valued_stretches
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import Rows
 
@@ -188,6 +189,29 @@ def cluster_sums(
         *sums,
         "pos",
     )
+
+
+def cluster_totals(
+    frame: pl.LazyFrame,
+    sums: Sequence[str],
+    ranking: Ranking,
+    totals: Mapping[str, pl.Expr],
+    cells: Callable[[], pl.LazyFrame],
+) -> pl.LazyFrame:
+    """Return aggregates of the sums of clusters for each ``segment``.
+
+    ``cells`` returns these sums. Of rows in memory whose clusters are numbers from a narrow range
+    they are not needed: each segment has a sum for every number. A sum of 0, which may be that of
+    no rows, may not change an aggregate.
+    """
+    clusters = _cluster_range(ranking)
+    if clusters is not None and has_numpy():
+        group = clusters.number("cluster").alias("group")
+        rows = frame.select(pl.col("segment").alias("stretch"), group, *sums, "pos").collect()
+        found = group_totals(rows, clusters.size, totals)
+        if found is not None:
+            return found.lazy().rename({"stretch": "segment"})
+    return cells().group_by("segment").agg(**totals)
 
 
 def _cluster_range(ranking: Ranking) -> KeyRange | None:

@@ -7,11 +7,11 @@ at again, with all bits of their scores.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import polars as pl
 
-from frame_prc._lazy import join, remembered, together
+from frame_prc._lazy import join, remembered
+from frame_prc._ranking.places import looked_up
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.scale import Scale
 from frame_prc._ranking.segments import Segments
@@ -116,16 +116,8 @@ def sorted_with_rows(
     row = ordered.to_frame().lazy().select(narrow.row()).collect().rechunk().to_series()
     # The extra rows have the number of the first row, but nothing of it.
     place = ordered.search_sorted(extra)
-    columns = [_gathered(values[name], row).scatter(place, 0) for name in carried]
+    columns = [looked_up(values[name], row).scatter(place, 0) for name in carried]
     return narrow, pl.DataFrame([ordered, *columns])
-
-
-def _gathered(values: pl.Series, places: pl.Series) -> pl.Series:
-    """Return values at places in any order, looked up by as many threads as Polars has."""
-    size = -(-len(places) // pl.thread_pool_size())
-    parts = places.to_frame().iter_slices(size)
-    calls = [partial(values.gather, part.to_series()) for part in parts]
-    return pl.concat(together(calls), rechunk=True)
 
 
 def _with_room_for_rows(key: RankKey, segments: Segments, rows: Rows) -> RankKey | None:

@@ -10,9 +10,10 @@ import polars as pl
 from frame_prc._lazy import remembered
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS, with_cluster_sums
 from frame_prc._ranking.narrow_keys import repeats_scores
+from frame_prc._ranking.places import has_numpy
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.stretches import begin_rarely, has_numpy, sums_within
+from frame_prc._ranking.stretches import sums_within
 
 _FOUND, _SEEN, _FOUND_A, _SEEN_A = (
     pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")
@@ -160,8 +161,10 @@ def tied_rows(ranking: Ranking) -> pl.LazyFrame:
     number of the row in its segment, from 1, and whether it is the first of its score.
     """
     key, ends, place = ranking.key, pl.col("ends"), pl.col("seen").cast(pl.Int64)
+    may_lack_scores = ranking.rows.columns.request.missing == "unretrieved"
+    unretrieved = key.unretrieved() if may_lack_scores else pl.lit(value=False)
     marked = ranking.in_order.with_row_index("seen").with_columns(
-        key.opens(), ends=key.ends_tie(), unretrieved=key.unretrieved()
+        key.opens(), ends=key.ends_tie(), unretrieved=unretrieved
     )
     begins = ends.shift(1, fill_value=True)
     tied = marked.filter(~(begins & ends) | pl.col("opens") | pl.col("unretrieved"))
@@ -310,9 +313,10 @@ def _with_sums_within(ranked: pl.LazyFrame, sums: dict[str, str], ranking: Ranki
     amounts = {name: found[of] for name, of in sums.items() if of in found}
     if ranking.rows.many_in_memory and has_numpy():
         rows = ranked.collect().rechunk()
-        terms = rows.lazy().select(key.opens(), **amounts).collect()
-        if begin_rarely(terms["opens"]):
-            return rows.hstack(sums_within(terms.drop("opens"), terms["opens"])).lazy()
+        opening = rows.lazy().select(key.opens().arg_true()).collect().to_series()
+        summed = sums_within(rows, opening, amounts)
+        if summed is not None:
+            return rows.hstack(summed).lazy()
         ranked = rows.lazy()
     # Rows are sorted by segment, so "explode", which stacks the groups, keeps them in place.
     within = {

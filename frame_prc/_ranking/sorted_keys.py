@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._ranking.stretches import has_numpy
+from frame_prc._ranking.places import has_numpy, looked_up
 
 _KEY = pl.col("rank_key")
 _TRIED = 2**16  # how many keys are sorted to see what is faster; of fewer keys the sort takes 1 ms
@@ -82,7 +82,7 @@ def _with_others(found: pl.DataFrame) -> pl.DataFrame:
     order = sorted_integers(packed).to_frame()
     row = (_KEY & pl.lit((1 << row_bits) - 1, pl.UInt64)).cast(pl.get_index_type())
     rows = order.select(row).to_series()
-    ranked = found.select(pl.all().gather(rows))
+    ranked = pl.DataFrame([looked_up(column, rows) for column in found])
     if ranked.select((_KEY.shift(-1) < _KEY).any()).item():
         shares_next = (_KEY ^ _KEY.shift(-1)) < (2 << row_bits)
         return _ordered_where_shared(ranked, order.select(shares_next).to_series())

@@ -1,48 +1,70 @@
-"""Values and sums of rows in memory by stretches of sorted rows, and values put in places.
+"""Values and sums of rows in memory by stretches of sorted rows.
 
-NumPy does either in one pass. It is optional: without it, plans of Polars give the same results.
+NumPy finds either in one pass. It is optional: without it, plans of Polars give the same results.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from itertools import pairwise
 
 import polars as pl
 
+from frame_prc._lazy import together
+
 # Of shorter stretches, a call of NumPy for each takes longer than a window of Polars.
 _LONG = 1_000
+# Columns of so many rows take little memory, which the next part of the rows takes again.
+_PART = 2**18
+# With fewer rows per stretch, or with more groups in all stretches per row, Polars groups as fast.
+_FEWEST_ROWS, _MOST_GROUPS = 10_000, 8
 
 
-def has_numpy() -> bool:
-    """Return whether NumPy is installed."""
-    try:
-        import numpy as np  # noqa: F401, PLC0415 - takes long to import
-    except ImportError:
-        return False
-    return True
+def in_parts(points: pl.LazyFrame, *, at_once: bool) -> list[pl.LazyFrame]:
+    """Return points in parts of whole segments, each of which begins with a row that ``opens`` it.
 
-
-def begin_rarely(begins: pl.Series) -> bool:
-    """Return whether stretches, which begin at marked rows, are so long that few begin."""
-    return begins.sum() * _LONG <= len(begins)
-
-
-def sums_within(amounts: pl.DataFrame, begins: pl.Series) -> list[pl.Series]:
-    """Return running sums of each column, which begin anew at marked rows; the first is marked.
-
-    They are added up in the order of the rows, as Polars does: the digits are the same.
+    ``at_once`` says that they are computed now; else they stay together.
     """
+    if not at_once:
+        return [points]
+    found = points.collect()
+    parts = _parts(found["opens"].arg_true(), found.height)
+    return [found[part[0] : part[-1]].lazy() for part in parts] or [points]
+
+
+def sums_within(
+    rows: pl.DataFrame, begins: pl.Series, amounts: Mapping[str, pl.Expr]
+) -> list[pl.Series] | None:
+    """Return running sums of amounts, which begin anew at some rows; the first is one of them.
+
+    ``begins`` are the numbers of these rows. Amounts are added up in the order of the rows, as
+    Polars does: the digits are the same. There are no sums if the stretches are short.
+    """
+    if len(begins) * _LONG > len(rows):
+        return None
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    places = [*begins.arg_true(), len(begins)]
-    found = []
-    for column in amounts:
-        sums = column.to_numpy(writable=True)
-        for start, stop in pairwise(places):
-            stretch = sums[start:stop]
-            np.cumsum(stretch, out=stretch)
-        found.append(pl.Series(column.name, sums))
-    return found
+    found = {name: np.empty(len(rows)) for name in amounts}
+
+    def add_up(places: pl.Series) -> None:
+        first, last = places[0], places[-1]
+        for terms in rows[first:last].select(**amounts):
+            values, sums = terms.to_numpy(), found[terms.name][first:last]
+            for start, stop in pairwise(places - first):
+                np.cumsum(values[start:stop], out=sums[start:stop])
+
+    together([partial(add_up, places) for places in _parts(begins, len(rows))])
+    return [pl.Series(name, sums) for name, sums in found.items()]
+
+
+def _parts(begins: pl.Series, end: int) -> list[pl.Series]:
+    """Return where the stretches of each part begin, and where the last of them ends."""
+    wanted = pl.int_range(0, end, _PART, eager=True)
+    first = begins.search_sorted(wanted).unique().sort()
+    places = begins.clone().append(pl.Series([end], dtype=begins.dtype))
+    numbers = [*first.filter(first < len(begins)), len(begins)]
+    return [places[start : stop + 1] for start, stop in pairwise(numbers)]
 
 
 def valued_stretches(
@@ -64,13 +86,30 @@ def valued_stretches(
     return pl.Series([None], dtype=pl.Float64).append(pl.Series(values))
 
 
-def placed(values: pl.Series, places: pl.Series) -> pl.Series:
-    """Return values in the order of their places, which are all numbers below their count."""
-    if not has_numpy():
-        return (values * 0).scatter(places, values)
+def group_totals(
+    rows: pl.DataFrame, size: int, totals: Mapping[str, pl.Expr]
+) -> pl.DataFrame | None:
+    """Return aggregates of the sums over the rows of each group, for each stretch.
+
+    Rows of a stretch follow one another and have its number as ``stretch``. The ``group`` of a row
+    is a number below ``size``; a group without rows in a stretch has a sum of 0, which may not
+    change an aggregate. The other columns are added up in the order of the rows, as floats. There
+    are no totals if a value is null, if stretches are short, or if most groups are empty.
+    """
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    unordered = values.to_numpy()
-    found = np.empty_like(unordered)
-    found[places.to_numpy()] = unordered
-    return pl.Series(values.name, found)
+    if rows.is_empty() or any(column.null_count() for column in rows):
+        return None
+    stretch, group, *amounts = (column.to_numpy() for column in rows.rechunk())
+    places = [0, *(np.flatnonzero(np.diff(stretch)) + 1).tolist(), len(stretch)]
+    n_rows, n_stretches = len(stretch), len(places) - 1
+    if n_stretches * max(_FEWEST_ROWS, size // _MOST_GROUPS) > n_rows or size > n_rows:
+        return None
+
+    def of_stretch(start: int, stop: int) -> pl.DataFrame:
+        own = group[start:stop]
+        sums = (np.bincount(own, amount[start:stop], size) for amount in amounts)
+        frame = pl.DataFrame(dict(zip(rows.columns[2:], sums, strict=True)))
+        return frame.select(pl.lit(rows["stretch"][start]).alias("stretch"), **totals)
+
+    return pl.concat(together([partial(of_stretch, *ends) for ends in pairwise(places)]))

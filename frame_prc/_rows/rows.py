@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import chain
 
 import polars as pl
 
@@ -125,6 +126,11 @@ class Rows:
             return [*frames]
         return [found.lazy() for found in pl.collect_all(frames, engine="in-memory")]
 
+    def windowed_in_parts(self, *frames: Sequence[pl.LazyFrame]) -> list[pl.LazyFrame]:
+        """Return several such frames, each of which is given in parts that are then stacked."""
+        found = iter(self.windowed_together(*chain.from_iterable(frames)))
+        return [_stacked([next(found) for _ in parts]) for parts in frames]
+
     def together(self, calls: Sequence[Callable[[], ResultT]]) -> list[ResultT]:
         """Return the results of several calls, made at the same time if many rows are in memory."""
         return together(calls) if self.many_in_memory else [call() for call in calls]
@@ -218,6 +224,10 @@ class Rows:
         """Return a result with the caller's keys first."""
         names = zip(self.keys, self.columns.result_keys, strict=True)
         return result.select(*(pl.col(key).alias(name) for key, name in names), *outputs)
+
+
+def _stacked(parts: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
+    return parts[0] if len(parts) == 1 else concat(parts)
 
 
 def is_positive(*, has_counts: bool) -> pl.Expr:

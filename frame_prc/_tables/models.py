@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import polars as pl
 import polars.selectors as cs
@@ -13,6 +14,7 @@ from frame_prc._inference.estimates import Estimates, with_few_negatives
 from frame_prc._inference.row_influence import (
     RowInfluence,
     cluster_sums,
+    cluster_totals,
     effective,
     numbered,
     with_influences,
@@ -60,15 +62,17 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     """
     names = [f"influence_{i}" for i in range(len(models))]
     influences, sums = [pl.col(name) for name in names], {}
-    frame = with_influences(rows, models)
-    if rows.columns.cluster is not None:
-        frame = cluster_sums(frame, ["segment_0"], names, models[0].ranking)
-        sums = {f"alone_{i}": (influence**2).sum() for i, influence in enumerate(influences)}
-        sums["n_effective"] = effective("pos")
     for k, (a, b) in enumerate(comparison.pairs):
         sums[f"variance_{k}"] = ((influences[a] - influences[b]) ** 2).sum()
         sums[f"covariance_{k}"] = (influences[a] * influences[b]).sum()
-    return frame.group_by(segment="segment_0").agg(**sums)
+    frame = with_influences(rows, models)
+    if rows.columns.cluster is None:
+        return frame.group_by(segment="segment_0").agg(**sums)
+    sums |= {f"alone_{i}": (influence**2).sum() for i, influence in enumerate(influences)}
+    sums["n_effective"] = effective("pos")
+    named, ranking = frame.rename({"segment_0": "segment"}), models[0].ranking
+    cells = partial(cluster_sums, named, ["segment"], names, ranking)
+    return cluster_totals(named, names, ranking, sums, cells)
 
 
 def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:

@@ -16,7 +16,7 @@ from frame_prc._curves.areas import (
     areas_of,
     steps,
 )
-from frame_prc._curves.calibration import CALIBRATED, REFERENCE
+from frame_prc._curves.calibration import CALIBRATED, REFERENCE, with_reference
 from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
 from frame_prc._curves.operating_points import best, with_most_merit, with_order
 from frame_prc._curves.step_areas import interpolated_shortfall
@@ -34,6 +34,7 @@ from frame_prc._inference.sampled import (
 )
 from frame_prc._lazy import aggregated, left_join, segment_join
 from frame_prc._ranking.ranking import Ranking, rank
+from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.specs import Calibration, Interval, Method, SegmentsAre
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
@@ -41,7 +42,7 @@ from frame_prc._tables.normalised import with_lift, with_normalised
 
 LEVEL = "level"
 
-_METHODS: tuple[Method, ...] = ("step", "interpolated", "gain")
+_METHODS: tuple[Method, ...] = ("interpolated", "gain")  # the estimates have the average precision
 _CALIBRATED_INTERVAL = tuple(f"calibrated_{name}" for name in INTERVAL)
 _MEASURES = (
     RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
@@ -106,16 +107,20 @@ class Summary(Table):
         """Return the keys and the scorecard of each segment."""
         ranking = _ranking(rows)
         grown = rows.once(rows.windowed(steps(ranking, _METHODS)))
-        plain, calibrated = (_estimates(grown, ranking, c) for c in (None, self.calibration))
-        areas, top, own, referred, shares = rows.windowed_together(
-            _areas_of(grown, ranking),
-            _best_step(grown),
-            plain.windows(),
-            calibrated.windows(),
-            tie_shares(ranking),
+        referred = rows.windowed(with_reference(grown, ranking, self.calibration))
+        parts, referred_parts = (
+            in_parts(points, at_once=rows.many_in_memory) for points in (grown, referred)
+        )
+        plain, calibrated = (_estimates(ranking, c) for c in (None, self.calibration))
+        areas, top, own, at_odds, shares = rows.windowed_in_parts(
+            [_areas_of(part, ranking) for part in parts],
+            [_best_step(part) for part in parts],
+            plain.windows(parts),
+            calibrated.windows(referred_parts),
+            [tie_shares(ranking)],
         )
         estimates = _table(plain.with_windows(own))
-        at_reference = self._calibrated(calibrated.with_windows(referred))
+        at_reference = self._calibrated(calibrated.with_windows(at_odds))
         for table in (top, estimates, at_reference):
             areas = segment_join(areas, table)
         best = _with_best(areas, ranking)
@@ -144,10 +149,10 @@ def _ranking(rows: Rows) -> Ranking:
     return rank(numbered(rows), squares=True, numbered=True)
 
 
-def _estimates(grown: pl.LazyFrame, ranking: Ranking, calibration: Calibration | None) -> Estimates:
-    """Return the estimates of segments from the scores at which true positives grow."""
+def _estimates(ranking: Ranking, calibration: Calibration | None) -> Estimates:
+    """Return the estimates of segments; with clusters, from the influence of each row."""
     if ranking.rows.columns.cluster is None:
-        return Estimates(ranking, calibration, hits=grown)
+        return Estimates(ranking, calibration)
     return Estimates.with_rows(ranking, calibration)
 
 

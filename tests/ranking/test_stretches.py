@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc._inference import row_influence
-from frame_prc._ranking import running_sums, stretches
+from frame_prc._ranking import places, running_sums, sorted_keys, stretches
 
 # Of each row: negative, positive, or positive and marked.
 ROLES = st.lists(st.sampled_from(["negative", "positive", "marked"]))
@@ -38,36 +38,93 @@ def test_each_row_gets_the_value_of_its_class_in_its_stretch(between):
     assert found.to_list() == expected
 
 
-@given(st.permutations(range(6)))
-@pytest.mark.parametrize("numpy", [True, False], ids=["NumPy", "no NumPy"])
-def test_values_are_put_in_their_places(numpy, places):
-    values = pl.Series("influence", [place / 4 for place in places])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stretches, "has_numpy", lambda: numpy)
-        found = stretches.placed(values, pl.Series(places, dtype=pl.UInt32))
-    assert_frame_equal(found.to_frame(), pl.DataFrame({"influence": [i / 4 for i in range(6)]}))
-
-
-@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1e9))))
-def test_sums_begin_anew_at_marked_rows(following):
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1e9))), st.integers(1, 5))
+def test_sums_begin_anew_at_some_rows(following, part):
     rows = [(True, 0.1), *following]
     expected: list[float] = []
-    for marked, amount in rows:
-        expected.append(amount if marked else expected[-1] + amount)
-    marks, amounts = (pl.Series(values) for values in zip(*rows, strict=True))
-    frame = amounts.to_frame("fp").with_columns(tp=2 * pl.col("fp"))
-    fp, tp = stretches.sums_within(frame, marks)
+    for begins, amount in rows:
+        expected.append(amount if begins else expected[-1] + amount)
+    frame = pl.DataFrame(rows, schema={"begins": pl.Boolean, "amount": pl.Float64}, orient="row")
+    amounts = {"fp": pl.col("amount"), "tp": 2 * pl.col("amount")}
+    with pytest.MonkeyPatch.context() as patch, looking(looks=True):
+        patch.setattr(stretches, "_PART", part)
+        fp, tp = stretches.sums_within(frame, frame["begins"].arg_true(), amounts)
     assert fp.to_list() == expected
     assert tp.to_list() == [2 * value for value in expected]
     assert (fp.name, tp.name) == ("fp", "tp")
 
 
-def test_many_stretches_are_left_to_polars():
-    begins = pl.Series([True, *[False] * 998] * 2)
-    longer = pl.Series([True, *[False] * 999] * 2)
+def test_sums_of_many_stretches_are_left_to_polars():
+    rows, amounts = pl.DataFrame({"amount": [0.5] * 2000}), {"fp": pl.col("amount")}
     with looking(looks=False):
-        assert not stretches.begin_rarely(begins)
-        assert stretches.begin_rarely(longer)
+        assert stretches.sums_within(rows, pl.Series([0, 1000]), amounts) is not None
+        assert stretches.sums_within(rows, pl.Series([0, 999, 1500]), amounts) is None
+
+
+TOTALS = {"total": pl.col("amount").sum(), "squares": (pl.col("amount") ** 2).sum()}
+GROUPED = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(-9, 9)), min_size=1
+).map(sorted)
+
+
+@given(GROUPED)
+def test_sums_of_groups_are_added_up_for_each_stretch(rows):
+    sums: dict[int, dict[int, int]] = {}
+    for stretch, group, amount in rows:
+        of_groups = sums.setdefault(stretch, {})
+        of_groups[group] = of_groups.get(group, 0) + amount
+    schema = {"stretch": pl.Int64, "group": pl.Int64, "amount": pl.Float64}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    with looking(looks=True):
+        found = stretches.group_totals(pl.concat([frame[:1], frame[1:]]), 3, TOTALS)
+    expected = [
+        (stretch, float(sum(own.values())), float(sum(one**2 for one in own.values())))
+        for stretch, own in sums.items()
+    ]
+    if len(rows) >= 3:
+        assert found.rows() == expected
+    else:
+        assert found is None
+
+
+def test_groups_of_few_rows_are_left_to_polars():
+    rows = pl.DataFrame({"stretch": [0, 1] * 4_999 + [1, 1], "group": 0, "amount": 0.5})
+    halves = [rows.sort("stretch"), rows.with_columns(stretch=0)]
+    with looking(looks=False):
+        found = [
+            stretches.group_totals(half, size, TOTALS) for half in halves for size in (9, 10**6)
+        ]
+    assert [totals is not None for totals in found] == [False, False, True, False]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"stretch": [], "group": [], "amount": []},
+        {"stretch": [1, None], "group": [0, 0], "amount": [0.5, 0.5]},
+        {"stretch": [1, 1], "group": [0, 0], "amount": [0.5, None]},
+    ],
+)
+def test_what_numpy_cannot_hold_has_no_totals(rows):
+    with looking(looks=True):
+        assert stretches.group_totals(pl.DataFrame(rows), 1, TOTALS) is None
+
+
+@given(st.lists(st.booleans()), st.integers(1, 5))
+def test_parts_are_whole_segments(opens, part):
+    points = pl.DataFrame({"opens": [True, *opens]}).with_row_index("point")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stretches, "_PART", part)
+        parts = pl.collect_all(stretches.in_parts(points.lazy(), at_once=True))
+    assert_frame_equal(pl.concat(parts), points)
+    assert all(one["opens"][0] for one in parts)
+    assert len(parts) <= points.height // part + 1
+
+
+def test_no_points_are_one_part():
+    points = pl.LazyFrame(schema={"opens": pl.Boolean})
+    (part,) = stretches.in_parts(points, at_once=True)
+    assert part.collect().is_empty()
 
 
 ROWS = pl.DataFrame(
@@ -100,7 +157,7 @@ CALLS = {
 def test_polars_gives_the_same_without_numpy(call, monkeypatch):
     with looking(looks=True):
         expected = call()
-        for module in (row_influence, running_sums, stretches):
+        for module in (places, row_influence, running_sums, sorted_keys):
             monkeypatch.setattr(module, "has_numpy", lambda: False)
         assert_frame_equal(call(), expected, rel_tol=1e-14)
     assert_frame_equal(call(), expected, rel_tol=1e-14)

@@ -21,14 +21,17 @@ from frame_prc._rows import rows as _rows
 
 # From how many rows on values in memory are looked at, parts of a plan computed before others,
 # plans optimized, keys not found by Python, and segments summed by NumPy.
-_LIMITS = (
-    (_ranking, "_WORTH_A_LOOK"),
-    (_rows, "_MANY"),
-    (_lazy, "_FEW"),
-    (_segments, "_FEW_KEYS"),
-    (_stretches, "_LONG"),
-)
-_ROWS = {name: getattr(module, name) for module, name in _LIMITS}
+# The least that each of them can be.
+_LIMITS = {
+    (_ranking, "_WORTH_A_LOOK"): 0,
+    (_rows, "_MANY"): 0,
+    (_lazy, "_FEW"): 0,
+    (_segments, "_FEW_KEYS"): 0,
+    (_stretches, "_LONG"): 0,
+    (_stretches, "_FEWEST_ROWS"): 0,
+    (_stretches, "_PART"): 1,
+}
+_ROWS = {limit: getattr(*limit) for limit in _LIMITS}
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,8 @@ class Kind:
 def looking(*, looks: bool) -> Iterator[None]:
     """Look at the values of small frames as well as of large ones, or of large ones alone."""
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in _LIMITS:
-            patch.setattr(module, name, 0 if looks else _ROWS[name])
+        for (module, name), rows in (_LIMITS if looks else _ROWS).items():
+            patch.setattr(module, name, rows)
         yield
 
 

@@ -1,0 +1,93 @@
+"""Values of rows in memory, looked up at places in any order or put in places.
+
+Each value is far from the next one, so most of the time goes by in waiting for memory: all threads
+take a part. NumPy waits least, as it asks the system for large pages. It is optional: without it,
+Polars gives the same results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import polars as pl
+
+from frame_prc._lazy import beside, together
+
+# So many places, as integers of 64 bits, fit a processor's cache.
+_PART = 2**18
+
+
+def has_numpy() -> bool:
+    """Return whether NumPy is installed."""
+    try:
+        import numpy as np  # noqa: F401, PLC0415 - takes long to import
+    except ImportError:
+        return False
+    return True
+
+
+def gathered(rows: pl.LazyFrame, place: str, table: pl.LazyFrame, *, at_once: bool) -> pl.LazyFrame:
+    """Add to rows the columns of the row of a table whose number is in their column ``place``.
+
+    ``at_once`` computes both now: in a plan the table would have to be as long as the rows.
+    """
+    if not at_once:
+        names, is_row = table.collect_schema().names(), pl.lit(value=True).alias("\0is_row")
+        both = beside([rows.with_columns(is_row), table]).with_columns(pl.col(names).gather(place))
+        # A table with more rows made the others longer.
+        return both.filter(pl.col("\0is_row").is_not_null()).drop("\0is_row")
+    # The other engine would cut the table into chunks.
+    found, values = rows.collect(), table.collect(engine="in-memory")
+    places = found[place].rechunk()
+    return found.hstack([looked_up(column, places) for column in values]).lazy()
+
+
+def looked_up(values: pl.Series, places: pl.Series) -> pl.Series:
+    """Return the value at each place; that at null is null."""
+    values = values.rechunk()  # otherwise each is looked for in all chunks
+    if not (has_numpy() and _is_plain(values) and not places.null_count()):
+        size = max(-(-len(places) // pl.thread_pool_size()), 1)
+        parts = places.to_frame().iter_slices(size)
+        calls = [partial(values.gather, part.to_series()) for part in parts]
+        return pl.concat(together(calls), rechunk=True) if calls else values.clear()
+    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+
+    source, places_of = values.to_numpy(), places.to_numpy()
+    found = np.empty(len(places), source.dtype)
+
+    def look_up(part: slice) -> None:
+        # With "raise", NumPy would fill a copy first. No place is beyond the values.
+        np.take(source, places_of[part].astype(np.intp), out=found[part], mode="clip")
+
+    _for_each_part(look_up, len(places))
+    return pl.Series(values.name, found, dtype=values.dtype)
+
+
+def placed(values: pl.Series, places: pl.Series) -> pl.Series:
+    """Return values in the order of their places, which are all numbers below their count."""
+    if not has_numpy():
+        return (values * 0).scatter(places, values)
+    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+
+    source, places_of = values.to_numpy(), places.to_numpy()
+    found = np.empty_like(source)
+
+    def put(part: slice) -> None:
+        found[places_of[part].astype(np.intp)] = source[part]
+
+    _for_each_part(put, len(places))
+    return pl.Series(values.name, found)
+
+
+def _is_plain(values: pl.Series) -> bool:
+    """Return whether NumPy has the same values as Polars."""
+    dtype = values.dtype
+    is_plain = dtype.is_float() or (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128))
+    return is_plain and not values.null_count()
+
+
+def _for_each_part(do: Callable[[slice], None], length: int) -> None:
+    """Call a function for each part of a length, on all threads."""
+    parts = (slice(start, start + _PART) for start in range(0, length, _PART))
+    together([partial(do, part) for part in parts])
