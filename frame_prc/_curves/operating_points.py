@@ -19,6 +19,7 @@ from frame_prc._formulas import rounded_to_digits, rounding, sizes, unsigned_zer
 from frame_prc._lazy import concat, join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import is_corner
+from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.specs import Target
 from frame_prc._rows.columns import Columns
 from frame_prc.exceptions import OptionError
@@ -68,16 +69,22 @@ def _best_points(
     points: pl.LazyFrame, targets: Sequence[Target], ranking: Ranking, *, any_score: bool
 ) -> pl.LazyFrame:
     """Return ``segment, order`` and the point of each target; ``any_score`` says all are given."""
-    numbered = dict(enumerate(targets))
-    groups = [(points, numbered)]
-    if any_score and ranking.rows.many_in_memory:
+    numbered, in_memory = dict(enumerate(targets)), ranking.rows.many_in_memory
+    parts = in_parts(points, at_once=in_memory)
+    groups = [(parts, numbered)]
+    if any_score and in_memory:
         # Most targets need only the corners, which are fewer.
+        corners = [part.filter(is_corner(_OPENS, _TP)) for part in parts]
         everywhere = {i: t for i, t in numbered.items() if t.criterion in _OF_ANY_SCORE}
         others = {i: t for i, t in numbered.items() if i not in everywhere}
-        groups = [(points, everywhere), (points.filter(is_corner(_OPENS, _TP)), others)]
-    plans = [chosen(with_merits(some, group, ranking), [*group]) for some, group in groups if group]
+        groups = [(parts, everywhere), (corners, others)]
+    plans = [
+        [chosen(with_merits(part, group, ranking), [*group]) for part in some]
+        for some, group in groups
+        if group
+    ]
     # Thresholds are only read from the points that are chosen.
-    return ranking.with_score(concat(ranking.rows.windowed_together(*plans)))
+    return ranking.with_score(concat(ranking.rows.windowed_in_parts(*plans)))
 
 
 def _goals(targets: Sequence[Target]) -> pl.LazyFrame:

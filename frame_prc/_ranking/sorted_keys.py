@@ -35,7 +35,7 @@ def sorted_keys(rows: pl.LazyFrame) -> pl.DataFrame:
 def sorted_integers(keys: pl.Series) -> pl.Series:
     """Return UInt64 in ascending order."""
     fast = len(keys) > _TRIED and numpy_is_faster()
-    return sorted_by_numpy(keys) if fast else keys.rechunk().sort()
+    return sorted_by_numpy(keys) if fast else keys.sort()
 
 
 def sorted_by_numpy(keys: pl.Series) -> pl.Series:
