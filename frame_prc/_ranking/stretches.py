@@ -110,6 +110,7 @@ def group_totals(
         own = group[start:stop]
         sums = (np.bincount(own, amount[start:stop], size) for amount in amounts)
         frame = pl.DataFrame(dict(zip(rows.columns[2:], sums, strict=True)))
-        return frame.select(pl.lit(rows["stretch"][start]).alias("stretch"), **totals)
+        number = pl.lit(stretch[start], dtype=rows.schema["stretch"])
+        return frame.select(number.alias("stretch"), **totals)
 
     return pl.concat(together([partial(of_stretch, *ends) for ends in pairwise(places)]))
