@@ -124,7 +124,8 @@ class Estimates:
             self._influences, ["influence"], self.ranking, totals, lambda: self.clusters
         )
         by_rows = areas.drop("n_effective").rename({"variance": "variance_by_rows"})
-        table = segment_join(by_rows, of_clusters)
+        defined = pl.when(pl.col(AVERAGE_PRECISION).is_not_null()).then(pl.col(*totals))
+        table = segment_join(by_rows, of_clusters).with_columns(defined)
         return with_few_negatives(table, self.calibration)
 
     def areas(self) -> pl.LazyFrame:

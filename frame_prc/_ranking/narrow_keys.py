@@ -113,7 +113,7 @@ def sorted_with_rows(
     )
     if ordered is None:
         return None
-    row = ordered.to_frame().lazy().select(narrow.row()).collect().rechunk().to_series()
+    row = ordered.to_frame().lazy().select(narrow.row()).collect().to_series()
     # The extra rows have the number of the first row, but nothing of it.
     place = ordered.search_sorted(extra)
     columns = [looked_up(values[name], row).scatter(place, 0) for name in carried]

@@ -39,8 +39,7 @@ def gathered(rows: pl.LazyFrame, place: str, table: pl.LazyFrame, *, at_once: bo
         return both.filter(pl.col("\0is_row").is_not_null()).drop("\0is_row")
     # The other engine would cut the table into chunks.
     found, values = rows.collect(), table.collect(engine="in-memory")
-    places = found[place].rechunk()
-    return found.hstack([looked_up(column, places) for column in values]).lazy()
+    return found.hstack([looked_up(column, found[place]) for column in values]).lazy()
 
 
 def looked_up(values: pl.Series, places: pl.Series) -> pl.Series:
@@ -53,12 +52,12 @@ def looked_up(values: pl.Series, places: pl.Series) -> pl.Series:
         return pl.concat(together(calls), rechunk=True) if calls else values.clear()
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    source, places_of = values.to_numpy(), places.to_numpy()
+    source = values.to_numpy()
     found = np.empty(len(places), source.dtype)
 
     def look_up(part: slice) -> None:
         # With "raise", NumPy would fill a copy first. No place is beyond the values.
-        np.take(source, places_of[part].astype(np.intp), out=found[part], mode="clip")
+        np.take(source, places[part].to_numpy().astype(np.intp), out=found[part], mode="clip")
 
     _for_each_part(look_up, len(places))
     return pl.Series(values.name, found, dtype=values.dtype)
@@ -70,11 +69,11 @@ def placed(values: pl.Series, places: pl.Series) -> pl.Series:
         return (values * 0).scatter(places, values)
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    source, places_of = values.to_numpy(), places.to_numpy()
+    source = values.to_numpy()
     found = np.empty_like(source)
 
     def put(part: slice) -> None:
-        found[places_of[part].astype(np.intp)] = source[part]
+        found[places[part].to_numpy().astype(np.intp)] = source[part]
 
     _for_each_part(put, len(places))
     return pl.Series(values.name, found)

@@ -81,7 +81,7 @@ def _with_others(found: pl.DataFrame) -> pl.DataFrame:
     packed = keys.to_frame().lazy().select(numbered.alias("rank_key")).collect().to_series()
     order = sorted_integers(packed).to_frame()
     row = (_KEY & pl.lit((1 << row_bits) - 1, pl.UInt64)).cast(pl.get_index_type())
-    rows = order.select(row).to_series()
+    rows = order.lazy().select(row).collect().to_series()
     ranked = pl.DataFrame([looked_up(column, rows) for column in found])
     if ranked.select((_KEY.shift(-1) < _KEY).any()).item():
         shares_next = (_KEY ^ _KEY.shift(-1)) < (2 << row_bits)

@@ -218,7 +218,8 @@ def _macro(
     Segments have different rows, so the variances of their areas add up, unless clusters have rows
     in several segments.
     """
-    error, n_effective = pl.col("std_error"), pl.col("n_effective")
+    area, error = pl.col(AVERAGE_PRECISION), pl.col("std_error")
+    n_effective = pl.when(area.is_not_null()).then("n_effective")
     sums = _means(
         segments,
         rows,
@@ -226,7 +227,7 @@ def _macro(
         n_known=n_effective.count(),
         variance=(error**2).sum(),
         n_errors=error.count(),
-        n_defined=pl.col(AVERAGE_PRECISION).count(),
+        n_defined=area.count(),
     )
     if rows.columns.cluster is not None:
         of_sum = _variance_of_sum(rows, calibration)

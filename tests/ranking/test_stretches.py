@@ -154,6 +154,36 @@ CALLS = {
 }
 
 
+IN_PARTS = {
+    "summary": lambda: frame_prc.summary(ROWS, score="score", **RANKED),
+    "summary of models": lambda: frame_prc.summary(
+        ROWS, score=["score", "other"], overall=True, **RANKED
+    ),
+    "weighted summary": lambda: frame_prc.summary(
+        ROWS, score="score", weight="weight", calibrate=0.3, **RANKED
+    ),
+    "summary with clusters": lambda: frame_prc.summary(
+        ROWS, score="score", cluster="user", **RANKED
+    ),
+    "operating points": lambda: frame_prc.operating_points(
+        ROWS, score="score", recall=0.5, f_beta=1, predicted_rate=0.5, **RANKED
+    ),
+    "corners": lambda: frame_prc.operating_points(
+        ROWS, score="score", precision=[0.4, 0.9], cost=(1, 2), **RANKED
+    ),
+    "weights": CALLS["areas"],
+}
+
+
+@pytest.mark.parametrize("call", IN_PARTS.values(), ids=IN_PARTS)
+def test_a_part_for_each_segment_changes_no_result(call, monkeypatch):
+    with looking(looks=True):
+        monkeypatch.setattr(stretches, "_PART", 1_000)
+        expected = call()
+        monkeypatch.setattr(stretches, "_PART", 1)
+        assert_frame_equal(call(), expected)
+
+
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_polars_gives_the_same_without_numpy(call, monkeypatch):
     with looking(looks=True):

@@ -29,7 +29,7 @@ _LIMITS = {
     (_segments, "_FEW_KEYS"): 0,
     (_stretches, "_LONG"): 0,
     (_stretches, "_FEWEST_ROWS"): 0,
-    (_stretches, "_PART"): 1,
+    (_stretches, "_PART"): 100,
 }
 _ROWS = {limit: getattr(*limit) for limit in _LIMITS}
 

@@ -385,6 +385,32 @@ def test_macro_row_is_the_mean_of_the_segments_that_are_defined(kind):
     assert macro["ci_low"] < macro["average_precision"] < macro["ci_high"]
 
 
+@every_kind
+@pytest.mark.parametrize("options", [{}, {"cluster": "user"}], ids=["rows", "clusters"])
+def test_segments_without_an_area_leave_the_interval_of_the_mean_as_it_is(kind, options):
+    defined = pl.DataFrame(
+        {
+            "segment": ["a", "b"] * 60,
+            "truth": [(7 * i) % 3 == 0 for i in range(120)],
+            "score": [(37 * i) % 101 / 101 for i in range(120)],
+            "user": [i // 4 for i in range(120)],
+        }
+    )
+    empty = defined.head(9).with_columns(segment=pl.lit("no positives"), truth=False)
+    options = {"by": "segment", "overall": True, "calibrate": 0.3, **options}
+    expected, found = (
+        kind.rows(frame_prc.summary(kind.make(rows), "truth", "score", **options)).row(
+            by_predicate=pl.col("level") == "macro", named=True
+        )
+        for rows in (defined, pl.concat([defined, empty]))
+    )
+    assert (expected["n_undefined"], found["n_undefined"]) == (0, 1)
+    assert expected["status"] == found["status"]
+    limits = [expected[name] for name in INTERVALS]
+    assert None not in limits
+    assert [found[name] for name in INTERVALS] == pytest.approx(limits, rel=1e-12)
+
+
 def test_error_of_the_mean_of_many_segments():
     n = 70_000  # its square does not fit 32 bits
     one = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
