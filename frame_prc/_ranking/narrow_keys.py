@@ -79,6 +79,8 @@ def sorted_alone(
     keys = frame.select(rank_key(narrow, rows))
     ordered = sorted_keys(pl.concat([keys, *extra_rows(segments, narrow)]))
     ties = ordered.lazy().filter(~narrow.ends_tie()).select(narrow.tie()).collect()
+    if ties.is_empty():
+        return narrow, ordered
     if ties.height > _FEW_TIES:
         return None
     tied = frame.select(rank_key(narrow, rows), "score").with_columns(narrow.tie())

@@ -46,10 +46,7 @@ def looked_up(values: pl.Series, places: pl.Series) -> pl.Series:
     """Return the value at each place; that at null is null."""
     values = values.rechunk()  # otherwise each is looked for in all chunks
     if not (has_numpy() and _is_plain(values) and not places.null_count()):
-        size = max(-(-len(places) // pl.thread_pool_size()), 1)
-        parts = places.to_frame().iter_slices(size)
-        calls = [partial(values.gather, part.to_series()) for part in parts]
-        return pl.concat(together(calls), rechunk=True) if calls else values.clear()
+        return _looked_up_by_polars(values, places)
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
     source = values.to_numpy()
@@ -61,6 +58,15 @@ def looked_up(values: pl.Series, places: pl.Series) -> pl.Series:
 
     _for_each_part(look_up, len(places))
     return pl.Series(values.name, found, dtype=values.dtype)
+
+
+def _looked_up_by_polars(values: pl.Series, places: pl.Series) -> pl.Series:
+    if places.is_empty():
+        return values.clear()
+    size = -(-len(places) // pl.thread_pool_size())
+    parts = places.to_frame().iter_slices(size)
+    calls = [partial(values.gather, part.to_series()) for part in parts]
+    return pl.concat(together(calls), rechunk=True)
 
 
 def placed(values: pl.Series, places: pl.Series) -> pl.Series:

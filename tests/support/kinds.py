@@ -20,8 +20,8 @@ from frame_prc._ranking import stretches as _stretches
 from frame_prc._rows import rows as _rows
 
 # From how many rows on values in memory are looked at, parts of a plan computed before others,
-# plans optimized, keys not found by Python, and segments summed by NumPy.
-# The least that each of them can be.
+# plans optimized, keys not found by Python, segments summed by NumPy, and points taken in parts:
+# what these limits are where small frames are treated as large ones are.
 _LIMITS = {
     (_ranking, "_WORTH_A_LOOK"): 0,
     (_rows, "_MANY"): 0,
