@@ -146,8 +146,7 @@ def _numbered(
         values = rows.used().select(names).collect(engine="in-memory")
         return frame.select(keys).collect().to_series(), values
     found = frame.select(keys, *names).collect()
-    # Otherwise each value gathered is looked for in all chunks.
-    return found["rank_key"], found.select(names).rechunk()
+    return found["rank_key"], found.select(names)
 
 
 def _told_apart(

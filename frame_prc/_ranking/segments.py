@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._lazy import cached, left_join, remembered, segment_join
+from frame_prc._ranking.places import has_numpy
 from frame_prc._ranking.scale import integer, integer_bounds
 from frame_prc._rows.rows import Rows
 
@@ -148,12 +149,10 @@ def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
         distinct = sorted(0 if key is None else key - before for key in set(keys.to_list()))
         return pl.Series("segment", distinct, dtype=pl.Int64)
     is_plain = not keys.null_count() and keys.dtype not in _WIDE_INTEGERS
-    if not (rows.many_in_memory and is_plain and key_range.size <= len(keys)):
+    if not (rows.many_in_memory and is_plain and key_range.size <= len(keys) and has_numpy()):
         return None
-    try:
-        import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-    except ImportError:
-        return None
+    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+
     places, first = keys.to_numpy(), before
     # Subtracting takes as long as all else here, and small keys do not need it.
     is_small = key_range.lowest >= 0 and key_range.highest < len(keys)
