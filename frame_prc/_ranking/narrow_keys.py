@@ -6,7 +6,8 @@ at again, with all bits of their scores.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import polars as pl
 
@@ -25,6 +26,37 @@ _SAMPLE, _MOSTLY = 1_000, 0.9
 # If more rows share a slot, looking at them again takes longer than wider keys.
 _FEW_TIES = 100_000
 _FEW_SHARED = 1 / 20
+
+
+@dataclass(frozen=True)
+class OrderedRows:
+    """Rows in ranking order: their sorted keys, and their other columns, if they have any.
+
+    ``values`` are these columns in the order of the numbers that the keys hold.
+    """
+
+    key: RankKey
+    keys: pl.Series
+    values: pl.DataFrame
+    segments: Segments
+
+    @cached_property
+    def opening(self) -> pl.Series:
+        """The places of the rows that open the segments, and of the row after all segments."""
+        extra = pl.concat(extra_rows(self.segments, self.key)).collect().to_series()
+        return self.keys.search_sorted(extra)
+
+    def part(self, start: int, stop: int) -> pl.DataFrame:
+        """Return the rows from one place to another, with all columns."""
+        keys = self.keys[start:stop]
+        if not self.values.width:
+            return keys.to_frame()
+        row = keys.to_frame().select(self.key.row()).to_series()
+        # The extra rows have the number of the first row, but nothing of it.
+        first, last = self.opening.search_sorted(pl.Series([start, stop]))
+        extra = self.opening[first:last] - start
+        columns = [looked_up(column, row).scatter(extra, 0) for column in self.values]
+        return pl.DataFrame([keys, *columns])
 
 
 def rank_key(key: RankKey, rows: Rows, *, numbered: bool = False) -> pl.Expr:
@@ -68,8 +100,8 @@ def sampled_scores(rows: Rows, size: int) -> list[pl.Series]:
 
 def sorted_alone(
     frame: pl.LazyFrame, segments: Segments, key: RankKey, rows: Rows
-) -> tuple[RankKey, pl.DataFrame] | None:
-    """Return sorted keys of rows with a ``segment`` and a ``score``, and how to read them.
+) -> OrderedRows | None:
+    """Return sorted keys of rows with a ``segment`` and a ``score``.
 
     There are none if there is no room, different scores come together, or scores seem to repeat.
     """
@@ -79,15 +111,16 @@ def sorted_alone(
     keys = frame.select(rank_key(narrow, rows))
     ordered = sorted_keys(pl.concat([keys, *extra_rows(segments, narrow)]))
     ties = ordered.lazy().filter(~narrow.ends_tie()).select(narrow.tie()).collect()
+    found = OrderedRows(narrow, ordered["rank_key"], pl.DataFrame(), segments)
     if ties.is_empty():
-        return narrow, ordered
+        return found
     if ties.height > _FEW_TIES:
         return None
     tied = frame.select(rank_key(narrow, rows), "score").with_columns(narrow.tie())
     tied = join(tied, ties.unique().lazy(), on="rank_key", how="semi")
     scores = tied.group_by("rank_key").agg(low=pl.col("score").min(), high=pl.col("score").max())
     mixed = scores.select((pl.col("low") != pl.col("high")).any())
-    return None if mixed.collect().item() else (narrow, ordered)
+    return None if mixed.collect().item() else found
 
 
 # --- keys with the number of the row -------------------------------------------------------
@@ -95,11 +128,11 @@ def sorted_alone(
 
 def sorted_with_rows(
     frame: pl.LazyFrame, segments: Segments, key: RankKey, rows: Rows, carried: list[str]
-) -> tuple[RankKey, pl.DataFrame] | None:
+) -> OrderedRows | None:
     """Return sorted keys that hold the number of the row, with the columns carried.
 
     The number is the ``row`` of rows that have one, and otherwise the place in the frame. Other
-    columns are gathered by it, so one sort of integers ranks them all. There are no such keys if
+    columns are looked up by it, so one sort of integers ranks them all. There are no such keys if
     too many different scores come together.
     """
     narrow = _with_room_for_rows(key, segments, rows)
@@ -115,11 +148,7 @@ def sorted_with_rows(
     )
     if ordered is None:
         return None
-    row = ordered.to_frame().lazy().select(narrow.row()).collect().to_series()
-    # The extra rows have the number of the first row, but nothing of it.
-    place = ordered.search_sorted(extra)
-    columns = [looked_up(values[name], row).scatter(place, 0) for name in carried]
-    return narrow, pl.DataFrame([ordered, *columns])
+    return OrderedRows(narrow, ordered, values.select(carried), segments)
 
 
 def _with_room_for_rows(key: RankKey, segments: Segments, rows: Rows) -> RankKey | None:
@@ -158,14 +187,12 @@ def _told_apart(
     """
     if key.scale == exact:
         return ordered
-    keys = ordered.to_frame().lazy()
-    shared = keys.select(shared=~key.ends_tie()).collect().to_series()
-    n_shared = shared.sum()
-    if not n_shared:
+    shared = _shared_with_next(ordered, key)
+    if shared.is_empty():
         return ordered
-    if n_shared > _FEW_SHARED * len(ordered):
+    if len(shared) > _FEW_SHARED * len(ordered):
         return None
-    place = (shared | shared.shift(1, fill_value=False)).arg_true()
+    place = pl.concat([shared, shared + 1]).unique().sort()
     moved = _moved_on(ordered.gather(place), scores, key, exact)
     if not moved["moves"].any():
         return ordered
@@ -175,6 +202,12 @@ def _told_apart(
     following = moved.with_columns(following=found.gather(place + 1))
     is_free = following.select((pl.col("tied") | key.is_before(pl.col("following"))).all()).item()
     return found if is_free else None
+
+
+def _shared_with_next(ordered: pl.Series, key: RankKey) -> pl.Series:
+    """Return the places of sorted keys that share their slot with the next key."""
+    # No frame that holds the keys outlives this: they could not be changed without a copy.
+    return ordered.to_frame().lazy().select((~key.ends_tie()).arg_true()).collect().to_series()
 
 
 def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) -> pl.DataFrame:

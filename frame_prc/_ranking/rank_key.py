@@ -82,7 +82,7 @@ class RankKey:
         slots = slot.cast(narrow, strict=False) * integer(2, narrow)
         tie = (slots + positive.cast(narrow)).cast(wide)
         key = segment.cast(wide) * integer(2 ** (self.scale.bits + 1), wide) + tie
-        key = key * integer(self._class_size, wide) if self.row_bits else key
+        key = key * integer(self.class_size, wide) if self.row_bits else key
         # The sign bit of an Int64 is the first of a UInt64.
         key = key.reinterpret(signed=False) if self.dtype == pl.UInt64 else key
         return key.alias("rank_key")
@@ -103,7 +103,7 @@ class RankKey:
     @remembered
     def slot(self) -> pl.Expr:
         """Return the slot of the score."""
-        return (self._within_segment() // self._int(2 * self._class_size)).alias("slot")
+        return (self._within_segment() // self._int(2 * self.class_size)).alias("slot")
 
     @remembered
     def retrieved(self) -> pl.Expr:
@@ -113,34 +113,34 @@ class RankKey:
     @remembered
     def unretrieved(self) -> pl.Expr:
         """Return whether no threshold reaches a row, from its rank key."""
-        return self._within_segment() >= self._int(2 * self._class_size * self.scale.last)
+        return self._within_segment() >= self._int(2 * self.class_size * self.scale.last)
 
     @remembered
     def tie(self) -> pl.Expr:
         """Return the rank key without the class, equal for all rows of a segment and score."""
-        return (_KEY - (_KEY & self._int(2 * self._class_size - 1))).alias("rank_key")
+        return (_KEY - (_KEY & self._int(2 * self.class_size - 1))).alias("rank_key")
 
     def with_class(self, positive: pl.Expr) -> pl.Expr:
         """Return the rank key from one without the class."""
-        return (_KEY + positive.cast(self.dtype) * self._int(self._class_size)).alias("rank_key")
+        return (_KEY + positive.cast(self.dtype) * self._int(self.class_size)).alias("rank_key")
 
     def later(self, slots: pl.Expr) -> pl.Expr:
         """Return the rank key with a slot that is so many slots later."""
-        return (_KEY + slots.cast(self.dtype) * self._int(2 * self._class_size)).alias("rank_key")
+        return (_KEY + slots.cast(self.dtype) * self._int(2 * self.class_size)).alias("rank_key")
 
     def row(self) -> pl.Expr:
         """Return the number of the row."""
-        return (_KEY & self._int(self._class_size - 1)).cast(pl.UInt32).alias("row")
+        return (_KEY & self._int(self.class_size - 1)).cast(pl.UInt32).alias("row")
 
     @remembered
     def positive(self) -> pl.Expr:
         """Return whether a row is positive, as the row that opens a segment is too."""
-        return (_KEY & self._int(self._class_size)) == self._int(self._class_size)
+        return (_KEY & self._int(self.class_size)) == self._int(self.class_size)
 
     @remembered
     def opens(self) -> pl.Expr:
         """Return whether a row opens its segment."""
-        return (self._within_segment() == self._int(self._class_size)).alias("opens")
+        return (self._within_segment() == self._int(self.class_size)).alias("opens")
 
     @remembered
     def closes(self) -> pl.Expr:
@@ -150,32 +150,33 @@ class RankKey:
     @remembered
     def ends_tie(self) -> pl.Expr:
         """Return whether a row is the last of its score; rows must be sorted."""
-        return self._step() >= self._int(2 * self._class_size)
+        return self._step() >= self._int(2 * self.class_size)
 
     def is_before(self, following: pl.Expr) -> pl.Expr:
         """Return whether the score of a row is one before that of another rank key."""
-        differs = (_KEY ^ following) >= self._int(2 * self._class_size)
+        differs = (_KEY ^ following) >= self._int(2 * self.class_size)
         return (following > _KEY) & differs
 
     def row_and_class(self) -> pl.Expr:
         """Return the number and the class of a row in one narrow integer."""
-        return (_KEY & self._int(2 * self._class_size - 1)).cast(pl.Int64).alias("row_and_class")
+        return (_KEY & self._int(2 * self.class_size - 1)).cast(pl.Int64).alias("row_and_class")
 
     def unpacked(self) -> list[pl.Expr]:
         """Return ``row`` and ``positive`` from that integer."""
         both = pl.col("row_and_class")
         return [
-            (both & (self._class_size - 1)).alias("row"),
-            (both >= self._class_size).alias("positive"),
+            (both & (self.class_size - 1)).alias("row"),
+            (both >= self.class_size).alias("positive"),
         ]
 
     @property
-    def _class_size(self) -> int:
+    def class_size(self) -> int:
+        """The bit of the class; the bits below it are the number of the row."""
         return 1 << self.row_bits
 
     @property
     def _segment_size(self) -> int:
-        return int(2 ** (self.scale.bits + 1)) * self._class_size
+        return int(2 ** (self.scale.bits + 1)) * self.class_size
 
     def _within_segment(self) -> pl.Expr:
         return _KEY & self._int(self._segment_size - 1)

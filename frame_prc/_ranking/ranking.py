@@ -12,6 +12,7 @@ from frame_prc._lazy import cached, concat, join, segment_join
 from frame_prc._ranking.bins import count_bins
 from frame_prc._ranking.cluster_sums import with_cluster_numbers
 from frame_prc._ranking.narrow_keys import (
+    OrderedRows,
     extra_rows,
     rank_key,
     sampled_scores,
@@ -44,7 +45,7 @@ class Ranking:
     ``levels`` maps ``level`` to ``score`` where rows are ranked by levels, not scores. ``squares``
     is whether squares of weights are summed too, and ``clusters`` whether rows keep their
     ``cluster``. If ``counted``, there is a row for each score of a segment, with its counts.
-    ``ordered`` are the sorted rows, if that is done already.
+    ``ordered`` are the sorted rows, if they are sorted already.
     """
 
     frame: pl.LazyFrame
@@ -55,13 +56,13 @@ class Ranking:
     squares: bool
     clusters: bool = False
     counted: bool = False
-    ordered: pl.DataFrame | None = None
+    ordered: OrderedRows | None = None
 
     @cached_property
     def in_order(self) -> pl.LazyFrame:
         """The sorted rows, with one that opens each segment and one after the last."""
         if self.ordered is not None:
-            return self.ordered.lazy()
+            return self.ordered.part(0, len(self.ordered.keys)).lazy()
         names = [*self.carried, *(["cluster"] if self.clusters else [])]
         extra = [_empty(rows, names) for rows in extra_rows(self.segments, self.key)]
         unsorted = concat([self.frame, *extra])
@@ -158,7 +159,7 @@ def _narrowed(ranking: Ranking, frame: pl.LazyFrame) -> Ranking:
         return ranking
     else:
         found = sorted_alone(frame, segments, key, rows)
-    return ranking if found is None else replace(ranking, key=found[0], ordered=found[1])
+    return ranking if found is None else replace(ranking, key=found.key, ordered=found)
 
 
 def _counted(ranking: Ranking) -> Ranking:

@@ -13,7 +13,8 @@ from frame_prc._ranking.narrow_keys import repeats_scores
 from frame_prc._ranking.places import has_numpy
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.stretches import sums_within
+from frame_prc._ranking.stretches import repeated, sums_within
+from frame_prc._ranking.weighted_hits import sums_at_positives
 
 _FOUND, _SEEN, _FOUND_A, _SEEN_A = (
     pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")
@@ -197,20 +198,40 @@ def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
         sums |= {name: name for name in CLUSTER_SUMS}
     # The row that opens a segment counts as a positive row, unless rows carry counts: its are 0.
     opening = {} if ranking.carried else {"positives": 1}
-    return _within_segments(counts, sums, totals, opening)
+    # At all ties the copies that Polars makes of NumPy's columns take longer than its fills.
+    at_once = ranking.rows.many_in_memory and has_numpy() and points != TIES
+    return _within_segments(counts, sums, totals, opening, at_once=at_once)
 
 
 def _within_segments(
-    counts: pl.LazyFrame, sums: dict[str, str], totals: dict[str, str], opening: dict[str, int]
+    counts: pl.LazyFrame,
+    sums: dict[str, str],
+    totals: dict[str, str],
+    opening: dict[str, int],
+    *,
+    at_once: bool,
 ) -> pl.LazyFrame:
     """Subtract from running sums those at the row that opens the segment, and add the totals.
 
-    Both are named with the running sum that they are counted by. Polars would fill rows again for
-    every expression that uses them, so they are columns of their own.
+    Both are named with the running sum that they are counted by. ``at_once`` says that rows are in
+    memory.
     """
-    filled = counts.with_columns(
-        *map(_before, set(sums.values())), *(_after(name, of) for name, of in totals.items())
-    )
+    # Polars would fill rows again for every expression that uses them, so they are columns.
+    before = {f"{of}_before": of for of in sums.values()}
+    if at_once:
+        rows = counts.collect()
+        opens = rows["opens"].arg_true()
+        filled = rows.hstack(
+            [
+                *repeated(rows, opens, before),
+                *repeated(rows, opens, totals, following=True),
+            ]
+        ).lazy()
+    else:
+        filled = counts.with_columns(
+            *(_before(name, of) for name, of in before.items()),
+            *(_after(name, of) for name, of in totals.items()),
+        )
     return filled.with_columns(
         *(_without_before(name, of) for name, of in sums.items()),
         *(_without_before(name, of) - opening.get(name, 0) for name, of in totals.items()),
@@ -218,8 +239,8 @@ def _within_segments(
 
 
 @remembered
-def _before(running_sum: str) -> pl.Expr:
-    return _at_opening(running_sum).forward_fill().alias(f"{running_sum}_before")
+def _before(name: str, running_sum: str) -> pl.Expr:
+    return _at_opening(running_sum).forward_fill().alias(name)
 
 
 @remembered
@@ -285,6 +306,11 @@ def _until_next(running_sum: pl.Expr) -> pl.Expr:
 def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     """Sum within each segment, as floats would lose the digits of a small one after a large one."""
     key = ranking.key
+    if points.only_hits and ranking.ordered is not None and not ranking.rows.has_counts:
+        found = sums_at_positives(ranking.ordered, squares=ranking.squares)
+        if found is not None:
+            # Positives are last within a tie, so the other rows are not needed to tell ties.
+            return found.lazy().filter(key.ends_tie()).with_columns(key.opens())
     gains = {"tp": "pos", "tp_squares": "pos_squares"}
     losses = {"fp": "neg", "fp_squares": "neg_squares"}
     ranked = ranking.in_order.with_row_index("row")

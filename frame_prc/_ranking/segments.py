@@ -17,6 +17,7 @@ _NUMBER = pl.col("segment")
 _WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
 _LOWEST_INT64 = -(2**63)
 
+_PART = 2**18  # of the rows, after which it is asked whether all segments are found
 _FEW_KEYS = 5_000  # so many a set of Python finds in less time than a plan of Polars takes
 
 
@@ -153,14 +154,13 @@ def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
         return None
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    places, first = keys.to_numpy(), before
-    # Subtracting takes as long as all else here, and small keys do not need it.
-    is_small = key_range.lowest >= 0 and key_range.highest < len(keys)
-    if not (is_small and keys.dtype.is_integer()):
-        places, first = np.subtract(places, before, dtype=np.int64), 0
-    occurs = np.zeros(key_range.highest - before + first + 1, dtype=np.bool_)
-    occurs[places] = True
-    return pl.Series("segment", np.flatnonzero(occurs) - first)
+    values, occurs = keys.to_numpy(), np.zeros(key_range.size, dtype=np.bool_)
+    for start in range(0, len(values), _PART):
+        occurs[np.subtract(values[start : start + _PART], before, dtype=np.int64)] = True
+        # Often the first rows have all numbers but 0, which is that of null.
+        if occurs[1:].all():
+            break
+    return pl.Series("segment", np.flatnonzero(occurs))
 
 
 def _below(limit: int) -> pl.Expr:

@@ -33,6 +33,15 @@ def in_parts(points: pl.LazyFrame, *, at_once: bool) -> list[pl.LazyFrame]:
     return [found[part[0] : part[-1]].lazy() for part in parts] or [points]
 
 
+def long_parts(begins: pl.Series, end: int) -> list[pl.Series] | None:
+    """Return where the stretches of each part begin, and where the last of them ends.
+
+    ``begins`` are the numbers of the rows at which stretches begin. There are no parts if these are
+    short.
+    """
+    return None if len(begins) * _LONG > end else _parts(begins, end)
+
+
 def sums_within(
     rows: pl.DataFrame, begins: pl.Series, amounts: Mapping[str, pl.Expr]
 ) -> list[pl.Series] | None:
@@ -41,7 +50,8 @@ def sums_within(
     ``begins`` are the numbers of these rows. Amounts are added up in the order of the rows, as
     Polars does: the digits are the same. There are no sums if the stretches are short.
     """
-    if len(begins) * _LONG > len(rows):
+    parts = long_parts(begins, len(rows))
+    if parts is None:
         return None
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
@@ -54,7 +64,7 @@ def sums_within(
             for start, stop in pairwise(places - first):
                 np.cumsum(values[start:stop], out=sums[start:stop])
 
-    together([partial(add_up, places) for places in _parts(begins, len(rows))])
+    together([partial(add_up, places) for places in parts])
     return [pl.Series(name, sums) for name, sums in found.items()]
 
 
@@ -65,6 +75,28 @@ def _parts(begins: pl.Series, end: int) -> list[pl.Series]:
     places = begins.clone().append(pl.Series([end], dtype=begins.dtype))
     numbers = [*first.filter(first < len(begins)), len(begins)]
     return [places[start : stop + 1] for start, stop in pairwise(numbers)]
+
+
+def repeated(
+    rows: pl.DataFrame, begins: pl.Series, names: Mapping[str, str], *, following: bool = False
+) -> list[pl.Series]:
+    """Return columns with the value at the row where the stretch of each row begins.
+
+    ``begins`` are the numbers of these rows; the first row is one. ``names`` are those of the
+    columns returned, each with that of the values. With ``following`` the value is that where the
+    next stretch begins; the last stretch keeps its own.
+    """
+    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+
+    lengths = np.diff(begins.to_numpy(), append=len(rows))
+
+    def repeat(name: str, of: str) -> pl.Series:
+        values = rows[of].gather(begins).to_numpy()
+        return pl.Series(
+            name, np.repeat(np.append(values[1:], values[-1:]) if following else values, lengths)
+        )
+
+    return together([partial(repeat, *both) for both in names.items()])
 
 
 def valued_stretches(
