@@ -199,7 +199,7 @@ def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     # The row that opens a segment counts as a positive row, unless rows carry counts: its are 0.
     opening = {} if ranking.carried else {"positives": 1}
     # At all ties the copies that Polars makes of NumPy's columns take longer than its fills.
-    at_once = ranking.rows.many_in_memory and has_numpy() and points != TIES
+    at_once = ranking.rows.many_in_memory and has_numpy() and points not in (TIES, CORNERS)
     return _within_segments(counts, sums, totals, opening, at_once=at_once)
 
 
