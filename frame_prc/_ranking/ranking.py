@@ -21,7 +21,7 @@ from frame_prc._ranking.narrow_keys import (
 )
 from frame_prc._ranking.rank_key import ROW_BITS, RankKey, most_segments
 from frame_prc._ranking.scale import Scale
-from frame_prc._ranking.segments import Segments, find_segments
+from frame_prc._ranking.segments import Segments, numbered_segments
 from frame_prc._ranking.sorted_keys import sorted_keys
 from frame_prc._request.thresholds import Bins, threshold_dtype
 from frame_prc._rows.rows import DROPPED, Rows
@@ -129,9 +129,8 @@ def rank(
     rows = rows if bins is None else count_bins(rows, bins, squares=squares, clusters=clusters)
     scale = _scale(rows) if levels is None else Scale.of(pl.UInt32(), ascending=rows.ascending)
     row_bits = ROW_BITS if numbered else 0
-    segments = find_segments(rows, most_segments(scale, row_bits))
+    segments, frame = numbered_segments(rows, most_segments(scale, row_bits))
     key = RankKey(scale, segments.count, row_bits)
-    frame = segments.numbered(rows.used())
     if bins is None and levels is not None:
         frame = join(frame, levels, on="score", how="left").with_columns(score="level")
     if clusters:

@@ -198,7 +198,7 @@ def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
         sums |= {name: name for name in CLUSTER_SUMS}
     # The row that opens a segment counts as a positive row, unless rows carry counts: its are 0.
     opening = {} if ranking.carried else {"positives": 1}
-    # At all ties the copies that Polars makes of NumPy's columns take longer than its fills.
+    # Of many points Polars fills columns as fast, on all threads.
     at_once = ranking.rows.many_in_memory and has_numpy() and points not in (TIES, CORNERS)
     return _within_segments(counts, sums, totals, opening, at_once=at_once)
 
@@ -221,17 +221,25 @@ def _within_segments(
     if at_once:
         rows = counts.collect()
         opens = rows["opens"].arg_true()
-        filled = rows.hstack(
-            [
-                *repeated(rows, opens, before),
-                *repeated(rows, opens, totals, following=True),
-            ]
-        ).lazy()
-    else:
-        filled = counts.with_columns(
-            *(_before(name, of) for name, of in before.items()),
-            *(_after(name, of) for name, of in totals.items()),
+        ends = {name: pl.col(of).shift(-1) - opening.get(name, 0) for name, of in totals.items()}
+        # Nothing follows the row after all segments, which has no totals.
+        of_segments = (
+            rows.select({*before.values(), *totals.values()})[opens]
+            .lazy()
+            .select(
+                *(pl.col(of).alias(name) for name, of in before.items()),
+                *(
+                    (ends[name] - pl.col(of)).fill_null(0).alias(name)
+                    for name, of in totals.items()
+                ),
+            )
         )
+        filled = rows.hstack(repeated(of_segments.collect(), opens, rows.height)).lazy()
+        return filled.with_columns(_without_before(name, of) for name, of in sums.items())
+    filled = counts.with_columns(
+        *(_before(name, of) for name, of in before.items()),
+        *(_after(name, of) for name, of in totals.items()),
+    )
     return filled.with_columns(
         *(_without_before(name, of) for name, of in sums.items()),
         *(_without_before(name, of) - opening.get(name, 0) for name, of in totals.items()),

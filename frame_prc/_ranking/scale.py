@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from operator import or_
-from typing import Any
 
 import polars as pl
 
@@ -52,16 +51,24 @@ class Scale:
     @classmethod
     def over(cls, columns: Sequence[pl.Series], dtype: pl.DataType, *, ascending: bool) -> Scale:
         """Return the scale of every score from the lowest to the highest in some columns."""
-        number = _number(pl.col("score"), dtype)
-        ends: list[Any] = []
+        score, ends, bits = pl.col("score"), [], [_COARSEST]
+        looks: dict[str, pl.Expr] = {"lowest": score.min(), "highest": score.max()}
+        if dtype.is_float():
+            raw = score.cast(_float(dtype)).reinterpret(dtype=_raw(dtype))
+            looks["bits"] = raw.bitwise_or()
         for column in columns:
-            scores = pl.col(column.name).cast(dtype)
-            ends += column.to_frame().select(scores.min(), high=scores.max()).row(0)
-        found = pl.DataFrame({"score": [end for end in ends if end is not None]}, {"score": dtype})
-        if found.is_empty():
+            scores = column.to_frame("score").lazy().select(score.cast(dtype))
+            # The streaming engine looks at all in one pass.
+            low, high, *own = scores.select(**looks).collect(engine="streaming").row(0)
+            ends += [end for end in (low, high) if end is not None]
+            bits += [own_bits or 0 for own_bits in own]
+        if not ends:
             return cls.of(dtype, ascending=ascending)
-        integers = found.select(number).to_series().to_list()
-        grain = _grain(columns, dtype) if dtype.is_float() else 1
+        found = pl.DataFrame({"score": ends}, {"score": dtype})
+        integers = found.select(_number(score, dtype)).to_series().to_list()
+        # The highest power of two that divides the bits of all scores.
+        shared = reduce(or_, bits)
+        grain = shared & -shared if dtype.is_float() else 1
         return cls(dtype, min(integers) // grain, max(integers) // grain, ascending, grain)
 
     def coarser(self, bits: int) -> Scale:
@@ -143,14 +150,6 @@ def _number(score: pl.Expr, dtype: pl.DataType, *, mirrors: bool = True) -> pl.E
         return score
     bits = score.cast(_float(dtype)).reinterpret(dtype=raw)
     return _mirrored(bits, raw) if mirrors else bits
-
-
-def _grain(columns: Sequence[pl.Series], dtype: pl.DataType) -> int:
-    """Return the highest power of two that divides the bits of all scores."""
-    bits = pl.col("score").cast(_float(dtype)).reinterpret(dtype=_raw(dtype)).bitwise_or()
-    found = (column.to_frame("score").select(bits).item() or 0 for column in columns)
-    shared = reduce(or_, found, _COARSEST)
-    return shared & -shared
 
 
 def _mirrored(bits: pl.Expr, raw: type[pl.DataType]) -> pl.Expr:

@@ -17,6 +17,7 @@ _NUMBER = pl.col("segment")
 _WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
 _LOWEST_INT64 = -(2**63)
 
+_SAMPLE = 100_000  # so many rows have all keys, unless some are rare
 _PART = 2**18  # of the rows, after which it is asked whether all segments are found
 _FEW_KEYS = 5_000  # so many a set of Python finds in less time than a plan of Polars takes
 
@@ -109,6 +110,48 @@ class Segments:
         return keyed.drop("segment")
 
 
+def numbered_segments(rows: Rows, limit: int) -> tuple[Segments, pl.LazyFrame]:
+    """Return the segments of the rows, with numbers below the limit, and rows with their numbers.
+
+    These are the rows that count.
+    """
+    found = _segments_of_sample(rows, limit)
+    if found is not None:
+        # A join gives rows their numbers, and tells whether the sample lacks any of their keys.
+        numbered = found.numbered(rows.used()).drop(rows.keys).collect()
+        if not numbered["segment"].null_count():
+            return found, numbered.lazy()
+    segments = find_segments(rows, limit)
+    return segments, segments.numbered(rows.used())
+
+
+def _segments_of_sample(rows: Rows, limit: int) -> Segments | None:
+    """Return the segments of a sample of many rows in memory, if it seems to hold all of them."""
+    dtype = rows.only_key_dtype
+    is_joined = dtype is None or key_bounds(dtype) is None
+    if not (rows.keys and is_joined and rows.many_in_memory and rows.n_dropped is None):
+        return None
+    keys = rows.frame.select(rows.keys).collect()
+    sample = keys.gather_every(max(keys.height // _SAMPLE, 1))
+    found = sample.group_by(rows.keys).len().sort(rows.keys)
+    # The share of all rows whose keys a sample lacks is about that of keys which occur once in it
+    # (Good 1953).
+    if found.height > limit or (found["len"] == 1).any():
+        return None
+    return _in_memory(found.drop("len").lazy(), limit, rows)
+
+
+def _in_memory(keys: pl.LazyFrame, limit: int, rows: Rows) -> Segments:
+    """Return segments of rows in memory, given their keys in order."""
+    # Polars loses nulls in a left join with structs of several chunks.
+    table = _numbered(keys, limit).collect().rechunk()
+    return Segments(table.lazy(), table.height, rows.keys)
+
+
+def _numbered(keys: pl.LazyFrame, limit: int) -> pl.LazyFrame:
+    return keys.with_row_index("segment").with_columns(_below(limit))
+
+
 def find_segments(rows: Rows, limit: int) -> Segments:
     """Return the segments of the rows, with numbers below the limit."""
     counts = [] if rows.n_dropped is None else [rows.n_dropped.sum().alias("n_dropped")]
@@ -126,12 +169,10 @@ def find_segments(rows: Rows, limit: int) -> Segments:
             marks = numbers.clone().append(after).to_frame().lazy()
             return Segments(keyed, key_range.size, rows.keys, key_range, marks)
         return Segments(table, key_range.size, rows.keys, key_range)
-    table = _distinct(rows, counts).with_row_index("segment").with_columns(_below(limit))
+    keys = _distinct(rows, counts)
     if rows.values is None:
-        return Segments(cached(table), limit, rows.keys)
-    # Polars loses nulls in a left join with structs of several chunks.
-    found = table.collect().rechunk()
-    return Segments(found.lazy(), found.height, rows.keys)
+        return Segments(cached(_numbered(keys, limit)), limit, rows.keys)
+    return _in_memory(keys, limit, rows)
 
 
 def _distinct(rows: Rows, counts: list[pl.Expr]) -> pl.LazyFrame:

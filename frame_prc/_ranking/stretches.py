@@ -77,26 +77,16 @@ def _parts(begins: pl.Series, end: int) -> list[pl.Series]:
     return [places[start : stop + 1] for start, stop in pairwise(numbers)]
 
 
-def repeated(
-    rows: pl.DataFrame, begins: pl.Series, names: Mapping[str, str], *, following: bool = False
-) -> list[pl.Series]:
-    """Return columns with the value at the row where the stretch of each row begins.
+def repeated(values: pl.DataFrame, begins: pl.Series, length: int) -> list[pl.Series]:
+    """Return columns of so many rows with the values of the stretch of each row.
 
-    ``begins`` are the numbers of these rows; the first row is one. ``names`` are those of the
-    columns returned, each with that of the values. With ``following`` the value is that where the
-    next stretch begins; the last stretch keeps its own.
+    ``values`` has a row for each stretch, and ``begins`` the number of its first row; that of the
+    first stretch is 0.
     """
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    lengths = np.diff(begins.to_numpy(), append=len(rows))
-
-    def repeat(name: str, of: str) -> pl.Series:
-        values = rows[of].gather(begins).to_numpy()
-        return pl.Series(
-            name, np.repeat(np.append(values[1:], values[-1:]) if following else values, lengths)
-        )
-
-    return together([partial(repeat, *both) for both in names.items()])
+    lengths = np.diff(begins.to_numpy(), append=length)
+    return [pl.Series(column.name, np.repeat(column.to_numpy(), lengths)) for column in values]
 
 
 def valued_stretches(
