@@ -82,21 +82,22 @@ def _with_others(found: pl.DataFrame) -> pl.DataFrame:
     order = sorted_integers(packed).to_frame()
     row = (_KEY & pl.lit((1 << row_bits) - 1, pl.UInt64)).cast(pl.get_index_type())
     rows = order.lazy().select(row).collect().to_series()
-    ranked = pl.DataFrame([looked_up(column, rows) for column in found])
-    if ranked.select((_KEY.shift(-1) < _KEY).any()).item():
+    ranked = looked_up(keys, rows)
+    if ranked.to_frame().select((_KEY.shift(-1) < _KEY).any()).item():
         shares_next = (_KEY ^ _KEY.shift(-1)) < (2 << row_bits)
-        return _ordered_where_shared(ranked, order.select(shares_next).to_series())
-    return ranked
+        place = _shared(order.select(shares_next).to_series())
+        ordered = pl.DataFrame([ranked.gather(place), rows.gather(place).alias("row")])
+        ordered = ordered.with_row_index("place").sort("rank_key", "place")
+        # Before the other columns are looked up, as changing a column may copy it.
+        ranked = ranked.scatter(place, ordered["rank_key"])
+        rows = rows.scatter(place, ordered["row"])
+    others = (looked_up(column, rows) for column in found.drop("rank_key"))
+    return pl.DataFrame([ranked, *others]).select(found.columns)
 
 
-def _ordered_where_shared(ranked: pl.DataFrame, shares_next: pl.Series) -> pl.DataFrame:
-    """Return rows in order of their keys, given them in order of the first bits of these.
+def _shared(with_next: pl.Series) -> pl.Series:
+    """Return the places of rows that share their first bits with the row before or after.
 
-    ``shares_next`` is whether these bits are also those of the next row; null for the last.
+    ``with_next`` is whether these bits are also those of the next row; null for the last.
     """
-    shares = shares_next | shares_next.shift(1)
-    place = shares.fill_null(value=False).arg_true()
-    ordered = ranked[place].with_row_index("\0row").sort("rank_key", "\0row")
-    return ranked.with_columns(
-        ranked[name].scatter(place, ordered[name]) for name in ranked.columns
-    )
+    return (with_next | with_next.shift(1)).fill_null(value=False).arg_true()
