@@ -268,6 +268,15 @@ CONTENDERS: dict[str, Contender] = {
     ),
     "sort": Contender(sort_polars, gives="else"),
     "NumPy sort": Contender(sort_numpy, gives="else"),
+    "bare ap": Contender(floors.areas, gives="else"),
+    "bare curve": Contender(floors.curve, gives="else"),
+    "bare curve from Parquet": Contender(floors.curve, "Parquet", gives="else"),
+    "bare ap from pandas": Contender(
+        partial(floors.of_pandas, floors.areas), "pandas", gives="else"
+    ),
+    "bare curve from pandas": Contender(
+        partial(floors.of_pandas, floors.curve), "pandas", gives="else"
+    ),
     "bare weighted": Contender(floors.weighted, gives="else", weighted=True),
     "bare cluster": Contender(floors.clusters, gives="else", others=("user",)),
     "bare compare": Contender(floors.comparison, gives="else", others=("other",)),

@@ -2,11 +2,15 @@
 
 Sums are those within segments, as they must be, and results agree with those of the verbs to some
 digits. Left out is what a verb cannot leave out: values are not checked, scores are taken as
-distinct, of which a key keeps the first bits, and the key of a segment is a small integer.
+distinct, of which a key keeps the first bits, and the key of a segment is a small integer; only
+areas and curves number strings.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pandas as pd
 import polars as pl
 
 _SCORE_BITS = 62  # of a Float64 from 0 to 1, whose bits ascend as it does
@@ -14,6 +18,43 @@ _SCORE_BITS = 62  # of a Float64 from 0 to 1, whose bits ascend as it does
 _POSITIVE, _TP, _FP, _SEEN = (pl.col(name) for name in ("positive", "tp", "fp", "seen"))
 _WEIGHT, _ROW, _INFLUENCE = pl.col("weight"), pl.col("row"), pl.col("influence")
 _PRECISION = _TP / _SEEN
+
+
+def of_pandas(
+    plan: Callable[[pl.DataFrame, list[str]], pl.DataFrame], frame: pd.DataFrame, by: list[str]
+) -> pd.DataFrame:
+    """Run a plan on a frame of pandas, from the columns that it reads back to pandas."""
+    return plan(pl.from_pandas(frame[[*by, "truth", "score"]]), by).to_pandas()
+
+
+def areas(frame: pl.DataFrame | pl.LazyFrame, by: list[str]) -> pl.DataFrame:
+    """Average precision: keys, a sort of them, and the places of the positives."""
+    rows = _numbered(frame, by)
+    hits = _sorted_keys(rows).filter("positive").with_row_index("found")
+    counted = _with_sizes(hits, rows)
+    seen = pl.col("place").cast(pl.Int64) - pl.col("first") + 1
+    tp = pl.col("found").cast(pl.Int64) - pl.col("first_hit") + 1
+    return counted.group_by("segment").agg(area=(tp / seen).mean()).sort("segment").collect()
+
+
+def curve(frame: pl.DataFrame | pl.LazyFrame, by: list[str]) -> pl.DataFrame:
+    """All points: keys, a sort of them, and eight columns."""
+    rows = _numbered(frame, by)
+    found = pl.col("positive").cast(pl.Int64).cum_sum()
+    counted = _with_sizes(_sorted_keys(rows).with_columns(found=found), rows)
+    seen = pl.col("place").cast(pl.Int64) - pl.col("first") + 1
+    points = counted.with_columns(seen=seen, tp=pl.col("found") - pl.col("first_hit"))
+    bits = 2**_SCORE_BITS - pl.col("slot").cast(pl.Int64)
+    return points.select(
+        "segment",
+        "tp",
+        threshold=bits.reinterpret(dtype=pl.Float64),
+        fp=_SEEN - _TP,
+        fn=pl.col("pos") - _TP,
+        tn=pl.col("n") - pl.col("pos") - _SEEN + _TP,
+        precision=_PRECISION,
+        recall=_TP / pl.col("pos"),
+    ).collect()
 
 
 def weighted(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
@@ -98,6 +139,43 @@ def _within(running: pl.Expr) -> pl.Expr:
 def _slot(score: str) -> pl.Expr:
     """Return integers that ascend as scores descend."""
     return 2**_SCORE_BITS - pl.col(score).reinterpret(dtype=pl.Int64)
+
+
+def _numbered(frame: pl.DataFrame | pl.LazyFrame, by: list[str]) -> pl.LazyFrame:
+    """Return ``segment, score, truth``; the segment is the key, or the number of a string."""
+    rows, key = frame.lazy(), pl.col(by[0])
+    if rows.collect_schema()[by[0]].is_integer():
+        return rows.select("score", "truth", segment=key)
+    numbers = rows.group_by(key).agg().sort(key).with_row_index("number")
+    joined = rows.join(numbers, on=by[0], how="left", maintain_order="none")
+    segment = pl.col("number").cast(pl.Int64)
+    return joined.select("score", "truth", segment=segment).collect().lazy()
+
+
+def _sorted_keys(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return ``place, segment, slot, positive`` from a sort of keys with first bits of scores."""
+    segments = int(rows.select(pl.col("segment").max()).collect().item()).bit_length()
+    dropped = 2 ** max(segments + _SCORE_BITS + 1 - 64, 0)
+    size = 2 ** (64 - segments)
+    slot, packed = (_slot("score") // dropped).cast(pl.UInt64), pl.col("packed")
+    key = pl.col("segment").cast(pl.UInt64) * (size // 2) + slot
+    ordered = rows.select(packed=(key * 2 + pl.col("truth")).sort()).with_row_index("place")
+    return ordered.select(
+        "place",
+        segment=(packed // size).cast(pl.Int64).set_sorted(),
+        slot=packed % size // 2 * dropped,
+        positive=(packed & 1).cast(pl.Boolean),
+    )
+
+
+def _with_sizes(ranked: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the sizes of the segment of each row, and where its rows and positives begin."""
+    sizes = pl.len().cast(pl.Int64), pl.col("truth").sum().cast(pl.Int64)
+    table = rows.group_by("segment").agg(n=sizes[0], pos=sizes[1]).sort("segment")
+    begins = table.with_columns(
+        first=pl.col("n").cum_sum() - pl.col("n"), first_hit=pl.col("pos").cum_sum() - pl.col("pos")
+    )
+    return ranked.join(begins, on="segment", how="left", maintain_order="left")
 
 
 def _ranked(frame: pl.DataFrame, by: list[str], score: str) -> pl.LazyFrame:

@@ -116,22 +116,31 @@ def timed_together(kinds: Kinds) -> list[list[Run]]:
     weighted = ("ap weighted", "curve weighted", "scikit-learn loop, weighted")
     inputs = ("ap from pandas", "curve from pandas", "ap from Parquet")
     verbs = ("counts", "operating points", "summary", "seven areas", "compare", "cluster")
-    bare = ("bare weighted", "bare summary", "bare compare", "bare cluster")
+    bare = (
+        "bare ap",
+        "bare curve",
+        "bare weighted",
+        "bare summary",
+        "bare compare",
+        "bare cluster",
+    )
+    from_pandas = ("bare ap from pandas", "bare curve from pandas")
+    areas = ("ap", "bare ap", "sort")
     return [
         [
             *runs(kinds.hundred, "ap", "curve", "corners", *weighted, *inputs, *peers),
-            *runs(kinds.hundred, *verbs, *bare, "sort", "NumPy sort"),
-            *runs(kinds.uniform, "ap", "sort"),
-            *runs(kinds.ten_thousand, "ap", "sort"),
-            *runs(kinds.uniform_ten_thousand, "ap", "sort"),
+            *runs(kinds.hundred, *verbs, *bare, *from_pandas, "sort", "NumPy sort"),
+            *runs(kinds.uniform, *areas),
+            *runs(kinds.ten_thousand, *areas),
+            *runs(kinds.uniform_ten_thousand, *areas),
             *runs(kinds.decimals, "ap", "bare counts first"),
             *runs(kinds.float32, "ap", "sort"),
-            *runs(kinds.string, "ap"),
-            *runs(kinds.many, "ap"),
+            *runs(kinds.string, "ap", "bare ap"),
+            *runs(kinds.many, "ap", "bare ap"),
         ],
-        runs(kinds.thousand, "ap", "groupby.apply", "fairlearn", "ranx", *peers),
+        runs(kinds.thousand, "ap", "bare ap", "groupby.apply", "fairlearn", "ranx", *peers),
         runs(kinds.twenty_thousand, "ap", "groupby.apply", *peers),
-        runs(kinds.small, "ap", "ap, no keys", "curve", "scikit-learn once"),
+        runs(kinds.small, "ap", "bare ap", "ap, no keys", "curve", "scikit-learn once"),
         [Run(rows, name) for rows in (kinds.few, kinds.most) for name in ("ap", "curve", "sort")],
     ]
 
@@ -139,7 +148,9 @@ def timed_together(kinds: Kinds) -> list[list[Run]]:
 def weighed(kinds: Kinds) -> list[Run]:
     """Return the runs whose memory is promised."""
     names = ("ap from Parquet", "corners from Parquet", "curve from Parquet")
-    return [Run(rows, name) for rows in (kinds.few, kinds.weighed, kinds.most) for name in names]
+    sizes = (kinds.few, kinds.weighed, kinds.most)
+    bare = Run(kinds.weighed, "bare curve from Parquet")
+    return [*(Run(rows, name) for rows in sizes for name in names), bare]
 
 
 def measure(kinds: Kinds, rounds: int, folder: Path) -> Found:
@@ -160,25 +171,45 @@ def targets(kinds: Kinds) -> list[Target]:
     loop, weighted_loop = million("scikit-learn loop"), million("scikit-learn loop, weighted")
     weighted, weighted_curve = million("ap weighted"), million("curve weighted")
 
+    bare_ap, bare_curve = million("bare ap"), million("bare curve")
+
     def bare(work: str, run: Run) -> Target:
         return Target(f"... a bare plan: {work}", None, _ratio(run, ap))
+
+    def both_bare(over: Run, under: Run) -> Target:
+        return Target("... both as bare plans", None, _ratio(over, under))
+
+    def bare_over_sort(rows: Rows) -> Target:
+        return Target("... a bare plan over the sort", None, _pair(rows, "bare ap", "sort"))
 
     return [
         # Where NumPy sorts fast, with AVX-512, the loop is faster itself.
         least("scikit-learn loop over AP", 5 if numpy_sorts_fast() else 6, _ratio(loop, ap)),
         least("polars_ds over AP", 2.2, _ratio(million("polars_ds"), ap)),
         most("AP over a bare sort of the scores", 1.5, _ratio(ap, million("sort"))),
+        bare_over_sort(kinds.hundred),
         most("the same, uniform scores", 1.5, _pair(kinds.uniform, "ap", "sort")),
+        bare_over_sort(kinds.uniform),
         most("the same, 10,000 segments", 1.5, _pair(kinds.ten_thousand, "ap", "sort")),
+        bare_over_sort(kinds.ten_thousand),
         most("the same, both", 1.5, _pair(kinds.uniform_ten_thousand, "ap", "sort")),
+        bare_over_sort(kinds.uniform_ten_thousand),
         most("the same, Float32 scores", 2.2, _pair(kinds.float32, "ap", "sort")),
         least("groupby.apply over AP, 1,000 segments", 40, _apply_over_ap(kinds.thousand)),
+        Target(
+            "... groupby.apply over a bare plan",
+            None,
+            _pair(kinds.thousand, "groupby.apply", "bare ap"),
+        ),
         least("groupby.apply over AP, 20,000 segments", 400, _apply_over_ap(kinds.twenty_thousand)),
         most("AP, 100,000 segments over 100", 1.3, _ratio(Run(kinds.many, "ap"), ap)),
+        both_bare(Run(kinds.many, "bare ap"), bare_ap),
         most("AP, scores of two decimals over all", 0.6, _ratio(Run(kinds.decimals, "ap"), ap)),
         bare("scores of two decimals, counted first", Run(kinds.decimals, "bare counts first")),
         most("AP, string keys over integer keys", 1.5, _ratio(Run(kinds.string, "ap"), ap)),
+        both_bare(Run(kinds.string, "bare ap"), bare_ap),
         most("full curve over AP", 2.2, _ratio(curve, ap)),
+        both_bare(bare_curve, bare_ap),
         most("corners over AP", 1.4, _ratio(million("corners"), ap)),
         most("weighted AP over AP", 1.6, _ratio(weighted, ap)),
         bare("weighted AP", million("bare weighted")),
@@ -196,10 +227,12 @@ def targets(kinds: Kinds) -> list[Target]:
         most(
             "AP of 1,000 rows with a key, one call", 2, _call_of(Run(kinds.small, "ap")), unit="ms"
         ),
+        Target("... a bare plan", None, _call_of(Run(kinds.small, "bare ap")), unit="ms"),
         most("import over Polars, the best", 30, _import, unit="ms"),
         most("peak memory over the columns read, AP", 4, _peak(kinds.weighed, "ap from Parquet")),
         most("peak, corners", 4, _peak(kinds.weighed, "corners from Parquet")),
         most("peak, full curve with the curve itself", 4.5, _peak(kinds.weighed, WHOLE_CURVE)),
+        Target("... a bare plan", None, _peak(kinds.weighed, "bare curve from Parquet")),
         most("peak, full curve without it", 4, _peak(kinds.weighed, WHOLE_CURVE, result=False)),
         most("time per row, 50 over 1 million rows, AP", LINEAR, _time_growth(kinds, "ap")),
         most("time per row, full curve", LINEAR, _time_growth(kinds, "curve")),
@@ -211,9 +244,11 @@ def targets(kinds: Kinds) -> list[Target]:
         ),
         most("memory per row, full curve", LINEAR, _memory_growth(kinds, WHOLE_CURVE)),
         most("AP, pandas over Polars input", 1.3, _ratio(million("ap from pandas"), ap)),
+        both_bare(million("bare ap from pandas"), bare_ap),
         most(
             "full curve, pandas over Polars input", 1.5, _ratio(million("curve from pandas"), curve)
         ),
+        both_bare(million("bare curve from pandas"), bare_curve),
     ]
 
 
