@@ -148,7 +148,7 @@ def sorted_with_rows(
     )
     if ordered is None:
         return None
-    return OrderedRows(narrow, ordered, values.select(carried), segments)
+    return OrderedRows(narrow, ordered, values.select(carried).rechunk(), segments)
 
 
 def _with_room_for_rows(key: RankKey, segments: Segments, rows: Rows) -> RankKey | None:

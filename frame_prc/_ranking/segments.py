@@ -115,7 +115,7 @@ def numbered_segments(rows: Rows, limit: int) -> tuple[Segments, pl.LazyFrame]:
 
     These are the rows that count.
     """
-    found = _segments_of_sample(rows, limit)
+    found = segments_of_sample(rows, limit)
     if found is not None:
         # A join gives rows their numbers, and tells whether the sample lacks any of their keys.
         numbered = found.numbered(rows.used()).drop(rows.keys).collect()
@@ -125,7 +125,7 @@ def numbered_segments(rows: Rows, limit: int) -> tuple[Segments, pl.LazyFrame]:
     return segments, segments.numbered(rows.used())
 
 
-def _segments_of_sample(rows: Rows, limit: int) -> Segments | None:
+def segments_of_sample(rows: Rows, limit: int) -> Segments | None:
     """Return the segments of a sample of many rows in memory, if it seems to hold all of them."""
     dtype = rows.only_key_dtype
     is_joined = dtype is None or key_bounds(dtype) is None

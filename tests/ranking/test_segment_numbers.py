@@ -79,7 +79,7 @@ JOINED = {
 def of_sample(monkeypatch):
     """Return whether the segments of a sample were those of the rows, if it was asked for."""
     calls = []
-    find, number = segments.find_segments, segments._segments_of_sample
+    find, number = segments.find_segments, segments.segments_of_sample
     monkeypatch.setattr(segments, "_SAMPLE", 10)
 
     def sample(*asked):
@@ -91,7 +91,7 @@ def of_sample(monkeypatch):
         calls[-1] = False
         return find(*asked)
 
-    monkeypatch.setattr(segments, "_segments_of_sample", sample)
+    monkeypatch.setattr(segments, "segments_of_sample", sample)
     monkeypatch.setattr(segments, "find_segments", whole)
     return calls
 

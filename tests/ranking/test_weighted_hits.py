@@ -1,0 +1,86 @@
+"""Sums of weights at positive rows: those that plain Python adds up, in any number of parts."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+import strategies  # noqa: F401 - sets how many examples are tried
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import looking
+from polars.testing import assert_frame_equal
+
+import frame_prc
+from frame_prc._ranking import stretches, weighted_hits
+
+# Sixteenths, whose squares add up exactly too.
+SIXTEENTHS = st.integers(1, 99).map(lambda n: n / 16)
+ROWS = st.lists(
+    st.tuples(st.integers(0, 3), st.booleans(), st.integers(0, 9), SIXTEENTHS), min_size=1
+)
+
+
+def _spied(patch: pytest.MonkeyPatch) -> list[pl.DataFrame | None]:
+    """Return the list that all sums computed from now on are added to."""
+    frames = []
+    sums = weighted_hits.sums_at_positives
+
+    def spy(*ordered, **how):
+        frames.append(sums(*ordered, **how))
+        return frames[-1]
+
+    patch.setattr("frame_prc._ranking.running_sums.sums_at_positives", spy)
+    return frames
+
+
+def _expected(rows: list[tuple[int, bool, int, float]]) -> list[tuple[float, ...]]:
+    """Return the sums and their squares at each positive row, for each segment with an opening."""
+    found = []
+    for segment in sorted({row[0] for row in rows}):
+        own = sorted(
+            (-score, is_hit, place)
+            for place, (key, is_hit, score, _) in enumerate(rows)
+            if key == segment
+        )
+        sums = {end: {True: 0.0, False: 0.0} for end in (1, 2)}
+        points = [(0.0,) * 4]
+        for _, is_hit, place in own:
+            for end, of_class in sums.items():
+                of_class[is_hit] += rows[place][3] ** end
+            if is_hit:
+                points.append((sums[1][True], sums[1][False], sums[2][True], sums[2][False]))
+        totals = (sums[1][True], sums[1][False], sums[2][True], sums[2][False])
+        found += [(*point, *totals, len(own) + 1) for point in points]
+    return found
+
+
+@given(ROWS, st.sampled_from([1, 3, 100]))
+def test_sums_are_those_of_each_class_so_far(rows, part):
+    schema = ["segment", "truth", "score", "weight"]
+    frame = pl.DataFrame(rows, schema=schema, orient="row").cast({"score": pl.Float64})
+    with pytest.MonkeyPatch.context() as patch, looking(looks=True):
+        frames = _spied(patch)
+        patch.setattr(stretches, "_PART", part)
+        patch.setattr("frame_prc._ranking.narrow_keys._MOSTLY", 0)
+        frame_prc.average_precision(frame, "truth", "score", by="segment", weight="weight", ci=0.9)
+    names = ["tp", "fp", "tp_squares", "fp_squares"]
+    names += ["positives", "negatives", "positives_squares", "negatives_squares", "n_terms"]
+    (at_positives,) = frames
+    # The last row is the one after all segments.
+    assert at_positives.select(names).rows()[:-1] == _expected(rows)
+
+
+def test_short_segments_are_left_to_windows():
+    asked = {"truth": "truth", "score": "score", "by": "key", "weight": "weight"}
+    place = pl.int_range(4_000)
+    for keys, is_long in ((2, True), (100, False)):
+        rows = pl.select(
+            key=place % keys, truth=place % 3 == 0, score=place * 7 % 1_000, weight=(1 + place) / 8
+        )
+        with pytest.MonkeyPatch.context() as patch, looking(looks=True):
+            found = _spied(patch)
+            patch.setattr(stretches, "_LONG", 1_000)
+            eager = frame_prc.average_precision(rows, **asked)
+        lazy = frame_prc.average_precision(rows.lazy(), **asked).collect()
+        assert_frame_equal(eager, lazy, rel_tol=1e-14)
+        assert [sums is not None for sums in found] == [is_long]
