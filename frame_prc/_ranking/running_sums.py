@@ -221,20 +221,11 @@ def _within_segments(
     if at_once:
         rows = counts.collect()
         opens = rows["opens"].arg_true()
-        ends = {name: pl.col(of).shift(-1) - opening.get(name, 0) for name, of in totals.items()}
-        # Nothing follows the row after all segments, which has no totals.
-        of_segments = (
-            rows.select({*before.values(), *totals.values()})[opens]
-            .lazy()
-            .select(
-                *(pl.col(of).alias(name) for name, of in before.items()),
-                *(
-                    (ends[name] - pl.col(of)).fill_null(0).alias(name)
-                    for name, of in totals.items()
-                ),
-            )
+        of_segments = rows.select({*sums.values(), *totals.values()})[opens].select(
+            *(pl.col(of).alias(name) for name, of in before.items()),
+            *(_grown(of, opening.get(name, 0)).alias(name) for name, of in totals.items()),
         )
-        filled = rows.hstack(repeated(of_segments.collect(), opens, rows.height)).lazy()
+        filled = rows.hstack(repeated(of_segments, opens, rows.height)).lazy()
         return filled.with_columns(_without_before(name, of) for name, of in sums.items())
     filled = counts.with_columns(
         *(_before(name, of) for name, of in before.items()),
@@ -244,6 +235,14 @@ def _within_segments(
         *(_without_before(name, of) for name, of in sums.items()),
         *(_without_before(name, of) - opening.get(name, 0) for name, of in totals.items()),
     )
+
+
+@remembered
+def _grown(running_sum: str, opening: int) -> pl.Expr:
+    """Return by how much a running sum grows to the next row, besides what opens a segment."""
+    here = pl.col(running_sum)
+    # Nothing follows the row after all segments.
+    return (here.shift(-1) - here - opening).fill_null(0)
 
 
 @remembered
@@ -314,8 +313,9 @@ def _until_next(running_sum: pl.Expr) -> pl.Expr:
 def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     """Sum within each segment, as floats would lose the digits of a small one after a large one."""
     key = ranking.key
-    if points.only_hits and ranking.ordered is not None and not ranking.rows.has_counts:
-        found = sums_at_positives(ranking.ordered, squares=ranking.squares)
+    ordered, has_counts = ranking.ordered, ranking.rows.has_counts
+    if points.only_hits and ordered is not None and not has_counts and has_numpy():
+        found = sums_at_positives(ordered, squares=ranking.squares)
         if found is not None:
             # Positives are last within a tie, so the other rows are not needed to tell ties.
             return found.lazy().filter(key.ends_tie()).with_columns(key.opens())
@@ -333,7 +333,7 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     if ranking.squares:
         last |= {"positives_squares": "tp_squares", "negatives_squares": "fp_squares"}
     totals = {name: pl.when("closes").then(sums).backward_fill() for name, sums in last.items()}
-    terms_of_counts = TERMS_OF_COUNTS if ranking.rows.has_counts else 0
+    terms_of_counts = TERMS_OF_COUNTS if has_counts else 0
     picked = points.of(ranked, key, ("tp", "fp")).with_columns(key.opens(), key.closes())
     n_terms = _until_next(pl.col("row").cast(pl.Int64)) + terms_of_counts
     summed = picked.with_columns(n_terms=n_terms, **totals)
