@@ -109,15 +109,16 @@ def sorted_alone(
     if narrow is None or repeats_scores(rows):
         return None
     keys = frame.select(rank_key(narrow, rows))
-    ordered = sorted_keys(pl.concat([keys, *extra_rows(segments, narrow)]))
-    ties = ordered.lazy().filter(~narrow.ends_tie()).select(narrow.tie()).collect()
-    found = OrderedRows(narrow, ordered["rank_key"], pl.DataFrame(), segments)
-    if ties.is_empty():
+    ordered = sorted_keys(pl.concat([keys, *extra_rows(segments, narrow)]))["rank_key"]
+    found = OrderedRows(narrow, ordered, pl.DataFrame(), segments)
+    shared = _shared_with_next(ordered, narrow)
+    if shared.is_empty():
         return found
-    if ties.height > _FEW_TIES:
+    if len(shared) > _FEW_TIES:
         return None
+    ties = ordered.gather(shared).to_frame().select(narrow.tie()).unique()
     tied = frame.select(rank_key(narrow, rows), "score").with_columns(narrow.tie())
-    tied = join(tied, ties.unique().lazy(), on="rank_key", how="semi")
+    tied = join(tied, ties.lazy(), on="rank_key", how="semi")
     scores = tied.group_by("rank_key").agg(low=pl.col("score").min(), high=pl.col("score").max())
     mixed = scores.select((pl.col("low") != pl.col("high")).any())
     return None if mixed.collect().item() else found
