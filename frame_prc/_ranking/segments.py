@@ -90,14 +90,14 @@ class Segments:
         """Whether numbering leaves the rows in their order: a join may not."""
         return not self.keys or self.key_range is not None
 
-    def numbered(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Add to each row the number of its segment."""
+    def numbered(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.LazyFrame:
+        """Add to each row the number of its segment; ``in_order`` says that rows must not move."""
         if not self.keys:
             return frame.with_columns(segment=pl.lit(0, dtype=pl.Int64))
         if self.key_range is not None:
             return frame.with_columns(segment=self.key_range.number())
         numbers = self.table.select("segment", *self.keys)
-        return left_join(frame, numbers, self.keys, in_order=False)
+        return left_join(frame, numbers, self.keys, in_order=in_order)
 
     def with_keys(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """Replace the column ``segment`` by the key columns."""
@@ -115,14 +115,18 @@ def numbered_segments(rows: Rows, limit: int) -> tuple[Segments, pl.LazyFrame]:
 
     These are the rows that count.
     """
+    # In another order sums of weights would have other digits.
+    in_order = rows.many_in_memory and rows.columns.weighted
     found = segments_of_sample(rows, limit)
     if found is not None:
         # A join gives rows their numbers, and tells whether the sample lacks any of their keys.
-        numbered = found.numbered(rows.used()).drop(rows.keys).collect()
+        joined = found.numbered(rows.used(), in_order=in_order).drop(rows.keys)
+        # The streaming engine is faster, but not if it keeps the order.
+        numbered = joined.collect(engine="in-memory" if in_order else "streaming")
         if not numbered["segment"].null_count():
             return found, numbered.lazy()
     segments = find_segments(rows, limit)
-    return segments, segments.numbered(rows.used())
+    return segments, segments.numbered(rows.used(), in_order=in_order)
 
 
 def segments_of_sample(rows: Rows, limit: int) -> Segments | None:
@@ -195,13 +199,14 @@ def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
         return None
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    values, occurs = keys.to_numpy(), np.zeros(key_range.size, dtype=np.bool_)
+    # No key is null here; the number of null is 0.
+    values, occurs = keys.to_numpy(), np.zeros(key_range.size - 1, dtype=np.bool_)
     for start in range(0, len(values), _PART):
-        occurs[np.subtract(values[start : start + _PART], before, dtype=np.int64)] = True
-        # Often the first rows have all numbers but 0, which is that of null.
-        if occurs[1:].all():
+        occurs[np.subtract(values[start : start + _PART], key_range.lowest, dtype=np.int64)] = True
+        # Often the first rows have all numbers.
+        if occurs.all():
             break
-    return pl.Series("segment", np.flatnonzero(occurs))
+    return pl.Series("segment", np.flatnonzero(occurs) + 1)
 
 
 def _below(limit: int) -> pl.Expr:

@@ -17,6 +17,7 @@ KEYS = {
     "integers from zero": pl.Series([0, 2, 0, 2, 0, 2], dtype=pl.Int64),
     "integers from one": pl.Series([5, 1, 1, 5, 3, 3], dtype=pl.UInt8),
     "integers far from zero": pl.Series([100, 102, 100, 102, 103, 103], dtype=pl.Int64),
+    "lowest integers of 64 bits": pl.Series([-(2**63), 1 - 2**63] * 3, dtype=pl.Int64),
     "lowest integers": pl.Series([-128, 127, -128, 127, 0, 0], dtype=pl.Int8),
     "unsigned integers": pl.Series([2**64 - 1, 2**64 - 2] * 3, dtype=pl.UInt64),
     "nulls": pl.Series([None, 2, None, 2, 2, 1], dtype=pl.Int16),

@@ -73,6 +73,15 @@ def test_threads_and_row_order_change_no_byte(rows, tmp_path):
         assert_frame_equal(other, summary, rel_tol=1e-12, abs_tol=1e-12)
 
 
+@pytest.mark.parametrize("by", ["segment", ["segment", "day"]], ids=["strings", "two keys"])
+def test_weights_of_tied_rows_have_the_same_digits_in_every_call(rows, by):
+    tied = rows.with_columns(pl.col("score").round(2), weight=pl.col("weight") ** 9)
+    asked = {"truth": "truth", "score": "score", "by": by, "weight": "weight"}
+    first, *others = (frame_prc.average_precision(tied, **asked) for _ in range(8))
+    for found in others:
+        assert_frame_equal(found, first, check_exact=True)
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_many_threads_at_once_get_what_one_gets(rows, verb):
     parts = [rows.filter(pl.col("day").dt.day() == day).head(2_000) for day in range(1, 8)]
