@@ -217,20 +217,23 @@ def _within_segments(
     memory.
     """
     # Polars would fill rows again for every expression that uses them, so they are columns.
-    before = {f"{of}_before": of for of in sums.values()}
+    before = set(sums.values())
     if at_once:
         rows = counts.collect()
         opens = rows["opens"].arg_true()
-        of_segments = rows.select({*sums.values(), *totals.values()})[opens].select(
-            *(pl.col(of).alias(name) for name, of in before.items()),
-            *(_grown(of, opening.get(name, 0)).alias(name) for name, of in totals.items()),
+        at_opening = rows.select({*before, *totals.values()})[opens].select(
+            *(pl.col(of).alias(f"{of}_before") for of in before),
+            # Nothing follows the row after all segments.
+            *(
+                pl.col(of).shift(-1).fill_null(pl.col(of)).alias(name)
+                for name, of in totals.items()
+            ),
         )
-        filled = rows.hstack(repeated(of_segments, opens, rows.height)).lazy()
-        return filled.with_columns(_without_before(name, of) for name, of in sums.items())
-    filled = counts.with_columns(
-        *(_before(name, of) for name, of in before.items()),
-        *(_after(name, of) for name, of in totals.items()),
-    )
+        filled = rows.hstack(repeated(at_opening, opens, rows.height)).lazy()
+    else:
+        filled = counts.with_columns(
+            *map(_before, before), *(_after(name, of) for name, of in totals.items())
+        )
     return filled.with_columns(
         *(_without_before(name, of) for name, of in sums.items()),
         *(_without_before(name, of) - opening.get(name, 0) for name, of in totals.items()),
@@ -238,16 +241,8 @@ def _within_segments(
 
 
 @remembered
-def _grown(running_sum: str, opening: int) -> pl.Expr:
-    """Return by how much a running sum grows to the next row, besides what opens a segment."""
-    here = pl.col(running_sum)
-    # Nothing follows the row after all segments.
-    return (here.shift(-1) - here - opening).fill_null(0)
-
-
-@remembered
-def _before(name: str, running_sum: str) -> pl.Expr:
-    return _at_opening(running_sum).forward_fill().alias(name)
+def _before(running_sum: str) -> pl.Expr:
+    return _at_opening(running_sum).forward_fill().alias(f"{running_sum}_before")
 
 
 @remembered

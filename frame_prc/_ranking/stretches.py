@@ -5,13 +5,17 @@ NumPy finds either in one pass. It is optional: without it, plans of Polars give
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from frame_prc._lazy import together
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # Of shorter stretches, a call of NumPy for each takes longer than a window of Polars.
 _LONG = 1_000
@@ -60,12 +64,23 @@ def sums_within(
     def add_up(places: pl.Series) -> None:
         first, last = places[0], places[-1]
         for terms in rows[first:last].select(**amounts):
-            values, sums = terms.to_numpy(), found[terms.name][first:last]
-            for start, stop in pairwise(places - first):
-                np.cumsum(values[start:stop], out=sums[start:stop])
+            add_up_within(terms.to_numpy(), places - first, found[terms.name][first:last])
 
     together([partial(add_up, places) for places in parts])
     return [pl.Series(name, sums) for name, sums in found.items()]
+
+
+def add_up_within(
+    values: np.ndarray[Any, Any], ends: Iterable[int], sums: np.ndarray[Any, Any]
+) -> None:
+    """Write running sums, which begin anew at some numbers of rows, the last of which is the end.
+
+    The sums may take the place of the values.
+    """
+    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
+
+    for start, stop in pairwise(ends):
+        np.cumsum(values[start:stop], out=sums[start:stop])
 
 
 def _parts(begins: pl.Series, end: int) -> list[pl.Series]:

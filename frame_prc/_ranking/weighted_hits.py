@@ -7,14 +7,13 @@ cache, and the memory of one part serves for the next.
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from frame_prc._lazy import together
 from frame_prc._ranking.narrow_keys import OrderedRows
-from frame_prc._ranking.stretches import long_parts
+from frame_prc._ranking.stretches import add_up_within, long_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +39,7 @@ def sums_at_positives(ordered: OrderedRows, *, squares: bool) -> pl.DataFrame | 
     size = -(-len(parts) // pl.thread_pool_size())
     shares = [parts[start : start + size] for start in range(0, len(parts), size)]
     found = together([partial(_of_parts, ordered, share, squares=squares) for share in shares])
-    # Polars copies columns of NumPy, and holds Python's lock for it.
+    # Made here, not on those threads: making a frame holds Python's lock.
     return pl.concat([pl.DataFrame(columns) for share in found for columns in share])
 
 
@@ -82,8 +81,9 @@ def _sums(weight: Array, positives: Array, ends: Array, *, squares: bool) -> dic
     sums = {"n_terms": np.repeat(np.diff(ends), n_hits)}
     for suffix in ["_squares", ""] if squares else [""]:
         # Only positive rows add true positives, and they are fewer.
-        tp = _within(gains**2 if suffix else gains, ends_of_hits)
-        every_fp = _within(weight**2 if suffix else weight, ends)
+        tp, every_fp = (gains**2, weight**2) if suffix else (gains, weight)
+        add_up_within(tp, ends_of_hits.tolist(), tp)
+        add_up_within(every_fp, ends.tolist(), every_fp)
         sums |= {
             f"tp{suffix}": tp,
             f"fp{suffix}": every_fp[positives],
@@ -91,12 +91,3 @@ def _sums(weight: Array, positives: Array, ends: Array, *, squares: bool) -> dic
             f"negatives{suffix}": np.repeat(every_fp[ends[1:] - 1], n_hits),
         }
     return sums
-
-
-def _within(amount: Array, ends: Array) -> Array:
-    """Replace amounts by their running sums, which begin anew where segments end."""
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    for start, stop in pairwise(ends.tolist()):
-        np.cumsum(amount[start:stop], out=amount[start:stop])
-    return amount
