@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection
 from datetime import datetime, time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,7 +13,7 @@ import polars.selectors as cs
 
 from frame_prc._engines.engine import class_of
 from frame_prc._frames.names import check_once, first_places, wanted_names
-from frame_prc._lazy import named
+from frame_prc._lazy import named, together
 from frame_prc._request.packages import install_hint
 from frame_prc.exceptions import FrameError, shown, type_name
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 _VALUES_IN_ERROR, _TYPES_IN_ERROR = 1000, 4  # values to look at, and types to list
+_MANY = 100_000  # rows; of fewer, threads take longer to start than a copy takes
 
 
 def is_pandas(frame: object) -> bool:
@@ -48,13 +50,21 @@ def back_to_pandas(
     outputs
         The columns that the plan makes; all others of the result are keys.
     """
-    columns = {}
-    for name in rows.columns:
-        column = rows.drop_in_place(name)
+    is_large = rows.height > _MANY
+    columns = {name: rows.drop_in_place(name) for name in rows.columns}
+
+    def converted(name: str) -> Any:
+        column = columns.pop(name)
         is_key = name not in outputs and source.schema.get(name) == column.dtype
-        columns[name] = _to_pandas(column, chosen[name], source[name]) if is_key else _plain(column)
+        return _to_pandas(column, chosen[name], source[name]) if is_key else _plain(column)
+
+    calls = {name: partial(converted, name) for name in columns}
+    # Most of the time of a large copy goes by in getting memory from the system.
+    found = together([*calls.values()]) if is_large else [call() for call in calls.values()]
     # A second copy, into one block for each dtype, would take as long as half of a curve.
-    result: pd.DataFrame = sys.modules["pandas"].DataFrame(columns, copy=False)
+    result: pd.DataFrame = sys.modules["pandas"].DataFrame(
+        dict(zip(calls, found, strict=True)), copy=False
+    )
     return result
 
 

@@ -46,12 +46,17 @@ class OrderedRows:
         extra = pl.concat(extra_rows(self.segments, self.key)).collect().to_series()
         return self.keys.search_sorted(extra)
 
+    def rows(self, start: int, stop: int) -> pl.Series:
+        """Return the numbers of the rows from one place to another."""
+        keys = self.keys[start:stop].to_frame().lazy()  # lazy, as that takes all threads
+        return keys.select(self.key.row()).collect().to_series()
+
     def part(self, start: int, stop: int) -> pl.DataFrame:
         """Return the rows from one place to another, with all columns."""
         keys = self.keys[start:stop]
         if not self.values.width:
             return keys.to_frame()
-        row = keys.to_frame().select(self.key.row()).to_series()
+        row = self.rows(start, stop)
         # The extra rows have the number of the first row, but nothing of it.
         first, last = self.opening.search_sorted(pl.Series([start, stop]))
         extra = self.opening[first:last] - start
@@ -128,12 +133,19 @@ def sorted_alone(
 
 
 def sorted_with_rows(
-    frame: pl.LazyFrame, segments: Segments, key: RankKey, rows: Rows, carried: list[str]
+    frame: pl.LazyFrame,
+    segments: Segments,
+    key: RankKey,
+    rows: Rows,
+    carried: list[str],
+    *,
+    scored: bool = False,
 ) -> OrderedRows | None:
     """Return sorted keys that hold the number of the row, with the columns carried.
 
-    The number is the ``row`` of rows that have one, and otherwise the place in the frame. Other
-    columns are looked up by it, so one sort of integers ranks them all. There are no such keys if
+    With ``scored`` they also have the ``score``, if it cannot be read from the keys. The number is
+    the ``row`` of rows that have one, and otherwise the place in the frame. Other columns are
+    looked up by it, so one sort of integers ranks them all. There are no such keys if
     too many different scores come together.
     """
     narrow = _with_room_for_rows(key, segments, rows)
@@ -149,7 +161,8 @@ def sorted_with_rows(
     )
     if ordered is None:
         return None
-    return OrderedRows(narrow, ordered, values.select(carried).rechunk(), segments)
+    names = [*carried, "score"] if scored and narrow.scale != key.scale else carried
+    return OrderedRows(narrow, ordered, values.select(names).rechunk(), segments)
 
 
 def _with_room_for_rows(key: RankKey, segments: Segments, rows: Rows) -> RankKey | None:

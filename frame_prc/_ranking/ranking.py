@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import polars as pl
 
@@ -45,7 +45,7 @@ class Ranking:
     ``levels`` maps ``level`` to ``score`` where rows are ranked by levels, not scores. ``squares``
     is whether squares of weights are summed too, and ``clusters`` whether rows keep their
     ``cluster``. If ``counted``, there is a row for each score of a segment, with its counts.
-    ``ordered`` are the sorted rows, if they are sorted already.
+    ``sort`` sorts rows of 64-bit keys at once, if there are such.
     """
 
     frame: pl.LazyFrame
@@ -56,7 +56,12 @@ class Ranking:
     squares: bool
     clusters: bool = False
     counted: bool = False
-    ordered: OrderedRows | None = None
+    sort: Callable[[], OrderedRows | None] | None = None
+
+    @cached_property
+    def ordered(self) -> OrderedRows | None:
+        """The sorted rows, if they are sorted at once; their key may be another one."""
+        return None if self.sort is None else self.sort()
 
     @cached_property
     def in_order(self) -> pl.LazyFrame:
@@ -71,15 +76,29 @@ class Ranking:
         return cached(unsorted.sort("rank_key"))
 
     @property
+    def sorted_key(self) -> RankKey:
+        """The key of the sorted rows; it tells scores apart, but may not hold them."""
+        return self.key if self.ordered is None else self.ordered.key
+
+    def slot(self) -> pl.Expr:
+        """Return the slot of the score of sorted rows, which say whether they are ``opens``."""
+        if self.sorted_key.scale == self.key.scale:
+            slot = self.sorted_key.slot()
+        else:
+            own = self.key.scale.slot(pl.col("score"))
+            slot = pl.when("opens").then(pl.lit(0, pl.Int64)).otherwise(own)
+        return slot.cast(self.key.dtype).alias("slot")
+
+    @property
     def carried(self) -> list[str]:
         """The columns with the counts or the weight of a row."""
         return [*SUMS] if self.counted else self.rows.carried(squares=self.squares)
 
-    def amounts(self) -> dict[str, pl.Expr]:
-        """Return the positive and the negative amount of a ranked row, by name."""
+    def amounts(self, key: RankKey) -> dict[str, pl.Expr]:
+        """Return the positive and the negative amount of a row with such a key, by name."""
         if self.counted:
             return {name: pl.col(name) for name in SUMS}
-        return self.rows.amounts(self.key.positive(), squares=self.squares)
+        return self.rows.amounts(key.positive(), squares=self.squares)
 
     def with_dropped(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Add the counts of dropped rows to a table of segments, where rows may be dropped."""
@@ -144,21 +163,31 @@ def rank(
     if not (carried or numbered) and has_few_scores(rows, segments.count):
         return _counted(ranking)
     is_plain = bins is None and levels is None and not clusters
-    return ranking if scored or not is_plain else _narrowed(ranking, frame)
+    if not (is_plain and rows.many_in_memory):
+        return ranking
+    return _beside_scores(ranking, frame) if scored else _narrowed(ranking, frame)
 
 
 def _narrowed(ranking: Ranking, frame: pl.LazyFrame) -> Ranking:
     """Return a ranking of rows in memory with keys of 64 bits, if they tell all scores apart."""
     rows, segments, key = ranking.rows, ranking.segments, ranking.key
-    if not rows.many_in_memory:
-        return ranking
     if key.row_bits or ranking.carried:
         found = sorted_with_rows(frame, segments, key, rows, ranking.carried)
     elif key.dtype == pl.UInt64:
         return ranking
     else:
         found = sorted_alone(frame, segments, key, rows)
-    return ranking if found is None else replace(ranking, key=found.key, ordered=found)
+    return ranking if found is None else replace(ranking, key=found.key, sort=lambda: found)
+
+
+def _beside_scores(ranking: Ranking, frame: pl.LazyFrame) -> Ranking:
+    """Return a ranking of rows in memory that are sorted by such keys, and carry their scores."""
+    if ranking.key.row_bits or not ranking.carried:
+        return ranking
+    rows, segments, key, carried = ranking.rows, ranking.segments, ranking.key, ranking.carried
+    # Not now: what needs no order would sort in vain.
+    sort = partial(sorted_with_rows, frame, segments, key, rows, carried, scored=True)
+    return replace(ranking, sort=sort)
 
 
 def _counted(ranking: Ranking) -> Ranking:

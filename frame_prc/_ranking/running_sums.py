@@ -14,7 +14,7 @@ from frame_prc._ranking.places import has_numpy
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.stretches import repeated, sums_within
-from frame_prc._ranking.weighted_hits import sums_at_positives
+from frame_prc._ranking.weight_sums import sums_at_positives, sums_at_rows
 
 _FOUND, _SEEN, _FOUND_A, _SEEN_A = (
     pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")
@@ -97,7 +97,7 @@ def counts_at_ties(ranking: Ranking) -> pl.LazyFrame:
         return _counts_of_runs(ranking)
     # Grouping holds only what differs of rows that may not fit in memory, or whose scores repeat.
     key, dtype = ranking.key, pl.Float64 if rows.columns.weighted else pl.Int64
-    amounts = ranking.amounts()
+    amounts = ranking.amounts(key)
     totals = (amount.cast(dtype).sum().alias(name) for name, amount in amounts.items())
     ties = ranking.frame.group_by(key.tie()).agg(totals).sort("rank_key")
     return ties.select(key.segment(), key.slot(), pl.exclude("rank_key"))
@@ -105,7 +105,7 @@ def counts_at_ties(ranking: Ranking) -> pl.LazyFrame:
 
 def _counts_of_runs(ranking: Ranking) -> pl.LazyFrame:
     """Return the counts at each score from the lengths of runs of sorted keys."""
-    key, found, seen = ranking.key, pl.col("found"), pl.col("seen").cast(pl.Int64)
+    key, found, seen = ranking.sorted_key, pl.col("found"), pl.col("seen").cast(pl.Int64)
     pos, both = (total - total.shift(1) for total in (found, seen))
     ties = _counts_at(ranking, TIES).with_columns(pos=pos, neg=both - pos)
     scores = ties.filter(~key.opens())
@@ -137,7 +137,7 @@ def running(ranking: Ranking, points: Points) -> pl.LazyFrame:
         columns.append("n_terms")
     else:
         summed = _count_sums(ranking, points)
-    selected = summed.select(ranking.key.segment(), ranking.key.slot(), *columns)
+    selected = summed.select(ranking.sorted_key.segment(), ranking.slot(), *columns)
     found = selected.filter(pl.col("segment") != ranking.key.last_segment)
     return found.set_sorted("segment")
 
@@ -148,7 +148,7 @@ def retrieved_at_ties(ranking: Ranking) -> pl.LazyFrame:
     ``retrieved`` is null at rows that no threshold reaches. Only for counts, not for weights; it is
     faster than :func:`running`.
     """
-    key, seen = ranking.key, pl.col("seen").cast(pl.Int64)
+    key, seen = ranking.sorted_key, pl.col("seen").cast(pl.Int64)
     ties = _counts_at(ranking, TIES).with_columns(key.opens())
     retrieved = pl.when(~key.unretrieved()).then(_since_opening(seen, seen))
     found = ties.select(key.segment().set_sorted(), retrieved.alias("retrieved"))
@@ -161,7 +161,7 @@ def tied_rows(ranking: Ranking) -> pl.LazyFrame:
     Only for rows that count as one. They have ``segment, place, begins, opens, unretrieved``: the
     number of the row in its segment, from 1, and whether it is the first of its score.
     """
-    key, ends, place = ranking.key, pl.col("ends"), pl.col("seen").cast(pl.Int64)
+    key, ends, place = ranking.sorted_key, pl.col("ends"), pl.col("seen").cast(pl.Int64)
     may_lack_scores = ranking.rows.columns.request.missing == "unretrieved"
     unretrieved = key.unretrieved() if may_lack_scores else pl.lit(value=False)
     marked = ranking.in_order.with_row_index("seen").with_columns(
@@ -185,7 +185,7 @@ def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     Integers are exact, so the result is that of a window per segment, at a fifth of its cost.
     """
     counts = _counts_at(ranking, points)
-    counts = counts.with_columns(ranking.key.opens(), tp=_FOUND, fp=_SEEN - _FOUND)
+    counts = counts.with_columns(ranking.sorted_key.opens(), tp=_FOUND, fp=_SEEN - _FOUND)
     sums = {"tp": "tp", "fp": "fp"}
     totals = {"positives": "tp", "negatives": "fp"}
     if points.beside_previous:
@@ -261,9 +261,9 @@ def _at_opening(running_sum: str) -> pl.Expr:
 
 def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
     """Return running sums of positives, ``found``, and of rows, ``seen``, at some points."""
-    key, ranked = ranking.key, ranking.in_order
+    key, ranked = ranking.sorted_key, ranking.in_order
     if ranking.clusters:
-        ranked = with_cluster_sums(ranked, key, ranking.amounts(), ranking.carried)
+        ranked = with_cluster_sums(ranked, key, ranking.amounts(key), ranking.carried)
     if ranking.carried:
         sums = {"found": pl.col("pos"), "seen": pl.col("pos") + pl.col("neg")}
         if ranking.squares:
@@ -299,21 +299,18 @@ def _since_opening(amount: pl.Expr, running_sum: pl.Expr) -> pl.Expr:
     return amount - pl.when("opens").then(running_sum).forward_fill()
 
 
-def _until_next(running_sum: pl.Expr) -> pl.Expr:
-    """Return by how much a running sum grows from one row that opens a segment to the next."""
-    at_opening = pl.when("opens").then(running_sum)
+def _rows_of_segment() -> pl.Expr:
+    """Return the number of rows of the segment, from the numbers of the rows that open segments."""
+    at_opening = pl.when("opens").then(pl.col("row").cast(pl.Int64))
     return at_opening.shift(-1).backward_fill() - at_opening.forward_fill()
 
 
 def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     """Sum within each segment, as floats would lose the digits of a small one after a large one."""
-    key = ranking.key
-    ordered, has_counts = ranking.ordered, ranking.rows.has_counts
-    if points.only_hits and ordered is not None and not has_counts and has_numpy():
-        found = sums_at_positives(ordered, squares=ranking.squares)
-        if found is not None:
-            # Positives are last within a tie, so the other rows are not needed to tell ties.
-            return found.lazy().filter(key.ends_tie()).with_columns(key.opens())
+    key, has_counts = ranking.sorted_key, ranking.rows.has_counts
+    summed = None if has_counts else _sums_of_numbered(ranking, points)
+    if summed is not None:
+        return summed.with_columns(key.opens())
     gains = {"tp": "pos", "tp_squares": "pos_squares"}
     losses = {"fp": "neg", "fp_squares": "neg_squares"}
     ranked = ranking.in_order.with_row_index("row")
@@ -330,15 +327,31 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     totals = {name: pl.when("closes").then(sums).backward_fill() for name, sums in last.items()}
     terms_of_counts = TERMS_OF_COUNTS if has_counts else 0
     picked = points.of(ranked, key, ("tp", "fp")).with_columns(key.opens(), key.closes())
-    n_terms = _until_next(pl.col("row").cast(pl.Int64)) + terms_of_counts
-    summed = picked.with_columns(n_terms=n_terms, **totals)
+    summed = picked.with_columns(n_terms=_rows_of_segment() + terms_of_counts, **totals)
     # The last row of a segment was there for the totals.
     return summed.filter(key.positive()) if points.only_hits else summed
 
 
+def _sums_of_numbered(ranking: Ranking, points: Points) -> pl.LazyFrame | None:
+    """Return the sums of rows whose keys hold their number, if there are such and NumPy."""
+    if ranking.ordered is None or not has_numpy():
+        return None
+    key, squares = ranking.sorted_key, ranking.squares
+    if points.only_hits:
+        hits = sums_at_positives(ranking.ordered, squares=squares)
+        # Positives are last within a tie, so the other rows are not needed to tell ties.
+        return None if hits is None else hits.lazy().filter(key.ends_tie())
+    rows = sums_at_rows(ranking.ordered, squares=squares)
+    if rows is None:
+        return None
+    picked = points.of(rows.lazy().with_row_index("row"), key, ("tp", "fp"))
+    return picked.with_columns(key.opens()).with_columns(n_terms=_rows_of_segment())
+
+
 def _with_sums_within(ranked: pl.LazyFrame, sums: dict[str, str], ranking: Ranking) -> pl.LazyFrame:
     """Add running sums of amounts within each segment of sorted rows, named by the keys."""
-    key, found = ranking.key, ranking.amounts()
+    key = ranking.sorted_key
+    found = ranking.amounts(key)
     amounts = {name: found[of] for name, of in sums.items() if of in found}
     if ranking.rows.many_in_memory and has_numpy():
         rows = ranked.collect().rechunk()

@@ -82,17 +82,15 @@ def _with_others(found: pl.DataFrame) -> pl.DataFrame:
     order = sorted_integers(packed).to_frame()
     row = (_KEY & pl.lit((1 << row_bits) - 1, pl.UInt64)).cast(pl.get_index_type())
     rows = order.lazy().select(row).collect().to_series()
-    ranked = looked_up(keys, rows)
-    if ranked.to_frame().select((_KEY.shift(-1) < _KEY).any()).item():
-        shares_next = (_KEY ^ _KEY.shift(-1)) < (2 << row_bits)
-        place = _shared(order.select(shares_next).to_series())
-        ordered = pl.DataFrame([ranked.gather(place), rows.gather(place).alias("row")])
-        ordered = ordered.with_row_index("place").sort("rank_key", "place")
-        # Before the other columns are looked up, as changing a column may copy it.
-        ranked = ranked.scatter(place, ordered["rank_key"])
-        rows = rows.scatter(place, ordered["row"])
-    others = (looked_up(column, rows) for column in found.drop("rank_key"))
-    return pl.DataFrame([ranked, *others]).select(found.columns)
+    # Rows that share their first bits are in the order of their numbers, not of their keys.
+    shares_next = (_KEY ^ _KEY.shift(-1)) < (2 << row_bits)
+    place = _shared(order.select(shares_next).to_series())
+    of_shared = rows.gather(place)
+    shared = pl.DataFrame([looked_up(keys, of_shared), of_shared.alias("row")])
+    if shared.select((_KEY.shift(-1) < _KEY).any()).item():
+        in_order = shared.with_row_index("place").sort("rank_key", "place")
+        rows = rows.scatter(place, in_order["row"])
+    return pl.DataFrame([looked_up(column, rows) for column in found])
 
 
 def _shared(with_next: pl.Series) -> pl.Series:

@@ -206,8 +206,8 @@ def narrowed(monkeypatch):
     sort = ranking.sorted_with_rows
     monkeypatch.setattr(narrow_keys, "_MOSTLY", 0)
 
-    def spy(*rows):
-        ordered = sort(*rows)
+    def spy(*rows, **how):
+        ordered = sort(*rows, **how)
         found.append(ordered is not None)
         return ordered
 
@@ -255,6 +255,34 @@ def test_weighted_average_precision_of_close_scores_is_that_of_the_oracle(rows):
         patch.setattr(narrow_keys, "_FEW_SHARED", 1)
         patch.setattr(narrow_keys, "_MOSTLY", 0)
         assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-12)
+
+
+def test_a_weighted_curve_gives_close_scores_back(narrowed, monkeypatch):
+    monkeypatch.setattr(narrow_keys, "_FEW_SHARED", 1)
+    rows = weighted([(place % 2 == 0, score, place + 1) for place, score in enumerate(CLOSE)])
+    found = frame_prc.curve(rows, "truth", "score", weight="weight", start=None)
+    assert found["threshold"].to_list() == sorted(CLOSE, reverse=True)
+    assert narrowed == [True]
+
+
+@given(DRAWN, st.sampled_from(["curve", "corners", "summary", "operating_points"]), st.booleans())
+def test_weighted_rows_of_close_scores_give_what_lazy_ones_give(rows, verb, some_unretrieved):
+    asked = {"by": "key", "weight": "weight"}
+    frame = weighted(rows).with_row_index("key").with_columns(pl.col("key") % 2)
+    if some_unretrieved:
+        frame = frame.with_columns(score=pl.when(pl.col("weight") < 4).then("score"))
+        asked["missing"] = "unretrieved"
+    if verb == "operating_points":
+        asked |= {"recall": 0.5, "f_beta": 1}
+    if verb == "corners":
+        asked["keep"] = verb
+    call = getattr(frame_prc, "curve" if verb == "corners" else verb)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(narrow_keys, "_FEW_SHARED", 1)
+        patch.setattr(narrow_keys, "_MOSTLY", 0)
+        found = call(frame, "truth", "score", **asked)
+    expected = call(frame.lazy(), "truth", "score", **asked).collect()
+    assert_frame_equal(found, expected, rel_tol=1e-12)
 
 
 # Of the first two of three close scores the lower moves on to the slot of the third.

@@ -1,4 +1,4 @@
-"""Sums of weights at positive rows: those that plain Python adds up, in any number of parts."""
+"""Running sums of weights: those that plain Python adds up, in any number of parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kinds import looking
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc._ranking import stretches, weighted_hits
+from frame_prc._ranking import stretches, weight_sums
 
 # Sixteenths, whose squares add up exactly too.
 SIXTEENTHS = st.integers(1, 99).map(lambda n: n / 16)
@@ -20,21 +20,31 @@ ROWS = st.lists(
 )
 
 
-def _spied(patch: pytest.MonkeyPatch) -> list[pl.DataFrame | None]:
-    """Return the list that all sums computed from now on are added to."""
+SUMS = ["tp", "fp", "tp_squares", "fp_squares"]
+TOTALS = ["positives", "negatives", "positives_squares", "negatives_squares"]
+ASKED = {"truth": "truth", "score": "score", "by": "key", "weight": "weight"}
+
+
+def _spied(patch: pytest.MonkeyPatch, name: str) -> list[pl.DataFrame | None]:
+    """Return the list that all sums which a function computes from now on are added to."""
     frames = []
-    sums = weighted_hits.sums_at_positives
+    sums = getattr(weight_sums, name)
 
     def spy(*ordered, **how):
         frames.append(sums(*ordered, **how))
         return frames[-1]
 
-    patch.setattr("frame_prc._ranking.running_sums.sums_at_positives", spy)
+    patch.setattr(f"frame_prc._ranking.running_sums.{name}", spy)
     return frames
 
 
-def _expected(rows: list[tuple[int, bool, int, float]]) -> list[tuple[float, ...]]:
-    """Return the sums and their squares at each positive row, for each segment with an opening."""
+def _expected(
+    rows: list[tuple[int, bool, int, float]], *, only_hits: bool
+) -> list[tuple[float, ...]]:
+    """Return the sums and their squares at each row, and at the opening of each segment.
+
+    After them are the totals of the segment, and the number of its rows.
+    """
     found = []
     for segment in sorted({row[0] for row in rows}):
         own = sorted(
@@ -47,40 +57,42 @@ def _expected(rows: list[tuple[int, bool, int, float]]) -> list[tuple[float, ...
         for _, is_hit, place in own:
             for end, of_class in sums.items():
                 of_class[is_hit] += rows[place][3] ** end
-            if is_hit:
+            if is_hit or not only_hits:
                 points.append((sums[1][True], sums[1][False], sums[2][True], sums[2][False]))
         totals = (sums[1][True], sums[1][False], sums[2][True], sums[2][False])
         found += [(*point, *totals, len(own) + 1) for point in points]
     return found
 
 
-@given(ROWS, st.sampled_from([1, 3, 100]))
-def test_sums_are_those_of_each_class_so_far(rows, part):
-    schema = ["segment", "truth", "score", "weight"]
+@given(ROWS, st.sampled_from([1, 3, 100]), st.booleans())
+def test_sums_are_those_of_each_class_so_far(rows, part, only_hits):
+    schema = ["key", "truth", "score", "weight"]
     frame = pl.DataFrame(rows, schema=schema, orient="row").cast({"score": pl.Float64})
+    verb = frame_prc.average_precision if only_hits else frame_prc.summary
     with pytest.MonkeyPatch.context() as patch, looking(looks=True):
-        frames = _spied(patch)
+        frames = _spied(patch, "sums_at_positives" if only_hits else "sums_at_rows")
         patch.setattr(stretches, "_PART", part)
         patch.setattr("frame_prc._ranking.narrow_keys._MOSTLY", 0)
-        frame_prc.average_precision(frame, "truth", "score", by="segment", weight="weight", ci=0.9)
-    names = ["tp", "fp", "tp_squares", "fp_squares"]
-    names += ["positives", "negatives", "positives_squares", "negatives_squares", "n_terms"]
-    (at_positives,) = frames
+        verb(frame, **ASKED, ci=0.9)
+    names = [*SUMS, *TOTALS, *(["n_terms"] if only_hits else [])]
+    (found,) = frames
     # The last row is the one after all segments.
-    assert at_positives.select(names).rows()[:-1] == _expected(rows)
+    expected = [row[: len(names)] for row in _expected(rows, only_hits=only_hits)]
+    assert found.select(names).rows()[:-1] == expected
 
 
-def test_short_segments_are_left_to_windows():
-    asked = {"truth": "truth", "score": "score", "by": "key", "weight": "weight"}
+@pytest.mark.parametrize("verb", ["average_precision", "curve"])
+def test_short_segments_are_left_to_windows(verb):
+    name = "sums_at_rows" if verb == "curve" else "sums_at_positives"
     place = pl.int_range(4_000)
     for keys, is_long in ((2, True), (100, False)):
         rows = pl.select(
             key=place % keys, truth=place % 3 == 0, score=place * 7 % 1_000, weight=(1 + place) / 8
         )
         with pytest.MonkeyPatch.context() as patch, looking(looks=True):
-            found = _spied(patch)
+            found = _spied(patch, name)
             patch.setattr(stretches, "_LONG", 1_000)
-            eager = frame_prc.average_precision(rows, **asked)
-        lazy = frame_prc.average_precision(rows.lazy(), **asked).collect()
+            eager = getattr(frame_prc, verb)(rows, **ASKED)
+        lazy = getattr(frame_prc, verb)(rows.lazy(), **ASKED).collect()
         assert_frame_equal(eager, lazy, rel_tol=1e-14)
         assert [sums is not None for sums in found] == [is_long]
