@@ -169,10 +169,8 @@ class AreaSpec:
         """Return the same for points at every score, in order, that the start point opens."""
         before = {f"{name}_a": pl.col(name).shift(1) for name in ("tp", "fp")}
         grown = points.with_columns(**before).filter(_OPENS | (_TP > _TP_A))
-        grown = _within_top(grown, self.top, weighted=weighted).with_columns(
-            **ends(pl.col, self.recall_range)
-        )
-        grown = _with_heights(grown, self.methods, self.start, self.recall_range)
+        grown = _within_top(grown, self.top, weighted=weighted)
+        grown = with_heights(grown, self.methods, self.start, self.recall_range)
         return self._long(grown, {}, weighted=weighted)
 
     def _long(
@@ -259,6 +257,14 @@ def steps(
     top: Top | None = None,
 ) -> pl.LazyFrame:
     """Return the steps at which true positives grow, and the rows that open each segment."""
+    grown = growing(ranking, methods, top)
+    if calibration is not None:
+        grown = calibrated(with_reference(cached(grown), ranking, calibration))
+    return with_heights(grown, methods, start, recall_range)
+
+
+def growing(ranking: Ranking, methods: Sequence[Method], top: Top | None = None) -> pl.LazyFrame:
+    """Return the same steps without what the areas need beside the counts."""
     only_hits = set(methods) <= _END_METHODS
     grown = (
         running(ranking, HITS if only_hits else STEPS)
@@ -269,10 +275,7 @@ def steps(
     if weighted or not only_hits:
         # A hit adds true positives, but a sum may round a small weight away.
         grown = grown.filter(_OPENS | (_TP > _TP_A))
-    grown = _within_top(grown, top, weighted=weighted).with_columns(**ends(pl.col, recall_range))
-    if calibration is not None:
-        grown = calibrated(with_reference(cached(grown), ranking, calibration))
-    return _with_heights(grown, methods, start, recall_range)
+    return _within_top(grown, top, weighted=weighted)
 
 
 def _within_top(grown: pl.LazyFrame, top: Top | None, *, weighted: bool) -> pl.LazyFrame:
@@ -291,13 +294,14 @@ def _normalised(area: pl.Expr, top: Top | None) -> pl.Expr:
     return (area * (_POSITIVES / attainable)).clip(upper_bound=1.0)
 
 
-def _with_heights(
+def with_heights(
     grown: pl.LazyFrame,
     methods: Sequence[Method],
-    start: Start,
-    recall_range: tuple[float, float] | None,
+    start: Start = "one",
+    recall_range: tuple[float, float] | None = None,
 ) -> pl.LazyFrame:
-    """Add what the methods need beside the ends of a step."""
+    """Add the ends of each step, and what else the methods need."""
+    grown = grown.with_columns(**ends(pl.col, recall_range))
     if "trapezoid" in methods:
         grown = grown.with_columns(precision_a=precision_before(pl.col, start))
     if "interpolated" in methods:

@@ -14,7 +14,8 @@ from frame_prc._curves.areas import (
     SIZES,
     UNDEFINED,
     areas_of,
-    steps,
+    growing,
+    with_heights,
 )
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, with_reference
 from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
@@ -106,14 +107,14 @@ class Summary(Table):
     def _scorecards(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys and the scorecard of each segment."""
         ranking = _ranking(rows)
-        grown = rows.once(rows.windowed(steps(ranking, _METHODS)))
+        grown = rows.once(rows.windowed(growing(ranking, _METHODS)))
         referred = rows.windowed(with_reference(grown, ranking, self.calibration))
         parts, referred_parts = (
             in_parts(points, at_once=rows.many_in_memory) for points in (grown, referred)
         )
         plain, calibrated = (_estimates(ranking, c) for c in (None, self.calibration))
-        areas, top, own, at_odds, shares = rows.windowed_in_parts(
-            [_areas_of(part, ranking) for part in parts],
+        areas = rows.once(_areas_of(with_heights(grown, _METHODS), ranking))
+        top, own, at_odds, shares = rows.windowed_in_parts(
             [_best_step(part) for part in parts],
             plain.windows(parts),
             calibrated.windows(referred_parts),
