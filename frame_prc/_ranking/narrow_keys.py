@@ -46,17 +46,12 @@ class OrderedRows:
         extra = pl.concat(extra_rows(self.segments, self.key)).collect().to_series()
         return self.keys.search_sorted(extra)
 
-    def rows(self, start: int, stop: int) -> pl.Series:
-        """Return the numbers of the rows from one place to another."""
-        keys = self.keys[start:stop].to_frame().lazy()  # lazy, as that takes all threads
-        return keys.select(self.key.row()).collect().to_series()
-
     def part(self, start: int, stop: int) -> pl.DataFrame:
         """Return the rows from one place to another, with all columns."""
         keys = self.keys[start:stop]
         if not self.values.width:
             return keys.to_frame()
-        row = self.rows(start, stop)
+        row = keys.to_frame().select(self.key.row()).to_series()
         # The extra rows have the number of the first row, but nothing of it.
         first, last = self.opening.search_sorted(pl.Series([start, stop]))
         extra = self.opening[first:last] - start

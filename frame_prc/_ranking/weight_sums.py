@@ -52,7 +52,8 @@ def sums_at_positives(ordered: OrderedRows, *, squares: bool) -> pl.DataFrame | 
     DataFrame or None
         ``rank_key, tp, fp, positives, negatives``, with squares also ``tp_squares`` and so on, and
         ``n_terms``, the number of rows of the segment. Each segment begins with the row that opens
-        it. There are no sums if segments are short.
+        it. Beside the sums are the other columns of the rows. There is nothing if segments are
+        short.
     """
 
     def of_parts(parts: Iterator[_Part]) -> list[dict[str, Array]]:
@@ -62,11 +63,12 @@ def sums_at_positives(ordered: OrderedRows, *, squares: bool) -> pl.DataFrame | 
     if found is None:
         return None
     # Made here, not on those threads: making a frame holds Python's lock.
-    return pl.concat([pl.DataFrame(columns) for share in found for columns in share])
+    sums = pl.concat([pl.DataFrame(columns) for share in found for columns in share])
+    return _with_others(sums, ordered)
 
 
 def sums_at_rows(ordered: OrderedRows, *, squares: bool) -> pl.DataFrame | None:
-    """Return the same sums at all rows, with all other columns of the rows, and no ``n_terms``."""
+    """Return the same at all rows, without ``n_terms``."""
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
     names = ("tp", "fp", "positives", "negatives")
@@ -80,10 +82,18 @@ def sums_at_rows(ordered: OrderedRows, *, squares: bool) -> pl.DataFrame | None:
 
     if _on_all_threads(ordered, of_parts) is None:
         return None
-    row = ordered.rows(0, len(ordered.keys))
-    others = (looked_up(column, row) for column in ordered.values.drop("weight"))
     summed = (pl.Series(column, found) for column, found in sums.items())
-    return pl.DataFrame([ordered.keys, *others, *summed])
+    return _with_others(pl.DataFrame([ordered.keys, *summed]), ordered)
+
+
+def _with_others(sums: pl.DataFrame, ordered: OrderedRows) -> pl.DataFrame:
+    """Add the other columns of the rows; rows that open segments have those of some row."""
+    others = ordered.values.drop("weight")
+    if not others.width:
+        return sums
+    # Lazy, as that takes all threads.
+    row = sums.lazy().select(ordered.key.row()).collect().to_series()
+    return sums.with_columns(looked_up(column, row) for column in others)
 
 
 def _on_all_threads(

@@ -72,11 +72,11 @@ class PairedDifferences(Table):
 
 def _areas(rows: Rows, models: int) -> pl.LazyFrame:
     """Return the keys of each segment, and ``ap_0, ap_1, ...`` of the models."""
+    frames = (rows.frame.with_columns(score=f"score_{i}") for i in range(models))
+    rankings = (rank(replace(rows, frame=frame), scored=False) for frame in frames)
     first, *others = (
-        sized_areas(rank(replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")))).rename(
-            {AVERAGE_PRECISION: f"ap_{i}"}
-        )
-        for i in range(models)
+        sized_areas(ranking).rename({AVERAGE_PRECISION: f"ap_{i}"})
+        for i, ranking in enumerate(rankings)
     )
     for i, other in enumerate(others, 1):
         first = left_join(first, other.select(*rows.keys, f"ap_{i}"), rows.keys)

@@ -265,17 +265,22 @@ def test_a_weighted_curve_gives_close_scores_back(narrowed, monkeypatch):
     assert narrowed == [True]
 
 
-@given(DRAWN, st.sampled_from(["curve", "corners", "summary", "operating_points"]), st.booleans())
+WEIGHTED = {
+    "curve": {},
+    "corners": {"keep": "corners"},
+    "summary": {},
+    "operating_points": {"recall": 0.5, "f_beta": 1},
+    "auc": {"method": ["step", "envelope"]},
+}
+
+
+@given(DRAWN, st.sampled_from([*WEIGHTED]), st.booleans())
 def test_weighted_rows_of_close_scores_give_what_lazy_ones_give(rows, verb, some_unretrieved):
-    asked = {"by": "key", "weight": "weight"}
+    asked = {"by": "key", "weight": "weight", **WEIGHTED[verb]}
     frame = weighted(rows).with_row_index("key").with_columns(pl.col("key") % 2)
     if some_unretrieved:
         frame = frame.with_columns(score=pl.when(pl.col("weight") < 4).then("score"))
         asked["missing"] = "unretrieved"
-    if verb == "operating_points":
-        asked |= {"recall": 0.5, "f_beta": 1}
-    if verb == "corners":
-        asked["keep"] = verb
     call = getattr(frame_prc, "curve" if verb == "corners" else verb)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(narrow_keys, "_FEW_SHARED", 1)
