@@ -113,6 +113,7 @@ class Summary(Table):
             in_parts(points, at_once=rows.many_in_memory) for points in (grown, referred)
         )
         plain, calibrated = (_estimates(ranking, c) for c in (None, self.calibration))
+        # The streaming engine takes small parts, so all that areas need stays in the cache.
         areas = rows.once(_areas_of(with_heights(grown, _METHODS), ranking))
         top, own, at_odds, shares = rows.windowed_in_parts(
             [_best_step(part) for part in parts],
