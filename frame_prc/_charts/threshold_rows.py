@@ -136,8 +136,9 @@ def _round_step(step: float, *, up: bool) -> float:
     """Return a power of ten, or twice or five times one, next to a step."""
     if not step > 0:
         return 1.0
+    # The logarithm of a step just below a power of ten is rounded to that of the power.
     power = math.floor(math.log10(step))
-    choices = [float(f"{digit}e{power + more}") for more in (0, 1) for digit in (1, 2, 5)]
+    choices = [float(f"{digit}e{power + more}") for more in (-1, 0, 1) for digit in (1, 2, 5)]
     return min(c for c in choices if c >= step) if up else max(c for c in choices if c <= step)
 
 

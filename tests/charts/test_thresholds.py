@@ -112,8 +112,9 @@ def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given(kind):
         [0.3 + i * 1e-16 for i in range(500)],
         [1e15 + i for i in range(500)],
         [0.3],
+        [0.0002, 0.0003],  # steps of 9.999999999999997e-08, whose logarithm is rounded to -7
     ],
-    ids=["huge", "tiny", "close", "large", "one"],
+    ids=["huge", "tiny", "close", "large", "one", "near a power of ten"],
 )
 def test_the_slider_reaches_every_threshold_of_any_size(scores):
     rows = pl.DataFrame({"score": scores}).with_columns(late=pl.int_range(pl.len()) % 3 == 0)
