@@ -47,13 +47,21 @@ def with_reference(
         )
     model = ranking.rows.model_keys
     if not model:
-        # Not a sum of filtered rows, which Polars 1.41 streams with a wrong height.
-        totals = (pl.when("opens").then(one).sum() for one in (_POSITIVES, _NEGATIVES))
+        weighted = ranking.rows.columns.weighted
+        totals = (of_segments(one, weighted=weighted) for one in (_POSITIVES, _NEGATIVES))
         return points.with_columns(_of_all(*totals))
     opening = points.filter("opens").select("segment", "positives", "negatives")
     models = segment_join(opening, ranking.segments.table.select("segment", *model))
     totals = (one.sum().over(model) for one in (_POSITIVES, _NEGATIVES))
     return segment_join(points, models.select("segment", *_of_all(*totals)))
+
+
+def of_segments(amount: pl.Expr, *, weighted: bool) -> pl.Expr:
+    """Return the sum of an amount of all segments."""
+    # Not a sum of filtered rows, which Polars 1.41 streams with a wrong height.
+    at_opening = pl.when("opens").then(amount)
+    # How Polars adds up floats at once depends on the number of threads.
+    return at_opening.cum_sum().max().fill_null(0.0) if weighted else at_opening.sum()
 
 
 def _of_all(positives: pl.Expr, negatives: pl.Expr) -> list[pl.Expr]:
