@@ -144,7 +144,7 @@ def sorted_with_rows(
     too many different scores come together.
     """
     narrow = _with_room_for_rows(key, segments, rows)
-    if narrow is None or (narrow.scale != key.scale and repeats_scores(rows)):
+    if narrow is None:
         return None
     keys, values = _numbered(frame, segments, narrow, rows, carried)
     # Only rows that the checks refuse have no key.
@@ -196,7 +196,7 @@ def _told_apart(
     """
     if key.scale == exact:
         return ordered
-    shared = _shared_with_next(ordered, key)
+    shared = _shared_by_different(ordered, scores, key)
     if shared.is_empty():
         return ordered
     if len(shared) > _FEW_SHARED * len(ordered):
@@ -217,6 +217,28 @@ def _shared_with_next(ordered: pl.Series, key: RankKey) -> pl.Series:
     """Return the places of sorted keys that share their slot with the next key."""
     # No frame that holds the keys outlives this: they could not be changed without a copy.
     return ordered.to_frame().lazy().select((~key.ends_tie()).arg_true()).collect().to_series()
+
+
+def _shared_by_different(ordered: pl.Series, scores: pl.Series, key: RankKey) -> pl.Series:
+    """Return the places that share their slot with the next, where it has different scores."""
+    shared = _shared_with_next(ordered, key)
+    keys = ordered.gather(shared)
+    if 2 * len(shared) > len(ordered):  # looking each score up once takes less
+        every = _scores_of(ordered, scores, key)
+        score, other = every.gather(shared), every.gather(shared + 1)
+    else:
+        score, other = (_scores_of(of, scores, key) for of in (keys, ordered.gather(shared + 1)))
+    differs = score.ne_missing(other)
+    if not differs.any():
+        return shared.clear()
+    rows = keys.to_frame().lazy().select(tie=key.tie()).with_columns(place=shared)
+    mixed = rows.filter(differs).select(pl.col("tie").unique())
+    return join(rows, mixed, on="tie", how="semi").sort("place").collect()["place"]
+
+
+def _scores_of(keys: pl.Series, scores: pl.Series, key: RankKey) -> pl.Series:
+    row = keys.to_frame().lazy().select(key.row()).collect().to_series()
+    return looked_up(scores, row)
 
 
 def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) -> pl.DataFrame:

@@ -204,7 +204,6 @@ def narrowed(monkeypatch):
     """Return, for each ranking of rows with numbers, whether its keys have 64 bits."""
     found = []
     sort = ranking.sorted_with_rows
-    monkeypatch.setattr(narrow_keys, "_MOSTLY", 0)
 
     def spy(*rows, **how):
         ordered = sort(*rows, **how)
@@ -243,6 +242,23 @@ def test_scores_without_a_free_slot_get_wider_keys(narrowed, monkeypatch):
     assert narrowed == [False]
 
 
+@pytest.mark.parametrize("times", [1, 3, 100])
+def test_any_number_of_equal_scores_may_share_a_slot(narrowed, times):
+    scores = [inf, 1.0, 1.0, 0.5, 0.5, 0.5, -1e300]
+    rows = [(n % 3 == 0, score, n) for n, score in enumerate(scores * times, 1)]
+    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
+    assert narrowed == [True]
+
+
+@pytest.mark.parametrize("times", [1, 30])
+def test_scores_move_on_beside_any_number_of_equal_ones(narrowed, times):
+    rows = [(n % 3 == 0, 0.5, n) for n in range(1, 200)]
+    rows += [(n % 2 == 0, score, n) for n, score in enumerate([1.0, AFTER_ONE] * times, 1)]
+    rows += [(True, -1e300, 1), (False, inf, 1)]
+    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
+    assert narrowed == [times == 1]
+
+
 def test_many_scores_that_come_together_get_wider_keys(narrowed):
     rows = [(True, 1.0, 2), (False, AFTER_ONE, 3), (True, -1e300, 4)]
     assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
@@ -253,7 +269,6 @@ def test_many_scores_that_come_together_get_wider_keys(narrowed):
 def test_weighted_average_precision_of_close_scores_is_that_of_the_oracle(rows):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(narrow_keys, "_FEW_SHARED", 1)
-        patch.setattr(narrow_keys, "_MOSTLY", 0)
         assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-12)
 
 
@@ -284,7 +299,6 @@ def test_weighted_rows_of_close_scores_give_what_lazy_ones_give(rows, verb, some
     call = getattr(frame_prc, "curve" if verb == "corners" else verb)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(narrow_keys, "_FEW_SHARED", 1)
-        patch.setattr(narrow_keys, "_MOSTLY", 0)
         found = call(frame, "truth", "score", **asked)
     expected = call(frame.lazy(), "truth", "score", **asked).collect()
     assert_frame_equal(found, expected, rel_tol=1e-12)
@@ -308,7 +322,6 @@ def test_numbered_rows_of_close_scores_are_compared_as_lazy_ones(rows, weight, c
     models = ["score", "other"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(narrow_keys, "_FEW_SHARED", 1)
-        patch.setattr(narrow_keys, "_MOSTLY", 0)
         found = frame_prc.compare(frame, "truth", models, **asked)
     expected = frame_prc.compare(frame.lazy(), "truth", models, **asked).collect()
     assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-15)

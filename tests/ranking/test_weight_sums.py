@@ -72,7 +72,6 @@ def test_sums_are_those_of_each_class_so_far(rows, part, only_hits):
     with pytest.MonkeyPatch.context() as patch, looking(looks=True):
         frames = _spied(patch, "sums_at_positives" if only_hits else "sums_at_rows")
         patch.setattr(stretches, "_PART", part)
-        patch.setattr("frame_prc._ranking.narrow_keys._MOSTLY", 0)
         verb(frame, **ASKED, ci=0.9)
     names = [*SUMS, *TOTALS, *(["n_terms"] if only_hits else [])]
     (found,) = frames
