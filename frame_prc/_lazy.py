@@ -38,13 +38,13 @@ def run_in_memory(lf: pl.LazyFrame, height: int) -> pl.DataFrame:
     return lf.collect(engine="in-memory", optimizations=optimizations)
 
 
-def together(calls: Sequence[Callable[[], ResultT]]) -> list[ResultT]:
-    """Return the results of several calls, each made on a thread of its own.
+def together(calls: Sequence[Callable[[], ResultT]], *, on_threads: bool = True) -> list[ResultT]:
+    """Return the results of several calls, which may each be made on a thread of its own.
 
     Much of what is computed at the call keeps one core busy. A thread that Python did not start may
     be one of Polars': if these wait for others, none may be left to compute what they wait for.
     """
-    if len(calls) == 1 or isinstance(current_thread(), _DummyThread):
+    if not on_threads or len(calls) == 1 or isinstance(current_thread(), _DummyThread):
         return [call() for call in calls]
     with ThreadPoolExecutor(pl.thread_pool_size()) as threads:
         return list(threads.map(lambda call: call(), calls))

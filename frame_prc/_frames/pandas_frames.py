@@ -50,20 +50,19 @@ def back_to_pandas(
     outputs
         The columns that the plan makes; all others of the result are keys.
     """
-    is_large = rows.height > _MANY
-    columns = {name: rows.drop_in_place(name) for name in rows.columns}
+    names, is_large = rows.columns, rows.height > _MANY
+    columns = {name: rows.drop_in_place(name) for name in names}
 
     def converted(name: str) -> Any:
         column = columns.pop(name)
         is_key = name not in outputs and source.schema.get(name) == column.dtype
         return _to_pandas(column, chosen[name], source[name]) if is_key else _plain(column)
 
-    calls = {name: partial(converted, name) for name in columns}
     # Most of the time of a large copy goes by in getting memory from the system.
-    found = together([*calls.values()]) if is_large else [call() for call in calls.values()]
+    found = together([partial(converted, name) for name in names], on_threads=is_large)
     # A second copy, into one block for each dtype, would take as long as half of a curve.
     result: pd.DataFrame = sys.modules["pandas"].DataFrame(
-        dict(zip(calls, found, strict=True)), copy=False
+        dict(zip(names, found, strict=True)), copy=False
     )
     return result
 

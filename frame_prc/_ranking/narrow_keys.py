@@ -51,7 +51,7 @@ class OrderedRows:
         keys = self.keys[start:stop]
         if not self.values.width:
             return keys.to_frame()
-        row = keys.to_frame().select(self.key.row()).to_series()
+        row = numbers_in(keys, self.key)
         # The extra rows have the number of the first row, but nothing of it.
         first, last = self.opening.search_sorted(pl.Series([start, stop]))
         extra = self.opening[first:last] - start
@@ -69,6 +69,12 @@ def _packed(key: RankKey, *, has_counts: bool, numbered: bool) -> pl.Expr:
     positive = is_positive(has_counts=has_counts)
     rank_key = key.pack(pl.col("segment"), key.scale.slot(pl.col("score")), positive)
     return rank_key + pl.col("row").cast(key.dtype) if numbered else rank_key
+
+
+def numbers_in(keys: pl.Series, key: RankKey) -> pl.Series:
+    """Return the numbers of the rows that keys hold."""
+    # Lazy, as that takes all threads.
+    return keys.to_frame().lazy().select(key.row()).collect().to_series()
 
 
 def extra_rows(segments: Segments, key: RankKey) -> list[pl.LazyFrame]:
@@ -224,21 +230,17 @@ def _shared_by_different(ordered: pl.Series, scores: pl.Series, key: RankKey) ->
     shared = _shared_with_next(ordered, key)
     keys = ordered.gather(shared)
     if 2 * len(shared) > len(ordered):  # looking each score up once takes less
-        every = _scores_of(ordered, scores, key)
+        every = looked_up(scores, numbers_in(ordered, key))
         score, other = every.gather(shared), every.gather(shared + 1)
     else:
-        score, other = (_scores_of(of, scores, key) for of in (keys, ordered.gather(shared + 1)))
+        both = keys, ordered.gather(shared + 1)
+        score, other = (looked_up(scores, numbers_in(each, key)) for each in both)
     differs = score.ne_missing(other)
     if not differs.any():
         return shared.clear()
     rows = keys.to_frame().lazy().select(tie=key.tie()).with_columns(place=shared)
     mixed = rows.filter(differs).select(pl.col("tie").unique())
     return join(rows, mixed, on="tie", how="semi").sort("place").collect()["place"]
-
-
-def _scores_of(keys: pl.Series, scores: pl.Series, key: RankKey) -> pl.Series:
-    row = keys.to_frame().lazy().select(key.row()).collect().to_series()
-    return looked_up(scores, row)
 
 
 def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) -> pl.DataFrame:
@@ -249,8 +251,11 @@ def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) ->
     """
     slot, tie, level = pl.col("slot"), pl.col("tie"), pl.col("level")
     rows = keys.to_frame().with_columns(key.tie().alias("tie"), key.slot().alias("shared"))
-    row = rows.select(key.row()).to_series()
-    exact_slots = scores.gather(row).to_frame("score").select(slot=exact.slot(pl.col("score")))
+    exact_slots = (
+        scores.gather(numbers_in(keys, key))
+        .to_frame("score")
+        .select(slot=exact.slot(pl.col("score")))
+    )
     ordered = rows.hstack(exact_slots).sort("tie", "slot", "rank_key")
     levelled = ordered.with_columns(level=slot.rank("dense").over("tie").cast(pl.Int64) - 1)
     return levelled.select(

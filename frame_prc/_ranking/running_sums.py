@@ -311,7 +311,7 @@ def _weight_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     key, has_counts = ranking.sorted_key, ranking.rows.has_counts
     summed = None if has_counts else _sums_of_numbered(ranking, points)
     if summed is not None:
-        return summed.with_columns(key.opens())
+        return summed
     gains = {"tp": "pos", "tp_squares": "pos_squares"}
     losses = {"fp": "neg", "fp_squares": "neg_squares"}
     ranked = ranking.in_order.with_row_index("row")
@@ -340,8 +340,10 @@ def _sums_of_numbered(ranking: Ranking, points: Points) -> pl.LazyFrame | None:
     key, squares = ranking.sorted_key, ranking.squares
     if points.only_hits:
         hits = sums_at_positives(ranking.ordered, squares=squares)
+        if hits is None:
+            return None
         # Positives are last within a tie, so the other rows are not needed to tell ties.
-        return None if hits is None else hits.lazy().filter(key.ends_tie())
+        return hits.lazy().filter(key.ends_tie()).with_columns(key.opens())
     rows = sums_at_rows(ranking.ordered, squares=squares)
     if rows is None:
         return None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import polars as pl
 
 from frame_prc._lazy import together
-from frame_prc._ranking.narrow_keys import OrderedRows
+from frame_prc._ranking.narrow_keys import OrderedRows, numbers_in
 from frame_prc._ranking.places import looked_up
 from frame_prc._ranking.stretches import add_up_within, long_parts
 
@@ -91,8 +91,7 @@ def _with_others(sums: pl.DataFrame, ordered: OrderedRows) -> pl.DataFrame:
     others = ordered.values.drop("weight")
     if not others.width:
         return sums
-    # Lazy, as that takes all threads.
-    row = sums.lazy().select(ordered.key.row()).collect().to_series()
+    row = numbers_in(sums["rank_key"], ordered.key)
     return sums.with_columns(looked_up(column, row) for column in others)
 
 

@@ -133,7 +133,7 @@ class Rows:
 
     def together(self, calls: Sequence[Callable[[], ResultT]]) -> list[ResultT]:
         """Return the results of several calls, made at the same time if many rows are in memory."""
-        return together(calls) if self.many_in_memory else [call() for call in calls]
+        return together(calls, on_threads=self.many_in_memory)
 
     def is_positive(self) -> pl.Expr:
         """Return whether a row holds any of the positive class."""
