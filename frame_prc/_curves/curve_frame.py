@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.curve import AT_RECALL, CURVE
 from frame_prc._curves.thinning import THINNED
 from frame_prc._lazy import key_names, named, over
@@ -93,7 +94,9 @@ def curve_keys(schema: pl.Schema) -> list[str]:
             raise ColumnError(
                 f"truth= is not given, and the frame is not a curve: it has no column {name!r}",
                 f"a result of curve(), with {', '.join(CURVE)} after its keys",
-                f"{_HINT}; {nearest(name, schema)}",
+                f"{_HINT}; {nearest(name, schema)}"
+                if AVERAGE_PRECISION not in schema
+                else "the frame is a table of areas, which has no points: draw the rows it is of",
             )
     for name in CURVE:
         if not schema[name].is_numeric():

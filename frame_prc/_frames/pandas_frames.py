@@ -113,9 +113,10 @@ def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
     dtype = given.dtype
     if _needs_labels(dtype):
         categories = given.astype("category").dtype
-        codes = key.to_physical().cast(pl.Int64).fill_null(-1).to_list()
-        pandas = sys.modules["pandas"]
-        return pandas.Categorical.from_codes(codes, dtype=categories).astype(dtype)
+        codes = key.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        labels = sys.modules["pandas"].Categorical.from_codes(codes, dtype=categories)
+        # The codes of a category are read-only.
+        return labels.astype(dtype).copy()
     arrow = getattr(dtype, "pyarrow_dtype", None)
     if arrow is not None and not hasattr(arrow, "index_type"):  # Arrow cannot cast to dictionaries
         return sys.modules["pandas"].arrays.ArrowExtensionArray(key.to_arrow().cast(arrow))

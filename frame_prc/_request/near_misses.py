@@ -93,5 +93,7 @@ def _too_many(called: str, value: object, places: Sequence[str]) -> ParameterErr
     return ParameterError(
         f"{called}() got {shown(value)} without the name of a parameter",
         f"{', '.join(places)} in this order, and all others by name",
-        "segment keys go into by=" if "score" in places else None,
+        "segment keys go into by=, and several models into a list: score=['a', 'b']"
+        if "score" in places
+        else None,
     )

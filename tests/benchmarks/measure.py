@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, TypeVar
 
 import numpy as np
@@ -76,17 +76,23 @@ def numpy_sorts_fast() -> bool:
     return found["NumPy"] < found["Polars"] / 2
 
 
-def times(runs: Mapping[Run, Callable[[], object]], rounds: int) -> dict[Run, Timing]:
+def times(
+    runs: Mapping[Run, Callable[[], object]], rounds: int, rest: float = 0.0
+) -> dict[Run, Timing]:
     """Time all in turn, round after round, after one warm-up call of each.
 
-    A slow spell of the machine so falls on all of them, and leaves the ratios alone. What raises
-    in the warm-up is not timed.
+    A slow spell of the machine so falls on all of them, and leaves the ratios alone. Each round has
+    an order of its own, and so many seconds of ``rest`` pass before each call: a call takes up to a
+    third longer or less by what the one before it left in memory. What raises in the warm-up is not
+    timed.
     """
     failed = {run: Timing((), why) for run, call in runs.items() if (why := attempt(call)[1])}
     taken: dict[Run, list[float]] = {run: [] for run in runs if run not in failed}
+    timed, orders = list(taken), np.random.default_rng(0)
     for _ in range(rounds):
-        for run, seconds in taken.items():
-            seconds.append(_seconds(runs[run]))
+        for number in orders.permutation(len(timed)):
+            sleep(rest)
+            taken[timed[number]].append(_seconds(runs[timed[number]]))
     return {run: failed.get(run) or Timing(tuple(taken[run])) for run in runs}
 
 

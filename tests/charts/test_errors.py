@@ -98,6 +98,11 @@ def test_intervals_of_weighted_thresholds_are_refused(kind):
         (lambda c: c.drop("tp"), ColumnError, "the frame is not a curve: it has no column 'tp'"),
         (lambda c: c.rename({"recall": "recal"}), ColumnError, "no column 'recall'.*'recal'"),
         (
+            lambda c: c.select("region", average_precision="precision"),
+            ColumnError,
+            "no column 'threshold'.*table of areas.*draw the rows it is of",
+        ),
+        (
             lambda c: c.with_columns(threshold=pl.lit("high")),
             ColumnError,
             "column 'threshold' of the curve has dtype",
@@ -111,7 +116,7 @@ def test_intervals_of_weighted_thresholds_are_refused(kind):
         (lambda c: c.with_columns(fn=pl.lit(1)), DataError, "not a valid curve: in"),
         (lambda c: pl.concat([c, c]), DataError, "not a valid curve: in"),
     ],
-    ids=["column", "near", "dtype", "key", "negative", "totals", "twice"],
+    ids=["column", "near", "areas", "dtype", "key", "negative", "totals", "twice"],
 )
 def test_a_frame_that_is_no_curve_is_refused(kind, change, error, says):
     curve = REGIONS.prc.curve("late", "old", by="region")

@@ -253,6 +253,8 @@ def test_result_of_pandas_can_be_written_to(verb):
         pd.Series(["b", "a", None, "b"], dtype="category"),
         pd.Series(pd.to_datetime(["2026-01-02", None, "2026-01-02", "2026-01-01"])),
         pd.Series([2, None, 2, 1], dtype="Int64"),
+        pd.cut([2, 1, 1, 2], [0, 1, 2]),
+        pd.PeriodIndex(["2024-02", "2024-01"] * 2, freq="M"),
     ],
 )
 def test_every_column_of_a_result_of_pandas_can_be_written_to(key):

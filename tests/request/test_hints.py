@@ -295,7 +295,7 @@ def test_the_expression_of_a_score_names_its_parameters():
 @every_kind
 @pytest.mark.parametrize("verb", VERBS)
 def test_what_has_to_be_named_is_said(kind, verb):
-    says = r"got 'region' without the name.*Allowed: truth, score in this order.*by="
+    says = r"got 'region' without the name.*truth, score in this order.*by=.*score=\['a', 'b'\]"
     with pytest.raises(ParameterError, match=says):
         getattr(kind.make(ROWS).prc, verb)("late", "score", "region")
 
