@@ -278,6 +278,7 @@ CONTENDERS: dict[str, Contender] = {
         partial(floors.of_pandas, floors.curve), "pandas", gives="else"
     ),
     "bare weighted": Contender(floors.weighted, gives="else", weighted=True),
+    "bare curve weighted": Contender(floors.weighted_curve, gives="else", weighted=True),
     "bare cluster": Contender(floors.clusters, gives="else", others=("user",)),
     "bare compare": Contender(floors.comparison, gives="else", others=("other",)),
     "bare summary": Contender(floors.scorecards, gives="else"),

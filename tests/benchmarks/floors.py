@@ -69,6 +69,28 @@ def weighted(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     return totals.select("segment", area=pl.col("step") / _WEIGHT).collect()
 
 
+def weighted_curve(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """All points with weights: a sort, two gathers, two running sums, and eight columns."""
+    given = _ranked(frame, by, "score").with_columns(
+        weight=frame["weight"], threshold=frame["score"]
+    )
+    ranked = given.with_columns(pl.col("weight", "threshold").gather("row"))
+    won = pl.when("positive").then(_WEIGHT).otherwise(0.0)
+    sums = ranked.with_columns(tp=_within(won.cum_sum()), fp=_within((_WEIGHT - won).cum_sum()))
+    totals = sums.group_by("segment").agg(pos=_TP.last(), neg=_FP.last())
+    points = sums.join(totals, on="segment", how="left", maintain_order="left")
+    return points.select(
+        "segment",
+        "threshold",
+        "tp",
+        "fp",
+        fn=pl.col("pos") - _TP,
+        tn=pl.col("neg") - _FP,
+        precision=_TP / (_TP + _FP),
+        recall=_TP / pl.col("pos"),
+    ).collect()
+
+
 def clusters(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Variance by clusters: a sort, influences of rows, their sums in clusters of segments."""
     ranked = _with_influence(frame, by, "score").with_columns(user=frame["user"])
