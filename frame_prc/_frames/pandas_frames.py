@@ -112,11 +112,7 @@ def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
     """Return a key with its pandas dtype: category, nullable, with a time zone, str or object."""
     dtype = given.dtype
     if _needs_labels(dtype):
-        categories = given.astype("category").dtype
-        codes = key.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-        labels = sys.modules["pandas"].Categorical.from_codes(codes, dtype=categories)
-        # The codes of a category are read-only.
-        return labels.astype(dtype).copy()
+        return _from_labels(key, given)
     arrow = getattr(dtype, "pyarrow_dtype", None)
     if arrow is not None and not hasattr(arrow, "index_type"):  # Arrow cannot cast to dictionaries
         return sys.modules["pandas"].arrays.ArrowExtensionArray(key.to_arrow().cast(arrow))
@@ -130,6 +126,17 @@ def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
     if is_category and not hasattr(dtype, "categories"):
         key = key.cast(pl.String)  # ordered categories do not fit an Arrow dictionary
     return _values(key, dtype)
+
+
+def _from_labels(key: pl.Series, given: pd.Series[Any]) -> Any:
+    """Return the intervals or periods, or categories of these, that labels stand for."""
+    pandas, dtype = sys.modules["pandas"], given.dtype
+    codes = key.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    labels = pandas.Categorical.from_codes(codes, dtype=given.astype("category").dtype)
+    if isinstance(dtype, pandas.IntervalDtype) and dtype.subtype.kind in "iu" and key.null_count():
+        dtype = pandas.IntervalDtype("float64", dtype.closed)  # those of integers have no null
+    # Codes may be read-only.
+    return labels.astype(dtype).copy()
 
 
 def _values(column: pl.Series, dtype: Any = None) -> Any:

@@ -22,7 +22,7 @@ from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
 from frame_prc._curves.operating_points import best, with_most_merit, with_order
 from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
-from frame_prc._inference.chance import tie_shares, with_random
+from frame_prc._inference.chance import with_random
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.intervals import with_interval
 from frame_prc._inference.row_influence import numbered
@@ -114,19 +114,18 @@ class Summary(Table):
         )
         plain, calibrated = (_estimates(ranking, c) for c in (None, self.calibration))
         # The streaming engine takes small parts, so all that areas need stays in the cache.
-        areas = rows.once(_areas_of(with_heights(grown, _METHODS), ranking))
-        top, own, at_odds, shares = rows.windowed_in_parts(
+        areas = _areas_of(with_heights(grown, _METHODS), ranking)
+        top, own, at_odds = rows.windowed_in_parts(
             [_best_step(part) for part in parts],
             plain.windows(parts),
             calibrated.windows(referred_parts),
-            [tie_shares(ranking)],
         )
         estimates = _table(plain.with_windows(own))
         at_reference = self._calibrated(calibrated.with_windows(at_odds))
         for table in (top, estimates, at_reference):
             areas = segment_join(areas, table)
         best = _with_best(areas, ranking)
-        beside = with_lift(with_random(best, ranking, ["segment"], shares))
+        beside = with_lift(with_random(best, ranking, ["segment"]))
         measured = with_normalised(beside, weighted=rows.columns.weighted)
         table = with_interval(measured, self.interval, calibrated=True)
         # Without working columns, whose dtypes vary between rankings.

@@ -69,6 +69,15 @@ def test_key_of_pandas_keeps_its_dtype_and_order(key, segments):
     assert values(result["key"]) == values(expected)
 
 
+@pytest.mark.parametrize("breaks", [[0, 1, 2], [0.5, 1, 1.5], pd.date_range("2026", periods=3)])
+def test_a_row_of_all_segments_has_no_interval(breaks):
+    intervals = pd.arrays.IntervalArray.from_breaks(breaks)
+    found = with_key(intervals[[1, 0, 0, 1]]).prc.summary("late", "score", by="key", overall=True)
+    assert found["key"].tolist()[:2] == intervals.tolist()
+    assert found["key"].isna().tolist() == [False, False, True, True]
+    assert found["key"].dtype.closed == "right"
+
+
 def test_categories_of_pandas_stay_even_where_no_row_has_them():
     key = category(["b", "a", None, "b"], ["c", "b", "a"], ordered=True)
     result = with_key(key).prc.curve("late", "score", by="key")
