@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -76,23 +76,19 @@ def numpy_sorts_fast() -> bool:
     return found["NumPy"] < found["Polars"] / 2
 
 
-def times(
-    runs: Mapping[Run, Callable[[], object]], rounds: int, rest: float = 0.0
-) -> dict[Run, Timing]:
-    """Time all in turn, round after round, after one warm-up call of each.
+def times(runs: Mapping[Run, Callable[[], object]], rounds: int) -> dict[Run, Timing]:
+    """Time all in turn, round after round, each after a call of its own that is not timed.
 
-    A slow spell of the machine so falls on all of them, and leaves the ratios alone. Each round has
-    an order of its own, and so many seconds of ``rest`` pass before each call: a call takes up to a
-    third longer or less by what the one before it left in memory. What raises in the warm-up is not
-    timed.
+    A slow spell of the machine so falls on all of them, and leaves the ratios alone. A call takes
+    up to a third more or less by what the one before it left in memory, so that is the same call.
+    What raises at first is not timed.
     """
     failed = {run: Timing((), why) for run, call in runs.items() if (why := attempt(call)[1])}
     taken: dict[Run, list[float]] = {run: [] for run in runs if run not in failed}
-    timed, orders = list(taken), np.random.default_rng(0)
     for _ in range(rounds):
-        for number in orders.permutation(len(timed)):
-            sleep(rest)
-            taken[timed[number]].append(_seconds(runs[timed[number]]))
+        for run, seconds in taken.items():
+            runs[run]()
+            seconds.append(_seconds(runs[run]))
     return {run: failed.get(run) or Timing(tuple(taken[run])) for run in runs}
 
 

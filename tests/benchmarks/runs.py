@@ -22,8 +22,6 @@ VALUES = {"areas": area_values, "points": point_values}
 # Contenders that add up in another order differ by some 1e-13.
 TOLERANCE = 1e-9
 _FEW_ROWS, _MANY_ROWS = 10_000, 10_000_000
-# Polars gives memory back to the system when it has lain idle for half a second.
-_REST = 0.6
 
 
 class Run(NamedTuple):
@@ -42,12 +40,11 @@ def time_all(runs: Iterable[Run], rounds: int, folder: Path) -> dict[Run, Timing
     inputs = _inputs(runs, folder)
     check_agreement(runs, inputs)
     most = max(rows.rows for rows in inputs)
-    rest = _REST
     if most <= _FEW_ROWS:
-        rounds, rest = 20 * rounds, 0.0  # these use little memory
+        rounds *= 20
     elif most > _MANY_ROWS:
         rounds = min(rounds, 3)
-    found = times({run: _call(run, inputs[run.rows]) for run in runs}, rounds, rest)
+    found = times({run: _call(run, inputs[run.rows]) for run in runs}, rounds)
     return {run: _for_all_segments(run, found[run], inputs[run.rows]) for run in runs}
 
 
