@@ -30,23 +30,17 @@ _SHARES, _RETRIEVED = pl.col("tie_shares"), pl.col("retrieved")
 _UNRETRIEVED = pl.col("unretrieved")
 
 
-def with_random(
-    table: pl.LazyFrame,
-    ranking: Ranking,
-    on: Sequence[str],
-    shares: pl.LazyFrame | None = None,
-) -> pl.LazyFrame:
+def with_random(table: pl.LazyFrame, ranking: Ranking, on: Sequence[str]) -> pl.LazyFrame:
     """Add the average precision of a random order of the labels, and 1 minus it.
 
     ``table`` has ``positives`` and ``negatives``, and ``on`` names its column ``segment`` or its
-    keys. ``shares`` are those of `tie_shares`, if they have been computed. We know no such formula
-    for weighted rows: they get the prevalence.
+    keys. We know no such formula for weighted rows: they get the prevalence.
     """
     n = _POSITIVES + _NEGATIVES
     if ranking.rows.columns.weighted:
         return table.with_columns(_defined(_POSITIVES / n, _NEGATIVES / n))
-    found = tie_shares(ranking) if shares is None else shares
-    keyed = found if "segment" in on else ranking.segments.with_keys(found)
+    shares = _shares_of_counts(ranking) if ranking.carried else _shares_of_tied_rows(ranking)
+    keyed = shares if "segment" in on else ranking.segments.with_keys(shares)
     areas = random_areas(_POSITIVES, _NEGATIVES, _SHARES, _RETRIEVED)
     joined = left_join(table, keyed, on)
     if not ranking.carried:
@@ -60,13 +54,6 @@ def with_random(
 def _defined(area: pl.Expr, shortfall: pl.Expr) -> list[pl.Expr]:
     named = {RANDOM: area, RANDOM_SHORTFALL: shortfall}
     return [pl.when(_POSITIVES > 0).then(value).alias(name) for name, value in named.items()]
-
-
-def tie_shares(ranking: Ranking) -> pl.LazyFrame:
-    """Return what the formula needs of the ranking of each segment; of weighted rows nothing."""
-    if ranking.rows.columns.weighted:
-        return pl.LazyFrame()
-    return _shares_of_counts(ranking) if ranking.carried else _shares_of_tied_rows(ranking)
 
 
 def _shares_of_counts(ranking: Ranking) -> pl.LazyFrame:
