@@ -190,7 +190,7 @@ def addable(lengths: pl.Expr) -> pl.Expr:
 
 def minus_log1p(x: ExprT) -> ExprT:
     """Return ``x - log(1 + x)`` to full precision, by its series where the terms nearly cancel."""
-    small = x * x * _minus_log1p_series(x)
+    small = _minus_log1p_series(x)
     found: ExprT = library(x).when(x < _SERIES_BELOW).then(small).otherwise(x - log1p(x))
     return found
 
@@ -199,23 +199,23 @@ def log1p(x: ExprT) -> ExprT:
     """Return ``log(1 + x)`` to full precision; Narwhals has no function for it."""
     if isinstance(x, pl.Expr):
         return x.log1p()
-    small = x - x * x * _minus_log1p_series(x)
+    small = x - _minus_log1p_series(x)
     found: ExprT = library(x).when(x < _SERIES_BELOW).then(small).otherwise((1 + x).log())
     return found
 
 
 def _minus_log1p_series(x: ExprT) -> ExprT:
-    """Return the series of ``(x - log(1 + x)) / x^2``, for small ``x``.
+    """Return ``x - log(1 + x)`` for small ``x``.
 
     With ``s = x / (2 + x)``, ``log(1 + x)`` is ``2 (s + s^3 / 3 + s^5 / 5 + ...)``, which needs
-    half the terms of the series in ``x``.
+    half the terms of the series in ``x``, and ``x - 2 s`` is ``x s``.
     """
-    half = 1 / (2 + x)
-    square = (x * half) * (x * half)
+    s = x / (2 + x)
+    square = s * s
     series: ExprT = library(x).lit(1 / (2 * _SERIES_TERMS + 1))
     for k in range(_SERIES_TERMS - 1, 0, -1):
         series = 1 / (2 * k + 1) + square * series
-    return half - 2 * x * half * half * half * series
+    return s * (x - 2 * square * series)
 
 
 def harmonic(n: pl.Expr) -> pl.Expr:

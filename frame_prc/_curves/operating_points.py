@@ -16,7 +16,7 @@ from frame_prc._curves.given_thresholds import (
 )
 from frame_prc._curves.merits import DIGITS, cost, merit, ranked_precision, rates
 from frame_prc._formulas import rounded_to_digits, rounding, sizes, unsigned_zero
-from frame_prc._lazy import concat, join
+from frame_prc._lazy import concat, join, remembered
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import is_corner
 from frame_prc._ranking.stretches import in_parts
@@ -60,7 +60,7 @@ def operating_points(
         parts.append(join(wanted, best_points, on=on, how="left", maintain_order="left"))
     if given is not None:
         wanted = given.of(ranking, first=len(targets))
-        parts.append(_at_thresholds(with_merits(found, {}, ranking), wanted, ranking))
+        parts.append(_at_thresholds(found.with_columns(_precision(ranking)), wanted, ranking))
     table = concat([part.select(*_WANTED, *_POINT) for part in parts]).sort("segment", "order")
     return table.with_columns(_rates(ranking, targets))
 
@@ -78,11 +78,12 @@ def _best_points(
         everywhere = {i: t for i, t in numbered.items() if t.criterion in _OF_ANY_SCORE}
         others = {i: t for i, t in numbered.items() if i not in everywhere}
         groups = [(parts, everywhere), (corners, others)]
-    plans = [
-        [chosen(with_merits(part, group, ranking), [*group]) for part in some]
-        for some, group in groups
-        if group
-    ]
+    plans = []
+    for some, group in groups:
+        if group:
+            merits = merits_of(group, ranking)
+            rated = [part.with_columns(**merits) for part in some]
+            plans.append([chosen(part, [*group], ranking) for part in rated])
     # Thresholds are only read from the points that are chosen.
     return ranking.with_score(concat(ranking.rows.windowed_in_parts(*plans)))
 
@@ -120,34 +121,28 @@ def check_counts(columns: Columns) -> None:
 # --- choosing ------------------------------------------------------------------------------------
 
 
-def with_merits(
-    points: pl.LazyFrame, targets: Mapping[int, Target], ranking: Ranking
-) -> pl.LazyFrame:
-    """Add to points their precision and merits, by which one is chosen for each target.
+def merits_of(targets: Mapping[int, Target], ranking: Ranking) -> dict[str, pl.Expr]:
+    """Return the merits of points, by which one is chosen for each target.
 
     Given thresholds are compared with a ``score`` and a ``place``.
     """
-    # Merits are columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
+    # Merits become columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 would be below 1.
     merits = {f"merit_{i}": _merit(target, ranking) for i, target in targets.items()}
-    compared = {"precision": ranked_precision(pl.col), **merits}
-    if ranking.rows.columns.weighted:
-        # Merits that only rounding tells apart are equal.
-        compared = {name: rounded_to_digits(value, DIGITS) for name, value in compared.items()}
-    return points.with_columns(**compared)
+    return {name: _compared(value, ranking) for name, value in merits.items()}
 
 
-def chosen(rated: pl.LazyFrame, orders: Sequence[int]) -> pl.LazyFrame:
+def chosen(rated: pl.LazyFrame, orders: Sequence[int], ranking: Ranking) -> pl.LazyFrame:
     """Return ``segment, order`` and the point of each target; null where none meets it.
 
     Targets go by their ``order``, as do their merits.
     """
     columns = ["slot", *(name for name in _COUNTS if name not in ("precision", "tp"))]
     merits = [f"merit_{i}" for i in orders]
-    best_of = {str(i): best(pl.col(merit), *columns) for i, merit in enumerate(merits)}
+    best_of = {str(i): best(merit, *columns) for i, merit in enumerate(merits)}
     # Structs are slow, and few points have the most merit.
     top = with_order(with_most_merit(rated, merits).drop("place", strict=False))
-    found = top.group_by("segment").agg(**best_of)
+    found = top.with_columns(_precision(ranking)).group_by("segment").agg(**best_of)
     long = found.select(
         "segment",
         order=pl.lit([*orders], dtype=pl.List(pl.Int64)),
@@ -155,6 +150,16 @@ def chosen(rated: pl.LazyFrame, orders: Sequence[int]) -> pl.LazyFrame:
     )
     points = long.explode("order", "point", empty_as_null=False).unnest("point")
     return points.select("segment", "order", "slot", *_COUNTS)
+
+
+def _precision(ranking: Ranking) -> pl.Expr:
+    """Return the precision by which equally good points are compared."""
+    return _compared(ranked_precision(pl.col), ranking).alias("precision")
+
+
+def _compared(value: pl.Expr, ranking: Ranking) -> pl.Expr:
+    # Values that only the rounding of weights tells apart are equal.
+    return rounded_to_digits(value, DIGITS) if ranking.rows.columns.weighted else value
 
 
 def with_order(points: pl.LazyFrame) -> pl.LazyFrame:
@@ -168,14 +173,15 @@ def with_most_merit(points: pl.LazyFrame, merits: Sequence[str]) -> pl.LazyFrame
     return points.filter(pl.any_horizontal(most))
 
 
-def best(merit: pl.Expr, *columns: str) -> pl.Expr:
-    """Return columns of the point with the most merit.
+@remembered
+def best(merit: str, *columns: str) -> pl.Expr:
+    """Return columns of the point with the most of a merit.
 
     Among equally good points it is the one with the highest precision, then recall, then the first
     in the ranking: no other point of the same merit dominates it.
     """
-    point = pl.struct("precision", "tp", "place", *columns)
-    return point.filter(merit == merit.max()).sort(descending=True).first()
+    point, value = pl.struct("precision", "tp", "place", *columns), pl.col(merit)
+    return point.filter(value == value.max()).sort(descending=True).first()
 
 
 def _merit(target: Target, ranking: Ranking) -> pl.Expr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import starmap
 
 import polars as pl
 
@@ -217,28 +218,36 @@ def _within_segments(
     Both are named with the running sum that they are counted by. ``at_once`` says that rows are in
     memory.
     """
-    # Polars would fill rows again for every expression that uses them, so they are columns.
     before = set(sums.values())
     if at_once:
         rows = counts.collect()
-        opens = rows["opens"].arg_true()
-        at_opening = rows.select({*before, *totals.values()})[opens].select(
-            *(pl.col(of).alias(f"{of}_before") for of in before),
-            # Nothing follows the row after all segments.
-            *(
-                pl.col(of).shift(-1).fill_null(pl.col(of)).alias(name)
-                for name, of in totals.items()
-            ),
+        at_opening = (
+            rows.lazy()
+            .filter("opens")
+            .select(
+                *(pl.col(of).alias(f"{of}_before") for of in before),
+                *(_until_next(of, opening.get(name, 0)).alias(name) for name, of in totals.items()),
+            )
         )
-        filled = rows.hstack(repeated(at_opening, opens, rows.height)).lazy()
+        of_rows = repeated(at_opening.collect(), rows["opens"].arg_true(), rows.height)
+        filled = rows.hstack(of_rows).lazy()
+        of_segment = [pl.col(name).cast(pl.Int64) for name in totals]
     else:
+        # Polars would fill rows again for every expression that uses them, so they are columns.
         filled = counts.with_columns(
             *map(_before, before), *(_after(name, of) for name, of in totals.items())
         )
-    return filled.with_columns(
-        *(_without_before(name, of) for name, of in sums.items()),
-        *(_without_before(name, of) - opening.get(name, 0) for name, of in totals.items()),
-    )
+        of_segment = [_without_before(n, of) - opening.get(n, 0) for n, of in totals.items()]
+    return filled.with_columns(*starmap(_without_before, sums.items()), *of_segment)
+
+
+def _until_next(running_sum: str, opening: int) -> pl.Expr:
+    """Return by how much a running sum grows until the next row, without what an opening row adds.
+
+    After the last row it does not grow.
+    """
+    amount = pl.col(running_sum)
+    return (amount.shift(-1) - amount - opening).fill_null(0)
 
 
 @remembered

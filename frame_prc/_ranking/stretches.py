@@ -23,6 +23,7 @@ _LONG = 1_000
 _PART = 2**18
 # With fewer rows per stretch, or with more groups in all stretches per row, Polars groups as fast.
 _FEWEST_ROWS, _MOST_GROUPS = 10_000, 8
+_BEYOND_INT32 = 2**31
 
 
 def in_parts(points: pl.LazyFrame, *, at_once: bool) -> list[pl.LazyFrame]:
@@ -95,13 +96,18 @@ def _parts(begins: pl.Series, end: int) -> list[pl.Series]:
 def repeated(values: pl.DataFrame, begins: pl.Series, length: int) -> list[pl.Series]:
     """Return columns of so many rows with the values of the stretch of each row.
 
-    ``values`` has a row for each stretch, and ``begins`` the number of its first row; that of the
-    first stretch is 0.
+    ``values`` are counts, with a row for each stretch, and ``begins`` the number of its first row;
+    that of the first stretch is 0. Small counts are returned as Int32.
     """
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
     lengths = np.diff(begins.to_numpy(), append=length)
-    return [pl.Series(column.name, np.repeat(column.to_numpy(), lengths)) for column in values]
+    block = values.to_numpy().T
+    if np.abs(block).max(initial=0) < _BEYOND_INT32:
+        block = block.astype(np.int32)
+    # As one block, since memory for columns one by one goes back to the system after each call.
+    rows = np.repeat(block, lengths, axis=1)
+    return [pl.Series(*named) for named in zip(values.columns, rows, strict=True)]
 
 
 def valued_stretches(

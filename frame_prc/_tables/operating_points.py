@@ -15,7 +15,7 @@ import polars as pl
 from frame_prc._curves.curve import CURVE, wilson
 from frame_prc._curves.effective_rows import effective_share
 from frame_prc._curves.given_thresholds import LIMITS, RATES, GivenThresholds, is_retrieved
-from frame_prc._curves.operating_points import check_counts, chosen, operating_points, with_merits
+from frame_prc._curves.operating_points import check_counts, chosen, merits_of, operating_points
 from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.bootstrap import check_drawable, drawn_quantiles
 from frame_prc._lazy import cached, concat, join
@@ -150,12 +150,13 @@ def _at_chosen(
 ) -> pl.LazyFrame:
     """Return quantiles over replicates, in each of which the thresholds are chosen anew."""
     wanted = dict(enumerate(targets.values()))
+    merits = merits_of(wanted, ranking)
     every_score = any(target.criterion in _EVERY_SCORE for target in targets.values())
 
     def rates(points: pl.LazyFrame) -> pl.LazyFrame:
-        rated = with_merits(points.with_columns(slot=pl.lit(0)), wanted, ranking)
+        rated = points.with_columns(slot=pl.lit(0), **merits)
         reached = pl.when(_TP + _FP > 0).then(precision(_TP, _FP))
-        found = chosen(rated, [*wanted])
+        found = chosen(rated, [*wanted], ranking)
         return found.select("order", precision=reached, recall=recall(_TP, _POSITIVES))
 
     drawn = drawn_quantiles(

@@ -186,7 +186,7 @@ def _best_step(steps: pl.LazyFrame) -> pl.LazyFrame:
         pl.when(~pl.col("opens")).then(value).alias(name) for name, value in values.items()
     )
     top = with_most_merit(with_order(rated), ["f1"])
-    return top.group_by("segment").agg(best=best(pl.col("f1"), "slot", "f1"))
+    return top.group_by("segment").agg(best=best("f1", "slot", "f1"))
 
 
 def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:

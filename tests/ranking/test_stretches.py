@@ -61,6 +61,20 @@ def test_sums_of_many_stretches_are_left_to_polars():
         assert stretches.sums_within(rows, pl.Series([0, 999, 1500]), amounts) is None
 
 
+COUNTS = st.integers(-(2**40), 2**40) | st.integers(-9, 9)
+
+
+@given(st.lists(st.tuples(COUNTS, COUNTS, st.integers(1, 4)), min_size=1))
+def test_counts_of_stretches_are_repeated_for_each_row(rows):
+    values = pl.DataFrame([row[:2] for row in rows], schema=["tp", "fp"], orient="row")
+    lengths = [length for *_, length in rows]
+    begins = pl.Series([sum(lengths[:place]) for place in range(len(lengths))])
+    found = stretches.repeated(values, begins, sum(lengths))
+    assert [column.name for column in found] == ["tp", "fp"]
+    for place, column in enumerate(found):
+        assert column.to_list() == [row[place] for row in rows for _ in range(row[2])]
+
+
 TOTALS = {"total": pl.col("amount").sum(), "squares": (pl.col("amount") ** 2).sum()}
 GROUPED = st.lists(
     st.tuples(st.sampled_from([0, 1, 2**40]), st.integers(0, 2), st.integers(-9, 9)), min_size=1
