@@ -269,7 +269,9 @@ CONTENDERS: dict[str, Contender] = {
     "sort": Contender(sort_polars, gives="else"),
     "NumPy sort": Contender(sort_numpy, gives="else"),
     "bare ap": Contender(floors.areas, gives="else"),
+    "bare ap, told apart": Contender(floors.areas_told_apart, gives="else"),
     "bare curve": Contender(floors.curve, gives="else"),
+    "bare operating points": Contender(floors.operating_points, gives="else"),
     "bare curve from Parquet": Contender(floors.curve, "Parquet", gives="else"),
     "bare ap from pandas": Contender(
         partial(floors.of_pandas, floors.areas), "pandas", gives="else"

@@ -30,7 +30,18 @@ def of_pandas(
 def areas(frame: pl.DataFrame | pl.LazyFrame, by: list[str]) -> pl.DataFrame:
     """Average precision: keys, a sort of them, and the places of the positives."""
     rows = _numbered(frame, by)
-    hits = _sorted_keys(rows).filter("positive").with_row_index("found")
+    return _areas(rows, _sorted_keys(rows))
+
+
+def areas_told_apart(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Average precision, with a look at whether scores, of which keys lack bits, came together."""
+    rows = _numbered(frame, by)
+    ordered = _sorted_keys(rows, told_apart=True)
+    return _areas(rows, ordered)
+
+
+def _areas(rows: pl.LazyFrame, ordered: pl.LazyFrame) -> pl.DataFrame:
+    hits = ordered.filter("positive").with_row_index("found")
     counted = _with_sizes(hits, rows)
     seen = pl.col("place").cast(pl.Int64) - pl.col("first") + 1
     tp = pl.col("found").cast(pl.Int64) - pl.col("first_hit") + 1
@@ -39,22 +50,36 @@ def areas(frame: pl.DataFrame | pl.LazyFrame, by: list[str]) -> pl.DataFrame:
 
 def curve(frame: pl.DataFrame | pl.LazyFrame, by: list[str]) -> pl.DataFrame:
     """All points: keys, a sort of them, and eight columns."""
-    rows = _numbered(frame, by)
-    found = pl.col("positive").cast(pl.Int64).cum_sum()
-    counted = _with_sizes(_sorted_keys(rows).with_columns(found=found), rows)
-    seen = pl.col("place").cast(pl.Int64) - pl.col("first") + 1
-    points = counted.with_columns(seen=seen, tp=pl.col("found") - pl.col("first_hit"))
     bits = 2**_SCORE_BITS - pl.col("slot").cast(pl.Int64)
-    return points.select(
-        "segment",
-        "tp",
-        threshold=bits.reinterpret(dtype=pl.Float64),
-        fp=_SEEN - _TP,
-        fn=pl.col("pos") - _TP,
-        tn=pl.col("n") - pl.col("pos") - _SEEN + _TP,
-        precision=_PRECISION,
-        recall=_TP / pl.col("pos"),
-    ).collect()
+    return (
+        _points(frame, by)
+        .select(
+            "segment",
+            "tp",
+            threshold=bits.reinterpret(dtype=pl.Float64),
+            fp=_SEEN - _TP,
+            fn=pl.col("pos") - _TP,
+            tn=pl.col("n") - pl.col("pos") - _SEEN + _TP,
+            precision=_PRECISION,
+            recall=_TP / pl.col("pos"),
+        )
+        .collect()
+    )
+
+
+def operating_points(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Points of four targets: all points, and for each target that with the highest value."""
+    pos, n = pl.col("pos"), pl.col("n")
+    values = {
+        "recall": pl.when(_TP / pos >= 0.8).then(_PRECISION),
+        "precision": pl.when(_PRECISION >= 0.5).then(_TP),
+        "f1": 2 * _TP / (_SEEN + pos),
+        "predicted_rate": pl.when(0.1 * n >= _SEEN).then(_SEEN),
+    }
+    rated = _points(frame, by).with_columns(**values)
+    point = pl.struct("slot", "tp", "seen", "pos", "n")
+    best = {name: point.get(pl.col(name).arg_max()) for name in values}
+    return rated.group_by("segment").agg(**best).sort("segment").collect()
 
 
 def weighted(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
@@ -163,6 +188,15 @@ def _slot(score: str) -> pl.Expr:
     return 2**_SCORE_BITS - pl.col(score).reinterpret(dtype=pl.Int64)
 
 
+def _points(frame: pl.DataFrame | pl.LazyFrame, by: list[str]) -> pl.LazyFrame:
+    """Return all points with ``segment, slot, tp, seen, pos, n``: the running counts and sizes."""
+    rows = _numbered(frame, by)
+    found = pl.col("positive").cast(pl.Int64).cum_sum()
+    counted = _with_sizes(_sorted_keys(rows).with_columns(found=found), rows)
+    seen = pl.col("place").cast(pl.Int64) - pl.col("first") + 1
+    return counted.with_columns(seen=seen, tp=pl.col("found") - pl.col("first_hit"))
+
+
 def _numbered(frame: pl.DataFrame | pl.LazyFrame, by: list[str]) -> pl.LazyFrame:
     """Return ``segment, score, truth``; the segment is the key, or the number of a string."""
     rows, key = frame.lazy(), pl.col(by[0])
@@ -174,15 +208,22 @@ def _numbered(frame: pl.DataFrame | pl.LazyFrame, by: list[str]) -> pl.LazyFrame
     return joined.select("score", "truth", segment=segment).collect().lazy()
 
 
-def _sorted_keys(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return ``place, segment, slot, positive`` from a sort of keys with first bits of scores."""
+def _sorted_keys(rows: pl.LazyFrame, *, told_apart: bool = False) -> pl.LazyFrame:
+    """Return ``place, segment, slot, positive`` from a sort of keys with first bits of scores.
+
+    With ``told_apart``, there must be no two keys with the same bits of a score.
+    """
     segments = int(rows.select(pl.col("segment").max()).collect().item()).bit_length()
     dropped = 2 ** max(segments + _SCORE_BITS + 1 - 64, 0)
     size = 2 ** (64 - segments)
     slot, packed = (_slot("score") // dropped).cast(pl.UInt64), pl.col("packed")
     key = pl.col("segment").cast(pl.UInt64) * (size // 2) + slot
-    ordered = rows.select(packed=(key * 2 + pl.col("truth")).sort()).with_row_index("place")
-    return ordered.select(
+    ordered = rows.select(packed=(key * 2 + pl.col("truth")).sort())
+    if told_apart:
+        ordered = ordered.collect().lazy()
+        came_together = (packed ^ packed.shift(-1)) < 2
+        assert not ordered.select(came_together.any()).collect().item()
+    return ordered.with_row_index("place").select(
         "place",
         segment=(packed // size).cast(pl.Int64).set_sorted(),
         slot=packed % size // 2 * dropped,
