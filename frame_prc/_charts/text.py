@@ -188,7 +188,8 @@ def threshold_text(value: float) -> str:
 
 def status_text(status: str) -> str:
     """Return a status in words."""
-    return "no rows" if status == "empty" else status.replace("_", " ")
+    words = {"empty": "no rows", "no_other": "nothing to compare with"}
+    return words.get(status, status.replace("_", " "))
 
 
 def criterion_text(target: Target) -> str:

@@ -36,6 +36,7 @@ _ALSO_CALLED = {
     "adjust": "p_adjust correction",
 }
 _MEANT = {other: ours for ours, others in _ALSO_CALLED.items() for other in others.split()}
+_COUNTS = ("pos", "neg")  # the parameters that name the columns of counts
 _MOST_VERBS = 3  # in a hint
 # The verbs that have a parameter, by its name.
 _verbs: defaultdict[str, list[str]] = defaultdict(list)
@@ -81,6 +82,8 @@ def _hint(name: str, own: Sequence[str]) -> str | None:
     meant = parameter_name(name, own)
     if meant in own:
         return f"did you mean {meant}=?"
+    if meant in _COUNTS:
+        return "this verb takes rows with a truth, not counts"
     verbs = _verbs.get(meant, [])
     if verbs:
         some = ", ".join(sorted(verbs)) if len(verbs) <= _MOST_VERBS else "other verbs"

@@ -82,7 +82,8 @@ def _target(criterion: Criterion, value: Any) -> float:
         "fpr": (lambda share: 0 <= share <= 1, "numbers from 0 to 1"),
     }.get(criterion, (lambda share: 0 < share <= 1, "numbers above 0 and up to 1"))
     is_allowed, numbers = allowed
-    if not has_number_type(value):
+    is_nan = isinstance(value, float) and math.isnan(value)
+    if is_nan or not has_number_type(value):
         raise OptionError(f"{criterion}={shown(value)} is not a number", numbers)
     if not is_number(value) or not is_allowed(float(value)):
         hint = percent_hint(criterion, value) if criterion in _SHARES else None

@@ -17,7 +17,7 @@ from frame_prc._request.specs import GROUPING, MODEL
 from frame_prc._request.thresholds import ABOVE, BELOW
 from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
 
-WORKING_EXPRESSION = "expressions that select() of this frame takes"
+_WORKING_EXPRESSION = "expressions that select() of this frame takes"
 
 _CLASSES = ("pos", "neg")  # as counts have them
 # Float64 holds every other integer exactly.
@@ -363,12 +363,17 @@ def _outputs(
         outputs = dict(lf.select(column).collect_schema())
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
-        raise ColumnError(
-            f"{role}= is an expression that fails on this frame: {reason}", WORKING_EXPRESSION
-        ) from error
+        raise failing(f"{role}= is an expression that fails", reason) from error
     if not outputs:
         raise ColumnError(f"{role}= selects no column", hint=nearest("", schema))
     return outputs
+
+
+def failing(what: str, reason: str) -> ColumnError:
+    """Return the error for an expression that fails on the frame."""
+    is_text = "not supported for dtype `str`" in reason
+    hint = "text of dates becomes dates by .str.to_date()" if is_text else None
+    return ColumnError(f"{what} on this frame: {reason}", _WORKING_EXPRESSION, hint)
 
 
 # --- checking --------------------------------------------------------------------------

@@ -31,10 +31,9 @@ from frame_prc._rows.checks import (
     with_checks,
     with_checks_if,
 )
-from frame_prc._rows.columns import WORKING_EXPRESSION, Columns, common_score_dtype, project
+from frame_prc._rows.columns import Columns, common_score_dtype, failing, project
 from frame_prc._rows.rules import SUMS
 from frame_prc._rows.rules import is_positive as is_positive_truth
-from frame_prc.exceptions import ColumnError
 
 _UNSUSPECTED = pl.lit(value=False).alias("suspect")
 SQUARES = ("pos_squares", "neg_squares")
@@ -298,9 +297,7 @@ def computed(projected: pl.LazyFrame) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         # A column goes by the name of its role, such as "\0score_0".
         reason = re.sub(r"\0+([a-z_]+?)(_\d+)?\b", r"\1=", str(error).splitlines()[0])
-        raise ColumnError(
-            f"an expression fails on this frame: {reason}", WORKING_EXPRESSION
-        ) from error
+        raise failing("an expression fails", reason) from error
 
 
 def _project(lf: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:

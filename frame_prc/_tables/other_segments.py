@@ -84,7 +84,7 @@ def _means(*, calibrated: bool) -> list[pl.Expr]:
         has_any.then(_VARIANCE_B / _OTHERS**2),
         effective_number(_OTHERS, pl.col("squares_b")).alias("n_effective_b"),
         prevalence.alias("prevalence_b"),
-        status.alias("status_b"),
+        status.replace("empty", "no_other").alias("status_b"),
         *(flagged if calibrated else []),
     ]
 

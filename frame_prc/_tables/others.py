@@ -69,7 +69,7 @@ def _side_b(table: pl.LazyFrame) -> pl.LazyFrame:
 
 def _of_both_sides(table: pl.LazyFrame) -> list[pl.Expr]:
     """Return the worse status and the smaller effective number."""
-    other = pl.col("status_b").fill_null("empty")
+    other = pl.col("status_b").fill_null("no_other")
     worse = pl.when(pl.col("status") == "ok").then(other).otherwise("status").alias("status")
     fewer = pl.min_horizontal("n_effective", "n_effective_b").alias("n_effective")
     if "few_negatives" not in table.collect_schema():

@@ -182,8 +182,8 @@ def compare(
         With ``against``, also ``measure``, before ``n``, and after ``n_pos`` ``prevalence_a,
         prevalence_b`` of both sides. For ``measure="calibrated"``, ``reference_prevalence`` is the
         prevalence that ``ap_a`` and ``ap_b`` are calibrated to. A segment that has nothing to be
-        compared with, such as the first week, has nulls and the status ``"empty"``. A named segment
-        is in the result too, with a difference of 0 and no test.
+        compared with, such as the first week, has nulls and the status ``"no_other"``. A named
+        segment is in the result too, with a difference of 0 and no test.
 
         With ``against="random"`` there is no measure, prevalence, ``std_error`` or interval, and
         the p-value is null if there are no positives or no negatives.

@@ -108,7 +108,8 @@ def operating_points(
         constant within a segment. So does a frame with a column ``threshold``, such as what this
         verb returned for other rows: its other columns must be keys, some or all of those in
         ``by`` (and ``model``), or columns of operating points; ``criterion`` and ``target`` are
-        kept. A segment that it gives no threshold has a row of nulls. Scores and thresholds are
+        kept. A segment that it gives no threshold has a row of nulls, and segments that only it
+        has are not in the result. Scores and thresholds are
         compared as floats, after rounding to the dtype of the scores: 0.7 as a Float32 is slightly
         below 0.7. A column must be constant over dropped rows too.
     f_beta
@@ -126,7 +127,8 @@ def operating_points(
         positive, from 0 to 1; nulls without negatives.
     cost
         The point of least cost, for ``(cost of a false positive, cost of a false negative)``, or a
-        list of such pairs. If predicting no row positive costs the least, the threshold is ``inf``.
+        list of such pairs. If predicting no row positive costs the least, the threshold is ``inf``,
+        which only scores of ``inf`` reach.
         ``target`` is the first cost as a share of both: the best threshold if scores are calibrated
         probabilities.
     ci

@@ -280,6 +280,7 @@ def test_a_parameter_of_another_library_is_told_by_our_name(kind, verb, foreign,
         ),
         ("average_precision_expr", {"sample_weight": "w"}, r"did you mean weight=\?$"),
         ("one_vs_rest", {"labels": ["a"]}, "pos_label= is a parameter of other verbs"),
+        ("compare", {"pos": "late"}, "this verb takes rows with a truth, not counts"),
     ],
 )
 def test_a_parameter_of_other_verbs_is_told_with_them(name, asked, says):

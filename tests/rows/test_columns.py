@@ -32,6 +32,13 @@ def test_an_expression_that_fails_on_the_values_is_named(kind, ask, tmp_path):
 
 
 @every_eager_kind
+def test_text_of_dates_is_told_how_to_become_dates(kind):
+    week = pl.col("answer").dt.truncate("1w")
+    with pytest.raises(ColumnError, match=r"for dtype `str`.* Hint: text of dates .*to_date\(\)"):
+        frame_prc.average_precision(kind.make(ROWS), "late", "score", by=week)
+
+
+@every_eager_kind
 @pytest.mark.parametrize(
     "ask", [ask for verb, ask in FAILING.items() if verb != "quantile_thresholds"]
 )

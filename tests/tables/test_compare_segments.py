@@ -67,7 +67,7 @@ def test_segment_against_others_equals_exact_arithmetic(kind, weight, cluster, c
             continue
         if rows_b.is_empty():
             assert [found[name] for name in TEST[1:]] == [None] * 6
-            assert found["status"] == "empty"
+            assert found["status"] == "no_other"
             continue
         areas, moved, effectives = [], [], []
         for side, shown in ((rows_a, "a"), (rows_b, "b")):

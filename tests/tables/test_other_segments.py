@@ -114,7 +114,7 @@ def test_two_segments_are_each_the_others_of_the_other(kind, cluster):
 def test_one_segment_has_no_others(kind):
     found = compared(kind, ROWS.filter(region="n"), "old", **OTHERS).row(0, named=True)
     assert [found[name] for name in TEST[1:]] == [None] * 6
-    assert (found["status"], found["prevalence_b"]) == ("empty", None)
+    assert (found["status"], found["prevalence_b"]) == ("no_other", None)
 
 
 @every_kind

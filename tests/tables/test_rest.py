@@ -28,7 +28,9 @@ def test_each_model_has_its_own_others(kind, against):
 
 
 @every_kind
-@pytest.mark.parametrize(("against", "status"), [("rest", "empty"), ("overall", "few_positives")])
+@pytest.mark.parametrize(
+    ("against", "status"), [("rest", "no_other"), ("overall", "few_positives")]
+)
 def test_a_single_segment_has_no_others(kind, against, status):
     result = compared(kind, ROWS.filter(region="n"), "old", by="region", against=against)
     assert result.select("std_error", "p_value", "status").rows() == [(None, None, status)]
