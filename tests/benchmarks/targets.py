@@ -121,19 +121,21 @@ def timed_together(kinds: Kinds) -> list[list[Run]]:
         "bare curve",
         "bare weighted",
         "bare curve weighted",
+        "bare operating points",
         "bare summary",
         "bare compare",
         "bare cluster",
     )
     from_pandas = ("bare ap from pandas", "bare curve from pandas")
     areas = ("ap", "bare ap", "sort")
+    told_apart = ("ap", "bare ap, told apart", "sort")
     return [
         [
             *runs(kinds.hundred, "ap", "curve", "corners", *weighted, *inputs, *peers),
             *runs(kinds.hundred, *verbs, *bare, *from_pandas, "sort", "NumPy sort"),
-            *runs(kinds.uniform, *areas),
+            *runs(kinds.uniform, *told_apart),
             *runs(kinds.ten_thousand, *areas),
-            *runs(kinds.uniform_ten_thousand, *areas),
+            *runs(kinds.uniform_ten_thousand, *told_apart),
             *runs(kinds.decimals, "ap", "bare counts first"),
             *runs(kinds.float32, "ap", "sort"),
             *runs(kinds.string, "ap", "bare ap"),
@@ -180,8 +182,8 @@ def targets(kinds: Kinds) -> list[Target]:
     def both_bare(over: Run, under: Run) -> Target:
         return Target("... both as bare plans", None, _ratio(over, under))
 
-    def bare_over_sort(rows: Rows) -> Target:
-        return Target("... a bare plan over the sort", None, _pair(rows, "bare ap", "sort"))
+    def bare_over_sort(rows: Rows, plan: str = "bare ap") -> Target:
+        return Target("... a bare plan over the sort", None, _pair(rows, plan, "sort"))
 
     return [
         # Where NumPy sorts fast, with AVX-512, the loop is faster itself.
@@ -190,11 +192,11 @@ def targets(kinds: Kinds) -> list[Target]:
         most("AP over a bare sort of the scores", 1.5, _ratio(ap, million("sort"))),
         bare_over_sort(kinds.hundred),
         most("the same, uniform scores", 1.5, _pair(kinds.uniform, "ap", "sort")),
-        bare_over_sort(kinds.uniform),
+        bare_over_sort(kinds.uniform, "bare ap, told apart"),
         most("the same, 10,000 segments", 1.5, _pair(kinds.ten_thousand, "ap", "sort")),
         bare_over_sort(kinds.ten_thousand),
         most("the same, both", 1.5, _pair(kinds.uniform_ten_thousand, "ap", "sort")),
-        bare_over_sort(kinds.uniform_ten_thousand),
+        bare_over_sort(kinds.uniform_ten_thousand, "bare ap, told apart"),
         most("the same, Float32 scores", 2.2, _pair(kinds.float32, "ap", "sort")),
         least("groupby.apply over AP, 1,000 segments", 40, _apply_over_ap(kinds.thousand)),
         Target(
@@ -219,6 +221,7 @@ def targets(kinds: Kinds) -> list[Target]:
         least("weighted scikit-learn loop over weighted AP", 4, _ratio(weighted_loop, weighted)),
         most("counts over AP", 1.8, _ratio(million("counts"), ap)),
         most("operating points over curve", 1.3, _ratio(million("operating points"), curve)),
+        both_bare(million("bare operating points"), bare_curve),
         most("summary over AP", 2.5, _ratio(million("summary"), ap)),
         bare("summary", million("bare summary")),
         most("seven areas over AP", 2.5, _ratio(million("seven areas"), ap)),
