@@ -5,9 +5,9 @@ NumPy finds either in one pass. It is optional: without it, plans of Polars give
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -116,17 +116,48 @@ def valued_stretches(
     """Return the value of each row, from those of the positives and negatives of its stretch.
 
     A stretch is the rows after one marked row and up to the next. The first and the last row must
-    be marked; the first is in no stretch, and gets null. All marked rows must be positive, and no
+    be marked; the first is in no stretch, and gets NaN. All marked rows must be positive, and no
     value may be null.
     """
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    positives = np.flatnonzero(positive.to_numpy())
-    is_marked = marked.gather(positives).to_numpy()
-    values = np.repeat(on_negative.to_numpy(), np.diff(positives[is_marked]))
-    stretch = np.cumsum(is_marked)[:-1] - 1
-    values[positives[1:] - 1] = on_positive.to_numpy()[stretch]
-    return pl.Series([None], dtype=pl.Float64).append(pl.Series(values))
+    of_positives, of_negatives = on_positive.to_numpy(), on_negative.to_numpy()
+    values = np.empty(len(positive))
+    values[0] = np.nan
+
+    def fill(parts: Sequence[tuple[int, int, int]]) -> None:
+        """Write the values of parts: of the stretches from a number on, between two marked rows."""
+        every_number = np.empty(max(stop - start for _, start, stop in parts), np.int64)
+        for first, start, stop in parts:
+            rows = slice(start + 1, stop + 1)
+            is_last, found = marked[rows].to_numpy(), values[rows]
+            number = every_number[: len(found)]
+            np.cumsum(is_last, out=number)
+            np.subtract(number, is_last, out=number)
+            number += first
+            # With "raise", NumPy would fill a copy first. No number is beyond the values.
+            np.take(of_negatives, number, out=found, mode="clip")
+            positives = np.flatnonzero(positive[rows].to_numpy())
+            found[positives] = of_positives[number[positives]]
+
+    places = [*_marked_places(marked)]
+    counts = (int(marked[start:stop].sum()) for start, stop in pairwise(places))
+    parts = [*zip(accumulate(counts, initial=0), places, places[1:], strict=False)]
+    share = max(-(-len(parts) // pl.thread_pool_size()), 1)
+    together([partial(fill, parts[i : i + share]) for i in range(0, len(parts), share)])
+    return pl.Series(values)
+
+
+def _marked_places(marked: pl.Series) -> Iterator[int]:
+    """Yield the first and the last row, which are marked, and a marked row of each part between."""
+    last = len(marked) - 1
+    yield 0
+    for place in range(_PART, last, _PART):
+        nearest = marked[place : min(place + _PART, last)].arg_max()
+        if nearest is not None and marked[place + nearest]:
+            yield place + nearest
+    if last:
+        yield last
 
 
 def group_totals(

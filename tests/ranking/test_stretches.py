@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from fractions import Fraction
 
@@ -20,22 +21,25 @@ from frame_prc._ranking import places, stretches
 ROLES = st.lists(st.sampled_from(["negative", "positive", "marked"]))
 
 
-@given(ROLES)
-def test_each_row_gets_the_value_of_its_class_in_its_stretch(between):
+@given(ROLES, st.integers(1, 5))
+def test_each_row_gets_the_value_of_its_class_in_its_stretch(between, part):
     roles = ["marked", *between, "marked"]
     n_stretches = roles.count("marked") - 1
-    expected, stretch = [None], 0
+    expected, stretch = [], 0
     for role in roles[1:]:
         expected.append(stretch + (100.0 if role == "negative" else 0.0))
         stretch += role == "marked"
     on_positive = pl.Series([*range(n_stretches)], dtype=pl.Float64)
-    found = stretches.valued_stretches(
-        pl.Series([role != "negative" for role in roles]),
-        pl.Series([role == "marked" for role in roles]),
-        on_positive,
-        on_positive + 100,
-    )
-    assert found.to_list() == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stretches, "_PART", part)
+        first, *others = stretches.valued_stretches(
+            pl.Series([role != "negative" for role in roles]),
+            pl.Series([role == "marked" for role in roles]),
+            on_positive,
+            on_positive + 100,
+        )
+    assert math.isnan(first)
+    assert others == expected
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 1e9))), st.integers(1, 5))
