@@ -22,7 +22,7 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, calibrated, with_reference
-from frame_prc._formulas import above_average, exact_parts, step_area
+from frame_prc._formulas import above_average, exact_parts
 from frame_prc._lazy import cached
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import HITS, running
@@ -160,7 +160,7 @@ def _with_influence(steps: pl.LazyFrame) -> pl.LazyFrame:
         .with_columns(
             raised=rate * _ERROR,
             lowered=rate * precision,
-            area=pl.when(~_OPENS).then(step_area(_GAIN, _TP, _FP, _POSITIVES)),
+            area=share * precision,
             lost=share * _ERROR,
         )
         .with_columns(*_parts("area"), *_parts("lost"))
