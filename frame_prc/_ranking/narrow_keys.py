@@ -117,7 +117,7 @@ def sorted_alone(
     keys = frame.select(rank_key(narrow, rows))
     ordered = sorted_keys(pl.concat([keys, *extra_rows(segments, narrow)]))["rank_key"]
     found = OrderedRows(narrow, ordered, pl.DataFrame(), segments)
-    shared = _shared_with_next(ordered, narrow)
+    shared = shared_with_next(ordered, narrow)
     if shared.is_empty():
         return found
     if len(shared) > _FEW_TIES:
@@ -219,7 +219,7 @@ def _told_apart(
     return found if is_free else None
 
 
-def _shared_with_next(ordered: pl.Series, key: RankKey) -> pl.Series:
+def shared_with_next(ordered: pl.Series, key: RankKey) -> pl.Series:
     """Return the places of sorted keys that share their slot with the next key."""
     # No frame that holds the keys outlives this: they could not be changed without a copy.
     return ordered.to_frame().lazy().select((~key.ends_tie()).arg_true()).collect().to_series()
@@ -227,7 +227,7 @@ def _shared_with_next(ordered: pl.Series, key: RankKey) -> pl.Series:
 
 def _shared_by_different(ordered: pl.Series, scores: pl.Series, key: RankKey) -> pl.Series:
     """Return the places that share their slot with the next, where it has different scores."""
-    shared = _shared_with_next(ordered, key)
+    shared = shared_with_next(ordered, key)
     keys = ordered.gather(shared)
     if 2 * len(shared) > len(ordered):  # looking each score up once takes less
         every = looked_up(scores, numbers_in(ordered, key))

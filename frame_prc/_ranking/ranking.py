@@ -15,7 +15,9 @@ from frame_prc._ranking.narrow_keys import (
     OrderedRows,
     extra_rows,
     rank_key,
+    repeats_scores,
     sampled_scores,
+    shared_with_next,
     sorted_alone,
     sorted_with_rows,
 )
@@ -35,6 +37,9 @@ _WORTH_A_LOOK = 20_000
 
 # Rows are counted before they are sorted if, by a sample of so many, each score has so many rows.
 _LARGER_SAMPLE, _ROWS_PER_SCORE = 10_000, 20
+
+# If more rows are tied with the next one, all rows are looked at again.
+_FEW_TIED = 1 / 20
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,31 @@ class Ranking:
         if self.rows.many_in_memory:
             return sorted_keys(unsorted).lazy()
         return cached(unsorted.sort("rank_key"))
+
+    @cached_property
+    def tied(self) -> pl.Series | None:
+        """The places of the sorted rows that share their score with the next one, if few do.
+
+        They are only looked for among rows in memory that count as one and have scores.
+        """
+        key, rows = self.sorted_key, self.rows
+        has_rows = rows.many_in_memory and not self.carried and not self.clusters
+        lacks_scores = rows.columns.request.missing == "unretrieved"
+        if not has_rows or lacks_scores or key.dtype != pl.UInt64 or repeats_scores(rows):
+            return None
+        keys = self.in_order.collect()["rank_key"]
+        tied = shared_with_next(keys, key)
+        return tied if len(tied) <= len(keys) * _FEW_TIED else None
+
+    def at(self, places: pl.Series) -> pl.LazyFrame:
+        """Return the sorted rows at some places in memory, with the place as ``seen``."""
+        rows = self.in_order.collect()[places]
+        return rows.insert_column(0, places.cast(pl.get_index_type()).alias("seen")).lazy()
+
+    def opening(self) -> pl.Series:
+        """Return the places in memory of the rows that open segments, and of the row after all."""
+        extra = concat(extra_rows(self.segments, self.sorted_key)).collect().to_series()
+        return self.in_order.collect()["rank_key"].search_sorted(extra)
 
     @property
     def sorted_key(self) -> RankKey:

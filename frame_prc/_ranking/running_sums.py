@@ -165,11 +165,16 @@ def tied_rows(ranking: Ranking) -> pl.LazyFrame:
     key, ends, place = ranking.sorted_key, pl.col("ends"), pl.col("seen").cast(pl.Int64)
     may_lack_scores = ranking.rows.columns.request.missing == "unretrieved"
     unretrieved = key.unretrieved() if may_lack_scores else pl.lit(value=False)
-    marked = ranking.in_order.with_row_index("seen").with_columns(
-        key.opens(), ends=key.ends_tie(), unretrieved=unretrieved
-    )
-    begins = ends.shift(1, fill_value=True)
-    tied = marked.filter(~(begins & ends) | pl.col("opens") | pl.col("unretrieved"))
+    if ranking.tied is None:
+        marked = ranking.in_order.with_row_index("seen").with_columns(
+            key.opens(), ends=key.ends_tie(), unretrieved=unretrieved
+        )
+        begins = ends.shift(1, fill_value=True)
+        tied = marked.filter(~(begins & ends) | pl.col("opens") | pl.col("unretrieved"))
+    else:
+        places = pl.concat([ranking.tied, ranking.tied + 1, ranking.opening()])
+        tied = ranking.at(places.unique().sort())
+        tied = tied.with_columns(key.opens(), unretrieved=unretrieved)
     found = tied.select(
         key.segment().set_sorted(),
         "opens",
@@ -285,20 +290,26 @@ def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
         # Positives are last within a tie, so the other rows can be left out before the sum.
         return ranked.filter(key.positive()).with_row_index("found").filter(key.ends_tie())
     if points.beside_previous:
-        return _steps_of_rows(ranked, key)
+        return _steps_of_rows(ranking, ranked)
     found = key.positive().cast(pl.Int64).cum_sum()
     return points.of(ranked.with_columns(found=found), key, ("found", "seen"))
 
 
-def _steps_of_rows(ranked: pl.LazyFrame, key: RankKey) -> pl.LazyFrame:
+def _steps_of_rows(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
     """Return the sums at scores with positives, and at the score before each, where rows count.
 
     Of the other rows only the first of each score stays at first, if it is not alone: it tells how
     many rows are before the score, and positives are last within it.
     """
-    ends = pl.col("ends")
-    begins = ends.shift(1, fill_value=True)
-    kept = ranked.with_columns(ends=key.ends_tie()).filter(key.positive() | (begins & ~ends))
+    key, tied = ranking.sorted_key, ranking.tied
+    if tied is None:
+        ends = pl.col("ends")
+        begins = ends.shift(1, fill_value=True)
+        kept = ranked.with_columns(ends=key.ends_tie()).filter(key.positive() | (begins & ~ends))
+    else:
+        kept = ranked.filter(key.positive())
+        firsts = ranking.at(tied.filter(tied.diff().fill_null(0) != 1)).filter(~key.positive())
+        kept = kept.merge_sorted(firsts, key="seen") if len(tied) else kept
     begins = key.ends_tie().shift(1, fill_value=True)
     seen_a = pl.when(begins).then(pl.col("seen").cast(pl.Int64) - 1).forward_fill()
     summed = kept.with_columns(found=key.positive().cum_sum(), seen_a=seen_a)
