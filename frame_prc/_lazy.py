@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import _DummyThread, current_thread
 from typing import Any, Literal, TypeVar
 
@@ -18,6 +18,7 @@ import polars as pl
 import polars.selectors as cs
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
 # From Polars 1.42 on, only "horizontal_extend" fills up shorter frames, and "horizontal" raises.
@@ -48,6 +49,15 @@ def together(calls: Sequence[Callable[[], ResultT]], *, on_threads: bool = True)
         return [call() for call in calls]
     with ThreadPoolExecutor(pl.thread_pool_size()) as threads:
         return list(threads.map(lambda call: call(), calls))
+
+
+def on_each_thread(
+    items: Sequence[ItemT], work: Callable[[Sequence[ItemT]], ResultT]
+) -> list[ResultT]:
+    """Return what a function makes of each thread's share of some items, in their order."""
+    size = max(-(-len(items) // pl.thread_pool_size()), 1)
+    shares = (items[start : start + size] for start in range(0, len(items), size))
+    return together([partial(work, share) for share in shares])
 
 
 def cached(lf: pl.LazyFrame) -> pl.LazyFrame:

@@ -43,8 +43,7 @@ class OrderedRows:
     @cached_property
     def opening(self) -> pl.Series:
         """The places of the rows that open the segments, and of the row after all segments."""
-        extra = pl.concat(extra_rows(self.segments, self.key)).collect().to_series()
-        return self.keys.search_sorted(extra)
+        return opening_places(self.keys, self.segments, self.key)
 
     def part(self, start: int, stop: int) -> pl.DataFrame:
         """Return the rows from one place to another, with all columns."""
@@ -83,6 +82,12 @@ def extra_rows(segments: Segments, key: RankKey) -> list[pl.LazyFrame]:
     if segments.marks is not None:
         return [segments.marks.select(opening)]
     return [segments.table.select(opening), key.ending()]
+
+
+def opening_places(ordered: pl.Series, segments: Segments, key: RankKey) -> pl.Series:
+    """Return the places in sorted keys of the extra rows."""
+    extra = pl.concat(extra_rows(segments, key)).collect().to_series()
+    return ordered.search_sorted(extra)
 
 
 def repeats_scores(rows: Rows) -> bool:

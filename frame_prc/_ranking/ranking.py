@@ -14,6 +14,7 @@ from frame_prc._ranking.cluster_sums import with_cluster_numbers
 from frame_prc._ranking.narrow_keys import (
     OrderedRows,
     extra_rows,
+    opening_places,
     rank_key,
     repeats_scores,
     sampled_scores,
@@ -102,8 +103,8 @@ class Ranking:
 
     def opening(self) -> pl.Series:
         """Return the places in memory of the rows that open segments, and of the row after all."""
-        extra = concat(extra_rows(self.segments, self.sorted_key)).collect().to_series()
-        return self.in_order.collect()["rank_key"].search_sorted(extra)
+        keys = self.in_order.collect()["rank_key"]
+        return opening_places(keys, self.segments, self.sorted_key)
 
     @property
     def sorted_key(self) -> RankKey:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_prc._lazy import together
+from frame_prc._lazy import on_each_thread, together
 
 if TYPE_CHECKING:
     import numpy as np
@@ -143,8 +143,7 @@ def valued_stretches(
     places = [*_marked_places(marked)]
     counts = (int(marked[start:stop].sum()) for start, stop in pairwise(places))
     parts = [*zip(accumulate(counts, initial=0), places, places[1:], strict=False)]
-    share = max(-(-len(parts) // pl.thread_pool_size()), 1)
-    together([partial(fill, parts[i : i + share]) for i in range(0, len(parts), share)])
+    on_each_thread(parts, fill)
     return pl.Series(values)
 
 

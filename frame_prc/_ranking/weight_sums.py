@@ -7,15 +7,14 @@ as Polars does: the digits are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import polars as pl
 
-from frame_prc._lazy import together
+from frame_prc._lazy import on_each_thread
 from frame_prc._ranking.narrow_keys import OrderedRows, numbers_in
 from frame_prc._ranking.places import looked_up
 from frame_prc._ranking.stretches import add_up_within, long_parts
@@ -102,12 +101,10 @@ def _on_all_threads(
     parts = long_parts(ordered.opening, len(ordered.keys))
     if parts is None:
         return None
-    size = -(-len(parts) // pl.thread_pool_size())
-    shares = [parts[start : start + size] for start in range(0, len(parts), size)]
-    return together([partial(lambda share: work(_read(ordered, share)), share) for share in shares])
+    return on_each_thread(parts, lambda share: work(_read(ordered, share)))
 
 
-def _read(ordered: OrderedRows, parts: list[pl.Series]) -> Iterator[_Part]:
+def _read(ordered: OrderedRows, parts: Sequence[pl.Series]) -> Iterator[_Part]:
     """Yield the rows of each part, of which one thread looks at one after the other."""
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
