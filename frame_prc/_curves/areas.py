@@ -272,11 +272,10 @@ def growing(ranking: Ranking, methods: Sequence[Method], top: Top | None = None)
         .filter(ranking.key.retrieved())
         .with_columns(_BEFORE if only_hits else [])
     )
-    weighted = ranking.rows.columns.weighted
-    if weighted or not only_hits:
-        # A hit adds true positives, but a sum may round a small weight away.
+    if ranking.carried:
+        # A count may have no positives, and a sum may round a small weight away.
         grown = grown.filter(_OPENS | (_TP > _TP_A))
-    return _within_top(grown, top, weighted=weighted)
+    return _within_top(grown, top, weighted=ranking.rows.columns.weighted)
 
 
 def _within_top(grown: pl.LazyFrame, top: Top | None, *, weighted: bool) -> pl.LazyFrame:

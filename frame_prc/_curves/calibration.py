@@ -42,18 +42,30 @@ def with_reference(
     a frame that is cached twice.
     """
     if calibration.odds is not None:
+        prevalence = pl.lit(calibration.prevalence, pl.Float64)
         return points.with_columns(
-            reference_odds=pl.lit(calibration.odds), reference_prevalence=calibration.prevalence
+            reference_odds=pl.lit(calibration.odds), reference_prevalence=prevalence
         )
     model = ranking.rows.model_keys
     if not model:
-        weighted = ranking.rows.columns.weighted
-        totals = (of_segments(one, weighted=weighted) for one in (_POSITIVES, _NEGATIVES))
-        return points.with_columns(_of_all(*totals))
+        return points.with_columns(_of_all_segments(ranking))
     opening = points.filter("opens").select("segment", "positives", "negatives")
     models = segment_join(opening, ranking.segments.table.select("segment", *model))
     totals = (one.sum().over(model) for one in (_POSITIVES, _NEGATIVES))
     return segment_join(points, models.select("segment", *_of_all(*totals)))
+
+
+def calibration_now(
+    points: pl.LazyFrame, ranking: Ranking, calibration: Calibration
+) -> Calibration:
+    """Return the calibration with the prevalence of all rows, from points that are in memory.
+
+    With several models it stays as it is, since each model has its own.
+    """
+    if calibration.odds is not None or ranking.rows.model_keys:
+        return calibration
+    odds, prevalence = points.select(_of_all_segments(ranking)).collect().row(0)
+    return Calibration(prevalence, odds)
 
 
 def of_segments(amount: pl.Expr, *, weighted: bool) -> pl.Expr:
@@ -62,6 +74,11 @@ def of_segments(amount: pl.Expr, *, weighted: bool) -> pl.Expr:
     at_opening = pl.when("opens").then(amount)
     # How Polars adds up floats at once depends on the number of threads.
     return at_opening.cum_sum().max().fill_null(0.0) if weighted else at_opening.sum()
+
+
+def _of_all_segments(ranking: Ranking) -> list[pl.Expr]:
+    weighted = ranking.rows.columns.weighted
+    return _of_all(*(of_segments(one, weighted=weighted) for one in (_POSITIVES, _NEGATIVES)))
 
 
 def _of_all(positives: pl.Expr, negatives: pl.Expr) -> list[pl.Expr]:

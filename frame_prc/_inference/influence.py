@@ -179,8 +179,9 @@ def _parts(name: str) -> list[pl.Expr]:
 
 def _total(name: str) -> pl.Expr:
     """Return the exact sum of the terms of a segment, at most 1, from their parts."""
-    coarse, fine = (pl.col(f"{name}_{i}").sum().over("segment") for i in range(2))
-    return (coarse + fine).clip(upper_bound=1.0)
+    coarse, fine = (pl.col(f"{name}_{i}").sum() for i in range(2))
+    # One window, so that rows get a single column, which needs no more work on each of them.
+    return (coarse + fine).clip(upper_bound=1.0).over("segment")
 
 
 def _from_here_on(amount: pl.Expr) -> pl.Expr:

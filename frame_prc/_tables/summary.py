@@ -17,7 +17,7 @@ from frame_prc._curves.areas import (
     growing,
     with_heights,
 )
-from frame_prc._curves.calibration import CALIBRATED, REFERENCE, with_reference
+from frame_prc._curves.calibration import CALIBRATED, REFERENCE, calibration_now, with_reference
 from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
 from frame_prc._curves.operating_points import best, with_most_merit, with_order
 from frame_prc._curves.step_areas import interpolated_shortfall
@@ -108,17 +108,14 @@ class Summary(Table):
         """Return the keys and the scorecard of each segment."""
         ranking = _ranking(rows)
         grown = rows.once(rows.windowed(growing(ranking, _METHODS)))
-        referred = rows.windowed(with_reference(grown, ranking, self.calibration))
-        parts, referred_parts = (
-            in_parts(points, at_once=rows.many_in_memory) for points in (grown, referred)
-        )
+        parts = in_parts(grown, at_once=rows.many_in_memory)
         plain, calibrated = (_estimates(ranking, c) for c in (None, self.calibration))
         # The streaming engine takes small parts, so all that areas need stays in the cache.
         areas = _areas_of(with_heights(grown, _METHODS), ranking)
         top, own, at_odds = rows.windowed_in_parts(
             [_best_step(part) for part in parts],
             plain.windows(parts),
-            calibrated.windows(referred_parts),
+            calibrated.windows(self._referred(grown, parts, ranking)),
         )
         estimates = _table(plain.with_windows(own))
         at_reference = self._calibrated(calibrated.with_windows(at_odds))
@@ -131,6 +128,18 @@ class Summary(Table):
         # Without working columns, whose dtypes vary between rankings.
         columns = (*rows.keys, *_SCORECARD, "shortfall", "n_effective")
         return ranking.segments.with_keys(table).select(columns)
+
+    def _referred(
+        self, grown: pl.LazyFrame, parts: list[pl.LazyFrame], ranking: Ranking
+    ) -> list[pl.LazyFrame]:
+        """Return the parts with their reference."""
+        calibration, rows = self.calibration, ranking.rows
+        if rows.many_in_memory:
+            calibration = calibration_now(grown, ranking, calibration)
+        if calibration.odds is not None:
+            return [with_reference(part, ranking, calibration) for part in parts]
+        referred = rows.windowed(with_reference(grown, ranking, calibration))
+        return in_parts(referred, at_once=rows.many_in_memory)
 
     def _calibrated(self, estimates: Estimates) -> pl.LazyFrame:
         """Return the calibrated average precision of each segment, with its interval."""
