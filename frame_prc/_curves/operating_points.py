@@ -129,7 +129,7 @@ def merits_of(targets: Mapping[int, Target], ranking: Ranking) -> dict[str, pl.E
     # Merits become columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 would be below 1.
     merits = {f"merit_{i}": _merit(target, ranking) for i, target in targets.items()}
-    return {name: _compared(value, ranking) for name, value in merits.items()}
+    return {name: compared(value, ranking) for name, value in merits.items()}
 
 
 def chosen(rated: pl.LazyFrame, orders: Sequence[int], ranking: Ranking) -> pl.LazyFrame:
@@ -154,11 +154,11 @@ def chosen(rated: pl.LazyFrame, orders: Sequence[int], ranking: Ranking) -> pl.L
 
 def _precision(ranking: Ranking) -> pl.Expr:
     """Return the precision by which equally good points are compared."""
-    return _compared(ranked_precision(pl.col), ranking).alias("precision")
+    return compared(ranked_precision(pl.col), ranking).alias("precision")
 
 
-def _compared(value: pl.Expr, ranking: Ranking) -> pl.Expr:
-    # Values that only the rounding of weights tells apart are equal.
+def compared(value: pl.Expr, ranking: Ranking) -> pl.Expr:
+    """Return what points are compared by: values that only rounded weights tell apart are equal."""
     return rounded_to_digits(value, DIGITS) if ranking.rows.columns.weighted else value
 
 

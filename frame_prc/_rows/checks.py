@@ -324,7 +324,8 @@ def missing_check(rules: Sequence[Rule[pl.Expr]]) -> Check:
     def error(_: int, *found: int) -> DataError:
         errors = [r.error(_rows(count)) for r, count in zip(rules, found, strict=True) if count]
         columns = [error.what.removeprefix(MISSING) for error in errors]
-        return DataError(MISSING + ", ".join(columns), errors[0].allowed, errors[0].hint)
+        # Scores come last, and only they may be kept as unretrieved.
+        return DataError(MISSING + ", ".join(columns), errors[0].allowed, errors[-1].hint)
 
     suspect = pl.any_horizontal(rule.broken for rule in rules)
     return Check(pl.sum_horizontal(counts), error, counts, suspect)

@@ -256,12 +256,13 @@ def _scores_in_use(columns: Columns, col: Callable[[str], ExprT]) -> list[ExprT]
 def required_rules(columns: Columns, col: Callable[[str], ExprT]) -> list[Rule[ExprT]]:
     """Return the rules that columns have no missing values."""
     missing = columns.request.missing
-    required = {} if missing == "drop" else columns.classes
-    hint = _DROP
+    classes = {} if missing == "drop" else columns.classes
+    rules = [required_rule(role, column, col(role), _DROP) for role, column in classes.items()]
     if missing == "raise":
-        required = required | {f"score_{i}": score for i, score in enumerate(columns.scores)}
         hint = f"{_DROP}; {_UNRETRIEVED}"
-    return [required_rule(role, column, col(role), hint) for role, column in required.items()]
+        scores = {f"score_{i}": score for i, score in enumerate(columns.scores)}
+        rules += [required_rule(role, column, col(role), hint) for role, column in scores.items()]
+    return rules
 
 
 def required_rule(role: str, column: Column, value: ExprT, hint: str) -> Rule[ExprT]:

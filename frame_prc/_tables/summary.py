@@ -19,7 +19,7 @@ from frame_prc._curves.areas import (
 )
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, calibration_now, with_reference
 from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
-from frame_prc._curves.operating_points import best, with_most_merit, with_order
+from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
 from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
 from frame_prc._inference.chance import with_random
@@ -113,7 +113,7 @@ class Summary(Table):
         # The streaming engine takes small parts, so all that areas need stays in the cache.
         areas = _areas_of(with_heights(grown, _METHODS), ranking)
         top, own, at_odds = rows.windowed_in_parts(
-            [_best_step(part) for part in parts],
+            [_best_step(part, ranking) for part in parts],
             plain.windows(parts),
             calibrated.windows(self._referred(grown, parts, ranking)),
         )
@@ -188,14 +188,19 @@ def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     )
 
 
-def _best_step(steps: pl.LazyFrame) -> pl.LazyFrame:
+def _best_step(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Return the step of each segment with the best F1; segments without steps are left out."""
-    values = {"f1": f_score(_TP, _FP, _POSITIVES - _TP, 1), "precision": precision(_TP, _FP)}
+    f1 = f_score(_TP, _FP, _POSITIVES - _TP, 1)
+    values = {"f1": f1, "precision": compared(precision(_TP, _FP), ranking)}
+    merit = "f1"
+    if ranking.rows.columns.weighted:
+        merit = "merit"
+        values[merit] = compared(f1, ranking)
     rated = steps.with_columns(
         pl.when(~pl.col("opens")).then(value).alias(name) for name, value in values.items()
     )
-    top = with_most_merit(with_order(rated), ["f1"])
-    return top.group_by("segment").agg(best=best("f1", "slot", "f1"))
+    top = with_most_merit(with_order(rated), [merit])
+    return top.group_by("segment").agg(best=best(merit, "slot", "f1"))
 
 
 def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:

@@ -103,6 +103,15 @@ def test_missing_amount_is_counted_like_a_missing_score(kind, asked, name):
         kind.rows(kind.make(rows).prc.curve(score="score", **asked))
 
 
+@every_polars_kind
+@pytest.mark.parametrize(("name", "offered"), [("late", False), ("w", False), ("score", True)])
+def test_rows_are_kept_as_unretrieved_only_for_want_of_a_score(kind, name, offered):
+    rows = ROWS.with_columns(pl.when(pl.col("score") != 0.4).then(pl.col(name)))
+    with pytest.raises(DataError, match="missing='drop'") as raised:
+        kind.rows(kind.make(rows).prc.curve("late", "score", weight="w"))
+    assert ("missing='unretrieved'" in str(raised.value)) == offered
+
+
 def test_nan_weight_of_pandas_is_a_wrong_weight():
     frame = ROWS.to_pandas().assign(w=[1.0, NAN, 1.0, 1.0])
     with pytest.raises(DataError, match="weight= column 'w' has 1 row with nan"):

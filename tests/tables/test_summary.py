@@ -340,6 +340,21 @@ def test_thresholds_have_the_dtype_of_the_score():
         assert best.item() == pytest.approx(40)
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5, 6], [0, 1, 2, 5, 4, 6, 3]])
+def test_best_thresholds_do_not_depend_on_how_sums_of_weights_are_rounded(order):
+    # The best F1 is 2/3 at the thresholds 1 and 0.
+    df = pl.DataFrame(
+        {
+            "score": [3.0, 1, 1, 3, 4, 0, 1],
+            "pos": [0.1, 0.2, 0.2, 0.2, 0.2, 0.1, 0.1],
+            "neg": [0.1, 0.0, 0.2, 0.2, 0.2, 0.2, 0.2],
+        }
+    )
+    table = frame_prc.summary(df[order], score="score", pos="pos", neg="neg")
+    assert table["best_f1"].item() == pytest.approx(2 / 3, rel=1e-12)
+    assert table["best_f1_threshold"].item() == 1
+
+
 # --- overall -----------------------------------------------------------------------------------
 
 REGIONS = pl.DataFrame(
