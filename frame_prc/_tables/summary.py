@@ -143,8 +143,8 @@ class Summary(Table):
 
     def _calibrated(self, estimates: Estimates) -> pl.LazyFrame:
         """Return the calibrated average precision of each segment, with its interval."""
-        compared = _table(estimates).with_columns(pl.col(REFERENCE).alias(RANDOM))
-        table = with_interval(compared, self.interval, calibrated=True)
+        at_chance = _table(estimates).with_columns(pl.col(REFERENCE).alias(RANDOM))
+        table = with_interval(at_chance, self.interval, calibrated=True)
         renamed = table.rename(dict(zip(INTERVAL, _CALIBRATED_INTERVAL, strict=True)))
         area = pl.col(AVERAGE_PRECISION).alias(CALIBRATED)
         return renamed.select("segment", REFERENCE, area, *_CALIBRATED_INTERVAL, "few_negatives")
