@@ -17,7 +17,10 @@ _SCORE_BITS = 62  # of a Float64 from 0 to 1, whose bits ascend as it does
 
 _POSITIVE, _TP, _FP, _SEEN = (pl.col(name) for name in ("positive", "tp", "fp", "seen"))
 _WEIGHT, _ROW, _INFLUENCE = pl.col("weight"), pl.col("row"), pl.col("influence")
+_POS, _NEG = pl.col("pos"), pl.col("neg")
 _PRECISION = _TP / _SEEN
+# Averages of a segment that the influences of its rows are taken from.
+_AVERAGED = ("precision", "precision_scaled", "lost")
 
 
 def of_pandas(
@@ -138,32 +141,40 @@ def comparison(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 
 
 def scorecards(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Measures of each segment: a sort, running sums, three areas, the best F1, two variances."""
-    hits = _hits(_ranked(frame, by, "score"))
-    total = pl.len().over("segment")
-    gain, interpolated = 1 - _FP / _TP, 1 + _FP / _TP * (_TP / (_TP + 1)).log()
-    rated = hits.with_columns(
-        gain=gain, interpolated=interpolated, f1=2 * _TP / (_SEEN + total), scaled=_TP + 2 * _FP
+    """Measures of each segment: a sort, counts, three areas, the best F1, two variances."""
+    rows = _numbered(frame, by)
+    hits = _sorted_keys(rows).filter("positive").with_row_index("found")
+    counted = _with_sizes(hits, rows).with_columns(neg=pl.col("n") - pl.col("pos"))
+    seen = pl.col("place").cast(pl.Int64) - pl.col("first") + 1
+    found = pl.col("found").cast(pl.Int64) - pl.col("first_hit") + 1
+    steps = counted.with_columns(tp=found, fp=seen - found, seen=seen)
+    before = steps.with_columns(tp_a=_TP - 1, fp_a=_FP)
+    areas = before.with_columns(gain=_gain_area(), f1=2 * _TP / (_SEEN + _POS))
+    areas = areas.with_columns(**_growth()).with_columns(**_interpolated())
+    odds = frame.select((~pl.col("truth")).sum() / pl.col("truth").sum()).item()
+    scale = _POS / _NEG * odds
+    scaled = {f"{n}_scaled": e for n, e in _influences(_TP, _TP + _FP * scale).items()}
+    influences = areas.with_columns(**_influences(_TP, _SEEN), **scaled)
+    precision, hit, miss = (pl.col(f"{name}_scaled") for name in ("precision", "hit", "miss"))
+    lost = influences.with_columns(lost=precision * (1 - precision))
+    means = {f"mean_{name}": pl.col(name).mean().over("segment") for name in _AVERAGED}
+    own_mean, mean, lost_mean = (pl.col(name) for name in means)
+    # Negatives of a segment lose together what its positives gain.
+    of_negative = lost_mean * _POS / _NEG
+    added = pl.when(_TP > 1).then(_FP.diff()).otherwise(_FP)
+    squared = lost.with_columns(**means, added=added).with_columns(
+        squares=(pl.col("hit") - own_mean) ** 2 + pl.col("added") * pl.col("miss") ** 2,
+        squares_scaled=(hit - mean - lost_mean) ** 2
+        + pl.col("added") * (miss * scale + of_negative) ** 2,
     )
-    own, scaled = (_influences(_TP, seen) for seen in (_SEEN, pl.col("scaled")))
-    scaled = {f"{name}_scaled": each for name, each in scaled.items()}
-    influences = rated.with_columns(**own, **scaled)
-    squares = {
-        end: (pl.col(f"hit{end}") - pl.col(f"precision{end}").mean()) ** 2
-        + (_SEEN - _SEEN.shift(1, fill_value=0) - 1) * pl.col(f"miss{end}") ** 2
-        for end in ("", "_scaled")
-    }
-    measures = ("gain", "interpolated", "precision", "precision_scaled")
-    return (
-        influences.group_by("segment")
-        .agg(
-            pl.col(measures).sum(),
-            variance=squares[""].sum(),
-            variance_scaled=squares["_scaled"].sum(),
-            best=pl.col("f1").arg_max(),
-        )
-        .collect()
+    rest = (_NEG - _FP.max()).first() * of_negative.first() ** 2
+    table = squared.group_by("segment").agg(
+        pl.col("pos", "neg", "mean_precision", "mean_precision_scaled").first(),
+        pl.col("gain", "interpolated", "shortfall", "squares").sum(),
+        squares_scaled=pl.col("squares_scaled").sum() + rest,
+        best=pl.struct("slot", "f1").get(pl.col("f1").arg_max()),
     )
+    return table.sort("segment").collect()
 
 
 def distinct(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
@@ -272,6 +283,35 @@ def _hits(ranked: pl.LazyFrame) -> pl.LazyFrame:
     joined = hits.join(begins, on="segment", how="left", maintain_order="left")
     seen = joined.with_columns(seen=place - pl.col("first") + 1)
     return seen.with_columns(fp=_SEEN - _TP).select("segment", "tp", "fp", "seen")
+
+
+def _gain_area() -> pl.Expr:
+    """Return what a step adds to the area of the gain curve, from a recall gain of 0 on."""
+    tp_a, fp_a = pl.col("tp_a"), pl.col("fp_a")
+    over_a, over_b = ((_NEG * tp - _POS * fp) / tp for tp, fp in ((tp_a, fp_a), (_TP, _FP)))
+    width = _POS / _NEG * (_POS / tp_a) / _TP
+    return pl.when(_NEG * tp_a >= _POS * (_POS - tp_a)).then(width * (over_a + over_b) / _NEG / 2)
+
+
+def _growth() -> dict[str, pl.Expr]:
+    """Return by how much the retrieved rows grow in a step: ``x``, and ``ln(1 + x)``."""
+    retrieved = pl.col("tp_a") + pl.col("fp_a")
+    growth = (_SEEN - retrieved) / pl.when(retrieved > 0).then(retrieved)
+    return {"growth": growth, "log_growth": growth.log1p(), "slope": 1 / (_SEEN - retrieved)}
+
+
+def _interpolated() -> dict[str, pl.Expr]:
+    """Return the areas below and above a step of the interpolated curve."""
+    growth, log_growth, slope = (pl.col(name) for name in ("growth", "log_growth", "slope"))
+    tp_a, fp_a = pl.col("tp_a"), pl.col("fp_a")
+    areas = {"interpolated": (tp_a, slope), "shortfall": (fp_a, (_FP - fp_a) * slope)}
+    return {
+        name: pl.when(tp_a + fp_a > 0)
+        .then(slope * (low * log_growth + share * (tp_a + fp_a) * (growth - log_growth)))
+        .otherwise(share)
+        / _POS
+        for name, (low, share) in areas.items()
+    }
 
 
 def _influences(tp: pl.Expr, seen: pl.Expr) -> dict[str, pl.Expr]:
