@@ -190,24 +190,22 @@ def _areas_of(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
 
 def _best_step(steps: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Return the step of each segment with the best F1; segments without steps are left out."""
-    f1 = f_score(_TP, _FP, _POSITIVES - _TP, 1)
-    values = {"f1": f1, "precision": compared(precision(_TP, _FP), ranking)}
-    merit = "f1"
-    if ranking.rows.columns.weighted:
-        merit = "merit"
-        values[merit] = compared(f1, ranking)
+    values = {"f1": f_score(_TP, _FP, _POSITIVES - _TP, 1), "precision": precision(_TP, _FP)}
     rated = steps.with_columns(
-        pl.when(~pl.col("opens")).then(value).alias(name) for name, value in values.items()
+        pl.when(~pl.col("opens")).then(compared(value, ranking)).alias(name)
+        for name, value in values.items()
     )
-    top = with_most_merit(with_order(rated), [merit])
-    return top.group_by("segment").agg(best=best(merit, "slot", "f1"))
+    top = with_most_merit(with_order(rated), ["f1"])
+    return top.group_by("segment").agg(best=best("f1", "slot", "fp"))
 
 
 def _with_best(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Replace the best step by its F1 and its threshold."""
     step = pl.col("best")
     # If no positive is ever retrieved there are no steps, and the best F1 is 0.
-    f1 = pl.when(_POSITIVES > 0).then(step.struct.field("f1").fill_null(0.0))
+    tp, fp = (step.struct.field(name) for name in ("tp", "fp"))
+    best_f1 = f_score(tp, fp, _POSITIVES - tp, 1).fill_null(0.0)
+    f1 = pl.when(_POSITIVES > 0).then(best_f1)
     scored = ranking.with_score(table.with_columns(best_f1=f1, slot=step.struct.field("slot")))
     threshold = pl.when(step.is_not_null()).then("score").cast(ranking.threshold_dtype)
     return scored.with_columns(best_f1_threshold=threshold)
