@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -70,9 +71,13 @@ def literal(value: pl.Series) -> pl.Expr:
 
 
 def other_spelling(label: Any, dtype: pl.DataType) -> str | None:
-    """Return how to write a label for a dtype: a string as a number, or a number as a string."""
+    """Return how to write a label for a dtype: text as a number or date, or a number as text."""
     if isinstance(label, str) and dtype.is_numeric():
-        kind, candidates = "the number", _numbers(label)
+        kind, candidates = "the number", _read(label, int, float)
+    elif isinstance(label, str) and dtype == pl.Date:
+        kind, candidates = "the date", _read(label, date.fromisoformat)
+    elif isinstance(label, str) and isinstance(dtype, pl.Datetime):
+        kind, candidates = "the time", _read(label, datetime.fromisoformat)
     elif isinstance(label, (int, float)) and dtype.is_numeric():
         kind, candidates = "the number", [int(label)] if isinstance(label, bool) else []
     elif isinstance(label, (int, float)) and dtype in _TEXTS:
@@ -83,11 +88,11 @@ def other_spelling(label: Any, dtype: pl.DataType) -> str | None:
     return next((f"{value!r}, {kind}" for value in fitting), None)
 
 
-def _numbers(text: str) -> list[Any]:
+def _read(text: str, *readers: Callable[[str], Any]) -> list[Any]:
     found: list[Any] = []
-    for number in (int, float):
+    for reader in readers:
         try:
-            found.append(number(text))
+            found.append(reader(text))
         except ValueError:
             continue
     return found

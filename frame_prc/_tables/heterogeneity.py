@@ -145,8 +145,10 @@ def _with_separate_clusters(rows: Rows) -> Rows:
 
 
 def _shared_clusters(count: int) -> DataError:
+    accounts = "takes clusters across segments into account"
     return DataError(
         f"cluster= has clusters with rows in several segments: {count} rows are in such clusters",
         "clusters that lie within a segment, since the segments are taken as independent",
-        "compare(..., against='others', cluster=...) takes clusters across segments into account",
+        f"compare(..., against='others', cluster=...) {accounts}",
+        shell_hint=f"frame-prc compare --against others {accounts}",
     )

@@ -13,10 +13,12 @@ SUCCESS, BAD_DATA, BAD_USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 128 + signal.SIG
 
 _FLAGS = {name: flag(name) for name in [*OPTIONS, *PLOT, *SOURCE]} | {"path": "--output"}
 _QUOTED = r"(?<!\w)(?:'[^']*'|\"[^\"]*\")"
-# A parameter, with a value or without, None, or a quoted value. The last is the user's text, which
-# is matched so that nothing inside it is.
+# A parameter with a value, several or none, a key with its value, None, or a quoted value.
+# The last is the user's text, which is matched so that nothing inside it is.
+_VALUE = r"'[^']*'|\"[^\"]*\"|-?[\w.]*\w"
 _PARAMETER = re.compile(
-    rf"\b({'|'.join(_FLAGS)})=(?!=)('[^']*'|\"[^\"]*\"|-?[\w.]*\w)?|\bNone\b|{_QUOTED}"
+    rf"\b({'|'.join(_FLAGS)})=(?!=)({_VALUE}|[([][^()[\]]*[)\]])?|{{({_VALUE}): ({_VALUE})}}"
+    rf"|\bNone\b|{_QUOTED}"
 )
 
 
@@ -36,14 +38,23 @@ def _in_shell(part: str) -> str:
 
 
 def _option(found: re.Match[str]) -> str:
-    name, value = found.groups()
+    name, value, key, of_key = found.groups()
+    if key is not None:
+        return f"{_bare(key)}={_bare(of_key)}"
     if name is None:
         return "none" if found[0] == "None" else found[0]
     if value is None or value == "True":
         return _FLAGS[name]
+    return f"{_FLAGS[name]} {_bare(value)}"
+
+
+def _bare(value: str) -> str:
+    """Return a Python value as it is written in a shell."""
     if value.startswith(("'", '"')):
-        value = shlex.quote(value[1:-1])
-    return f"{_FLAGS[name]} {'none' if value == 'None' else value}"
+        return shlex.quote(value[1:-1])
+    if value.startswith(("(", "[")):
+        return ",".join(value.strip("(,)[]").split(", "))
+    return "none" if value == "None" else value
 
 
 def usage_line(error: Exception) -> str:

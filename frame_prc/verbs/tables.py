@@ -138,7 +138,8 @@ def summary(
         - ``chance_corrected_average_precision``: ``(area - random) / (1 - random)``. 0 is a random
           ranking, 1 a perfect one; null if every ranking is perfect;
         - ``normalised_average_precision``: ``(area - worst) / (1 - worst)``. 0 is the worst
-          possible ranking, 1 a perfect one (Boyd et al. 2012, arXiv 1206.4667);
+          possible ranking, 1 a perfect one (Boyd et al. 2012, arXiv 1206.4667). With weights, 0 is
+          an area that no ranking falls below, and the worst ranking may be above 0;
         - ``reference_prevalence``: the prevalence of ``calibrate``;
           ``calibrated_average_precision``: the average precision that the same ranking would have
           at that prevalence (Siblini et al. 2020, arXiv 1909.02827), with

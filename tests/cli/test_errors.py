@@ -125,7 +125,8 @@ USAGE = [
     (
         "curve rows.csv -t late -s score -w w --ci .9",
         "--ci of a curve needs counts of rows, and "
-        "these are sums of weights. Allowed: rows without --weight, or integer counts.",
+        "these are sums of weights. Allowed: rows without --weight, or integer counts. Hint: "
+        "frame-prc plot --band resamples weighted rows.",
     ),
     (
         "compare rows.csv -t late -s score",
@@ -139,6 +140,17 @@ USAGE = [
     (
         "compare rows.csv -t late -s score,other --adjust x",
         "--adjust x is not an option. Allowed: none, 'holm', 'bh'.",
+    ),
+    (
+        "points rows.csv -t late -s score --cost 10",
+        "--cost 10.0 is not a pair of costs. Allowed: (cost of a false positive, cost of a false "
+        "negative), numbers of 0 or more and up to 1e+100, not both 0. Hint: --cost 1,10 if a "
+        "missed positive costs ten times as much as a false alarm.",
+    ),
+    (
+        "compare rows.csv -t late -s score -b region --against last",
+        "--against last is not an option. Allowed: 'others', 'rest', 'overall', 'previous', "
+        "'random', or key=value for a named segment.",
     ),
     (
         "compare rows.csv -t late -s score --against rest",
@@ -238,6 +250,13 @@ USAGE = [
     ),
 ]
 DATA = [
+    (
+        "heterogeneity rows.csv -t late -s score -b region --cluster user",
+        "--cluster has clusters with rows in several segments: 2 rows are in such clusters. "
+        "Allowed: clusters that lie within a segment, since the segments are taken as "
+        "independent. Hint: frame-prc compare --against others takes clusters across segments "
+        "into account.",
+    ),
     (
         "ap gaps.csv -t late -s score",
         "values are missing: 'score' has 1 row with null or NaN. "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 import numpy as np
@@ -285,6 +285,21 @@ def test_wrong_options_are_said_at_the_call(kind, options, error, says):
 def test_a_segment_that_does_not_occur_is_an_error(kind):
     with pytest.raises(DataError, match="against= names region=x, and no row is in such a segment"):
         compared(kind, TWO, "old", by="region", against={"region": "x"})
+
+
+@every_polars_kind
+@pytest.mark.parametrize(
+    ("day", "text", "meant"),
+    [
+        (date(2026, 3, 2), "2026-03-02", r"datetime\.date\(2026, 3, 2\), the date"),
+        (datetime(2026, 3, 2, 9), "2026-03-02T09:00", r"datetime\.datetime\(2026, .*, the time"),
+        (date(2026, 3, 2), "March", "Allowed: a value of the key, or None[^?]*$"),
+    ],
+)
+def test_a_date_given_as_text_is_hinted_at(kind, day, text, meant):
+    df = TWO.with_columns(day=pl.lit(day))
+    with pytest.raises(OptionError, match=f"names '{text}', which cannot be a value.*{meant}"):
+        compared(kind, df, "old", by="day", against={"day": text})
 
 
 @every_polars_kind
