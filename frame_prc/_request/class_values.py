@@ -70,14 +70,41 @@ def literal(value: pl.Series) -> pl.Expr:
     return pl.lit(value.item(), dtype=None if value.dtype in _TEXTS else value.dtype)
 
 
+def _whole(text: str) -> int:
+    """Return an integer, which may be written with a point: pandas writes 1.0 beside a gap."""
+    number = Decimal(text)
+    if number != int(number):
+        raise ValueError(text)
+    return int(number)
+
+
+# How text is read as the Python type that a dtype is made from.
+_READERS: dict[Any, Callable[[str], Any]] = {
+    bool: lambda text: {"true": True, "false": False}[text.lower()],
+    int: _whole,
+    float: float,
+    Decimal: Decimal,
+    date: date.fromisoformat,
+    datetime: datetime.fromisoformat,
+    time: time.fromisoformat,
+}
+
+
+def from_text(text: str, dtype: pl.DataType) -> Any:
+    """Return a text as a value of a dtype, or unchanged where that is impossible."""
+    try:
+        return _READERS.get(dtype.to_python(), str)(text)
+    except (ValueError, KeyError, ArithmeticError):
+        return text
+
+
 def other_spelling(label: Any, dtype: pl.DataType) -> str | None:
     """Return how to write a label for a dtype: text as a number or date, or a number as text."""
     if isinstance(label, str) and dtype.is_numeric():
-        kind, candidates = "the number", _read(label, int, float)
-    elif isinstance(label, str) and dtype == pl.Date:
-        kind, candidates = "the date", _read(label, date.fromisoformat)
-    elif isinstance(label, str) and isinstance(dtype, pl.Datetime):
-        kind, candidates = "the time", _read(label, datetime.fromisoformat)
+        kind, candidates = "the number", _numbers(label)
+    elif isinstance(label, str) and dtype.is_temporal():
+        kind = "the date" if dtype == pl.Date else "the time"
+        candidates = [from_text(label, dtype)]
     elif isinstance(label, (int, float)) and dtype.is_numeric():
         kind, candidates = "the number", [int(label)] if isinstance(label, bool) else []
     elif isinstance(label, (int, float)) and dtype in _TEXTS:
@@ -88,11 +115,11 @@ def other_spelling(label: Any, dtype: pl.DataType) -> str | None:
     return next((f"{value!r}, {kind}" for value in fitting), None)
 
 
-def _read(text: str, *readers: Callable[[str], Any]) -> list[Any]:
+def _numbers(text: str) -> list[Any]:
     found: list[Any] = []
-    for reader in readers:
+    for number in (int, float):
         try:
-            found.append(reader(text))
+            found.append(number(text))
         except ValueError:
             continue
     return found

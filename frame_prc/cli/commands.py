@@ -13,6 +13,7 @@ import polars as pl
 
 import frame_prc
 from frame_prc._files import scratch_folder
+from frame_prc._request.class_values import from_text
 from frame_prc.cli import charts, errors, gate, memory, output, reports
 from frame_prc.cli import input as _input
 from frame_prc.cli.counting import counts
@@ -32,7 +33,6 @@ from frame_prc.cli.options import (
     SOURCE,
     Option,
     columns,
-    label,
     numbers,
     scores,
     segment,
@@ -286,7 +286,7 @@ def arguments(command: Command, options: Values, source: Source, rows: pl.LazyFr
     if command.verb == "operating_points" and parameters["threshold"]:
         parameters["threshold"] = _thresholds(parameters["threshold"], schema)
     if parameters.get("pos_label") and parameters["truth"] in schema:
-        parameters["pos_label"] = label(parameters["pos_label"], schema[parameters["truth"]])
+        parameters["pos_label"] = from_text(parameters["pos_label"], schema[parameters["truth"]])
     return parameters
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
-from decimal import Decimal
 from inspect import Parameter
 from typing import Annotated, Any, get_args
 
 import polars as pl
 
+from frame_prc._request.class_values import from_text
 from frame_prc._request.specs import (
     CI_METHODS,
     PAIRED_TESTS,
@@ -47,14 +46,6 @@ def _number(text: str) -> float:
 
 def _integer(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() else None
-
-
-def _whole(text: str) -> int:
-    """Return an integer, which may be written with a point: pandas writes 1.0 beside a gap."""
-    number = Decimal(text)
-    if number != int(number):
-        raise ValueError(text)
-    return int(number)
 
 
 def _pieces(texts: Sequence[str]) -> list[str]:
@@ -112,7 +103,7 @@ def segment(text: str, schema: Mapping[str, pl.DataType]) -> str | dict[str, Any
     key, equals, value = text.partition("=")
     if not equals:
         return text
-    return {key: label(value, schema[key]) if key in schema else value}
+    return {key: from_text(value, schema[key]) if key in schema else value}
 
 
 def none_or(text: str) -> str | None:
@@ -132,28 +123,6 @@ def targets(texts: Sequence[str]) -> dict[str, list[float]]:
             )
         found.setdefault(name.replace("-", "_"), []).extend(numbers([values]))
     return found
-
-
-_READERS: dict[Any, Callable[[str], Any]] = {
-    bool: lambda text: {"true": True, "false": False}[text.lower()],
-    int: _whole,
-    float: float,
-    Decimal: Decimal,
-    date: date.fromisoformat,
-    datetime: datetime.fromisoformat,
-    time: time.fromisoformat,
-}
-
-
-def label(text: str, dtype: pl.DataType) -> Any:
-    """Return a text as a value of a dtype, or unchanged where that is impossible.
-
-    The verb raises an error for a label that its truth cannot hold.
-    """
-    try:
-        return _READERS.get(dtype.to_python(), str)(text)
-    except (ValueError, KeyError, ArithmeticError):
-        return text
 
 
 def columns(texts: Sequence[str], schema: Mapping[str, object]) -> list[str]:

@@ -165,8 +165,8 @@ def compare(
     adjust
         Add ``p_adjusted``, the p-values corrected for multiple testing over all rows of the result
         that have one: ``"holm"`` controls the probability of any false positive, ``"bh"``
-        (Benjamini & Hochberg 1995) the expected share of false positives. The intervals stay those
-        of single comparisons.
+        (Benjamini & Hochberg 1995) the expected share of false positives. The intervals are not
+        corrected.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def compare(
         segment is in the result too, with a difference of 0 and no test.
 
         With ``against="random"`` there is no measure, prevalence, ``std_error`` or interval, and
-        the p-value is null if there are no positives or no negatives. It is right also for few
+        the p-value is null if there are no positives or no negatives. The test also holds for few
         positives, so ``status`` is never ``"few_positives"``.
 
         With ``over``, the keys are the others, ``n_segments`` (how many have an average precision)

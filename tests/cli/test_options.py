@@ -15,8 +15,8 @@ from command_line import ASKED, ROWS, result, run, said
 from polars.testing import assert_frame_equal
 
 import frame_prc
+from frame_prc._request.class_values import from_text
 from frame_prc.cli import commands as _commands
-from frame_prc.cli import options as _options
 
 # --- commands and options ----------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ def test_scores_that_show_their_dtype_late_are_ranked_together():
     ids=str,
 )
 def test_a_label_has_the_dtype_of_its_truth(text, dtype, value):
-    label = _options.label(text, dtype)
+    label = from_text(text, dtype)
     assert (label, type(label)) == (value, type(value))
 
 
