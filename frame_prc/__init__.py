@@ -4,8 +4,13 @@ Importing the package puts ``prc`` on Polars frames and expressions and on panda
 
     df.prc.average_precision("late", "score", by="carrier")
 
-Every verb is also a typed function, ``frame_prc.average_precision(df, "late", "score")``, and
-``frame_prc.on(df)`` has them as typed methods.
+Several verbs share the roles of the columns, and one sort, through an evaluation::
+
+    ev = df.prc.evaluate("late", ["old", "new"], by="carrier", cluster="day", ci=0.95)
+    ev.summary()
+    ev.plot()
+
+Every verb is also a typed function, such as ``frame_prc.average_precision(df, "late", "score")``.
 """
 
 from typing import TYPE_CHECKING
@@ -22,8 +27,8 @@ from frame_prc.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from frame_prc.namespace import on
-    from frame_prc.verbs import (
+    from frame_prc.evaluation.verbs import (
+        Evaluation,
         auc,
         average_precision,
         average_precision_expr,
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
         compare,
         counts,
         curve,
+        evaluate,
         heterogeneity,
         iso_f1,
         merge_counts,
@@ -47,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ColumnError",
     "DataError",
+    "Evaluation",
     "FileError",
     "FrameError",
     "OptionError",
@@ -59,10 +66,10 @@ __all__ = [
     "compare",
     "counts",
     "curve",
+    "evaluate",
     "heterogeneity",
     "iso_f1",
     "merge_counts",
-    "on",
     "one_vs_rest",
     "operating_points",
     "plot",
@@ -84,9 +91,9 @@ if not TYPE_CHECKING:  # for a type checker, any other name would be one of the 
         """Return a verb, which is imported when it is first used."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from frame_prc import namespace, verbs  # noqa: PLC0415 - at the first use
+        from frame_prc.evaluation import verbs  # noqa: PLC0415 - at the first use
 
-        found = namespace.on if name == "on" else getattr(verbs, name)
+        found = getattr(verbs, name)
         globals()[name] = found
         return found
 

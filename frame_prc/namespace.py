@@ -9,10 +9,10 @@ from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Protocol, Typ
 
 import polars as pl
 
-from frame_prc import verbs
-from frame_prc._frames.border import FrameT, check_frame
-from frame_prc._frames.narwhals_frames import unwrapped
+from frame_prc._frames.border import FrameT
 from frame_prc._request.near_misses import refuses_unknown
+from frame_prc.evaluation import verbs
+from frame_prc.evaluation.evaluation import Evaluation
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -45,6 +45,14 @@ class _Method(Protocol[P, R_co]):
     def __get__(self, accessor: PrcFrame[Any], owner: Any = None) -> Callable[P, R_co]: ...
 
 
+class _Evaluate(Protocol):
+    """What a type checker sees of ``evaluate``."""
+
+    def __get__(
+        self, accessor: PrcFrame[FrameT], owner: Any = None
+    ) -> Callable[..., Evaluation[FrameT]]: ...
+
+
 def _frame_method(verb: Callable[Concatenate[Any, P], Any]) -> _FrameMethod[P]:
     """Return a verb as a method, with the verb's own signature and docstring."""
     return cast("_FrameMethod[P]", _method(verb))
@@ -69,8 +77,15 @@ class PrcFrame(Generic[FrameT]):
         df.prc.curve("truth", "score", by="region")  # one row per threshold
         df.prc.plot("truth", "score", by="region")  # a picture
 
+    Or name the roles once, for several verbs::
+
+        ev = df.prc.evaluate("truth", "score", by="region", ci=0.95)
+        ev.average_precision()
+        ev.plot()
+
     The verbs::
 
+        evaluate             Name truth, scores and segments once, for all verbs that follow.
         average_precision    Average precision of each segment, with its interval.
         curve                Precision and recall at every threshold of each segment.
         summary              Scorecard of each segment: area, interval, chance level.
@@ -88,7 +103,7 @@ class PrcFrame(Generic[FrameT]):
         quantile_thresholds  Thresholds that divide the rows into about equal parts.
 
     ``help(df.prc.curve)`` explains one of them, with an example. For a type checker, which does not
-    know ``df.prc``, ``frame_prc.on(df)`` is the same.
+    know ``df.prc``, ``frame_prc.evaluate(df, ...)`` is typed.
     """
 
     def __init__(self, frame: FrameT) -> None:
@@ -104,6 +119,7 @@ class PrcFrame(Generic[FrameT]):
             f"prc has no verb {name!r}. Allowed: {', '.join(_verbs())}.{hint}", name=name, obj=self
         )
 
+    evaluate = cast("_Evaluate", _method(verbs.evaluate))
     counts = _frame_method(verbs.counts)
     curve = _frame_method(verbs.curve)
     average_precision = _frame_method(verbs.average_precision)
@@ -119,47 +135,6 @@ class PrcFrame(Generic[FrameT]):
     quantile_thresholds = _method(verbs.quantile_thresholds)
     write_ggplot = _method(verbs.write_ggplot)
     report = _method(verbs.report)
-
-
-def on(frame: FrameT) -> PrcFrame[FrameT]:
-    """Verbs of a frame, as methods that a type checker knows.
-
-    It is ``frame.prc``, which type checkers and some editors do not know, and also works for frames
-    without ``.prc``, such as DuckDB relations.
-
-    Parameters
-    ----------
-    frame
-        A frame of any kind that the verbs take.
-
-    Returns
-    -------
-    PrcFrame
-        An object whose methods are the verbs.
-
-    Raises
-    ------
-    FrameError
-        If it is not such a frame.
-
-    Examples
-    --------
-    >>> import polars as pl, frame_prc
-    >>> df = pl.DataFrame({"truth": [1, 0, 1], "score": [0.9, 0.8, 0.7]})
-    >>> frame_prc.on(df).counts("truth", "score")
-    shape: (3, 3)
-    ┌───────────┬─────┬─────┐
-    │ threshold ┆ pos ┆ neg │
-    │ ---       ┆ --- ┆ --- │
-    │ f64       ┆ i64 ┆ i64 │
-    ╞═══════════╪═════╪═════╡
-    │ 0.9       ┆ 1   ┆ 0   │
-    │ 0.8       ┆ 0   ┆ 1   │
-    │ 0.7       ┆ 1   ┆ 0   │
-    └───────────┴─────┴─────┘
-    """
-    check_frame(unwrapped(frame), engines=True)
-    return PrcFrame(frame)
 
 
 def _verbs() -> list[str]:

@@ -7,9 +7,11 @@ import re
 import zlib
 from pathlib import Path
 
+import polars as pl
 import pytest
 from checkout import TESTS
 from kinds import Kind, looking
+from layers import first_layer
 
 from frame_prc import PrcError
 
@@ -57,6 +59,26 @@ def every_error_reads_well():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PrcError, "__init__", make_and_read)
         yield
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a value that holds expressions without their address, which differs between runs."""
+    text = str(val) if isinstance(val, (pl.Expr, list, tuple, dict)) else ""
+    return re.sub(r" at 0x\w+", "", text) if " at 0x" in text else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the second layer what the first shows already (see `layers`)."""
+    products: dict[str, list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            products.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, product in products.items():
+        kept = first_layer(name, [item.callspec.params for item in product])
+        for place, item in enumerate(product):
+            if place not in kept:
+                item.add_marker("thorough")
 
 
 REMARKS = pytest.StashKey[list[str]]()

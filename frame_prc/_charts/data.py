@@ -240,7 +240,7 @@ def _read_counts(table: pl.DataFrame, keys: int, *, ascending: bool) -> Rows:
         ascending=ascending,
     )
     lf = table.lazy()
-    return read(lf, resolve(lf, counts_request, ()), in_memory=True)
+    return read(lf, resolve(lf, counts_request), in_memory=True)
 
 
 def _distinct(keys: pl.LazyFrame) -> pl.DataFrame:

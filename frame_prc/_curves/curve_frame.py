@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -10,7 +11,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.curve import AT_RECALL, CURVE
 from frame_prc._curves.thinning import THINNED
 from frame_prc._lazy import key_names, named, over
-from frame_prc._request.roles import Given, check_option
+from frame_prc._request.roles import check_option
 from frame_prc._request.specs import Start
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
@@ -70,9 +71,9 @@ def _in_drawing_order(points: pl.LazyFrame, keys: list[str], *, ascending: bool)
     return points.sort(order, descending=descending, maintain_order=True)
 
 
-def is_curve(given: Given) -> bool:
+def is_curve(roles: Mapping[str, object]) -> bool:
     """Return whether a frame must be a curve already, since no column of rows is named."""
-    return all(given[role] is None for role in ("truth", "score", "pos", "neg"))
+    return all(roles.get(role) is None for role in ("truth", "score", "pos", "neg"))
 
 
 def check_unused(**given: object) -> None:

@@ -21,7 +21,13 @@ from frame_prc._lazy import key_names
 from frame_prc._ranking.scale import integer_bounds
 from frame_prc._request.roles import Request
 from frame_prc._request.thresholds import Bins, threshold_dtype
-from frame_prc._rows.columns import Column, Columns, common_score_dtype, resolve
+from frame_prc._rows.columns import (
+    Column,
+    Columns,
+    check_key_names,
+    common_score_dtype,
+    resolve,
+)
 from frame_prc._rows.rules import is_missing, is_positive
 from frame_prc.exceptions import ColumnError, OptionError
 
@@ -146,7 +152,8 @@ def count(
         )
     engine.refuse(native)
     frame = nw.from_native(native)
-    columns = resolve(pl.LazyFrame(schema=schema_of(frame)), request, outputs)
+    columns = resolve(pl.LazyFrame(schema=schema_of(frame)), request)
+    check_key_names(columns, outputs)
     check_case(engine, columns.result_keys, outputs)
     bins = None if bins is None else bins.of(common_score_dtype(columns.scores))
     scores = [f"score_{i}" for i in range(len(columns.scores))]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, TypeVar, cast
 
 import polars as pl
@@ -46,51 +48,84 @@ _SMALL = 200_000  # rows
 FrameT = TypeVar("FrameT", bound="AnyFrame")
 
 
-class Plan(Protocol):
-    """Makes the lazy result from the lazy input, which ``in_memory`` is free to look at."""
-
-    def __call__(self, lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame: ...
-
-
 class PlanOfSeveral(Protocol):
-    """The same with several inputs."""
+    """Makes the lazy result from lazy inputs, which ``in_memory`` is free to look at."""
 
     def __call__(self, frames: list[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame: ...
 
 
-def apply(
-    frame: FrameT,
-    plan: Plan,
-    columns: Collection[str] | None,
-    amounts: Collection[str],
-    outputs: Collection[str],
-) -> FrameT:
-    """Run a lazy plan on a frame of any known kind and return the result as the same kind.
+@dataclass(frozen=True)
+class Source:
+    """A frame of any known kind as Polars reads it, and the way back to its kind.
+
+    ``values`` are the rows of a frame in memory, and ``None`` for a lazy frame.
+    """
+
+    lf: pl.LazyFrame
+    values: pl.DataFrame | None
+    back: Callable[[pl.DataFrame, Collection[str]], Any]
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the rows are in memory, so that a plan is free to look at them."""
+        return self.values is not None
+
+    def where(self, condition: pl.Expr) -> Source:
+        """Return the rows for which a condition holds."""
+        lf = self.lf.filter(condition)
+        values = None if self.values is None else lf.collect(engine="in-memory")
+        return Source(lf if values is None else values.lazy(), values, self.back)
+
+    def result(self, planned: pl.LazyFrame, outputs: Collection[str]) -> Any:
+        """Return the result of a plan as a frame of the same kind.
+
+        ``outputs`` are the columns that the plan makes; all others of the result are keys.
+        """
+        if self.values is None:
+            return planned
+        height = self.values.height
+        # The streaming engine takes longer to start than a small frame takes to compute.
+        rows = run_in_memory(planned, height) if height < _SMALL else planned.collect()
+        return self.back(rows, outputs)
+
+
+def source_of(
+    frame: AnyFrame, columns: Collection[str] | None, amounts: Collection[str] = ()
+) -> Source:
+    """Return a frame of any known kind as a source.
 
     Parameters
     ----------
     frame
         Polars ``DataFrame`` or ``LazyFrame``, pandas ``DataFrame``, or Arrow table.
-    plan
-        What to do.
     columns
-        The columns that the plan may read; only these are converted from pandas and pyarrow.
-        ``None``, if they are not known without the schema, converts all.
+        The columns that may be read; only these are converted from pandas and pyarrow. ``None``, if
+        they are not known without the schema, converts all.
     amounts
         The columns in which NaN is an error; in all others of pandas it is a missing value.
-    outputs
-        The columns that the plan makes; all others of the result are keys.
     """
     if isinstance(frame, pl.LazyFrame):
-        return cast("FrameT", plan(frame, in_memory=False))
+        return Source(frame, None, _as_it_is)
     if isinstance(frame, pl.DataFrame):
-        return cast("FrameT", _run(frame, plan))
+        return Source(frame.lazy(), frame, _as_it_is)
     if is_pandas(frame):
         chosen = chosen_columns(cast("pd.DataFrame", frame), columns)
-        source = read_pandas(chosen, amounts)
-        return cast("FrameT", back_to_pandas(_run(source, plan), chosen, source, outputs))
-    source = read_arrow(frame, columns)
-    return cast("FrameT", back_to_arrow(_run(source, plan), frame, source, outputs))
+        values = read_pandas(chosen, amounts)
+        return Source(values.lazy(), values, partial(_to_pandas, chosen, values))
+    values = read_arrow(frame, columns)
+    return Source(values.lazy(), values, partial(_to_arrow, frame, values))
+
+
+def _as_it_is(rows: pl.DataFrame, _: Collection[str]) -> pl.DataFrame:
+    return rows
+
+
+def _to_pandas(chosen: Any, values: pl.DataFrame, rows: pl.DataFrame, made: Collection[str]) -> Any:
+    return back_to_pandas(rows, chosen, values, made)
+
+
+def _to_arrow(frame: Any, values: pl.DataFrame, rows: pl.DataFrame, made: Collection[str]) -> Any:
+    return back_to_arrow(rows, frame, values, made)
 
 
 def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection[str]) -> FrameT:
@@ -117,12 +152,8 @@ def apply_all(frames: Sequence[FrameT], plan: PlanOfSeveral, outputs: Collection
 def scan(
     frame: AnyFrame, columns: Collection[str] | None, amounts: Collection[str] = ()
 ) -> pl.LazyFrame:
-    """Return a frame of any known kind as a lazy one; ``columns`` and ``amounts`` as in `apply`."""
-    if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
-        return frame.lazy()
-    if is_pandas(frame):
-        return read_pandas(chosen_columns(cast("pd.DataFrame", frame), columns), amounts).lazy()
-    return read_arrow(frame, columns).lazy()
+    """Return a frame of any known kind as a lazy one; parameters as in `source_of`."""
+    return source_of(frame, columns, amounts).lf
 
 
 def scan_all(frame: AnyFrame) -> pl.LazyFrame:
@@ -130,12 +161,6 @@ def scan_all(frame: AnyFrame) -> pl.LazyFrame:
     if is_pandas(frame):
         frame = with_levels(cast("pd.DataFrame", frame))
     return scan(frame, None)
-
-
-def _run(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    # The streaming engine takes longer to start than a small frame takes to compute.
-    planned = plan(frame.lazy(), in_memory=True)
-    return run_in_memory(planned, frame.height) if frame.height < _SMALL else planned.collect()
 
 
 def is_frame(value: object) -> TypeGuard[AnyFrame]:

@@ -21,7 +21,7 @@ def takes_narwhals(verb: FunctionT) -> FunctionT:
         first = args[0] if args else named.get("frame")
         native = {name: unwrapped(value) for name, value in named.items()}
         result = verb(*map(unwrapped, args), **native)
-        return _wrapped(result, first) if _is_narwhals(first) else result
+        return wrapped(result, first)
 
     return cast("FunctionT", call)
 
@@ -37,9 +37,9 @@ def unwrapped(value: Any) -> Any:
     return value.to_native() if _is_narwhals(value) else value
 
 
-def _wrapped(result: Any, like: object) -> Any:
-    """Return a frame as Narwhals of the same version, and anything else as it is."""
-    if not (is_frame(result) or engine_of(result)):
+def wrapped(result: Any, like: object) -> Any:
+    """Return a frame as Narwhals of the same version as another one, if that is Narwhals."""
+    if not _is_narwhals(like) or not (is_frame(result) or engine_of(result)):
         return result
     module = sys.modules[type(like).__module__]  # narwhals.stable.v1, or narwhals.dataframe
     version = module if hasattr(module, "from_native") else sys.modules["narwhals"]

@@ -21,7 +21,7 @@ from frame_prc._inference.row_influence import (
     numbered,
     with_influences,
 )
-from frame_prc._lazy import cached, segment_join
+from frame_prc._lazy import cached, in_order, segment_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration
 from frame_prc._request.thresholds import Bins
@@ -118,7 +118,7 @@ class Estimates:
         areas = self.areas()
         if self.ranking.rows.columns.cluster is None:
             return with_few_negatives(areas, self.calibration)
-        variance = (pl.col("influence") ** 2).sum()
+        variance = in_order(pl.col("influence") ** 2)
         totals = {"variance": variance, "n_effective": effective("pos")}
         of_clusters = cluster_totals(
             self._influences, ["influence"], self.ranking, totals, lambda: self.clusters

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 import polars as pl
 
 from frame_prc._inference.influence import effective_number, influences
-from frame_prc._lazy import beside, cached
+from frame_prc._lazy import beside, cached, in_order
 from frame_prc._ranking.places import gathered, has_numpy, placed
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import is_hit
@@ -28,6 +28,10 @@ _MOST_CELLS = 2**62  # so that the number of a cluster and that of its segment f
 
 def numbered(rows: Rows) -> Rows:
     """Return rows in a fixed order; ``row`` is the number of each among those that count."""
+    return rows.keep("numbered", lambda: _numbered(rows))
+
+
+def _numbered(rows: Rows) -> Rows:
     if rows.usable is None:
         frame = rows.frame.with_row_index("row")
     else:
@@ -172,15 +176,20 @@ def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
 def cluster_sums(
     frame: pl.LazyFrame, segments: Sequence[str], sums: Sequence[str], ranking: Ranking
 ) -> pl.LazyFrame:
-    """Return sums, and the weight of the positives, of the rows of each cluster and segment."""
-    totals = pl.col(*sums, "pos").sum()
+    """Return sums, and the weight of the positives, of the rows of each cluster and segment.
+
+    They are sorted, and lists are summed, not groups: so each call adds up the same numbers in the
+    same order, and gives the same result to the last digit.
+    """
+    values = pl.col(*sums, "pos")
     clusters = _cluster_range(ranking)
     if clusters is None or len(segments) > 1:
-        return frame.group_by(*segments, "cluster").agg(totals)
+        keys = [*segments, "cluster"]
+        return frame.group_by(keys).agg(values).with_columns(values.list.sum()).sort(keys)
     # Grouping by one integer takes Polars two thirds of the time that two columns take.
     segment = pl.col(*segments)
     cell = segment * clusters.size + clusters.number("cluster")
-    cells = frame.group_by(cell=cell).agg(totals)
+    cells = frame.group_by(cell=cell).agg(values).with_columns(values.list.sum()).sort("cell")
     # A range reads the number of a key from a column of this name.
     ranged = cells.with_columns(segment=pl.col("cell") % clusters.size)
     return ranged.select(
@@ -228,4 +237,4 @@ def _cluster_range(ranking: Ranking) -> KeyRange | None:
 
 def effective(amount: str) -> pl.Expr:
     """Return the effective number of rows, or of clusters, with an amount of a class."""
-    return effective_number(pl.col(amount).sum(), (pl.col(amount) ** 2).sum())
+    return effective_number(in_order(pl.col(amount)), in_order(pl.col(amount) ** 2))

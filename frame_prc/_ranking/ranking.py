@@ -79,6 +79,8 @@ class Ranking:
         unsorted = concat([self.frame, *extra])
         if self.rows.many_in_memory:
             return sorted_keys(unsorted).lazy()
+        if self.rows.kept is not None:
+            return unsorted.sort("rank_key").collect(engine="in-memory").lazy()
         return cached(unsorted.sort("rank_key"))
 
     @cached_property
@@ -172,9 +174,29 @@ def rank(
     a row in every segment. ``squares`` also sums squared weights, unless each row counts as one.
     ``numbered`` rows have a column ``row``, their number, which their keys then hold.
     With ``clusters``, rows keep their ``cluster``, and a bin has a row for each. If not
-    ``scored``, keys tell scores apart, but scores may not be read from them.
+    ``scored``, keys tell scores apart, but scores may not be read from them. Rows that are kept are
+    sorted once, with scores: the next verb may read them.
     """
     squares = squares and rows.columns.needs_squares
+    # What knows its row is rarely asked for scores, and is sorted faster without them.
+    scored = scored or (rows.kept is not None and not numbered)
+    make = partial(
+        _rank, rows, bins, squares=squares, numbered=numbered, clusters=clusters, scored=scored
+    )
+    if bins is not None:
+        return make()
+    return rows.keep(("ranking", squares, numbered, clusters, scored), make)
+
+
+def _rank(
+    rows: Rows,
+    bins: Bins | None,
+    *,
+    squares: bool,
+    numbered: bool,
+    clusters: bool,
+    scored: bool,
+) -> Ranking:
     levels = _levels(rows, bins)
     rows = rows if bins is None else count_bins(rows, bins, squares=squares, clusters=clusters)
     scale = _scale(rows) if levels is None else Scale.of(pl.UInt32(), ascending=rows.ascending)

@@ -47,6 +47,16 @@ def paired_test(against: Any, over: str | None, method: Any, drawn: Resampling) 
     return test
 
 
+def check_rows(request: Request) -> None:
+    """Refuse counts: which rows two sides share is not known of them."""
+    if "pos" in request.classes:
+        raise OptionError(
+            "pos= and neg= are given, and a comparison needs single rows",
+            "truth= for single rows",
+            "heterogeneity() tells how far segments differ, of counts too",
+        )
+
+
 def check_long(request: Request, against: object) -> None:
     """Refuse long data whose rows cannot be matched, and a ``row=`` that nothing is matched by."""
     if request.row is not None and request.model is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import wraps
 from inspect import CO_VARARGS
@@ -36,30 +36,46 @@ _ALSO_CALLED = {
     "adjust": "p_adjust correction",
 }
 _MEANT = {other: ours for ours, others in _ALSO_CALLED.items() for other in others.split()}
-_COUNTS = ("pos", "neg")  # the parameters that name the columns of counts
 _MOST_VERBS = 3  # in a hint
 # The verbs that have a parameter, by its name.
 _verbs: defaultdict[str, list[str]] = defaultdict(list)
 
 
-def refuses_unknown(function: FunctionT) -> FunctionT:
-    """Return a function that refuses an unknown parameter, with a hint at the right name."""
+def check_call(
+    called: str,
+    own: Sequence[str],
+    places: Sequence[str],
+    args: Sequence[object],
+    named: Iterable[str],
+) -> None:
+    """Refuse an unknown parameter, with a hint at the right name, and too many without a name.
+
+    ``places`` are the parameters that need no name, the frame among them.
+    """
+    for name in named:
+        if name not in own and name not in places:
+            raise _unknown(called, name, own)
+    if len(args) > len(places):
+        raise _too_many(called, args[len(places)], [name for name in places if name in own])
+
+
+def refuses_unknown(function: FunctionT, others: Sequence[str] = ()) -> FunctionT:
+    """Return a function that refuses an unknown parameter, with a hint at the right name.
+
+    ``others`` are parameters that it takes by ``**``.
+    """
     code = function.__code__
-    most = code.co_argcount
-    names = code.co_varnames[: most + code.co_kwonlyargcount]
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     subject = {"frame", "self"} & {*names[:1]}  # a method passes it itself
-    own = [name for name in names if name not in subject]
+    own = [name for name in (*names, *others) if name not in subject]
+    places = names[: code.co_argcount]
     for name in own:
         _verbs[name].append(function.__name__)
     takes_any = bool(code.co_flags & CO_VARARGS)
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        for name in kwargs:
-            if name not in names:
-                raise _unknown(function.__name__, name, own)
-        if len(args) > most and not takes_any:
-            raise _too_many(function.__name__, args[most], own[: most - len(subject)])
+        check_call(function.__name__, own, places, () if takes_any else args, kwargs)
         return function(*args, **kwargs)
 
     return cast("FunctionT", checked)
@@ -82,9 +98,9 @@ def _hint(name: str, own: Sequence[str]) -> str | None:
     meant = parameter_name(name, own)
     if meant in own:
         return f"did you mean {meant}=?"
-    if meant in _COUNTS:
-        return "this verb takes rows with a truth, not counts"
     verbs = _verbs.get(meant, [])
+    if "evaluate" in verbs:
+        return f"{meant}= is named once, in evaluate()"
     if verbs:
         some = ", ".join(sorted(verbs)) if len(verbs) <= _MOST_VERBS else "other verbs"
         return f"{meant}= is a parameter of {some}"

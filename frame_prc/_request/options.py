@@ -296,7 +296,7 @@ def is_number(value: Any) -> bool:
         return False
 
 
-def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> Interval | None:
+def interval_of(ci: Any, ci_method: Any, drawn: Resampling) -> Interval | None:
     """Return the interval asked for."""
     ci_method = check_option("ci_method", ci_method, CI_METHODS)
     if ci_method != "bootstrap" and drawn != Resampling():
@@ -306,7 +306,6 @@ def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> 
         )
     if ci is None:
         _check_needs_interval("ci_method", given=ci_method != CI_METHODS[0])
-        check_cluster(cluster, ci)
         return None
     if ci_method != "bootstrap":
         return Interval(confidence(ci), ci_method)
@@ -314,11 +313,10 @@ def interval_of(ci: Any, ci_method: Any, cluster: object, drawn: Resampling) -> 
     return Interval(confidence(ci), ci_method, drawn)
 
 
-def drawn_interval(ci: Any, cluster: object, drawn: Resampling) -> Interval | None:
+def drawn_interval(ci: Any, drawn: Resampling) -> Interval | None:
     """Return the interval of a bootstrap."""
     if ci is None:
         check_not_drawn(drawn, "ci=")
-        check_cluster(cluster, ci)
         return None
     check_numpy()
     return Interval(confidence(ci), "bootstrap", drawn)
@@ -330,11 +328,6 @@ def check_not_drawn(drawn: Resampling, needed: str) -> None:
             "replicates=, seed= or stratified= is given, and nothing is resampled",
             f"these with {needed}",
         )
-
-
-def check_cluster(cluster: object, ci: object) -> None:
-    """Refuse clusters where no interval is asked for: they change nothing else."""
-    _check_needs_interval("cluster", given=cluster is not None and ci is None)
 
 
 def _check_needs_interval(name: str, *, given: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, TypeVar, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 import polars as pl
 
@@ -31,22 +31,6 @@ THRESHOLD = "threshold"
 OF_COUNTS = "score='threshold', pos='pos', neg='neg'"
 _SCORES = "one column, or several"
 _SEVERAL = "pass several as a list of columns, or as {name: column}"
-
-
-class Given(TypedDict):
-    """What the verbs that draw are given beside their frame."""
-
-    truth: IntoColumn | None
-    score: IntoScores | None
-    by: IntoKeys | None
-    weight: IntoColumn | None
-    pos_label: object
-    missing: Missing
-    pos: IntoColumn | None
-    neg: IntoColumn | None
-    ascending: bool
-    model: IntoColumn | None
-    cluster: IntoColumn | None
 
 
 @dataclass(frozen=True)
@@ -154,17 +138,16 @@ def request(
     *,
     by: IntoKeys | None = None,
     weight: IntoColumn | None = None,
+    cluster: IntoColumn | None = None,
+    row: IntoColumn | None = None,
+    model: IntoColumn | None = None,
     pos_label: object = None,
     missing: Missing = "raise",
+    ascending: bool = False,
     pos: IntoColumn | None = None,
     neg: IntoColumn | None = None,
     pos_squares: IntoColumn | None = None,
     neg_squares: IntoColumn | None = None,
-    ascending: bool = False,
-    model: IntoColumn | None = None,
-    row: IntoColumn | None = None,
-    cluster: IntoColumn | None = None,
-    threshold: IntoColumn | None = None,
 ) -> Request:
     """Return the request, or raise an error if parameters contradict each other."""
     missing = check_option("missing", missing, get_args(Missing))
@@ -200,7 +183,6 @@ def request(
         model,
         row,
         groupings,
-        threshold=threshold,
     )
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from frame_prc._request.options import (
-    check_cluster,
     check_not_drawn,
     confidence,
     drawn_interval,
@@ -91,12 +90,9 @@ def _target(criterion: Criterion, value: Any) -> float:
     return float(value)
 
 
-def target_interval(
-    ci: Any, cluster: object, drawn: Resampling, targets: Sequence[Target]
-) -> Interval | None:
+def target_interval(ci: Any, drawn: Resampling, targets: Sequence[Target]) -> Interval | None:
     """Return the interval of operating points, which is drawn where a threshold is chosen."""
     if all(target.criterion == "threshold" for target in targets):
         check_not_drawn(drawn, "ci= and a target other than threshold=")
-        check_cluster(cluster, ci)
         return None if ci is None else Interval(confidence(ci))
-    return drawn_interval(ci, cluster, drawn)
+    return drawn_interval(ci, drawn)

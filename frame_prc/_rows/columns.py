@@ -108,7 +108,7 @@ class Columns:
         return [*([MODEL] if self.several_models else []), *self.key_dtypes]
 
 
-def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Columns:
+def resolve(lf: pl.LazyFrame, request: Request) -> Columns:
     """Find every column of a request in the frame's schema, or raise the first problem.
 
     Parameters
@@ -117,8 +117,6 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
         The caller's frame.
     request
         What to find.
-    outputs
-        Columns that the verb adds to the keys; no key may be named like one.
     """
     # Asked for once, as each time Python objects are made for all columns of the frame.
     schema = lf.collect_schema()
@@ -152,7 +150,6 @@ def resolve(lf: pl.LazyFrame, request: Request, outputs: Iterable[str]) -> Colum
         **others,
         groupings=_groupings(request, [outs for _, outs in items]),
     )
-    _check_key_names(columns, outputs)
     _check_no_counts(columns)
     _check_dtypes(columns)
     return columns
@@ -413,7 +410,8 @@ def check_repeats(uses: list[tuple[str, str]]) -> None:
         seen[name] = role
 
 
-def _check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
+def check_key_names(columns: Columns, outputs: Iterable[str]) -> None:
+    """Refuse a key that is called like a column that a verb adds to the keys."""
     taken = [MODEL, *outputs] if columns.several_models else [*outputs]
     taken += [] if columns.groupings is None else [GROUPING]
     for name in columns.key_dtypes:

@@ -10,10 +10,11 @@ with an internal one. The last step, :meth:`Rows.finish`, gives the keys their o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
+from typing import Any, cast
 
 import polars as pl
 
@@ -57,7 +58,7 @@ class Rows:
     ``n_dropped`` how many a row stands for that do not, both ``None`` otherwise; ``in_memory`` says
     that the source is in memory: then ``check`` raises if it is invalid, and ``values`` is the
     source itself, whose values can be looked at for free; ``checked`` says that reading the source
-    raises if it is invalid.
+    raises if it is invalid. ``kept`` is what several verbs share, if more than one may be called.
     """
 
     frame: pl.LazyFrame
@@ -71,6 +72,23 @@ class Rows:
     in_memory: bool
     check: Callable[[], None]
     checked: bool = False
+    kept: dict[tuple[Hashable, ...], tuple[pl.LazyFrame, Any]] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    def keep(self, what: Hashable, make: Callable[[], ResultT]) -> ResultT:
+        """Return what was made of these rows before, or make it; only kept rows remember it.
+
+        It is known by the frame that it was made of, which is held so that no other frame gets its
+        identity: rows of one source may have other scores, or other segments. Of threads that come
+        at once each may make it, and all get the first.
+        """
+        if self.kept is None:
+            return make()
+        name = (id(self.frame), *self.keys, what)
+        if name not in self.kept:
+            self.kept.setdefault(name, (self.frame, make()))
+        return cast("ResultT", self.kept[name][1])
 
     @property
     def keys(self) -> list[str]:
@@ -197,6 +215,9 @@ class Rows:
 
     def pooled(self) -> Rows:
         """Return rows of one segment, or one per model."""
+        return self.keep("pooled", self._pooled)
+
+    def _pooled(self) -> Rows:
         pooled = replace(self, columns=replace(self.columns, key_dtypes={}))
         return replace(pooled, frame=self.frame.drop(set(self.keys) - set(pooled.keys)))
 
@@ -342,6 +363,10 @@ def side_by_side(rows: Rows) -> Rows:
 
     A row counts for all models or for none. The keys are those of ``by``: no model is among them.
     """
+    return rows.keep("side by side", lambda: _side_by_side(rows))
+
+
+def _side_by_side(rows: Rows) -> Rows:
     columns, source = rows.columns, rows.source
     keys = key_names(len(columns.key_dtypes))
     by = [pl.col(f"by_{i}").alias(key) for i, key in enumerate(keys)]
@@ -358,6 +383,13 @@ def side_by_side(rows: Rows) -> Rows:
         return replace(rows, frame=frame, columns=one)
     left_out = (~complete).cast(pl.Int64)
     return replace(rows, frame=frame, columns=one, usable=complete, n_dropped=left_out)
+
+
+def of_model(rows: Rows, place: int) -> Rows:
+    """Return rows of models side by side with the score of one of them."""
+    score = pl.col(f"score_{place}").alias("score")
+    make = lambda: replace(rows, frame=rows.frame.with_columns(score))  # noqa: E731
+    return rows.keep(("model", place), make)
 
 
 def _score(columns: Columns, index: int, dtype: pl.DataType) -> pl.Expr:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import polars as pl
@@ -19,9 +18,9 @@ from frame_prc._inference.row_influence import (
     numbered,
     with_influences,
 )
-from frame_prc._lazy import segment_join
+from frame_prc._lazy import in_order, segment_join
 from frame_prc._request.specs import Comparison
-from frame_prc._rows.rows import Rows, side_by_side
+from frame_prc._rows.rows import Rows, of_model, side_by_side
 
 # The variance of a difference is a rounding error up to this fraction of the sum of both variances,
 _ROUNDING = 1e-24
@@ -42,9 +41,7 @@ _VARIANCE, _VARIANCE_A, _VARIANCE_B = (pl.col(n) for n in ("variance", "variance
 def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     """Return one row per segment and pair of models."""
     rows, names = numbered(side_by_side(rows)), list(rows.columns.request.models)
-    scored = [
-        replace(rows, frame=rows.frame.with_columns(score=f"score_{i}")) for i in range(len(names))
-    ]
+    scored = [of_model(rows, place) for place in range(len(names))]
     models = RowInfluence.of_each(scored, comparison.calibration)
     sums = rows.once(_sums(rows, models, comparison))
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
@@ -63,12 +60,12 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     names = [f"influence_{i}" for i in range(len(models))]
     influences, sums = [pl.col(name) for name in names], {}
     for k, (a, b) in enumerate(comparison.pairs):
-        sums[f"variance_{k}"] = ((influences[a] - influences[b]) ** 2).sum()
-        sums[f"covariance_{k}"] = (influences[a] * influences[b]).sum()
+        sums[f"variance_{k}"] = in_order((influences[a] - influences[b]) ** 2)
+        sums[f"covariance_{k}"] = in_order(influences[a] * influences[b])
     frame = with_influences(rows, models)
     if rows.columns.cluster is None:
         return frame.group_by(segment="segment_0").agg(**sums)
-    sums |= {f"alone_{i}": (influence**2).sum() for i, influence in enumerate(influences)}
+    sums |= {f"alone_{i}": in_order(influence**2) for i, influence in enumerate(influences)}
     sums["n_effective"] = effective("pos")
     named, ranking = frame.rename({"segment_0": "segment"}), models[0].ranking
     cells = partial(cluster_sums, named, ["segment"], names, ranking)

@@ -14,7 +14,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import sizes
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.influence import effective_number
-from frame_prc._lazy import aggregated, cached, left_join, over
+from frame_prc._lazy import aggregated, cached, in_order, left_join, over
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.models import CANCELLED, above_rounding
@@ -103,7 +103,7 @@ def _of_clusters(estimates: Estimates, found: pl.LazyFrame, rows: Rows) -> pl.La
         pl.when(_SHARE > 0).then(name).otherwise(0.0) for name in ("influence", "pos")
     )
     shares = found.select(*rows.keys, "share", "share_b", "variance")
-    moved = left_join(estimates.keyed_clusters(), shares, rows.keys, in_order=False)
+    moved = left_join(estimates.keyed_clusters(), shares, rows.keys)
     of_all = {"all_moved": _SHARE * influence, "all_pos": pos}
     clusters = cached(
         moved.with_columns(
@@ -114,27 +114,27 @@ def _of_clusters(estimates: Estimates, found: pl.LazyFrame, rows: Rows) -> pl.La
     others = (pl.col("all_moved") - _SHARE * influence) / _OTHERS
     sums = clusters.group_by(rows.keys).agg(
         pl.col("share_b", "variance").first(),
-        near=((influence - others) ** 2).sum(),
-        others=(others**2).sum(),
-        covariance=(influence * others).sum(),
-        own_moved=(pl.col("all_moved") ** 2).sum(),
-        own_pos=(pl.col("all_pos") ** 2).sum(),
-        pos=(pl.col("all_pos") - pos).sum(),
-        squares=((pl.col("all_pos") - pos) ** 2).sum(),
-        in_own=pl.col("all_pos").sum(),
+        near=in_order((influence - others) ** 2),
+        others=in_order(others**2),
+        covariance=in_order(influence * others),
+        own_moved=in_order(pl.col("all_moved") ** 2),
+        own_pos=in_order(pl.col("all_pos") ** 2),
+        pos=in_order(pl.col("all_pos") - pos),
+        squares=in_order((pl.col("all_pos") - pos) ** 2),
+        in_own=in_order(pl.col("all_pos")),
     )
     return left_join(sums, totals, pool).select(*rows.keys, *_of_sums())
 
 
 def _totals(clusters: pl.LazyFrame, pool: Sequence[str]) -> pl.LazyFrame:
     """Return the sums over all clusters of a model."""
-    once = clusters.select(*pool, "cluster", "all_moved", "all_pos").unique([*pool, "cluster"])
+    once = clusters.select(*pool, "cluster", "all_moved", "all_pos").unique([*pool, "cluster"], maintain_order=True)
     return aggregated(
         once,
         pool,
-        total_moved=(pl.col("all_moved") ** 2).sum(),
-        total_squares=(pl.col("all_pos") ** 2).sum(),
-        total_pos=pl.col("all_pos").sum(),
+        total_moved=in_order(pl.col("all_moved") ** 2),
+        total_squares=in_order(pl.col("all_pos") ** 2),
+        total_pos=in_order(pl.col("all_pos")),
     )
 
 

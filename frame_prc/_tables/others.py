@@ -11,7 +11,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.row_influence import cluster_sums, numbered, with_influences
-from frame_prc._lazy import cached, join, left_join, over, segment_join
+from frame_prc._lazy import cached, in_order, join, left_join, over, segment_join
 from frame_prc._request.class_values import class_value, literal, other_spelling, plain
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.checks import Check, with_checks
@@ -117,10 +117,10 @@ def _shared(rows: Rows, segments: Estimates, whole: Estimates) -> pl.LazyFrame:
             frame, numbers, ["influence_0", "influence_1"], segments.ranking
         ).with_columns(overall.sum().over("segment_1", "cluster"))
     return frame.group_by(segment="segment_0").agg(
-        near=((own - overall) ** 2).sum(),
-        alone=(own**2).sum(),
-        inside=(overall**2).sum(),
-        covariance=(own * overall).sum(),
+        near=in_order((own - overall) ** 2),
+        alone=in_order(own**2),
+        inside=in_order(overall**2),
+        covariance=in_order(own * overall),
         len=pl.len(),
     )
 
@@ -171,7 +171,7 @@ def _covariances(estimates: Estimates, partners: pl.LazyFrame) -> pl.LazyFrame:
         own, clusters, left_on=["partner", "cluster"], right_on=["segment", "cluster"], how="inner"
     )
     product = pl.col("influence") * pl.col("influence_right")
-    return shared.group_by("segment").agg(covariance=product.sum())
+    return shared.group_by("segment").agg(covariance=in_order(product))
 
 
 def _partners(estimates: Estimates, comparison: Comparison) -> pl.LazyFrame:

@@ -14,7 +14,7 @@ import polars as pl
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates
-from frame_prc._lazy import in_python, left_join
+from frame_prc._lazy import in_order, in_python, left_join
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
@@ -164,6 +164,6 @@ def _estimates_of(rest: Estimates, first: int, own_influence: pl.DataFrame | Non
     influences = rest.keyed_clusters().with_columns(segment.alias("key_0"))
     shared = own_influence.lazy().join(influences, on=["key_0", "cluster"])
     product = pl.col("influence") * pl.col("influence_right")
-    covariances = shared.group_by(segment="key_0").agg(covariance=product.sum())
+    covariances = shared.group_by(segment="key_0").agg(covariance=in_order(product))
     joined = found.join(covariances, on="segment", how="left", maintain_order="left")
     return joined.with_columns(pl.col("covariance").fill_null(0.0)).collect(engine="in-memory")

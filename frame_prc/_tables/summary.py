@@ -260,7 +260,7 @@ def _variance_of_sum(rows: Rows, calibration: Calibration | None) -> pl.LazyFram
     model = rows.model_keys
     influence = pl.col("influence").fill_nan(None)
     clusters = Estimates.of(rows, calibration).keyed_clusters()
-    sums = clusters.group_by(*model, "cluster").agg(influence.sum())
+    sums = clusters.group_by(*model, "cluster").agg(influence.sum()).sort(*model, "cluster")
     return aggregated(sums, model, variance=(influence**2).sum())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from frame_prc import verbs
+import frame_prc
 from frame_prc._request.near_misses import parameter_name
 from frame_prc._request.specs import Criterion
 from frame_prc.cli.commands import COMMANDS
@@ -23,7 +23,7 @@ def _command(typed: str) -> OptionError | None:
     meant, verb = names.get(typed, typed), typed.replace("-", "_")
     if meant != typed:
         return OptionError(f"no such command {typed!r}", hint=f"did you mean {meant!r}?")
-    if verb in verbs.__all__ and verb not in names:
+    if verb in frame_prc.__all__ and verb not in names:
         hint = f"{verb} is only in Python: help(frame_prc.{verb})"
         return OptionError(f"no such command {typed!r}", hint=hint)
     return None

@@ -245,7 +245,6 @@ def test_schema_is_known_before_anything_is_read(kind):
 
 
 REFUSED = {
-    "without an interval": ({"ci": None}, "cluster= is given without ci=. Allowed: both"),
     "as a key": ({"by": "day"}, "'day' is named in by= and cluster="),
     "no column": ({"cluster": "days"}, "cluster= names 'days'.*did you mean 'day'"),
     "weights": ({"weight": "region"}, "weight= column 'region'"),

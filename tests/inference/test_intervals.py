@@ -407,7 +407,6 @@ AT_THE_CALL = {
     "level in words": ({"ci": "95%"}, "ci='95%' is not a level"),
     "method": ({"ci_method": "wald"}, "ci_method='wald' is not an option.*'influence', 'boyd'"),
     "method alone": ({"ci": None, "ci_method": "boyd"}, "ci_method= is given without ci="),
-    "cluster alone": ({"ci": None, "cluster": "user"}, "cluster= is given without ci="),
     "boyd of weights": (
         {"ci_method": "boyd", "weight": "weight"},
         "boyd.*does not support the weights in weight=",

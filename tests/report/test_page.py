@@ -63,7 +63,7 @@ def test_only_the_scripts_of_the_page_are_allowed(hostile_page):
 
 
 @pytest.mark.parametrize(
-    "options", [{"by": "segment"}, {"by": WEEK}, {}, {"by": "segment", "baseline": "weak"}], ids=str
+    "options", [{"by": "segment"}, {"by": WEEK}, {}, {"by": "segment", "baseline": "weak"}]
 )
 def test_pictures_are_valid_charts(tmp_path, options):
     path, _ = ROWS.prc.report(tmp_path / "report.html", "truth", TWO, **options)

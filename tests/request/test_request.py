@@ -36,7 +36,7 @@ def ask(kind: Kind, verb: str, rows: pl.DataFrame, **asked: object) -> pl.DataFr
 @every_kind
 @every_verb
 @pytest.mark.parametrize(
-    "score", [pl.col("threshold"), pl.col("threshold") * 1, {"a": pl.col("threshold")}], ids=str
+    "score", [pl.col("threshold"), pl.col("threshold") * 1, {"a": pl.col("threshold")}]
 )
 def test_the_score_of_counts_may_be_an_expression(kind, verb, score):
     asked = {"pos": "hits", "neg": pl.col("below") + 1}

@@ -151,7 +151,6 @@ def test_a_perfect_ranking_has_an_interval_without_width():
     ("asked", "words"),
     [
         ({"seed": 1}, ["seed=", "ci="]),
-        ({"cluster": "day"}, ["cluster=", "ci="]),
         ({"ci": 0.9, "calibrate": 0.2}, ["calibrate=", "average_precision("]),
         ({"ci": 0.9, "replicates": 0}, ["replicates=0"]),
     ],

@@ -179,7 +179,6 @@ def test_bins_must_not_overlap_within_a_segment_of_any_grouping(kind):
         [["region"], [cs.string(), pl.col("day")]],
         (("region",), ("region", "day")),
     ],
-    ids=str,
 )
 def test_one_key_may_be_written_in_several_ways(groupings):
     found = frame_prc.average_precision(DF, "truth", "score", by=groupings)
@@ -227,7 +226,6 @@ def test_rows_are_checked_whichever_grouping_is_wanted(name, engine, thresholds)
             "key 'grouping' in by= is named like a column of the result",
         ),
     ],
-    ids=str,
 )
 def test_groupings_that_are_none_raise(kind, by, error, what):
     with pytest.raises(error, match=f"^{what}"):

@@ -191,7 +191,6 @@ def test_segments_without_positives_have_no_drawn_interval(kind):
     ("asked", "words"),
     [
         ({"threshold": 0.5, "ci": 95}, ["ci=95", "0.95"]),
-        ({"threshold": 0.5, "cluster": "day"}, ["cluster=", "ci=0.95"]),
         ({"threshold": 0.5, "seed": 1}, ["seed=", "nothing is resampled"]),
         ({"threshold": 0.5, "ci": 0.9, "seed": 1}, ["other than threshold="]),
         ({"recall": 0.5, "ci": 0.9, "stratified": True, "cluster": "day"}, ["stratified=True"]),

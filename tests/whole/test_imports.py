@@ -112,9 +112,9 @@ import pandas
 def test_verbs_are_imported_at_their_first_use():
     code = """
         import sys, frame_prc
-        print("frame_prc.verbs" in sys.modules)
+        print("frame_prc.evaluation.verbs" in sys.modules)
         frame_prc.counts
-        print("frame_prc.verbs" in sys.modules)
+        print("frame_prc.evaluation.verbs" in sys.modules)
     """
     assert run(inspect.cleandoc(code)) == "False\nTrue"
 
@@ -145,7 +145,7 @@ print(found == 16 * [[1, 0]])
     [
         ("frame_prc", "frame_prc.exceptions"),
         ("frame_prc", "frame_prc._registration"),
-        ("frame_prc.namespace", "frame_prc.verbs"),
+        ("frame_prc.namespace", "frame_prc.evaluation.verbs"),
         ("frame_prc.namespace", "frame_prc._frames"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Counts: from rows, from parts, in bins, and of each class against the rest."""
+"""Helpers beside the evaluation: counts that add up, classes in long form, and expressions."""
 
 from __future__ import annotations
 
@@ -8,174 +8,26 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
+from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.counts import Counts, merge
+from frame_prc._curves.expression import rank_expression, weighted_expression
+from frame_prc._curves.operating_points import iso_lines
 from frame_prc._engines.engine import engine_of
-from frame_prc._frames.border import FrameT, apply, apply_all, check_frame, scan
+from frame_prc._frames.border import FrameT, apply_all, check_frame, scan, source_of
+from frame_prc._lazy import named
 from frame_prc._ranking.bins import find_thresholds
-from frame_prc._request.options import (
-    bins_of,
-    threshold_number,
-)
-from frame_prc._request.roles import check_option, names_of, request
-from frame_prc._request.specs import (
-    IntoColumn,
-    IntoKeys,
-    IntoScores,
-    Missing,
-)
+from frame_prc._request.options import f_scores_and_steps, threshold_number
+from frame_prc._request.roles import check_column, check_option, names_of
+from frame_prc._request.specs import IntoColumn, IntoKeys
 from frame_prc._rows import one_vs_rest as _labels
 from frame_prc._rows.one_vs_rest import label_request
+from frame_prc._rows.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
+from frame_prc.evaluation.base import engine_plans
+from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import FrameError, OptionError, type_name
-from frame_prc.verbs.run import engine_plans, engine_verbs, run
-from frame_prc.verbs.verb import verb
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
-
-
-@verb
-def counts(
-    frame: FrameT,
-    truth: IntoColumn | None = None,
-    score: IntoScores | None = None,
-    *,
-    by: IntoKeys | None = None,
-    weight: IntoColumn | None = None,
-    pos_label: object = None,
-    missing: Missing = "raise",
-    pos: IntoColumn | None = None,
-    neg: IntoColumn | None = None,
-    ascending: bool = False,
-    model: IntoColumn | None = None,
-    thresholds: int | Sequence[float] | None = None,
-    pos_squares: IntoColumn | None = None,
-    neg_squares: IntoColumn | None = None,
-    squares: bool = False,
-) -> FrameT:
-    """Positives and negatives at each score, or in each bin.
-
-    Counts are all that a curve or an area needs, and counts of parts can be added up. Count files
-    or days separately, add the counts up with :func:`frame_prc.merge_counts`, and pass the result
-    to any verb with ``score="threshold", pos="pos", neg="neg"``.
-
-    Parameters
-    ----------
-    frame
-        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
-    truth
-        Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
-    score
-        Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
-        columns, or ``{name: column}``, to evaluate several models; the result then begins with a
-        key column ``model``.
-    by
-        Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows
-        are one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes
-        several groupings in one result: a first column ``grouping`` names the keys of each row
-        (``"region, device"``; ``"all rows"``), and the keys that it does not have are null.
-    weight
-        Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if
-        another of their values is missing; a segment without other rows is not in the result.
-        Other weights must be at least 1e-150, and their sum below 1e150.
-    pos_label
-        The value of ``truth`` that is the positive class; all other values are negative. It is an
-        error if the value never occurs.
-    missing
-        How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
-        ``"drop"``: leave such rows out, separately for each model. ``"unretrieved"``: count a row
-        without a score in the totals, as one that no threshold retrieves; a missing truth still
-        raises.
-    pos, neg
-        Columns with the number of positives and of negatives in each row, instead of ``truth``, for
-        data that are already aggregated. Rows with the same score are added up. Integers are counts
-        of rows; floats are sums of weights, even if all of them are whole numbers.
-    ascending
-        ``True`` if a lower score means more likely positive, as for distances and ranks. A row is
-        then predicted positive if ``score <= threshold``, and thresholds ascend along a curve, from
-        ``-inf`` at the start point. Where this text speaks of the highest score or threshold, the
-        lowest is meant, and the reverse. Thresholds are on the scale of the scores as given.
-    model
-        Column that names the model of each row, for long data with a row per item and model;
-        ``score`` is then one column. It becomes the first key of the result, called ``model``.
-    thresholds
-        Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to 1. A
-        number is for probabilities: scores below 0 or above 1.001 are then an error. Thresholds
-        that are equal in the dtype of the scores are merged. :func:`frame_prc.quantile_thresholds`
-        finds a list that divides the rows evenly. A score is in the bin of the highest threshold
-        that it reaches; a score below the lowest threshold is an error. Binning takes one pass over
-        the rows, and memory only for the counts.
-    pos_squares, neg_squares
-        Columns with the sums of squared weights that belong to ``pos`` and ``neg``, if these are
-        sums of weights; they are added up as well.
-    squares
-        Add ``pos_squares`` and ``neg_squares``, the sums of squared weights. An interval of the
-        average precision needs them beside sums of weights. Without weights they equal the counts.
-
-    Returns
-    -------
-    Same kind as ``frame``
-        The keys, then ``threshold`` (the score, in its own dtype), ``pos`` and ``neg``, and the
-        squares if requested (Int64; Float64 if weighted). Sorted by the keys, then by threshold
-        descending. Rows that are never retrieved come last in their segment, with a null threshold.
-        With ``thresholds``, a column ``below`` follows ``threshold``, both as floats: a bin holds
-        the scores from ``threshold`` up to, but not including, ``below``. Only bins with rows are
-        returned. With ``ascending``, thresholds ascend, and a column ``above`` replaces ``below``:
-        a bin holds the scores above it, up to ``threshold``.
-
-    Raises
-    ------
-    ColumnError, OptionError, FrameError
-        At the call, for invalid parameters and for columns that do not exist or have the wrong
-        dtype.
-    DataError
-        If the data contain invalid values. For a lazy frame, when the result is collected.
-
-    Notes
-    -----
-    Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by name.
-    The result is a lazy frame of the same engine, which does all the work and reports invalid data
-    with an error of its own; the values of an Ibis table are checked at the call, by one query with
-    one row. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``squares`` is not
-    available, and ``thresholds`` is limited to 1,000.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_prc
-    >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
-    >>> df.prc.counts("late", "score")
-    shape: (3, 3)
-    ┌───────────┬─────┬─────┐
-    │ threshold ┆ pos ┆ neg │
-    │ ---       ┆ --- ┆ --- │
-    │ f64       ┆ i64 ┆ i64 │
-    ╞═══════════╪═════╪═════╡
-    │ 0.9       ┆ 1   ┆ 0   │
-    │ 0.4       ┆ 1   ┆ 1   │
-    │ 0.2       ┆ 0   ┆ 1   │
-    └───────────┴─────┴─────┘
-    """
-    check_frame(frame, engines=True)
-    squares = check_option("squares", squares, (True, False))
-    bins = bins_of(thresholds, ascending=ascending)
-    asked = request(
-        truth,
-        score,
-        by=by,
-        weight=weight,
-        pos_label=pos_label,
-        missing=missing,
-        pos=pos,
-        neg=neg,
-        ascending=ascending,
-        model=model,
-        pos_squares=pos_squares,
-        neg_squares=neg_squares,
-    )
-    if engine := engine_of(frame):
-        verbs = engine_verbs(engine, asked, {"squares": squares})
-        return cast("FrameT", verbs.counts(engine, frame, asked, bins))
-    return run(frame, asked, Counts(bins, squares))
 
 
 @verb
@@ -372,7 +224,133 @@ def one_vs_rest(
     check_frame(frame, takes_counts=False)
     asked = label_request(truth, score, by, weight, row)
 
-    def plan(lf: pl.LazyFrame, *, in_memory: bool) -> pl.LazyFrame:
-        return _labels.one_vs_rest(lf, asked, in_memory=in_memory)
+    source = source_of(frame, asked.column_names())
+    long = _labels.one_vs_rest(source.lf, asked, in_memory=source.in_memory)
+    return cast("FrameT", source.result(long, _labels.COLUMNS))
 
-    return apply(frame, plan, asked.column_names(), frozenset(), _labels.COLUMNS)
+
+@verb
+def average_precision_expr(
+    truth: str | pl.Expr,
+    score: str | pl.Expr,
+    weight: str | pl.Expr | None = None,
+    *,
+    ascending: bool = False,
+) -> pl.Expr:
+    """Average precision as one Polars expression, for any context that aggregates.
+
+    Use it in ``group_by(...).agg``, ``group_by_dynamic``, ``rolling`` or ``over``. For whole
+    frames, :func:`frame_prc.average_precision` is faster, checks the data, and reports sizes.
+
+    Parameters
+    ----------
+    truth
+        Column of the true class: Boolean, or 0/1 numbers.
+    score
+        Column of scores, of any numeric dtype; higher means more likely positive.
+    weight
+        Column of sample weights from 1e-150 to 1e150. Rows of weight 0 are ignored.
+    ascending
+        ``True`` if a lower score means more likely positive, as for distances and ranks.
+
+    Returns
+    -------
+    Expr
+        One Float64 named ``average_precision``, from 0 to 1. It is null without positives. It is
+        also null if a row has a missing truth or score, a truth other than 0 and 1, or an invalid
+        weight, because an expression cannot raise an error for a group. A column of an unsupported
+        dtype fails with an error of Polars.
+
+    Notes
+    -----
+    Without weights, this is the mean over the positive rows of the precision at their score: the
+    rank among the positives divided by the rank among all rows. With weights, it is the sum of
+    ``(R_n - R_(n-1)) * P_n`` over the distinct scores.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame(
+    ...     {
+    ...         "region": ["north", "north", "north", "south", "south"],
+    ...         "late": [True, False, True, False, True],
+    ...         "score": [0.9, 0.8, 0.3, 0.6, 0.2],
+    ...     }
+    ... )
+    >>> df.group_by("region").agg(frame_prc.average_precision_expr("late", "score")).sort("region")
+    shape: (2, 2)
+    ┌────────┬───────────────────┐
+    │ region ┆ average_precision │
+    │ ---    ┆ ---               │
+    │ str    ┆ f64               │
+    ╞════════╪═══════════════════╡
+    │ north  ┆ 0.833333          │
+    │ south  ┆ 0.5               │
+    └────────┴───────────────────┘
+    """
+    ascending = check_option("ascending", ascending, (True, False))
+    truth = _column("truth", truth)
+    score = _per_row(_column("score", score), truth)
+    undefined = ((truth != 0) & (truth != 1)).fill_null(value=True)
+    undefined = undefined | score.is_null() | score.abs().cast(pl.Float64).is_nan()
+    if weight is None:
+        area = rank_expression(truth == 1, score, ascending=ascending)
+    else:
+        weight = _per_row(_column("weight", weight), truth).cast(pl.Float64)
+        in_range = weight.is_between(SMALLEST_WEIGHT, LARGEST_WEIGHT)
+        is_weight = ((weight == 0) | in_range).fill_null(value=False)
+        undefined = (undefined & (weight != 0)) | ~is_weight
+        area = weighted_expression(truth == 1, score, weight, ascending=ascending)
+    return pl.when(~undefined.any()).then(area).alias(AVERAGE_PRECISION)
+
+
+def _column(role: str, column: str | pl.Expr) -> pl.Expr:
+    check_column(role, column)
+    return named(column) if isinstance(column, str) else column
+
+
+def _per_row(column: pl.Expr, truth: pl.Expr) -> pl.Expr:
+    # A constant has one value for all rows; ranks need as many as there are rows.
+    return pl.when(truth.is_null() | truth.is_not_null()).then(column)
+
+
+@verb
+def iso_f1(f_scores: Sequence[float] = (0.2, 0.4, 0.6, 0.8), points: int = 101) -> pl.DataFrame:
+    """Lines of equal F1 score, to draw behind precision-recall curves.
+
+    Parameters
+    ----------
+    f_scores
+        The F1 scores, between 0 and 1.
+    points
+        Points per line, from 2 to 10,001.
+
+    Returns
+    -------
+    DataFrame
+        ``f_score, recall, precision`` (Float64), one row per point: ``precision = f r / (2 r - f)``
+        for recalls ``r`` from ``f / (2 - f)``, where precision is 1, up to 1.
+
+    Raises
+    ------
+    OptionError
+        If an F1 score is not between 0 and 1, or ``points`` is out of range.
+
+    Examples
+    --------
+    >>> import frame_prc
+    >>> frame_prc.iso_f1([0.5], points=3)
+    shape: (3, 3)
+    ┌─────────┬──────────┬───────────┐
+    │ f_score ┆ recall   ┆ precision │
+    │ ---     ┆ ---      ┆ ---       │
+    │ f64     ┆ f64      ┆ f64       │
+    ╞═════════╪══════════╪═══════════╡
+    │ 0.5     ┆ 0.333333 ┆ 1.0       │
+    │ 0.5     ┆ 0.666667 ┆ 0.4       │
+    │ 0.5     ┆ 1.0      ┆ 0.333333  │
+    └─────────┴──────────┴───────────┘
+    """
+    scores, steps = f_scores_and_steps(f_scores, points)
+    return iso_lines(scores, steps)

@@ -1,0 +1,416 @@
+"""Areas: the average precision of segments, its averages, and areas by any method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from frame_prc._curves.areas import AreaSpec
+from frame_prc._engines.engine import MEAN_OF_SAMPLES
+from frame_prc._frames.border import FrameT
+from frame_prc._request.options import (
+    average_over,
+    bins_of,
+    calibration,
+    check_calibrated,
+    check_calibrated_methods,
+    check_top,
+    drawn_interval,
+    interval_of,
+    method_list,
+    recall_bounds,
+    resampling,
+    top_rows,
+)
+from frame_prc._request.roles import check_option
+from frame_prc._request.specs import (
+    PARTIAL_METHODS,
+    STARTS,
+    Average,
+    CiMethod,
+    Method,
+    Normaliser,
+    Start,
+)
+from frame_prc._tables.areas import Areas
+from frame_prc._tables.average_precision import AveragePrecision
+from frame_prc._tables.averages import Averages
+from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
+from frame_prc.evaluation.verb import verb
+
+
+class AreaVerbs(Evaluated[FrameT]):
+    """The verbs that compute areas."""
+
+    @verb
+    def average_precision(
+        self,
+        *,
+        over: str | None = None,
+        average: Average | None = None,
+        thresholds: int | Sequence[float] | None = None,
+        bounds: bool = False,
+        ci: float | None = OF_EVALUATION,
+        ci_method: CiMethod = "influence",
+        replicates: int = 1000,
+        stratified: bool = False,
+        seed: int | None = None,
+        calibrate: float | Literal["pooled"] | None = None,
+        top: float | None = None,
+        normaliser: Normaliser = "positives",
+    ) -> FrameT:
+        """Average precision of each segment, with its interval.
+
+        The average precision is the step area under the precision-recall curve,
+        ``sum((R_n - R_(n-1)) * P_n)`` over the distinct scores in descending order, as in
+        scikit-learn's ``average_precision_score``.
+
+        Parameters
+        ----------
+        over
+            The key in ``by`` to average over, within each combination of the other keys. Requires
+            ``average``.
+        average
+            ``"macro"``: the mean over segments. ``"weighted"``: their mean weighted by ``n_pos``.
+            ``"micro"``: the average precision of all rows pooled. ``"samples"``: the mean weighted
+            by the mean sample weight of each segment, for an ``over`` that identifies samples.
+            Segments whose average precision is undefined are left out and counted in
+            ``n_undefined``.
+        thresholds
+            Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
+            1. A number is for probabilities: scores below 0 or above 1.001 are then an error.
+            Thresholds that are equal in the dtype of the scores are merged. A score counts at the
+            highest threshold that it reaches. Rows below the lowest threshold of a list are never
+            retrieved, unless the list begins with ``float("-inf")``. Results are those of the
+            binned scores.
+        bounds
+            Add ``ap_lowest`` and ``ap_highest``: the average precision lies between them whatever
+            the order of the rows within each tie or bin, so for binned counts they show how large
+            the error of binning can be. They may be slightly wider than the range that is attained.
+            Rows below the lowest of the ``thresholds`` are never retrieved here either; if there
+            are none, the average precision of the exact scores also lies between the bounds. Always
+            included with ``thresholds``; not available for averages.
+        ci
+            Add a confidence interval of this level, for example ``0.95``, for the average precision
+            in the population from which the rows were sampled. With ``over``, the interval of the
+            mean if the segments are themselves a sample (queries, users, folds) that stands for
+            others like them: it comes from the spread between the segments. Not for
+            ``average="micro"``.
+        ci_method
+            ``"influence"``: from the influence of each row on the average precision. ``"boyd"``: as
+            if the average precision were a proportion of the positives (Boyd, Eng & Page 2013, doi
+            10.1007/978-3-642-40994-3_29); without weights and clusters. ``"bootstrap"``: from the
+            spread over ``replicates`` resampled data sets; needs NumPy. All three are symmetric on
+            the logit scale. See the notes.
+        replicates
+            Number of resampled data sets for ``ci_method="bootstrap"``, up to 1,000,000. With a
+            single one the interval is null.
+        stratified
+            Resample positives and negatives separately, each to its original number, as if the
+            class sizes had been fixed in advance. Otherwise rows are resampled regardless of class,
+            and the prevalence varies between replicates. Not with ``cluster``.
+        seed
+            Integer that makes ``"bootstrap"`` reproducible: the same seed gives the same interval
+            for any kind of frame, any order of the rows, and any other segments. ``None`` draws new
+            samples each time.
+        calibrate
+            Return the calibrated average precision instead: the one that the same ranking would
+            have at this prevalence (Siblini et al. 2020, arXiv 1909.02827), which makes segments of
+            unequal prevalence comparable. A number between 0 and 1, or ``"pooled"``: the share of
+            positives of all rows of the model. Its interval is that of ``ci_method="influence"``;
+            not with ``over`` or ``bounds``.
+        top
+            Compute only the area over the points that retrieve at most this many rows, such as the
+            100 that are looked into. Rows of equal score are retrieved together: if they do not all
+            fit, none of them is. With weights it is a sum of weights.
+        normaliser
+            What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
+            trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
+            rows, so that a perfect ranking has 1.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then ``n`` and ``n_pos`` (rows and positive rows, Int64; their total weight,
+            Float64, if weighted), ``prevalence`` (``n_pos / n``), ``average_precision`` (Float64,
+            from 0 to 1) and ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1,
+            or the share of positives that are retrieved), ``"no_positives"`` or ``"empty"`` (the
+            average precision is null). Sorted by the keys. Without ``by``, a single model has one
+            row even if there are no rows at all. Averages have ``n_undefined`` (Int64) instead of
+            ``status``. With ``ci``, ``std_error, ci_low, ci_high`` precede it; they are null if
+            fewer than two segments have an average precision, or if all of these are equal.
+
+            With ``ci``, also ``std_error, ci_low, ci_high`` (Float64) before ``status``. At an
+            average precision of 1 or 0, ``std_error`` is null and the interval is the exact
+            (Clopper-Pearson) one. With a single positive and any other average precision, all three
+            are null. (``"boyd"`` has an interval with a single positive, and none at 1 and 0.)
+            ``status`` then has two more values. ``"few_positives"`` replaces ``"ok"`` if there are
+            fewer than 20 positives (with weights, fewer than 20 effective positives; with clusters,
+            fewer than 20 effective clusters with positives). ``"below_chance"`` replaces both if
+            the whole interval lies below the average precision of a random ranking
+            (``random_average_precision`` of :func:`summary`). If a lower score means more likely
+            positive, pass ``ascending=True``.
+
+            With ``calibrate``, ``reference_prevalence`` and ``calibrated_average_precision`` take
+            the place of ``average_precision``; they are followed by the interval. The area is also
+            null without negatives. ``status`` may be ``"few_negatives"``: at a prevalence below
+            their own, segments with few negatives get too high a value, and too narrow an interval.
+            ``"below_chance"`` then means below the reference prevalence.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        The influence of a row (with ``cluster``, of a cluster) is how much it changes the average
+        precision, to first order; the standard error is the square root of the sum of squared
+        influences (infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). The interval uses
+        Student's t on the logit scale. The formulas, the bootstrap, the limits at 1 and 0, and
+        simulated coverage are in ``docs/statistics.md`` in the repository.
+
+        Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
+        name. The result is a lazy frame of the same engine, which does all the work and reports
+        invalid data with an error of its own. At the call, the values of an Ibis table are checked,
+        by one query with one row; a PySpark frame is sampled once, to cut large segments into
+        ranges. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``top`` is not
+        available, nor are ``ci`` with weights, ``cluster``, ``over``, ``calibrate`` or
+        ``"bootstrap"``, and ``average="samples"`` with weights; ``thresholds`` is limited to 1,000.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame(
+        ...     {
+        ...         "region": ["north", "north", "north", "south", "south"],
+        ...         "late": [True, False, True, False, True],
+        ...         "score": [0.9, 0.8, 0.3, 0.6, 0.2],
+        ...     }
+        ... )
+        >>> df.prc.average_precision("late", "score", by="region")
+        shape: (2, 6)
+        ┌────────┬─────┬───────┬────────────┬───────────────────┬────────┐
+        │ region ┆ n   ┆ n_pos ┆ prevalence ┆ average_precision ┆ status │
+        │ ---    ┆ --- ┆ ---   ┆ ---        ┆ ---               ┆ ---    │
+        │ str    ┆ i64 ┆ i64   ┆ f64        ┆ f64               ┆ str    │
+        ╞════════╪═════╪═══════╪════════════╪═══════════════════╪════════╡
+        │ north  ┆ 3   ┆ 2     ┆ 0.666667   ┆ 0.833333          ┆ ok     │
+        │ south  ┆ 2   ┆ 1     ┆ 0.5        ┆ 0.5               ┆ ok     │
+        └────────┴─────┴───────┴────────────┴───────────────────┴────────┘
+        """
+        asked = self._request
+        has_interval = average != "micro" and (top is None or over is not None)
+        level = self._level(ci, has_interval=has_interval)
+        cluster, bins = asked.cluster, bins_of(thresholds, ascending=asked.ascending)
+        bounds = check_option("bounds", bounds, (True, False))
+        drawn = resampling(replicates, seed, stratified, cluster)
+        interval = interval_of(level, ci_method, drawn)
+        reference, within = calibration(calibrate), top_rows(top, normaliser)
+        if within is not None:
+            check_top(level if over is None else None, thresholds, bounds=bounds)
+        if reference is not None:
+            check_calibrated(ci_method, over, average, bounds=bounds)
+        if over is not None or average is not None:
+            key, kind = average_over(over, average, interval, cluster, bounds=bounds)
+            return self._averages(Averages(key, kind, bins, interval, within))
+        bounds = reference is None and (bounds or bins is not None)
+        table = AveragePrecision(bins, interval, bounds, calibration=reference, top=within)
+        if (engine := self._engine) is None:
+            return self._table(table)
+        outputs = table.columns(asked.missing)
+        area = self._plans(engine, self._refused(table)).average_precision(
+            engine, self._native, asked, outputs, bins, reference, interval, bounds=bounds
+        )
+        return self._like_frame(area)
+
+    def _averages(self, table: Averages) -> FrameT:
+        if (engine := self._engine) is None:
+            return self._table(table)
+        plans, outputs = (
+            self._plans(engine, self._refused(table)),
+            table.columns(self._request.missing),
+        )
+        mean = plans.averages(
+            engine, self._native, self._request, table.over, table.average, outputs, table.bins
+        )
+        return self._like_frame(mean)
+
+    def _refused(self, table: AveragePrecision | Averages) -> dict[str, bool]:
+        """Return what does not run inside an engine, and whether it is given."""
+        by_samples = isinstance(table, Averages) and table.average == "samples"
+        calibrates = isinstance(table, AveragePrecision) and table.calibration is not None
+        interval = table.interval
+        is_drawn = interval is not None and interval.resampling is not None
+        return {
+            "top": table.top is not None,
+            "ci= with over=": interval is not None and isinstance(table, Averages),
+            "ci= with calibrate=": interval is not None and calibrates,
+            "ci= with cluster=": interval is not None and self._request.cluster is not None,
+            "ci= by bootstrap": is_drawn,
+            MEAN_OF_SAMPLES: by_samples and "weight" in self._request.classes,
+        }
+
+    @verb
+    def auc(
+        self,
+        *,
+        method: Method | Sequence[Method] = "step",
+        start: Start = "one",
+        recall_range: tuple[float, float] | None = None,
+        standardised: bool = False,
+        thresholds: int | Sequence[float] | None = None,
+        calibrate: float | Literal["pooled"] | None = None,
+        top: float | None = None,
+        normaliser: Normaliser = "positives",
+        ci: float | None = OF_EVALUATION,
+        replicates: int = 1000,
+        stratified: bool = False,
+        seed: int | None = None,
+    ) -> FrameT:
+        """Area under the curve of each segment, by one or several methods.
+
+        Different tools report different areas as PR-AUC; here each of them has a name. All methods
+        are computed from one sort.
+
+        Parameters
+        ----------
+        method
+            One method, or a list for one row per segment and method, in this order. See the notes.
+        start
+            The point at recall 0 where the trapezoid begins: ``"one"`` (precision 1, as in
+            scikit-learn and yardstick), ``"first"`` (the precision of the first real point, as in
+            Spark) or ``None`` (no such point: the area begins at the first real point). The other
+            methods do not use it.
+        recall_range
+            Compute only the area between these two recalls, cut exactly; each method uses its own
+            interpolation. For ``step``, ``trapezoid``, ``interpolated`` and ``envelope``.
+        standardised
+            Divide by the width of ``recall_range``, so that a perfect curve has area 1.
+        thresholds
+            Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
+            1. A number is for probabilities: scores below 0 or above 1.001 are then an error.
+            Thresholds that are equal in the dtype of the scores are merged. A score counts at the
+            highest threshold that it reaches. Rows below the lowest threshold of a list are never
+            retrieved, unless the list begins with ``float("-inf")``. Results are those of the
+            binned scores.
+        calibrate
+            Calibrate the areas to this prevalence: each negative counts as much as makes the
+            segment's prevalence equal to it. A number between 0 and 1, or ``"pooled"``: the share
+            of positives of all rows of the model. For ``step`` it is the calibrated average
+            precision (Siblini et al. 2020, arXiv 1909.02827). Not for ``gain``.
+        top
+            Compute only the area over the points that retrieve at most this many rows, such as the
+            100 that are looked into. Rows of equal score are retrieved together: if they do not all
+            fit, none of them is. With weights it is a sum of weights. Only for ``step``.
+        normaliser
+            What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
+            trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
+            rows, so that a perfect ranking has 1.
+        ci
+            Add ``std_error, ci_low, ci_high``: the standard deviation over bootstrap replicates,
+            and an interval of this level between two of their percentiles. It needs NumPy. Not with
+            ``calibrate``.
+        replicates
+            Number of resampled data sets, up to 1,000,000.
+        stratified
+            Resample positives and negatives separately, each to its original number, as if the
+            class sizes had been fixed in advance. Otherwise rows are resampled regardless of class,
+            and the prevalence varies between replicates. Not with ``cluster``.
+        seed
+            Integer that makes the interval reproducible: the same seed gives the same one for any
+            kind of frame, any order of the rows, and any other segments. ``None`` draws new samples
+            each time.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then ``method`` (String) and ``auc`` (Float64; null without positives, and for
+            ``gain`` also without negatives). Sorted by the keys, then in the order of ``method``.
+            With ``missing="drop"``, also ``n_dropped``. With ``calibrate``,
+            ``reference_prevalence`` comes before ``method``, and areas are also null without
+            negatives.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        With P_n and R_n the precision and recall at the n-th highest distinct score:
+
+        - ``step``: ``sum((R_n - R_(n-1)) * P_n)``, the average precision (scikit-learn,
+          torchmetrics, ClickHouse).
+        - ``trapezoid``: ``sum((R_n - R_(n-1)) * (P_n + P_(n-1)) / 2)``; with ties it may be far too
+          high, without ties it is at most ``step`` (scikit-learn's ``auc`` of a curve, yardstick
+          ``pr_auc``; with ``start="first"``, Spark; without ties, PRROC ``auc.davis.goadrich``).
+        - ``interpolated``: true and false positives grow linearly between two points (Davis &
+          Goadrich 2006, doi 10.1145/1143844.1143874; Keilwagen et al. 2014, doi
+          10.1371/journal.pone.0092209; PRROC ``auc.integral``, xgboost ``aucpr``, Keras).
+        - ``envelope``: ``sum((R_n - R_(n-1)) * max(P_m for m >= n))`` (PASCAL VOC 2010, Detectron).
+        - ``11-point``, ``101-point``: mean over the recalls 0, 0.1, ..., 1 (VOC 2007) or 0, 0.01,
+          ..., 1 (COCO) of the largest precision at that recall or a higher one.
+        - ``gain``: trapezoid of the precision-recall-gain curve (Flach & Kull 2015, NIPS).
+
+        For ``step``, ``ci`` of :func:`average_precision` has an interval that needs no bootstrap,
+        and covers better where positives are few.
+
+        Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
+        name. The result is a lazy frame of the same engine, which does all the work and reports
+        invalid data with an error of its own. At the call, the values of an Ibis table are checked,
+        by one query with one row; a PySpark frame is sampled once, to cut large segments into
+        ranges. Results of DuckDB and Ibis are sorted, Spark's is not. There, the methods are
+        ``step``, ``trapezoid``, ``interpolated`` and ``envelope``, ``top`` and ``ci`` are not
+        available, and ``thresholds`` is limited to 1,000.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame(
+        ...     {"late": [True, False, False, True, True], "score": [0.9, 0.8, 0.7, 0.6, 0.5]}
+        ... )
+        >>> df.prc.auc("late", "score", method=["step", "trapezoid", "interpolated", "envelope"])
+        shape: (4, 2)
+        ┌──────────────┬──────────┐
+        │ method       ┆ auc      │
+        │ ---          ┆ ---      │
+        │ str          ┆ f64      │
+        ╞══════════════╪══════════╡
+        │ step         ┆ 0.7      │
+        │ trapezoid    ┆ 0.655556 │
+        │ interpolated ┆ 0.65945  │
+        │ envelope     ┆ 0.733333 │
+        └──────────────┴──────────┘
+        """
+        asked, methods = self._request, method_list(method)
+        level = self._level(ci, has_interval=calibrate is None)
+        start = check_option("start", start, STARTS)
+        standardised = check_option("standardised", standardised, (True, False))
+        limits, bins = (
+            recall_bounds(recall_range, methods),
+            bins_of(thresholds, ascending=asked.ascending),
+        )
+        reference = calibration(calibrate)
+        drawn = resampling(replicates, seed, stratified, asked.cluster)
+        interval = drawn_interval(level, drawn)
+        if reference is not None:
+            check_calibrated_methods(methods, level)
+        spec = AreaSpec(methods, start, limits, standardised, top_rows(top, normaliser, methods))
+        table = Areas(spec, bins, reference, interval)
+        if (engine := self._engine) is None:
+            return self._table(table)
+        refused = {"top": spec.top is not None, "ci": interval is not None}
+        refused |= {f"method={name!r}": name not in PARTIAL_METHODS for name in methods}
+        areas = self._plans(engine, refused).auc(
+            engine, self._native, asked, spec, table.columns(asked.missing), bins, reference
+        )
+        return self._like_frame(areas)

@@ -1,0 +1,277 @@
+"""What every verb of an evaluation builds on: its rows, read and checked once, and its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar, cast
+
+import polars as pl
+
+from frame_prc._engines.engine import check_request, engine_of
+from frame_prc._engines.operations import Engine
+from frame_prc._frames.border import FrameT, Source, check_frame, source_of
+from frame_prc._frames.narwhals_frames import unwrapped, wrapped
+from frame_prc._lazy import in_python
+from frame_prc._request.options import confidence
+from frame_prc._request.packages import install_hint
+from frame_prc._request.roles import Request, check_one_grouping, names_of, request
+from frame_prc._rows.columns import (
+    Columns,
+    check_key_names,
+    collected,
+    resolve,
+    selected,
+    with_common_rows,
+)
+from frame_prc._rows.long import (
+    PLACEHOLDERS,
+    models_of,
+    put_side_by_side,
+    side_by_side_columns,
+    wide_schema,
+)
+from frame_prc._rows.rows import Rows, computed, read
+from frame_prc._rows.table import Table
+from frame_prc.exceptions import ColumnError, FrameError, nearest
+
+KeptT = TypeVar("KeptT")
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated(Generic[FrameT]):
+    """A frame with the roles of its columns, and what is kept of it between verbs.
+
+    Of a frame in memory, the rows are read and checked once, and sorted once for all verbs that
+    need the same order. A lazy frame is read anew at each collect. Copies and pickles keep nothing.
+
+    Parameters
+    ----------
+    frame
+        The caller's frame.
+    roles
+        The parameters of :func:`frame_prc.evaluate`, as given.
+    level
+        The level of intervals where a verb is given none.
+    reused
+        Whether more than one verb may be called, so that keeping pays.
+    conditions
+        What holds for the rows that are evaluated, of those of the frame.
+    """
+
+    frame: FrameT
+    roles: Mapping[str, Any]
+    level: float | None = None
+    reused: bool = True
+    conditions: tuple[pl.Expr, ...] = ()
+    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.frame, self.roles, self.level, self.reused, self.conditions)
+
+    def _keep(self, name: str, make: Callable[[], KeptT]) -> KeptT:
+        """Return what was made before, or make it.
+
+        Threads that come at once may each make it, but all get the first: none waits for another,
+        which may itself wait for the threads of Polars.
+        """
+        if name not in self._kept:
+            self._kept.setdefault(name, make())
+        return cast("KeptT", self._kept[name])
+
+    @property
+    def _native(self) -> Any:
+        """The frame, without Narwhals around it."""
+        return unwrapped(self.frame)
+
+    @property
+    def _request(self) -> Request:
+        """The roles, checked against each other."""
+        return self._keep("request", lambda: request(**self.roles))
+
+    @property
+    def _engine(self) -> Engine | None:
+        """The engine that the frame belongs to, if any."""
+        return engine_of(self._native)
+
+    def _level(self, ci: Any, *, has_interval: bool = True) -> Any:
+        """Return the level of an interval: the verb's own, or that of the evaluation.
+
+        That of the evaluation is for the verbs and options that have an interval.
+        """
+        if not isinstance(ci, Level):
+            return ci
+        inherited = ci.default if self.level is None else self.level
+        return inherited if has_interval else None
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    @property
+    def _source(self) -> Source:
+        return self._keep("source", lambda: self._read_frame(self._request))
+
+    def _names(self, asked: Request) -> set[str] | None:
+        """Return the columns that a request reads, or ``None`` where all may be needed."""
+        names, conditions = asked.column_names(), names_of(self.conditions)
+        return None if names is None or conditions is None else names | conditions
+
+    def _read_frame(self, asked: Request) -> Source:
+        source = source_of(self._native, self._names(asked), asked.amount_names())
+        for condition in self.conditions:
+            _check_names(condition, source.lf.collect_schema())
+            source = source.where(condition)
+        return source
+
+    def _check(self) -> None:
+        """Raise the first error that roles, columns or dtypes have."""
+        _ = self._request if self._engine else self._columns
+
+    @property
+    def _columns(self) -> Columns:
+        return self._keep("columns", lambda: resolve(self._source.lf, self._request))
+
+    def _rows(self) -> Rows:
+        """Return the rows; of a frame in memory they are kept."""
+        if not self._source.in_memory:
+            return read(self._source.lf, self._columns, in_memory=False)
+        return self._keep("rows", self._read)
+
+    def _read(self) -> Rows:
+        rows = read(self._source.lf, self._columns, in_memory=True)
+        return replace(rows, kept={}) if self.reused else rows
+
+    def _rows_in_memory(self, outputs: Collection[str], *, common_rows: bool = False) -> Rows:
+        """Return rows in memory, for what looks at them more than once: a lazy frame is read here.
+
+        With ``common_rows``, ``missing="drop"`` drops the same rows for all models.
+        """
+        check_one_grouping(self._request)
+        columns, lf = self._columns, self._source.lf
+        check_key_names(columns, outputs)
+        common_rows = common_rows and self._request.missing == "drop"
+        if self._source.in_memory and not common_rows:
+            return self._rows()
+        if common_rows:
+            columns = with_common_rows(columns)
+        if not self._source.in_memory:
+            found, columns = collected(lf, columns)
+            lf = found.lazy()
+        return replace(read(lf, columns, in_memory=True), kept={})
+
+    # --- results -------------------------------------------------------------------------------
+
+    def _table(self, table: Table, asked: Request | None = None) -> FrameT:
+        """Return a table as the kind of frame that the evaluation is of.
+
+        ``asked`` is a request with a role that only this table has.
+        """
+        self._check_frame()
+        reserved = self._reserved(table)
+        if asked is not None and asked.threshold is not None:
+            source = self._read_frame(asked)
+            rows = read(source.lf, resolve(source.lf, asked), in_memory=source.in_memory)
+        else:
+            source, rows = self._source, self._rows()
+            columns = rows.columns if asked is None else replace(rows.columns, request=asked)
+            rows = replace(rows, columns=columns)
+        check_key_names(rows.columns, reserved)
+        made = [*reserved, *rows.columns.request.made_keys]
+        return self._like_frame(source.result(table.finished(rows), made))
+
+    def _table_by_model(self, sample: Table, make: Callable[[Request], Table]) -> FrameT:
+        """Return the table that compares the models of long data, each with rows of its own.
+
+        ``make`` makes it from a request with the models, which are known once the rows are read. So
+        it is a step of the plan. ``sample`` is the table for two models that stand for them: it
+        tells the columns and their dtypes.
+        """
+        self._check_frame()
+        reserved, source = self._reserved(sample), self._source
+        made = [*reserved, *replace(self._request, side_by_side=True).made_keys]
+        check_key_names(self._columns, reserved)
+        long, columns = selected(source.lf, self._columns)
+        empty = side_by_side_columns(columns, PLACEHOLDERS)
+        check_key_names(empty, reserved)
+        nothing = pl.LazyFrame(schema=wide_schema(long.collect_schema(), columns, empty))
+        schema = sample.finished(read(nothing, empty, in_memory=False)).collect_schema()
+
+        def compared(found: pl.DataFrame) -> pl.DataFrame:
+            models = models_of(found, columns)
+            if not models:
+                return pl.DataFrame(schema=schema)
+            wide, moved = put_side_by_side(found, columns, models)
+            rows = read(wide.lazy(), moved, in_memory=True)
+            return make(moved.request).finished(rows).collect(engine="in-memory")
+
+        if source.in_memory:
+            planned = compared(computed(long)).lazy()
+        else:
+            planned = in_python(long, compared, schema, in_memory=False)
+        return self._like_frame(source.result(planned, made))
+
+    def _like_frame(self, result: Any) -> FrameT:
+        """Return a result as Narwhals, if the frame is."""
+        return cast("FrameT", wrapped(result, self.frame))
+
+    def _reserved(self, table: Table) -> list[str]:
+        return [*dict.fromkeys([*table.reserved, *table.columns(self._request.missing)])]
+
+    # --- engines -------------------------------------------------------------------------------
+
+    def _check_frame(self, *, takes_counts: bool = True) -> None:
+        """Refuse the frame of an engine for a verb that does not run there."""
+        check_frame(self._native, takes_counts=takes_counts)
+
+    def _plans(self, engine: Engine, refused: Mapping[str, bool]) -> Any:
+        """Return the module that plans verbs inside an engine, if the request can run there."""
+        check_request(engine, self._request, refused)
+        return engine_plans(engine)
+
+
+def _check_names(condition: pl.Expr, schema: pl.Schema) -> None:
+    for name in condition.meta.root_names():
+        if not name.startswith("^") and name not in schema:
+            raise ColumnError(
+                f"where() names {name!r}, which is not a column", hint=nearest(name, schema)
+            )
+
+
+def in_polars(frame: Any, names: Collection[str] | None = None) -> pl.DataFrame:
+    """Read columns of an engine's frame, or all of them."""
+    import narwhals as nw  # noqa: PLC0415 - the engine needs it, so it is installed
+
+    lf = nw.from_native(frame).lazy()
+    chosen = lf if names is None else lf.select(sorted(names))
+    return cast("pl.DataFrame", chosen.collect("polars").to_native())
+
+
+def engine_plans(engine: Engine) -> Any:
+    """Return the module that plans verbs inside an engine."""
+    try:
+        from frame_prc._engines import plans  # noqa: PLC0415 - needs an extra
+    except ImportError as error:
+        raise FrameError(
+            f"{engine.kind} needs a package that is not installed: {error}",
+            hint=install_hint(engine.extra),
+        ) from error
+    return plans
+
+
+@dataclass(frozen=True)
+class Level:
+    """The level of an interval that a verb is not given: that of the evaluation, or this one."""
+
+    default: float | None
+
+    def __repr__(self) -> str:
+        return "ev.level" if self.default is None else f"ev.level or {self.default}"
+
+
+# Typed as what a caller may pass.
+OF_EVALUATION: Any = Level(None)
+OF_EVALUATION_OR_95: Any = Level(0.95)
+
+
+def level_of(ci: Any) -> float | None:
+    """Return the level of an evaluation."""
+    return None if ci is None else confidence(ci)

@@ -1,0 +1,332 @@
+"""Curves: every point, bands around them, and the counts that they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from frame_prc._curves.counts import Counts
+from frame_prc._curves.curve import Curve, Extras
+from frame_prc._formulas import normal_quantile
+from frame_prc._frames.border import FrameT
+from frame_prc._inference.bootstrap import Band
+from frame_prc._request.options import (
+    bins_of,
+    confidence,
+    points_to_keep,
+    prevalence,
+    recall_grid,
+    recall_list,
+    resampling,
+)
+from frame_prc._request.packages import check_numpy
+from frame_prc._request.roles import check_option
+from frame_prc._request.specs import STARTS, Keep, Start
+from frame_prc._tables.recall_grid import RecallGrid
+from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
+from frame_prc.evaluation.verb import verb
+
+
+class CurveVerbs(Evaluated[FrameT]):
+    """The verbs that return points."""
+
+    @verb
+    def curve(
+        self,
+        *,
+        start: Start = "one",
+        keep: Keep = "all",
+        envelope: bool = False,
+        gain: bool = False,
+        calibrate: float | None = None,
+        thresholds: int | Sequence[float] | None = None,
+        ci: float | None = OF_EVALUATION,
+        recalls: int | Sequence[float] | None = None,
+        over: str | None = None,
+    ) -> FrameT:
+        """Precision and recall at every threshold of each segment.
+
+        A row is predicted positive at a threshold if ``score >= threshold``, or with ``ascending``
+        if ``score <= threshold``.
+
+        Parameters
+        ----------
+        start
+            The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``:
+            precision 1, as in scikit-learn and yardstick. ``"first"``: the precision of the first
+            real point, as in precrec, PRROC and Spark. ``None``: no such row.
+        keep
+            ``"all"``: every point. ``"corners"``: only the first and the last point at each number
+            of true positives; they draw the same line and have the same areas and envelope. An
+            integer of 5 or more: at most this many of the corners in each segment, always with the
+            start, the end, and the corners of highest and lowest precision. The column
+            ``precision_error`` then says how far the steps through these points are from the curve
+            at most.
+        envelope
+            Add a column ``envelope``: the largest precision at this point or any later one, at
+            higher recall (PASCAL VOC 2010, Detectron).
+        gain
+            Add ``precision_gain`` and ``recall_gain``: 1 is perfect, and 0 is the result of calling
+            every row positive (Flach & Kull 2015, NIPS).
+        calibrate
+            Add ``precision_calibrated``: the precision that the same ranking would have at this
+            prevalence, which makes segments of different prevalence comparable (Siblini et al.
+            2020, arXiv 1909.02827).
+        thresholds
+            Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
+            1. A number is for probabilities: scores below 0 or above 1.001 are then an error.
+            Thresholds that are equal in the dtype of the scores are merged. A score counts at the
+            highest threshold that it reaches. Rows below the lowest threshold of a list are never
+            retrieved, unless the list begins with ``float("-inf")``. The curve of every segment has
+            these thresholds.
+        ci
+            Add ``precision_low, precision_high``: for each threshold by itself, a confidence
+            interval of this level, for example ``0.95``, for the precision in the population
+            (Wilson 1927, JASA 22:209). With ``cluster``, it is that of the effective number of rows
+            (Korn & Graubard 1998, Survey Methodology 24:193). Not with weights, because sums of
+            weights are not counts of rows. For weighted rows, and for a band around the curve, see
+            :func:`band`.
+        recalls
+            Return the curve on a common grid of recalls instead: an ascending list, or how many to
+            space equally from 0 to 1. The point of each is that of the highest threshold that
+            reaches it; of recall 0, that of the first true positive, as there is no start point.
+            Without ``keep``, ``envelope``, ``gain``, ``calibrate`` and ``ci``.
+        over
+            With ``recalls``, a key in ``by``, such as the fold, over whose segments the precision
+            at each recall is averaged. The mean curve is not the curve of the pooled rows: scores
+            of different folds are never compared with each other.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then ``threshold`` (the score's float dtype; Float64 for integers and
+            decimals), ``tp, fp, fn, tn`` (Int64; Float64 if weighted), ``precision, recall``
+            (Float64, from 0 to 1) and the columns requested. Sorted by the keys, then by threshold
+            descending (with ``ascending``, ascending), so recall ascends and the rows are in
+            drawing order. Undefined values are null: recall in a segment without positives,
+            precision at a given threshold that no row reaches, gains before the first true
+            positive, and an interval of precision where no row is retrieved.
+
+            With ``recalls``, ``at_recall`` (Float64) comes before ``threshold``, every segment has
+            a row for each, ascending, and the rest is null where no threshold reaches the recall.
+            With ``over``, there are only ``at_recall``, ``precision`` and ``n_segments``, the
+            number of segments that reach the recall.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
+        name. The result is a lazy frame of the same engine, which does all the work and reports
+        invalid data with an error of its own. At the call, the values of an Ibis table are checked,
+        by one query with one row; a PySpark frame is sampled once, to cut large segments into
+        ranges. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``gain``,
+        ``calibrate``, ``ci`` and ``keep=<number>`` are not available, and ``thresholds`` is limited
+        to 1,000.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+        >>> df.prc.curve("late", "score")
+        shape: (4, 7)
+        ┌───────────┬─────┬─────┬─────┬─────┬───────────┬────────┐
+        │ threshold ┆ tp  ┆ fp  ┆ fn  ┆ tn  ┆ precision ┆ recall │
+        │ ---       ┆ --- ┆ --- ┆ --- ┆ --- ┆ ---       ┆ ---    │
+        │ f64       ┆ i64 ┆ i64 ┆ i64 ┆ i64 ┆ f64       ┆ f64    │
+        ╞═══════════╪═════╪═════╪═════╪═════╪═══════════╪════════╡
+        │ inf       ┆ 0   ┆ 0   ┆ 2   ┆ 2   ┆ 1.0       ┆ 0.0    │
+        │ 0.9       ┆ 1   ┆ 0   ┆ 1   ┆ 2   ┆ 1.0       ┆ 0.5    │
+        │ 0.4       ┆ 2   ┆ 1   ┆ 0   ┆ 1   ┆ 0.666667  ┆ 1.0    │
+        │ 0.2       ┆ 2   ┆ 2   ┆ 0   ┆ 0   ┆ 0.5       ┆ 1.0    │
+        └───────────┴─────┴─────┴─────┴─────┴───────────┴────────┘
+        """
+        asked = self._request
+        start, kept = check_option("start", start, STARTS), points_to_keep(keep)
+        envelope = check_option("envelope", envelope, (True, False))
+        gain = check_option("gain", gain, (True, False))
+        level = self._level(ci, has_interval=recalls is None)
+        z = None if level is None else normal_quantile(confidence(level))
+        extras = Extras(envelope, gain, prevalence(calibrate), z)
+        bins = bins_of(thresholds, ascending=asked.ascending)
+        grid = recall_grid(recalls, over, start=start, keep=kept, extras=extras.columns())
+        if engine := self._engine:
+            refused = {"gain": gain, "calibrate": calibrate is not None, "ci": z is not None}
+            refused |= {"recalls": grid is not None, "keep": isinstance(kept, int)}
+            plans = self._plans(engine, refused)
+            points = plans.curve(engine, self._native, asked, start, keep, bins, envelope=envelope)
+            return self._like_frame(points)
+        if grid is not None:
+            return self._table(RecallGrid(grid, bins, over))
+        return self._table(Curve(start, kept, bins, extras))
+
+    @verb
+    def band(
+        self,
+        *,
+        recalls: int | Sequence[float] = 101,
+        ci: float = OF_EVALUATION_OR_95,
+        replicates: int = 1000,
+        stratified: bool = False,
+        seed: int | None = None,
+    ) -> FrameT:
+        """Precision on a grid of recalls, with a band around each curve.
+
+        The band is pointwise: it covers the precision in the population with probability ``ci`` at
+        each recall by itself, and a whole curve less often. It comes from a bootstrap, which needs
+        NumPy.
+
+        Parameters
+        ----------
+        recalls
+            The recalls, the same for every segment: an ascending list, or how many to space equally
+            from 0 to 1.
+        ci
+            The confidence level at each recall.
+        replicates
+            Number of resampled data sets, up to 1,000,000.
+        stratified
+            Resample positives and negatives separately, each to its original number, as if the
+            class sizes had been fixed in advance. Otherwise rows are resampled regardless of class,
+            and the prevalence varies between replicates. Not with ``cluster``.
+        seed
+            Integer that makes the band reproducible: the same seed gives the same band for any kind
+            of frame, any order of the rows, and any other segments. ``None`` draws new samples each
+            time.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then ``recall``, ``precision, precision_low, precision_high`` (Float64, from 0
+            to 1). Precision is that of the highest threshold that reaches the recall, which is the
+            height of the steps whose area is the average precision. It is null if no threshold
+            reaches the recall. Sorted by the keys, then by recall ascending: every segment has the
+            same rows.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters, for columns that do not exist or have the wrong
+            dtype, and if NumPy is not installed.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        The band lies between two percentiles of the precision over the replicates that reach the
+        recall. In simulations with 200 positives, 95 % bands cover 93 to 98 % at recalls from 0.05
+        to 0.95. At lower recalls a few rows decide and the band is too narrow; it has no width
+        where no negative is ranked as high. ``docs/statistics.md`` in the repository has more.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame(
+        ...     {"late": [1, 1, 0, 1, 0, 0, 1, 0] * 20, "score": [8, 7, 6, 5, 4, 3, 2, 1] * 20}
+        ... )
+        >>> df.prc.band("late", "score", recalls=5, seed=1)
+        shape: (5, 4)
+        ┌────────┬───────────┬───────────────┬────────────────┐
+        │ recall ┆ precision ┆ precision_low ┆ precision_high │
+        │ ---    ┆ ---       ┆ ---           ┆ ---            │
+        │ f64    ┆ f64       ┆ f64           ┆ f64            │
+        ╞════════╪═══════════╪═══════════════╪════════════════╡
+        │ 0.0    ┆ 1.0       ┆ 1.0           ┆ 1.0            │
+        │ 0.25   ┆ 1.0       ┆ 1.0           ┆ 1.0            │
+        │ 0.5    ┆ 1.0       ┆ 0.67049       ┆ 1.0            │
+        │ 0.75   ┆ 0.75      ┆ 0.5           ┆ 0.836963       │
+        │ 1.0    ┆ 0.571429  ┆ 0.48935       ┆ 0.657386       │
+        └────────┴───────────┴───────────────┴────────────────┘
+        """
+        self._check_frame()
+        grid, level = recall_list(recalls), confidence(self._level(ci))
+        drawn = resampling(replicates, seed, stratified, self._request.cluster)
+        check_numpy()
+        return self._table(Band(grid, level, drawn))
+
+    @verb
+    def counts(
+        self,
+        *,
+        thresholds: int | Sequence[float] | None = None,
+        squares: bool = False,
+    ) -> FrameT:
+        """Positives and negatives at each score, or in each bin.
+
+        Counts are all that a curve or an area needs, and counts of parts can be added up. Count
+        files or days separately, add the counts up with :func:`frame_prc.merge_counts`, and pass
+        the result to any verb with ``score="threshold", pos="pos", neg="neg"``.
+
+        Parameters
+        ----------
+        thresholds
+            Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
+            1. A number is for probabilities: scores below 0 or above 1.001 are then an error.
+            Thresholds that are equal in the dtype of the scores are merged.
+            :func:`frame_prc.quantile_thresholds` finds a list that divides the rows evenly. A score
+            is in the bin of the highest threshold that it reaches; a score below the lowest
+            threshold is an error. Binning takes one pass over the rows, and memory only for the
+            counts.
+        squares
+            Add ``pos_squares`` and ``neg_squares``, the sums of squared weights. An interval of the
+            average precision needs them beside sums of weights. Without weights they equal the
+            counts.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then ``threshold`` (the score, in its own dtype), ``pos`` and ``neg``, and the
+            squares if requested (Int64; Float64 if weighted). Sorted by the keys, then by threshold
+            descending. Rows that are never retrieved come last in their segment, with a null
+            threshold. With ``thresholds``, a column ``below`` follows ``threshold``, both as
+            floats: a bin holds the scores from ``threshold`` up to, but not including, ``below``.
+            Only bins with rows are returned. With ``ascending``, thresholds ascend, and a column
+            ``above`` replaces ``below``: a bin holds the scores above it, up to ``threshold``.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
+        name. The result is a lazy frame of the same engine, which does all the work and reports
+        invalid data with an error of its own; the values of an Ibis table are checked at the call,
+        by one query with one row. Results of DuckDB and Ibis are sorted, Spark's is not. There,
+        ``squares`` is not available, and ``thresholds`` is limited to 1,000.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+        >>> df.prc.counts("late", "score")
+        shape: (3, 3)
+        ┌───────────┬─────┬─────┐
+        │ threshold ┆ pos ┆ neg │
+        │ ---       ┆ --- ┆ --- │
+        │ f64       ┆ i64 ┆ i64 │
+        ╞═══════════╪═════╪═════╡
+        │ 0.9       ┆ 1   ┆ 0   │
+        │ 0.4       ┆ 1   ┆ 1   │
+        │ 0.2       ┆ 0   ┆ 1   │
+        └───────────┴─────┴─────┘
+        """
+        asked = self._request
+        squares = check_option("squares", squares, (True, False))
+        bins = bins_of(thresholds, ascending=asked.ascending)
+        if engine := self._engine:
+            plans = self._plans(engine, {"squares": squares})
+            return self._like_frame(plans.counts(engine, self._native, asked, bins))
+        return self._table(Counts(bins, squares))

@@ -1,0 +1,233 @@
+"""Decisions: the thresholds at which a curve is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_prc._curves.given_thresholds import GivenThresholds
+from frame_prc._engines.engine import HELD_BY_COLUMN, class_of, collected, engine_of
+from frame_prc._frames.border import FrameT, is_frame, scan_all
+from frame_prc._frames.narwhals_frames import unwrapped
+from frame_prc._request.hints import column_hint, is_of_engine
+from frame_prc._request.options import resampling
+from frame_prc._request.specs import Criterion, IntoColumn
+from frame_prc._request.targets import target_interval, targets
+from frame_prc._tables.operating_points import OperatingPoints
+from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
+from frame_prc.evaluation.verb import verb
+from frame_prc.exceptions import OptionError, type_name
+
+if TYPE_CHECKING:
+    from frame_prc._frames.border import AnyFrame
+
+
+class DecisionVerbs(Evaluated[FrameT]):
+    """The verbs that choose thresholds, or hold them."""
+
+    @verb
+    def operating_points(
+        self,
+        *,
+        recall: float | Sequence[float] | None = None,
+        precision: float | Sequence[float] | None = None,
+        threshold: float | Sequence[float] | IntoColumn | AnyFrame | None = None,
+        f_beta: float | Sequence[float] | None = None,
+        predicted_rate: float | Sequence[float] | None = None,
+        predicted_count: float | Sequence[float] | None = None,
+        fpr: float | Sequence[float] | None = None,
+        cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
+        ci: float | None = OF_EVALUATION,
+        replicates: int = 1000,
+        stratified: bool = False,
+        seed: int | None = None,
+    ) -> FrameT:
+        """Best threshold of each segment for a target, or given ones.
+
+        Give any number of targets, each as a number or a list. Of equally good points, the most
+        precise is taken, then the one of highest recall, then the one of highest threshold.
+
+        Parameters
+        ----------
+        recall
+            The most precise point with at least this recall, above 0 and up to 1. Of equally
+            precise points, the one of highest recall.
+        precision
+            The point of highest recall with at least this precision, above 0 and up to 1. Of points
+            of equal recall, the most precise.
+        threshold
+            The point at this threshold, which may lie between two scores. A number or a list of
+            numbers is for all segments. A column or an expression gives each segment its own; it
+            must be constant within a segment. So does a frame with a column ``threshold``, such as
+            what this verb returned for other rows: its other columns must be keys, some or all of
+            those in ``by`` (and ``model``), or columns of operating points; ``criterion`` and
+            ``target`` are kept. A segment that it gives no threshold has a row of nulls, and
+            segments that only it has are not in the result. Scores and thresholds are compared as
+            floats, after rounding to the dtype of the scores: 0.7 as a Float32 is slightly below
+            0.7. A column must be constant over dropped rows too.
+        f_beta
+            The point of the highest F score that weights recall this many times as much as
+            precision.
+        predicted_rate
+            The point with the largest share of rows predicted positive that is at most this one,
+            above 0 and up to 1: an alert budget. The budget is spent even if the last alerts find
+            nothing, so a smaller share may have the same recall.
+        predicted_count
+            The same for a number of rows, such as the 100 cases that can be looked into. Rows of
+            equal score are retrieved together: if they do not all fit, none of them is, and if not
+            even the first fit, the row holds nulls. With weights it is a sum of weights.
+        fpr
+            The point of highest recall at which at most this share of the negatives is predicted
+            positive, from 0 to 1; nulls without negatives.
+        cost
+            The point of least cost, for ``(cost of a false positive, cost of a false negative)``,
+            or a list of such pairs. If predicting no row positive costs the least, the threshold is
+            ``inf``, which only scores of ``inf`` reach. ``target`` is the first cost as a share of
+            both: the best threshold if scores are calibrated probabilities.
+        ci
+            Add ``precision_low, precision_high, recall_low, recall_high``, intervals of this level.
+            At a ``threshold=`` they are Wilson's, and need counts of rows. For other targets they
+            are percentiles over a bootstrap that chooses the threshold anew in each replicate,
+            which needs NumPy. Each choice meets its target, so with ``recall=0.8`` no limit of the
+            recall is below 0.8: that says nothing of new rows. To ask how a chosen threshold does
+            on new rows, pass it as ``threshold=`` with these.
+        replicates
+            Number of resampled data sets, up to 1,000,000.
+        stratified
+            Resample positives and negatives separately, each to its original number, as if the
+            class sizes had been fixed in advance. Otherwise rows are resampled regardless of class,
+            and the prevalence varies between replicates. Not with ``cluster``.
+        seed
+            Integer that makes the bootstrap reproducible: the same seed gives the same interval for
+            any kind of frame, any order of the rows, and any other segments. ``None`` draws new
+            samples each time.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then ``criterion`` (String), ``target`` (Float64), ``threshold``, ``tp, fp,
+            fn, tn, precision, recall`` as in :func:`curve`, ``f_score`` (F1, or the F-beta
+            requested; null without positives) and ``predicted_rate`` (``(tp + fp) / n``). Sorted by
+            the keys, then in the order of the parameters above, thresholds of a column or frame
+            last. If no point meets a target, its row holds nulls. With ``missing="drop"``, also
+            ``n_dropped``.
+
+            With ``cost``, also ``expected_cost``: the cost per row, null for other targets. With
+            ``ci``, also the intervals. With a column or a frame as ``threshold``, also ``status``:
+            ``"no_threshold"`` for a segment that is given none, ``"not_met"`` for a target that no
+            point meets, ``"no_negatives"``, ``"no_positives"``, ``"empty"``, or else ``"ok"``.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        A threshold that is chosen on some rows does better on them than on others, and an interval
+        that takes it as given is too narrow; ``docs/statistics.md`` in the repository has a
+        simulation. So hold it to other rows. ``held`` has precision and recall there, and the last
+        line adds a column with the prediction to each row::
+
+            chosen = train.prc.operating_points("late", "score", by="carrier", recall=0.8) held =
+            test.prc.operating_points("late", "score", by="carrier", threshold=chosen, ci=0.95)
+            limits = chosen.select("carrier", "threshold") predicted = pl.col("score") >=
+            pl.col("threshold") test.join(limits, on="carrier",
+            how="left").with_columns(predicted=predicted)
+
+        Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
+        name. The result is a lazy frame of the same engine, which does all the work and reports
+        invalid data with an error of its own. At the call, the values of an Ibis table are checked,
+        by one query with one row; a PySpark frame is sampled once, to cut large segments into
+        ranges. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``threshold`` is
+        numbers, and ``ci`` is for these only, without ``cluster``.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+        >>> df.prc.operating_points("late", "score", recall=0.8, f_beta=1).select(
+        ...     "criterion", "target", "threshold", "precision", "recall", "f_score"
+        ... )
+        shape: (2, 6)
+        ┌───────────┬────────┬───────────┬───────────┬────────┬─────────┐
+        │ criterion ┆ target ┆ threshold ┆ precision ┆ recall ┆ f_score │
+        │ ---       ┆ ---    ┆ ---       ┆ ---       ┆ ---    ┆ ---     │
+        │ str       ┆ f64    ┆ f64       ┆ f64       ┆ f64    ┆ f64     │
+        ╞═══════════╪════════╪═══════════╪═══════════╪════════╪═════════╡
+        │ recall    ┆ 0.8    ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 0.8     │
+        │ f_beta    ┆ 1.0    ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 0.8     │
+        └───────────┴────────┴───────────┴───────────┴────────┴─────────┘
+        """
+        numbers, column, given = _given(unwrapped(threshold))
+        asked: dict[Criterion, object] = {
+            "recall": recall,
+            "precision": precision,
+            "threshold": numbers,
+            "f_beta": f_beta,
+            "predicted_rate": predicted_rate,
+            "predicted_count": predicted_count,
+            "fpr": fpr,
+            "cost": cost,
+        }
+        wanted = targets(asked, others=given is not None)
+        cluster = self._request.cluster
+        drawn = resampling(replicates, seed, stratified, cluster)
+        interval = target_interval(self._level(ci), drawn, wanted)
+        table = OperatingPoints(wanted, given, interval)
+        if engine := self._engine:
+            is_drawn = interval is not None and interval.resampling is not None
+            refused = {
+                HELD_BY_COLUMN: column is not None,
+                "threshold= as a frame": given is not None and column is None,
+                "ci": is_drawn or (interval is not None and cluster is not None),
+            }
+            plans, outputs = self._plans(engine, refused), table.columns(self._request.missing)
+            points = plans.operating_points(
+                engine, self._native, self._request, wanted, interval, outputs
+            )
+            return self._like_frame(points)
+        held = replace(self._request, threshold=column)
+        return self._table(table, None if column is None else held)
+
+
+def _given(threshold: Any) -> tuple[object, IntoColumn | None, GivenThresholds | None]:
+    """Return thresholds as numbers for all segments, as a column of the rows, or as a frame."""
+    if isinstance(threshold, (str, pl.Expr)):
+        return None, threshold, GivenThresholds()
+    if is_frame(threshold):
+        return None, None, GivenThresholds(scan_all(threshold))
+    if engine := engine_of(threshold):
+        raise OptionError(
+            f"threshold= is {engine.kind}",
+            "numbers for all segments, or a Polars or pandas frame with the keys and 'threshold'",
+            "collect it first, and also the frame if an engine has it: "
+            f"`{collected(engine, 'chosen')}`",
+        )
+    if is_of_engine(threshold):
+        raise OptionError(
+            f"threshold= is of type {type_name(threshold)}",
+            "numbers for all segments, a column's name, or a frame with the keys and 'threshold'",
+            column_hint(threshold),
+        )
+    _refuse_labels(threshold)
+    return threshold, None, None
+
+
+def _refuse_labels(threshold: Any) -> None:
+    """Refuse a pandas Series whose labels would be lost: those of segments, for example."""
+    is_series = isinstance(threshold, class_of("pandas", "Series"))
+    if is_series and type(threshold.index).__name__ != "RangeIndex":
+        raise OptionError(
+            "threshold= is a pandas Series with labels",
+            "numbers for all segments, or a frame with the keys and a column 'threshold'",
+            "threshold=series.rename('threshold').reset_index() for a threshold per segment, and "
+            "series.to_list() for numbers",
+        )

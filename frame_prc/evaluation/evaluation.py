@@ -1,0 +1,295 @@
+"""The evaluation: a frame with its roles named once, and every verb as a method."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from html import escape
+from inspect import Signature, signature
+from typing import Any, Unpack
+
+import polars as pl
+
+from frame_prc._curves.logit_intervals import FEW_POSITIVES
+from frame_prc._frames.border import FrameT, check_frame
+from frame_prc._frames.narwhals_frames import unwrapped
+from frame_prc._lazy import aggregated
+from frame_prc._request.near_misses import refuses_unknown
+from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
+from frame_prc.evaluation.areas import AreaVerbs
+from frame_prc.evaluation.base import in_polars, level_of
+from frame_prc.evaluation.comparisons import ComparisonVerbs
+from frame_prc.evaluation.curves import CurveVerbs
+from frame_prc.evaluation.decisions import DecisionVerbs
+from frame_prc.evaluation.pictures import PictureVerbs
+from frame_prc.evaluation.roles import PARAMETERS, Roles, with_roles
+from frame_prc.evaluation.tables import TableVerbs
+from frame_prc.exceptions import OptionError, PrcError, shown, type_name
+
+
+class Evaluation(
+    TableVerbs[FrameT],
+    AreaVerbs[FrameT],
+    CurveVerbs[FrameT],
+    DecisionVerbs[FrameT],
+    ComparisonVerbs[FrameT],
+    PictureVerbs[FrameT],
+):
+    """A frame whose truth, scores and segments are named once, with the verbs as methods.
+
+    :func:`frame_prc.evaluate` makes one. Results are of the frame's kind. What the frame holds in
+    memory is checked once and sorted once for all verbs, when the first of them is called; a lazy
+    frame is read at each collect, and a table of an engine stays there. Methods may be called from
+    several threads. Copies and pickles start anew.
+    """
+
+    def where(self, condition: pl.Expr | Any) -> Evaluation[FrameT]:
+        """Evaluate the rows for which a condition holds.
+
+        Parameters
+        ----------
+        condition
+            A Polars expression; for a table of an engine, what its own ``filter`` takes.
+
+        Returns
+        -------
+        Evaluation
+            The same roles and level, of these rows.
+
+        Raises
+        ------
+        OptionError
+            If the condition is not a Polars expression, of a frame that is not an engine's.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [1, 0, 1], "score": [0.9, 0.8, 0.7], "day": [1, 2, 3]})
+        >>> ev = df.prc.evaluate("late", "score")
+        >>> ev.where(pl.col("day") < 3).counts()
+        shape: (2, 3)
+        ┌───────────┬─────┬─────┐
+        │ threshold ┆ pos ┆ neg │
+        │ ---       ┆ --- ┆ --- │
+        │ f64       ┆ i64 ┆ i64 │
+        ╞═══════════╪═════╪═════╡
+        │ 0.9       ┆ 1   ┆ 0   │
+        │ 0.8       ┆ 0   ┆ 1   │
+        └───────────┴─────┴─────┘
+        """
+        if self._engine:
+            return self._changed(frame=self._native.filter(condition))
+        if not isinstance(condition, pl.Expr):
+            raise OptionError(
+                f"where() takes an expression, got {shown(condition)} of type "
+                f"{type_name(condition)}",
+                "a Polars expression, for example pl.col('region') == 'north'",
+            )
+        return self._changed(conditions=(*self.conditions, condition))
+
+    def segments(self, by: IntoKeys | None) -> Evaluation[FrameT]:
+        """Evaluate other segments of the same rows.
+
+        Parameters
+        ----------
+        by
+            Segment keys, as in :func:`frame_prc.evaluate`; ``None`` for all rows as one segment.
+
+        Returns
+        -------
+        Evaluation
+            The same rows, other roles and level, in these segments.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [1, 0, 1], "score": [0.9, 0.8, 0.7], "day": [1, 1, 2]})
+        >>> df.prc.evaluate("late", "score").segments("day").average_precision()
+        shape: (2, 6)
+        ┌─────┬─────┬───────┬────────────┬───────────────────┬──────────────┐
+        │ day ┆ n   ┆ n_pos ┆ prevalence ┆ average_precision ┆ status       │
+        │ --- ┆ --- ┆ ---   ┆ ---        ┆ ---               ┆ ---          │
+        │ i64 ┆ i64 ┆ i64   ┆ f64        ┆ f64               ┆ str          │
+        ╞═════╪═════╪═══════╪════════════╪═══════════════════╪══════════════╡
+        │ 1   ┆ 2   ┆ 1     ┆ 0.5        ┆ 1.0               ┆ ok           │
+        │ 2   ┆ 1   ┆ 1     ┆ 1.0        ┆ 1.0               ┆ no_negatives │
+        └─────┴─────┴───────┴────────────┴───────────────────┴──────────────┘
+        """
+        return self._changed(roles={**self.roles, "by": by})
+
+    def pooled(self) -> Evaluation[FrameT]:
+        """Evaluate all rows as one segment.
+
+        Returns
+        -------
+        Evaluation
+            ``ev.segments(None)``.
+        """
+        return self.segments(None)
+
+    def collect(self) -> Evaluation[Any]:
+        """Read the columns of a lazy frame or of an engine once, for all verbs that follow.
+
+        Returns
+        -------
+        Evaluation
+            The same roles and level, of a frame in memory. An evaluation that is in memory already
+            returns itself.
+        """
+        names = self._names(self._request)
+        if self._engine:
+            frame = in_polars(self._native, names)
+        elif self._source.in_memory:
+            return self
+        else:
+            lf = self._source.lf
+            frame = (lf if names is None else lf.select(sorted(names))).collect()
+        return self._changed(frame=self._like_frame(frame), conditions=())
+
+    def _changed(self, **fields: Any) -> Evaluation[FrameT]:
+        """Return an evaluation with other fields, which are checked now."""
+        evaluation: Any = self
+        changed: Evaluation[FrameT] = replace(evaluation, **fields)
+        changed._check()
+        return changed
+
+    # --- what it shows ---------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        facts = self._facts()
+        width = max(map(len, facts))
+        lines = [f"{name:<{width}}  {text}" for name, text in facts.items()]
+        return "\n".join([f"Evaluation of a {type_name(self.frame)}", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align: left'>{escape(name)}</th>"
+            f"<td style='text-align: left'>{escape(text)}</td></tr>"
+            for name, text in self._facts().items()
+        )
+        return f"<p>Evaluation of a {escape(type_name(self.frame))}</p><table>{rows}</table>"
+
+    def _facts(self) -> dict[str, str]:
+        """Return what a reader wants to know before the first number, by name."""
+        try:
+            asked, columns = self._request, None if self._engine else self._columns
+            models = [name or _text(score) for name, score in asked.models.items()]
+            facts = {"model" if len(models) == 1 else "models": ", ".join(map(str, models))}
+            keys = [*map(_text, asked.keys)] if columns is None else [*columns.key_dtypes]
+            if columns is None or not self._source.in_memory:
+                facts["segments"] = f"by {', '.join(keys)}" if keys else "all rows"
+                facts["rows"] = "not read yet"
+            else:
+                facts |= self._counted(keys)
+        except PrcError as error:
+            return {"error": str(error)}
+        return facts | ({} if self.level is None else {"level": f"{self.level:g}"})
+
+    def _counted(self, keys: list[str]) -> dict[str, str]:
+        """Return how many segments, rows, positives and clusters there are, and what is short."""
+        rows = self._rows()
+        rows.check()
+        positives = rows.amounts(rows.is_positive(), squares=False)
+        sizes = {name: amount.sum() for name, amount in positives.items()}
+        table = aggregated(rows.used(), rows.keys, **sizes).collect()
+        models = table["key_0"].n_unique() if rows.columns.several_models and table.height else 1
+        segments = table.unique(rows.keys[len(rows.model_keys) :]) if keys else table
+        pos, neg = (float(table[name].sum()) / max(models, 1) for name in ("pos", "neg"))
+        share = f" ({pos / (pos + neg):.1%})" if pos + neg else ""
+        facts = {
+            "segments": f"{segments.height:,} by {', '.join(keys)}" if keys else "all rows",
+            "rows": f"{pos + neg:,.0f}",
+            "positives": f"{pos:,.0f}{share}",
+        }
+        if rows.columns.cluster is not None and rows.values is not None:
+            count = rows.values["cluster"].n_unique()
+            facts["clusters"] = f"{count:,} by {rows.columns.cluster.name}"
+        for name, what in (("pos", "positives"), ("neg", "negatives")):
+            short = (table[name] < FEW_POSITIVES).sum()
+            if short:
+                facts[f"few {what}"] = (
+                    f"{short:,} of {table.height:,} have fewer than {FEW_POSITIVES}"
+                )
+        return facts
+
+
+def _text(column: IntoColumn) -> str:
+    if isinstance(column, pl.Expr):
+        return column.meta.output_name(raise_if_undetermined=False) or str(column)
+    return column
+
+
+@partial(refuses_unknown, others=tuple(Roles.__annotations__))
+def evaluate(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    ci: float | None = None,
+    **roles: Unpack[Roles],
+) -> Evaluation[FrameT]:
+    """Name the truth, the scores and the segments of a frame once, for every verb.
+
+    Parameters
+    ----------
+    ci
+        The level of intervals, for example 0.95, where a verb is given no other one.
+
+    Returns
+    -------
+    Evaluation
+        An object with the verbs as methods. A frame in memory is checked and sorted at the first
+        verb, and then kept in order; nothing of a lazy frame is read before its result is
+        collected.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        For roles that contradict each other, columns that do not exist or have the wrong dtype, and
+        frames of an unknown kind.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame(
+    ...     {
+    ...         "region": ["north", "north", "north", "south", "south"],
+    ...         "late": [True, False, True, False, True],
+    ...         "old": [0.9, 0.8, 0.3, 0.6, 0.2],
+    ...         "new": [0.7, 0.1, 0.5, 0.3, 0.4],
+    ...     }
+    ... )
+    >>> ev = frame_prc.evaluate(df, "late", ["old", "new"], by="region")
+    >>> ev
+    Evaluation of a polars.DataFrame
+    models         old, new
+    segments       2 by region
+    rows           5
+    positives      3 (60.0%)
+    few positives  4 of 4 have fewer than 20
+    few negatives  4 of 4 have fewer than 20
+    >>> ev.average_precision()
+    shape: (4, 7)
+    ┌───────┬────────┬─────┬───────┬────────────┬───────────────────┬────────┐
+    │ model ┆ region ┆ n   ┆ n_pos ┆ prevalence ┆ average_precision ┆ status │
+    │ ---   ┆ ---    ┆ --- ┆ ---   ┆ ---        ┆ ---               ┆ ---    │
+    │ str   ┆ str    ┆ i64 ┆ i64   ┆ f64        ┆ f64               ┆ str    │
+    ╞═══════╪════════╪═════╪═══════╪════════════╪═══════════════════╪════════╡
+    │ new   ┆ north  ┆ 3   ┆ 2     ┆ 0.666667   ┆ 1.0               ┆ ok     │
+    │ new   ┆ south  ┆ 2   ┆ 1     ┆ 0.5        ┆ 1.0               ┆ ok     │
+    │ old   ┆ north  ┆ 3   ┆ 2     ┆ 0.666667   ┆ 0.833333          ┆ ok     │
+    │ old   ┆ south  ┆ 2   ┆ 1     ┆ 0.5        ┆ 0.5               ┆ ok     │
+    └───────┴────────┴─────┴───────┴────────────┴───────────────────┴────────┘
+    """
+    check_frame(unwrapped(frame), engines=True)
+    ev = Evaluation(frame, {"truth": truth, "score": score, **roles}, level_of(ci))
+    ev._check()  # noqa: SLF001 - now, not at the first verb
+    return ev
+
+
+_frame, _, _, _ci, _ = signature(evaluate).parameters.values()
+evaluate.__signature__ = Signature([_frame, *PARAMETERS, _ci])  # type: ignore[attr-defined]
+evaluate.__doc__ = with_roles(evaluate.__doc__)

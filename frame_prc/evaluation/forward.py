@@ -1,0 +1,59 @@
+"""One-liners: a method of the evaluation as a function that takes the frame and the roles too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature, signature
+from typing import Any
+
+from frame_prc._request.near_misses import check_call
+from frame_prc.evaluation.base import Level
+from frame_prc.evaluation.evaluation import Evaluation
+from frame_prc.evaluation.roles import NAMES, PARAMETERS, with_roles
+
+_FRAME = Parameter("frame", Parameter.POSITIONAL_OR_KEYWORD, annotation="FrameT")
+_POSITIONAL = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.POSITIONAL_ONLY)
+
+
+def forward(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function ``verb(frame, truth, score, **roles, **options)`` of a method.
+
+    It is ``evaluate(frame, truth, score, **roles).verb(**options)``, with the signature and the
+    docstring of both.
+    """
+    name, parameters = method.__name__, _parameters(method)
+    own = [parameter.name for parameter in parameters[1:]]
+    places = [one.name for one in parameters if one.kind in _POSITIONAL]
+    required = [one.name for one in parameters if one.default is Parameter.empty]
+
+    def verb(*args: Any, **named: Any) -> Any:
+        check_call(name, own, places, args, named)
+        given = dict(zip(places, args, strict=False)) | named
+        _check_complete(name, required, given)
+        frame = given.pop("frame")
+        roles = {role: given.pop(role) for role in NAMES if role in given}
+        return method(Evaluation(frame, roles, reused=False), **given)
+
+    verb.__name__ = verb.__qualname__ = name
+    verb.__module__ = "frame_prc"
+    verb.__doc__ = with_roles(method.__doc__)
+    verb.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return verb
+
+
+def _check_complete(name: str, required: list[str], given: Mapping[str, Any]) -> None:
+    lacking = [repr(one) for one in required if one not in given]
+    if lacking:
+        raise TypeError(f"{name}() lacks {' and '.join(lacking)}")
+
+
+def _parameters(method: Callable[..., Any]) -> list[Parameter]:
+    """Return the frame, what the method takes by place, the roles, and its options."""
+    _, *own = signature(method).parameters.values()
+    own = [
+        one.replace(default=one.default.default) if isinstance(one.default, Level) else one
+        for one in own
+    ]
+    leading = [one for one in own if one.kind in _POSITIONAL]
+    options = [one for one in own if one.kind not in _POSITIONAL]
+    return [_FRAME, *leading, *PARAMETERS, *options]

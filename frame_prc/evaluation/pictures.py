@@ -1,0 +1,555 @@
+"""Pictures: charts, a page to send, and a table and script for R."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from frame_prc._charts.data import ChartSource, counts_of_curve, source_of_curve, source_of_rows
+from frame_prc._charts.options import (
+    SORTS,
+    Facet,
+    OperatingPoints,
+    Sort,
+    chart_look,
+    chart_options,
+    check_altair,
+)
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.curve import CURVE, Curve, Extras
+from frame_prc._curves.curve_frame import CurveFrame, check_unused, is_curve, read_curve
+from frame_prc._engines.operations import Engine
+from frame_prc._formulas import normal_quantile
+from frame_prc._frames.border import FrameT, scan_all
+from frame_prc._ggplot.write import check_keys, table_path
+from frame_prc._ggplot.write import write as write_for_r
+from frame_prc._report.evaluation import Options, evaluate
+from frame_prc._report.write import report_paths
+from frame_prc._report.write import write as write_report
+from frame_prc._request.options import (
+    calibration,
+    check_title,
+    comparison,
+    confidence,
+    points_to_keep,
+)
+from frame_prc._request.roles import check_one_grouping, check_option
+from frame_prc._request.specs import (
+    MODEL,
+    STARTS,
+    Calibration,
+    ChartX,
+    Comparison,
+    Interval,
+    Keep,
+    Start,
+)
+from frame_prc._rows.rows import Rows
+from frame_prc._tables.average_precision import AveragePrecision
+from frame_prc._tables.summary import Summary
+from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated, in_polars
+from frame_prc.evaluation.verb import verb
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+
+
+class PictureVerbs(Evaluated[FrameT]):
+    """The verbs that draw."""
+
+    @verb
+    def plot(
+        self,
+        *,
+        x: ChartX = "recall",
+        start: Start = "one",
+        ci: float | None = OF_EVALUATION,
+        band: bool = False,
+        iso_f1: bool | Sequence[float] = True,
+        points: OperatingPoints | None = None,
+        roc: bool = False,
+        threshold: float | None = None,
+        facet: Facet = None,
+        dark: bool = False,
+        title: str | None = None,
+        width: int | None = None,
+        height: int | None = None,
+    ) -> ChartType:
+        """Draw the precision-recall curve of each segment and model.
+
+        Curves are steps whose area is the average precision. A dashed line marks the prevalence.
+        The average precision is in the legend or above each panel, with its interval if there is
+        one, and the number of positives. The point nearest the mouse shows its threshold,
+        precision, recall, ``tp`` and ``fp``. Needs Altair: ``pip install altair``.
+
+        Parameters
+        ----------
+        x
+            ``"recall"``: draw precision over recall. ``"threshold"``: draw precision, recall and F1
+            over the threshold, each segment and model in a panel of its own, and show the confusion
+            counts at one threshold: ``threshold``, or the one of the largest F1 (of several lines,
+            the median of theirs). In a saved page a slider moves it. A single panel has the curve
+            over recall beside it, to which ``start`` and ``iso_f1`` apply; ``roc``, ``band`` and
+            ``facet`` are errors.
+        start
+            The point at recall 0 that opens each segment: ``"one"`` (precision 1), ``"first"`` (the
+            precision of the first real point), or ``None`` (no such point). A curve frame keeps its
+            own start. Lines are drawn from the first visible step on, and faint from the start to
+            there.
+        ci
+            Draw a ribbon around each curve: for each threshold by itself, an interval of this level
+            for the precision (Wilson), as in :func:`curve`. It is also the level of the intervals
+            of the average precision, which is 0.95 by default.
+        band
+            Draw the ribbon of :func:`band` instead, at the same level: from a bootstrap, for each
+            recall by itself. It takes longer, and accepts weights. The seed is fixed.
+        iso_f1
+            Draw lines of equal F1 score behind the curves: ``True`` for 0.2, 0.4, 0.6 and 0.8,
+            ``False`` for none, or a list of up to 9 scores.
+        points
+            Operating points to mark, up to 6, as :func:`operating_points` takes them: for example
+            ``{"recall": 0.9}`` or ``{"f_beta": [1, 2]}``. The numbers at the marks are thresholds.
+            Marks of several lines at one place are drawn side by side.
+        roc
+            Draw the ROC curve of the same counts beside each panel.
+        threshold
+            Mark the point at this threshold, and show its confusion counts.
+        facet
+            The keys that get a panel for each of their values: a name or a list of names. The other
+            keys are distinguished by colour, up to 21 in a panel. ``False`` puts all lines into one
+            panel. ``None`` chooses: models are distinguished by colour, and each segment has a
+            panel; but up to 6 segments of a single model share one panel, and with two or more keys
+            the last one is distinguished by colour if it has up to 6 values.
+        dark
+            Draw light marks on a dark background.
+        title
+            Title above the chart.
+        width, height
+            The size of a panel in pixels. If only one is given, the panel is a square. By default
+            the chart is up to about 800 pixels wide.
+
+        Returns
+        -------
+        altair.LayerChart, altair.ConcatChart, altair.HConcatChart or altair.VConcatChart
+            ``chart.save("curves.html", inline=True)`` writes a page that works offline;
+            ``curves.svg`` and ``curves.png`` need no network either. A ``.png`` has two pixels per
+            pixel of the chart, unless ``scale_factor`` or ``ppi`` is given. A chart has up to 60
+            lines, and fewer rows than Altair's limit of 5,000. If points were left out to stay
+            below it, ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are
+            off at most, and ``"roc_error"`` the same for ROC curves; from 0.001 on, the text above
+            the chart says so too. With ``x="threshold"`` all counts are exact, at each of up to 240
+            scores, or else at about as many thresholds. Segments whose average precision is
+            undefined are listed with the reason, and have no line.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            For invalid parameters, for columns that do not exist or have the wrong dtype, and if
+            Altair is not installed.
+        DataError
+            If the data contain invalid values, or there are more lines than a chart can show.
+
+        Notes
+        -----
+        If the rows do not fit in memory, draw their counts: ``counts(..., thresholds=1001)``, then
+        ``score="threshold", pos="pos", neg="neg"``. There is no interval for sums of weights in
+        ``pos`` and ``neg``, nor for weighted curves. For a curve thinned by ``keep=``, the average
+        precision is that of the remaining steps, marked with "≈".
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+        >>> chart = df.prc.plot("late", "score", points={"f_beta": 1})
+        >>> type(chart).__name__, chart.usermeta["frame_prc"]["precision_error"]
+        ('LayerChart', 0.0)
+        """
+        self._check_frame()
+        check_altair("plot")
+        start = check_option("start", start, STARTS)
+        look, ascending = chart_look(dark, title, width, height), self.roles.get("ascending", False)
+        options = chart_options(
+            x,
+            self._level(ci),
+            band,
+            iso_f1,
+            points,
+            roc,
+            threshold,
+            facet,
+            look,
+            ascending=ascending,
+        )
+        from frame_prc._charts import curves, saving, thresholds  # noqa: PLC0415 - Altair is slow
+
+        draw = thresholds.plot if options.x == "threshold" else curves.plot
+        return saving.with_files(draw(self._chart_source(start), options))
+
+    @verb
+    def plot_summary(
+        self,
+        *,
+        ci: float = OF_EVALUATION_OR_95,
+        baseline: str | None = None,
+        calibrate: float | Literal["pooled"] | None = None,
+        sort: Sort = None,
+        dark: bool = False,
+        title: str | None = None,
+        width: int | None = None,
+    ) -> ChartType:
+        """Draw the average precision of each segment.
+
+        Segments are rows with a dot per model; over dates or times, the dots are joined by lines.
+        For two models, or for several and a ``baseline``, a second panel shows the differences,
+        with the intervals of :func:`compare`. Needs Altair: ``pip install altair``.
+
+        Parameters
+        ----------
+        ci
+            The level of the intervals. A dot is hollow if it has no interval, or is from so few
+            rows that its interval may cover less.
+        baseline
+            The name of a model. The chart shows the difference of each other model from it.
+        calibrate
+            Show the calibrated average precision instead, all segments at this prevalence: a number
+            between 0 and 1, or ``"pooled"``: the share of positives of all rows of the model.
+        sort
+            The order of the rows, from the top: ``"key"``, the order of the keys; ``"value"``,
+            largest average precision first; ``"difference"``, largest difference first. By default,
+            dates or times in one key are drawn as lines; otherwise the order is that of the keys if
+            all of them are numbers, times or ordered categories (``Enum``), and else by difference
+            if there is one, or by value.
+        dark
+            Draw light marks on a dark background.
+        title
+            Title above the chart.
+        width
+            The width in pixels of the panel of average precisions.
+
+        Returns
+        -------
+        altair.ConcatChart
+            One row per segment, up to 200. It shows the average precisions, a tick at the average
+            precision of a random ranking (with weights, at the prevalence), and the numbers of
+            positives and of rows. The points of a curve frame count as ties, so any ``keep`` other
+            than ``"all"`` moves its ticks towards the prevalence. A difference is the first model
+            minus the second, or each model minus the baseline; for counts, a curve frame or
+            ``model`` it has no interval. Segments whose average precision is undefined have the
+            reason instead of the dot; sorted by value or difference, they come last. Save the chart
+            as one of :func:`plot`.
+
+            If one key has dates or datetimes, and ``sort`` is not given, the chart has time as its
+            horizontal axis, with a line and a ribbon per model, a dashed line for a random ranking,
+            and a panel for each value of the other keys, up to 24 (with more, it has rows). There
+            are up to 2,000 points. A segment whose average precision is undefined leaves a gap,
+            marked with a cross. A date without rows does not. Datetimes are shown in their own time
+            zone.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            For invalid parameters, for columns that do not exist or have the wrong dtype, and if
+            Altair is not installed.
+        DataError
+            If the data contain invalid values, or more segments or models (7) than a chart can
+            show.
+
+        Notes
+        -----
+        Windows that overlap share rows, so their average precisions go up and down together: to
+        test a change, compare windows that do not overlap. ``examples/rolling_weeks.py`` also
+        leaves out the first and the last windows, which are incomplete.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame(
+        ...     {
+        ...         "region": ["north", "north", "north", "south", "south"],
+        ...         "late": [True, False, True, False, True],
+        ...         "score": [0.9, 0.8, 0.3, 0.6, 0.2],
+        ...     }
+        ... )
+        >>> chart = df.prc.plot_summary("late", "score", by="region")
+        >>> type(chart).__name__
+        'ConcatChart'
+
+        Average precision by week, in order, for a frame with a column ``day`` of dates:
+
+        >>> days = df.with_columns(day=pl.date(2024, 1, 1 + 3 * pl.int_range(pl.len())))
+        >>> week = pl.col("day").dt.truncate("1w")
+        >>> chart = days.prc.plot_summary("late", "score", by=week)
+
+        In windows that overlap: repeat each row in every window that it belongs to, here in those
+        of the four weeks up to each week. A lazy frame stays lazy.
+
+        >>> up_to = pl.date_ranges(week, week.dt.offset_by("3w"), "1w")
+        >>> windows = days.lazy().with_columns(up_to=up_to).explode("up_to")
+        >>> chart = windows.prc.plot_summary("late", "score", by="up_to")
+        >>> windows.prc.average_precision("late", "score", by="up_to").collect()["n"].to_list()
+        [3, 5, 5, 5, 2]
+        """
+        self._check_frame()
+        check_altair("plot_summary")
+        level, look = confidence(self._level(ci)), chart_look(dark, title, width, None)
+        sort = check_option("sort", sort, SORTS)
+        from frame_prc._charts import saving, summary  # noqa: PLC0415 - Altair is slow
+
+        pairs, reference = self._pairs(level, baseline, calibrate), calibration(calibrate)
+        source = self._chart_source("one", common_rows=True, reference=reference)
+        return saving.with_files(summary.plot_summary(source, pairs, baseline, sort, level, look))
+
+    def _chart_source(
+        self, start: Start, *, common_rows: bool = False, reference: Calibration | None = None
+    ) -> ChartSource:
+        """Return the segments of rows, of counts, or of a curve frame."""
+        if is_curve(self.roles):
+            check_unused(**self.roles, start=start)
+            points = scan_all(self._native).collect()
+            return source_of_curve(points, reference, ascending=self.roles.get("ascending", False))
+        rows = self._rows_in_memory(CURVE, common_rows=common_rows)
+        return source_of_rows(rows, start, reference)
+
+    def _pairs(self, level: float, baseline: str | None, calibrate: object) -> Comparison | None:
+        """Return which models to compare, where there are single rows of several."""
+        if is_curve(self.roles):
+            return None
+        asked, pair = self._request, 2
+        if "truth" not in asked.classes or asked.model is not None:
+            return None
+        if baseline is None and len(asked.models) != pair:
+            return None
+        return comparison(asked, level, baseline=baseline, calibrate=calibrate)
+
+    @verb
+    def write_ggplot(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        start: Start = "one",
+        keep: Keep = "corners",
+        ci: float | None = OF_EVALUATION,
+        title: str | None = None,
+    ) -> tuple[Path, Path]:
+        """Write a table for R, and the ggplot2 script that draws it.
+
+        Parameters
+        ----------
+        path
+            Where to write the table; an existing file is replaced. ``.tsv`` and ``.csv`` are text,
+            which R reads by itself; ``.parquet``, ``.arrow`` and ``.feather`` need R's package
+            arrow. The script is written beside it, with the suffix ``.R``.
+        start
+            The point at recall 0 that opens each segment, at threshold ``inf``. ``"one"``:
+            precision 1, as in scikit-learn and yardstick. ``"first"``: the precision of the first
+            real point, as in precrec, PRROC and Spark. ``None``: no such row.
+        keep
+            The points of each segment, as in :func:`curve`. The corners draw the same line as all
+            points.
+        ci
+            Add confidence intervals of this level, for example ``0.95``: for the average precision,
+            as in :func:`average_precision`, and for the precision at each threshold, as in
+            :func:`curve`, which is drawn as a ribbon. Not with weights, and not for a curve.
+        title
+            The title of the picture.
+
+        Returns
+        -------
+        tuple of Path
+            The paths of the table and of the script. If an error is raised, existing files are
+            unchanged.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError, FileError
+            Before anything is read: for invalid parameters, for columns that do not exist or have
+            the wrong dtype, for an unknown suffix, for a path that cannot be written, and if the
+            script would replace one that this function did not write, or that was edited since.
+        DataError
+            If the data contain invalid values.
+
+        Notes
+        -----
+        The table holds the points of :func:`curve`, with the ``average_precision`` of the segment
+        in every row, and with ``ci`` also ``ci_low, ci_high``. The average precision is null for a
+        curve that was thinned before, because the points left do not determine it. ``Rscript``
+        draws the table into a ``.png`` beside it, with a panel per segment and a colour per
+        ``model``, in the order in which models are given.
+
+        A null is ``NA`` (``<NA>`` in a column that holds the text ``NA``), and infinity is ``Inf``.
+        Strings are quoted, numbers have 17 digits, and a Float32 is written with its value as a
+        double. Column names become ASCII names that R accepts unchanged, and the script lists the
+        changes. The function ``restore`` of the script turns strings, categories, decimals, times,
+        durations and integers beyond ``2**53`` into factors, with levels in the order of their
+        dtype, and Booleans, integers, floats, dates and datetimes into the matching types of R.
+        Counts become doubles, exact up to ``2**53``. Strings in R cannot hold a NUL; U+2400 is
+        written instead.
+
+        We checked 106,015 doubles, most of them random bit patterns, subnormals and quotients of
+        counts, with R 4.2.2 on x86-64. ``read.table``, and ``fread`` of data.table 1.14.8, read all
+        of them bit for bit from this text; from the shortest text of each number they misread 6 and
+        3. readr 2.1.4 on its own misread 37 % of this text and 32 % of the shortest; as the script
+        calls it, none.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table, script = df.prc.write_ggplot(f"{folder}/late.tsv", "late", "score")
+        ...     print(table.name, script.name)
+        late.tsv late.R
+        """
+        table = table_path(path)
+        check_title(title)
+        self._check_frame()
+        interval = self._level(ci)
+        if is_curve(self.roles):
+            check_unused(**self.roles, start=start, keep=keep, ci=interval)
+            curve = read_curve(scan_all(self._native), ascending=self.roles.get("ascending", False))
+            check_keys(curve.keys)
+            points, areas, clusters = curve.points.lazy(), _areas_of_curve(curve), None
+            models: list[str] = []
+        else:
+            start, kept = check_option("start", start, STARTS), points_to_keep(keep)
+            level = None if interval is None else confidence(interval)
+            points, areas, clusters = self._tables_for_r(start, kept, level)
+            models = [name for name in self._request.models if name is not None]
+        drawn, known = pl.collect_all([points, areas])
+        return write_for_r(drawn, known, table, title, interval, clusters, models)
+
+    def _tables_for_r(
+        self, start: Start, keep: Keep, level: float | None
+    ) -> tuple[pl.LazyFrame, pl.LazyFrame, str | None]:
+        """Return the curves of rows, their average precisions, and the name of their clusters."""
+        z = None if level is None else normal_quantile(level)
+        curve = Curve(start, keep, extras=Extras(z=z))
+        areas = AveragePrecision(interval=None if level is None else Interval(level))
+        missing = self._request.missing
+        rows = self._rows_in_memory([*curve.outputs, *areas.columns(missing)])
+        cluster = rows.columns.cluster if level is not None else None
+        return curve.finished(rows), areas.finished(rows), None if cluster is None else cluster.name
+
+    @verb
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        ci: float = OF_EVALUATION_OR_95,
+        baseline: str | None = None,
+        calibrate: float | Literal["pooled"] = "pooled",
+        title: str | None = None,
+    ) -> list[Path]:
+        """Write one HTML page to send, and its numbers as JSON.
+
+        The page needs no network. It says in sentences which model is better, in which segments it
+        is not, which segments differ from the others, and which are too small to judge. It has the
+        scorecard as a table that sorts and filters, the average precisions with their intervals,
+        the curves of the segments that the reader chooses, and the alerts, precision and recall at
+        each threshold, with intervals. Its numbers are also written as JSON.
+
+        Parameters
+        ----------
+        path
+            Where to write; existing files are replaced. ``"report.html"`` is the page, and its
+            numbers are written beside it, as ``report.json``. ``"report.json"`` is the numbers
+            alone.
+        ci
+            The level of the intervals; tests are at the level ``1 - ci``.
+        baseline
+            The name of a model. Each other model is compared with it, instead of each with each.
+        calibrate
+            The prevalence at which segments are compared: a number between 0 and 1, or
+            ``"pooled"``: the share of positives of all rows of the model. Give a number to hold
+            reports of several months to the same one.
+        title
+            The title of the page.
+
+        Returns
+        -------
+        list of Path
+            The files that were written: the page and its numbers, or the numbers alone. If an error
+            is raised, existing files are unchanged.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError, FileError
+            Before anything is read: for invalid parameters, for columns that do not exist or have
+            the wrong dtype, for an unknown suffix, for a path that cannot be written, if the
+            numbers would replace a file that this function did not write, and if Altair, Jinja2 or
+            vl-convert is not installed.
+        DataError
+            If the data contain invalid values, or there are more than 7 models.
+
+        Notes
+        -----
+        The numbers are those of :func:`summary` with ``overall=True``, of :func:`compare` between
+        models and of segments with the others (``against="others"``), both adjusted by Holm's
+        method, of :func:`heterogeneity`, of :func:`curve` with an integer ``keep``, and of
+        :func:`operating_points` at up to about 200 thresholds, with the intervals of their
+        precision and recall. Up to 200 segments have curves; of more, the 20 worst, the 20 best and
+        the 20 largest. Without single rows of models side by side, as in counts and in long data,
+        models are not tested; without single rows, segments are not tested either. Weighted rows
+        have no intervals at thresholds. ``frame_prc/_report/report.schema.json`` describes the
+        JSON.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page, numbers = df.prc.report(f"{folder}/late.html", "late", "score")
+        ...     print(page.name, numbers.name)
+        late.html late.json
+        """
+        paths = report_paths(path)
+        check_title(title)
+        level, reference = confidence(self._level(ci)), calibration(calibrate) or Calibration()
+        asked = self._request
+        check_one_grouping(asked)
+        table = Summary(Interval(level), overall=True, calibration=reference)
+        outputs = [MODEL, *table.outputs]  # its tables name the model, even if there is one
+        if (engine := self._engine) is None:
+            rows = self._rows_in_memory(outputs, common_rows=True)
+        else:
+            rows = self._counts_of_engine(engine, outputs)
+        options = Options(level, calibrate, reference, baseline, title)
+        write_report(evaluate(rows, asked, options), paths)
+        return paths
+
+    def _counts_of_engine(self, engine: Engine, outputs: Collection[str]) -> Rows:
+        """Return the counts of an engine's frame as rows."""
+        asked = self._request
+        plans = self._plans(engine, {"cluster": asked.cluster is not None})
+        counts = in_polars(plans.counts(engine, self._native, asked, None))
+        made = ["threshold", "pos", "neg", *([MODEL] if asked.several_models else [])]
+        roles: dict[str, Any] = {
+            "score": "threshold",
+            "pos": "pos",
+            "neg": "neg",
+            "by": [name for name in counts.columns if name not in made] or None,
+            "model": MODEL if asked.several_models else None,
+            "missing": "raise" if asked.missing == "drop" else asked.missing,
+            "ascending": asked.ascending,
+        }
+        return Evaluated(counts, roles)._rows_in_memory(outputs)  # noqa: SLF001 - of its own class
+
+
+def _areas_of_curve(curve_frame: CurveFrame) -> pl.LazyFrame:
+    """Return keys and average precision of a curve; null where it lacks points that count."""
+    rows = counts_of_curve(curve_frame)
+    table = AveragePrecision().finished(rows)
+    names = dict(zip(rows.columns.result_keys, curve_frame.keys, strict=True))
+    area = pl.col(AVERAGE_PRECISION)
+    known = pl.when(pl.lit(curve_frame.error is None)).then(area)
+    return table.select(*(pl.col(key).alias(name) for key, name in names.items()), known)

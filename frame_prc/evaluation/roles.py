@@ -1,0 +1,102 @@
+"""The roles of columns: what they are called, and what their documentation says, once."""
+
+from __future__ import annotations
+
+from inspect import Parameter, cleandoc, signature
+from typing import TypedDict
+
+from frame_prc._request.roles import request
+from frame_prc._request.specs import IntoColumn, IntoKeys, Missing
+
+
+class Roles(TypedDict, total=False):
+    """The columns of an evaluation by role, beside truth and score, and how to read them."""
+
+    by: IntoKeys | None
+    weight: IntoColumn | None
+    cluster: IntoColumn | None
+    row: IntoColumn | None
+    model: IntoColumn | None
+    pos_label: object
+    missing: Missing
+    ascending: bool
+    pos: IntoColumn | None
+    neg: IntoColumn | None
+    pos_squares: IntoColumn | None
+    neg_squares: IntoColumn | None
+
+
+FRAME = """\
+frame
+    Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame, DuckDB relation, PySpark
+    ``DataFrame`` or Ibis table: one row per item.
+"""
+
+TEXTS = """\
+truth
+    Column of the true class: Boolean, or 0/1 numbers, or any dtype with ``pos_label``.
+score
+    Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
+    columns, or ``{name: column}``, to evaluate several models; results then begin with a key column
+    ``model``.
+by
+    Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows are
+    one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes several
+    groupings in one result: a first column ``grouping`` names the keys of each row (``"region,
+    device"``; ``"all rows"``), and the keys that it does not have are null.
+weight
+    Column of sample weights, non-negative and finite. Rows of weight 0 are ignored, even if another
+    of their values is missing; a segment without other rows is not in the result. Other weights
+    must be at least 1e-150, and their sum below 1e150.
+cluster
+    Column that names groups of rows that are not independent (same user, same day). Wherever there
+    is an interval or a test, the groups are taken as independent. For single rows only.
+row
+    Column that identifies an item within the segments of ``by``, to match the rows of several
+    models in long data when models are compared. It is an error if a model has two rows of an item,
+    or if an item's truth, weight or cluster differs between models. An item without a row of some
+    model is an error too; ``missing="drop"`` leaves it out for all models, and ``"unretrieved"``
+    takes it as never retrieved by that model.
+model
+    Column that names the model of each row, for long data with a row per item and model; ``score``
+    is then one column. It becomes the first key of results, called ``model``.
+pos_label
+    The value of ``truth`` that is the positive class; all other values are negative. It is an error
+    if the value never occurs.
+missing
+    How to treat null, and NaN in truth or score. ``"raise"``: raise an error that counts them.
+    ``"drop"``: leave such rows out, separately for each model (where models are compared, for all
+    of them), and report their number in ``n_dropped``. ``"unretrieved"``: count a row without a
+    score in the totals, as one that no threshold retrieves; a missing truth still raises.
+ascending
+    ``True`` if a lower score means more likely positive, as for distances and ranks. A row is then
+    predicted positive if ``score <= threshold``, and thresholds ascend along a curve, from ``-inf``
+    at the start point. Where this text speaks of the highest score or threshold, the lowest is
+    meant, and the reverse. Thresholds are on the scale of the scores as given.
+pos, neg
+    Columns with the number of positives and of negatives in each row, instead of ``truth``, for
+    data that are already aggregated. Rows with the same score are added up. Integers are counts of
+    rows; floats are sums of weights, even if all of them are whole numbers.
+pos_squares, neg_squares
+    Columns with the sums of squared weights that belong to ``pos`` and ``neg``. An interval needs
+    them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns them.
+"""
+
+NAMES = ("truth", "score", *Roles.__annotations__)
+_SECTION = "Parameters\n----------\n"
+
+
+def _parameters() -> list[Parameter]:
+    given = signature(request).parameters
+    return [given[name] for name in NAMES]
+
+
+# The parameters of the roles, in order, with their defaults.
+PARAMETERS = _parameters()
+
+
+def with_roles(doc: str | None) -> str:
+    """Return a docstring with the frame and the roles before the parameters that it describes."""
+    text = cleandoc(doc or "")
+    head, section, tail = text.partition(_SECTION)
+    return f"{head}{section}{FRAME}{TEXTS}{tail}" if section else text

@@ -1,0 +1,149 @@
+"""Tables: the scorecard of each segment."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from frame_prc._frames.border import FrameT
+from frame_prc._request.comparisons import segments_are
+from frame_prc._request.options import calibration, confidence
+from frame_prc._request.roles import check_option, check_pooled
+from frame_prc._request.specs import Calibration, Interval, SegmentsAre
+from frame_prc._tables.summary import Summary
+from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
+from frame_prc.evaluation.verb import verb
+
+
+class TableVerbs(Evaluated[FrameT]):
+    """The verbs that return all measures."""
+
+    @verb
+    def summary(
+        self,
+        *,
+        ci: float = OF_EVALUATION_OR_95,
+        calibrate: float | Literal["pooled"] = "pooled",
+        overall: bool = False,
+        segments: SegmentsAre = "fixed",
+    ) -> FrameT:
+        """Scorecard of each segment: area, interval, chance level.
+
+        Only ``calibrated_average_precision`` is meant to be equal for classifiers that are equally
+        good in segments of different prevalence; the other measures still change with the
+        prevalence.
+
+        Parameters
+        ----------
+        ci
+            The level of the confidence intervals for the average precision in the population, and
+            for the calibrated one.
+        calibrate
+            The prevalence for ``calibrated_average_precision``: a number between 0 and 1, or
+            ``"pooled"``: the share of positives of all rows of the model. Give a number to hold
+            reports of several months to the same one.
+        overall
+            For each model, add a row for all rows pooled and a row for the mean of the segments. A
+            column ``level`` before the keys then says what each row is: ``"segment"``, ``"pooled"``
+            or ``"macro"``. The added rows have null keys.
+        segments
+            What the interval of the mean of the segments is for. ``"fixed"``: these segments are
+            all there are (regions, devices), and only their rows are a sample; the variances of the
+            segments are added up. ``"sampled"``: the segments stand for others like them (queries,
+            users, folds); the interval comes from their spread, as in :func:`average_precision`
+            with ``over``, ``level`` is ``"macro_sampled"``, and ``status`` ``"few_segments"`` if
+            fewer than 6 have an average precision.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then
+
+            - ``n, n_pos, prevalence`` as in :func:`average_precision`, ``n_dropped`` (Int64; 0
+              unless ``missing="drop"``), and ``status``: ``"ok"``, ``"few_positives"`` (fewer than
+              20, or with weights fewer than 20 effective positives), ``"few_negatives"`` (so few
+              for the prevalence that the calibrated average precision is likely too high),
+              ``"below_chance"`` (the whole interval lies below ``random_average_precision``; if a
+              lower score means more likely positive, pass ``ascending=True``), ``"no_negatives"``,
+              ``"no_positives"`` or ``"empty"``;
+            - ``average_precision``, and ``std_error, ci_low, ci_high`` as in
+              :func:`average_precision` with ``ci_method="influence"``;
+            - ``random_average_precision``: the expected average precision of a random ranking with
+              the same ties (without ties, Bestgen 2015); with weights, the prevalence;
+            - ``lift``: ``average_precision / random_average_precision``, null if the denominator is
+              0;
+            - ``chance_corrected_average_precision``: ``(area - random) / (1 - random)``. 0 is a
+              random ranking, 1 a perfect one; null if every ranking is perfect;
+            - ``normalised_average_precision``: ``(area - worst) / (1 - worst)``. 0 is the worst
+              possible ranking, 1 a perfect one (Boyd et al. 2012, arXiv 1206.4667). With weights, 0
+              is an area that no ranking falls below, and the worst ranking may be above 0;
+            - ``reference_prevalence``: the prevalence of ``calibrate``;
+              ``calibrated_average_precision``: the average precision that the same ranking would
+              have at that prevalence (Siblini et al. 2020, arXiv 1909.02827), with
+              ``calibrated_std_error, calibrated_ci_low, calibrated_ci_high``;
+            - ``interpolated`` and ``normalised_interpolated``: the area by that method of
+              :func:`auc`;
+            - ``gain``: the area by that method of :func:`auc`;
+            - ``best_f1`` and ``best_f1_threshold``, the highest threshold that reaches it; the
+              threshold is null if no threshold retrieves a positive, and ``best_f1`` is then 0.
+
+            All areas are Float64. They are null without positives; the normalised and calibrated
+            ones and ``gain`` are also null without negatives. Sorted by the keys.
+
+            With ``overall``, the pooled rows and then the macro rows follow the segments. The last
+            column is then ``n_undefined`` (Int64): how many segments have no average precision and
+            are left out of the mean (0 for pooled rows, null for segments). In a macro row, sizes
+            are sums, measures are means over the segments that have them, and the interval adds up
+            what each row, or cluster, does to all segments. In a ``"macro"`` row it is null, and
+            ``status`` ``"no_std_error"``, if any of these segments has no standard error, because
+            of a single positive or an average precision of exactly 0 or 1.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        A random ranking has more than the prevalence if rows or positives are few: on average 2.9
+        times as much with 1 positive in 10 rows, 1.8 times with 5 in 100, 1.12 times with 50 in
+        1,000. If ``pos`` and ``neg`` are sums of weights without ``pos_squares`` and
+        ``neg_squares``, the interval is null, and ``status`` is never ``"few_positives"``,
+        ``"below_chance"`` or ``"no_std_error"``. All formulas are in ``docs/statistics.md`` in the
+        repository.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame(
+        ...     {
+        ...         "region": ["north", "north", "north", "south", "south"],
+        ...         "late": [True, False, True, False, True],
+        ...         "score": [0.9, 0.8, 0.3, 0.6, 0.2],
+        ...     }
+        ... )
+        >>> table = df.prc.summary("late", "score", by="region", overall=True)
+        >>> table.select("level", "region", "n", "n_pos", "average_precision", "lift", "best_f1")
+        shape: (4, 7)
+        ┌─────────┬────────┬─────┬───────┬───────────────────┬──────────┬──────────┐
+        │ level   ┆ region ┆ n   ┆ n_pos ┆ average_precision ┆ lift     ┆ best_f1  │
+        │ ---     ┆ ---    ┆ --- ┆ ---   ┆ ---               ┆ ---      ┆ ---      │
+        │ str     ┆ str    ┆ i64 ┆ i64   ┆ f64               ┆ f64      ┆ f64      │
+        ╞═════════╪════════╪═════╪═══════╪═══════════════════╪══════════╪══════════╡
+        │ segment ┆ north  ┆ 3   ┆ 2     ┆ 0.833333          ┆ 1.034483 ┆ 0.8      │
+        │ segment ┆ south  ┆ 2   ┆ 1     ┆ 0.5               ┆ 0.666667 ┆ 0.666667 │
+        │ pooled  ┆ null   ┆ 5   ┆ 3     ┆ 0.7               ┆ 0.961098 ┆ 0.75     │
+        │ macro   ┆ null   ┆ 5   ┆ 3     ┆ 0.666667          ┆ 0.850575 ┆ 0.733333 │
+        └─────────┴────────┴─────┴───────┴───────────────────┴──────────┴──────────┘
+        """
+        self._check_frame()
+        overall = check_option("overall", overall, (True, False))
+        interval = Interval(confidence(self._level(ci)))
+        if overall:
+            check_pooled(self._request)
+        reference = calibration(calibrate) or Calibration()
+        are = segments_are(segments, overall=overall)
+        return self._table(Summary(interval, overall, reference, are))

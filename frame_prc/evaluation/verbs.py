@@ -1,0 +1,51 @@
+"""The one-liners: each method of an evaluation as a function of the frame and its roles.
+
+Their types are in ``verbs.pyi``, which ``.ci/stubs`` writes from the methods.
+"""
+
+from frame_prc.evaluation.evaluation import Evaluation, evaluate
+from frame_prc.evaluation.forward import forward
+from frame_prc.evaluation.helpers import (
+    average_precision_expr,
+    iso_f1,
+    merge_counts,
+    one_vs_rest,
+    quantile_thresholds,
+)
+
+auc = forward(Evaluation.auc)
+average_precision = forward(Evaluation.average_precision)
+band = forward(Evaluation.band)
+compare = forward(Evaluation.compare)
+counts = forward(Evaluation.counts)
+curve = forward(Evaluation.curve)
+heterogeneity = forward(Evaluation.heterogeneity)
+operating_points = forward(Evaluation.operating_points)
+plot = forward(Evaluation.plot)
+plot_summary = forward(Evaluation.plot_summary)
+report = forward(Evaluation.report)
+summary = forward(Evaluation.summary)
+write_ggplot = forward(Evaluation.write_ggplot)
+
+__all__ = [
+    "Evaluation",
+    "auc",
+    "average_precision",
+    "average_precision_expr",
+    "band",
+    "compare",
+    "counts",
+    "curve",
+    "evaluate",
+    "heterogeneity",
+    "iso_f1",
+    "merge_counts",
+    "one_vs_rest",
+    "operating_points",
+    "plot",
+    "plot_summary",
+    "quantile_thresholds",
+    "report",
+    "summary",
+    "write_ggplot",
+]

@@ -1,0 +1,224 @@
+# Types of the one-liners, written by .ci/stubs from the methods of an evaluation.
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Unpack
+
+from altair.typing import ChartType
+
+from frame_prc._charts.options import Facet, OperatingPoints, Sort
+from frame_prc._frames.border import AnyFrame, FrameT
+from frame_prc._request.specs import (
+    Adjust,
+    Against,
+    Average,
+    ChartX,
+    CiMethod,
+    IntoColumn,
+    IntoScores,
+    Keep,
+    Measure,
+    Method,
+    Normaliser,
+    PairedTest,
+    SegmentsAre,
+    Start,
+)
+from frame_prc.evaluation.evaluation import Evaluation as Evaluation
+from frame_prc.evaluation.evaluation import evaluate as evaluate
+from frame_prc.evaluation.helpers import average_precision_expr as average_precision_expr
+from frame_prc.evaluation.helpers import iso_f1 as iso_f1
+from frame_prc.evaluation.helpers import merge_counts as merge_counts
+from frame_prc.evaluation.helpers import one_vs_rest as one_vs_rest
+from frame_prc.evaluation.helpers import quantile_thresholds as quantile_thresholds
+from frame_prc.evaluation.roles import Roles
+
+def auc(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    method: Method | Sequence[Method] = "step",
+    start: Start = "one",
+    recall_range: tuple[float, float] | None = None,
+    standardised: bool = False,
+    thresholds: int | Sequence[float] | None = None,
+    calibrate: float | Literal["pooled"] | None = None,
+    top: float | None = None,
+    normaliser: Normaliser = "positives",
+    ci: float | None = None,
+    replicates: int = 1000,
+    stratified: bool = False,
+    seed: int | None = None,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
+def average_precision(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    over: str | None = None,
+    average: Average | None = None,
+    thresholds: int | Sequence[float] | None = None,
+    bounds: bool = False,
+    ci: float | None = None,
+    ci_method: CiMethod = "influence",
+    replicates: int = 1000,
+    stratified: bool = False,
+    seed: int | None = None,
+    calibrate: float | Literal["pooled"] | None = None,
+    top: float | None = None,
+    normaliser: Normaliser = "positives",
+    **roles: Unpack[Roles],
+) -> FrameT: ...
+def band(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    recalls: int | Sequence[float] = 101,
+    ci: float = 0.95,
+    replicates: int = 1000,
+    stratified: bool = False,
+    seed: int | None = None,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
+def compare(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    ci: float = 0.95,
+    baseline: str | None = None,
+    against: Against | None = None,
+    measure: Measure | None = None,
+    calibrate: float | Literal["pooled"] | None = None,
+    over: str | None = None,
+    method: PairedTest = "t",
+    replicates: int = 1000,
+    seed: int | None = None,
+    adjust: Adjust | None = None,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
+def counts(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    thresholds: int | Sequence[float] | None = None,
+    squares: bool = False,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
+def curve(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    start: Start = "one",
+    keep: Keep = "all",
+    envelope: bool = False,
+    gain: bool = False,
+    calibrate: float | None = None,
+    thresholds: int | Sequence[float] | None = None,
+    ci: float | None = None,
+    recalls: int | Sequence[float] | None = None,
+    over: str | None = None,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
+def heterogeneity(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    measure: Measure = "calibrated",
+    calibrate: float | Literal["pooled"] | None = None,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
+def operating_points(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    recall: float | Sequence[float] | None = None,
+    precision: float | Sequence[float] | None = None,
+    threshold: float | Sequence[float] | IntoColumn | AnyFrame | None = None,
+    f_beta: float | Sequence[float] | None = None,
+    predicted_rate: float | Sequence[float] | None = None,
+    predicted_count: float | Sequence[float] | None = None,
+    fpr: float | Sequence[float] | None = None,
+    cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
+    ci: float | None = None,
+    replicates: int = 1000,
+    stratified: bool = False,
+    seed: int | None = None,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
+def plot(
+    frame: AnyFrame,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    x: ChartX = "recall",
+    start: Start = "one",
+    ci: float | None = None,
+    band: bool = False,
+    iso_f1: bool | Sequence[float] = True,
+    points: OperatingPoints | None = None,
+    roc: bool = False,
+    threshold: float | None = None,
+    facet: Facet = None,
+    dark: bool = False,
+    title: str | None = None,
+    width: int | None = None,
+    height: int | None = None,
+    **roles: Unpack[Roles],
+) -> ChartType: ...
+def plot_summary(
+    frame: AnyFrame,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    ci: float = 0.95,
+    baseline: str | None = None,
+    calibrate: float | Literal["pooled"] | None = None,
+    sort: Sort = None,
+    dark: bool = False,
+    title: str | None = None,
+    width: int | None = None,
+    **roles: Unpack[Roles],
+) -> ChartType: ...
+def report(
+    frame: AnyFrame,
+    path: str | os.PathLike[str],
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    ci: float = 0.95,
+    baseline: str | None = None,
+    calibrate: float | Literal["pooled"] = "pooled",
+    title: str | None = None,
+    **roles: Unpack[Roles],
+) -> list[Path]: ...
+def summary(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    ci: float = 0.95,
+    calibrate: float | Literal["pooled"] = "pooled",
+    overall: bool = False,
+    segments: SegmentsAre = "fixed",
+    **roles: Unpack[Roles],
+) -> FrameT: ...
+def write_ggplot(
+    frame: AnyFrame,
+    path: str | os.PathLike[str],
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    start: Start = "one",
+    keep: Keep = "corners",
+    ci: float | None = None,
+    title: str | None = None,
+    **roles: Unpack[Roles],
+) -> tuple[Path, Path]: ...
