@@ -52,6 +52,11 @@ def test_areas_of_counts_are_those_of_polars(kind):
     assert_same(kind, frame_prc.auc, ROWS, method=ALL, **counts)
 
 
+def test_methods_come_in_the_order_given():
+    kind = engine_kinds.duckdb_kind()
+    assert_same(kind, frame_prc.auc, ROWS, "truth", "score", by="segment", method=ALL[::-1])
+
+
 @pytest.mark.parametrize("method", sorted({*METHODS} - {*PARTIAL_METHODS}))
 def test_other_methods_are_refused_by_name(kind, method):
     says = f"method='{method}' does not run inside .*counts"
