@@ -57,6 +57,7 @@ def test_a_value_is_shown_with_as_many_digits_as_tell_it_from_the_limit(conditio
     assert named == told
 
 
+@pytest.mark.thorough
 def test_a_process_ends_with_the_code_of_its_own_after_the_table():
     code, out, err = process("ap", *BY_REGION, "--fail-under", "n_pos<2")
     assert code == 3
