@@ -116,6 +116,18 @@ def test_a_row_without_a_value_is_named_and_does_not_fail(here):
     )
 
 
+def test_a_key_that_is_no_number_is_named_and_does_not_fail():
+    key = pl.when(region="north").then(float("nan")).otherwise(7.0)
+    ROWS.with_columns(key=key).write_parquet("keys.parquet")
+    asked = ["ap", "keys.parquet", *ASKED, "-b", "key", "--fail-under"]
+    nobody = "key=nan: key has no value (ok) and was not judged"
+    assert judged(*asked, "key<7")[::2] == (0, [nobody])
+    assert judged(*asked, "key>=7")[::2] == (
+        3,
+        ["key=7.0: key is 7", nobody, "1 of 2 rows failed --fail-under 'key>=7'"],
+    )
+
+
 def test_without_any_value_nothing_can_be_judged():
     ROWS.with_columns(late=False).write_parquet("none.parquet")
     arguments = ["ap", "none.parquet", *ASKED, "-b", "region"]

@@ -169,11 +169,18 @@ def test_a_long_table_says_how_many_rows_more_there_are():
 # --- as a process ------------------------------------------------------------------------------
 
 
-def test_a_source_is_not_written_over():
-    code, line = said("curve", "rows.csv", *ASKED, "-o", "./rows.csv")
-    assert (code, line) == (
-        2, "'./rows.csv' is also an input file. Allowed: another file to write."
-    )  # fmt: skip
+def test_a_source_is_not_written_over_whatever_it_is_called(here):
+    (here / "folder").mkdir()
+    (here / "link.csv").symlink_to("rows.csv")
+    for path in (
+        "rows.csv",
+        "./rows.csv",
+        "folder/../rows.csv",
+        "link.csv",
+        str(here / "rows.csv"),
+    ):
+        told = f"{path!r} is also an input file. Allowed: another file to write."
+        assert said("curve", "rows.csv", *ASKED, "-o", path) == (2, told)
     assert pl.read_csv("rows.csv").height == ROWS.height
 
 

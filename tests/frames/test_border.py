@@ -106,6 +106,28 @@ def test_object_column_of_pandas_may_lack_a_truth(truth, label, missing):
     assert table[["n", "n_pos", "n_dropped"]].values.tolist() == [[3, 2, 1]]
 
 
+@pytest.mark.parametrize("missing", ["raise", "drop", "unretrieved"])
+def test_nan_of_pandas_is_no_amount(missing):
+    frame = with_key(0).assign(amount=[1.0, NAN, 1.0, 2.0])
+    for role, asked in {
+        "weight": {"truth": "late", "weight": "amount"},
+        "pos": {"pos": "amount", "neg": "key"},
+        "neg": {"pos": "key", "neg": "amount"},
+    }.items():
+        with pytest.raises(
+            frame_prc.DataError, match=f"{role}= column 'amount' has 1 row with nan"
+        ):
+            frame.prc.average_precision(score="score", missing=missing, **asked)
+
+
+@every_kind
+@pytest.mark.parametrize("zeros", [[0.0, -0.0], [-0.0, 0.0]], ids=str)
+def test_both_zeros_are_one_key(kind, zeros):
+    frame = kind.make(ROWS.with_columns(key=pl.Series(zeros * 2)))
+    keys = kind.rows(frame.prc.average_precision("late", "score", by="key"))["key"].to_list()
+    assert list(map(str, keys)) == ["0.0"]
+
+
 # What a result calls its columns, for roles and for a column that has none.
 OF_RESULTS = [
     *("n", "threshold", "tp", "fp", "fn", "tn", "pos", "neg", "recall", "precision", "envelope"),
