@@ -8,6 +8,8 @@ import optional
 import polars as pl
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 HOSTILE = "</script><script>document.title = 'broken'</script><!--"
 ROWS = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
 KEYED = pl.concat(ROWS.with_columns(pl.lit(key).alias("</td> [k].")) for key in (HOSTILE, "b"))

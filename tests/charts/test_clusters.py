@@ -33,9 +33,8 @@ MODELS = ["new", "old"]
 # --- curves ------------------------------------------------------------------------------------
 
 
-@every_kind
-def test_ribbons_are_the_intervals_of_clustered_curves(kind):
-    chart = kind.make(DAYS).prc.plot("late", MODELS, ci=0.9, **ASKED)
+def test_ribbons_are_the_intervals_of_clustered_curves():
+    chart = DAYS.prc.plot("late", MODELS, ci=0.9, **ASKED)
     columns = ["key_0", "key_1", "tp", "fp", *ENDS]
     found = [row for _, rows in drawn(chart, "area", "precision_low") for row in of(rows, *columns)]
     curve = frame_prc.curve(DAYS, "late", MODELS, ci=0.9, keep="corners", **ASKED)
@@ -47,17 +46,16 @@ def test_ribbons_are_the_intervals_of_clustered_curves(kind):
     assert not alone.select(ENDS).equals(curve.select(ENDS))
 
 
-@every_kind
 @pytest.mark.parametrize("options", [{}, {"ci": 0.9}, {"band": True}], ids=str)
-def test_charts_of_curves_have_clustered_areas_and_say_so(kind, options):
-    chart = kind.make(DAYS).prc.plot("late", "new", cluster="day", **options)
+def test_charts_of_curves_have_clustered_areas_and_say_so(options):
+    chart = DAYS.prc.plot("late", "new", cluster="day", **options)
     level = options.get("ci", 0.95)
     row = frame_prc.average_precision(DAYS, "late", "new", ci=level, cluster="day")
     low, high = row.select("ci_low", "ci_high").row(0)
     text = " ".join(words(chart))
     assert f"[{low:.3f}, {high:.3f}]" in text
     assert "Intervals: rows clustered by day." in text
-    assert "cluster" not in " ".join(words(kind.make(DAYS).prc.plot("late", "new", **options)))
+    assert "cluster" not in " ".join(words(DAYS.prc.plot("late", "new", **options)))
 
 
 @every_kind
@@ -69,11 +67,10 @@ def test_band_draws_whole_clusters(kind):
     assert of(rows, *columns) == table.select(columns).to_dicts()
 
 
-@every_kind
 @pytest.mark.parametrize("missing", ["drop", "unretrieved"])
-def test_missing_scores_are_treated_as_in_curves(kind, missing):
+def test_missing_scores_are_treated_as_in_curves(missing):
     df = DAYS.with_columns(new=pl.when(pl.int_range(pl.len()) % 7 > 0).then("new"))
-    chart = kind.make(df).prc.plot("late", "new", ci=0.9, cluster="day", missing=missing)
+    chart = df.prc.plot("late", "new", ci=0.9, cluster="day", missing=missing)
     [(_, rows)] = drawn(chart, "area", "precision_low")
     options = {"missing": missing, "keep": "corners", "start": None}
     curve = frame_prc.curve(df, "late", "new", ci=0.9, cluster="day", **options)
@@ -105,8 +102,7 @@ def test_summary_has_clustered_intervals_of_areas_and_differences(kind):
     assert "clustered" not in plain
 
 
-@every_kind
-def test_dots_without_an_interval_or_with_few_positives_are_hollow(kind):
+def test_dots_without_an_interval_or_with_few_positives_are_hollow():
     # In the north a single positive, in the south three, in the east twenty; both models rank the
     # north alike.
     def region(name, late, new, old):
@@ -120,7 +116,7 @@ def test_dots_without_an_interval_or_with_few_positives_are_hollow(kind):
             region("east", [0, 1] * 20, many, many[::-1]),
         ]
     )
-    chart = kind.make(rows).prc.plot_summary("late", ["new", "old"], by="region")
+    chart = rows.prc.plot_summary("late", ["new", "old"], by="region")
     holes = [found for found in drawn(chart, "point", "name") if "shape" not in found[0]["mark"]]
     areas, differences = holes
     background = chart.to_dict(validate=False)["config"]["background"]
@@ -131,7 +127,7 @@ def test_dots_without_an_interval_or_with_few_positives_are_hollow(kind):
     text = " ".join(words(chart))
     assert "Hollow dots without a line have no interval." in text
     assert "Hollow (few): fewer than 20 positives, intervals may cover less than stated." in text
-    known = kind.make(rows.filter(region="east")).prc.plot_summary("late", ["new", "old"])
+    known = rows.filter(region="east").prc.plot_summary("late", ["new", "old"])
     assert drawn(known, "point", "name") == []
     assert "Hollow" not in " ".join(words(known))
 
@@ -159,20 +155,18 @@ def test_the_name_of_the_clusters_is_safe_to_show():
     assert "rows clustered by pair of days" in " ".join(words(expression))
 
 
-@every_kind
 @pytest.mark.parametrize("verb", ["plot", "plot_summary"])
-def test_counts_and_curves_have_no_clusters(kind, verb):
+def test_counts_and_curves_have_no_clusters(verb):
     counts = ROWS.prc.counts("late", "score").with_columns(day=1)
     draw = getattr(frame_prc, verb)
     with pytest.raises(OptionError, match="cluster= is given beside pos= and neg="):
-        draw(kind.make(counts), score="threshold", pos="pos", neg="neg", cluster="day")
+        draw(counts, score="threshold", pos="pos", neg="neg", cluster="day")
     with pytest.raises(OptionError, match="cluster= is given without truth= and score="):
-        draw(kind.make(ROWS.prc.curve("late", "score")), cluster="day")
+        draw(ROWS.prc.curve("late", "score"), cluster="day")
 
 
-@every_kind
-def test_a_ribbon_of_weighted_clusters_is_an_error(kind):
-    frame = kind.make(DAYS.with_columns(w=0.5))
+def test_a_ribbon_of_weighted_clusters_is_an_error():
+    frame = DAYS.with_columns(w=0.5)
     with pytest.raises(OptionError, match="ci= of a curve needs counts of rows"):
         frame.prc.plot("late", "new", weight="w", ci=0.9, cluster="day")
     assert "rows clustered by day" in " ".join(

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from chart_inputs import CHART_INPUTS, chart_input
 from chart_reading import REGIONS, ROWS, segments
-from kinds import every_kind
 
 import frame_prc
 from frame_prc import ColumnError, DataError, FrameError, OptionError
@@ -38,7 +37,6 @@ def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, mo
 # --- errors ------------------------------------------------------------------------------------
 
 
-@every_kind
 @pytest.mark.parametrize(
     ("asked", "error", "says"),
     [
@@ -69,29 +67,24 @@ def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, mo
         ({"ci": 0.9, "weight": "score2"}, ColumnError, "weight= names 'score2'"),
     ],
 )
-def test_bad_options_are_refused(kind, asked, error, says):
+def test_bad_options_are_refused(asked, error, says):
     with pytest.raises(error, match=says):
-        kind.make(ROWS).prc.plot(**{"truth": "late", "score": "score", **asked})
+        ROWS.prc.plot(**{"truth": "late", "score": "score", **asked})
 
 
-@every_kind
-def test_bad_values_are_refused_as_by_every_verb(kind):
+def test_bad_values_are_refused_as_by_every_verb():
     rows = ROWS.with_columns(w=pl.Series([1.0, -1.0, 1.0, 1.0]))
     with pytest.raises(DataError, match="weight= column 'w' has 1 row"):
-        kind.make(rows).prc.plot("late", "score", weight="w")
+        rows.prc.plot("late", "score", weight="w")
     with pytest.raises(DataError, match="values are missing: 'score' has 1 row"):
-        kind.make(rows.with_columns(score=pl.Series([None, 1.0, 2.0, 3.0]))).prc.plot(
-            "late", "score"
-        )
+        rows.with_columns(score=pl.Series([None, 1.0, 2.0, 3.0])).prc.plot("late", "score")
 
 
-@every_kind
-def test_intervals_of_weighted_thresholds_are_refused(kind):
+def test_intervals_of_weighted_thresholds_are_refused():
     with pytest.raises(OptionError, match=r"ci= of a curve needs counts of rows.*band"):
-        kind.make(ROWS.with_columns(w=1.5)).prc.plot("late", "score", weight="w", ci=0.9)
+        ROWS.with_columns(w=1.5).prc.plot("late", "score", weight="w", ci=0.9)
 
 
-@every_kind
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
@@ -118,15 +111,14 @@ def test_intervals_of_weighted_thresholds_are_refused(kind):
     ],
     ids=["column", "near", "areas", "dtype", "key", "negative", "totals", "twice"],
 )
-def test_a_frame_that_is_no_curve_is_refused(kind, change, error, says):
+def test_a_frame_that_is_no_curve_is_refused(change, error, says):
     curve = REGIONS.prc.curve("late", "old", by="region")
     with pytest.raises(error, match=says):
-        kind.make(change(curve)).prc.plot()
+        change(curve).prc.plot()
 
 
-@every_kind
-def test_a_baseline_that_is_no_model_is_refused(kind):
-    frame = kind.make(REGIONS)
+def test_a_baseline_that_is_no_model_is_refused():
+    frame = REGIONS
     with pytest.raises(OptionError, match=r"baseline='odl' is not a model.*'old', 'new'"):
         frame.prc.plot_summary("late", ["old", "new"], baseline="odl")
     with pytest.raises(OptionError, match="names one model"):

@@ -8,8 +8,7 @@ from datetime import UTC, date, datetime
 
 import polars as pl
 import pytest
-from chart_reading import REGIONS, ROWS, drawn, legend, lines, order, words
-from kinds import every_kind
+from chart_reading import REGIONS, ROWS, drawn, legend, lines, order, specification, words
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -45,9 +44,8 @@ def test_a_segment_without_negatives_says_so():
     )
 
 
-@every_kind
-def test_nothing_defined_is_no_crash(kind):
-    chart = kind.make(ROWS.with_columns(late=False)).prc.plot("late", "score", roc=True, ci=0.9)
+def test_nothing_defined_is_no_crash():
+    chart = ROWS.with_columns(late=False).prc.plot("late", "score", roc=True, ci=0.9)
     assert "no positives" in words(chart)
 
 
@@ -81,8 +79,6 @@ def test_keys_of_any_type_come_in_their_order(values, names):
         re.sub(r" AP .*", "", name) for name in legend(keyed.prc.plot("late", "score", by="key"))
     ]
     assert found == (names or keyed["key"].unique().sort().to_list())
-    curve = keyed.prc.curve("late", "score", by="key")
-    assert [re.sub(r" AP .*", "", name) for name in legend(curve.prc.plot())] == found
 
 
 def test_names_too_long_to_be_drawn_keep_both_ends():
@@ -102,11 +98,10 @@ def _ones(values):
     return [values.gather([place]).new_from_index(0, ROWS.height) for place in range(len(values))]
 
 
-@every_kind
-def test_hostile_names_are_drawn_and_leave_the_page_whole(kind):
+def test_hostile_names_are_drawn_and_leave_the_page_whole():
     name = "k.[x]'\"</script>"
     rows = pl.concat(ROWS.with_columns(pl.lit(key).alias(name)) for key in HOSTILE)
-    chart = kind.make(rows).prc.plot("late", "score", by=name, title="</script>", facet=False)
+    chart = rows.prc.plot("late", "score", by=name, title="</script>", facet=False)
     plain = ROWS.prc.plot("late", "score")
     spec = json.dumps(chart.to_dict())
     assert not re.search(r"</|<!--|<script", spec)
@@ -117,12 +112,11 @@ def test_hostile_names_are_drawn_and_leave_the_page_whole(kind):
         assert any(line.startswith(f"{' '.join(key.split())} AP") for line in shown)
 
 
-@every_kind
-def test_hostile_names_leave_the_page_of_a_summary_whole(kind):
+def test_hostile_names_leave_the_page_of_a_summary_whole():
     name, model = "k.[x]'\"</script>", "<!--<script>"
     rows = pl.concat(ROWS.with_columns(pl.lit(key).alias(name)) for key in HOSTILE)
     both = rows.with_columns((-pl.col("score")).alias(model))
-    chart = kind.make(both).prc.plot_summary("late", ["score", model], by=name)
+    chart = both.prc.plot_summary("late", ["score", model], by=name)
     assert not re.search(r"</|<!--|<script", json.dumps(chart.to_dict()))
     [(_, differences)] = drawn(chart, "circle", "difference")
     assert len(differences) == len(HOSTILE)
@@ -131,16 +125,22 @@ def test_hostile_names_leave_the_page_of_a_summary_whole(kind):
 
 
 @pytest.mark.parametrize("verb", ["plot", "plot_summary"])
-@pytest.mark.parametrize("code", [0x00, 0x01, 0x08, 0x1B, 0xFFFE, 0xFFFF], ids=hex)
-def test_characters_that_no_svg_holds_are_shown_by_their_pictures(verb, code, tmp_path):
+def test_characters_that_no_svg_holds_are_shown_by_their_pictures(verb, tmp_path):
     # The library that draws would end the process: what survives has drawn another character.
-    name = f"k{chr(code)}"
-    rows = pl.concat(ROWS.with_columns(pl.lit(f"{key}{chr(code)}").alias(name)) for key in "ab")
-    chart = getattr(rows.prc, verb)("late", "score", by=name, title=f"t{chr(code)}")
-    assert f"\\u{code:04x}" not in json.dumps(chart.to_dict())
+    codes = [0x00, 0x01, 0x08, 0x1B, 0xFFFE, 0xFFFF]
+    every = "".join(map(chr, codes))
+    rows = pl.concat(ROWS.with_columns(pl.lit(f"{chr(c)}a").alias(f"k{every}")) for c in codes)
+    chart = getattr(rows.prc, verb)("late", "score", by=f"k{every}", title=f"t{every}", **ONE[verb])
+    for code in codes:
+        assert f"\\u{code:04x}" not in json.dumps(specification(chart))
     chart.save(tmp_path / "chart.svg")
-    shown = chr(0x2400 + code) if code < 0x20 else "\N{REPLACEMENT CHARACTER}"
-    assert f"a{shown}" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
+    shown = [chr(0x2400 + c) if c < 0x20 else "\N{REPLACEMENT CHARACTER}" for c in codes]
+    text = (tmp_path / "chart.svg").read_text(encoding="utf-8")
+    assert f"t{''.join(shown)}" in text
+    assert all(f"{name}a" in text for name in shown)
+
+
+ONE = {"plot": {"facet": False}, "plot_summary": {}}
 
 
 @pytest.mark.parametrize("verb", ["plot", "plot_summary"])
@@ -157,9 +157,17 @@ def test_names_that_a_tooltip_draws_otherwise_are_marked():
     assert dots["mark"]["tooltip"]["expr"].startswith('{"image:"')
 
 
+@pytest.fixture(scope="module")
+def lines_of_regions():
+    return lines(REGIONS.prc.plot("late", "old", by="region", points={"recall": 1}))
+
+
 @pytest.mark.parametrize("name", ["pos", "neg", "n", "line", "series", "panel", "order", "status"])
-def test_keys_may_be_called_as_columns_of_ours(name):
+def test_keys_may_be_called_as_columns_of_ours(lines_of_regions, name):
     rows = REGIONS.rename({"region": name})
-    chart = rows.prc.plot("late", "old", by=name, points={"recall": 1})
-    assert lines(chart) == lines(REGIONS.prc.plot("late", "old", by="region", points={"recall": 1}))
-    assert lines(rows.prc.curve("late", "old", by=name).prc.plot()) == lines(chart)
+    assert lines(rows.prc.plot("late", "old", by=name, points={"recall": 1})) == lines_of_regions
+
+
+def test_keys_of_curves_may_be_called_as_columns_of_ours(lines_of_regions):
+    curve = REGIONS.rename({"region": "pos"}).prc.curve("late", "old", by="pos")
+    assert lines(curve.prc.plot()) == lines_of_regions

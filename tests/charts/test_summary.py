@@ -44,23 +44,21 @@ def test_summary_has_a_dot_per_segment_by_average_precision(kind):
     assert of(undefined, "name", "status_text") == [{"name": "c", "status_text": "no positives"}]
 
 
-@every_kind
-def test_summary_has_ticks_at_the_average_precision_of_a_random_ranking(kind):
+def test_summary_has_ticks_at_the_average_precision_of_a_random_ranking():
     # Rows and positives: 3 and 2, 4 and 2, 2 and 1; the mean over the orders of their labels.
     wanted = {"a": 29 / 36, "b": 49 / 72, "d": 3 / 4}
-    counts = kind.make(THREE.prc.counts("late", "old", by="segment"))
+    counts = THREE.prc.counts("late", "old", by="segment")
     for chart in (
-        kind.make(THREE).prc.plot_summary("late", "old", by="segment"),
+        THREE.prc.plot_summary("late", "old", by="segment"),
         counts.prc.plot_summary(by="segment", score="threshold", pos="pos", neg="neg"),
-        kind.make(THREE.prc.curve("late", "old", by="segment")).prc.plot_summary(),
+        THREE.prc.curve("late", "old", by="segment").prc.plot_summary(),
     ):
         assert ticks(chart) == pytest.approx(wanted, rel=1e-15)
         assert "Ticks: average precision of a random ranking." in " ".join(words(chart))
 
 
-@every_kind
-def test_ticks_of_weighted_rows_are_prevalences(kind):
-    weighted = kind.make(THREE.with_columns(w=2.0))
+def test_ticks_of_weighted_rows_are_prevalences():
+    weighted = THREE.with_columns(w=2.0)
     chart = weighted.prc.plot_summary("late", "old", by="segment", weight="w")
     assert ticks(chart) == pytest.approx({"a": 2 / 3, "b": 1 / 2, "d": 1 / 2}, rel=1e-15)
     says = "Ticks: prevalence, close to the average precision of a random ranking."
@@ -73,15 +71,14 @@ def ticks(chart, title="Average precision"):
     return {row["name"]: row[view["encoding"]["x"]["field"]] for row in rows}
 
 
-@every_kind
-def test_charts_say_what_lies_below_chance(kind):
-    worse = kind.make(ranked(*[0] * 50, *[0, 1] * 50))
+def test_charts_say_what_lies_below_chance():
+    worse = ranked(*[0] * 50, *[0, 1] * 50)
     summary = worse.prc.plot_summary("late", "old")
     said = [row["status_text"] for row in drawn(summary, "circle")[0][1]]
     assert said == ["below chance"]
     assert "worse than random: is a lower score better?" in " ".join(words(summary))
     assert ", below chance" in " ".join(words(worse.prc.plot("late", "old")))
-    better = kind.make(ranked(*[1, 0] * 50, *[0] * 50)).prc.plot_summary("late", "old")
+    better = ranked(*[1, 0] * 50, *[0] * 50).prc.plot_summary("late", "old")
     assert "lower score" not in " ".join(words(better))
 
 
@@ -96,14 +93,13 @@ def test_summary_takes_counts_and_curves(kind):
         assert of(drawn(chart, "circle")[0][1], *columns) == of(dots, *columns)
 
 
-@every_kind
 @pytest.mark.parametrize("given", ["rows", "counts"])
-def test_two_models_are_paired_and_sorted_by_difference(kind, given):
+def test_two_models_are_paired_and_sorted_by_difference(given):
     rows = THREE.with_columns(new=pl.when(segment="d").then(-pl.col("old")).otherwise("old"))
     if given == "rows":
-        chart = kind.make(rows).prc.plot_summary("late", ["new", "old"], by="segment")
+        chart = rows.prc.plot_summary("late", ["new", "old"], by="segment")
     else:
-        counts = kind.make(rows.prc.counts("late", ["new", "old"], by="segment"))
+        counts = rows.prc.counts("late", ["new", "old"], by="segment")
         chart = counts.prc.plot_summary(
             by=["model", "segment"], score="threshold", pos="pos", neg="neg"
         )
@@ -203,17 +199,16 @@ def test_summary_of_too_many_segments_or_models_is_an_error():
     assert row_count(chart) < 5000
 
 
-@every_kind
 @pytest.mark.parametrize("source", ["rows", "counts", "curve"])
-def test_calibrated_areas_stand_at_one_prevalence(kind, source):
+def test_calibrated_areas_stand_at_one_prevalence(source):
     asked = {"by": "segment", "calibrate": 0.25}
     if source == "rows":
-        chart = kind.make(THREE).prc.plot_summary("late", "old", **asked)
+        chart = THREE.prc.plot_summary("late", "old", **asked)
     elif source == "counts":
-        counts = kind.make(THREE.prc.counts("late", "old", by="segment"))
+        counts = THREE.prc.counts("late", "old", by="segment")
         chart = counts.prc.plot_summary(score="threshold", pos="pos", neg="neg", **asked)
     else:
-        curve = kind.make(THREE.prc.curve("late", "old", by="segment"))
+        curve = THREE.prc.curve("late", "old", by="segment")
         chart = curve.prc.plot_summary(calibrate=0.25)
     [(_, dots)] = drawn(chart, "circle", "average_precision")
     areas = {dot["name"]: dot["average_precision"] for dot in dots}

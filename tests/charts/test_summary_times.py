@@ -113,16 +113,15 @@ def test_few_positives_are_hollow_and_many_are_not():
     assert "Hollow: fewer than 20 positives, intervals" in " ".join(words(chart))
 
 
-@every_kind
 @pytest.mark.parametrize("given", ["rows", "clusters", "counts"])
-def test_differences_are_drawn_below_with_their_intervals(kind, given):
+def test_differences_are_drawn_below_with_their_intervals(given):
     asked = {"cluster": "day"} if given == "clusters" else {}
     if given == "counts":
-        counts = kind.make(ROWS.prc.counts("late", MODELS, by="week"))
+        counts = ROWS.prc.counts("late", MODELS, by="week")
         by = ["model", "week"]
         chart = counts.prc.plot_summary(score="threshold", pos="pos", neg="neg", by=by)
     else:
-        chart = kind.make(ROWS).prc.plot_summary("late", MODELS, by="week", **asked)
+        chart = ROWS.prc.plot_summary("late", MODELS, by="week", **asked)
     areas, differences = specification(chart)["concat"]
     assert areas["width"] == differences["width"]
     [(view, rows)] = drawn(chart, "circle", "difference")
@@ -135,13 +134,12 @@ def test_differences_are_drawn_below_with_their_intervals(kind, given):
         assert "intervals, rows clustered by day." in " ".join(words(chart))
 
 
-@every_kind
-def test_other_keys_have_a_panel_each(kind):
+def test_other_keys_have_a_panel_each():
     rows = pl.concat(
         [ROWS.with_columns(region=pl.lit(name)) for name in ("south", "north", "east")]
     )
     for score, panels in (("old", 1), (MODELS, 2)):
-        chart = kind.make(rows).prc.plot_summary("late", score, by=["region", "week"])
+        chart = rows.prc.plot_summary("late", score, by=["region", "week"])
         concat = specification(chart)["concat"]
         titles = [part["title"]["text"] for part in concat[::panels]]
         assert titles == ["east", "north", "south"]
@@ -165,10 +163,9 @@ def test_times_keep_the_clock_of_their_zone():
     assert x_of(view)["axis"]["format"] == "%m-%d %H:%M"
 
 
-@every_kind
-def test_rows_without_a_date_are_counted_in_the_text(kind):
+def test_rows_without_a_date_are_counted_in_the_text():
     rows = ROWS.with_columns(pl.col("week").replace(dt.date(2024, 1, 1), None))
-    chart = kind.make(rows).prc.plot_summary("late", MODELS, by="week")
+    chart = rows.prc.plot_summary("late", MODELS, by="week")
     assert "Not drawn: 3 rows (2 positive) without a week." in " ".join(words(chart))
     [(_, dots)] = drawn(chart, "circle", "average_precision")
     assert {dot["key_1"] for dot in dots} == {"2024-01-08", "2024-01-29"}

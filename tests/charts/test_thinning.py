@@ -52,6 +52,7 @@ def test_a_hundred_thousand_scores_are_thinned_and_the_error_is_said(make):
     assert ("Thinned" in " ".join(words(chart))) == (said > 0.001)
 
 
+@pytest.mark.thorough
 def test_all_layers_together_stay_under_the_limit_of_altair():
     options = {"ci": 0.9, "roc": True, "threshold": 0.5, "points": {"recall": [0.5, 0.9]}}
     chart = noisy(20_000, 10).prc.plot("late", "score", by="segment", facet="segment", **options)
@@ -61,6 +62,7 @@ def test_all_layers_together_stay_under_the_limit_of_altair():
     assert f"Thinned: precision is off by at most {error:.2g}." in " ".join(words(chart))
 
 
+@pytest.mark.thorough
 def test_a_band_leaves_room_for_the_lines():
     chart = noisy(3000, 20).prc.plot("late", "score", by="segment", band=True)
     assert row_count(chart) < 5000

@@ -88,16 +88,15 @@ def test_long_curves_have_exact_counts_at_some_thresholds_and_stay_under_the_lim
     assert best in thresholds
 
 
-@every_kind
-def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given(kind):
+def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given():
     # F1 is 2/3 at 0.9, 0.8 at 0.4 and 2/3 at 0.2.
-    chart = kind.make(ROWS).prc.plot("late", "score", x="threshold")
+    chart = ROWS.prc.plot("late", "score", x="threshold")
     assert slider(chart)[0] == 0.4
     assert of(chosen(chart), "threshold", "tp", "fp", "fn", "tn", "F1") == [
         {"threshold": 0.4, "tp": 2, "fp": 1, "fn": 0, "tn": 1, "F1": pytest.approx(0.8)}
     ]
     assert words(chart)[3].startswith("Vertical line: largest F1;")
-    given = kind.make(ROWS).prc.plot("late", "score", x="threshold", threshold=0.95)
+    given = ROWS.prc.plot("late", "score", x="threshold", threshold=0.95)
     assert slider(given)[0] == 0.95
     assert of(chosen(given), "threshold", "tp", "precision", "recall") == [
         {"threshold": 0.95, "tp": 0, "precision": None, "recall": 0.0}
@@ -109,12 +108,11 @@ def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given(kind):
     [
         [1e308, -1e308, 0.0],
         [5e-324, 1e-308, 0.0],
-        [0.3 + i * 1e-16 for i in range(500)],
-        [1e15 + i for i in range(500)],
+        pytest.param([0.3 + i * 1e-16 for i in range(500)], marks=pytest.mark.thorough),
         [0.3],
         [0.0002, 0.0003],  # steps of 9.999999999999997e-08, whose logarithm is rounded to -7
     ],
-    ids=["huge", "tiny", "close", "large", "one", "near a power of ten"],
+    ids=["huge", "tiny", "close", "one", "near a power of ten"],
 )
 def test_the_slider_reaches_every_threshold_of_any_size(scores):
     rows = pl.DataFrame({"score": scores}).with_columns(late=pl.int_range(pl.len()) % 3 == 0)
@@ -155,49 +153,46 @@ def test_lines_are_steps_between_scores_and_meet_the_chosen_point_on_the_curve()
     assert {"threshold", "recall", "predicted"} <= fields
 
 
-@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Int64, pl.Decimal(5, 2)])
-def test_scores_of_any_type_have_thresholds(dtype):
-    rows = ROWS.with_columns(score=(pl.col("score") * 10).cast(dtype))
-    chart = rows.prc.plot("late", "score", x="threshold")
-    found = [(row["threshold"], row["threshold_text"]) for row in rows_of(chart)]
-    assert found == [(9, "9.0"), (4, "4.0"), (2, "2.0")]
+@pytest.mark.parametrize(
+    ("dtype", "times", "texts"),
+    [
+        (pl.Float32, 1, ["0.9", "0.4", "0.2"]),
+        (pl.Int64, 10, ["9.0", "4.0", "2.0"]),
+        (pl.Decimal(5, 2), 10, ["9.0", "4.0", "2.0"]),
+    ],
+)
+def test_scores_of_any_type_have_thresholds_with_their_digits(dtype, times, texts):
+    rows = ROWS.with_columns(score=(pl.col("score") * times).cast(dtype))
+    found = rows_of(rows.prc.plot("late", "score", x="threshold"))
+    assert [row["threshold_text"] for row in found] == texts
+    assert [row["threshold"] for row in found] == pytest.approx(list(map(float, texts)))
 
 
-def test_thresholds_are_written_with_the_digits_of_the_scores():
-    rows = ROWS.with_columns(pl.col("score").cast(pl.Float32))
-    chart = rows.prc.plot("late", "score", x="threshold")
-    assert [row["threshold_text"] for row in rows_of(chart)] == ["0.9", "0.4", "0.2"]
-
-
-@every_kind
-def test_infinite_scores_are_counted_and_not_drawn(kind):
+def test_infinite_scores_are_counted_and_not_drawn():
     rows = ROWS.with_columns(score=pl.Series([math.inf, 0.4, 0.4, -math.inf]))
-    chart = kind.make(rows).prc.plot("late", "score", x="threshold", points={"recall": [0.5, 1]})
+    chart = rows.prc.plot("late", "score", x="threshold", points={"recall": [0.5, 1]})
     assert of(rows_of(chart), "threshold", "tp", "fp", "tn") == [
         {"threshold": 0.4, "tp": 2, "fp": 1, "tn": 1}
     ]
     marked = [rows for _, rows in drawn(chart, "point", "criterion")]
     assert {row["threshold"] for rows in marked for row in rows} == {0.4}
     all_infinite = rows.with_columns(score=pl.when("late").then(math.inf).otherwise(-math.inf))
-    empty = kind.make(all_infinite).prc.plot("late", "score", x="threshold")
+    empty = all_infinite.prc.plot("late", "score", x="threshold")
     assert [rows for _, rows in drawn(empty, "text", "text")] == [[{"text": "no finite scores"}]]
 
 
-@every_kind
-@pytest.mark.parametrize("rows", [ROWS.clear(), ROWS.with_columns(late=False)])
-def test_nothing_to_draw_is_no_crash(kind, rows):
-    chart = kind.make(rows).prc.plot("late", "score", x="threshold", threshold=0.5, ci=0.9)
+def test_undefined_precision_is_no_crash():
+    rows = ROWS.with_columns(late=False)
+    chart = rows.prc.plot("late", "score", x="threshold", threshold=0.5, ci=0.9)
     assert any(text.startswith("no ") for text in words(chart))
 
 
 @every_kind
-@pytest.mark.parametrize("by", [None, "key"])
-@pytest.mark.parametrize("score", ["score", ["score", "other"]], ids=["one model", "two models"])
+@pytest.mark.parametrize(("by", "score"), [(None, ["score", "other"]), ("key", "score")])
 def test_no_rows_are_a_chart_without_lines(kind, by, score):
     dtypes = {"late": pl.Boolean, "score": pl.Float64, "other": pl.Float64, "key": pl.String}
-    chart = frame_prc.plot(
-        kind.make(pl.DataFrame(schema=dtypes)), "late", score, by=by, x="threshold"
-    )
+    rows = kind.make(pl.DataFrame(schema=dtypes))
+    chart = frame_prc.plot(rows, "late", score, by=by, x="threshold", ci=0.9)
     assert "Precision, recall and F1 by threshold" in words(chart)
 
 
@@ -218,7 +213,6 @@ def test_ribbons_are_those_of_the_curve():
     assert of(rows_of(chart), *ends) == curve.select(ends).to_dicts()
 
 
-@every_kind
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
@@ -229,6 +223,6 @@ def test_ribbons_are_those_of_the_curve():
         ({"threshold": math.inf}, "threshold=inf cannot be shown with x='threshold'"),
     ],
 )
-def test_options_of_another_chart_are_refused(kind, asked, says):
+def test_options_of_another_chart_are_refused(asked, says):
     with pytest.raises(OptionError, match=says):
-        kind.make(ROWS).prc.plot("late", "score", **{"x": "threshold", **asked})
+        ROWS.prc.plot("late", "score", **{"x": "threshold", **asked})

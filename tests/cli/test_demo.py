@@ -75,6 +75,7 @@ def test_the_scorecard_is_readable_at_100_columns(scores):
     assert [line.split()[0] for line in table[3:]] == [*CARRIERS, "pooled", "macro"]
 
 
+@pytest.mark.thorough
 def test_a_folder_that_cannot_be_made_is_one_error(tmp_path):
     (tmp_path / "taken").touch()
     command = [sys.executable, "-m", "frame_prc", "demo", "taken"]
@@ -88,6 +89,7 @@ def test_a_folder_that_cannot_be_made_is_one_error(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
+@pytest.mark.thorough
 def test_the_demonstration_runs(tmp_path):
     command = [sys.executable, "-W", "error", "-m", "frame_prc", "demo", "new/folder"]
     done = subprocess.run(  # noqa: S603

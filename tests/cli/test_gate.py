@@ -57,6 +57,7 @@ def test_a_value_is_shown_with_as_many_digits_as_tell_it_from_the_limit(conditio
     assert named == told
 
 
+@pytest.mark.thorough
 def test_a_process_ends_with_the_code_of_its_own_after_the_table():
     code, out, err = process("ap", *BY_REGION, "--fail-under", "n_pos<2")
     assert code == 3
@@ -112,6 +113,18 @@ def test_a_row_without_a_value_is_named_and_does_not_fail(here):
     assert (code, lines[1:]) == (
         3,
         [nobody, "1 of 2 rows failed --fail-under 'average_precision<.9'"],
+    )
+
+
+def test_a_key_that_is_no_number_is_named_and_does_not_fail():
+    key = pl.when(region="north").then(float("nan")).otherwise(7.0)
+    ROWS.with_columns(key=key).write_parquet("keys.parquet")
+    asked = ["ap", "keys.parquet", *ASKED, "-b", "key", "--fail-under"]
+    nobody = "key=nan: key has no value (ok) and was not judged"
+    assert judged(*asked, "key<7")[::2] == (0, [nobody])
+    assert judged(*asked, "key>=7")[::2] == (
+        3,
+        ["key=7.0: key is 7", nobody, "1 of 2 rows failed --fail-under 'key>=7'"],
     )
 
 

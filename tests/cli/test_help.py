@@ -18,6 +18,7 @@ import frame_prc
 from frame_prc.cli import commands as _commands
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_a_missing_package_is_named_with_the_command_that_installs_it(package):
     code = f"import sys; sys.modules['{package}'] = None; import frame_prc.cli as c; c.main([])"
@@ -28,10 +29,12 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(package):
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
+@pytest.mark.thorough
 def test_the_version_is_said():
     assert process("--version") == (0, f"frame-prc {frame_prc.__version__}\n", "")
 
 
+@pytest.mark.thorough
 def test_help_lists_the_commands_and_brings_no_other_package_along():
     code = (
         "import sys; from frame_prc.cli import main; code = main([]);"
@@ -47,6 +50,7 @@ def test_help_lists_the_commands_and_brings_no_other_package_along():
     assert names == [*(command.name for command in _commands.COMMANDS), "demo"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "offered"),
     [("ap --mis", "--missing"), ("ap rows.csv --missing d", "drop"), ("su", "summary")],
@@ -76,7 +80,6 @@ def test_the_example_of_a_command_runs(command):
     [
         ("ap", "average-precision", []),
         ("points", "operating-points", ["--recall", ".5"]),
-        ("ggplot", "write-ggplot", ["-o", "curves.tsv"]),
     ],
 )
 def test_a_short_command_is_also_called_as_its_verb(name, other, more):
@@ -88,6 +91,7 @@ def test_a_short_command_is_also_called_as_its_verb(name, other, more):
     assert run(other, *options) == run(name, *options)
 
 
+@pytest.mark.thorough
 @in_checkout
 def test_the_commands_of_the_reference_run():
     section = REFERENCE.read_text(encoding="utf-8").partition("\n## From a shell\n")[2]

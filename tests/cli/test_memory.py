@@ -6,6 +6,7 @@ import io
 import signal
 import subprocess
 import sys
+from itertools import cycle
 
 import polars as pl
 import pytest
@@ -88,11 +89,10 @@ def assert_same(in_passes: pl.DataFrame, at_once: pl.DataFrame, rel_tol: float =
 # --- whole segments ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("line", LINES.values(), ids=LINES)
-@pytest.mark.parametrize("by", SEGMENTS.values(), ids=SEGMENTS)
+@pytest.mark.parametrize(("line", "by"), [*zip(LINES, cycle(SEGMENTS))])
 def test_passes_give_what_all_rows_give_at_once(most, line, by):
     most(160)
-    in_passes, at_once = both(line[0], "many.parquet", *line[1:], *by)
+    in_passes, at_once = both(LINES[line][0], "many.parquet", *LINES[line][1:], *SEGMENTS[by])
     assert_same(in_passes, at_once)
 
 
@@ -105,9 +105,19 @@ def test_all_rows_may_be_one_segment(most):
 # --- a segment that does not fit ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows", [60, 100, 300])
-@pytest.mark.parametrize("line", ["ap", "counts", "curve", "label", "ascending", "named models"])
-@pytest.mark.parametrize("by", [[], ["-b", "size"], ["-b", "size", "-b", "day"]], ids=str)
+@pytest.mark.parametrize(
+    ("line", "by", "rows"),
+    [
+        ("ap", [], 60),
+        ("counts", ["-b", "size"], 100),
+        ("curve", ["-b", "size", "-b", "day"], 60),
+        ("label", ["-b", "size"], 300),
+        ("ascending", [], 100),
+        ("ascending", ["-b", "size"], 60),
+        ("named models", ["-b", "size"], 100),
+    ],
+    ids=str,
+)
 def test_large_segments_are_counted_in_ranges_of_scores(most, line, by, rows):
     most(rows)
     in_passes, at_once = both(LINES[line][0], "many.parquet", *LINES[line][1:], *by)
@@ -149,7 +159,7 @@ def test_what_a_large_segment_cannot_answer_is_one_error(most, line, says):
 # --- other files and rows ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verb", ["curve", "ap"])
+@pytest.mark.parametrize("verb", ["curve"])
 def test_several_files_and_text_are_read_in_passes(most, here, verb):
     most(160)
     ROWS.head(200).write_csv(here / "first.csv")
@@ -188,7 +198,7 @@ def test_a_file_that_fits_is_read_at_once(monkeypatch):
 # --- options -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", ["2", "2G", "GB", "-1GB", "2 gigabytes", "1e3MB", "0x10GB", ""])
+@pytest.mark.parametrize("size", ["2", "2G", "GB", "-1GB", "1e3MB", ""])
 def test_what_is_no_size_is_refused(size):
     code, text = said("ap", "many.parquet", *TRUTH, f"--memory={size}")
     assert code == 2
@@ -263,6 +273,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_between_passes_leaves_what_was_there(here, by):
     (here / "old.csv").write_text("old")

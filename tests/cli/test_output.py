@@ -105,6 +105,7 @@ def test_a_terminal_gets_a_table():
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [40, 80, 100])
 def test_a_table_that_is_too_wide_repeats_its_keys(width):
     text = terminal("summary", "rows.parquet", *ASKED, "-b", "region", "--overall", width=width)
@@ -124,6 +125,7 @@ def test_a_table_that_is_too_wide_repeats_its_keys(width):
         assert word in text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
 def test_a_threshold_on_a_terminal_can_be_copied(dtype):
     rows = ROWS.with_columns((pl.col("score") / 3).cast(dtype))
@@ -135,6 +137,7 @@ def test_a_threshold_on_a_terminal_can_be_copied(dtype):
     assert shown.str.len_chars().min() > len("0.1234")
 
 
+@pytest.mark.thorough
 def test_a_wide_table_says_in_each_block_which_row_is_which():
     wide = ["-b", "region", "--recall", ".5", "--threshold", ".3"]
     text = terminal("points", "rows.parquet", *ASKED, *wide, width=80)
@@ -150,6 +153,7 @@ def test_a_wide_table_says_in_each_block_which_row_is_which():
         ]
 
 
+@pytest.mark.thorough
 def test_a_long_table_says_how_many_rows_more_there_are():
     long = pl.DataFrame({"late": [True, False] * 150, "score": [i / 1000 for i in range(300)]})
     long.write_parquet("long.parquet")
@@ -165,11 +169,18 @@ def test_a_long_table_says_how_many_rows_more_there_are():
 # --- as a process ------------------------------------------------------------------------------
 
 
-def test_a_source_is_not_written_over():
-    code, line = said("curve", "rows.csv", *ASKED, "-o", "./rows.csv")
-    assert (code, line) == (
-        2, "'./rows.csv' is also an input file. Allowed: another file to write."
-    )  # fmt: skip
+def test_a_source_is_not_written_over_whatever_it_is_called(here):
+    (here / "folder").mkdir()
+    (here / "link.csv").symlink_to("rows.csv")
+    for path in (
+        "rows.csv",
+        "./rows.csv",
+        "folder/../rows.csv",
+        "link.csv",
+        str(here / "rows.csv"),
+    ):
+        told = f"{path!r} is also an input file. Allowed: another file to write."
+        assert said("curve", "rows.csv", *ASKED, "-o", path) == (2, told)
     assert pl.read_csv("rows.csv").height == ROWS.height
 
 
@@ -218,10 +229,20 @@ def test_a_picture_is_drawn_from_rows_and_from_a_curve(here, suffix):
     assert leftovers(here) == []
 
 
-@pytest.mark.parametrize("suffix", PICTURES)
-@pytest.mark.parametrize("models", ["score", "score,other"])
-def test_a_picture_of_a_summary_is_drawn(here, suffix, models):
-    asked = ["-t", "late", "-s", models, "-b", "region", "--cluster", "user", "--title", "Lateness"]
+@pytest.mark.parametrize("suffix", ["html", "svg"])
+def test_a_picture_of_a_summary_is_drawn(here, suffix):
+    asked = [
+        "-t",
+        "late",
+        "-s",
+        "score,other",
+        "-b",
+        "region",
+        "--cluster",
+        "user",
+        "--title",
+        "Lateness",
+    ]
     asked += ["--calibrate", "pooled", "--ci", ".9", "--width", "200"]
     assert run("plot-summary", "rows.csv", *asked, "-o", f"s.{suffix}") == (0, "", "")
     drawn = (here / f"s.{suffix}").read_bytes()
@@ -269,6 +290,7 @@ def test_a_picture_that_cannot_be_drawn_is_one_line(line, text):
     assert said(*line.split()) == (2, text)
 
 
+@pytest.mark.thorough
 def test_a_picture_names_the_package_it_lacks():
     code = (
         "import sys; sys.modules['vl_convert'] = None; from frame_prc.cli import main;"

@@ -29,6 +29,7 @@ def long_file(here):
     return "long.parquet"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["tsv", "csv", "json", "ndjson", "table"])
 def test_who_reads_enough_ends_it_quietly(long_file, form):
     with start("curve", long_file, *ASKED, "-f", form) as running:
@@ -38,6 +39,7 @@ def test_who_reads_enough_ends_it_quietly(long_file, form):
         assert running.stderr.read() == b""
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 @pytest.mark.parametrize("form", ["tsv", "json", "table"])
 def test_a_full_disk_behind_standard_output_is_one_error(long_file, form):
@@ -51,6 +53,7 @@ def test_a_full_disk_behind_standard_output_is_one_error(long_file, form):
         assert (code, err) == (2, f"frame-prc: {told}\n")
 
 
+@pytest.mark.thorough
 def test_standard_output_that_is_closed_is_one_error():
     code, _, err = process(
         "ap", "rows.parquet", *ASKED, stdout=None, preexec_fn=lambda: os.close(1)
@@ -59,6 +62,7 @@ def test_standard_output_that_is_closed_is_one_error():
     assert (code, err) == (2, f"frame-prc: {told}\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "tsv", "arrow", "json", "ndjson"])
 def test_a_full_disk_leaves_what_was_there(here, long_file, suffix):
     def little_room():
@@ -84,6 +88,7 @@ def interrupted(running: subprocess.Popen, *, until, by=signal.SIGINT) -> tuple[
     return running.returncode, out, err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_it_computes_leaves_what_was_there(here, by):
     (here / "old.csv").write_text("old")
@@ -98,6 +103,7 @@ def test_a_signal_while_it_computes_leaves_what_was_there(here, by):
     assert leftovers(here) == []
 
 
+@pytest.mark.thorough
 def test_ctrl_c_while_it_waits_for_input_leaves_nothing(here, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(here))
     running = start("ap", "-", *ASKED, stdin=subprocess.PIPE)

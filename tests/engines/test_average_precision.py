@@ -29,7 +29,6 @@ TIES = pl.select(
 @pytest.mark.parametrize(
     ("df", "columns", "options"),
     [
-        (ROWS, ("truth", "score"), {"by": "segment", "bounds": True}),
         (TIES, ("truth", "score"), {"by": "segment", "bounds": True}),
         (TIES, ("truth", "score"), {"weight": "weight", "bounds": True}),
         (ROWS, ("truth", ["score", "other"]), {"bounds": True, "ascending": True}),
@@ -37,12 +36,10 @@ TIES = pl.select(
         (HOLES, ("truth", "score"), {"by": "segment", "missing": "drop", "thresholds": [0.1, 0.2]}),
         (ROWS, ("truth", "score"), {"by": "segment", "calibrate": 0.01}),
         (ROWS, ("truth", "score"), {"by": "segment", "calibrate": 0.9, "weight": "weight"}),
-        (ROWS, ("truth", "score"), {"by": "segment", "calibrate": "pooled"}),
         (ROWS, ("truth", ["score", "other"]), {"by": "week", "calibrate": "pooled"}),
         (ROWS, ("truth", "score"), {"model": "segment", "by": "week", "calibrate": "pooled"}),
         (HOLES, ("truth", "score"), {"by": "segment", "missing": "drop", "calibrate": "pooled"}),
         (ROWS.clear(), ("truth", "score"), {"bounds": True}),
-        (ROWS.clear(), ("truth", "score"), {"calibrate": 0.5}),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
@@ -53,13 +50,11 @@ def test_segments_are_those_of_polars(kind, df, columns, options):
 @pytest.mark.parametrize(
     ("df", "columns", "options"),
     [
-        (ROWS, ("truth", "score"), {"by": "segment"}),
         (TIES, ("truth", "score"), {"by": "segment"}),
         (TIES, ("truth", "score"), {"by": "segment", "ci_method": "boyd", "bounds": True}),
         (TIES, ("truth", ["score", "weight"]), {"ascending": True, "ci": 0.5}),
         (TIES, ("truth", "score"), {"by": "segment", "thresholds": [0.2, 0.5, 0.8]}),
         (KNOWN, ("truth", "score"), {"by": "segment", "missing": "unretrieved"}),
-        (HOLES, ("truth", "score"), {"by": "segment", "missing": "drop"}),
         # All positives first, last, or all that there is; and one of them alone.
         (TIES, ("truth", "best"), {}),
         (TIES, ("truth", "best"), {"ascending": True}),
@@ -81,7 +76,6 @@ def test_intervals_are_those_of_polars(kind, df, columns, options):
         (ROWS, ("truth", "score"), {"by": "segment", "over": "segment"}),
         (ROWS, ("truth", ["score", "other"]), {"by": ["week", "segment"], "over": "week"}),
         (HOLES, ("truth", "score"), {"by": "segment", "over": "segment", "missing": "drop"}),
-        (ROWS.clear(), ("truth", "score"), {"by": "segment", "over": "segment"}),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
@@ -89,13 +83,11 @@ def test_averages_are_those_of_polars(kind, average, df, columns, options):
     assert_same(kind, frame_prc.average_precision, df, *columns, average=average, **options)
 
 
-@pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
+@pytest.mark.parametrize("average", ["weighted", "micro"])
 def test_averages_of_weighted_and_binned_rows_are_those_of_polars(kind, average):
     options = {"by": ["segment", "week"], "over": "segment", "weight": "weight"}
-    options |= {"thresholds": [0.0, 0.15, 0.5]}
-    assert_same(
-        kind, frame_prc.average_precision, ROWS, "truth", "other", average=average, **options
-    )
+    options |= {"thresholds": [0.0, 0.15, 0.5], "average": average}
+    assert_same(kind, frame_prc.average_precision, ROWS, "truth", "other", **options)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +112,7 @@ def test_averages_of_weighted_and_binned_rows_are_those_of_polars(kind, average)
             "ci= with calibrate= does not run inside .*counts",
         ),
         ({"ci": 0.9, "weight": "weight"}, OptionError, "ci= of weights .*collect them: "),
+        ({"ci": 0.9, "cluster": "week"}, OptionError, "ci= with cluster= does not run inside"),
     ],
 )
 def test_errors_are_raised_at_the_call(kind, options, error, says):
@@ -127,6 +120,7 @@ def test_errors_are_raised_at_the_call(kind, options, error, says):
         frame_prc.average_precision(kind.make(ROWS), "truth", "score", by="segment", **options)
 
 
+@pytest.mark.thorough
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     df=frames(SCORES_OR_NONE, FLOAT_WEIGHTS),

@@ -24,7 +24,7 @@ SOME = r"has (a row|1 row|\d+ rows)"
 # --- lazy, and in order ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["DuckDB", "Spark in ranges"], indirect=True)
+@engine_kinds.on_engines("DuckDB", "Spark in ranges")
 @every_verb
 def test_no_truth_is_read_at_the_call(kind, verb):
     source = kind.make(ROWS)
@@ -40,13 +40,6 @@ def test_no_truth_is_read_at_the_call(kind, verb):
     assert type(result) is type(source)
     with pytest.raises(Exception, match=r"it was read|so was this"):
         kind.rows(result)
-
-
-def test_duckdb_relations_come_in_order():
-    kind = engine_kinds.duckdb_kind()
-    shuffled = ROWS.sample(fraction=1, shuffle=True, seed=1)
-    curve = kind.rows(frame_prc.curve(kind.make(shuffled), "truth", "score", by="segment"))
-    assert curve.equals(engine_kinds.in_order(curve))
 
 
 # --- errors ------------------------------------------------------------------------------------
@@ -75,10 +68,9 @@ def test_bad_values_raise_when_the_engine_meets_them(kind, columns, options, say
 
 
 NOWHERE = r"'Yes' is nowhere in .*maybe to yes"
-SOME_VERBS = [frame_prc.average_precision, frame_prc.counts, frame_prc.curve]
 
 
-@pytest.mark.parametrize("verb", SOME_VERBS)
+@every_verb
 @pytest.mark.parametrize("by", [None, "segment"])
 def test_a_label_that_is_nowhere_raises_where_no_row_is_left(kind, verb, by):
     # An engine may stop as soon as it knows that a result has no rows.
@@ -88,7 +80,7 @@ def test_a_label_that_is_nowhere_raises_where_no_row_is_left(kind, verb, by):
 
 
 @pytest.mark.parametrize("part", ["limit", "filter"])
-@pytest.mark.parametrize("verb", SOME_VERBS)
+@every_verb
 @pytest.mark.parametrize("by", [None, "segment"])
 def test_a_label_that_is_nowhere_raises_whatever_is_taken_of_the_result(kind, verb, by, part):
     def taken() -> Any:
@@ -142,7 +134,7 @@ def test_a_wrong_column_raises_at_the_call_as_on_polars(kind):
         ("curve", {"calibrate": 0.1}, "calibrate= does not run inside an? .*frame_prc.counts"),
         ("curve", {"by": pl.col("segment")}, "by= is a Polars expression.*column names"),
         ("curve", {"thresholds": 1001}, "thresholds= are 1001, too many inside .*up to 1000"),
-        ("average_precision", {"top": 3}, "top= does not run inside"),
+        ("curve", {"ci": 0.9}, "ci= does not run inside an? .*frame_prc.counts"),
     ],
 )
 def test_what_only_polars_has_is_refused_with_a_way_out(kind, verb, options, says):
@@ -167,12 +159,7 @@ def test_other_verbs_are_refused_with_a_way_out(kind, verb, says):
         getattr(frame_prc, verb)(kind.make(ROWS), "truth", "score")
 
 
-def test_frames_of_other_engines_are_refused():
-    says = r"type list\. Allowed: .*a DuckDB relation, a PySpark DataFrame or an Ibis table"
-    with pytest.raises(FrameError, match=says):
-        frame_prc.counts(ROWS.to_dicts(), "truth", "score")
-
-
+@pytest.mark.thorough
 def test_a_missing_package_is_named_with_all_that_are_needed():
     optional.require_module("duckdb")
     code = """
@@ -188,6 +175,7 @@ except frame_prc.FrameError as error:
     assert "Hint: pip install duckdb narwhals pyarrow." in done.stdout
 
 
+@pytest.mark.thorough
 def test_engines_are_not_imported_for_the_user():
     code = "import sys, frame_prc; print({'narwhals', 'duckdb', 'pyspark'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603

@@ -17,10 +17,10 @@ from frame_prc import DataError, FrameError, OptionError
 
 pytestmark = engine_kinds.WARNINGS
 
-on_every_backend = pytest.mark.parametrize("kind", engine_kinds.IBIS, indirect=True)
+on_every_backend = engine_kinds.on_engines(*engine_kinds.IBIS)
 
 
-@pytest.mark.parametrize("kind", ["Ibis on DuckDB"], indirect=True)
+@engine_kinds.on_engines("Ibis on DuckDB")
 def test_columns_of_ibis_are_asked_for_by_name(kind):
     import ibis  # noqa: PLC0415 - optional
 
@@ -51,7 +51,7 @@ def test_the_values_are_checked_at_the_call_by_one_query_with_one_row(kind, verb
     assert type(result) is type(table)
 
 
-@pytest.mark.parametrize("kind", ["Ibis on PostgreSQL"], indirect=True)
+@engine_kinds.on_engines("Ibis on PostgreSQL")
 def test_results_are_computed_when_they_are_asked_for(kind):
     table = kind.make(ROWS)
     result = frame_prc.counts(table, "truth", "score", by="segment")
@@ -76,7 +76,7 @@ def test_names_keep_their_quotes_and_case(kind, verb):
     assert_same(kind, verb, df, "Truth", "SCORE", by='a "Key"', weight="it's")
 
 
-@pytest.mark.parametrize("kind", ["Ibis on PostgreSQL", "Ibis on SQLite"], indirect=True)
+@engine_kinds.on_engines("Ibis on PostgreSQL", "Ibis on SQLite")
 def test_a_thousand_thresholds_fit_into_a_query(kind):
     df = pl.DataFrame({"truth": [True, False, True], "score": [0.0004, 0.9, 0.99]})
     assert_same(kind, frame_prc.counts, df, "truth", "score", thresholds=1_000)
@@ -90,6 +90,7 @@ def test_errors_count_the_rows_and_show_the_ends_of_their_values(kind):
         frame_prc.curve(kind.make(bad), "truth", "score", weight="weight")
 
 
+@pytest.mark.thorough
 def test_integers_of_postgres_are_integers_in_a_table_made_of_a_result():
     kind = engine_kinds.ibis_kind("PostgreSQL")
     result = frame_prc.average_precision(kind.make(ROWS), "truth", "score", by="segment")

@@ -32,13 +32,11 @@ TARGETS = {
 @pytest.mark.parametrize(
     ("df", "columns", "options"),
     [
-        (ROWS, ("truth", "score"), {}),
         (ROWS, ("truth", "score"), {"by": "segment"}),
         (ROWS, ("truth", "score"), {"by": "segment", "weight": "weight"}),
         (ROWS, ("truth", ["score", "other"]), {"by": "segment", "ascending": True}),
         (HOLES, ("truth", "score"), {"by": ["segment", "week"], "missing": "drop"}),
         (KNOWN, ("truth", "score"), {"by": "segment", "missing": "unretrieved"}),
-        (ROWS.clear(), ("truth", "score"), {}),
         (ROWS.clear(), ("truth", "score"), {"by": "segment"}),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
@@ -94,7 +92,7 @@ def test_what_only_polars_has_is_refused_with_a_way_out(kind, options, says):
         frame_prc.operating_points(kind.make(ROWS), "truth", "score", **options)
 
 
-@pytest.mark.parametrize("kind", ["DuckDB", "Ibis on DuckDB"], indirect=True)
+@engine_kinds.on_engines("DuckDB", "Ibis on DuckDB")
 def test_points_that_are_still_in_the_engine_are_collected_first(kind):
     columns = {"truth": "truth", "score": "score", "by": "segment"}
     chosen = frame_prc.operating_points(kind.make(ROWS), **columns, recall=0.5)
@@ -107,6 +105,7 @@ def test_points_that_are_still_in_the_engine_are_collected_first(kind):
     assert held["tp"].to_list() == kind.rows(chosen).sort("segment")["tp"].to_list()
 
 
+@pytest.mark.thorough
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(df=frames(SCORES_OR_NONE), by=BY)
 def test_duckdb_has_the_points_of_polars_on_any_frame(df, by):

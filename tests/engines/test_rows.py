@@ -20,26 +20,18 @@ pytestmark = engine_kinds.WARNINGS
 
 
 # Where the lack of ranges could change a number; all else is shown in ranges, which is more.
-every_engine = pytest.mark.parametrize(
-    "kind", ["DuckDB", "Spark", "Spark in ranges", *engine_kinds.IBIS], indirect=True
-)
+every_engine = engine_kinds.on_engines("DuckDB", "Spark", "Spark in ranges", *engine_kinds.IBIS)
 # SQLite has floats of 64 bits alone, and may have no room for the bounds of binned areas.
-but_sqlite = pytest.mark.parametrize(
-    "kind", ["DuckDB", "Spark in ranges", "Ibis on PostgreSQL", "Ibis on DuckDB"], indirect=True
+but_sqlite = engine_kinds.on_engines("DuckDB", "Spark in ranges", "Ibis on PostgreSQL")
+
+
+@every_engine
+@every_verb
+@pytest.mark.parametrize(
+    ("by", "weight"), [(None, None), ("segment", "weight"), (["segment", "week"], None)], ids=str
 )
-
-
-@every_engine
-@every_verb
-@pytest.mark.parametrize("by", [None, "segment", ["segment", "week"]], ids=str)
-def test_segments_are_those_of_polars(kind, verb, by):
-    assert_same(kind, verb, ROWS, "truth", "score", by=by)
-
-
-@every_engine
-@every_verb
-def test_weights_are_those_of_polars(kind, verb):
-    assert_same(kind, verb, ROWS, "truth", "score", by="segment", weight="weight")
+def test_segments_are_those_of_polars(kind, verb, by, weight):
+    assert_same(kind, verb, ROWS, "truth", "score", by=by, weight=weight)
 
 
 @every_verb
@@ -65,7 +57,6 @@ def test_counts_go_on_into_every_verb(kind, verb):
     assert_same(kind, verb, ROWS, score="score", pos="hits", neg="misses", by="segment")
 
 
-@every_engine
 @every_verb
 def test_no_rows_are_no_rows(kind, verb):
     assert_same(kind, verb, ROWS.clear(), "truth", "score")
@@ -76,12 +67,11 @@ def test_no_rows_are_no_rows(kind, verb):
     [
         {"start": "first", "keep": "corners"},
         {"start": None, "envelope": True},
-        {"envelope": True, "keep": "corners"},
         {"thresholds": [0.1, 0.3], "keep": "corners", "envelope": True},
         {"thresholds": [n / 199 for n in range(200)], "start": None},
         {"thresholds": [0.1, 0.3, 7.0, 8.0], "start": "first", "keep": "corners"},
     ],
-    ids=str,
+    ids=["first", "envelope", "bins", "many bins", "bins above the scores"],
 )
 def test_curves_have_their_options(kind, options):
     df = HOLES.filter(pl.col("truth").is_not_null())
@@ -163,11 +153,6 @@ def test_a_probability_may_be_above_one_by_rounding(kind, verb):
     assert_frame_equal(result, verb(df, "truth", "score", thresholds=5), rel_tol=1e-12)
 
 
-def test_average_precision_may_be_binned(kind):
-    options = {"by": "segment", "thresholds": [0.1, 0.25], "missing": "drop"}
-    assert_same(kind, frame_prc.average_precision, HOLES, "truth", "score", **options)
-
-
 @pytest.mark.parametrize(
     "scores",
     [
@@ -197,6 +182,7 @@ def test_keys_keep_their_dtype(kind, key):
     assert_same(kind, frame_prc.curve, df, "truth", "score", by="segment")
 
 
+@pytest.mark.thorough
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(df=frames(SCORES_OR_NONE, FLOAT_WEIGHTS), by=BY, options=st.sampled_from(["one", "first"]))
 def test_duckdb_equals_polars_on_any_frame(df, by, options):

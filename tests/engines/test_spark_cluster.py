@@ -9,9 +9,11 @@ import subprocess
 import sys
 
 import optional
+import pytest
 from checkout import TESTS
 
 
+@pytest.mark.thorough
 def test_a_lost_executor_changes_nothing(tmp_path):
     optional.require_module("narwhals")
     optional.require_module("pyspark")

@@ -7,11 +7,13 @@ import subprocess
 import sys
 
 import optional
+import pytest
 from checkout import TESTS
 
 FILES = ("test_rows.py", "test_errors.py", "test_sums_and_ranges.py")
 
 
+@pytest.mark.thorough
 def test_spark_connect_does_what_the_other_engines_do():
     for name in ("narwhals", "pyspark", "grpc_status"):
         optional.require_module(name)
@@ -19,7 +21,8 @@ def test_spark_connect_does_what_the_other_engines_do():
     # One process has either a classic session or, with this variable, one of Spark Connect.
     environment = os.environ | {"SPARK_REMOTE": "local[2]"}
     environment.pop("SKIPPED", None)
-    options = ["-q", "-W", "ignore", "-p", "no:cacheprovider", "-k", "Spark"]
+    options = ["-q", "-W", "ignore", "-p", "no:cacheprovider"]
+    options += ["-k", "Spark", "-m", "not benchmark"]  # of both layers
     files = [str(TESTS / "engines" / file) for file in FILES]
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-m", "pytest", *options, *files],

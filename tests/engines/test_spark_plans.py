@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 
-pytestmark = engine_kinds.WARNINGS
+pytestmark = [*engine_kinds.WARNINGS, pytest.mark.thorough]
 ROWS, PARTITIONS = 6_000, 16
 
 

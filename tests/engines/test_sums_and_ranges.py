@@ -31,6 +31,7 @@ def test_sums_of_weights_never_fall_inside_an_engine(kind):
 # --- large segments on Spark -------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_ranges_of_a_large_segment_hold_about_as_many_scores_each(monkeypatch):
     kind = engine_kinds.spark_kind()
     ranges = optional.require_module("frame_prc._engines.spark_ranges")
@@ -56,6 +57,7 @@ def test_ranges_of_a_large_segment_hold_about_as_many_scores_each(monkeypatch):
     assert max(giant) < 2 * 16_000 / 16
 
 
+@pytest.mark.thorough
 def test_cuts_change_nothing(monkeypatch):
     kind = engine_kinds.spark_kind()
     ranges = optional.require_module("frame_prc._engines.spark_ranges")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import cycle
 
 import optional
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from border_calls import OF_ROWS, OTHERS, ROWS, TABLES, every_other, every_table
+from border_calls import OF_ROWS, OTHERS, ROWS, TABLES
 from polars.testing import assert_frame_equal
 
 import frame_prc
@@ -34,14 +35,19 @@ class Made(Stream):
         return cls(pa.table(table))
 
 
-KINDS = {
+MAKE = {
     "Table": (lambda rows: rows.to_arrow(), pa.Table),
     "RecordBatch": (lambda rows: rows.to_arrow().to_batches()[0], pa.RecordBatch),
     "RecordBatchReader": (lambda rows: rows.to_arrow().to_reader(), pa.RecordBatchReader),
     "of another package": (lambda rows: Stream(rows.to_arrow()), pa.Table),
     "of another class": (lambda rows: Made(rows.to_arrow()), Made),
 }
-every_kind = pytest.mark.parametrize(("make", "kind"), KINDS.values(), ids=KINDS)
+every_kind = pytest.mark.parametrize(("make", "kind"), MAKE.values(), ids=MAKE)
+
+
+def each_once(calls):
+    """Return calls, each on one kind of table, in turns that use all kinds."""
+    return [(call, *MAKE[name]) for call, name in zip(calls, cycle(MAKE), strict=False)]
 
 
 def rows_of(result) -> pl.DataFrame:
@@ -57,17 +63,15 @@ def test_every_function_that_takes_a_frame_is_called_here():
     assert {*TABLES, *OTHERS} == functions - others
 
 
-@every_kind
-@every_table
-def test_arrow_tables_come_back_with_the_numbers_of_polars(make, kind, verb):
+@pytest.mark.parametrize(("verb", "make", "kind"), each_once(TABLES), ids=[*TABLES])
+def test_arrow_tables_come_back_with_the_numbers_of_polars(verb, make, kind):
     result = TABLES[verb](make(ROWS))
     assert type(result) is kind
     assert_frame_equal(rows_of(result), TABLES[verb](ROWS), check_exact=True)
 
 
-@every_kind
-@every_other
-def test_arrow_tables_are_drawn_and_written_as_those_of_polars(make, kind, verb):
+@pytest.mark.parametrize(("verb", "make", "kind"), each_once(OTHERS), ids=[*OTHERS])
+def test_arrow_tables_are_drawn_and_written_as_those_of_polars(verb, make, kind):
     assert kind is not None
     assert OTHERS[verb](make(ROWS)) == OTHERS[verb](ROWS)
 
@@ -86,10 +90,13 @@ def test_counts_of_two_kinds_of_arrow_are_not_added_up():
         frame_prc.merge_counts(table, table.to_batches()[0])
 
 
+def test_a_curve_may_be_an_arrow_table():
+    curve = ROWS.prc.curve(**OF_ROWS)
+    assert frame_prc.plot(curve.to_arrow()).to_dict() == curve.prc.plot().to_dict()
+
+
 @every_kind
-def test_curves_and_thresholds_may_be_arrow_tables(make, kind):
-    curve = make(ROWS.prc.curve(**OF_ROWS))
-    assert frame_prc.plot(curve).to_dict() == ROWS.prc.curve(**OF_ROWS).prc.plot().to_dict()
+def test_thresholds_may_be_arrow_tables(make, kind):
     chosen = ROWS.prc.operating_points(**OF_ROWS, recall=0.5).select("region", "threshold")
     held = frame_prc.operating_points(make(ROWS), **OF_ROWS, threshold=make(chosen))
     assert type(held) is kind
@@ -175,18 +182,18 @@ def with_key(name: str) -> pa.Table:
 
 
 @pytest.mark.parametrize("name", TYPES)
-@pytest.mark.parametrize("verb", ["average_precision", "curve", "counts"])
-def test_keys_keep_their_arrow_type_and_values(name, verb):
+def test_keys_keep_their_arrow_type_and_values(name):
     table = with_key(name)
     if name == "ordered dictionary":
         ordered = pa.DictionaryArray.from_arrays(
             pa.array([0, 1, None], pa.int32()), pa.array(["b", "a"]), ordered=True
         )
         table = table.set_column(0, "key", ordered)
-    result = getattr(frame_prc, verb)(table, "late", "score", by="key")
-    assert result.schema.field("key").type == table.schema.field("key").type
-    values = list(map(repr, table["key"].to_pylist()))
-    assert {*map(repr, result["key"].to_pylist())} == {*values}
+    for verb in (frame_prc.average_precision, frame_prc.counts):
+        result = verb(table, "late", "score", by="key")
+        assert result.schema.field("key").type == table.schema.field("key").type
+        values = {*map(repr, table["key"].to_pylist())}
+        assert {*map(repr, result["key"].to_pylist())} == values
 
 
 def test_ordered_dictionaries_sort_in_their_order_and_others_by_their_text():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -84,7 +86,7 @@ def test_truth_of_pandas_may_have_any_dtype_of_0_and_1(truth):
     pd.testing.assert_frame_equal(frame.assign(late=truth).prc.curve("late", "score"), expected)
 
 
-@pytest.mark.parametrize("dtype", ["str", "string", "object", "category"])
+@pytest.mark.parametrize("dtype", ["string", "object", "category"])
 def test_label_of_pandas_may_have_any_dtype_of_text(dtype):
     frame = with_key(0)
     answers = pd.Series(["yes", "no", "yes", "no"], dtype=dtype)
@@ -102,6 +104,28 @@ def test_object_column_of_pandas_may_lack_a_truth(truth, label, missing):
     frame = with_key(0).assign(late=pd.Series([*truth, missing], dtype=object))
     table = frame.prc.average_precision("late", "score", pos_label=label, missing="drop")
     assert table[["n", "n_pos", "n_dropped"]].values.tolist() == [[3, 2, 1]]
+
+
+@pytest.mark.parametrize("missing", ["raise", "drop", "unretrieved"])
+def test_nan_of_pandas_is_no_amount(missing):
+    frame = with_key(0).assign(amount=[1.0, NAN, 1.0, 2.0])
+    for role, asked in {
+        "weight": {"truth": "late", "weight": "amount"},
+        "pos": {"pos": "amount", "neg": "key"},
+        "neg": {"pos": "key", "neg": "amount"},
+    }.items():
+        with pytest.raises(
+            frame_prc.DataError, match=f"{role}= column 'amount' has 1 row with nan"
+        ):
+            frame.prc.average_precision(score="score", missing=missing, **asked)
+
+
+@every_kind
+@pytest.mark.parametrize("zeros", [[0.0, -0.0], [-0.0, 0.0]], ids=str)
+def test_both_zeros_are_one_key(kind, zeros):
+    frame = kind.make(ROWS.with_columns(key=pl.Series(zeros * 2)))
+    keys = kind.rows(frame.prc.average_precision("late", "score", by="key"))["key"].to_list()
+    assert list(map(str, keys)) == ["0.0"]
 
 
 # What a result calls its columns, for roles and for a column that has none.
@@ -125,9 +149,15 @@ MORE = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["Int64", "Float64", "string", "object", "category"])
-@pytest.mark.parametrize(("verb", "asked"), MORE.values(), ids=MORE)
-def test_only_keys_take_the_dtype_of_a_column_of_pandas(verb, asked, dtype):
+DTYPES = ["Int64", "Float64", "string", "object", "category"]
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [*zip(MORE, cycle(DTYPES), strict=False), *(("interval", dtype) for dtype in DTYPES[:3])],
+)
+def test_only_keys_take_the_dtype_of_a_column_of_pandas(name, dtype):
+    verb, asked = MORE[name]
     frame = with_key(pd.Series([2, 1, 1, 2], dtype="Int64")).assign(late=[1, 0, 1, 0])
     # A selector reads all columns, of which those of the result have other dtypes.
     asked = {"truth": "late", "score": "score", "by": cs.by_name("key"), **asked}
@@ -175,13 +205,13 @@ def test_pandas_column_that_is_not_named_may_hold_anything():
 
 @every_kind
 @every_verb
-@pytest.mark.parametrize("role", ["truth", "score", "by", "weight"])
-def test_column_named_like_a_pattern_is_that_column(kind, verb, role):
+def test_columns_named_like_patterns_are_those_columns(kind, verb):
     asked = {"truth": "late", "score": "score", "by": "region", "weight": "other"}
-    rows = ROWS.rename({asked[role]: "^late|score$"})
-    result = kind.rows(ask(verb, kind.make(rows), **{**asked, role: "^late|score$"}))
+    patterns = {"truth": "^.*$", "score": "^late|other$", "by": "^score$", "weight": "^re.*$"}
+    rows = ROWS.rename({asked[role]: pattern for role, pattern in patterns.items()})
+    result = kind.rows(ask(verb, kind.make(rows), **patterns))
     expected = kind.rows(ask(verb, kind.make(ROWS), **asked))
-    assert_frame_equal(result.rename({"^late|score$": "region"}, strict=False), expected)
+    assert_frame_equal(result.rename({"^score$": "region"}, strict=False), expected)
 
 
 def test_integer_column_names_are_read_as_text():

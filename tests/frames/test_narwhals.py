@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import duckdb
 import narwhals as nw
 import narwhals.stable.v1 as nw1
@@ -11,7 +13,7 @@ import polars as pl
 import polars.selectors as cs
 import pyarrow as pa
 import pytest
-from border_calls import OF_ROWS, OTHERS, ROWS, TABLES, every_other, every_table
+from border_calls import OF_ROWS, OTHERS, ROWS, TABLES
 from polars.testing import assert_frame_equal
 
 import frame_prc
@@ -22,7 +24,6 @@ INSIDE = {
     "pandas": (lambda rows: rows.to_pandas(), pd.DataFrame),
     "pyarrow": (lambda rows: rows.to_arrow(), pa.Table),
 }
-every_inside = pytest.mark.parametrize(("make", "kind"), INSIDE.values(), ids=INSIDE)
 every_version = pytest.mark.parametrize("version", [nw, nw1, nw2], ids=lambda v: v.__name__)
 
 
@@ -32,9 +33,13 @@ def rows_of(result) -> pl.DataFrame:
     return pl.from_pandas(native) if isinstance(native, pd.DataFrame) else pl.DataFrame(native)
 
 
-@every_inside
-@every_table
-def test_frames_inside_narwhals_come_back_inside_narwhals(make, kind, verb):
+def each_once(calls):
+    """Return calls, each on one frame inside Narwhals, in turns that use all of them."""
+    return [(call, *INSIDE[name]) for call, name in zip(calls, cycle(INSIDE), strict=False)]
+
+
+@pytest.mark.parametrize(("verb", "make", "kind"), each_once(TABLES), ids=[*TABLES])
+def test_frames_inside_narwhals_come_back_inside_narwhals(verb, make, kind):
     frame = nw.from_native(make(ROWS))
     result = TABLES[verb](frame)
     assert type(result) is type(frame)
@@ -46,9 +51,8 @@ def test_frames_inside_narwhals_come_back_inside_narwhals(make, kind, verb):
     assert_frame_equal(found, expected, check_exact=True)
 
 
-@every_inside
-@every_other
-def test_frames_inside_narwhals_are_drawn_and_written(make, kind, verb):
+@pytest.mark.parametrize(("verb", "make", "kind"), each_once(OTHERS), ids=[*OTHERS])
+def test_frames_inside_narwhals_are_drawn_and_written(verb, make, kind):
     assert kind is not None
     assert OTHERS[verb](nw.from_native(make(ROWS))) == OTHERS[verb](ROWS)
 

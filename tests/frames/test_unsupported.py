@@ -35,10 +35,10 @@ def stream(_, requested_schema=None):
 
 
 @pytest.mark.parametrize(("module", "says"), FRAMES.items(), ids=FRAMES)
-@pytest.mark.parametrize("verb", ["counts", "summary", "plot"])
-def test_frames_of_other_packages_are_refused_with_a_way_out(module, says, verb):
-    with pytest.raises(frame_prc.FrameError, match=f"cannot evaluate.* Hint: {says}"):
-        getattr(frame_prc, verb)(frame_of(module), "truth", "score")
+def test_frames_of_other_packages_are_refused_with_a_way_out(module, says):
+    for verb in (frame_prc.counts, frame_prc.plot):
+        with pytest.raises(frame_prc.FrameError, match=f"cannot evaluate.* Hint: {says}"):
+            verb(frame_of(module), "truth", "score")
 
 
 @pytest.mark.parametrize("package", ["modin", "dask", "vaex"])

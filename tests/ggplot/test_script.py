@@ -37,18 +37,16 @@ def some_rows(count: int = 400) -> pl.DataFrame:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("columns", "options"),
     [
-        (("t", "a"), {}),
         (("t", "a"), {"ci": 0.9, "by": "day"}),
         (("t", ["a", "b"]), {"ci": 0.95}),
         (("t", ["a", "b"]), {"by": ["k", "big"], "keep": 20}),
         (("t", {f"model {i}": pl.col("a") ** i for i in range(1, 12)}), {"by": "k", "start": None}),
         (("t", "a"), {"weight": "w", "by": pl.col("day").dt.truncate("1d").cast(pl.Datetime)}),
-        ((pl.col("t") & (pl.col("day").dt.day() > 1), "a"), {"by": "day", "ci": 0.9}),
         ((pl.lit(value=False), "a"), {"start": "first"}),
-        ((pl.lit(value=True), "a"), {}),
     ],
 )
 def test_r_draws(columns, options, tmp_path):
@@ -57,6 +55,7 @@ def test_r_draws(columns, options, tmp_path):
     assert_is_picture(tmp_path / "t.png")
 
 
+@pytest.mark.thorough
 def test_r_draws_the_area_that_average_precision_sums(tmp_path):
     rows = some_rows()
     table, script = rows.prc.write_ggplot(tmp_path / "t.tsv", "t", ["a", "b"], by="k")
@@ -91,6 +90,7 @@ def test_r_draws_the_area_that_average_precision_sums(tmp_path):
     assert sorted(set(READ[".tsv"](table)["average_precision"])) == pytest.approx(sorted(expected))
 
 
+@pytest.mark.thorough
 def test_the_picture_says_by_what_rows_are_clustered(tmp_path):
     by_day = pl.col("day").dt.day().alias("day's \u00e9")
     some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", "a", ci=0.9, cluster=by_day)
@@ -110,7 +110,8 @@ def read_plot(tmp_path, code):
     return run(optional.require_r_package("ggplot2"), program.name, cwd=tmp_path).splitlines()
 
 
-@pytest.mark.parametrize("by", [None, "day"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("by", ["day"])
 def test_models_have_colours_in_the_order_given(by, tmp_path):
     some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", ["b", "a"], by=by)
     code = """
@@ -127,6 +128,7 @@ def test_models_have_colours_in_the_order_given(by, tmp_path):
     assert (first, second) == ("b", "a")
 
 
+@pytest.mark.thorough
 def test_pictures_of_any_number_of_segments_fit_on_a_screen(tmp_path):
     some_rows().prc.write_ggplot(tmp_path / "t.tsv", "t", ["a", "b"], by="day")
     size = "picture_size(data.frame(.panel = rep(1:n, each = 2), .colour = 1:2))"
@@ -152,6 +154,7 @@ def test_pictures_of_any_number_of_segments_fit_on_a_screen(tmp_path):
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("by", "labelled"), [(None, True), ("day", True), (pl.col("a").round(1), False)]
 )
@@ -167,6 +170,7 @@ def test_lines_of_equal_f1_have_labels_where_there_is_room(by, labelled, tmp_pat
     assert any("Grey curves: F1 = 0.2" in line for line in said) != labelled
 
 
+@pytest.mark.thorough
 def test_curves_open_at_their_first_visible_step(tmp_path):
     # Precision 0 at recall 0, then 1/2 and 2/3.
     rows = pl.DataFrame({"t": [0, 1, 1], "s": [0.9, 0.8, 0.7]})
@@ -177,6 +181,7 @@ def test_curves_open_at_their_first_visible_step(tmp_path):
     assert points == [(0, 0.5), (0, 0.5), (0.5, 0.5), (1, pytest.approx(2 / 3))]
 
 
+@pytest.mark.thorough
 def test_names_too_long_for_r_to_draw_keep_both_ends(tmp_path):
     names = [f"Department of Regional Sales and Operations, {place}" for place in ("East", "West")]
     rows = pl.DataFrame({"k": names * 2, "t": [1, 0, 0, 1], "s": [0.5, 0.2, 0.1, 0.3]})
@@ -185,6 +190,7 @@ def test_names_too_long_for_r_to_draw_keep_both_ends(tmp_path):
     assert shown == ["Department of Regional...tions, East", "Department of Regional...tions, West"]
 
 
+@pytest.mark.thorough
 def test_the_script_takes_paths_and_runs_from_any_folder(tmp_path):
     folder, elsewhere = tmp_path / "a b's é", tmp_path / "elsewhere"
     folder.mkdir()
@@ -199,6 +205,7 @@ def test_the_script_takes_paths_and_runs_from_any_folder(tmp_path):
     assert len(os.listdir(folder)) == 2
 
 
+@pytest.mark.thorough
 def test_the_script_reads_another_table_of_the_same_kind(tmp_path):
     rows = pl.DataFrame({"k": ["NA", "b", None], "t": [1, 1, 1], "s": [0.5, 0.5, 0.5]})
     old, script = rows.prc.write_ggplot(tmp_path / "old.csv", "t", "s", by="k", start=None)
@@ -210,6 +217,7 @@ def test_the_script_reads_another_table_of_the_same_kind(tmp_path):
     draw(script, tmp_path)
 
 
+@pytest.mark.thorough
 def test_texts_do_not_become_code(tmp_path):
     name = INJECTION.replace("/", "")
     rows = pl.DataFrame({name: [name, "#{x}"], "t": [1, 0], "s": [0.5, 0.2]})
@@ -223,6 +231,7 @@ def test_texts_do_not_become_code(tmp_path):
     )
 
 
+@pytest.mark.thorough
 def test_a_table_without_rows_is_written_and_r_says_so(tmp_path):
     table, script = ROWS.head(0).prc.write_ggplot(tmp_path / "t.tsv", "late", "score", by="origin")
     assert READ[".tsv"](table).is_empty()

@@ -11,6 +11,8 @@ from report_cases import KEY, MODELS, hostile, rows
 
 import frame_prc
 
+pytestmark = pytest.mark.thorough
+
 ROWS = rows(3000, 6)
 TWO = ["weak", "good"]
 CASES = {

@@ -236,8 +236,7 @@ def test_sums_of_weights_do_not_say_which_segments_are_small(tmp_path):
     assert segments.startswith("Which segments differ from the others is not tested")
 
 
-@pytest.mark.parametrize("score", ["good", TWO])
-@pytest.mark.parametrize("by", [None, "segment"])
+@pytest.mark.parametrize(("score", "by"), [("good", None), (TWO, "segment")])
 def test_an_empty_frame_has_a_finding_on_models_alone(tmp_path, score, by):
     [text] = texts(rows(9, 2).head(0), tmp_path, "truth", score, by=by)
     assert text == "No model has an average precision over all rows: no rows."

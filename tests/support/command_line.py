@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from frame_prc.cli import app as _app
 
@@ -41,27 +42,29 @@ def start(*arguments: str, **options) -> subprocess.Popen:
     return subprocess.Popen([*PROGRAM, *arguments], **pipes | options)  # noqa: S603
 
 
-def process(*arguments: str, given: bytes | None = None, **options) -> tuple[int, str, str]:
+def process(*arguments: str, **options) -> tuple[int, str, str]:
     """Return the exit code of a process, and what it wrote to both outputs."""
-    pipe = {} if given is None else {"stdin": subprocess.PIPE}
-    started = start(*arguments, **pipe, **options)
-    out, err = started.communicate(given)
+    started = start(*arguments, **options)
+    out, err = started.communicate()
     return started.returncode, (out or b"").decode(), (err or b"").decode()
 
 
-def run(*arguments: str, given: bytes | None = None) -> tuple[int, str, str]:
-    """Return what :func:`process` does, without a process unless something is piped in."""
-    if given is not None:
-        return process(*arguments, given=given)
+def run(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
+    """Return what a process would, into which something is piped, without one."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
         code = _app.run(arguments)
     for stream in (out, err):
         stream.flush()
     return code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode()
 
 
-def result(*arguments: str, given: bytes | None = None) -> pl.DataFrame:
+def result(*arguments: str, given: bytes = b"") -> pl.DataFrame:
     """Return the table that was printed, with nothing to complain of."""
     code, out, err = run(*arguments, given=given)
     assert (code, err) == (0, "")

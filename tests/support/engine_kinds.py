@@ -31,6 +31,21 @@ WARNINGS = [
 ]
 IBIS = ["Ibis on PostgreSQL", "Ibis on SQLite", "Ibis on DuckDB"]
 KEYS = ["model", "segment", "week"]
+# The engines that start without a server are in the first layer.
+QUICK = ("DuckDB", "Ibis on DuckDB")
+
+
+def layered(*engines: str) -> list[Any]:
+    """Return engines as parameters, all but the quick ones in the second layer."""
+    return [
+        pytest.param(engine, marks=() if engine in QUICK else pytest.mark.thorough)
+        for engine in engines
+    ]
+
+
+def on_engines(*engines: str) -> pytest.MarkDecorator:
+    """Run a test on these engines, in place of those of the fixture ``kind``."""
+    return pytest.mark.parametrize("kind", layered(*engines), indirect=True)
 
 
 # Rows of one segment in the order of the parameters; tests give targets and methods in order.
