@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from checkout import TESTS
-from kinds import Kind, looking
+from kinds import FRAMES, Kind, looking
 from layers import first_layer
 
 from frame_prc import PrcError
@@ -77,8 +77,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for name, product in products.items():
         kept = first_layer(name, [item.callspec.params for item in product])
         for place, item in enumerate(product):
-            if place not in kept:
+            if place not in kept or of_engine(item):
                 item.add_marker("thorough")
+
+
+def of_engine(item: pytest.Function) -> bool:
+    """Whether a test of all kinds of frames is asked of an engine's, which its own room shows."""
+    kind = item.callspec.params.get("kind")
+    return isinstance(kind, Kind) and kind.name not in FRAMES and "engines" not in item.path.parts
 
 
 REMARKS = pytest.StashKey[list[str]]()

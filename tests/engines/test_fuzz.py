@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 
 from frame_prc import PrcError
 
+pytestmark = pytest.mark.thorough
+
 # A query is planned in about a tenth of a second.
 asked_of_duckdb = settings(fuzzed, max_examples=fewer(20))
 

@@ -175,6 +175,7 @@ def test_unequal_clusters_may_say_next_to_nothing(kind):
     assert ends == pytest.approx((0, 1), abs=1e-90)
 
 
+@pytest.mark.thorough
 @every_kind
 def test_large_clusters_lose_no_digit(kind):
     """Two halves of a million rows that differ by one positive: nearly all of it cancels."""

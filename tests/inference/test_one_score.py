@@ -31,6 +31,7 @@ def test_an_area_of_one_score_is_not_below_chance(cluster):
         assert found["status"].item() == "ok"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("cluster", [None, "user"])
 def test_the_test_against_one_score_is_the_same_in_any_order(cluster):
     found = [

@@ -15,6 +15,8 @@ from kinds import every_kind
 
 import frame_prc
 
+pytestmark = pytest.mark.thorough
+
 # Objects per class. Of a prime number none but the last lies on a grid of tenths or hundredths.
 OBJECTS = {"bird": 37, "boat": 53, "car": 7, "ghost": 3}
 

@@ -8,6 +8,8 @@ import pytest
 from areas import area
 from kinds import every_kind
 
+pytestmark = pytest.mark.thorough
+
 
 def keras_thresholds(pushed_out):
     """Return 200 equally spaced thresholds with both ends pushed out, 1e-7 (1e-5 in metrax)."""

@@ -14,6 +14,8 @@ from kinds import every_kind
 
 import frame_prc
 
+pytestmark = pytest.mark.thorough
+
 SINGLE = {"rel": 1e-6, "abs": 0}
 
 

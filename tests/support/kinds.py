@@ -82,6 +82,7 @@ KINDS = [
     )
     if not optional.is_left_out(kind.name)
 ]
+FRAMES = ("DataFrame", "LazyFrame", "streaming", "pandas", "narrowed")
 NARROWED = Kind("narrowed", lambda df: df, lambda result: result, looks=True)
 EAGER_KINDS = [kind for kind in KINDS if kind.name in ("DataFrame", "pandas")]
 POLARS_KINDS = [*(kind for kind in KINDS if kind.name != "pandas"), NARROWED]

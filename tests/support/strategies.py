@@ -8,8 +8,7 @@ import polars as pl
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-# HYPOTHESIS_PROFILE=thorough looks longer than one would want to wait for at every change, and
-# brief less long, where what is random has been looked at: with another version of Polars.
+# Brief is for every change, quick for the second layer, and thorough for whoever looks for faults.
 for name, examples in {"brief": 4, "quick": 8, "thorough": 200}.items():
     settings.register_profile(
         name,
@@ -17,7 +16,7 @@ for name, examples in {"brief": 4, "quick": 8, "thorough": 200}.items():
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
-settings.load_profile(os.getenv("HYPOTHESIS_PROFILE", "quick"))
+settings.load_profile(os.getenv("HYPOTHESIS_PROFILE", "brief"))
 
 INFINITY = float("inf")
 SMALLEST, LARGEST = 5e-324, 1.7976931348623157e308

@@ -86,6 +86,7 @@ def test_nothing_to_adjust_is_null(kind, adjust):
 # --- errors ------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("adjust", "method"), [("holm", "holm"), ("bh", "fdr_bh")])
 @given(p=st.lists(st.sampled_from([None, 0.0, 1e-300, 1e-9, 0.01, 0.02, 0.5, 0.9, 1.0])))
 def test_adjusted_p_values_are_those_of_statsmodels(adjust, method, p):

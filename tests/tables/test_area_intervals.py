@@ -50,6 +50,7 @@ def test_standard_error_of_the_step_is_that_of_the_average_precision(kind):
         assert found["std_error"].to_list() == pytest.approx(table["std_error"].to_list())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("days", [False, True], ids=["rows", "clusters"])
 def test_percentiles_are_those_of_resampling_in_plain_python(days):
     df = sample(60).with_row_index("row")

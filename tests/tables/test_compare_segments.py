@@ -173,6 +173,7 @@ def groups(rng: np.random.Generator, prevalences: list[float], rows: int) -> pl.
     return pl.concat(frames)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("against", ["rest", "overall", {"group": 0}])
 def test_one_score_model_at_unequal_prevalences_is_rarely_found_to_differ(against):
     rng = np.random.default_rng(0)

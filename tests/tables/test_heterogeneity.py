@@ -137,6 +137,7 @@ def exact_estimates(cluster):
     return estimates
 
 
+@pytest.mark.thorough
 @every_kind
 @pytest.mark.parametrize("cluster", [None, "user"])
 def test_clusters_widen_the_errors_of_their_segments(kind, cluster):

@@ -129,6 +129,7 @@ def by_resampling(df: pl.DataFrame, target: dict[str, float], replicates: int, *
     return [pl.Series(values).quantile(q, "linear") for values in columns for q in (0.05, 0.95)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("criterion", TARGETS)
 def test_a_chosen_threshold_is_chosen_again_in_each_replicate(criterion):
     target = {criterion: TARGETS[criterion]}

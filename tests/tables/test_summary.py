@@ -426,6 +426,7 @@ def test_segments_without_an_area_leave_the_interval_of_the_mean_as_it_is(kind, 
     assert [found[name] for name in INTERVALS] == pytest.approx(limits, rel=1e-12)
 
 
+@pytest.mark.thorough
 def test_error_of_the_mean_of_many_segments():
     n = 70_000  # its square does not fit 32 bits
     one = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]})

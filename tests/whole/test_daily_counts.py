@@ -16,6 +16,8 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 
+pytestmark = pytest.mark.thorough
+
 DAYS = 28
 
 

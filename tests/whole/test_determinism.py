@@ -18,6 +18,8 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 
+pytestmark = pytest.mark.thorough
+
 # What a process of its own does: whole numbers to the byte, floats to twelve digits. Left alone,
 # Polars makes row groups of a file as large as the number of its threads suggests.
 PROGRAM = """

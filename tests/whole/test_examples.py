@@ -20,6 +20,8 @@ from sklearn.metrics import average_precision_score
 
 import frame_prc
 
+pytestmark = pytest.mark.thorough
+
 DIGITS = EXAMPLES / "data" / "digits.parquet"
 BREAST_CANCER = EXAMPLES / "data" / "breast_cancer.parquet"
 SOLVER_TOLERANCE = 1e-4  # the default of scikit-learn's LogisticRegression

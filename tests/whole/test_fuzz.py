@@ -49,6 +49,8 @@ import frame_prc
 from frame_prc import PrcError
 from frame_prc._rows import checks as _gate
 
+pytestmark = pytest.mark.thorough
+
 # What takes so many times as long, or is asked again of a verb, gets so many times fewer examples.
 DRAWING_TAKES, COUNTING_TAKES, DUCKDB_TAKES = 40, 40, 20
 AGAIN = 4

@@ -10,6 +10,8 @@ import guide
 import optional
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 PAGES = {path.stem: path for path in sorted(guide.PAGES.glob("*.md"))}
 MOST_LINES = 100
 every_page = pytest.mark.parametrize("name", PAGES)

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 
 def run(code: str) -> str:
     """Run code in a new interpreter, for a minute at most, and return what it prints."""

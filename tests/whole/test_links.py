@@ -15,6 +15,8 @@ from checkout import CHECKOUT, README, in_checkout
 
 import frame_prc
 
+pytestmark = pytest.mark.thorough
+
 PAGES = [
     README,
     *sorted(CHECKOUT.glob("docs/*.md")),

@@ -140,6 +140,7 @@ def test_expression_takes_names_for_columns(name):
     )
 
 
+@pytest.mark.thorough
 @every_name
 def test_name_stands_for_its_column_in_files_and_pictures(name, tmp_path):
     names = called(name)

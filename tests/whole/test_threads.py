@@ -13,6 +13,8 @@ import sys
 import pytest
 from checkout import TESTS
 
+pytestmark = pytest.mark.thorough
+
 CALLS = int(os.environ.get("CALLS", "4"))
 SUPPORT = TESTS / "support"
 

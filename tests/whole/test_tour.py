@@ -6,6 +6,8 @@ import optional
 import pytest
 from checkout import EXAMPLES
 
+pytestmark = pytest.mark.thorough
+
 TOUR = EXAMPLES / "tour.ipynb"
 
 

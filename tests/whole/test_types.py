@@ -10,6 +10,8 @@ import optional
 import pytest
 from checkout import CHECKOUT, TESTS
 
+pytestmark = pytest.mark.thorough
+
 USAGE = TESTS / "whole" / "typed_usage.py"
 
 
