@@ -128,7 +128,9 @@ def _of_clusters(estimates: Estimates, found: pl.LazyFrame, rows: Rows) -> pl.La
 
 def _totals(clusters: pl.LazyFrame, pool: Sequence[str]) -> pl.LazyFrame:
     """Return the sums over all clusters of a model."""
-    once = clusters.select(*pool, "cluster", "all_moved", "all_pos").unique([*pool, "cluster"], maintain_order=True)
+    once = clusters.select(*pool, "cluster", "all_moved", "all_pos").unique(
+        [*pool, "cluster"], maintain_order=True
+    )
     return aggregated(
         once,
         pool,

@@ -230,7 +230,7 @@ def evaluate(
     ci: float | None = None,
     **roles: Unpack[Roles],
 ) -> Evaluation[FrameT]:
-    """Name the truth, the scores and the segments of a frame once, for every verb.
+    """Name truth, scores and segments once, for all verbs that follow.
 
     Parameters
     ----------

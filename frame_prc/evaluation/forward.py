@@ -36,7 +36,7 @@ def forward(method: Callable[..., Any]) -> Callable[..., Any]:
 
     verb.__name__ = verb.__qualname__ = name
     verb.__module__ = "frame_prc"
-    verb.__doc__ = with_roles(method.__doc__)
+    verb.__doc__ = with_roles(method.__doc__, leading=places.index("truth") - 1)
     verb.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return verb
 

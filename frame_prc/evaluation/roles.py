@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from inspect import Parameter, cleandoc, signature
 from typing import TypedDict
 
@@ -95,8 +96,13 @@ def _parameters() -> list[Parameter]:
 PARAMETERS = _parameters()
 
 
-def with_roles(doc: str | None) -> str:
-    """Return a docstring with the frame and the roles before the parameters that it describes."""
+def with_roles(doc: str | None, leading: int = 0) -> str:
+    """Return a docstring with the frame and the roles before the parameters that it describes.
+
+    The first of these, ``leading`` in number, stand between the frame and the roles.
+    """
     text = cleandoc(doc or "")
     head, section, tail = text.partition(_SECTION)
-    return f"{head}{section}{FRAME}{TEXTS}{tail}" if section else text
+    entries = re.split(r"^(?=\S)", tail, flags=re.MULTILINE)[1:]
+    first, others = "".join(entries[:leading]), "".join(entries[leading:])
+    return f"{head}{section}{FRAME}{first}{TEXTS}{others}" if section else text

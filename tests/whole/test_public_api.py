@@ -209,7 +209,8 @@ def test_help_lists_the_verbs_in_the_words_and_the_order_of_the_command_line():
     firsts = {name: getattr(frame_prc, name).__doc__.splitlines()[0] for name, _ in listed}
     assert {name: text.replace("`", "``") for name, text in listed} == firsts
     assert sorted(firsts) == sorted(VERBS)
-    assert [command.verb for command in COMMANDS] == list(firsts)[: len(COMMANDS)]
+    commands = [command.verb for command in COMMANDS]
+    assert ["evaluate", *commands] == list(firsts)[: len(COMMANDS) + 1]
 
 
 @pytest.mark.parametrize(("name", "expected"), SIGNATURES.items())

@@ -19,7 +19,7 @@ ROOMS = [
     ["__init__"],
     ["_registration"],
     ["namespace"],
-    ["verbs"],
+    ["evaluation"],
     ["_report"],
     ["_charts"],
     ["_frames", "_tables"],

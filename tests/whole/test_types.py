@@ -47,8 +47,8 @@ def test_pyright_knows_the_options_of_a_method(errors, tmp_path):
     wrong.write_text(
         "import polars as pl\n"
         "import frame_prc\n"
-        "frame: pl.LazyFrame = frame_prc.on(pl.DataFrame()).curve('t', 's')\n"
-        "frame_prc.on(frame).curve('t', 's', keep='corner')\n"
+        "frame: pl.LazyFrame = frame_prc.evaluate(pl.DataFrame(), 't', 's').curve()\n"
+        "frame_prc.evaluate(frame, 't', 's').curve(keep='corner')\n"
     )
     first, second = errors(wrong)
     assert '"DataFrame" is not assignable to "LazyFrame"' in first

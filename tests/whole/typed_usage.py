@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, assert_type
 
 import duckdb
@@ -11,6 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 import frame_prc
+from frame_prc.namespace import PrcFrame
 
 
 def every_kind_of_frame_comes_out_as_it_went_in(
@@ -46,13 +48,19 @@ def every_kind_of_frame_comes_out_as_it_went_in(
 def methods_are_typed_by_the_frame(
     df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame, relation: duckdb.DuckDBPyRelation
 ) -> None:
-    assert_type(frame_prc.on(df).curve("truth", "score"), pl.DataFrame)
-    assert_type(frame_prc.on(lf).average_precision("truth", "score", by="week"), pl.LazyFrame)
-    assert_type(frame_prc.on(pdf).summary("truth", "score"), pd.DataFrame)
-    assert_type(frame_prc.on(df).one_vs_rest("kind", {"cat": "p"}), pl.DataFrame)
-    assert_type(frame_prc.on(relation).counts("truth", "score"), duckdb.DuckDBPyRelation)
-    assert_type(frame_prc.on(lf).quantile_thresholds("score", 200), list[float])
-    frame_prc.on(df).curve("truth", "score", keep="corner")  # type: ignore[arg-type]
+    assert_type(frame_prc.evaluate(df, "truth", "score").curve(), pl.DataFrame)
+    assert_type(
+        frame_prc.evaluate(lf, "truth", "score", by="week").average_precision(), pl.LazyFrame
+    )
+    assert_type(frame_prc.evaluate(pdf, "truth", ["a", "b"]).summary(), pd.DataFrame)
+    assert_type(frame_prc.evaluate(relation, "truth", "score").counts(), duckdb.DuckDBPyRelation)
+    assert_type(frame_prc.evaluate(df, "truth", "score").pooled().counts(), pl.DataFrame)
+    assert_type(frame_prc.evaluate(df, "truth", "score", ci=0.9).report("page.html"), list[Path])
+    assert_type(PrcFrame(df).evaluate("truth", "score").curve(), pl.DataFrame)
+    assert_type(PrcFrame(lf).average_precision("truth", "score", by="week"), pl.LazyFrame)
+    assert_type(PrcFrame(lf).quantile_thresholds("score", 200), list[float])
+    frame_prc.evaluate(df, "truth", "score").curve(keep="corner")  # type: ignore[arg-type]
+    frame_prc.evaluate(df, "truth", "score", missing="ignore")  # type: ignore[arg-type]
 
 
 def frames_of_engines_come_out_as_they_went_in(relation: duckdb.DuckDBPyRelation) -> None:
@@ -118,7 +126,7 @@ def slips_are_found_before_anything_runs(df: pl.DataFrame) -> None:
     frame_prc.counts(df, "truth", "score", missing="ignore")  # type: ignore[arg-type]
     frame_prc.curve(df, "truth", "score", start="zero")  # type: ignore[arg-type]
     frame_prc.curve(df, "truth", "score", keep="some")  # type: ignore[arg-type]
-    frame_prc.curve(df, "truth", "score", "region")  # type: ignore[call-arg]
+    frame_prc.curve(df, "truth", "score", "region")  # type: ignore[arg-type, call-arg, unused-ignore]
     frame_prc.counts(df, "truth", "score", envelope=True)  # type: ignore[call-arg]
     frame_prc.auc(df, "truth", "score", method="area")  # type: ignore[arg-type]
     frame_prc.auc(df, "truth", "score", recall_range=(0, 0.5, 1))  # type: ignore[arg-type]
