@@ -50,6 +50,17 @@ Values = dict[str, Any]
 _IDENTIFYING = ("level", "model", "model_a", "model_b", "method", "criterion", "target")
 _JUDGED = ("average_precision", "summary", "compare", "heterogeneity", "operating_points")
 
+# Roles, and the verbs that they mean nothing to.
+_WITH_SQUARES = {"average_precision", "counts", "heterogeneity", "summary"}
+_UNUSED = {
+    "cluster": {"counts"},
+    "pos": {"compare"},
+    "neg": {"compare"},
+    "row": {*frame_prc.__all__} - {"compare"},
+    "pos_squares": {*frame_prc.__all__} - _WITH_SQUARES,
+    "neg_squares": {*frame_prc.__all__} - _WITH_SQUARES,
+}
+
 
 @dataclass(frozen=True)
 class Command:
@@ -127,7 +138,7 @@ class Command:
         return {
             name: None if p.default is Parameter.empty else p.default
             for name, p in verb.parameters.items()
-            if name not in {"frame", "path"}
+            if name not in {"frame", "path"} and self.verb not in _UNUSED.get(name, ())
         }
 
 

@@ -61,11 +61,6 @@ def test_an_unwritable_folder_is_refused(tmp_path, monkeypatch):
         ({"by": "origin"}, OptionError, "by= is given without truth= and score="),
         ({"ci": 0.9}, OptionError, "ci= is given without truth= and score="),
         (
-            {"truth": "late", "score": "score", "cluster": "origin"},
-            OptionError,
-            "cluster= is given without ci=",
-        ),
-        (
             {"ci": 0.9, "cluster": "origin"},
             OptionError,
             "cluster= is given without truth= and score=",

@@ -53,6 +53,7 @@ TABLES: dict[str, Callable[[Any], Any]] = {
     "compare": _of_rows("compare", score=["score", "other"]),
     "counts": _of_rows("counts"),
     "curve": _of_rows("curve"),
+    "evaluate": lambda frame: frame_prc.evaluate(frame, "late", "score").counts(),
     "heterogeneity": _of_rows("heterogeneity"),
     "one_vs_rest": lambda frame: frame_prc.one_vs_rest(
         frame, "kind", {"cat": "score", "dog": "other"}, by="region"
@@ -61,7 +62,6 @@ TABLES: dict[str, Callable[[Any], Any]] = {
     "summary": _of_rows("summary", overall=True),
 }
 OTHERS: dict[str, Callable[[Any], Any]] = {
-    "on": lambda frame: frame_prc.on(frame).quantile_thresholds("score", 3),
     "report": _reported,
     "plot": lambda frame: _chart(_of_rows("plot")(frame)),
     "plot_summary": lambda frame: _chart(_of_rows("plot_summary")(frame)),
