@@ -54,7 +54,6 @@ USAGE = [
         "ap rows.csv -t late -s score --ci 95",
         "--ci 95.0 is not a level. Allowed: a number between 0 and 1. Hint: 95.0 % is --ci 0.95.",
     ),
-    ("--cluster is given without --ci. Allowed: both, for example --ci 0.95.",),
     (
         "ap rows.csv -t late -s score --seed 1",
         "--replicates, --seed or --stratified is given with "
