@@ -138,6 +138,11 @@ def in_order(values: pl.Expr) -> pl.Expr:
     return values.implode().list.sum()
 
 
+def mean_in_order(values: pl.Expr) -> pl.Expr:
+    """Return the mean of the values of a group, added up in their order."""
+    return values.implode().list.mean()
+
+
 def in_batches(
     lf: pl.LazyFrame, step: Callable[[pl.DataFrame], pl.DataFrame], schema: pl.Schema
 ) -> pl.LazyFrame:

@@ -17,7 +17,7 @@ from frame_prc._curves.areas import (
 )
 from frame_prc._curves.logit_intervals import INTERVAL
 from frame_prc._inference.sampled import SPREAD, with_deviations, with_limits, with_std_error
-from frame_prc._lazy import aggregated, key_names, left_join
+from frame_prc._lazy import aggregated, in_order, key_names, left_join
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Average, Interval, Top
 from frame_prc._request.thresholds import Bins
@@ -97,11 +97,13 @@ def _mean(table: pl.LazyFrame, rows: Rows, over: str, average: Average) -> pl.La
     """Return the mean of the segments. Those without an average precision only count in sizes."""
     area, n, n_pos = pl.col(AVERAGE_PRECISION), pl.col("n"), pl.col("n_pos")
     kept = kept_keys(rows, over)
-    totals = pl.col("n", "n_pos", *dropped(rows.columns.request.missing), *SPREAD).sum()
+    totals = pl.col("n", "n_pos", *dropped(rows.columns.request.missing)).sum()
     shared = with_deviations(
         _with_share(table, rows, average), list(kept), area, pl.col("share")
     ).with_columns(weighted=pl.col("shares") * area)
-    sums = aggregated(shared, list(kept), totals, pl.col("weighted").sum(), N_UNDEFINED)
+    sums = aggregated(
+        shared, list(kept), totals, in_order(pl.col(*SPREAD, "weighted")), N_UNDEFINED
+    )
     mean = pl.when(pl.col("shares") > 0).then(pl.col("weighted") / pl.col("shares"))
     prevalence = pl.when(n > 0).then(n_pos / n)
     means = sums.with_columns(mean.alias(AVERAGE_PRECISION), prevalence=prevalence)

@@ -17,7 +17,7 @@ from frame_prc._inference.sampled import (
     with_limits,
     with_std_error,
 )
-from frame_prc._lazy import aggregated, in_python, left_join
+from frame_prc._lazy import aggregated, in_order, in_python, left_join, mean_in_order
 from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Paired
 from frame_prc._rows.columns import check_over
@@ -124,8 +124,9 @@ def _differences(
     return aggregated(
         with_deviations(both, keys, _DIFFERENCE, pl.lit(1.0)),
         keys,
-        pl.col(*SPREAD, *counted).sum(),
-        pl.col(*_AREAS, "difference").mean(),
+        in_order(pl.col(*SPREAD)),
+        *(pl.col(name).sum() for name in counted),
+        mean_in_order(pl.col(*_AREAS, "difference")),
         differences=_DIFFERENCE.drop_nulls().implode(),
         n_segments=_DIFFERENCE.count().cast(pl.Int64),
         n_undefined=_DIFFERENCE.null_count().cast(pl.Int64),

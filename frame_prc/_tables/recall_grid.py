@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_prc._curves.curve import AT_RECALL, CURVE, points
 from frame_prc._formulas import precision, recall
-from frame_prc._lazy import aggregated, join
+from frame_prc._lazy import aggregated, join, mean_in_order
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import check_over
@@ -81,7 +81,10 @@ class RecallGrid(Table):
         kept = kept_keys(rows, over)
         height = pl.col("precision")
         means = aggregated(
-            table, [*kept, AT_RECALL], height.mean(), n_segments=height.count().cast(pl.Int64)
+            table,
+            [*kept, AT_RECALL],
+            mean_in_order(height),
+            n_segments=height.count().cast(pl.Int64),
         )
         return means.rename(kept).sort(*kept.values(), AT_RECALL)
 

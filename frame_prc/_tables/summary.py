@@ -33,7 +33,7 @@ from frame_prc._inference.sampled import (
     with_limits,
     with_std_error,
 )
-from frame_prc._lazy import aggregated, left_join, segment_join
+from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.specs import Calibration, Interval, Method, SegmentsAre
@@ -236,9 +236,9 @@ def _macro(
     sums = _means(
         segments,
         rows,
-        n_effective=n_effective.sum(),
+        n_effective=in_order(n_effective),
         n_known=n_effective.count(),
-        variance=(error**2).sum(),
+        variance=in_order(error**2),
         n_errors=error.count(),
         n_defined=area.count(),
     )
@@ -260,8 +260,8 @@ def _variance_of_sum(rows: Rows, calibration: Calibration | None) -> pl.LazyFram
     model = rows.model_keys
     influence = pl.col("influence").fill_nan(None)
     clusters = Estimates.of(rows, calibration).keyed_clusters()
-    sums = clusters.group_by(*model, "cluster").agg(influence.sum()).sort(*model, "cluster")
-    return aggregated(sums, model, variance=(influence**2).sum())
+    sums = clusters.group_by(*model, "cluster").agg(in_order(influence)).sort(*model, "cluster")
+    return aggregated(sums, model, variance=in_order(influence**2))
 
 
 def _status_of_macro() -> pl.Expr:
@@ -277,7 +277,7 @@ def _macro_sampled(
     model = rows.model_keys
     spread = with_deviations(segments, model, pl.col(AVERAGE_PRECISION), pl.lit(1.0))
     defined = pl.col(AVERAGE_PRECISION).count()
-    sums = _means(spread, rows, pl.col(SPREAD).sum(), n_defined=defined)
+    sums = _means(spread, rows, in_order(pl.col(SPREAD)), n_defined=defined)
     table = with_limits(
         with_std_error(sums), AVERAGE_PRECISION, interval.level, 0.0, in_memory=rows.in_memory
     )
@@ -294,7 +294,7 @@ def _means(segments: pl.LazyFrame, rows: Rows, *sums: pl.Expr, **named: pl.Expr)
         segments,
         model,
         pl.col("n", "n_pos", *DROPPED).sum(),
-        pl.col(AVERAGE_PRECISION, "shortfall", *_MEASURES).mean(),
+        mean_in_order(pl.col(AVERAGE_PRECISION, "shortfall", *_MEASURES)),
         pl.col(REFERENCE).max(),
         N_UNDEFINED,
         *sums,

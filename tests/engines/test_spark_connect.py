@@ -20,8 +20,9 @@ def test_spark_connect_does_what_the_other_engines_do():
     optional.require_program("java")
     # One process has either a classic session or, with this variable, one of Spark Connect.
     environment = os.environ | {"SPARK_REMOTE": "local[2]"}
-    environment.pop("SKIPPED", None)
-    options = ["-q", "-W", "ignore", "-p", "no:cacheprovider"]
+    for name in ("SKIPPED", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"):
+        environment.pop(name, None)
+    options = ["-q", "-n", "0", "-W", "ignore", "-p", "no:cacheprovider"]
     options += ["-k", "Spark", "-m", "not benchmark"]  # of both layers
     files = [str(TESTS / "engines" / file) for file in FILES]
     done = subprocess.run(  # noqa: S603

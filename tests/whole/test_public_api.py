@@ -247,6 +247,7 @@ def test_method_of_an_evaluation_takes_the_options_and_documents_them(name):
     assert list(parameter_docs(method)) == own
 
 
+@in_checkout
 def test_types_of_the_one_liners_are_those_of_the_methods():
     stub = [sys.executable, str(CHECKOUT / ".ci" / "stubs"), "--check"]
     subprocess.run(stub, check=True)  # noqa: S603
