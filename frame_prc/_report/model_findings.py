@@ -92,10 +92,10 @@ def _untested(pooled: dict[str, dict[str, Any]], best: str, found: Evaluation) -
 def tests_of(table: pl.DataFrame, best: str) -> Iterator[dict[str, Any]]:
     """Yield the comparisons of the best model with others, always the best minus the other."""
     for row in table.iter_rows(named=True):
-        if row["model_a"] == best:
-            yield row | {"other": row["model_b"]}
-        elif row["model_b"] == best:
-            yield turned(row) | {"other": row["model_a"]}
+        if row["model"] == best:
+            yield row | {"other": row["baseline"]}
+        elif row["baseline"] == best:
+            yield turned(row) | {"other": row["model"]}
 
 
 def _compared(row: dict[str, Any], found: Evaluation) -> str:

@@ -42,6 +42,7 @@ class AveragePrecision(Table):
     chance: bool = False
     calibration: Calibration | None = None
     top: Top | None = None
+    hidden = ("prevalence", "std_error")
 
     @property
     def outputs(self) -> Sequence[str]:

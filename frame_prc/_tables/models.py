@@ -92,8 +92,9 @@ def _by_pair(
         for name in ("variance", "covariance")
     }
     text = pl.List(pl.String)
-    for side, models in zip("ab", zip(*pairs, strict=True), strict=True):
-        lists[f"model_{side}"] = pl.lit([names[i] for i in models], dtype=text)
+    columns = (("a", "model"), ("b", "baseline"))
+    for (side, column), models in zip(columns, zip(*pairs, strict=True), strict=True):
+        lists[column] = pl.lit([names[i] for i in models], dtype=text)
         for name in ("ap", "shortfall", *flags):
             lists[f"{name}_{side}"] = pl.concat_list([f"{name}_{i}" for i in models])
         lists[f"variance_{side}"] = pl.concat_list([f"alone_{i}" for i in models])

@@ -51,7 +51,7 @@ def beside_others(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     else:
         table = _other_segment(rows, comparison)
     named = against if isinstance(against, str) else _in_words(against)
-    return table.with_columns(_of_both_sides(table), against=pl.lit(named))
+    return table.with_columns(_of_both_sides(table), reference=pl.lit(named))
 
 
 def _in_words(segment: Mapping[str, object] | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -49,9 +49,11 @@ _MEASURES = (
     RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
     CALIBRATED, "interpolated", "normalised_interpolated", "gain", "best_f1",
 )  # fmt: skip
+# What may be added to the average precision by name.
+MEASURES = (*_MEASURES[:4], REFERENCE, *_MEASURES[4:], "best_f1_threshold")
 _SCORECARD = (
-    *SIZES, *DROPPED, "status", AVERAGE_PRECISION, *INTERVAL, *_MEASURES[:4],
-    REFERENCE, CALIBRATED, *_CALIBRATED_INTERVAL, *_MEASURES[5:], "best_f1_threshold",
+    *SIZES, AVERAGE_PRECISION, *INTERVAL, *_MEASURES[:4],
+    REFERENCE, CALIBRATED, *_CALIBRATED_INTERVAL, *_MEASURES[5:], "best_f1_threshold", "status",
 )  # fmt: skip
 
 _TP, _FP = pl.col("tp"), pl.col("fp")
@@ -66,12 +68,20 @@ class Summary(Table):
     overall: bool
     calibration: Calibration
     segments: SegmentsAre = "fixed"
-    counts_dropped = False  # the scorecard always has that column
+    measures: Sequence[str] = ()
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns other than keys."""
-        return (LEVEL, *_SCORECARD, UNDEFINED) if self.overall else _SCORECARD
+        return (LEVEL, *_SCORECARD[:-1], UNDEFINED, "status") if self.overall else _SCORECARD
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        # With the level of each row, the lift would make the table too wide for a terminal.
+        at_first = (*self.leading, "n", "n_pos", AVERAGE_PRECISION, "ci_low", "ci_high")
+        shown = (*at_first, *(() if self.overall else ("lift",)), *self.measures)
+        return [name for name in self.outputs if name not in shown]
 
     @property
     def leading(self) -> Sequence[str]:
@@ -126,7 +136,7 @@ class Summary(Table):
         measured = with_normalised(beside, weighted=rows.columns.weighted)
         table = with_interval(measured, self.interval, calibrated=True)
         # Without working columns, whose dtypes vary between rankings.
-        columns = (*rows.keys, *_SCORECARD, "shortfall", "n_effective")
+        columns = (*rows.keys, *_SCORECARD, *DROPPED, "shortfall", "n_effective")
         return ranking.segments.with_keys(table).select(columns)
 
     def _referred(

@@ -211,15 +211,15 @@ def one_vs_rest(
     ... )
     >>> long = df.prc.one_vs_rest("kind", {"cat": "p_cat", "dog": "p_dog"})
     >>> long.prc.average_precision("truth", "score", by="label")
-    shape: (2, 6)
-    ┌───────┬─────┬───────┬────────────┬───────────────────┬────────┐
-    │ label ┆ n   ┆ n_pos ┆ prevalence ┆ average_precision ┆ status │
-    │ ---   ┆ --- ┆ ---   ┆ ---        ┆ ---               ┆ ---    │
-    │ str   ┆ i64 ┆ i64   ┆ f64        ┆ f64               ┆ str    │
-    ╞═══════╪═════╪═══════╪════════════╪═══════════════════╪════════╡
-    │ cat   ┆ 3   ┆ 2     ┆ 0.666667   ┆ 0.833333          ┆ ok     │
-    │ dog   ┆ 3   ┆ 1     ┆ 0.333333   ┆ 0.5               ┆ ok     │
-    └───────┴─────┴───────┴────────────┴───────────────────┴────────┘
+    shape: (2, 5)
+    ┌───────┬─────┬───────┬───────────────────┬────────┐
+    │ label ┆ n   ┆ n_pos ┆ average_precision ┆ status │
+    │ ---   ┆ --- ┆ ---   ┆ ---               ┆ ---    │
+    │ str   ┆ i64 ┆ i64   ┆ f64               ┆ str    │
+    ╞═══════╪═════╪═══════╪═══════════════════╪════════╡
+    │ cat   ┆ 3   ┆ 2     ┆ 0.833333          ┆ ok     │
+    │ dog   ┆ 3   ┆ 1     ┆ 0.5               ┆ ok     │
+    └───────┴─────┴───────┴───────────────────┴────────┘
     """
     check_frame(frame, takes_counts=False)
     asked = label_request(truth, score, by, weight, row)

@@ -151,7 +151,7 @@ def test_what_only_polars_has_is_refused_with_a_way_out(kind, verb, options, say
         ),
         ("plot", "then call the verb with `counts, score='threshold', pos='pos', neg='neg', ...`"),
         ("one_vs_rest", r"collect them: `rows = .*\(.*\)`; then call the verb with `rows, ...`"),
-        ("compare", r"collect them: `rows = .*\(.*\)`; then call the verb with `rows, ...`"),
+        ("compare_models", r"collect them: `rows = .*\(.*\)`; then call the verb with `rows, ...`"),
     ],
 )
 def test_other_verbs_are_refused_with_a_way_out(kind, verb, says):

@@ -166,7 +166,7 @@ def test_p_value_is_that_of_students_t_by_scipy(kind, positives, within):
     errors_apart = (logits[0] - logits[1]) / math.hypot(*errors)
     t = abs(errors_apart) * math.sqrt((positives - 1) / positives)
     asked = {"by": "side", "against": "rest", "measure": "average_precision"}
-    compared = frame_prc.compare(kind.make(df), "truth", "score", **asked)
+    compared = frame_prc.compare_segments(kind.make(df), "truth", "score", **asked, details=True)
     for p_value in kind.rows(compared)["p_value"]:
         assert p_value == pytest.approx(2 * stats.t.sf(t, positives - 1), rel=within)
 
@@ -236,16 +236,16 @@ def test_clusters_of_one_row_change_nothing(kind, weight, data, by):
 
 @given(frames(SCORES, FLOAT_WEIGHTS))
 def test_a_common_factor_of_the_weights_changes_no_interval(df):
-    whole = df.prc.average_precision("truth", "score", weight="weight", ci=0.95)
+    whole = df.prc.average_precision("truth", "score", weight="weight", ci=0.95, details=True)
     tripled = df.with_columns(pl.col("weight") * 3)
-    result = tripled.prc.average_precision("truth", "score", weight="weight", ci=0.95)
+    result = tripled.prc.average_precision("truth", "score", weight="weight", ci=0.95, details=True)
     assert_frame_equal(result.select(INTERVAL), whole.select(INTERVAL), **ROUNDED)
 
 
 @given(frames(SCORES))
 def test_twice_the_rows_have_half_the_variance(df):
-    once = df.prc.average_precision("truth", "score", ci=0.95)["std_error"].item()
-    twice = pl.concat([df, df]).prc.average_precision("truth", "score", ci=0.95)
+    once = df.prc.average_precision("truth", "score", ci=0.95, details=True)["std_error"].item()
+    twice = pl.concat([df, df]).prc.average_precision("truth", "score", ci=0.95, details=True)
     if once is not None:
         assert twice["std_error"].item() == pytest.approx(once / math.sqrt(2), **CLOSE)
 
@@ -386,8 +386,8 @@ def test_schema_is_known_before_anything_is_read(kind, options):
 
     asked = {"truth": "truth", "score": "score", "by": "region", "ci": 0.95, **options}
     unread = ROWS.lazy().map_batches(fail, schema=ROWS.schema)
-    schema = frame_prc.average_precision(unread, **asked).collect_schema()
-    result = frame_prc.average_precision(kind.make(ROWS), **asked)
+    schema = frame_prc.average_precision(unread, **asked, details=True).collect_schema()
+    result = frame_prc.average_precision(kind.make(ROWS), **asked, details=True)
     assert type(result) is TYPES[kind.name]
     rows = kind.rows(result)
     assert rows.schema == schema
