@@ -142,6 +142,12 @@ def test_what_only_polars_has_is_refused_with_a_way_out(kind, verb, options, say
         getattr(frame_prc, verb)(kind.make(ROWS), "truth", "score", **options)
 
 
+def test_intervals_of_clusters_are_refused_with_a_way_out(kind):
+    asked = {"by": "segment", "ci": 0.9, "cluster": "week"}
+    with pytest.raises(OptionError, match="cluster= does not run inside an? "):
+        frame_prc.average_precision(kind.make(ROWS), "truth", "score", **asked)
+
+
 @pytest.mark.parametrize(
     ("verb", "says"),
     [

@@ -125,6 +125,12 @@ def test_many_rows_of_few_scores_spread_as_the_influence_says():
 # --- the same numbers --------------------------------------------------------------------------
 
 
+def test_tied_rows_of_other_weights_are_drawn_in_one_order():
+    df = pl.DataFrame({"late": [True, False] * 6, "score": 0.5, "w": range(1, 13)})
+    backwards = average_precision(df.reverse(), weight="w")
+    assert_frame_equal(backwards, average_precision(df, weight="w"), rel_tol=1e-12)
+
+
 @every_kind
 @given(st.data(), BY)
 def test_every_kind_and_row_order_gives_the_same_numbers(kind, data, by):

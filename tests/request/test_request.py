@@ -106,6 +106,16 @@ def test_models_take_the_name_model(kind, verb):
         getattr(frame_prc, verb)(renamed, "late", ["score", "other"], by="model")
 
 
+@every_kind
+@pytest.mark.parametrize("alone", ["pos_squares", "neg_squares"])
+def test_squares_of_one_class_are_refused(kind, alone):
+    counts = kind.make(ROWS.select("score", pos=1, neg=1, squares=1))
+    with pytest.raises(OptionError, match=rf"^{alone}= is given alone.*together"):
+        frame_prc.average_precision(
+            counts, score="score", pos="pos", neg="neg", **{alone: "squares"}
+        )
+
+
 # --- constants ----------------------------------------------------------------------------------
 
 SEVEN = pl.DataFrame({"region": ["n"] * 7})

@@ -51,6 +51,12 @@ def assert_near(p_value, share, replicates=MANY):
     assert p_value == pytest.approx(share, abs=5 * error + 1 / replicates)
 
 
+def test_no_p_value_is_below_one_in_the_draws_and_the_rows_themselves():
+    df = pl.DataFrame({"truth": [1] * 30 + [0] * 30, "score": range(60, 0, -1)})
+    found = frame_prc.compare_segments(df, "truth", "score", replicates=19, **RANDOM)
+    assert found["p_value"].item() == 1 / 20
+
+
 # How the replicates are drawn, by the limits at which the fastest way changes.
 WAYS = {
     "cells": {},

@@ -155,7 +155,9 @@ def test_keys_of_any_dtype_find_their_thresholds(kind, dtype):
 def test_integer_keys_of_other_sizes_are_the_same_keys(kind):
     df = TEST.with_columns(region=pl.lit(7, pl.Int8))
     table = pl.DataFrame({"region": [7, 2**40], "threshold": [0.6, 0.1]})
-    assert held(kind, df, table)["tp"].to_list() == [3 - 0]
+    assert held(kind, df, table)["tp"].to_list() == [3]
+    beyond = TEST.with_columns(region=pl.lit(2**63, pl.UInt64))
+    assert held(kind, beyond, table)["status"].to_list() == ["no_threshold"]
 
 
 def test_keys_that_pandas_turned_into_floats_are_the_same_keys():

@@ -96,6 +96,15 @@ def test_t_test_equals_exact_arithmetic(kind, weights, data):
 
 
 @every_kind
+@pytest.mark.parametrize(("count", "status"), [(5, "few_segments"), (6, "ok")])
+def test_six_segments_are_enough_for_a_test(kind, count, status):
+    df = many_queries().filter(pl.col("truth").any().over("week"))
+    weeks = df["week"].unique(maintain_order=True).head(count)
+    found = compared(kind, df.filter(pl.col("week").is_in(weeks.to_list())), ("a", "b"), **OVER)
+    assert found.select("n_segments", "status").rows() == [(count, status)]
+
+
+@every_kind
 def test_result_is_that_of_scipy(kind):
     df = many_queries()
     row = compared(kind, df, ("a", "b"), ci=0.9, **OVER).row(0, named=True)
