@@ -144,7 +144,7 @@ def test_what_only_polars_has_is_refused_with_a_way_out(kind, verb, options, say
 
 def test_intervals_of_clusters_are_refused_with_a_way_out(kind):
     asked = {"by": "segment", "ci": 0.9, "cluster": "week"}
-    with pytest.raises(OptionError, match="cluster= does not run inside an? "):
+    with pytest.raises(OptionError, match=r"cluster= does not run inside an? "):
         frame_prc.average_precision(kind.make(ROWS), "truth", "score", **asked)
 
 

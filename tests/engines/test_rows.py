@@ -47,12 +47,6 @@ def test_missing_values_are_treated_as_by_polars(kind, verb, missing):
     assert_same(kind, verb, df, "truth", ["score", "other"], by="segment", missing=missing)
 
 
-def test_dropped_rows_are_counted_at_all_of_their_scores(kind):
-    df = pl.DataFrame({"truth": [1, 0, None, None, None, 1], "score": [6, 5, 4, 3, 3, None]})
-    result = frame_prc.average_precision(kind.make(df), "truth", "score", missing="drop")
-    assert kind.rows(result).select("n", "n_dropped").rows() == [(2, 4)]
-
-
 @every_verb
 def test_a_label_may_be_the_positive_class(kind, verb):
     assert_same(kind, verb, ROWS, "label", "score", by="segment", pos_label="yes")
