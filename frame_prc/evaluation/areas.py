@@ -174,7 +174,7 @@ class AreaVerbs(Evaluated[FrameT]):
         precision, to first order; the standard error is the square root of the sum of squared
         influences (infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). The interval uses
         Student's t on the logit scale. The formulas, the bootstrap, the limits at 1 and 0, and
-        simulated coverage are in ``docs/statistics.md`` in the repository.
+        simulated coverage are in ``examples/guide/statistics.md`` in the repository.
 
         Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
         name. The result is a lazy frame of the same engine, which does all the work and reports

@@ -120,8 +120,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
         interval is for the plain difference, while the p-value tests the difference of the two
         logits; if they disagree, go by the p-value. Standard error, interval and p-value are null
         if the rows show no spread: two models that rank alike, a single positive, or an area of 1
-        or 0 with fewer than 20 effective positives. ``docs/statistics.md`` in the repository has
-        the formulas and simulated error rates.
+        or 0 with fewer than 20 effective positives. ``examples/guide/statistics.md`` in the
+        repository has the formulas and simulated error rates.
 
         Examples
         --------
@@ -262,8 +262,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
         each cluster, which may have rows on both). The interval is for the plain difference, while
         the p-value tests the difference of the two logits; if they disagree, go by the p-value.
         Standard error, interval and p-value are null if the rows show no spread: a single positive,
-        or an area of 1 or 0 with fewer than 20 effective positives. ``docs/statistics.md`` in the
-        repository has the formulas and simulated error rates.
+        or an area of 1 or 0 with fewer than 20 effective positives.
+        ``examples/guide/statistics.md`` in the repository has the formulas and simulated error
+        rates.
 
         Examples
         --------
@@ -363,7 +364,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         -----
         Q, ``tau`` and ``gap_if_equal`` are computed from the logits of the average precisions and
         their standard errors, and the last two converted back at the mean. Formulas and simulated
-        error rates are in ``docs/statistics.md`` in the repository.
+        error rates are in ``examples/guide/statistics.md`` in the repository.
 
         Examples
         --------

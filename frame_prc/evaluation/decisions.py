@@ -136,15 +136,17 @@ class DecisionVerbs(Evaluated[FrameT]):
         Notes
         -----
         A threshold that is chosen on some rows does better on them than on others, and an interval
-        that takes it as given is too narrow; ``docs/statistics.md`` in the repository has a
-        simulation. So hold it to other rows. ``held`` has precision and recall there, and the last
-        line adds a column with the prediction to each row::
+        that takes it as given is too narrow; ``examples/guide/statistics.md`` in the repository has
+        a simulation. So hold it to other rows. ``held`` has precision and recall there, and the
+        last line adds a column with the prediction to each row::
 
-            chosen = train.prc.operating_points("late", "score", by="carrier", recall=0.8) held =
-            test.prc.operating_points("late", "score", by="carrier", threshold=chosen, ci=0.95)
-            limits = chosen.select("carrier", "threshold") predicted = pl.col("score") >=
-            pl.col("threshold") test.join(limits, on="carrier",
-            how="left").with_columns(predicted=predicted)
+            train = train.prc.evaluate("late", "score", by="carrier")
+            test = test.prc.evaluate("late", "score", by="carrier", ci=0.95)
+            chosen = train.operating_points(recall=0.8)
+            held = test.operating_points(threshold=chosen)
+            limits = chosen.select("carrier", "threshold")
+            predicted = pl.col("score") >= pl.col("threshold")
+            rows.join(limits, on="carrier", how="left").with_columns(predicted=predicted)
 
         Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
         name. The result is a lazy frame of the same engine, which does all the work and reports

@@ -122,8 +122,8 @@ class TableVerbs(Evaluated[FrameT]):
         times as much with 1 positive in 10 rows, 1.8 times with 5 in 100, 1.12 times with 50 in
         1,000. If ``pos`` and ``neg`` are sums of weights without ``pos_squares`` and
         ``neg_squares``, the interval is null, and ``status`` is never ``"few_positives"``,
-        ``"below_chance"`` or ``"no_std_error"``. All formulas are in ``docs/statistics.md`` in the
-        repository.
+        ``"below_chance"`` or ``"no_std_error"``. All formulas are in
+        ``examples/guide/statistics.md`` in the repository.
 
         Examples
         --------
