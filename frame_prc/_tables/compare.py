@@ -74,12 +74,15 @@ class Differences(Table):
         spread = [shows_spread(_VARIANCE, *side) for side in (_SIDE_A, _SIDE_B)]
         is_tested = pl.all_horizontal(*spread, _DIFFERENCE.is_not_null(), _can_be_tested())
         measure = "calibrated" if calibrated else "average_precision"
-        few = pl.col("few_negatives") if calibrated else None
         estimated = (
             both_areas(rows, comparison)
             .with_columns(difference=_difference(), measure=pl.lit(measure))
             .with_columns(std_error=pl.when(is_tested).then(_VARIANCE.sqrt()))
-            .with_columns(*_limits(comparison.level), _deviate(), status=status(pl.col, few))
+            .with_columns(
+                *_limits(comparison.level),
+                _deviate(),
+                status=status(pl.col, pl.col("few_negatives")),
+            )
         )
         return _with_p_value(estimated, in_memory=rows.in_memory)
 

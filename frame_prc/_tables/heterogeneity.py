@@ -84,9 +84,8 @@ def _estimates(rows: Rows, calibration: Calibration | None) -> pl.LazyFrame:
     variance = pl.col("variance") * (m / (m - 1))
     spread = shows_spread(variance, _AREA, _SHORTFALL)
     known = has_variance(pl.col) & (_AREA > 0) & (_SHORTFALL > 0) & spread
-    few = m < FEW_POSITIVES
     return table.with_columns(
-        few=few if calibration is None else few | pl.col("few_negatives"),
+        few=(m < FEW_POSITIVES) | pl.col("few_negatives"),
         logit=_AREA.log() - _SHORTFALL.log(),
         error=pl.when(known).then(variance.sqrt() / (_AREA * _SHORTFALL)),
     )

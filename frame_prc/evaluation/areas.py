@@ -136,29 +136,30 @@ class AreaVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``n`` and ``n_pos`` (rows and positive rows, Int64; their total weight,
             Float64, if weighted), ``average_precision`` (Float64, from 0 to 1) and, always last,
-            ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1,
-            or the share of positives that are retrieved), ``"no_positives"`` or ``"empty"`` (the
-            average precision is null). Sorted by the keys. Without ``by``, a single model has one
-            row even if there are no rows at all. Averages have ``n_undefined`` (Int64) instead of
-            ``status``. With ``ci``, ``ci_low, ci_high`` precede it; they are null if fewer than two
-            segments have an average precision, or if all of these are equal.
+            ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1, or the share of
+            positives that are retrieved), ``"no_positives"`` or ``"empty"`` (the average precision
+            is null). Sorted by the keys. Without ``by``, a single model has one row even if there
+            are no rows at all. Averages have ``n_undefined`` (Int64) instead of ``status``. With
+            ``ci``, ``ci_low, ci_high`` precede it; they are null if fewer than two segments have an
+            average precision, or if all of these are equal.
 
             With ``ci``, also ``ci_low, ci_high`` (Float64) before ``status``. At an average
             precision of 1 or 0, ``std_error`` is null and the interval is the exact
             (Clopper-Pearson) one. With a single positive and any other average precision, all three
             are null. (``"boyd"`` has an interval with a single positive, and none at 1 and 0.)
-            ``status`` then has two more values. ``"few_positives"`` replaces ``"ok"`` if there are
-            fewer than 20 positives (with weights, fewer than 20 effective positives; with clusters,
-            fewer than 20 effective clusters with positives). ``"below_chance"`` replaces both if
-            the whole interval lies below the average precision of a random ranking
-            (``random_average_precision`` of :func:`summary`). If a lower score means more likely
-            positive, pass ``ascending=True``.
+            ``status`` then has three more values. ``"few_positives"`` replaces ``"ok"`` if there
+            are fewer than 20 positives (with weights, fewer than 20 effective positives; with
+            clusters, fewer than 20 effective clusters with positives). ``"few_negatives"`` does if
+            there are fewer than 20 negatives, or so few for what their weights stand for (sampled
+            negatives) that the average precision is too high and its interval too narrow.
+            ``"below_chance"`` replaces all of these if the whole interval lies below the average
+            precision of a random ranking (``random_average_precision`` of :func:`summary`). If a
+            lower score means more likely positive, pass ``ascending=True``.
 
             With ``calibrate``, ``reference_prevalence`` and ``calibrated_average_precision`` take
             the place of ``average_precision``; they are followed by the interval. The area is also
-            null without negatives. ``status`` may be ``"few_negatives"``: at a prevalence below
-            their own, segments with few negatives get too high a value, and too narrow an interval.
-            ``"below_chance"`` then means below the reference prevalence.
+            null without negatives. ``status`` is also ``"few_negatives"`` where a prevalence below
+            their own leaves too few. ``"below_chance"`` then means below the reference prevalence.
 
         Raises
         ------

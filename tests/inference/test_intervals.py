@@ -320,16 +320,21 @@ def test_boyd_interval_is_undefined_at_one(kind):
         (19, None, None, "few_positives"),
         (20, None, None, "ok"),
         # One positive outweighs the others by far.
-        (40, [1000.0] + [1.0] * 59, None, "few_positives"),
-        (40, [3.0] * 60, None, "ok"),
+        (40, [1000.0] + [1.0] * 99, None, "few_positives"),
+        (40, [3.0] * 100, None, "ok"),
         # Two positives in each cluster: as few clusters.
-        (38, None, [row // 2 for row in range(60)], "few_positives"),
-        (40, None, [row // 2 for row in range(60)], "ok"),
+        (38, None, [row // 2 for row in range(100)], "few_positives"),
+        (40, None, [row // 2 for row in range(100)], "ok"),
+        (80, None, None, "ok"),
+        (81, None, None, "few_negatives"),
+        # At odds of 60 w / 40 the 60 negatives go with 40 / w positives: enough are 20 sqrt(w).
+        (40, [1.0] * 40 + [1.5] * 60, None, "ok"),
+        (40, [1.0] * 40 + [1.6] * 60, None, "few_negatives"),
     ],
 )
-def test_few_positives_are_told(kind, positives, weights, users, status):
-    truth = [1] * positives + [0] * (60 - positives)
-    df = pl.DataFrame({"truth": truth, "score": [(7 * i) % 60 for i in range(60)]})
+def test_few_rows_of_a_class_are_told(kind, positives, weights, users, status):
+    truth = [1] * positives + [0] * (100 - positives)
+    df = pl.DataFrame({"truth": truth, "score": [(7 * i) % 100 for i in range(100)]})
     if weights:
         df = df.with_columns(weight=pl.Series(weights))
     if users:
