@@ -108,7 +108,8 @@ def test_a_terminal_gets_a_table():
 @pytest.mark.thorough
 @pytest.mark.parametrize("width", [40, 80, 100])
 def test_a_table_that_is_too_wide_repeats_its_keys(width):
-    text = terminal("summary", "rows.parquet", *ASKED, "-b", "region", "--overall", width=width)
+    wide = ["-b", "region", "--overall", "--details"]
+    text = terminal("summary", "rows.parquet", *ASKED, *wide, width=width)
     assert max(map(len, text.splitlines())) <= width
     blocks = text.split("\n\n")
     assert len(blocks) > 1
@@ -120,7 +121,9 @@ def test_a_table_that_is_too_wide_repeats_its_keys(width):
             ["pooled", "null"],
             ["macro", "null"],
         ]
-    columns = frame_prc.summary(ROWS, "late", "score", by="region", overall=True).columns
+    columns = frame_prc.summary(
+        ROWS, "late", "score", by="region", overall=True, details=True
+    ).columns
     for word in {word for name in columns for word in name.split("_") if word}:
         assert word in text
 
@@ -131,25 +134,27 @@ def test_a_threshold_on_a_terminal_can_be_copied(dtype):
     rows = ROWS.with_columns((pl.col("score") / 3).cast(dtype))
     rows.write_parquet("thirds.parquet")
     text = terminal("points", "thirds.parquet", *ASKED, "--recall", ".5,1", width=200)
-    shown = pl.Series([line.split()[2] for line in text.splitlines()[-2:]])
-    expected = rows.prc.operating_points("late", "score", recall=[0.5, 1.0])["threshold"]
+    shown = pl.Series([line.split()[1] for line in text.splitlines()[-2:]])
+    expected = rows.prc.operating_points("late", "score", recall=[0.5, 1.0], details=True)[
+        "threshold"
+    ]
     assert shown.cast(dtype).equals(expected)
     assert shown.str.len_chars().min() > len("0.1234")
 
 
 @pytest.mark.thorough
 def test_a_wide_table_says_in_each_block_which_row_is_which():
-    wide = ["-b", "region", "--recall", ".5", "--threshold", ".3"]
+    wide = ["-b", "region", "--recall", ".5", "--threshold", ".3", "--details"]
     text = terminal("points", "rows.parquet", *ASKED, *wide, width=80)
     blocks = text.split("\n\n")
     assert len(blocks) > 1
     for block in blocks:
-        rows = [line.split()[:3] for line in block.splitlines()[-4:]]
+        rows = [line.split()[:2] for line in block.splitlines()[-4:]]
         assert rows == [
-            ["north", "recall", "0.5000"],
-            ["north", "threshold", "0.3000"],
-            ["south", "recall", "0.5000"],
-            ["south", "threshold", "0.3000"],
+            ["north", "recall=0.5"],
+            ["north", "threshold=0.3"],
+            ["south", "recall=0.5"],
+            ["south", "threshold=0.3"],
         ]
 
 

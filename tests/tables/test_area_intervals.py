@@ -64,7 +64,11 @@ def test_percentiles_are_those_of_resampling_in_plain_python(days):
     parts = df.partition_by("day" if days else "row")
     drawn = [
         frame_prc.auc(
-            pl.concat(draw.choices(parts, k=len(parts))), "truth", "score", method=METHODS
+            pl.concat(draw.choices(parts, k=len(parts))),
+            "truth",
+            "score",
+            method=METHODS,
+            details=True,
         )
         for _ in range(400)
     ]
@@ -76,7 +80,15 @@ def test_percentiles_are_those_of_resampling_in_plain_python(days):
     known = pl.concat(drawn).group_by("method", maintain_order=True).agg(**spread)
     cluster = "day" if days else None
     found = frame_prc.auc(
-        df, "truth", "score", method=METHODS, ci=0.9, cluster=cluster, seed=1, replicates=2000
+        df,
+        "truth",
+        "score",
+        method=METHODS,
+        ci=0.9,
+        cluster=cluster,
+        seed=1,
+        replicates=2000,
+        details=True,
     )
     assert found["std_error"].to_list() == pytest.approx(known["std_error"].to_list(), rel=0.15)
     for end in ("ci_low", "ci_high"):

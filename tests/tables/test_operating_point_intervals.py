@@ -137,7 +137,15 @@ def test_a_chosen_threshold_is_chosen_again_in_each_replicate(criterion):
     for days in (False, True):
         cluster = "day" if days else None
         found = frame_prc.operating_points(
-            df, "truth", "score", ci=0.9, cluster=cluster, seed=1, replicates=2000, **target
+            df,
+            "truth",
+            "score",
+            ci=0.9,
+            cluster=cluster,
+            seed=1,
+            replicates=2000,
+            **target,
+            details=True,
         )
         expected = by_resampling(df, target, 400, days=days)
         assert found.select(LIMITS).row(0) == pytest.approx(expected, abs=0.07)
