@@ -215,13 +215,13 @@ def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
         sorted_by = find(browser, "#scorecard th[aria-sort]").get_attribute("aria-sort")
         assert sorted_by == ("descending" if descending else "ascending")
     shown = texts(browser, f"#scorecard tbody tr > :nth-child({column + 1})")
+    expected = frame_prc.summary(ROWS, "truth", TWO, by="segment", cluster="day", details=True)
+    expected = expected.filter(model="good").sort("calibrated_average_precision", descending=True)
     areas = [
         f"{row['calibrated_average_precision']:.3f} "
         f"[{row['calibrated_ci_low']:.3f}, {row['calibrated_ci_high']:.3f}]"
-        for row in frame_prc.summary(
-            ROWS, "truth", TWO, by="segment", cluster="day"
-        , details=True).filter(model="good").sort("calibrated_average_precision", descending=True).to_dicts()
-    ]  # fmt: skip
+        for row in expected.to_dicts()
+    ]
     assert shown == areas
     browser.execute_script("document.getElementById('filter').focus()")
     keys(browser, "S0002")
