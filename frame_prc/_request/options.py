@@ -194,6 +194,19 @@ def top_rows(top: Any, normaliser: Any, methods: Sequence[Method] = ("step",)) -
     return Top(float(top), normaliser)
 
 
+def check_row_number(name: str, number: float, *, weighted: bool) -> None:
+    """Refuse a share of the rows as a number of rows; a sum of weights may be below 1."""
+    if number < 1 and not weighted:
+        percent = f"{100 * number:g} %"
+        raise OptionError(
+            f"{name}={number:g} is less than one row",
+            "a number of rows, 1 or more, or with weights a sum of them above 0",
+            f"{percent} is predicted_rate={number:g}"
+            if name == "predicted_count"
+            else f"{percent} of 1000 rows is top={1000 * number:g}",
+        )
+
+
 def prevalence(calibrate: float | None) -> float | None:
     """Return the prevalence to calibrate to."""
     if calibrate is not None and not (is_number(calibrate) and 0 < calibrate < 1):
