@@ -30,7 +30,9 @@ class Roles(TypedDict, total=False):
 FRAME = """\
 frame
     Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame, DuckDB relation, PySpark
-    ``DataFrame`` or Ibis table: one row per item.
+    ``DataFrame`` or Ibis table: one row per item. A label of pandas that is not a string, such as 1
+    or ``("scores", "new")``, names its column, and a key of the result again. As the name of a
+    model, and in other parameters, such as ``over``, it is ``str(label)``.
 """
 
 TEXTS = """\

@@ -146,7 +146,7 @@ NO_COLUMNS = {
     "list of one": ({"truth": ["late"]}, "give one column, without a list: 'late'"),
     "set": ({"by": {"region"}}, "a set has no order"),
     "number": ({"weight": 2.5}, r"pl\.lit\(2\.5\) makes a constant"),
-    "number as name": ({"by": 0}, "column names are strings"),
+    "number as name": ({"by": 0}, "a name is a string, or in pandas a label"),
     "NumPy's number": ({"by": np.int64(3)}, r"pl\.lit\(3\) makes a constant"),
 }
 
