@@ -56,6 +56,8 @@ class Counts(Table):
             raise OptionError(
                 "squares=True cannot be computed from sums of weights in pos= and neg=",
                 "rows with weight=, or pos_squares= and neg_squares= beside the sums",
+                rows.columns.count_hint,
+                shell_hint=None,
             )
         squares = self.squares and rows.columns.needs_squares
         if self.bins is None:

@@ -102,7 +102,8 @@ def _check_interval(rows: Rows, extras: Extras) -> None:
         raise OptionError(
             "ci= of a curve needs counts of rows, and these are sums of weights",
             "rows without weight=, or integer counts",
-            "band(...) resamples weighted rows, and so does plot(..., band=True)",
+            rows.columns.count_hint
+            or "band(...) resamples weighted rows, and so does plot(..., band=True)",
             shell_hint="frame-prc plot --band resamples weighted rows",
         )
 

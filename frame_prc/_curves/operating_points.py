@@ -122,7 +122,8 @@ def check_counts(columns: Columns) -> None:
         raise OptionError(
             "ci= at a given threshold needs counts of rows, and these are sums of weights",
             "rows without weight=, or integer counts",
-            "ci= takes weighted rows where the threshold is chosen, for example by recall=0.8",
+            columns.count_hint
+            or "ci= takes weighted rows where the threshold is chosen, for example by recall=0.8",
             shell_hint=None,
         )
 

@@ -74,7 +74,7 @@ class Columns:
     def weighted(self) -> bool:
         """Whether rows are summed as floats, not as integers."""
         amounts = [column.dtype for role, column in self.classes.items() if role != "truth"]
-        return "weight" in self.classes or not all(dtype.is_integer() for dtype in amounts)
+        return "weight" in self.classes or not all(map(is_whole, amounts))
 
     @property
     def with_squares(self) -> bool:
@@ -85,6 +85,17 @@ class Columns:
     def lacks_squares(self) -> bool:
         """Whether there are sums of weights without sums of squares: their variance is unknown."""
         return self.aggregated and self.weighted and not self.with_squares
+
+    @property
+    def count_hint(self) -> str | None:
+        """How numbers that are counts of rows, but not integers, are read as such."""
+        if not self.aggregated or not self.weighted:
+            return None
+        name = self.classes["pos"].name
+        return (
+            f"if pos= and neg= are counts of rows, cast them, as in pos=pl.col({name!r})"
+            f".cast(pl.Int64), or in pandas frame[{name!r}].astype('Int64')"
+        )
 
     @property
     def positive_class(self) -> pl.Series | None:
@@ -106,6 +117,11 @@ class Columns:
     def result_keys(self) -> list[str]:
         """The key columns of the result, in order."""
         return [*([MODEL] if self.several_models else []), *self.key_dtypes]
+
+
+def is_whole(dtype: pl.DataType) -> bool:
+    """Return whether a dtype holds whole numbers only; sums of integers may be such decimals."""
+    return dtype.is_integer() or (isinstance(dtype, pl.Decimal) and dtype.scale == 0)
 
 
 def resolve(lf: pl.LazyFrame, request: Request) -> Columns:

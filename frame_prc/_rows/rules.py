@@ -20,7 +20,7 @@ import polars as pl
 from frame_prc._formulas import ExprT, library, without_nan
 from frame_prc._request.class_values import literal
 from frame_prc._request.thresholds import Bins
-from frame_prc._rows.columns import Column, Columns
+from frame_prc._rows.columns import Column, Columns, is_whole
 from frame_prc.exceptions import DataError, shown
 
 SUMS = ("pos", "neg")
@@ -124,7 +124,7 @@ def _not_tiny(role: str, column: Column, amount: ExprT) -> Rule[ExprT]:
 
 def amount_limit(role: str, column: Column) -> tuple[float, str]:
     """Return what a total of amounts must stay below, and the format of totals in errors."""
-    is_count = column.dtype.is_integer() and role != "weight"
+    is_count = is_whole(column.dtype) and role != "weight"
     return (COUNT_LIMIT, ",.0f") if is_count else (LARGEST_WEIGHT ** _power(role), ".6g")
 
 

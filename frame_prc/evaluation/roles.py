@@ -78,8 +78,9 @@ ascending
     meant, and the reverse. Thresholds are on the scale of the scores as given.
 pos, neg
     Columns with the number of positives and of negatives in each row, instead of ``truth``, for
-    data that are already aggregated. Rows with the same score are added up. Integers are counts of
-    rows; floats are sums of weights, even if all of them are whole numbers.
+    data that are already aggregated. Rows with the same score are added up. Integers, and decimals
+    of scale 0, are counts of rows. Floats are sums of weights, even if all of them are whole
+    numbers: to have them read as counts of rows, cast them to Int64.
 pos_squares, neg_squares
     Columns with the sums of squared weights that belong to ``pos`` and ``neg``. An interval needs
     them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns them.
