@@ -15,6 +15,7 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._engines.checks import checks_of
+from frame_prc._engines.engine import check_types
 from frame_prc._engines.operations import Engine, Frame, Order
 from frame_prc._formulas import unsigned_zero, without_nan
 from frame_prc._lazy import key_names
@@ -152,7 +153,9 @@ def count(
         )
     engine.refuse(native)
     frame = nw.from_native(native)
-    columns = resolve(pl.LazyFrame(schema=schema_of(frame)), request)
+    dtypes = schema_of(frame)
+    check_types(engine, native, dtypes, request)
+    columns = resolve(pl.LazyFrame(schema=dtypes), request)
     check_key_names(columns, outputs)
     check_case(engine, columns.result_keys, outputs)
     bins = None if bins is None else bins.of(common_score_dtype(columns.scores))
@@ -200,6 +203,9 @@ def schema_of(frame: Frame) -> dict[str, Any]:
     """Return the schema in Polars dtypes; a dtype without an equivalent is Object."""
     dtypes: dict[str, Any] = {}
     for name, dtype in frame.collect_schema().items():
+        if isinstance(dtype, nw.Datetime) and dtype.time_unit == "s":
+            dtypes[name] = pl.Datetime("ms")  # the unit of Polars that is next to seconds
+            continue
         try:
             dtypes.update(nw.Schema({name: dtype}).to_polars())
         except (NotImplementedError, TypeError, ValueError, AssertionError):

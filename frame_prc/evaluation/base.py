@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import polars as pl
 
-from frame_prc._engines.engine import check_request, engine_of
+from frame_prc._engines.engine import check_request, engine_of, in_words_of
 from frame_prc._engines.operations import Engine
 from frame_prc._frames.border import FrameT, Source, check_frame, source_of
 from frame_prc._frames.labels import Labels
@@ -129,7 +129,8 @@ class Evaluated(Generic[FrameT]):
 
     def _check(self) -> None:
         """Raise the first error that roles, columns or dtypes have."""
-        _ = self._request if self._engine else self._columns
+        with in_words_of(self._native):
+            _ = self._request if self._engine else self._columns
 
     @property
     def _columns(self) -> Columns:
