@@ -93,7 +93,7 @@ def check_types(
         kind = engine.type_name(native, name)
         hint = engine.second.format(name) if is_list else compute_first(engine, name)
         if kind == "vector":  # of Spark's ML
-            hint = f"frame.withColumn('number', vector_to_array({name!r})[1])"
+            hint = f"frame.withColumn('number', pyspark.ml.functions.vector_to_array({name!r})[1])"
         raise ColumnError(
             f"{role}= column {name!r} has type {kind}",
             "Boolean, or 0/1 numbers" if role == "truth" else "a numeric column",

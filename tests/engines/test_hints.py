@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from types import SimpleNamespace
 
 import engine_kinds
 import narwhals as nw
@@ -15,6 +16,9 @@ from polars.testing import assert_frame_equal
 
 import frame_prc
 from frame_prc import ColumnError, PrcError
+from frame_prc._engines.engine import check_types
+from frame_prc._engines.sql_text import SPARK
+from frame_prc._request.roles import request
 
 pytestmark = engine_kinds.WARNINGS
 
@@ -69,6 +73,8 @@ NUMBERS = ROWS.select(
     flag=pl.col("score") > 0,
     share=pl.lit(0.5),
 )
+# Positives at ranks 1 and 3 of 4.
+SCORED = [(1, 0.9), (0, 0.8), (1, 0.3), (0, 0.2)]
 TABLES = {"DuckDB": "relation", "Ibis": "table", "Spark": "frame"}
 IN_SPARK = pytest.param("Spark in ranges", marks=pytest.mark.thorough)
 
@@ -132,3 +138,25 @@ def test_types_of_duckdb_are_called_by_their_names():
             frame_prc.curve(rows, **{"truth": "truth", "score": "score", role: "bits"})
     found = frame_prc.counts(rows, "truth", "score", by="second").pl()
     assert found["second"].to_list() == [datetime(2026, 1, day) for day in (1, 1, 2, 2)]
+
+
+def test_a_vector_of_spark_is_called_so_without_a_session():
+    types = SimpleNamespace(columns=["probability"], dtypes=[("probability", "vector")])
+    asked = request("label", "probability")
+    with pytest.raises(ColumnError, match=r"has type vector\..*vector_to_array\('probability'\)"):
+        check_types(SPARK, types, {"probability": pl.Unknown()}, asked)
+
+
+@pytest.mark.thorough
+def test_the_vector_of_a_spark_model_has_its_second_value_taken():
+    spark = engine_kinds.spark_session()
+    linalg = optional.require_module("pyspark.ml.linalg")
+    optional.require_module("pyspark.ml.functions")
+    pairs = [(truth, linalg.Vectors.dense([1 - score, score])) for truth, score in SCORED]
+    frame = spark.createDataFrame(pairs, ["label", "probability"])
+    with pytest.raises(ColumnError, match=r"'probability' has type vector\..*second of its") as e:
+        frame_prc.average_precision(frame, "label", "probability")
+    call = re.search(r"Hint: (frame\..*\)) takes", str(e.value))[1]
+    names = {"frame": frame, "pyspark": optional.require_module("pyspark")}
+    found = frame_prc.average_precision(eval(call, names), "label", "number")  # noqa: S307
+    assert found.toArrow()["average_precision"].to_pylist() == pytest.approx([5 / 6])
