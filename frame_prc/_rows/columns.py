@@ -20,8 +20,6 @@ from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
 _WORKING_EXPRESSION = "expressions that select() of this frame takes"
 
 _CLASSES = ("pos", "neg")  # as counts have them
-# Float64 holds every other integer exactly.
-_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 
 
 @dataclass(frozen=True)
@@ -326,19 +324,9 @@ def with_common_rows(columns: Columns) -> Columns:
 
 
 def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
-    """Return a dtype in which all these scores rank exactly."""
-    dtypes = [score.dtype for score in scores]
-    if len(set(dtypes)) == 1:
-        return dtypes[0]
-    if any(dtype in _WIDE_INTEGERS or dtype.is_decimal() for dtype in dtypes):
-        raise ColumnError(
-            "no common dtype holds the scores exactly: "
-            + ", ".join(f"{score.name!r} is {score.dtype}" for score in scores),
-            "scores of one dtype, or floats mixed with integers of at most 32 bits",
-            "cast them, for example pl.col(...).cast(pl.Float64)",
-            shell_hint=None,
-        )
-    return pl.Float64()
+    """Return the dtype in which all these scores are ranked; see ``exact_rules``."""
+    dtypes = {score.dtype for score in scores}
+    return dtypes.pop() if len(dtypes) == 1 else pl.Float64()
 
 
 def _expression(schema: pl.Schema, role: str, item: Any) -> pl.Expr:

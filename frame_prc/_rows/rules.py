@@ -8,7 +8,7 @@ that an engine can add its value to the text when it meets the row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -24,6 +24,8 @@ from frame_prc._rows.columns import Column, Columns, is_whole
 from frame_prc.exceptions import DataError, shown
 
 SUMS = ("pos", "neg")
+# Float64 holds every other integer exactly.
+_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 
 # A hundred times a total must fit Int64: the 101 recalls of an area are compared exactly.
 COUNT_LIMIT = 2.0**56
@@ -248,6 +250,39 @@ def _scores_in_use(columns: Columns, col: Callable[[str], ExprT]) -> list[ExprT]
         known.then(_as_float(without_nan(col(f"score_{i}"), column.dtype)))
         for i, column in enumerate(columns.scores)
     ]
+
+
+# --- scores of several dtypes ------------------------------------------------------------------
+
+
+def exact_rules(scores: Sequence[Column], col: Callable[[str], ExprT]) -> list[Rule[ExprT]]:
+    """Return the rules that scores of several dtypes are not rounded in their common one."""
+    if len({score.dtype for score in scores}) == 1:
+        return []
+    named = ((score, col(f"score_{i}")) for i, score in enumerate(scores))
+    return [
+        Rule(
+            broken=_is_rounded(score, column.dtype),
+            value=score,
+            subject=role_name("score", column),
+            complaint="that Float64, the common dtype of the scores, would round: ",
+            allowed="scores of one dtype, or numbers that Float64 holds exactly",
+            hint="cast it to floats first, if it may be rounded",
+            shell_hint="run the command once for each score",
+        )
+        for column, score in named
+        if column.dtype in _WIDE_INTEGERS or column.dtype.is_decimal()
+    ]
+
+
+def _is_rounded(score: ExprT, dtype: pl.DataType) -> ExprT:
+    as_float = _as_float(score)
+    if isinstance(score, pl.Expr):
+        return as_float.cast(dtype, strict=False).ne_missing(score)
+    # Engines fail where a cast back overflows: what has few enough digits is held exactly.
+    limit = 10.0 ** (15 - dtype.scale) if isinstance(dtype, pl.Decimal) else 2.0**53
+    is_long: ExprT = as_float.abs() >= limit
+    return is_long
 
 
 # --- missing values ----------------------------------------------------------------------------

@@ -39,7 +39,6 @@ from frame_prc.cli.options import (
 )
 from frame_prc.cli.passes import Passes
 from frame_prc.cli.reading import check_numbers
-from frame_prc.cli.score_dtypes import in_one_dtype
 from frame_prc.cli.source import Dialect, Source
 from frame_prc.cli.wanted import Wanted
 from frame_prc.cli.work import Progress, done
@@ -248,12 +247,11 @@ def execute(command: Command, options: Values) -> int:
         progress = Progress(f"reading {source}")
 
         def work(source: Source, rows: pl.LazyFrame) -> pl.DataFrame | None:
-            asked = {**parameters, "score": in_one_dtype(parameters["score"], rows)}
             if budget is not None and folder is not None:
-                passes = Passes(command.verb, asked, budget, folder, progress)
+                passes = Passes(command.verb, parameters, budget, folder, progress)
                 if (result := passes.result(source, rows)) is not None:
                     return _table(result, wanted)
-            return _result(command, source, rows, asked, wanted, progress)
+            return _result(command, source, rows, parameters, wanted, progress)
 
         frame = done(lambda: _input.read_by(work, source, rows), progress)
     if frame is None:

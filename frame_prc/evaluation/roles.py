@@ -41,7 +41,7 @@ truth
 score
     Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
     columns, or ``{name: column}``, to evaluate several models; results then begin with a key column
-    ``model``.
+    ``model``. Scores of several dtypes become Float64; it is an error if that rounds one.
 by
     Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows are
     one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes several

@@ -27,7 +27,7 @@ DECIMALS = COUNTS.with_columns(pl.col("pos", "neg").cast(pl.Decimal(38, 0)))
 
 
 @every_kind_and_duckdb
-@pytest.mark.parametrize("dtype", [pl.Decimal(38, 0), pl.Decimal(9, 0), pl.Int128], ids=str)
+@pytest.mark.parametrize("dtype", [pl.Decimal(38, 0), pl.Decimal(9, 0)], ids=str)
 def test_whole_numbers_of_any_dtype_are_counts_of_rows(kind, dtype):
     df = COUNTS.with_columns(pl.col("pos", "neg").cast(dtype))
     asked = {**ROLES, "by": "segment", "ci": 0.9}
