@@ -86,11 +86,11 @@ class Checks:
         return absent_label(self.columns.classes["truth"], self._label, values)
 
 
-def checks_of(columns: Columns, bins: Bins | None, *, covering: bool) -> Checks:
+def checks_of(columns: Columns, bins: Bins | None) -> Checks:
     """Return the checks of a request's rows; the first that fails is the error."""
     rules = [*_rules(columns)]
     if bins is not None:
-        rules += bin_rules(columns, bins, nw.col, covering=covering)
+        rules += bin_rules(columns, bins, nw.col)
     return Checks(columns, rules)
 
 

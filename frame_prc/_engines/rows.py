@@ -126,7 +126,7 @@ def count(
     outputs: Sequence[str],
     bins: Bins | None,
     *,
-    covering: bool = False,
+    every_bin: bool = True,
 ) -> Counted:
     """Return the counts of an engine's frame.
 
@@ -141,9 +141,9 @@ def count(
     outputs
         Columns that the verb adds to the keys.
     bins
-        Thresholds to bin the scores at, ascending; every segment then has all of them.
-    covering
-        Whether a score below all thresholds is an error, and bins without rows are left out.
+        Thresholds to bin the scores at, ascending.
+    every_bin
+        Whether every segment has all of these.
     """
     if bins is not None and len(bins.thresholds) > _MOST_THRESHOLDS:
         raise OptionError(
@@ -160,7 +160,7 @@ def count(
     check_case(engine, columns.result_keys, outputs)
     bins = None if bins is None else bins.of(common_score_dtype(columns.scores))
     scores = [f"score_{i}" for i in range(len(columns.scores))]
-    checks = checks_of(columns, bins, covering=covering)
+    checks = checks_of(columns, bins)
     # Every result groups rows by their scores, and so has to compute these.
     unchecked = _project(frame, columns)
     source, problem = engine.checked(unchecked, checks, scores)
@@ -171,7 +171,7 @@ def count(
         rows = rows.with_columns(score=_level_reached(bins, level_dtype(columns)))
         dtype = pl.Float64()
     rows = _in_direction(rows, dtype, columns)
-    if bins is not None and not covering:
+    if bins is not None and every_bin:
         counted = added_up(rows, keys, columns)
         grid = _in_direction(_grid(engine, counted, keys, bins.thresholds), dtype, columns)
         wanted = [*keys, "score", "pos", "neg", "dropped"]

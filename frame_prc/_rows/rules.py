@@ -189,16 +189,12 @@ def absent_label(column: Column, label: object, values: str, hint: str | None = 
 # --- scores in bins ----------------------------------------------------------------------------
 
 
-def bin_rules(
-    columns: Columns, bins: Bins, col: Callable[[str], ExprT], *, covering: bool
-) -> list[Rule[ExprT]]:
+def bin_rules(columns: Columns, bins: Bins, col: Callable[[str], ExprT]) -> list[Rule[ExprT]]:
     """Return the rules of scores that are to be in bins, each of one model."""
+    if not bins.of_probabilities:
+        return []
     scored = zip(columns.scores, _scores_in_use(columns, col), strict=True)
-    if bins.of_probabilities:
-        return [_probability_rule(*item) for item in scored]
-    rule = _covering_below if bins.ascending else _covering_rule
-    end = bins.thresholds[-1 if bins.ascending else 0]
-    return [rule(*item, end) for item in scored] if covering else []
+    return [_probability_rule(*item) for item in scored]
 
 
 def _probability_rule(column: Column, score: ExprT) -> Rule[ExprT]:
@@ -216,30 +212,6 @@ def _probability_rule(column: Column, score: ExprT) -> Rule[ExprT]:
 def is_improbable(score: ExprT) -> ExprT:
     """Return whether a score, as Float64, is not a probability, even one rounded up."""
     return (score < 0.0) | (score > HIGHEST_PROBABILITY)
-
-
-def _covering_rule(column: Column, score: ExprT, lowest: float) -> Rule[ExprT]:
-    return Rule(
-        broken=score < lowest,
-        value=score,
-        subject=role_name("score", column),
-        complaint=f"below the lowest threshold {lowest!r}: ",
-        allowed="thresholds that cover the scores",
-        hint="begin the thresholds with float('-inf'), or let quantile_thresholds find them",
-        shell_hint="begin them with -inf, as in --thresholds -inf,0.1,0.5",
-    )
-
-
-def _covering_below(column: Column, score: ExprT, highest: float) -> Rule[ExprT]:
-    return Rule(
-        broken=score > highest,
-        value=score,
-        subject=role_name("score", column),
-        complaint=f"above the highest threshold {highest!r}: ",
-        allowed="thresholds that cover the scores",
-        hint="end the thresholds with float('inf'), or let quantile_thresholds find them",
-        shell_hint="end them with inf, as in --thresholds 0.1,0.5,inf",
-    )
 
 
 def _scores_in_use(columns: Columns, col: Callable[[str], ExprT]) -> list[ExprT]:
