@@ -16,7 +16,6 @@ import polars as pl
 import frame_prc
 
 FLIGHTS = Path(__file__).parent / "data" / "flights.parquet"
-COLUMNS = ["carrier", "n", "n_pos", "status", "average_precision", "ci_low", "ci_high", "lift"]
 
 
 def main(folder: Path) -> None:
@@ -25,7 +24,7 @@ def main(folder: Path) -> None:
     # Flights of one day are not independent.
     card = frame_prc.summary(flights, "late", "boosting", by="carrier", cluster="day")
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100):
-        print(card.select(COLUMNS).sort("average_precision", descending=True).collect())
+        print(card.sort("average_precision", descending=True).collect())
 
     chart = frame_prc.plot(
         flights,

@@ -31,6 +31,7 @@ def held(summer: pl.DataFrame, autumn: pl.DataFrame) -> pl.DataFrame:
         threshold=chosen,
         ci=0.95,
         cluster="day",  # flights of one day are not independent
+        details=True,  # with the limits of the recall
     )
 
 

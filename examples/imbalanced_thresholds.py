@@ -15,7 +15,6 @@ import polars as pl
 import frame_prc
 
 FLIGHTS = Path(__file__).parent / "data" / "flights.parquet"
-COLUMNS = ["origin", "criterion", "target", "threshold", "precision", "recall", "predicted_rate"]
 
 
 def main(folder: Path) -> None:
@@ -31,7 +30,7 @@ def main(folder: Path) -> None:
         f_beta=[1, 0.5],  # weight both equally; prefer precision
     )
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100, float_precision=3):
-        print(points.select(COLUMNS))
+        print(points)
 
     chart = frame_prc.plot(
         flights.filter(origin="JFK"),

@@ -57,7 +57,7 @@ def main(picture: Path) -> None:
     """Draw the curves of the flights."""
     flights = pl.read_parquet(FLIGHTS)
     curves = frame_prc.curve(flights, "late", MODELS, by="origin", keep="corners")
-    areas = frame_prc.average_precision(flights, "late", MODELS, by="origin")
+    areas = frame_prc.average_precision(flights, "late", MODELS, by="origin", details=True)
     picture.parent.mkdir(parents=True, exist_ok=True)
     draw(curves, areas).save(picture, dpi=110, verbose=False)
     print(f"The curves are in {picture}")

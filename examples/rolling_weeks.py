@@ -42,9 +42,8 @@ def main(folder: Path) -> None:
     """Print what changed from week to week, and draw single weeks and windows of four weeks."""
     flights = pl.read_parquet(FLIGHTS)
     week = DAY.dt.truncate("1w").alias("week")
-    weekly = frame_prc.compare(
-        flights, "late", "boosting", by=week, against="previous", cluster="day", adjust="holm"
-    )
+    ev = frame_prc.evaluate(flights, "late", "boosting", by=week, cluster="day")
+    weekly = ev.compare_segments(against="previous", adjust="holm", details=True)
     marked = weekly.with_columns(changed=pl.col("p_adjusted") < SIGNIFICANT)
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=120, float_precision=4):
         print(marked.select(COLUMNS))

@@ -23,7 +23,8 @@ WIDTH, HEIGHT = 240, 16  # of a bar, in pixels
 
 def scorecard(flights: pl.DataFrame, model: str) -> GT:
     """Return the table of a model: carriers by falling average precision, then the totals."""
-    table = frame_prc.summary(flights, "late", model, by="carrier", cluster="day", overall=True)
+    ev = frame_prc.evaluate(flights, "late", model, by="carrier", cluster="day")
+    table = ev.summary(overall=True, details=True)
     return (
         GT(_rows(table), rowname_col="carrier", groupname_col="group")
         .fmt_integer("n")

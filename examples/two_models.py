@@ -23,18 +23,12 @@ COLUMNS = ["carrier", "n_pos", "ap_a", "ap_b", "difference", "ci_low", "ci_high"
 def main(folder: Path) -> None:
     """Print and draw how much better boosting is than logistic regression."""
     flights = pl.read_parquet(FLIGHTS)
-    table = frame_prc.compare(flights, "late", MODELS, by="carrier", cluster="day", adjust="holm")
+    ev = frame_prc.evaluate(flights, "late", MODELS, by="carrier", cluster="day")
+    table = ev.compare_models(adjust="holm", details=True)
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100, float_precision=4):
         print(table.select(COLUMNS).sort("p_adjusted"))
 
-    chart = frame_prc.plot_summary(
-        flights,
-        "late",
-        MODELS,
-        by="carrier",
-        cluster="day",
-        title="Boosting against logistic regression",
-    )
+    chart = ev.plot_summary(title="Boosting against logistic regression")
     folder.mkdir(parents=True, exist_ok=True)
     chart.save(folder / "two_models.png", ppi=110)
     print(f"The picture is {folder / 'two_models.png'}")

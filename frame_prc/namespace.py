@@ -91,8 +91,9 @@ class PrcFrame(Generic[FrameT]):
         evaluate             Name truth, scores and segments once, for all verbs that follow.
         average_precision    Average precision of each segment, with its interval.
         curve                Precision and recall at every threshold of each segment.
-        summary              Scorecard of each segment: area, interval, chance level.
-        compare              Compare models, or segments with each other or with chance.
+        summary              Scorecard of each segment: area, interval, lift and measures by name.
+        compare_models       Compare models on the same rows, each with each or with a baseline.
+        compare_segments     Compare each segment with the others, all rows, another one, or chance.
         heterogeneity        How far segments differ, and how much of it is sampling.
         operating_points     Best threshold of each segment for a target, or given ones.
         counts               Positives and negatives at each score, or in each bin.
@@ -126,7 +127,8 @@ class PrcFrame(Generic[FrameT]):
     curve = _frame_method(verbs.curve)
     average_precision = _frame_method(verbs.average_precision)
     auc = _frame_method(verbs.auc)
-    compare = _frame_method(verbs.compare)
+    compare_models = _frame_method(verbs.compare_models)
+    compare_segments = _frame_method(verbs.compare_segments)
     heterogeneity = _frame_method(verbs.heterogeneity)
     operating_points = _frame_method(verbs.operating_points)
     band = _frame_method(verbs.band)

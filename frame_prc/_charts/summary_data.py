@@ -54,7 +54,7 @@ class SummaryData:
         A row per model and segment: ``model``, the ``name`` of the segment, its average precision
         with interval, sizes and status; over time also ``time``, ``panel`` and ``panel_name``.
     differences
-        A row per segment and pair ``model_a, model_b``, likewise; empty if nothing is compared.
+        A row per segment and pair ``model, baseline``, likewise; empty if nothing is compared.
     names
         The names of the segments in the order of the rows.
     by_difference
@@ -159,8 +159,8 @@ def _subtracted(dots: pl.DataFrame, baseline: str) -> pl.DataFrame:
     reference = dots.filter(is_baseline).select("name", reference=AVERAGE_PRECISION)
     return left_join(dots.filter(~is_baseline), reference, ["name"]).select(
         "name",
-        model_a="model",
-        model_b=pl.lit(baseline),
+        "model",
+        baseline=pl.lit(baseline),
         difference=pl.col(AVERAGE_PRECISION) - pl.col("reference"),
     )
 
@@ -171,7 +171,7 @@ def _compared(
     """Return the differences of models on the same rows, with intervals."""
     table = segments.compared(comparison)
     table = table.with_columns(
-        pl.Series(name, key_texts(table[name]), pl.String) for name in ("model_a", "model_b")
+        pl.Series(name, key_texts(table[name]), pl.String) for name in ("model", "baseline")
     )
     _, own = split_keys(segments.keys)
     if not own:

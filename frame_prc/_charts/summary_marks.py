@@ -42,13 +42,13 @@ def colour(data: SummaryData, look: Look, column: str) -> Any:
 
 def colour_of_differences(data: SummaryData, look: Look) -> Any:
     """Return the colour of differences: that of the model, if there are several."""
-    several = data.differences["model_a"].n_unique() > 1
-    return colour(data, look, "model_a") if several else alt.ColorValue(look.text)
+    several = data.differences["model"].n_unique() > 1
+    return colour(data, look, "model") if several else alt.ColorValue(look.text)
 
 
 def difference_title(differences: pl.DataFrame) -> str:
     """Return what is subtracted from what."""
-    pairs = differences.select("model_a", "model_b").unique(maintain_order=True).rows()
+    pairs = differences.select("model", "baseline").unique(maintain_order=True).rows()
     model, baseline = pairs[0]
     name = model if len(pairs) == 1 else "model"
     return f"{short(safe(name))} \N{MINUS SIGN} {short(safe(baseline))}"
@@ -121,8 +121,8 @@ def difference_tooltips(differences: pl.DataFrame) -> list[alt.Tooltip]:
     measures = ("difference", *_INTERVAL, "p_value")
     return [
         alt.Tooltip("name:N", title="segment"),
-        alt.Tooltip("model_a:N", title="model"),
-        alt.Tooltip("model_b:N", title="compared with"),
+        alt.Tooltip("model:N", title="model"),
+        alt.Tooltip("baseline:N", title="compared with"),
         *(_number(name) for name in measures if name in differences.columns),
     ]
 

@@ -60,7 +60,7 @@ def _on_few(data: SummaryData, cluster: str | None, marks: str) -> Iterator[str]
         few = "positives" if cluster is None else "effective clusters with positives"
         yield f"{marks}: fewer than 20 {few}, intervals may cover less than stated."
     if "few_negatives" in data.dots["status"]:
-        yield f"{marks}: so few negatives for this prevalence that the value may be too high."
+        yield f"{marks}: so few negatives for what they stand for that the value may be too high."
 
 
 def _on_clipping(differences: pl.DataFrame, *, over_time: bool) -> Iterator[str]:

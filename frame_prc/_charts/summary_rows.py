@@ -133,11 +133,11 @@ class RowPanels:
         zero = alt.Chart(pl.DataFrame({"difference": [0.0]})).mark_rule(
             color=self.look.muted, strokeDash=[4, 3]
         )
-        compared = rows["model_a"].unique().to_list()
+        compared = rows["model"].unique().to_list()
         encodings = {
             "x": x,
             "y": self._y(labels=False),
-            "yOffset": _offset("model_a", [m for m in self.data.models if m in compared]),
+            "yOffset": _offset("model", [m for m in self.data.models if m in compared]),
             "color": colour_of_differences(self.data, self.look),
             "tooltip": difference_tooltips(rows),
         }

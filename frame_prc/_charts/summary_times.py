@@ -128,7 +128,7 @@ class TimePanels:
     def _differences(self, panel: int, *, left: bool, bottom: bool) -> AnyChart:
         """Return the differences with their intervals."""
         domain = difference_domain(self.data.differences)
-        rows = _of_panel(self.data.differences, panel, "model_a", "difference")
+        rows = _of_panel(self.data.differences, panel, "model", "difference")
         interval = None
         if "ci_low" in rows.columns:
             rows, interval = clipped(rows, domain), ("low", "high")
@@ -144,7 +144,7 @@ class TimePanels:
         lines = self._lines(
             rows,
             interval,
-            "model_a",
+            "model",
             x=self._x(width, labels=bottom),
             y=y,
             color=colour_of_differences(self.data, self.look),

@@ -160,7 +160,7 @@ class AreaSpec:
         return set(self.methods) <= _END_METHODS
 
     def of(self, ranking: Ranking, calibration: Calibration | None) -> pl.LazyFrame:
-        """Return ``segment``, the reference prevalence of a calibration, ``method, auc``."""
+        """Return ``segment``, sizes, the reference prevalence of a calibration, ``method, auc``."""
         grown = steps(ranking, self.methods, self.start, self.recall_range, calibration, self.top)
         if {*self.methods} != {"step"}:  # the others need fills or windows
             grown = ranking.rows.windowed(grown)
@@ -184,6 +184,7 @@ class AreaSpec:
         found = _normalised(pl.col(self.methods), self.top)
         long = areas.select(
             "segment",
+            *_SIZES,
             *kept,
             pl.lit(list(self.methods), dtype=pl.List(pl.String)).alias("method"),
             pl.concat_list((found / width).clip(upper_bound=1.0)).alias("auc"),

@@ -19,12 +19,13 @@ from frame_prc.exceptions import ColumnError, DataError, nearest
 # The status of a row whose segment is given no threshold, and of one whose target no point meets.
 NO_THRESHOLD, NOT_MET = "no_threshold", "not_met"
 
-RATES = ("f_score", "predicted_rate")
+RATES = ("f_score", "predicted_rate", "predicted_count")
 LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
 # Columns of operating points, which are not keys.
-_RESULTS = {"criterion", "target", *CURVE, *RATES, "expected_cost", "status", *LIMITS, *DROPPED}
+_TARGET = ("target", "criterion", "target_value")
+_KEPT = ("target", "target_value")  # of a frame that holds thresholds; they tell the criterion
+_RESULTS = {*_TARGET, *CURVE, *RATES, "expected_cost", "status", *LIMITS, *DROPPED}
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
-_TARGET = ("criterion", "target")
 
 
 @dataclass(frozen=True)
@@ -34,19 +35,31 @@ class GivenThresholds:
     frame: pl.LazyFrame | None = None
 
     def of(self, ranking: Ranking, first: int) -> pl.LazyFrame:
-        """Return ``segment, order, criterion, target, held``, a row or more for each segment.
+        """Return ``segment, order``, the columns of the target, and ``held``.
 
-        ``first`` is the lowest order. A segment without a threshold has a row with nulls.
+        Each segment has a row or more; ``first`` is the lowest order. Without a threshold, a
+        segment has a row with nulls.
         """
         given = _of_rows(ranking) if self.frame is None else _of_frame(self.frame, ranking)
         held = pl.col("held").cast(pl.Float64).fill_nan(None)
         return given.select(
             "segment",
             pl.col("order").fill_null(0).cast(pl.Int64) + first,
-            pl.col("criterion").cast(pl.String).fill_null("threshold"),
-            pl.coalesce(pl.col("target").cast(pl.Float64), held).alias("target"),
+            *_targets(held),
             rounded(held, ranking).alias("held"),
         )
+
+
+def _targets(held: pl.Expr) -> list[pl.Expr]:
+    """Return the columns of the target that came with a threshold, or of the threshold itself."""
+    own = pl.format("threshold={}", held.cast(pl.String).str.strip_suffix(".0"))
+    text = pl.coalesce(pl.col("target").cast(pl.String), own, pl.lit("threshold"))
+    value = text.str.extract("=(.*)$").cast(pl.Float64, strict=False)
+    return [
+        text.alias("target"),
+        text.str.extract("^([a-z_]+)").alias("criterion"),
+        pl.coalesce(pl.col("target_value").cast(pl.Float64), value).alias("target_value"),
+    ]
 
 
 def rounded(threshold: pl.Expr, ranking: Ranking) -> pl.Expr:
@@ -76,7 +89,7 @@ def _of_rows(ranking: Ranking) -> pl.LazyFrame:
     )
     checked = with_checks(table, table, [_constant_check(rows)], in_memory=rows.in_memory)
     numbered = ranking.segments.numbered(checked)
-    return numbered.with_columns(order=pl.lit(0), criterion=pl.lit("threshold"), target="held")
+    return numbered.with_columns(order=pl.lit(0), **dict.fromkeys(_KEPT, pl.lit(None)))
 
 
 def _constant_check(rows: Rows) -> Check:
@@ -116,7 +129,7 @@ def _of_frame(frame: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         right.append(unsigned_zero(named(name), theirs).cast(dtype).alias(key))
     targets = [
         named(name) if name in schema else pl.lit(None, dtype).alias(name)
-        for name, dtype in zip(_TARGET, (pl.String(), pl.Float64()), strict=True)
+        for name, dtype in zip(_KEPT, (pl.String(), pl.Float64()), strict=True)
     ]
     given = frame.with_row_index("\0order").select(
         *right, *targets, order="\0order", held=named(THRESHOLD)
@@ -133,16 +146,16 @@ def _check_frame(rows: Rows, schema: pl.Schema) -> None:
             "a result of operating_points(), or keys and a column 'threshold'",
             nearest(THRESHOLD, schema),
         )
-    for name in (THRESHOLD, "target"):
+    for name in (THRESHOLD, "target_value"):
         if name in schema and not (schema[name].is_numeric() or schema[name] == pl.Null):
             raise ColumnError(
                 f"threshold= is a frame whose column {name!r} has dtype {schema[name]}",
                 "a numeric column",
             )
-    if schema.get("criterion", pl.String()) not in (*_TEXTS, pl.Null):
+    if schema.get("target", pl.String()) not in (*_TEXTS, pl.Null):
         raise ColumnError(
-            f"threshold= is a frame whose column 'criterion' has dtype {schema['criterion']}",
-            "a column of texts",
+            f"threshold= is a frame whose column 'target' has dtype {schema['target']}",
+            "a column of texts, such as 'recall=0.9'",
         )
     keys = rows.columns.result_keys
     for name in schema:

@@ -65,6 +65,7 @@ def rates(col: Col, beta: Any) -> dict[str, Any]:
         "recall": recall(tp, positives),
         "f_score": when(positives > 0).then(f_score(tp, fp, fn, beta)),
         "predicted_rate": (tp + fp) / (positives + negatives),
+        "predicted_count": tp + fp,
     }
 
 

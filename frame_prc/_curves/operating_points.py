@@ -16,7 +16,7 @@ from frame_prc._curves.given_thresholds import (
 )
 from frame_prc._curves.merits import DIGITS, cost, merit, ranked_precision, rates
 from frame_prc._formulas import rounded_to_digits, rounding, sizes, unsigned_zero
-from frame_prc._lazy import concat, join, remembered
+from frame_prc._lazy import concat, join, remembered, segment_join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import is_corner
 from frame_prc._ranking.stretches import in_parts
@@ -28,7 +28,7 @@ from frame_prc.exceptions import OptionError
 _TP, _SCORE = pl.col("tp"), pl.col("score")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _HELD, _OPENS = pl.col("held"), pl.col("opens")
-_WANTED = ("segment", "order", "criterion", "target", "held")
+_WANTED = ("segment", "order", "target", "criterion", "target_value", "held")
 _COUNTS = ("opens", "tp", "fp", "positives", "negatives", "precision")
 _POINT = ("score", *_COUNTS)
 # Any score may be the last one within these. A point after the first of its number of true
@@ -64,7 +64,10 @@ def operating_points(
         wanted = given.of(ranking, first=len(targets))
         parts.append(_at_thresholds(found.with_columns(_precision(ranking)), wanted, ranking))
     table = concat([part.select(*_WANTED, *_POINT) for part in parts]).sort("segment", "order")
-    return table.with_columns(_rates(ranking, targets))
+    # A target that no point meets leaves null totals.
+    totals = {"all_positives": _POSITIVES, "all_negatives": _NEGATIVES}
+    sized = segment_join(table, found.filter(_OPENS).select("segment", **totals))
+    return sized.with_columns(_rates(ranking, targets))
 
 
 def _best_points(
@@ -94,12 +97,13 @@ def _goals(targets: Sequence[Target]) -> pl.LazyFrame:
     """Return the targets, one row each, in order."""
     columns = {
         "order": pl.Int64,
+        "target": pl.String,
         "criterion": pl.String,
-        "target": pl.Float64,
+        "target_value": pl.Float64,
         "held": pl.Float64,
     }
     rows = [
-        (place, target.criterion, target.value, _held(target))
+        (place, target.text, target.criterion, target.value, _held(target))
         for place, target in enumerate(targets)
     ]
     return pl.LazyFrame(rows, schema=columns, orient="row")
@@ -231,7 +235,7 @@ def _rates(ranking: Ranking, targets: Sequence[Target]) -> list[pl.Expr]:
     found = pl.when("opens").then(infinity).otherwise(_SCORE.cast(threshold_dtype))
     is_held = _HELD.is_not_null() | (pl.col("order") >= len(targets))
     threshold = pl.when(is_held).then(_HELD.cast(threshold_dtype)).otherwise(found)
-    beta = pl.when(pl.col("criterion") == "f_beta").then(pl.col("target")).otherwise(1.0)
+    beta = pl.when(pl.col("criterion") == "f_beta").then(pl.col("target_value")).otherwise(1.0)
     return [
         unsigned_zero(threshold, threshold_dtype).alias("threshold"),
         *(value.alias(name) for name, value in rates(pl.col, beta).items()),
@@ -241,8 +245,7 @@ def _rates(ranking: Ranking, targets: Sequence[Target]) -> list[pl.Expr]:
 
 
 def _status(is_held: pl.Expr) -> pl.Expr:
-    # A target that no point meets leaves the totals null; rows of given thresholds have them.
-    totals = (total.max().over("segment").fill_null(0) for total in (_POSITIVES, _NEGATIVES))
+    totals = (pl.col(name).fill_null(0) for name in ("all_positives", "all_negatives"))
     *_, status = sizes(*totals)
     return (
         pl.when(is_held & _HELD.is_null())

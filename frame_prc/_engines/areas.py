@@ -16,7 +16,7 @@ from frame_prc._engines.rows import Counted, count
 from frame_prc._engines.running_sums import RETRIEVED, running_sums, within_range
 from frame_prc._engines.segments import ORDER, by_segment, finish_in_order, several_rows
 from frame_prc._engines.spark_ranges import cut
-from frame_prc._formulas import precision, total
+from frame_prc._formulas import precision, sizes, total
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Calibration
 from frame_prc._request.thresholds import Bins
@@ -53,7 +53,8 @@ def auc(
         }
         for method in spec.methods
     ]
-    table = with_reference(several_rows(totals, counted, rows), calibration)
+    sized = several_rows(totals, counted, rows).with_columns(*sizes(_POSITIVES, _NEGATIVES))
+    table = with_reference(sized, calibration)
     return finish_in_order(table, counted, outputs)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import narwhals as nw
 
-from frame_prc._curves.logit_intervals import interval_columns, random_areas
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, interval_columns, random_areas
 from frame_prc._engines.engine import rows_first
 from frame_prc._engines.operations import Frame
 from frame_prc._engines.rows import Counted
@@ -130,6 +130,7 @@ def with_interval(table: Frame, interval: Interval) -> Frame:
         **{name: has_area.then(nw.col(name)) for name in ("shortfall", "variance")},
         **{name: has_area.then(value) for name, value in random.items()},
     )
-    for columns in interval_columns(nw.col, interval):
+    few = _NEGATIVES < FEW_POSITIVES
+    for columns in interval_columns(nw.col, interval, few_negatives=few):
         table = table.with_columns(**columns)
     return table

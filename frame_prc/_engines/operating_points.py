@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import narwhals as nw
 import polars as pl
 
-from frame_prc._curves.given_thresholds import LIMITS
+from frame_prc._curves.given_thresholds import LIMITS, NOT_MET
 from frame_prc._curves.merits import DIGITS, cost, has_cost, merit, ranked_precision, rates
 from frame_prc._curves.operating_points import check_counts, check_row_numbers
 from frame_prc._engines.curve import with_openings
@@ -25,6 +25,7 @@ from frame_prc._formulas import (
     normal_quantile,
     rounded_to_digits,
     rounding_of,
+    sizes,
     wilson_low,
 )
 from frame_prc._ranking.running_sums import TERMS_OF_COUNTS
@@ -185,7 +186,11 @@ def _best_of_ranges(
 def _row(counted: Counted, place: int, target: Target) -> dict[str, nw.Expr]:
     """Return the columns that depend on the target."""
     dtype = level_dtype(counted.columns)
-    row = {"criterion": nw.lit(target.criterion), "target": nw.lit(target.value).cast(nw.Float64)}
+    row = {
+        "target": nw.lit(target.text),
+        "criterion": nw.lit(target.criterion),
+        "target_value": nw.lit(target.value).cast(nw.Float64),
+    }
     if target.criterion == "threshold":
         threshold = nw.lit(_held(target, counted)).cast(dtype)
         return row | {"threshold": threshold} | {n: nw.col(f"{n}_{place}") for n in ("tp", "fp")}
@@ -197,8 +202,14 @@ def _row(counted: Counted, place: int, target: Target) -> dict[str, nw.Expr]:
 
 def _with_rates(table: Frame) -> Frame:
     is_f_beta = nw.col("criterion") == "f_beta"
-    beta = nw.when(is_f_beta).then(nw.col("target")).otherwise(1.0)
-    return table.with_columns(**rates(nw.col, beta))
+    beta = nw.when(is_f_beta).then(nw.col("target_value")).otherwise(1.0)
+    return table.with_columns(**rates(nw.col, beta), status=_status())
+
+
+def _status() -> nw.Expr:
+    *_, status = sizes(nw.col("positives"), nw.col("negatives"))
+    is_met = (status != "ok") | ~nw.col("tp").is_null()
+    return nw.when(is_met).then(status).otherwise(nw.lit(NOT_MET))
 
 
 def _limits(z: float) -> dict[str, nw.Expr]:

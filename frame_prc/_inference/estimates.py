@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import FEW_POSITIVES
-from frame_prc._formulas import odds_ratio, sizes
+from frame_prc._formulas import sizes
 from frame_prc._inference.bootstrap import with_levels
 from frame_prc._inference.influence import influences, influences_of, spreads
 from frame_prc._inference.row_influence import (
@@ -31,6 +31,8 @@ from frame_prc._rows.rules import bin_rules
 
 # Of a variance, relative to the square of area times shortfall: of 10^12 rows it is above 10^-13.
 _ROUNDING = 1e-24
+# Equal weights stand for odds that differ from those of their rows by a rounding error.
+_ROUNDING_OF_K = 1e-9
 
 
 def shows_spread(variance: pl.Expr, area: pl.Expr, shortfall: pl.Expr) -> pl.Expr:
@@ -111,13 +113,13 @@ class Estimates:
         -------
         LazyFrame
             ``segment``, the sizes, ``status, average_precision, shortfall, variance, n_effective``
-            (see :func:`frame_prc._inference.influence.spreads`), and ``n_dropped`` where missing
-            values are dropped. With clusters, the effective number counts clusters. With
-            calibration also ``reference_prevalence`` and ``few_negatives``.
+            (see :func:`frame_prc._inference.influence.spreads`), ``few_negatives``, and
+            ``n_dropped`` where missing values are dropped. With clusters, the effective number
+            counts clusters. With calibration also ``reference_prevalence``.
         """
         areas = self.areas()
         if self.ranking.rows.columns.cluster is None:
-            return with_few_negatives(areas, self.calibration)
+            return with_few_negatives(areas)
         variance = in_order(pl.col("influence") ** 2)
         totals = {"variance": variance, "n_effective": effective("pos")}
         of_clusters = cluster_totals(
@@ -126,7 +128,7 @@ class Estimates:
         by_rows = areas.drop("n_effective").rename({"variance": "variance_by_rows"})
         defined = pl.when(pl.col(AVERAGE_PRECISION).is_not_null()).then(pl.col(*totals))
         table = segment_join(by_rows, of_clusters).with_columns(defined)
-        return with_few_negatives(table, self.calibration)
+        return with_few_negatives(table)
 
     def areas(self) -> pl.LazyFrame:
         """Return the table for rows that are independent, with what the last column rests on."""
@@ -157,28 +159,34 @@ class Estimates:
         return self.ranking.segments.with_keys(self.clusters)
 
 
-def with_few_negatives(table: pl.LazyFrame, calibration: Calibration | None) -> pl.LazyFrame:
-    """Add whether there are too few negatives for the prevalence, if there is one.
+def with_few_negatives(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Add whether there are too few negatives for what they stand for.
 
-    Below the segment's own prevalence a negative counts as k > 1 negatives, and few of them decide
-    the precision at the top of the ranking: the calibrated average precision is too high, and its
-    interval too narrow. In simulations, 95 % intervals covered less than 92 % where the negatives
-    go with fewer than 20 sqrt(k) positives at that prevalence. With clusters the number of
-    negatives is divided by what they multiply the variance by.
+    Where a negative stands for k > 1 of them beside each positive, few of them decide the precision
+    at the top of the ranking: the average precision is too high, and its interval too narrow. k is
+    the odds of a negative that the rows stand for, by their weights or at a reference prevalence,
+    over those of the rows. In simulations, 95 % intervals covered less than 92 % where the
+    negatives go with fewer than 20 sqrt(k) positives at these odds, and where they were fewer than
+    20. With clusters the number of negatives is divided by what they multiply the variance by.
     """
-    if calibration is None:
-        return table
-    odds, count = pl.col("reference_odds"), pl.col("n_negative")
-    if "variance_by_rows" in table.collect_schema():
+    columns, count, odds = table.collect_schema(), pl.col("n_negative"), _odds_stood_for(table)
+    if "variance_by_rows" in columns:
         area = (pl.col(AVERAGE_PRECISION), pl.col("shortfall"))
         variances = pl.col("variance_by_rows"), pl.col("variance")
         # Of two rounding errors the quotient may be anything.
         has_spread = pl.all_horizontal(shows_spread(each, *area) for each in variances)
         count *= pl.when(has_spread).then(variances[0] / variances[1]).otherwise(1.0)
-    prevalence = pl.col("prevalence")
-    scale = odds_ratio(prevalence, 1 - prevalence, odds)
-    few = count / odds < FEW_POSITIVES * scale.sqrt()
+    k = odds / pl.col("row_odds")
+    stretched = (k > 1 + _ROUNDING_OF_K) & (count / odds < FEW_POSITIVES * k.sqrt())
+    few = stretched | (count < FEW_POSITIVES)
     return table.with_columns(few_negatives=few.fill_null(value=False))
+
+
+def _odds_stood_for(table: pl.LazyFrame) -> pl.Expr:
+    """Return the odds of a negative: at the reference prevalence if calibrated, else by weight."""
+    if "reference_odds" in table.collect_schema():
+        return pl.col("reference_odds")
+    return (pl.col("n") - pl.col("n_pos")) / pl.col("n_pos")
 
 
 def _binned_rows(rows: Rows, bins: Bins | None) -> Rows:

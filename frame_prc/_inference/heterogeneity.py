@@ -1,7 +1,7 @@
 """How far segments differ beyond sampling: Cochran's Q, and the gap that sampling alone shows.
 
 Everything is computed on the logit scale, where standard errors depend less on the areas: the
-simulated error rates are in docs/statistics.md. With
+simulated error rates are in examples/guide/statistics.md. With
 ``y_i`` the logits, ``w_i`` one over their variances, and ``y`` the mean of the logits with these
 weights (Cochran 1954, Biometrics 10:101; DerSimonian & Laird 1986, Control. Clin. Trials 7:177),
 

@@ -74,22 +74,27 @@ def spreads(
     Returns
     -------
     LazyFrame
-        ``segment, positives, negatives, step, shortfall, variance``; ``n_effective``, the effective
-        number of positives: the square of the sum of their weights over the sum of the squares. If
-        calibrated, also ``reference_prevalence, reference_odds``, and ``n_negative``, the effective
-        number of negatives.
+        ``segment, positives, negatives, step, shortfall, variance``; ``n_effective`` and
+        ``n_negative``, the effective numbers of positives and of negatives: the square of the sum
+        of their weights over the sum of the squares; ``row_odds``, negatives over positives by
+        these numbers. If calibrated, also ``reference_prevalence, reference_odds``.
     """
     squares = (
         pl.col("pos") * pl.col("on_positive") ** 2 + pl.col("neg") * pl.col("on_negative") ** 2
     )
     first, added = ["positives", "negatives", "step", "shortfall"], ["variance", "pos", "neg"]
-    numbers = {"n_effective": effective_number(_POSITIVES, pl.col("pos"))}
+    numbers = {
+        "n_effective": effective_number(_POSITIVES, pl.col("pos")),
+        # Of rows the sum lacks the negatives below the last positive, which move nothing.
+        "n_negative": effective_number(_NEGATIVES, pl.col("neg"))
+        if ranking.squares
+        else _NEGATIVES.cast(pl.Float64),
+    }
     has_classes = _POSITIVES > 0
     if calibration is not None:
         first += [REFERENCE, "reference_odds"]
-        numbers["n_negative"] = effective_number(_NEGATIVES, pl.col("neg"))
         has_classes &= _NEGATIVES > 0
-    defined = pl.when(has_classes).then(pl.col("step", "shortfall", "variance", *numbers))
+    defined = pl.when(has_classes).then(pl.col("step", "shortfall", "variance", "n_effective"))
     return (
         influences.with_columns(_squares(ranking))
         .with_columns(variance=squares)
@@ -99,7 +104,7 @@ def spreads(
         .filter(_POSITIVES.is_not_null())
         .sort("segment")
         .with_columns(**numbers)
-        .with_columns(defined)
+        .with_columns(defined, row_odds=pl.col("n_negative") / pl.col("n_effective"))
         .drop("pos", "neg")
     )
 

@@ -49,14 +49,14 @@ def _check_boyd(columns: Columns) -> None:
 
 
 def with_interval(
-    table: pl.LazyFrame, interval: Interval, *, calibrated: bool = False
+    table: pl.LazyFrame, interval: Interval, *, of_segments: bool = True
 ) -> pl.LazyFrame:
     """Add ``std_error, ci_low, ci_high`` to estimates, and update their status.
 
-    ``table`` also has the average precision of a random order of the labels; ``calibrated``
-    estimates have a column ``few_negatives``.
+    ``table`` also has the average precision of a random order of the labels; that of segments, and
+    not of their mean, has a column ``few_negatives``.
     """
-    few = pl.col("few_negatives") if calibrated else None
+    few = pl.col("few_negatives") if of_segments else None
     for columns in interval_columns(pl.col, interval, few_negatives=few):
         table = table.with_columns(**columns)
     return table

@@ -22,7 +22,7 @@ from frame_prc._lazy import join, key_names
 from frame_prc._report.directions import turned_pairs
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.table import model_names
-from frame_prc._request.options import comparison
+from frame_prc._request.options import models_compared
 from frame_prc._request.specs import Comparison
 from frame_prc.exceptions import DataError
 
@@ -183,7 +183,7 @@ def _drawn_areas(found: Evaluation) -> AnyChart:
     if not found.of_models.is_empty() and (len(found.models) == 2 or baseline):  # noqa: PLR2004
         baseline = next((model for model, _ in turned_pairs(found)), baseline)
         calibrate = options.calibrate if found.keys else None
-        pairs = comparison(found.asked, options.level, baseline=baseline, calibrate=calibrate)
+        pairs = models_compared(found.asked, options.level, baseline=baseline, calibrate=calibrate)
     return plot_summary(found.source, pairs, baseline, None, options.level, _LOOK)
 
 

@@ -19,12 +19,12 @@ def differences_of_models(found: Evaluation) -> list[dict[str, Any]]:
 def turned_pairs(found: Evaluation) -> set[tuple[str, str]]:
     """Return the pairs of models whose differences are to be turned."""
     rows = found.of_models.to_dicts()
-    return {(row["model_a"], row["model_b"]) for row in rows if _is_turned(row, found)}
+    return {(row["model"], row["baseline"]) for row in rows if _is_turned(row, found)}
 
 
 def turned(row: dict[str, Any]) -> dict[str, Any]:
     """Return a difference the other way round."""
-    sides = {"model_a": "model_b", "model_b": "model_a", "ap_a": "ap_b", "ap_b": "ap_a"}
+    sides = {"model": "baseline", "baseline": "model", "ap_a": "ap_b", "ap_b": "ap_a"}
     ends = {"difference": "difference", "ci_low": "ci_high", "ci_high": "ci_low"}
     return (
         row

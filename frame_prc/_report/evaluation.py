@@ -17,7 +17,7 @@ from frame_prc._charts.threshold_rows import spread, with_rates
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.shown import Shown, choose
 from frame_prc._report.threshold_limits import LIMITS, points_with_limits
-from frame_prc._request.options import comparison
+from frame_prc._request.options import models_compared, segments_compared
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import MODEL, Calibration, Interval
 from frame_prc._request.thresholds import Bins
@@ -69,8 +69,8 @@ class Evaluation:
     scorecard
         As :func:`frame_prc.summary` with ``overall=True``.
     of_models, differences
-        As :func:`frame_prc.compare`, for all rows and for each segment; empty if there is nothing
-        to compare, or no single rows of models side by side.
+        As :func:`frame_prc.compare_models`, for all rows and for each segment; empty if there is
+        nothing to compare, or no single rows of models side by side.
     against_others
         Each segment compared with the mean of the others; empty without single rows.
     heterogeneity
@@ -181,13 +181,10 @@ class _Names:
 
     def with_model(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return a table with the names of models as text."""
-        text = [
-            _model_names(table[name])
-            for name in (MODEL, "model_a", "model_b")
-            if name in table.columns
-        ]
-        has_model = text or "model_a" in table.columns
-        return table.with_columns(*(text if has_model else [pl.lit(self.models[0]).alias(MODEL)]))
+        if MODEL not in table.columns:
+            return table.with_columns(pl.lit(self.models[0]).alias(MODEL))
+        named = [name for name in (MODEL, "baseline") if name in table.columns]
+        return table.with_columns(_model_names(table[name]) for name in named)
 
     def of_lines(self, points: pl.DataFrame) -> pl.DataFrame:
         """Replace the number of a line by its model and segment."""
@@ -224,8 +221,8 @@ def _compared(
         return pl.DataFrame(), pl.DataFrame()
     asked_for: dict[str, Any] = {"baseline": options.baseline, "adjust": ADJUST}
     # All rows have one prevalence; segments are compared at that of the other tables.
-    plain = comparison(asked, options.level, **asked_for)
-    calibrated = comparison(asked, options.level, calibrate=options.calibrate, **asked_for)
+    plain = models_compared(asked, options.level, **asked_for)
+    calibrated = models_compared(asked, options.level, calibrate=options.calibrate, **asked_for)
     pooled = Differences(plain).finished(found.given.pooled()).collect()
     by_segment = None
     if columns.key_dtypes:
@@ -247,8 +244,8 @@ def _against_others(
     columns, count = found.given.columns, named.segments.height
     if columns.aggregated or not columns.key_dtypes or count < 2:  # noqa: PLR2004
         return pl.DataFrame()
-    asked_for = comparison(
-        asked, options.level, against="others", calibrate=options.calibrate, adjust=ADJUST
+    asked_for = segments_compared(
+        asked, options.level, "others", calibrate=options.calibrate, adjust=ADJUST
     )
     return named.with_segments(Differences(asked_for).finished(found.given).collect())
 

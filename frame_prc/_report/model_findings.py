@@ -92,16 +92,18 @@ def _untested(pooled: dict[str, dict[str, Any]], best: str, found: Evaluation) -
 def tests_of(table: pl.DataFrame, best: str) -> Iterator[dict[str, Any]]:
     """Yield the comparisons of the best model with others, always the best minus the other."""
     for row in table.iter_rows(named=True):
-        if row["model_a"] == best:
-            yield row | {"other": row["model_b"]}
-        elif row["model_b"] == best:
-            yield turned(row) | {"other": row["model_a"]}
+        if row["model"] == best:
+            yield row | {"other": row["baseline"]}
+        elif row["baseline"] == best:
+            yield turned(row) | {"other": row["model"]}
 
 
 def _compared(row: dict[str, Any], found: Evaluation) -> str:
     """Return a difference in words."""
     texts = difference_texts(row)
     certainty = [p_text(row["p_adjusted"]) if row["p_value"] is not None else "not tested"]
+    if row["status"] != "ok":
+        certainty.append(status_text(row["status"]))
     if texts["ci_low"]:
         certainty.insert(0, interval_text(texts["ci_low"], texts["ci_high"], found))
     return (
@@ -135,7 +137,8 @@ def on_models_by_segment(found: Evaluation) -> Iterator[tuple[str, str]]:
     tests = pl.DataFrame(list(tests_of(found.differences, best)), infer_schema_length=None)
     for (name,), own in tests.group_by("other", maintain_order=True):
         first, other = isolated(best), isolated(str(name))
-        yield f"{first} and {other}", _by_segment(own.drop_nulls("p_adjusted"), first, other, found)
+        tested = own.drop_nulls("p_adjusted").filter(status="ok")
+        yield f"{first} and {other}", _by_segment(tested, first, other, found)
 
 
 def _by_segment(tests: pl.DataFrame, best: str, other: str, found: Evaluation) -> str:

@@ -103,12 +103,17 @@ def _of_model(found: Evaluation, model: str) -> str:
 
 
 def _n_differing(own: pl.DataFrame, found: Evaluation) -> int:
-    return own.filter(pl.col("p_adjusted") < 1 - found.options.level).height
+    return _tests_that_reject(own, found).height
+
+
+def _tests_that_reject(own: pl.DataFrame, found: Evaluation) -> pl.DataFrame:
+    """Return the tests that show a difference, and can be believed."""
+    return own.filter(pl.col("p_adjusted") < 1 - found.options.level, status="ok")
 
 
 def _differing(own: pl.DataFrame, found: Evaluation) -> Iterator[str]:
     """Yield which segments are worse, and which are better."""
-    tests = own.filter(pl.col("p_adjusted") < 1 - found.options.level)
+    tests = _tests_that_reject(own, found)
     worse = tests.filter(pl.col("difference") < 0).sort("ap_a")
     better = tests.filter(pl.col("difference") > 0).sort("ap_a", descending=True)
     names = segment_names(found)

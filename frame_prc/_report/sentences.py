@@ -40,8 +40,11 @@ def isolated(name: str) -> str:
 
 
 def is_shown(row: dict[str, Any], alpha: float) -> bool:
-    """Return whether a test shows a difference."""
-    return row["p_adjusted"] is not None and row["p_adjusted"] < alpha
+    """Return whether a test shows a difference, and can be believed."""
+    if row["p_adjusted"] is None or row["status"] != "ok":
+        return False
+    shown: bool = row["p_adjusted"] < alpha
+    return shown
 
 
 def p_text(p: float) -> str:

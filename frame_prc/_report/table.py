@@ -127,7 +127,7 @@ def _of_difference(found: Evaluation) -> list[Column]:
     if found.differences.is_empty():
         return []
     columns, to_turn = [], turned_pairs(found)
-    for (a, b), own in found.differences.group_by("model_a", "model_b", maintain_order=True):
+    for (a, b), own in found.differences.group_by("model", "baseline", maintain_order=True):
         rows = left_join(found.segments, own, ["segment"])
         values, ends = rows["difference"].to_list(), _ends(rows, "ci_low", "ci_high")
         of_models = _model(found, a, b)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, get_args
 
 from frame_prc._request.options import (
+    adjustment,
     confidence,
+    is_list,
     key_name,
     models_to_compare,
-    refuse_baseline,
 )
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_option
 from frame_prc._request.specs import (
     PAIRED_TESTS,
-    Adjust,
     ChanceTest,
     Paired,
     PairedTest,
@@ -22,29 +23,32 @@ from frame_prc._request.specs import (
     SegmentsAre,
     pairs_of,
 )
-from frame_prc.exceptions import OptionError, shown
+from frame_prc.exceptions import OptionError, nearest, shown
 
 
-def paired_test(against: Any, over: str | None, method: Any, drawn: Resampling) -> PairedTest:
-    """Return the paired test; refuse options that do not apply to what is compared."""
-    is_random = isinstance(against, str) and against == "random"
-    test: PairedTest = check_option("method", method, PAIRED_TESTS)
-    if over is None and test != PAIRED_TESTS[0]:
+def paired_test(over: str | None, test: Any, drawn: Resampling) -> PairedTest:
+    """Return the paired test; refuse options that do not apply without one."""
+    found: PairedTest = check_option("test", test, PAIRED_TESTS)
+    if over is None and found != PAIRED_TESTS[0]:
         raise OptionError(
-            f"method={test!r} is given without over=",
-            "method= with over=, the key of the segments that are a sample",
+            f"test={found!r} is given without over=",
+            "test= with over=, the key of the segments that are a sample",
         )
-    if over is not None and against is not None:
-        raise OptionError(
-            f"against={shown(against)} is given beside over=",
-            "over= to compare models, or against= to compare segments",
-        )
-    if drawn != Resampling() and test != "permutation" and not is_random:
+    if drawn != Resampling() and found != "permutation":
         raise OptionError(
             "replicates= or seed= is given, and nothing is drawn",
-            "these only with method='permutation' or against='random'",
+            "these only with test='permutation'",
         )
-    return test
+    return found
+
+
+def check_drawn(drawn: Resampling, *, is_random: bool) -> None:
+    """Refuse what only draws have, where nothing is drawn."""
+    if drawn != Resampling() and not is_random:
+        raise OptionError(
+            "replicates= or seed= is given, and nothing is drawn",
+            "these only with against='random'",
+        )
 
 
 def check_rows(request: Request) -> None:
@@ -57,7 +61,7 @@ def check_rows(request: Request) -> None:
         )
 
 
-def check_long(request: Request, against: object) -> None:
+def check_long(request: Request) -> None:
     """Refuse long data whose rows cannot be matched, and a ``row=`` that nothing is matched by."""
     if request.row is not None and request.model is None:
         raise OptionError(
@@ -65,16 +69,20 @@ def check_long(request: Request, against: object) -> None:
             "both, for long data with a row per item and model",
             "several columns in score= are in one row already",
         )
-    if request.row is not None and against is not None:
-        raise OptionError(
-            "row= is given beside against=, which compares segments",
-            "row= to match the rows of models",
-        )
-    if request.model is not None and request.row is None and against is None:
+    if request.model is not None and request.row is None:
         raise OptionError(
             "model= is given without row=",
             "row=, the column that identifies an item, to match the rows of the models",
-            "against= compares the segments of each model, without row=",
+            "compare_segments() compares the segments of each model, without row=",
+        )
+
+
+def check_no_row(request: Request) -> None:
+    """Refuse a column that matches rows of models where segments are compared."""
+    if request.row is not None:
+        raise OptionError(
+            "row= is given, and segments are compared",
+            "row= to match the rows of models, in compare_models()",
         )
 
 
@@ -83,7 +91,7 @@ def paired(
     ci: Any,
     baseline: str | None,
     over: object,
-    method: PairedTest,
+    test: PairedTest,
     drawn: Resampling,
     adjust: Any,
     cluster: object,
@@ -96,7 +104,7 @@ def paired(
             "one of them",
             "with over= the segments are the independent units: name the clusters there",
         )
-    if method == "permutation":
+    if test == "permutation":
         check_numpy("a permutation test")
     models = models_to_compare(request, baseline)
     return Paired(
@@ -104,28 +112,22 @@ def paired(
         tuple(models),
         pairs_of(models, baseline),
         name,
-        drawn if method == "permutation" else None,
-        check_option("adjust", adjust, (None, *get_args(Adjust))),
+        drawn if test == "permutation" else None,
+        adjustment(adjust),
     )
 
 
-def check_measure(measure: object, calibrate: object) -> None:
+def check_plain(measure: object, calibrate: object, beside: str, reason: str) -> None:
     """Refuse what there is only for the comparisons by influence."""
     for name, given in (("measure", measure), ("calibrate", calibrate)):
         if given is not None:
             raise OptionError(
-                f"{name}= is given with over= or against='random'",
-                "the average precision as it is",
-                "within a segment, random orders and the paired test have one prevalence",
+                f"{name}= is given with {beside}", "the average precision as it is", reason
             )
 
 
-def chance_test(
-    drawn: Resampling, adjust: Any, baseline: str | None, cluster: object
-) -> ChanceTest:
+def chance_test(drawn: Resampling, adjust: Any, cluster: object) -> ChanceTest:
     """Return how segments are tested against chance."""
-    if baseline is not None:
-        refuse_baseline()
     if cluster is not None:
         raise OptionError(
             "cluster= is given with against='random', which permutes the labels of single rows: "
@@ -135,7 +137,7 @@ def chance_test(
             "random_average_precision of summary",
         )
     check_numpy("a permutation test")
-    return ChanceTest(drawn, check_option("adjust", adjust, (None, *get_args(Adjust))))
+    return ChanceTest(drawn, adjustment(adjust))
 
 
 def segments_are(segments: Any, *, overall: bool) -> SegmentsAre:
@@ -146,6 +148,22 @@ def segments_are(segments: Any, *, overall: bool) -> SegmentsAre:
             "segments='sampled' is given without overall=True", "both, for the mean of the segments"
         )
     return found
+
+
+def measure_list(measures: Any, known: Sequence[str]) -> Sequence[str]:
+    """Return the measures that a scorecard shows beside the average precision."""
+    if measures is None or (isinstance(measures, str) and measures == "all"):
+        return () if measures is None else known
+    named = list(measures) if is_list(measures) else [measures]
+    for name in named:
+        if name not in known:
+            near = nearest(name, known) if isinstance(name, str) else None
+            raise OptionError(
+                f"measures= names {shown(name)}, which is not a measure of the scorecard",
+                f"'all', or some of {', '.join(map(repr, known))}",
+                near,
+            )
+    return named
 
 
 def check_segments(request: Request) -> None:

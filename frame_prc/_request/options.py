@@ -412,26 +412,42 @@ def confidence(ci: Any) -> float:
     return float(ci)
 
 
-def comparison(
+def models_compared(
     request: Request,
     ci: Any,
     *,
     baseline: str | None = None,
-    against: Any = None,
     measure: Any = None,
     calibrate: Any = None,
     adjust: Any = None,
 ) -> Comparison:
-    """Return what to compare."""
-    adjust = check_option("adjust", adjust, (None, *get_args(Adjust)))
-    if against is not None:
-        found = _against(request, against, baseline)
-        calibrated = reference("calibrated" if measure is None else measure, calibrate)
-        return Comparison(confidence(ci), (), found, adjust, calibrated)
+    """Return which models to compare, by default by the plain area: they have the same rows."""
     usual = "average_precision" if calibrate is None else "calibrated"
     calibrated = reference(usual if measure is None else measure, calibrate)
     models = models_to_compare(request, baseline)
-    return Comparison(confidence(ci), pairs_of(models, baseline), None, adjust, calibrated)
+    pairs = pairs_of(models, baseline)
+    return Comparison(confidence(ci), pairs, None, adjustment(adjust), calibrated)
+
+
+def segments_compared(
+    request: Request,
+    ci: Any,
+    against: Any,
+    *,
+    measure: Any = None,
+    calibrate: Any = None,
+    adjust: Any = None,
+) -> Comparison:
+    """Return what segments are compared with, by default at one prevalence."""
+    found = _against(request, against)
+    calibrated = reference("calibrated" if measure is None else measure, calibrate)
+    return Comparison(confidence(ci), (), found, adjustment(adjust), calibrated)
+
+
+def adjustment(adjust: Any) -> Adjust | None:
+    """Return how p-values are adjusted."""
+    found: Adjust | None = check_option("adjust", adjust, (None, *get_args(Adjust)))
+    return found
 
 
 def models_to_compare(request: Request, baseline: str | None) -> list[str]:
@@ -441,9 +457,10 @@ def models_to_compare(request: Request, baseline: str | None) -> list[str]:
         raise OptionError(
             "score= names one model",
             "two or more",
-            "pass them as a list of columns, or as {name: column}; against='others' compares the "
+            "pass them as a list of columns, or as {name: column}; compare_segments() compares the "
             "segments of one model",
-            shell_hint="-s one -s two compares two models; --against others, the segments of one",
+            shell_hint="-s one -s two compares two models, and frame-prc compare-segments the "
+            "segments of one",
         )
     check_baseline(baseline, models)
     return models
@@ -472,22 +489,12 @@ def check_baseline(baseline: object, models: Sequence[str]) -> None:
         )
 
 
-def refuse_baseline() -> None:
-    """Raise the error about a baseline where segments are compared."""
-    raise OptionError(
-        "baseline= is given beside against=",
-        "baseline= to compare models, or against= to compare segments",
-    )
-
-
-def _against(request: Request, against: Any, baseline: str | None) -> Against:
+def _against(request: Request, against: Any) -> Against:
     """Return what segments are compared with."""
     if isinstance(against, Mapping):
         found: Against = _named_segment(against)
     else:
         found = _named_against(against)
-    if baseline is not None:
-        refuse_baseline()
     if not request.keys or () in (request.groupings or ()):
         lacks = "with a grouping of all rows in" if request.keys else "without"
         raise OptionError(

@@ -49,6 +49,14 @@ class Target:
     value: float
     costs: tuple[float, float] | None = None
 
+    @property
+    def text(self) -> str:
+        """The target as it may be written in a call, such as ``recall=0.9``."""
+        value = f"{self.value:.15g}"
+        if self.costs is not None:
+            value = "({:.15g}, {:.15g})".format(*self.costs)
+        return f"{self.criterion}={value}"
+
 
 # --- areas -------------------------------------------------------------------------------------
 

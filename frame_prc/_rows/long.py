@@ -64,7 +64,7 @@ def models_of(frame: pl.DataFrame, columns: Columns) -> list[str]:
         raise DataError(
             f"{role_name('model', model)} holds one model: {shown(names[0])}",
             "two or more",
-            "against='rest' compares the segments of one model",
+            "compare_segments() compares the segments of one model",
         )
     return names
 

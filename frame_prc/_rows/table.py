@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 import polars as pl
@@ -29,9 +29,14 @@ class Table(ABC):
         """The columns after the keys, in order."""
 
     @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        return ()
+
+    @property
     def reserved(self) -> Sequence[str]:
-        """Names that no key may have."""
-        return self.outputs
+        """Names that no key may have, beside those of the columns."""
+        return ()
 
     @property
     def leading(self) -> Sequence[str]:
@@ -46,19 +51,25 @@ class Table(ABC):
         """Return rows with the keys that the table has, which may be fewer."""
         return rows
 
-    def columns(self, missing: Missing) -> list[str]:
-        """Return the columns after the keys, the number of dropped rows among them."""
-        return [*self.outputs, *(dropped(missing) if self.counts_dropped else ())]
+    def columns(self, missing: Missing, *, details: bool = True) -> list[str]:
+        """Return the columns after the keys; ``n_dropped`` and the status come last."""
+        counted = dropped(missing) if self.counts_dropped else ()
+        found = [name for name in self.outputs if name not in (*counted, "status")]
+        status = ["status"] if "status" in self.outputs else []
+        shown = found if details else [name for name in found if name not in self.hidden]
+        return [*shown, *counted, *status]
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
         """Those of the outputs that are computed from all rows of the result, by name."""
         return {}
 
-    def finished(self, rows: Rows) -> pl.LazyFrame:
+    def finished(self, rows: Rows, *, details: bool = True) -> pl.LazyFrame:
         """Return the table under the caller's names of the keys."""
-        columns, of_all = self.columns(rows.columns.request.missing), self.of_all_rows
-        found = [name for name in columns if name not in of_all]
+        columns = self.columns(rows.columns.request.missing, details=details)
+        of_all = self.of_all_rows
+        needed = [name for value in of_all.values() for name in value.meta.root_names()]
+        found = [name for name in dict.fromkeys([*columns, *needed]) if name not in of_all]
         if rows.columns.groupings is None:
             table = self._finished(rows, found)
         else:

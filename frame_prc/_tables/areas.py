@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.areas import AreaSpec, kept_of
+from frame_prc._curves.areas import SIZES, AreaSpec, kept_of
 from frame_prc._curves.logit_intervals import INTERVAL
 from frame_prc._inference.bootstrap import check_drawable, drawn_quantiles
 from frame_prc._lazy import join
@@ -26,12 +26,13 @@ class Areas(Table):
     bins: Bins | None
     calibration: Calibration | None = None
     interval: Interval | None = None
+    hidden = ("prevalence", "std_error")
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
         interval = () if self.interval is None else INTERVAL
-        return (*kept_of(self.calibration), "method", "auc", *interval)
+        return (*SIZES, *kept_of(self.calibration), "method", "auc", *interval, "status")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the areas of rows."""

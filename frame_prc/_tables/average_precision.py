@@ -42,6 +42,7 @@ class AveragePrecision(Table):
     chance: bool = False
     calibration: Calibration | None = None
     top: Top | None = None
+    hidden = ("prevalence", "std_error")
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -61,7 +62,7 @@ class AveragePrecision(Table):
         if self.chance or self.interval is not None:
             table = self._with_random(table, ranking)
         if self.interval is not None:
-            table = with_interval(table, self.interval, calibrated=self.calibration is not None)
+            table = with_interval(table, self.interval)
         if self.bounds:
             bounds = ranking.segments.with_keys(tie_bounds(ranking))
             table = left_join(table, bounds, rows.keys)

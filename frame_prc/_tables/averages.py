@@ -39,6 +39,7 @@ class Averages(Table):
     bins: Bins | None
     interval: Interval | None = None
     top: Top | None = None
+    hidden = ("prevalence", "std_error")
 
     @property
     def outputs(self) -> Sequence[str]:

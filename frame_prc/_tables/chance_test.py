@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -17,9 +17,9 @@ from frame_prc._request.specs import ChanceTest, Resampling
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.average_precision import CLASSES
-from frame_prc._tables.compare import adjusted
+from frame_prc._tables.compare import adjusted, hidden_of_test
 
-_COLUMNS = ("against", "n", "n_pos", "ap_a", "ap_b", "difference", "p_value")
+_COLUMNS = ("reference", "n", "n_pos", "ap_a", "ap_b", "difference", "p_value")
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,11 @@ class ChanceTests(Table):
         return (*_COLUMNS, *(("p_adjusted",) if self.test.adjust else ()), "status")
 
     @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        return hidden_of_test(self.test.adjust)
+
+    @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
         """Adjusted p-values."""
         return adjusted(self.test.adjust)
@@ -43,7 +48,7 @@ class ChanceTests(Table):
         ranking = rank(rows)
         areas = with_random(sized_areas(ranking).with_columns(CLASSES), ranking, rows.keys)
         table = areas.rename({AVERAGE_PRECISION: "ap_a", RANDOM: "ap_b"}).with_columns(
-            against=pl.lit("random"), difference=pl.col("ap_a") - pl.col("ap_b")
+            reference=pl.lit("random"), difference=pl.col("ap_a") - pl.col("ap_b")
         )
         return left_join(table, _p_values(ranking, rows, self.test.resampling), rows.keys)
 

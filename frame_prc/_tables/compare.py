@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -20,6 +20,7 @@ from frame_prc._tables.models import CANCELLED, beside_models
 from frame_prc._tables.others import beside_others
 
 _TEST = ("ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value")
+_HIDDEN = ("measure", "n", "n_pos", "prevalence_a", "prevalence_b", REFERENCE, "ap_a", "ap_b")
 _PREVALENCES = ("prevalence_a", "prevalence_b")
 
 _AP_A, _AP_B, _SHORTFALL_A, _SHORTFALL_B = (
@@ -42,11 +43,16 @@ class Differences(Table):
         sizes, reference = ("n", "n_pos"), (REFERENCE,) if self._calibrated else ()
         adjusted = ("p_adjusted",) if self.comparison.adjust else ()
         if self.comparison.against is not None:
-            shown = ("against", "measure", *sizes, *_PREVALENCES, *reference)
+            shown = ("reference", "measure", *sizes, *_PREVALENCES, *reference)
         else:
             measure = ("measure",) if self._calibrated else ()
-            shown = ("model_a", "model_b", *measure, *sizes, *reference)
+            shown = ("model", "baseline", *measure, *sizes, *reference)
         return (*shown, *_TEST, *adjusted, "status")
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        return hidden_of_test(self.comparison.adjust)
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
@@ -68,14 +74,22 @@ class Differences(Table):
         spread = [shows_spread(_VARIANCE, *side) for side in (_SIDE_A, _SIDE_B)]
         is_tested = pl.all_horizontal(*spread, _DIFFERENCE.is_not_null(), _can_be_tested())
         measure = "calibrated" if calibrated else "average_precision"
-        few = pl.col("few_negatives") if calibrated else None
         estimated = (
             both_areas(rows, comparison)
             .with_columns(difference=_difference(), measure=pl.lit(measure))
             .with_columns(std_error=pl.when(is_tested).then(_VARIANCE.sqrt()))
-            .with_columns(*_limits(comparison.level), _deviate(), status=status(pl.col, few))
+            .with_columns(
+                *_limits(comparison.level),
+                _deviate(),
+                status=status(pl.col, pl.col("few_negatives")),
+            )
         )
         return _with_p_value(estimated, in_memory=rows.in_memory)
+
+
+def hidden_of_test(adjust: Adjust | None) -> Collection[str]:
+    """Return the details of a test; an adjusted p-value takes the place of the other."""
+    return (*_HIDDEN, "std_error", *(() if adjust is None else ("p_value",)))
 
 
 # --- tests ---------------------------------------------------------------------------------

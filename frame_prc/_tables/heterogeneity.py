@@ -21,6 +21,7 @@ from frame_prc.exceptions import DataError
 
 _COUNTS = ("n_segments", "n_left_out", "n_few")
 _NUMBERS = ("gap", "gap_if_equal", "q", "p_value", "i_squared", "tau")
+_FEWEST = 2  # segments that can differ
 _AREA, _SHORTFALL = pl.col(AVERAGE_PRECISION), pl.col("shortfall")
 
 
@@ -32,13 +33,14 @@ class Heterogeneity(Table):
     """
 
     calibration: Calibration | None
-    outputs = (*_COUNTS, "best_ap", "worst_ap", *_NUMBERS)
+    outputs = (*_COUNTS, "best_ap", "worst_ap", *_NUMBERS, "status")
+    hidden = ("n_left_out", "n_few", "best_ap", "worst_ap", "q", "i_squared", "tau")
     counts_dropped = False
 
     @property
     def reserved(self) -> Sequence[str]:
         """Names that no key may have: ``ap`` would be a second ``best_ap``."""
-        return (*self.outputs, "ap")
+        return ("ap",)
 
     def keyed(self, rows: Rows) -> Rows:
         """Return rows without the keys of segments."""
@@ -60,7 +62,7 @@ class Heterogeneity(Table):
         )
         return found.sort(model) if model else found
 
-    def finished(self, rows: Rows) -> pl.LazyFrame:
+    def finished(self, rows: Rows, *, details: bool = True) -> pl.LazyFrame:
         """Return the table, with the names of the caller's keys in its columns."""
         names = list(rows.columns.key_dtypes)
         columns = list(_COUNTS)
@@ -69,7 +71,9 @@ class Heterogeneity(Table):
             named = {f"{end}_{i}": f"{end}_{name}" for i, name in enumerate(names)}
             columns += [*named, f"{end}_ap"]
             renamed |= named
-        return self.keyed(rows).finish(self.of(rows), [*columns, *_NUMBERS]).rename(renamed)
+        every = [*columns, *_NUMBERS, "status"]
+        chosen = every if details else [name for name in every if name not in self.hidden]
+        return self.keyed(rows).finish(self.of(rows), chosen).rename(renamed)
 
 
 def _estimates(rows: Rows, calibration: Calibration | None) -> pl.LazyFrame:
@@ -80,9 +84,8 @@ def _estimates(rows: Rows, calibration: Calibration | None) -> pl.LazyFrame:
     variance = pl.col("variance") * (m / (m - 1))
     spread = shows_spread(variance, _AREA, _SHORTFALL)
     known = has_variance(pl.col) & (_AREA > 0) & (_SHORTFALL > 0) & spread
-    few = m < FEW_POSITIVES
     return table.with_columns(
-        few=few if calibration is None else few | pl.col("few_negatives"),
+        few=(m < FEW_POSITIVES) | pl.col("few_negatives"),
         logit=_AREA.log() - _SHORTFALL.log(),
         error=pl.when(known).then(variance.sqrt() / (_AREA * _SHORTFALL)),
     )
@@ -93,7 +96,8 @@ def _schema(segments: pl.Schema, model: Sequence[str], keys: Sequence[str]) -> p
     for end in ("best", "worst"):
         schema |= {f"{end}_{i}": segments[key] for i, key in enumerate(keys)}
         schema[f"{end}_ap"] = pl.Float64()
-    return pl.Schema(schema | dict.fromkeys(_NUMBERS, pl.Float64()))
+    numbers = dict.fromkeys(_NUMBERS, pl.Float64())
+    return pl.Schema(schema | numbers | {"status": pl.String()})
 
 
 def _compared(
@@ -119,7 +123,15 @@ def _row(segments: pl.DataFrame, model: Sequence[str], keys: Sequence[str]) -> p
         n_left_out=pl.lit(left_out, pl.Int64),
         n_few=pl.lit(used["few"].sum(), pl.Int64),
         gap=pl.col("best_ap") - pl.col("worst_ap"),
+        status=pl.lit(_status(used)),
     )
+
+
+def _status(used: pl.DataFrame) -> str:
+    """Return whether there is anything to compare, and whether the test can be believed."""
+    if used.height < _FEWEST:
+        return "few_segments"
+    return "few_positives" if used["few"].any() else "ok"
 
 
 def _first(used: pl.DataFrame, keys: Sequence[str], end: str) -> pl.DataFrame:
@@ -149,6 +161,6 @@ def _shared_clusters(count: int) -> DataError:
     return DataError(
         f"cluster= has clusters with rows in several segments: {count} rows are in such clusters",
         "clusters that lie within a segment, since the segments are taken as independent",
-        f"compare(..., against='others', cluster=...) {accounts}",
-        shell_hint=f"frame-prc compare --against others {accounts}",
+        f"compare_segments(..., cluster=...) {accounts}",
+        shell_hint=f"frame-prc compare-segments {accounts}",
     )

@@ -79,21 +79,22 @@ def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
         by_rows = table.drop("n_effective").rename({"variance": "variance_by_rows"})
         own = sums.select("segment", "n_effective", variance=f"alone_{place}")
         table = segment_join(by_rows, own)
-    found = with_few_negatives(table, model.calibration)
+    found = with_few_negatives(table)
     return found.rename({name: f"{side}_{place}" for name, side in _SIDES.items()}, strict=False)
 
 
 def _by_pair(
     table: pl.LazyFrame, names: Sequence[str | None], comparison: Comparison
 ) -> pl.LazyFrame:
-    pairs, flags = comparison.pairs, [] if comparison.calibration is None else ["few_negatives"]
+    pairs, flags = comparison.pairs, ["few_negatives"]
     lists = {
         name: pl.concat_list([f"{name}_{k}" for k in range(len(pairs))])
         for name in ("variance", "covariance")
     }
     text = pl.List(pl.String)
-    for side, models in zip("ab", zip(*pairs, strict=True), strict=True):
-        lists[f"model_{side}"] = pl.lit([names[i] for i in models], dtype=text)
+    columns = (("a", "model"), ("b", "baseline"))
+    for (side, column), models in zip(columns, zip(*pairs, strict=True), strict=True):
+        lists[column] = pl.lit([names[i] for i in models], dtype=text)
         for name in ("ap", "shortfall", *flags):
             lists[f"{name}_{side}"] = pl.concat_list([f"{name}_{i}" for i in models])
         lists[f"variance_{side}"] = pl.concat_list([f"alone_{i}" for i in models])

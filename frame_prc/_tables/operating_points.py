@@ -7,7 +7,7 @@ replicate: the choice follows the errors of the sample, which Wilson's interval 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -44,14 +44,23 @@ class OperatingPoints(Table):
         """The columns after the keys."""
         costs = any(target.criterion == "cost" for target in self.targets)
         return (
-            "criterion",
             "target",
+            "criterion",
+            "target_value",
             *CURVE,
             *RATES,
             *(("expected_cost",) if costs else ()),
             *(LIMITS if self.interval is not None else ()),
-            *(("status",) if self.given is not None else ()),
+            "status",
         )
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        always = ("criterion", "target_value", "tp", "fp", "fn", "tn", "f_score", "predicted_rate")
+        # So that a table with intervals is still as wide as a terminal.
+        beside = () if self.interval is None else ("predicted_count", "recall_low", "recall_high")
+        return (*always, *beside)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the operating points of rows."""

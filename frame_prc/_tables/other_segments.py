@@ -34,9 +34,7 @@ def beside_other_segments(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     estimates = Estimates.of(rows, comparison.calibration)
     weighted = estimates.keyed().with_columns(share=pl.when(_AREA.is_not_null()).then(_POSITIVES))
     table = cached(weighted.with_columns(_SHARE.fill_null(0)))
-    found = table.with_columns(_others(table, rows.model_keys)).with_columns(
-        _means(calibrated=comparison.calibration is not None)
-    )
+    found = table.with_columns(_others(rows.model_keys)).with_columns(_means())
     if rows.columns.cluster is None:
         return found.with_columns(
             covariance=pl.lit(0.0),
@@ -49,7 +47,7 @@ def beside_other_segments(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
 # --- sums over the others ------------------------------------------------------------------
 
 
-def _others(table: pl.LazyFrame, model: Sequence[str]) -> list[pl.Expr]:
+def _others(model: Sequence[str]) -> list[pl.Expr]:
     """Return the sums over the other segments of the same model."""
     in_mean = pl.when(_SHARE > 0)
     sums = {
@@ -60,9 +58,8 @@ def _others(table: pl.LazyFrame, model: Sequence[str]) -> list[pl.Expr]:
         "squares_b": in_mean.then(_SHARE * (_SHARE / pl.col("n_effective"))),
         "positives_b": _POSITIVES,
         "negatives_b": _NEGATIVES,
+        "flagged_b": _SHARE * pl.col("few_negatives"),
     }
-    if "few_negatives" in table.collect_schema():
-        sums["flagged_b"] = _SHARE * pl.col("few_negatives")
     return [_of_others(amount.fill_null(0), model).alias(name) for name, amount in sums.items()]
 
 
@@ -73,11 +70,10 @@ def _of_others(amount: pl.Expr, model: Sequence[str]) -> pl.Expr:
     return over(before + after, model)
 
 
-def _means(*, calibrated: bool) -> list[pl.Expr]:
+def _means() -> list[pl.Expr]:
     """Return the estimates of the others from their sums."""
     has_any = pl.when(_OTHERS > 0)
     *_, prevalence, status = sizes(pl.col("positives_b"), pl.col("negatives_b"))
-    flagged = [(pl.col("flagged_b") > _MOST_FLAGGED * _OTHERS).alias("few_negatives_b")]
     return [
         has_any.then(pl.col("area_b") / _OTHERS).alias("ap_b"),
         has_any.then(pl.col("shortfall_b") / _OTHERS),
@@ -85,7 +81,7 @@ def _means(*, calibrated: bool) -> list[pl.Expr]:
         effective_number(_OTHERS, pl.col("squares_b")).alias("n_effective_b"),
         prevalence.alias("prevalence_b"),
         status.replace("empty", "no_other").alias("status_b"),
-        *(flagged if calibrated else []),
+        (pl.col("flagged_b") > _MOST_FLAGGED * _OTHERS).alias("few_negatives_b"),
     ]
 
 

@@ -51,7 +51,7 @@ def beside_others(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     else:
         table = _other_segment(rows, comparison)
     named = against if isinstance(against, str) else _in_words(against)
-    return table.with_columns(_of_both_sides(table), against=pl.lit(named))
+    return table.with_columns(_of_both_sides(), reference=pl.lit(named))
 
 
 def _in_words(segment: Mapping[str, object] | None) -> str:
@@ -67,13 +67,11 @@ def _side_b(table: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _of_both_sides(table: pl.LazyFrame) -> list[pl.Expr]:
+def _of_both_sides() -> list[pl.Expr]:
     """Return the worse status and the smaller effective number."""
     other = pl.col("status_b").fill_null("no_other")
     worse = pl.when(pl.col("status") == "ok").then(other).otherwise("status").alias("status")
     fewer = pl.min_horizontal("n_effective", "n_effective_b").alias("n_effective")
-    if "few_negatives" not in table.collect_schema():
-        return [worse, fewer]
     return [
         worse,
         fewer,

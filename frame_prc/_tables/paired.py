@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -24,9 +24,9 @@ from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows, dropped, side_by_side
 from frame_prc._rows.table import Table
 from frame_prc._tables.averages import kept_keys, without_key
-from frame_prc._tables.compare import adjusted
+from frame_prc._tables.compare import adjusted, hidden_of_test
 
-_MODELS = ("model_a", "model_b")
+_MODELS = ("model", "baseline")
 _COUNTS = ("n_segments", UNDEFINED)
 _AREAS = ("ap_a", "ap_b")
 _TEST = (*_AREAS, "difference", *INTERVAL, "p_value")
@@ -44,6 +44,11 @@ class PairedDifferences(Table):
         """The columns after the keys."""
         adjusted = ("p_adjusted",) if self.paired.adjust else ()
         return (*_MODELS, *_COUNTS, *_TEST, *adjusted, "status")
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        return (UNDEFINED, *hidden_of_test(self.paired.adjust))
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
@@ -99,8 +104,8 @@ def _compared(
     tables = [
         _differences(areas.lazy(), a, b, keys, counted).with_columns(
             pl.lit(place).alias("pair"),
-            model_a=pl.lit(paired.models[a]),
-            model_b=pl.lit(paired.models[b]),
+            model=pl.lit(paired.models[a]),
+            baseline=pl.lit(paired.models[b]),
         )
         for place, (a, b) in enumerate(paired.pairs)
     ]

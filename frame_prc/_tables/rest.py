@@ -35,17 +35,12 @@ def rest_of_each_segment(rows: Rows, calibration: Calibration | None) -> pl.Lazy
     """
     keys = rows.frame.select(rows.keys).collect_schema()
     numbers = dict.fromkeys((*_ESTIMATES, "covariance"), pl.Float64())
-    flags = {} if calibration is None else {"few_negatives": pl.Boolean()}
     return in_python(
         rows.with_checks(rows.frame),
         lambda frame: _evaluated(rows, frame, calibration),
-        pl.Schema({**keys, **numbers, "status": pl.String(), **flags}),
+        pl.Schema({**keys, **numbers, "status": pl.String(), "few_negatives": pl.Boolean()}),
         in_memory=rows.in_memory,
     )
-
-
-def _outputs(calibration: Calibration | None) -> list[str]:
-    return [*_ESTIMATES, "status", *([] if calibration is None else ["few_negatives"])]
 
 
 def _evaluated(rows: Rows, frame: pl.DataFrame, calibration: Calibration | None) -> pl.DataFrame:
@@ -63,9 +58,7 @@ def _evaluated(rows: Rows, frame: pl.DataFrame, calibration: Calibration | None)
         for block in _blocks(*_of_pool(pool, every, segments), calibration)
     ]
     joined = segments.join(pl.concat(blocks), on="segment", maintain_order="left")
-    return joined.select(
-        *rows.keys, *_ESTIMATES, "covariance", *_outputs(calibration)[len(_ESTIMATES) :]
-    )
+    return joined.select(*rows.keys, *_ESTIMATES, "covariance", "status", "few_negatives")
 
 
 def _check_work(segments: pl.DataFrame, used: pl.DataFrame) -> None:
@@ -158,7 +151,7 @@ def _rests(every: Rows, segments: pl.Series) -> Iterator[tuple[int, Rows]]:
 
 def _estimates_of(rest: Estimates, first: int, own_influence: pl.DataFrame | None) -> pl.DataFrame:
     segment = (pl.col("key_0") + pl.lit(first, pl.UInt32)).alias("segment")
-    found = rest.keyed().select(segment, *_outputs(rest.calibration))
+    found = rest.keyed().select(segment, *_ESTIMATES, "status", "few_negatives")
     if own_influence is None:
         return found.with_columns(covariance=pl.lit(0.0)).collect(engine="in-memory")
     influences = rest.keyed_clusters().with_columns(segment.alias("key_0"))

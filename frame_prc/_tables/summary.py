@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -49,9 +49,11 @@ _MEASURES = (
     RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
     CALIBRATED, "interpolated", "normalised_interpolated", "gain", "best_f1",
 )  # fmt: skip
+# What may be added to the average precision by name.
+MEASURES = (*_MEASURES[:4], REFERENCE, *_MEASURES[4:], "best_f1_threshold")
 _SCORECARD = (
-    *SIZES, *DROPPED, "status", AVERAGE_PRECISION, *INTERVAL, *_MEASURES[:4],
-    REFERENCE, CALIBRATED, *_CALIBRATED_INTERVAL, *_MEASURES[5:], "best_f1_threshold",
+    *SIZES, AVERAGE_PRECISION, *INTERVAL, *_MEASURES[:4],
+    REFERENCE, CALIBRATED, *_CALIBRATED_INTERVAL, *_MEASURES[5:], "best_f1_threshold", "status",
 )  # fmt: skip
 
 _TP, _FP = pl.col("tp"), pl.col("fp")
@@ -66,12 +68,20 @@ class Summary(Table):
     overall: bool
     calibration: Calibration
     segments: SegmentsAre = "fixed"
-    counts_dropped = False  # the scorecard always has that column
+    measures: Sequence[str] = ()
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns other than keys."""
-        return (LEVEL, *_SCORECARD, UNDEFINED) if self.overall else _SCORECARD
+        return (LEVEL, *_SCORECARD[:-1], UNDEFINED, "status") if self.overall else _SCORECARD
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        # With the level of each row, the lift would make the table too wide for a terminal.
+        at_first = (*self.leading, "n", "n_pos", AVERAGE_PRECISION, "ci_low", "ci_high")
+        shown = (*at_first, *(() if self.overall else ("lift",)), *self.measures)
+        return [name for name in self.outputs if name not in shown]
 
     @property
     def leading(self) -> Sequence[str]:
@@ -121,12 +131,13 @@ class Summary(Table):
         at_reference = self._calibrated(calibrated.with_windows(at_odds))
         for table in (top, estimates, at_reference):
             areas = segment_join(areas, table)
+        areas = areas.with_columns(pl.col("few_negatives") | pl.col("few_at_reference"))
         best = _with_best(areas, ranking)
         beside = with_lift(with_random(best, ranking, ["segment"]))
         measured = with_normalised(beside, weighted=rows.columns.weighted)
-        table = with_interval(measured, self.interval, calibrated=True)
+        table = with_interval(measured, self.interval)
         # Without working columns, whose dtypes vary between rankings.
-        columns = (*rows.keys, *_SCORECARD, "shortfall", "n_effective")
+        columns = (*rows.keys, *_SCORECARD, *DROPPED, "shortfall", "n_effective")
         return ranking.segments.with_keys(table).select(columns)
 
     def _referred(
@@ -144,10 +155,11 @@ class Summary(Table):
     def _calibrated(self, estimates: Estimates) -> pl.LazyFrame:
         """Return the calibrated average precision of each segment, with its interval."""
         at_chance = _table(estimates).with_columns(pl.col(REFERENCE).alias(RANDOM))
-        table = with_interval(at_chance, self.interval, calibrated=True)
+        table = with_interval(at_chance, self.interval)
         renamed = table.rename(dict(zip(INTERVAL, _CALIBRATED_INTERVAL, strict=True)))
         area = pl.col(AVERAGE_PRECISION).alias(CALIBRATED)
-        return renamed.select("segment", REFERENCE, area, *_CALIBRATED_INTERVAL, "few_negatives")
+        few = pl.col("few_negatives").alias("few_at_reference")
+        return renamed.select("segment", REFERENCE, area, *_CALIBRATED_INTERVAL, few)
 
 
 # --- segments ------------------------------------------------------------------------------
@@ -171,8 +183,7 @@ def _table(estimates: Estimates) -> pl.LazyFrame:
     table, ranking = estimates.table(), estimates.ranking
     if ranking.rows.columns.lacks_squares:
         unknown = [pl.lit(None, pl.Float64).alias(name) for name in ("variance", "n_effective")]
-        few = [] if estimates.calibration is None else [pl.lit(value=False).alias("few_negatives")]
-        table = table.with_columns(*unknown, *few)
+        table = table.with_columns(*unknown, few_negatives=pl.lit(value=False))
     return _with_dropped(table, ranking)
 
 
@@ -251,7 +262,7 @@ def _macro(
         n_effective=pl.when(pl.col("n_known") > 0).then("n_effective"),
         variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(variance),
     )
-    table = with_interval(totals, interval)
+    table = with_interval(totals, interval, of_segments=False)
     return table if rows.columns.lacks_squares else table.with_columns(_status_of_macro())
 
 

@@ -19,7 +19,7 @@ from frame_prc.cli import input as _input
 from frame_prc.cli.counting import counts
 from frame_prc.cli.dates import keys, names
 from frame_prc.cli.options import (
-    COMPARE,
+    COMPARE_MODELS,
     DEBUG,
     FOR_R,
     GATE,
@@ -46,16 +46,24 @@ from frame_prc.cli.work import Progress, done
 Values = dict[str, Any]
 
 # Columns that identify a row, besides the keys: a wide table repeats them in each block.
-_IDENTIFYING = ("level", "model", "model_a", "model_b", "method", "criterion", "target")
-_JUDGED = ("average_precision", "summary", "compare", "heterogeneity", "operating_points")
+_IDENTIFYING = ("level", "model", "model", "baseline", "method", "target", "criterion")
+_JUDGED = (
+    "average_precision",
+    "summary",
+    "compare_models",
+    "compare_segments",
+    "heterogeneity",
+    "operating_points",
+)
 
 # Roles, and the verbs that they mean nothing to.
 _WITH_SQUARES = {"average_precision", "counts", "heterogeneity", "summary"}
+_COMPARISONS = {"compare_models", "compare_segments"}
 _UNUSED = {
     "cluster": {"counts"},
-    "pos": {"compare"},
-    "neg": {"compare"},
-    "row": {*frame_prc.__all__} - {"compare"},
+    "pos": _COMPARISONS,
+    "neg": _COMPARISONS,
+    "row": {*frame_prc.__all__} - {"compare_models"},
     "pos_squares": {*frame_prc.__all__} - _WITH_SQUARES,
     "neg_squares": {*frame_prc.__all__} - _WITH_SQUARES,
 }
@@ -172,10 +180,15 @@ COMMANDS = [
         "frame-prc summary rows.csv -t outcome -s score -b region --pos-label yes --overall",
     ),
     Command(
-        "compare",
-        "compare",
-        "frame-prc compare rows.parquet -t late -s new -s old -b carrier --adjust holm",
-        COMPARE,
+        "compare-models",
+        "compare_models",
+        "frame-prc compare-models rows.parquet -t late -s new -s old -b carrier --adjust holm",
+        COMPARE_MODELS,
+    ),
+    Command(
+        "compare-segments",
+        "compare_segments",
+        "frame-prc compare-segments rows.parquet -t late -s score -b carrier --adjust holm",
     ),
     Command(
         "heterogeneity",
@@ -247,11 +260,12 @@ def execute(command: Command, options: Values) -> int:
         progress = Progress(f"reading {source}")
 
         def work(source: Source, rows: pl.LazyFrame) -> pl.DataFrame | None:
+            asked = _with_details(command, rows, parameters, wanted)
             if budget is not None and folder is not None:
-                passes = Passes(command.verb, parameters, budget, folder, progress)
+                passes = Passes(command.verb, asked, budget, folder, progress)
                 if (result := passes.result(source, rows)) is not None:
                     return _table(result, wanted)
-            return _result(command, source, rows, parameters, wanted, progress)
+            return _result(command, source, rows, asked, wanted, progress)
 
         frame = done(lambda: _input.read_by(work, source, rows), progress)
     if frame is None:
@@ -297,6 +311,16 @@ def arguments(command: Command, options: Values, source: Source, rows: pl.LazyFr
     if parameters.get("pos_label") and parameters["truth"] in schema:
         parameters["pos_label"] = from_text(parameters["pos_label"], schema[parameters["truth"]])
     return parameters
+
+
+def _with_details(
+    command: Command, rows: pl.LazyFrame, parameters: Values, wanted: Wanted
+) -> Values:
+    """Ask for all columns if one is named that is not shown at first."""
+    if parameters.get("details") is not False or not (wanted.columns or wanted.conditions):
+        return parameters
+    shown = getattr(frame_prc, command.verb)(rows, **parameters).collect_schema()
+    return parameters if wanted.is_within(shown) else {**parameters, "details": True}
 
 
 def _thresholds(

@@ -79,7 +79,9 @@ def bundled_flights() -> Path:
 
 def scorecards(flights: pl.LazyFrame) -> pl.DataFrame:
     """Return the scorecard of both models, per carrier and overall."""
-    table = frame_prc.summary(flights, _TRUTH, _MODELS, by=_KEY, cluster=_CLUSTER, overall=True)
+    table = frame_prc.summary(
+        flights, _TRUTH, _MODELS, by=_KEY, cluster=_CLUSTER, overall=True, details=True
+    )
     return table.collect()
 
 

@@ -84,6 +84,12 @@ def recalls(texts: Sequence[str]) -> int | list[float]:
     return numbers(texts) if count is None or count <= 1 else count
 
 
+def measures(texts: Sequence[str]) -> str | list[str]:
+    """Return the names of measures, or the word for all of them."""
+    found = [name.strip() for text in texts for name in text.split(",")]
+    return "all" if found == ["all"] else found
+
+
 def keep(text: str) -> int | str:
     """Return which points of a curve to keep, or how many."""
     count = _integer(text)
@@ -298,6 +304,10 @@ OPTIONS: dict[str, Option] = {
         "NUMBER|LIST",
         parse=recalls,
     ),
+    "details": Option(bool, "Add the columns that are not shown at first, such as prevalence."),
+    "measures": Option(
+        list[str], "Add measures to the scorecard by name, or all.", "NAME|all", parse=measures
+    ),
     "squares": Option(bool, "Add the sums of squared weights."),
     "overall": Option(bool, "Add a row for all rows pooled, and one for the mean of the segments."),
     "segments": Option(
@@ -319,12 +329,12 @@ OPTIONS: dict[str, Option] = {
         str, "Correct p-values for multiple testing.", values=get_args(Adjust), parse=none_or
     ),
 }
-# Options that have another meaning in compare.
-COMPARE: dict[str, Option] = {
+# Options that only compare-models has, or that have another meaning there.
+COMPARE_MODELS: dict[str, Option] = {
     "over": Option(
         str, "Test the mean difference over this key of --by, whose segments are a sample.", COLUMN
     ),
-    "method": Option(str, "The test with --over.", values=PAIRED_TESTS),
+    "test": Option(str, "The test with --over.", values=PAIRED_TESTS),
 }
 # Options that only plot has, or that have another meaning there.
 PLOT: dict[str, Option] = {

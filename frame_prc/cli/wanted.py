@@ -25,6 +25,12 @@ class Wanted:
         """Return the columns that are wanted of a result."""
         return result.select(map(named, _names(self.columns, result.collect_schema())))
 
+    def is_within(self, result: Mapping[str, pl.DataType]) -> bool:
+        """Return whether a result has all columns that are named."""
+        named_columns = columns(self.columns, result) if self.columns else []
+        judged = [condition.column for condition in self.conditions]
+        return all(name in result for name in [*named_columns, *judged])
+
 
 def _names(texts: Sequence[str] | None, result: Mapping[str, pl.DataType]) -> list[str]:
     """Return the names of columns; refuse one that the result does not have."""

@@ -58,6 +58,7 @@ class AreaVerbs(Evaluated[FrameT]):
         calibrate: float | Literal["pooled"] | None = None,
         top: float | None = None,
         normaliser: Normaliser = "positives",
+        details: bool = False,
     ) -> FrameT:
         """Average precision of each segment, with its interval.
 
@@ -127,35 +128,38 @@ class AreaVerbs(Evaluated[FrameT]):
             What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
             trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
             rows, so that a perfect ranking has 1.
+        details
+            Add ``prevalence`` (``n_pos / n``) and, with ``ci``, ``std_error``.
 
         Returns
         -------
         Same kind as ``frame``
             The keys, then ``n`` and ``n_pos`` (rows and positive rows, Int64; their total weight,
-            Float64, if weighted), ``prevalence`` (``n_pos / n``), ``average_precision`` (Float64,
-            from 0 to 1) and ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1,
-            or the share of positives that are retrieved), ``"no_positives"`` or ``"empty"`` (the
-            average precision is null). Sorted by the keys. Without ``by``, a single model has one
-            row even if there are no rows at all. Averages have ``n_undefined`` (Int64) instead of
-            ``status``. With ``ci``, ``std_error, ci_low, ci_high`` precede it; they are null if
-            fewer than two segments have an average precision, or if all of these are equal.
+            Float64, if weighted), ``average_precision`` (Float64, from 0 to 1) and, always last,
+            ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1, or the share of
+            positives that are retrieved), ``"no_positives"`` or ``"empty"`` (the average precision
+            is null). Sorted by the keys. Without ``by``, a single model has one row even if there
+            are no rows at all. Averages have ``n_undefined`` (Int64) instead of ``status``. With
+            ``ci``, ``ci_low, ci_high`` precede it; they are null if fewer than two segments have an
+            average precision, or if all of these are equal.
 
-            With ``ci``, also ``std_error, ci_low, ci_high`` (Float64) before ``status``. At an
-            average precision of 1 or 0, ``std_error`` is null and the interval is the exact
+            With ``ci``, also ``ci_low, ci_high`` (Float64) before ``status``. At an average
+            precision of 1 or 0, ``std_error`` is null and the interval is the exact
             (Clopper-Pearson) one. With a single positive and any other average precision, all three
             are null. (``"boyd"`` has an interval with a single positive, and none at 1 and 0.)
-            ``status`` then has two more values. ``"few_positives"`` replaces ``"ok"`` if there are
-            fewer than 20 positives (with weights, fewer than 20 effective positives; with clusters,
-            fewer than 20 effective clusters with positives). ``"below_chance"`` replaces both if
-            the whole interval lies below the average precision of a random ranking
-            (``random_average_precision`` of :func:`summary`). If a lower score means more likely
-            positive, pass ``ascending=True``.
+            ``status`` then has three more values. ``"few_positives"`` replaces ``"ok"`` if there
+            are fewer than 20 positives (with weights, fewer than 20 effective positives; with
+            clusters, fewer than 20 effective clusters with positives). ``"few_negatives"`` does if
+            there are fewer than 20 negatives, or so few for what their weights stand for (sampled
+            negatives) that the average precision is too high and its interval too narrow.
+            ``"below_chance"`` replaces all of these if the whole interval lies below the average
+            precision of a random ranking (``random_average_precision`` of :func:`summary`). If a
+            lower score means more likely positive, pass ``ascending=True``.
 
             With ``calibrate``, ``reference_prevalence`` and ``calibrated_average_precision`` take
             the place of ``average_precision``; they are followed by the interval. The area is also
-            null without negatives. ``status`` may be ``"few_negatives"``: at a prevalence below
-            their own, segments with few negatives get too high a value, and too narrow an interval.
-            ``"below_chance"`` then means below the reference prevalence.
+            null without negatives. ``status`` is also ``"few_negatives"`` where a prevalence below
+            their own leaves too few. ``"below_chance"`` then means below the reference prevalence.
 
         Raises
         ------
@@ -171,7 +175,7 @@ class AreaVerbs(Evaluated[FrameT]):
         precision, to first order; the standard error is the square root of the sum of squared
         influences (infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). The interval uses
         Student's t on the logit scale. The formulas, the bootstrap, the limits at 1 and 0, and
-        simulated coverage are in ``docs/statistics.md`` in the repository.
+        simulated coverage are in ``examples/guide/statistics.md`` in the repository.
 
         Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
         name. The result is a lazy frame of the same engine, which does all the work and reports
@@ -193,15 +197,15 @@ class AreaVerbs(Evaluated[FrameT]):
         ...     }
         ... )
         >>> df.prc.average_precision("late", "score", by="region")
-        shape: (2, 6)
-        ┌────────┬─────┬───────┬────────────┬───────────────────┬────────┐
-        │ region ┆ n   ┆ n_pos ┆ prevalence ┆ average_precision ┆ status │
-        │ ---    ┆ --- ┆ ---   ┆ ---        ┆ ---               ┆ ---    │
-        │ str    ┆ i64 ┆ i64   ┆ f64        ┆ f64               ┆ str    │
-        ╞════════╪═════╪═══════╪════════════╪═══════════════════╪════════╡
-        │ north  ┆ 3   ┆ 2     ┆ 0.666667   ┆ 0.833333          ┆ ok     │
-        │ south  ┆ 2   ┆ 1     ┆ 0.5        ┆ 0.5               ┆ ok     │
-        └────────┴─────┴───────┴────────────┴───────────────────┴────────┘
+        shape: (2, 5)
+        ┌────────┬─────┬───────┬───────────────────┬────────┐
+        │ region ┆ n   ┆ n_pos ┆ average_precision ┆ status │
+        │ ---    ┆ --- ┆ ---   ┆ ---               ┆ ---    │
+        │ str    ┆ i64 ┆ i64   ┆ f64               ┆ str    │
+        ╞════════╪═════╪═══════╪═══════════════════╪════════╡
+        │ north  ┆ 3   ┆ 2     ┆ 0.833333          ┆ ok     │
+        │ south  ┆ 2   ┆ 1     ┆ 0.5               ┆ ok     │
+        └────────┴─────┴───────┴───────────────────┴────────┘
         """
         asked = self._request
         has_interval = average != "micro" and (top is None or over is not None)
@@ -217,24 +221,22 @@ class AreaVerbs(Evaluated[FrameT]):
             check_calibrated(ci_method, over, average, bounds=bounds)
         if over is not None or average is not None:
             key, kind = average_over(over, average, interval, cluster, bounds=bounds)
-            return self._averages(Averages(key, kind, bins, interval, within))
+            return self._averages(Averages(key, kind, bins, interval, within), details=details)
         bounds = reference is None and (bounds or bins is not None)
         table = AveragePrecision(bins, interval, bounds, calibration=reference, top=within)
         if (engine := self._engine) is None:
-            return self._table(table)
-        outputs = table.columns(asked.missing)
+            return self._table(table, details=details)
+        outputs = self._columns_of(table, details=details)
         area = self._plans(engine, self._refused(table)).average_precision(
             engine, self._native, asked, outputs, bins, reference, interval, bounds=bounds
         )
         return self._like_frame(area)
 
-    def _averages(self, table: Averages) -> FrameT:
+    def _averages(self, table: Averages, *, details: bool) -> FrameT:
         if (engine := self._engine) is None:
-            return self._table(table)
-        plans, outputs = (
-            self._plans(engine, self._refused(table)),
-            table.columns(self._request.missing),
-        )
+            return self._table(table, details=details)
+        plans = self._plans(engine, self._refused(table))
+        outputs = self._columns_of(table, details=details)
         mean = plans.averages(
             engine, self._native, self._request, table.over, table.average, outputs, table.bins
         )
@@ -271,6 +273,7 @@ class AreaVerbs(Evaluated[FrameT]):
         replicates: int = 1000,
         stratified: bool = False,
         seed: int | None = None,
+        details: bool = False,
     ) -> FrameT:
         """Area under the curve of each segment, by one or several methods.
 
@@ -312,9 +315,8 @@ class AreaVerbs(Evaluated[FrameT]):
             trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
             rows, so that a perfect ranking has 1.
         ci
-            Add ``std_error, ci_low, ci_high``: the standard deviation over bootstrap replicates,
-            and an interval of this level between two of their percentiles. It needs NumPy. Not with
-            ``calibrate``.
+            Add ``ci_low, ci_high``: an interval of this level between two percentiles of bootstrap
+            replicates. It needs NumPy. Not with ``calibrate``.
         replicates
             Number of resampled data sets, up to 1,000,000.
         stratified
@@ -325,15 +327,19 @@ class AreaVerbs(Evaluated[FrameT]):
             Integer that makes the interval reproducible: the same seed gives the same one for any
             kind of frame, any order of the rows, and any other segments. ``None`` draws new samples
             each time.
+        details
+            Add ``prevalence`` and, with ``ci``, ``std_error``: the standard deviation over the
+            replicates.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``method`` (String) and ``auc`` (Float64; null without positives, and for
-            ``gain`` also without negatives). Sorted by the keys, then in the order of ``method``.
-            With ``missing="drop"``, also ``n_dropped``. With ``calibrate``,
-            ``reference_prevalence`` comes before ``method``, and areas are also null without
-            negatives.
+            The keys, then ``n, n_pos`` as in :func:`average_precision`, ``method`` (String),
+            ``auc`` (Float64; null without positives, and for ``gain`` also without negatives), and
+            ``status``: ``"no_negatives"``, ``"no_positives"``, ``"empty"`` or else ``"ok"``. Sorted
+            by the keys, then in the order of ``method``. With ``missing="drop"``, also
+            ``n_dropped``. With ``calibrate``, ``reference_prevalence`` comes before ``method``, and
+            areas are also null without negatives.
 
         Raises
         ------
@@ -379,17 +385,17 @@ class AreaVerbs(Evaluated[FrameT]):
         ...     {"late": [True, False, False, True, True], "score": [0.9, 0.8, 0.7, 0.6, 0.5]}
         ... )
         >>> df.prc.auc("late", "score", method=["step", "trapezoid", "interpolated", "envelope"])
-        shape: (4, 2)
-        ┌──────────────┬──────────┐
-        │ method       ┆ auc      │
-        │ ---          ┆ ---      │
-        │ str          ┆ f64      │
-        ╞══════════════╪══════════╡
-        │ step         ┆ 0.7      │
-        │ trapezoid    ┆ 0.655556 │
-        │ interpolated ┆ 0.65945  │
-        │ envelope     ┆ 0.733333 │
-        └──────────────┴──────────┘
+        shape: (4, 5)
+        ┌─────┬───────┬──────────────┬──────────┬────────┐
+        │ n   ┆ n_pos ┆ method       ┆ auc      ┆ status │
+        │ --- ┆ ---   ┆ ---          ┆ ---      ┆ ---    │
+        │ i64 ┆ i64   ┆ str          ┆ f64      ┆ str    │
+        ╞═════╪═══════╪══════════════╪══════════╪════════╡
+        │ 5   ┆ 3     ┆ step         ┆ 0.7      ┆ ok     │
+        │ 5   ┆ 3     ┆ trapezoid    ┆ 0.655556 ┆ ok     │
+        │ 5   ┆ 3     ┆ interpolated ┆ 0.65945  ┆ ok     │
+        │ 5   ┆ 3     ┆ envelope     ┆ 0.733333 ┆ ok     │
+        └─────┴───────┴──────────────┴──────────┴────────┘
         """
         asked, methods = self._request, method_list(method)
         level = self._level(ci, has_interval=calibrate is None)
@@ -407,10 +413,9 @@ class AreaVerbs(Evaluated[FrameT]):
         spec = AreaSpec(methods, start, limits, standardised, top_rows(top, normaliser, methods))
         table = Areas(spec, bins, reference, interval)
         if (engine := self._engine) is None:
-            return self._table(table)
+            return self._table(table, details=details)
         refused = {"top": spec.top is not None, "ci": interval is not None}
         refused |= {f"method={name!r}": name not in PARTIAL_METHODS for name in methods}
-        areas = self._plans(engine, refused).auc(
-            engine, self._native, asked, spec, table.columns(asked.missing), bins, reference
-        )
+        plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
+        areas = plans.auc(engine, self._native, asked, spec, outputs, bins, reference)
         return self._like_frame(areas)

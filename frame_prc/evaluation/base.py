@@ -16,7 +16,7 @@ from frame_prc._frames.narwhals_frames import unwrapped, wrapped
 from frame_prc._lazy import in_python
 from frame_prc._request.options import confidence
 from frame_prc._request.packages import install_hint
-from frame_prc._request.roles import Request, check_one_grouping, names_of, request
+from frame_prc._request.roles import Request, check_one_grouping, check_option, names_of, request
 from frame_prc._rows.columns import (
     Columns,
     check_key_names,
@@ -166,13 +166,13 @@ class Evaluated(Generic[FrameT]):
 
     # --- results -------------------------------------------------------------------------------
 
-    def _table(self, table: Table, asked: Request | None = None) -> FrameT:
+    def _table(self, table: Table, asked: Request | None = None, *, details: bool = True) -> FrameT:
         """Return a table as the kind of frame that the evaluation is of.
 
         ``asked`` is a request with a role that only this table has.
         """
         self._check_frame()
-        reserved = self._reserved(table)
+        reserved = self._reserved(table, details=details)
         if asked is not None and asked.threshold is not None:
             source = self._read_frame(asked)
             rows = read(source.lf, resolve(source.lf, asked), in_memory=source.in_memory)
@@ -182,9 +182,11 @@ class Evaluated(Generic[FrameT]):
             rows = replace(rows, columns=columns)
         check_key_names(rows.columns, reserved)
         made = [*reserved, *rows.columns.request.made_keys]
-        return self._like_frame(source.result(table.finished(rows), made))
+        return self._like_frame(source.result(table.finished(rows, details=details), made))
 
-    def _table_by_model(self, sample: Table, make: Callable[[Request], Table]) -> FrameT:
+    def _table_by_model(
+        self, sample: Table, make: Callable[[Request], Table], *, details: bool
+    ) -> FrameT:
         """Return the table that compares the models of long data, each with rows of its own.
 
         ``make`` makes it from a request with the models, which are known once the rows are read. So
@@ -192,14 +194,15 @@ class Evaluated(Generic[FrameT]):
         tells the columns and their dtypes.
         """
         self._check_frame()
-        reserved, source = self._reserved(sample), self._source
+        reserved, source = self._reserved(sample, details=details), self._source
         made = [*reserved, *replace(self._request, side_by_side=True).made_keys]
         check_key_names(self._columns, reserved)
         long, columns = selected(source.lf, self._columns)
         empty = side_by_side_columns(columns, PLACEHOLDERS)
         check_key_names(empty, reserved)
         nothing = pl.LazyFrame(schema=wide_schema(long.collect_schema(), columns, empty))
-        schema = sample.finished(read(nothing, empty, in_memory=False)).collect_schema()
+        rows_of_none = read(nothing, empty, in_memory=False)
+        schema = sample.finished(rows_of_none, details=details).collect_schema()
 
         def compared(found: pl.DataFrame) -> pl.DataFrame:
             models = models_of(found, columns)
@@ -207,7 +210,8 @@ class Evaluated(Generic[FrameT]):
                 return pl.DataFrame(schema=schema)
             wide, moved = put_side_by_side(found, columns, models)
             rows = read(wide.lazy(), moved, in_memory=True)
-            return make(moved.request).finished(rows).collect(engine="in-memory")
+            table = make(moved.request).finished(rows, details=details)
+            return table.collect(engine="in-memory")
 
         if source.in_memory:
             planned = compared(computed(long)).lazy()
@@ -219,8 +223,14 @@ class Evaluated(Generic[FrameT]):
         """Return a result as Narwhals, if the frame is, and with the labels that keys have."""
         return cast("FrameT", wrapped(self._labels.back(result), self.frame))
 
-    def _reserved(self, table: Table) -> list[str]:
-        return [*dict.fromkeys([*table.reserved, *table.columns(self._request.missing)])]
+    def _reserved(self, table: Table, *, details: bool) -> list[str]:
+        """Return the names that no key may have."""
+        return [*dict.fromkeys([*table.reserved, *self._columns_of(table, details=details)])]
+
+    def _columns_of(self, table: Table, *, details: bool) -> list[str]:
+        """Return the columns of a table after the keys."""
+        check_option("details", details, (True, False))
+        return table.columns(self._request.missing, details=details)
 
     # --- engines -------------------------------------------------------------------------------
 

@@ -222,7 +222,8 @@ class CurveVerbs(Evaluated[FrameT]):
         The band lies between two percentiles of the precision over the replicates that reach the
         recall. In simulations with 200 positives, 95 % bands cover 93 to 98 % at recalls from 0.05
         to 0.95. At lower recalls a few rows decide and the band is too narrow; it has no width
-        where no negative is ranked as high. ``docs/statistics.md`` in the repository has more.
+        where no negative is ranked as high. ``examples/guide/statistics.md`` in the repository has
+        more.
 
         Examples
         --------

@@ -44,6 +44,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         replicates: int = 1000,
         stratified: bool = False,
         seed: int | None = None,
+        details: bool = False,
     ) -> FrameT:
         """Best threshold of each segment for a target, or given ones.
 
@@ -63,8 +64,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             numbers is for all segments. A column or an expression gives each segment its own; it
             must be constant within a segment. So does a frame with a column ``threshold``, such as
             what this verb returned for other rows: its other columns must be keys, some or all of
-            those in ``by`` (and ``model``), or columns of operating points; ``criterion`` and
-            ``target`` are kept. A segment that it gives no threshold has a row of nulls, and
+            those in ``by`` (and ``model``), or columns of operating points; ``target`` is
+            kept. A segment that it gives no threshold has a row of nulls, and
             segments that only it has are not in the result. Scores and thresholds are compared as
             floats, after rounding to the dtype of the scores: 0.7 as a Float32 is slightly below
             0.7. A column must be constant over dropped rows too.
@@ -85,8 +86,8 @@ class DecisionVerbs(Evaluated[FrameT]):
         cost
             The point of least cost, for ``(cost of a false positive, cost of a false negative)``,
             or a list of such pairs. If predicting no row positive costs the least, the threshold is
-            ``inf``, which only scores of ``inf`` reach. ``target`` is the first cost as a share of
-            both: the best threshold if scores are calibrated probabilities.
+            ``inf``, which only scores of ``inf`` reach. ``target_value`` is the first cost as a
+            share of both: the best threshold if scores are calibrated probabilities.
         ci
             Add ``precision_low, precision_high, recall_low, recall_high``, intervals of this level.
             At a ``threshold=`` they are Wilson's, and need counts of rows. For other targets they
@@ -104,21 +105,25 @@ class DecisionVerbs(Evaluated[FrameT]):
             Integer that makes the bootstrap reproducible: the same seed gives the same interval for
             any kind of frame, any order of the rows, and any other segments. ``None`` draws new
             samples each time.
+        details
+            Add ``criterion`` (String) and ``target_value`` (Float64), which make up the target, the
+            counts ``tp, fp, fn, tn``, ``f_score`` (F1, or the F-beta requested; null without
+            positives), ``predicted_rate`` (``predicted_count / n``) and, with ``ci``,
+            ``recall_low, recall_high`` and ``predicted_count``.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``criterion`` (String), ``target`` (Float64), ``threshold``, ``tp, fp,
-            fn, tn, precision, recall`` as in :func:`curve`, ``f_score`` (F1, or the F-beta
-            requested; null without positives) and ``predicted_rate`` (``(tp + fp) / n``). Sorted by
-            the keys, then in the order of the parameters above, thresholds of a column or frame
-            last. If no point meets a target, its row holds nulls. With ``missing="drop"``, also
-            ``n_dropped``.
+            The keys, then ``target`` (String, such as ``"recall=0.9"``), ``threshold``,
+            ``precision`` and ``recall`` as in :func:`curve`, ``predicted_count`` (``tp + fp``: the
+            rows at or beyond the threshold, or their weight) and ``status``: ``"not_met"`` for a
+            target that no point meets (its row holds nulls), ``"no_threshold"`` for a segment that
+            a column or a frame gives none, ``"no_negatives"``, ``"no_positives"``, ``"empty"``, or
+            else ``"ok"``. Sorted by the keys, then in the order of the parameters above, thresholds
+            of a column or frame last. With ``missing="drop"``, also ``n_dropped``.
 
             With ``cost``, also ``expected_cost``: the cost per row, null for other targets. With
-            ``ci``, also the intervals. With a column or a frame as ``threshold``, also ``status``:
-            ``"no_threshold"`` for a segment that is given none, ``"not_met"`` for a target that no
-            point meets, ``"no_negatives"``, ``"no_positives"``, ``"empty"``, or else ``"ok"``.
+            ``ci``, ``precision_low, precision_high`` take the place of ``predicted_count``.
 
         Raises
         ------
@@ -131,15 +136,17 @@ class DecisionVerbs(Evaluated[FrameT]):
         Notes
         -----
         A threshold that is chosen on some rows does better on them than on others, and an interval
-        that takes it as given is too narrow; ``docs/statistics.md`` in the repository has a
-        simulation. So hold it to other rows. ``held`` has precision and recall there, and the last
-        line adds a column with the prediction to each row::
+        that takes it as given is too narrow; ``examples/guide/statistics.md`` in the repository has
+        a simulation. So hold it to other rows. ``held`` has precision and recall there, and the
+        last line adds a column with the prediction to each row::
 
-            chosen = train.prc.operating_points("late", "score", by="carrier", recall=0.8) held =
-            test.prc.operating_points("late", "score", by="carrier", threshold=chosen, ci=0.95)
-            limits = chosen.select("carrier", "threshold") predicted = pl.col("score") >=
-            pl.col("threshold") test.join(limits, on="carrier",
-            how="left").with_columns(predicted=predicted)
+            train = train.prc.evaluate("late", "score", by="carrier")
+            test = test.prc.evaluate("late", "score", by="carrier", ci=0.95)
+            chosen = train.operating_points(recall=0.8)
+            held = test.operating_points(threshold=chosen)
+            limits = chosen.select("carrier", "threshold")
+            predicted = pl.col("score") >= pl.col("threshold")
+            rows.join(limits, on="carrier", how="left").with_columns(predicted=predicted)
 
         Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
         name. The result is a lazy frame of the same engine, which does all the work and reports
@@ -153,18 +160,16 @@ class DecisionVerbs(Evaluated[FrameT]):
         >>> import polars as pl
         >>> import frame_prc
         >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
-        >>> df.prc.operating_points("late", "score", recall=0.8, f_beta=1).select(
-        ...     "criterion", "target", "threshold", "precision", "recall", "f_score"
-        ... )
+        >>> df.prc.operating_points("late", "score", recall=0.8, f_beta=1)
         shape: (2, 6)
-        ┌───────────┬────────┬───────────┬───────────┬────────┬─────────┐
-        │ criterion ┆ target ┆ threshold ┆ precision ┆ recall ┆ f_score │
-        │ ---       ┆ ---    ┆ ---       ┆ ---       ┆ ---    ┆ ---     │
-        │ str       ┆ f64    ┆ f64       ┆ f64       ┆ f64    ┆ f64     │
-        ╞═══════════╪════════╪═══════════╪═══════════╪════════╪═════════╡
-        │ recall    ┆ 0.8    ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 0.8     │
-        │ f_beta    ┆ 1.0    ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 0.8     │
-        └───────────┴────────┴───────────┴───────────┴────────┴─────────┘
+        ┌────────────┬───────────┬───────────┬────────┬─────────────────┬────────┐
+        │ target     ┆ threshold ┆ precision ┆ recall ┆ predicted_count ┆ status │
+        │ ---        ┆ ---       ┆ ---       ┆ ---    ┆ ---             ┆ ---    │
+        │ str        ┆ f64       ┆ f64       ┆ f64    ┆ i64             ┆ str    │
+        ╞════════════╪═══════════╪═══════════╪════════╪═════════════════╪════════╡
+        │ recall=0.8 ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 3               ┆ ok     │
+        │ f_beta=1   ┆ 0.4       ┆ 0.666667  ┆ 1.0    ┆ 3               ┆ ok     │
+        └────────────┴───────────┴───────────┴────────┴─────────────────┴────────┘
         """
         numbers, column, given = _given(unwrapped(threshold))
         asked: dict[Criterion, object] = {
@@ -189,13 +194,13 @@ class DecisionVerbs(Evaluated[FrameT]):
                 "threshold= as a frame": given is not None and column is None,
                 "ci": is_drawn or (interval is not None and cluster is not None),
             }
-            plans, outputs = self._plans(engine, refused), table.columns(self._request.missing)
+            plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
             points = plans.operating_points(
                 engine, self._native, self._request, wanted, interval, outputs
             )
             return self._like_frame(points)
         held = replace(self._request, threshold=column)
-        return self._table(table, None if column is None else held)
+        return self._table(table, None if column is None else held, details=details)
 
 
 def _given(threshold: Any) -> tuple[object, IntoColumn | None, GivenThresholds | None]:

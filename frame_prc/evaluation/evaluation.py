@@ -107,15 +107,15 @@ class Evaluation(
         >>> import frame_prc
         >>> df = pl.DataFrame({"late": [1, 0, 1], "score": [0.9, 0.8, 0.7], "day": [1, 1, 2]})
         >>> df.prc.evaluate("late", "score").segments("day").average_precision()
-        shape: (2, 6)
-        ┌─────┬─────┬───────┬────────────┬───────────────────┬──────────────┐
-        │ day ┆ n   ┆ n_pos ┆ prevalence ┆ average_precision ┆ status       │
-        │ --- ┆ --- ┆ ---   ┆ ---        ┆ ---               ┆ ---          │
-        │ i64 ┆ i64 ┆ i64   ┆ f64        ┆ f64               ┆ str          │
-        ╞═════╪═════╪═══════╪════════════╪═══════════════════╪══════════════╡
-        │ 1   ┆ 2   ┆ 1     ┆ 0.5        ┆ 1.0               ┆ ok           │
-        │ 2   ┆ 1   ┆ 1     ┆ 1.0        ┆ 1.0               ┆ no_negatives │
-        └─────┴─────┴───────┴────────────┴───────────────────┴──────────────┘
+        shape: (2, 5)
+        ┌─────┬─────┬───────┬───────────────────┬──────────────┐
+        │ day ┆ n   ┆ n_pos ┆ average_precision ┆ status       │
+        │ --- ┆ --- ┆ ---   ┆ ---               ┆ ---          │
+        │ i64 ┆ i64 ┆ i64   ┆ f64               ┆ str          │
+        ╞═════╪═════╪═══════╪═══════════════════╪══════════════╡
+        │ 1   ┆ 2   ┆ 1     ┆ 1.0               ┆ ok           │
+        │ 2   ┆ 1   ┆ 1     ┆ 1.0               ┆ no_negatives │
+        └─────┴─────┴───────┴───────────────────┴──────────────┘
         """
         return self._changed(roles={**self.roles, "by": by})
 
@@ -272,17 +272,17 @@ def evaluate(
     few positives  4 of 4 have fewer than 20
     few negatives  4 of 4 have fewer than 20
     >>> ev.average_precision()
-    shape: (4, 7)
-    ┌───────┬────────┬─────┬───────┬────────────┬───────────────────┬────────┐
-    │ model ┆ region ┆ n   ┆ n_pos ┆ prevalence ┆ average_precision ┆ status │
-    │ ---   ┆ ---    ┆ --- ┆ ---   ┆ ---        ┆ ---               ┆ ---    │
-    │ str   ┆ str    ┆ i64 ┆ i64   ┆ f64        ┆ f64               ┆ str    │
-    ╞═══════╪════════╪═════╪═══════╪════════════╪═══════════════════╪════════╡
-    │ new   ┆ north  ┆ 3   ┆ 2     ┆ 0.666667   ┆ 1.0               ┆ ok     │
-    │ new   ┆ south  ┆ 2   ┆ 1     ┆ 0.5        ┆ 1.0               ┆ ok     │
-    │ old   ┆ north  ┆ 3   ┆ 2     ┆ 0.666667   ┆ 0.833333          ┆ ok     │
-    │ old   ┆ south  ┆ 2   ┆ 1     ┆ 0.5        ┆ 0.5               ┆ ok     │
-    └───────┴────────┴─────┴───────┴────────────┴───────────────────┴────────┘
+    shape: (4, 6)
+    ┌───────┬────────┬─────┬───────┬───────────────────┬────────┐
+    │ model ┆ region ┆ n   ┆ n_pos ┆ average_precision ┆ status │
+    │ ---   ┆ ---    ┆ --- ┆ ---   ┆ ---               ┆ ---    │
+    │ str   ┆ str    ┆ i64 ┆ i64   ┆ f64               ┆ str    │
+    ╞═══════╪════════╪═════╪═══════╪═══════════════════╪════════╡
+    │ new   ┆ north  ┆ 3   ┆ 2     ┆ 1.0               ┆ ok     │
+    │ new   ┆ south  ┆ 2   ┆ 1     ┆ 1.0               ┆ ok     │
+    │ old   ┆ north  ┆ 3   ┆ 2     ┆ 0.833333          ┆ ok     │
+    │ old   ┆ south  ┆ 2   ┆ 1     ┆ 0.5               ┆ ok     │
+    └───────┴────────┴─────┴───────┴───────────────────┴────────┘
     """
     check_frame(unwrapped(frame), engines=True)
     ev = Evaluation(frame, {"truth": truth, "score": score, **roles}, level_of(ci))

@@ -33,8 +33,8 @@ from frame_prc._report.write import write as write_report
 from frame_prc._request.options import (
     calibration,
     check_title,
-    comparison,
     confidence,
+    models_compared,
     points_to_keep,
 )
 from frame_prc._request.roles import check_one_grouping, check_option
@@ -206,7 +206,7 @@ class PictureVerbs(Evaluated[FrameT]):
 
         Segments are rows with a dot per model; over dates or times, the dots are joined by lines.
         For two models, or for several and a ``baseline``, a second panel shows the differences,
-        with the intervals of :func:`compare`. Needs Altair: ``pip install altair``.
+        with the intervals of :func:`compare_models`. Needs Altair: ``pip install altair``.
 
         Parameters
         ----------
@@ -325,7 +325,7 @@ class PictureVerbs(Evaluated[FrameT]):
             return None
         if baseline is None and len(asked.models) != pair:
             return None
-        return comparison(asked, level, baseline=baseline, calibrate=calibrate)
+        return models_compared(asked, level, baseline=baseline, calibrate=calibrate)
 
     @verb
     def write_ggplot(
@@ -491,9 +491,9 @@ class PictureVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        The numbers are those of :func:`summary` with ``overall=True``, of :func:`compare` between
-        models and of segments with the others (``against="others"``), both adjusted by Holm's
-        method, of :func:`heterogeneity`, of :func:`curve` with an integer ``keep``, and of
+        The numbers are those of :func:`summary` with ``overall=True``, of :func:`compare_models`
+        and :func:`compare_segments`, both adjusted by Holm's method, of
+        :func:`heterogeneity`, of :func:`curve` with an integer ``keep``, and of
         :func:`operating_points` at up to about 200 thresholds, with the intervals of their
         precision and recall. Up to 200 segments have curves; of more, the 20 worst, the 20 best and
         the 20 largest. Without single rows of models side by side, as in counts and in long data,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.comparisons import segments_are
+from frame_prc._request.comparisons import measure_list, segments_are
 from frame_prc._request.options import calibration, confidence
 from frame_prc._request.roles import check_option, check_pooled
 from frame_prc._request.specs import Calibration, Interval, SegmentsAre
-from frame_prc._tables.summary import Summary
+from frame_prc._tables.summary import MEASURES, Summary
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 
@@ -25,8 +26,10 @@ class TableVerbs(Evaluated[FrameT]):
         calibrate: float | Literal["pooled"] = "pooled",
         overall: bool = False,
         segments: SegmentsAre = "fixed",
+        measures: str | Sequence[str] | None = None,
+        details: bool = False,
     ) -> FrameT:
-        """Scorecard of each segment: area, interval, chance level.
+        """Scorecard of each segment: area, interval, lift and measures by name.
 
         Only ``calibrated_average_precision`` is meant to be equal for classifiers that are equally
         good in segments of different prevalence; the other measures still change with the
@@ -52,21 +55,30 @@ class TableVerbs(Evaluated[FrameT]):
             users, folds); the interval comes from their spread, as in :func:`average_precision`
             with ``over``, ``level`` is ``"macro_sampled"``, and ``status`` ``"few_segments"`` if
             fewer than 6 have an average precision.
+        measures
+            Measures to add, by their names below, or ``"all"``.
+        details
+            Add all measures, ``prevalence``, the standard errors, the interval of the calibrated
+            average precision and, with ``overall``, ``n_undefined``.
 
         Returns
         -------
         Same kind as ``frame``
             The keys, then
 
-            - ``n, n_pos, prevalence`` as in :func:`average_precision`, ``n_dropped`` (Int64; 0
-              unless ``missing="drop"``), and ``status``: ``"ok"``, ``"few_positives"`` (fewer than
+            - ``n, n_pos`` as in :func:`average_precision`, with ``missing="drop"`` also
+              ``n_dropped``, and, always last, ``status``: ``"ok"``, ``"few_positives"`` (fewer than
               20, or with weights fewer than 20 effective positives), ``"few_negatives"`` (so few
               for the prevalence that the calibrated average precision is likely too high),
               ``"below_chance"`` (the whole interval lies below ``random_average_precision``; if a
               lower score means more likely positive, pass ``ascending=True``), ``"no_negatives"``,
               ``"no_positives"`` or ``"empty"``;
-            - ``average_precision``, and ``std_error, ci_low, ci_high`` as in
-              :func:`average_precision` with ``ci_method="influence"``;
+            - ``average_precision``, and ``ci_low, ci_high`` as in :func:`average_precision` with
+              ``ci_method="influence"``;
+            - ``lift``, unless ``overall`` is given, and the ``measures``.
+
+            The measures are
+
             - ``random_average_precision``: the expected average precision of a random ranking with
               the same ties (without ties, Bestgen 2015); with weights, the prevalence;
             - ``lift``: ``average_precision / random_average_precision``, null if the denominator is
@@ -78,8 +90,7 @@ class TableVerbs(Evaluated[FrameT]):
               is an area that no ranking falls below, and the worst ranking may be above 0;
             - ``reference_prevalence``: the prevalence of ``calibrate``;
               ``calibrated_average_precision``: the average precision that the same ranking would
-              have at that prevalence (Siblini et al. 2020, arXiv 1909.02827), with
-              ``calibrated_std_error, calibrated_ci_low, calibrated_ci_high``;
+              have at that prevalence (Siblini et al. 2020, arXiv 1909.02827);
             - ``interpolated`` and ``normalised_interpolated``: the area by that method of
               :func:`auc`;
             - ``gain``: the area by that method of :func:`auc`;
@@ -89,9 +100,9 @@ class TableVerbs(Evaluated[FrameT]):
             All areas are Float64. They are null without positives; the normalised and calibrated
             ones and ``gain`` are also null without negatives. Sorted by the keys.
 
-            With ``overall``, the pooled rows and then the macro rows follow the segments. The last
-            column is then ``n_undefined`` (Int64): how many segments have no average precision and
-            are left out of the mean (0 for pooled rows, null for segments). In a macro row, sizes
+            With ``overall``, the pooled rows and then the macro rows follow the segments. Of the
+            details, ``n_undefined`` (Int64) is how many segments have no average precision and are
+            left out of the mean (0 for pooled rows, null for segments). In a macro row, sizes
             are sums, measures are means over the segments that have them, and the interval adds up
             what each row, or cluster, does to all segments. In a ``"macro"`` row it is null, and
             ``status`` ``"no_std_error"``, if any of these segments has no standard error, because
@@ -112,32 +123,40 @@ class TableVerbs(Evaluated[FrameT]):
         1,000. If ``pos`` and ``neg`` are sums of weights without ``pos_squares`` and
         ``neg_squares``, the interval is null, and ``status`` is ``"no_std_error"`` in place of
         ``"ok"``, ``"few_positives"`` and ``"below_chance"``. All formulas are in
-        ``docs/statistics.md`` in the repository.
+        ``examples/guide/statistics.md`` in the repository.
 
         Examples
         --------
         >>> import polars as pl
         >>> import frame_prc
-        >>> df = pl.DataFrame(
-        ...     {
-        ...         "region": ["north", "north", "north", "south", "south"],
-        ...         "late": [True, False, True, False, True],
-        ...         "score": [0.9, 0.8, 0.3, 0.6, 0.2],
-        ...     }
+        >>> df = pl.DataFrame({"row": range(300)}).with_columns(
+        ...     region=pl.col("row") % 3,
+        ...     late=pl.col("row") * 7 % 11 < 4,
+        ...     score=pl.col("row") * 7919 % 601 + 100 * (pl.col("row") * 7 % 11 < 4),
         ... )
-        >>> table = df.prc.summary("late", "score", by="region", overall=True)
-        >>> table.select("level", "region", "n", "n_pos", "average_precision", "lift", "best_f1")
-        shape: (4, 7)
-        ┌─────────┬────────┬─────┬───────┬───────────────────┬──────────┬──────────┐
-        │ level   ┆ region ┆ n   ┆ n_pos ┆ average_precision ┆ lift     ┆ best_f1  │
-        │ ---     ┆ ---    ┆ --- ┆ ---   ┆ ---               ┆ ---      ┆ ---      │
-        │ str     ┆ str    ┆ i64 ┆ i64   ┆ f64               ┆ f64      ┆ f64      │
-        ╞═════════╪════════╪═════╪═══════╪═══════════════════╪══════════╪══════════╡
-        │ segment ┆ north  ┆ 3   ┆ 2     ┆ 0.833333          ┆ 1.034483 ┆ 0.8      │
-        │ segment ┆ south  ┆ 2   ┆ 1     ┆ 0.5               ┆ 0.666667 ┆ 0.666667 │
-        │ pooled  ┆ null   ┆ 5   ┆ 3     ┆ 0.7               ┆ 0.961098 ┆ 0.75     │
-        │ macro   ┆ null   ┆ 5   ┆ 3     ┆ 0.666667          ┆ 0.850575 ┆ 0.733333 │
-        └─────────┴────────┴─────┴───────┴───────────────────┴──────────┴──────────┘
+        >>> ev = df.prc.evaluate("late", "score", by="region")
+        >>> ev.summary()
+        shape: (3, 8)
+        ┌────────┬─────┬───────┬───────────────────┬──────────┬──────────┬──────────┬────────┐
+        │ region ┆ n   ┆ n_pos ┆ average_precision ┆ ci_low   ┆ ci_high  ┆ lift     ┆ status │
+        │ ---    ┆ --- ┆ ---   ┆ ---               ┆ ---      ┆ ---      ┆ ---      ┆ ---    │
+        │ i64    ┆ i64 ┆ i64   ┆ f64               ┆ f64      ┆ f64      ┆ f64      ┆ str    │
+        ╞════════╪═════╪═══════╪═══════════════════╪══════════╪══════════╪══════════╪════════╡
+        │ 0      ┆ 100 ┆ 37    ┆ 0.569865          ┆ 0.413393 ┆ 0.713523 ┆ 1.436706 ┆ ok     │
+        │ 1      ┆ 100 ┆ 36    ┆ 0.605652          ┆ 0.44829  ┆ 0.743784 ┆ 1.56471  ┆ ok     │
+        │ 2      ┆ 100 ┆ 37    ┆ 0.62808           ┆ 0.472628 ┆ 0.760892 ┆ 1.583475 ┆ ok     │
+        └────────┴─────┴───────┴───────────────────┴──────────┴──────────┴──────────┴────────┘
+        >>> ev.summary(overall=True).tail(3)
+        shape: (3, 8)
+        ┌─────────┬────────┬─────┬───────┬───────────────────┬──────────┬──────────┬────────┐
+        │ level   ┆ region ┆ n   ┆ n_pos ┆ average_precision ┆ ci_low   ┆ ci_high  ┆ status │
+        │ ---     ┆ ---    ┆ --- ┆ ---   ┆ ---               ┆ ---      ┆ ---      ┆ ---    │
+        │ str     ┆ i64    ┆ i64 ┆ i64   ┆ f64               ┆ f64      ┆ f64      ┆ str    │
+        ╞═════════╪════════╪═════╪═══════╪═══════════════════╪══════════╪══════════╪════════╡
+        │ segment ┆ 2      ┆ 100 ┆ 37    ┆ 0.62808           ┆ 0.472628 ┆ 0.760892 ┆ ok     │
+        │ pooled  ┆ null   ┆ 300 ┆ 110   ┆ 0.592205          ┆ 0.504342 ┆ 0.674543 ┆ ok     │
+        │ macro   ┆ null   ┆ 300 ┆ 110   ┆ 0.601199          ┆ 0.514263 ┆ 0.682192 ┆ ok     │
+        └─────────┴────────┴─────┴───────┴───────────────────┴──────────┴──────────┴────────┘
         """
         self._check_frame()
         overall = check_option("overall", overall, (True, False))
@@ -146,4 +165,5 @@ class TableVerbs(Evaluated[FrameT]):
             check_pooled(self._request)
         reference = calibration(calibrate) or Calibration()
         are = segments_are(segments, overall=overall)
-        return self._table(Summary(interval, overall, reference, are))
+        table = Summary(interval, overall, reference, are, measure_list(measures, MEASURES))
+        return self._table(table, details=details)

@@ -16,7 +16,8 @@ from frame_prc.evaluation.helpers import (
 auc = forward(Evaluation.auc)
 average_precision = forward(Evaluation.average_precision)
 band = forward(Evaluation.band)
-compare = forward(Evaluation.compare)
+compare_models = forward(Evaluation.compare_models)
+compare_segments = forward(Evaluation.compare_segments)
 counts = forward(Evaluation.counts)
 curve = forward(Evaluation.curve)
 heterogeneity = forward(Evaluation.heterogeneity)
@@ -33,7 +34,8 @@ __all__ = [
     "average_precision",
     "average_precision_expr",
     "band",
-    "compare",
+    "compare_models",
+    "compare_segments",
     "counts",
     "curve",
     "evaluate",

@@ -50,6 +50,7 @@ def auc(
     replicates: int = 1000,
     stratified: bool = False,
     seed: int | None = None,
+    details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
 def average_precision(
@@ -69,6 +70,7 @@ def average_precision(
     calibrate: float | Literal["pooled"] | None = None,
     top: float | None = None,
     normaliser: Normaliser = "positives",
+    details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
 def band(
@@ -83,21 +85,36 @@ def band(
     seed: int | None = None,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
-def compare(
+def compare_models(
     frame: FrameT,
     truth: IntoColumn | None = None,
     score: IntoScores | None = None,
     *,
     ci: float = 0.95,
     baseline: str | None = None,
-    against: Against | None = None,
     measure: Measure | None = None,
     calibrate: float | Literal["pooled"] | None = None,
     over: str | None = None,
-    method: PairedTest = "t",
+    test: PairedTest = "t",
     replicates: int = 1000,
     seed: int | None = None,
     adjust: Adjust | None = None,
+    details: bool = False,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
+def compare_segments(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    against: Against = "others",
+    ci: float = 0.95,
+    measure: Measure | None = None,
+    calibrate: float | Literal["pooled"] | None = None,
+    replicates: int = 1000,
+    seed: int | None = None,
+    adjust: Adjust | None = None,
+    details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
 def counts(
@@ -132,6 +149,7 @@ def heterogeneity(
     *,
     measure: Measure = "calibrated",
     calibrate: float | Literal["pooled"] | None = None,
+    details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
 def operating_points(
@@ -151,6 +169,7 @@ def operating_points(
     replicates: int = 1000,
     stratified: bool = False,
     seed: int | None = None,
+    details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
 def plot(
@@ -208,6 +227,8 @@ def summary(
     calibrate: float | Literal["pooled"] = "pooled",
     overall: bool = False,
     segments: SegmentsAre = "fixed",
+    measures: str | Sequence[str] | None = None,
+    details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
 def write_ggplot(

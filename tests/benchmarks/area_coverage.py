@@ -106,7 +106,7 @@ def coverage(scenario: Scenario) -> dict[str, object]:
     """Return how often the interval of the average precision covers it."""
     results = [
         frame_prc.average_precision(
-            frame, "truth", "score_0", by="draw", ci=LEVEL, **scenario.options
+            frame, "truth", "score_0", by="draw", ci=LEVEL, details=True, **scenario.options
         )
         for frame in scenario.frames(models=1)
     ]
@@ -121,7 +121,9 @@ def calibrated_coverage(scenario: Scenario) -> list[dict[str, object]]:
     """Return how often the calibrated interval covers, where the status is ok and elsewhere."""
     options = scenario.options | {"calibrate": scenario.reference}
     results = [
-        frame_prc.average_precision(frame, "truth", "score_0", by="draw", ci=LEVEL, **options)
+        frame_prc.average_precision(
+            frame, "truth", "score_0", by="draw", ci=LEVEL, details=True, **options
+        )
         for frame in scenario.frames(models=1)
     ]
     result = pl.concat(results).filter(pl.col("n_pos") > 0)
@@ -163,13 +165,14 @@ class Groups:
         against = {"group": names[0]} if self.against == "named" else self.against
         cluster = {"cluster": "cluster"} if self.clusters else {}
         found = [
-            frame_prc.compare(
+            frame_prc.compare_segments(
                 self._draw(rng, names),
                 "truth",
                 "score",
                 by="group",
                 against=against,
                 measure=self.measure,
+                details=True,
                 **cluster,
             )
             for _ in range(self.draws)
@@ -209,8 +212,14 @@ class Groups:
 def false_positives(scenario: Scenario) -> dict[str, object]:
     """Return how often two models that are equally good differ at 5 %."""
     results = [
-        frame_prc.compare(
-            frame, "truth", ["score_0", "score_1"], by="draw", ci=LEVEL, **scenario.options
+        frame_prc.compare_models(
+            frame,
+            "truth",
+            ["score_0", "score_1"],
+            by="draw",
+            ci=LEVEL,
+            details=True,
+            **scenario.options,
         )
         for frame in scenario.frames(models=2)
     ]
@@ -230,8 +239,14 @@ def difference_coverage(scenario: Scenario) -> dict[str, object]:
     truth = pl.col("truth").cast(pl.Float64)
     lower = pl.col("score_1") - (scenario.separation - worse.separation) * truth
     results = [
-        frame_prc.compare(
-            frame, "truth", {"a": "score_0", "b": lower}, by="draw", ci=LEVEL, **scenario.options
+        frame_prc.compare_models(
+            frame,
+            "truth",
+            {"a": "score_0", "b": lower},
+            by="draw",
+            ci=LEVEL,
+            details=True,
+            **scenario.options,
         )
         for frame in scenario.frames(models=2)
     ]

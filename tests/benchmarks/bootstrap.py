@@ -31,7 +31,7 @@ ENOUGH_POSITIVES = 200
 def agreement(replicates: int = 2000) -> pl.DataFrame:
     """Return both standard errors of each carrier with enough late flights, and their ratio."""
     flights = pl.read_parquet(FLIGHTS)
-    asked = {"truth": "late", "score": "boosting", "by": "carrier", "ci": 0.95}
+    asked = {"truth": "late", "score": "boosting", "by": "carrier", "ci": 0.95, "details": True}
     analytic = frame_prc.average_precision(flights, **asked)
     drawn = frame_prc.average_precision(
         flights, **asked, ci_method="bootstrap", replicates=replicates, seed=0

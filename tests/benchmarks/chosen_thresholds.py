@@ -64,13 +64,14 @@ def main(draws: int) -> None:
                     "truth",
                     "score",
                     ci=LEVEL,
+                    details=True,
                     replicates=REPLICATES,
                     seed=seed,
                     **{criterion: value},
                 )
                 threshold = drawn["threshold"].item()
                 wilson = frame_prc.operating_points(
-                    df, "truth", "score", ci=LEVEL, threshold=threshold
+                    df, "truth", "score", ci=LEVEL, threshold=threshold, details=True
                 )
                 hits.append([*covered(drawn, rates), *covered(wilson, rates)])
             shares = np.mean(hits, axis=0)

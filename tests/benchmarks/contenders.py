@@ -73,7 +73,7 @@ def seven_areas(frame: Any, by: list[str]) -> Any:
 
 def two_models(frame: Any, by: list[str]) -> Any:
     """Comparison of two models on the same rows by frame_prc."""
-    return frame_prc.compare(frame, "truth", ["score", "other"], by=by)
+    return frame_prc.compare_models(frame, "truth", ["score", "other"], by=by)
 
 
 def _collected(result: Any) -> Any:

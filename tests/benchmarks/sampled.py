@@ -83,7 +83,7 @@ def queries(count: int, draws: int = DRAWS) -> Row:
             found.setdefault(f"{average} covers", []).extend(table.select(covered).to_series())
         for method in ("t", "permutation"):
             drawn = {"seed": 1} if method == "permutation" else {}
-            table = frame_prc.compare(df, "truth", ["a", "b"], **asked, method=method, **drawn)
+            table = frame_prc.compare_models(df, "truth", ["a", "b"], **asked, test=method, **drawn)
             differs = (table["p_value"] < 1 - LEVEL).fill_null(value=False)
             found.setdefault(f"{method} differs", []).extend(differs)
             if method == "t":
@@ -111,7 +111,7 @@ def labels(positives: int, prevalence: float, *, ties: bool, draws: int = DRAWS)
             "score": np.rint(2 * score) if ties else score,
         }
     )
-    table = frame_prc.compare(
+    table = frame_prc.compare_segments(
         df, "truth", "score", by="draw", against="random", replicates=999, seed=1
     )
     p_value = table["p_value"].drop_nulls()
@@ -154,7 +154,7 @@ def segments(
         truth = random.random(segment.size) < prevalence
         score = random.standard_normal(segment.size) + separation * truth
         df = pl.DataFrame({"s": segment, "truth": truth, "score": score})
-        table = frame_prc.average_precision(df, "truth", "score", by="s", ci=LEVEL)
+        table = frame_prc.average_precision(df, "truth", "score", by="s", ci=LEVEL, details=True)
         found += [spread(part, on_logits=on_logits) for part in table.iter_slices(count)]
     # A draw with fewer than two segments that have a standard error tests nothing.
     found = [row for row in found if row["p_value"] is not None]

@@ -115,7 +115,7 @@ def timed_together(kinds: Kinds) -> list[list[Run]]:
     peers = ("scikit-learn loop", "scikit-learn loop, curve", "polars_ds", "DuckDB")
     weighted = ("ap weighted", "curve weighted", "scikit-learn loop, weighted")
     inputs = ("ap from pandas", "curve from pandas", "ap from Parquet")
-    verbs = ("counts", "operating points", "summary", "seven areas", "compare", "cluster")
+    verbs = ("counts", "operating points", "summary", "seven areas", "compare_models", "cluster")
     bare = (
         "bare ap",
         "bare curve",

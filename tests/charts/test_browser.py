@@ -164,7 +164,7 @@ def test_the_slider_shows_the_counts_at_its_threshold(browser, tmp_path):
     )
     chart = rows.prc.plot("late", "score", x="threshold")
     show(browser, chart, tmp_path)
-    best = rows.prc.operating_points("late", "score", f_beta=1)["threshold"][0]
+    best = rows.prc.operating_points("late", "score", f_beta=1, details=True)["threshold"][0]
     assert f"At score ≥ {best}" in texts(browser)
     seen = set()
     for threshold in (0.2, 0.5, 0.777):
@@ -172,7 +172,9 @@ def test_the_slider_shows_the_counts_at_its_threshold(browser, tmp_path):
         found = texts(browser)
         [shown] = [float(t.split("≥")[1]) for t in found if t.startswith("At score ≥")]
         assert shown == pytest.approx(threshold, abs=0.01)
-        [point] = rows.prc.operating_points("late", "score", threshold=shown).to_dicts()
+        [point] = rows.prc.operating_points(
+            "late", "score", threshold=shown, details=True
+        ).to_dicts()
         counts = [f"{name.upper()} {point[name]:,}" for name in ("tp", "fp", "fn", "tn")]
         rates = [
             f"{point[name]:.3f}" for name in ("precision", "recall", "f_score", "predicted_rate")

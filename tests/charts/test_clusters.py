@@ -90,7 +90,7 @@ def test_summary_has_clustered_intervals_of_areas_and_differences(kind):
         assert (row["key_0"], row["key_1"]) == (known["model"], known["region"])
         assert of([row], *columns) == [pytest.approx({name: known[name] for name in columns})]
     [(_, differences)] = drawn(chart, "rule", "difference", "ci_low")
-    compared = frame_prc.compare(DAYS, "late", MODELS, **ASKED)
+    compared = frame_prc.compare_models(DAYS, "late", MODELS, **ASKED)
     names = ["difference", *columns, "p_value"]
     assert of(differences, *names) == [
         pytest.approx(row) for row in compared.select(names).to_dicts()

@@ -106,7 +106,7 @@ def test_two_models_are_paired_and_sorted_by_difference(given):
     [(_, differences)] = drawn(chart, "circle", "difference")
     # The second model ranks d the right way round.
     assert {row["name"]: row["difference"] for row in differences} == {"a": 0, "b": 0, "d": 0.5}
-    assert {(row["model_a"], row["model_b"]) for row in differences} == {("new", "old")}
+    assert {(row["model"], row["baseline"]) for row in differences} == {("new", "old")}
     assert order(chart) == ["d", "a", "b", "c"]
     joined = {row["name"]: (row["low"], row["high"]) for row in drawn(chart, "rule", "low")[0][1]}
     assert joined["d"] == (0.5, 1.0)
@@ -142,7 +142,7 @@ def test_models_are_summarised_on_the_rows_they_are_compared_on(kind, models, gi
     areas = {dot["model"]: dot["average_precision"] for dot in dots}
     differences = [row for _, some in drawn(chart, "circle", "difference") for row in some]
     assert areas == {"a": 0.5, "b": 1.0} | ({"c": 0.5} if "c" in models else {})
-    assert {row["model_a"]: row["difference"] for row in differences} == {
+    assert {row["model"]: row["difference"] for row in differences} == {
         name: area - 1.0 for name, area in areas.items() if name != "b"
     }
     [(_, sizes)] = drawn(chart, "text", "sizes")
@@ -163,7 +163,7 @@ def test_several_models_are_compared_with_a_baseline():
     models = ["old", "new", "same"]
     chart = rows.prc.plot_summary("late", models, by="segment", baseline="old")
     found = {
-        (row["name"], row["model_a"]): row["difference"]
+        (row["name"], row["model"]): row["difference"]
         for _, some in drawn(chart, "circle", "difference")
         for row in some
     }
@@ -225,6 +225,6 @@ def test_differences_are_of_calibrated_areas_too():
     asked = {"by": "segment", "calibrate": 0.25}
     chart = df.prc.plot_summary("late", ["old", "new"], **asked)
     [(_, dots)] = drawn(chart, "circle", "difference")
-    table = df.prc.compare("late", ["old", "new"], **asked).drop_nulls("difference")
+    table = df.prc.compare_models("late", ["old", "new"], **asked).drop_nulls("difference")
     expected = dict(table.select("segment", "difference").iter_rows())
     assert {dot["name"]: dot["difference"] for dot in dots} == pytest.approx(expected)

@@ -102,7 +102,7 @@ def test_models_have_colours_in_the_order_given(models, given):
     [(view, _)] = drawn(chart, "circle", "average_precision")
     assert view["encoding"]["color"]["scale"]["domain"] == models
     [(view, rows)] = drawn(chart, "circle", "difference")
-    assert {(row["model_a"], row["model_b"]) for row in rows} == {tuple(models)}
+    assert {(row["model"], row["baseline"]) for row in rows} == {tuple(models)}
     assert view["encoding"]["x"]["title"] == " \N{MINUS SIGN} ".join(models)
 
 

@@ -127,7 +127,9 @@ def test_differences_are_drawn_below_with_their_intervals(given):
     [(view, rows)] = drawn(chart, "circle", "difference")
     pair = MODELS[::-1] if given == "counts" else MODELS
     assert view["encoding"]["y"]["axis"]["title"] == " \N{MINUS SIGN} ".join(pair)
-    table = frame_prc.compare(ROWS, "late", pair, by="week", **asked).drop_nulls("difference")
+    table = frame_prc.compare_models(ROWS, "late", pair, by="week", **asked).drop_nulls(
+        "difference"
+    )
     expected = {milliseconds(row["week"]): row["difference"] for row in table.to_dicts()}
     assert {row["time"]: row["difference"] for row in rows} == pytest.approx(expected)
     if given == "clusters":

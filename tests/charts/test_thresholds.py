@@ -56,7 +56,7 @@ def test_rows_are_the_operating_points_at_their_thresholds(kind):
     thresholds = [0.1, 0.2, 0.4, 0.7, 0.8, 0.9]
     assert sorted({row["threshold"] for row in rows_of(chart)}) == thresholds
     points = frame_prc.operating_points(
-        REGIONS, "late", ["old", "new"], by="region", threshold=thresholds
+        REGIONS, "late", ["old", "new"], by="region", threshold=thresholds, details=True
     )
     lines = pl.DataFrame(
         {
@@ -81,10 +81,14 @@ def test_long_curves_have_exact_counts_at_some_thresholds_and_stay_under_the_lim
     assert 150 < len(thresholds) <= 242
     assert row_count(chart) < 5000
     assert {0.12345, 0.5, 0.01, 0.0} <= set(thresholds)
-    points = rows.prc.operating_points("late", "score", weight="w", threshold=thresholds)
+    points = rows.prc.operating_points(
+        "late", "score", weight="w", threshold=thresholds, details=True
+    )
     assert_is_verb(chart, points.with_columns(line=0))
     assert f"the exact values at {len(thresholds)} thresholds." in " ".join(words(chart))
-    best = rows.prc.operating_points("late", "score", weight="w", f_beta=1)["threshold"][0]
+    best = rows.prc.operating_points("late", "score", weight="w", f_beta=1, details=True)[
+        "threshold"
+    ][0]
     assert best in thresholds
 
 

@@ -79,7 +79,12 @@ def test_a_period_is_a_key_like_any_other(here):
     by = ["region", pl.col("day").dt.truncate("1mo")]
     df = pl.read_parquet("days.parquet")
     for command, verb, options, parameters in (
-        ("compare", "compare", ["--against", "previous"], {"against": "previous"}),
+        (
+            "compare-segments",
+            "compare_segments",
+            ["--against", "previous"],
+            {"against": "previous"},
+        ),
         ("ap", "average_precision", ["--over", "day"], {"over": "day", "average": "macro"}),
         ("counts", "counts", [], {}),
     ):

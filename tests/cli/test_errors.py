@@ -84,9 +84,9 @@ USAGE = [
         "frame-prc plot --band resamples weighted rows.",
     ),
     (
-        "compare rows.csv -t late -s score",
-        "--score names one model. Allowed: two or more. Hint: -s one -s two compares two models; "
-        "--against others, the segments of one.",
+        "compare-models rows.csv -t late -s score",
+        "--score names one model. Allowed: two or more. Hint: -s one -s two compares two models, "
+        "and frame-prc compare-segments the segments of one.",
     ),
     (
         "points rows.csv -t late -s score --cost 10",
@@ -95,7 +95,7 @@ USAGE = [
         "missed positive costs ten times as much as a false alarm.",
     ),
     (
-        "compare rows.csv -t late -s score -b region --against last",
+        "compare-segments rows.csv -t late -s score -b region --against last",
         "--against last is not an option. Allowed: 'others', 'rest', 'overall', 'previous', "
         "'random', or key=value for a named segment.",
     ),
@@ -180,7 +180,7 @@ DATA = [
         "heterogeneity rows.csv -t late -s score -b region --cluster user",
         "--cluster has clusters with rows in several segments: 2 rows are in such clusters. "
         "Allowed: clusters that lie within a segment, since the segments are taken as "
-        "independent. Hint: frame-prc compare --against others takes clusters across segments "
+        "independent. Hint: frame-prc compare-segments takes clusters across segments "
         "into account.",
     ),
     (
@@ -356,7 +356,8 @@ def test_what_a_user_wrote_stays_as_it_was(written):
         ),
         (
             ["curve", "rows.csv", "--adjust", "holm"],
-            "no such option: --adjust. Hint: --adjust is an option of compare.\n",
+            "no such option: --adjust. Hint: --adjust is an option of compare-models, "
+            "compare-segments.\n",
         ),
         (["ap", "rows.csv", "--by"], "option '--by' requires an argument. Hint: frame-prc"),
         (

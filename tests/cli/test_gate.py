@@ -81,16 +81,13 @@ def test_one_of_several_conditions_is_enough():
     ("line", "condition", "named"),
     [
         ("summary --overall", "n>5", ["level='pooled', region=null", "level='macro', region=null"]),
-        ("compare -s other", "ap_a<.6", ["region='south', model_a='score', model_b='other'"]),
+        ("compare-models -s other", "ap_a<.6", ["region='south', model='score', baseline='other'"]),
         (
             "points --recall 1 --threshold 0",
             "tp<2",
-            [
-                f"region='south', {target}"
-                for target in ("criterion='recall', target=1.0", "criterion='threshold', target=0")
-            ],
+            [f"region='south', target='{target}'" for target in ("recall=1", "threshold=0")],
         ),
-        ("operating-points --recall .5", "threshold<.6", ["region='south', criterion="]),
+        ("operating-points --recall .5", "threshold<.6", ["region='south', target="]),
         ("heterogeneity", "n_left_out>0", ["all rows"]),
     ],
 )
@@ -178,7 +175,7 @@ ALLOWED = (
         (
             "status<3",
             "--fail-under names 'status', which has dtype String. Allowed: a numeric column. Hint: "
-            "the columns are 'n', 'n_pos', 'prevalence', 'average_precision'.",
+            "the columns are 'n', 'n_pos', 'average_precision'.",
         ),
     ],
 )

@@ -216,7 +216,10 @@ def test_sizes_have_units(text, size):
     ("line", "says"),
     [
         (["ap", "--memory", "10MB"], "--memory 10MB is too little. Allowed: 500MB or more."),
-        (["compare", "-s", "other", "--memory", "2GB"], "not available for this command. Allowed:"),
+        (
+            ["compare-models", "-s", "other", "--memory", "2GB"],
+            "not available for this command. Allowed:",
+        ),
         (["plot", "-o", "p.svg", "--memory", "2GB"], "not available for this command. Allowed: ap"),
         (
             ["ap", "-b", "day", "--over", "day", "--average", "macro", "--memory", "2GB"],

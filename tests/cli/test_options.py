@@ -25,7 +25,8 @@ COUNTS, SQUARES = {"pos", "neg"}, {"pos_squares", "neg_squares"}
 # Of the roles that not every command has: those of each.
 USED = {
     "average_precision": {"cluster", *COUNTS, *SQUARES},
-    "compare": {"row", "cluster"},
+    "compare_models": {"row", "cluster"},
+    "compare_segments": {"cluster"},
     "counts": {*COUNTS, *SQUARES},
     "heterogeneity": {"cluster", *COUNTS, *SQUARES},
     "summary": {"cluster", *COUNTS, *SQUARES},
@@ -68,15 +69,19 @@ def test_every_parameter_of_a_verb_is_an_option_unless_it_means_nothing_there(co
         ("ap --calibrate pooled", "average_precision", {"calibrate": "pooled"}),
         ("summary --overall", "summary", {"overall": True}),
         ("summary --calibrate .2", "summary", {"calibrate": 0.2}),
-        ("compare --against region=south", "compare", {"against": {"region": "south"}}),
         (
-            "compare --against previous --calibrate .2",
-            "compare",
+            "compare-segments --against region=south",
+            "compare_segments",
+            {"against": {"region": "south"}},
+        ),
+        (
+            "compare-segments --against previous --calibrate .2",
+            "compare_segments",
             {"against": "previous", "calibrate": 0.2},
         ),
         (
-            "compare --against rest --measure average_precision",
-            "compare",
+            "compare-segments --against rest --measure average_precision",
+            "compare_segments",
             {"against": "rest", "measure": "average_precision"},
         ),
         (
@@ -84,10 +89,10 @@ def test_every_parameter_of_a_verb_is_an_option_unless_it_means_nothing_there(co
             "heterogeneity",
             {"measure": "average_precision"},
         ),
-        ("compare -s other --adjust none", "compare", {"score": ["score", "other"]}),
+        ("compare-models -s other --adjust none", "compare_models", {"score": ["score", "other"]}),
         (
-            "compare -s other --baseline other",
-            "compare",
+            "compare-models -s other --baseline other",
+            "compare_models",
             {"score": ["score", "other"], "baseline": "other"},
         ),
         (
@@ -122,8 +127,8 @@ def test_a_named_segment_has_the_type_of_its_key(here):
     ):
         key = next(iter(segment))
         asked = ["-b", key, "--against", text, "-o", "found.parquet"]
-        assert run("compare", "typed.parquet", *ASKED, *asked) == (0, "", "")
-        expected = frame_prc.compare(df, "late", "score", by=key, against=segment)
+        assert run("compare-segments", "typed.parquet", *ASKED, *asked) == (0, "", "")
+        expected = frame_prc.compare_segments(df, "late", "score", by=key, against=segment)
         assert_frame_equal(pl.read_parquet(here / "found.parquet"), expected, rel_tol=1e-12)
 
 
@@ -181,7 +186,7 @@ MIXED = {
     [
         ("Int64", "ap", pl.Float32),
         ("UInt64", "counts", pl.Float64),
-        ("Decimal", "compare", pl.Float64),
+        ("Decimal", "compare-models", pl.Float64),
         ("long and exact", "ap", pl.Float64),
     ],
 )
@@ -190,7 +195,7 @@ def test_scores_of_several_dtypes_are_ranked_together(here, mixed, dtype, comman
     rows.write_parquet("mixed.parquet")
     asked = ["-t", "late", "-s", "score", "-s", "new=mixed", "-b", "region", "-o", "out.parquet"]
     assert run(command, "mixed.parquet", *asked) == (0, "", "")
-    verb = {"ap": "average_precision"}.get(command, command)
+    verb = {"ap": "average_precision"}.get(command, command.replace("-", "_"))
     scores = {"score": "score", "new": pl.col("mixed").cast(pl.Float64)}
     expected = getattr(frame_prc, verb)(rows, "late", scores, by="region")
     assert_frame_equal(pl.read_parquet(here / "out.parquet"), expected, rel_tol=1e-12)

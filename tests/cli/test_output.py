@@ -58,7 +58,7 @@ def test_a_pipe_gets_lines_with_tabs():
     _, out, _ = run("ap", "rows.parquet", *ASKED)
     _, tsv, _ = run("ap", "rows.parquet", *ASKED, "-f", "tsv")
     assert out == tsv
-    assert out.startswith("n\tn_pos\tprevalence\taverage_precision\tstatus\n6\t3\t0.5\t")
+    assert out.startswith("n\tn_pos\taverage_precision\tstatus\n6\t3\t")
 
 
 def test_json_says_infinity_in_a_word_and_undefined_with_null():
@@ -98,17 +98,18 @@ def terminal(*arguments: str, width: int) -> str:
 def test_a_terminal_gets_a_table():
     lines = terminal("ap", "rows.parquet", *ASKED, "-b", "region", width=100).splitlines()
     assert lines[0].split() == ["average_"]
-    assert lines[1].split() == ["region", "n", "n_pos", "prevalence", "precision", "status"]
+    assert lines[1].split() == ["region", "n", "n_pos", "precision", "status"]
     assert [line.split() for line in lines[3:]] == [
-        ["north", "3", "2", "0.6667", "0.8333", "ok"],
-        ["south", "3", "1", "0.3333", "0.5000", "ok"],
+        ["north", "3", "2", "0.8333", "ok"],
+        ["south", "3", "1", "0.5000", "ok"],
     ]
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("width", [40, 80, 100])
 def test_a_table_that_is_too_wide_repeats_its_keys(width):
-    text = terminal("summary", "rows.parquet", *ASKED, "-b", "region", "--overall", width=width)
+    wide = ["-b", "region", "--overall", "--details"]
+    text = terminal("summary", "rows.parquet", *ASKED, *wide, width=width)
     assert max(map(len, text.splitlines())) <= width
     blocks = text.split("\n\n")
     assert len(blocks) > 1
@@ -120,7 +121,9 @@ def test_a_table_that_is_too_wide_repeats_its_keys(width):
             ["pooled", "null"],
             ["macro", "null"],
         ]
-    columns = frame_prc.summary(ROWS, "late", "score", by="region", overall=True).columns
+    columns = frame_prc.summary(
+        ROWS, "late", "score", by="region", overall=True, details=True
+    ).columns
     for word in {word for name in columns for word in name.split("_") if word}:
         assert word in text
 
@@ -131,25 +134,27 @@ def test_a_threshold_on_a_terminal_can_be_copied(dtype):
     rows = ROWS.with_columns((pl.col("score") / 3).cast(dtype))
     rows.write_parquet("thirds.parquet")
     text = terminal("points", "thirds.parquet", *ASKED, "--recall", ".5,1", width=200)
-    shown = pl.Series([line.split()[2] for line in text.splitlines()[-2:]])
-    expected = rows.prc.operating_points("late", "score", recall=[0.5, 1.0])["threshold"]
+    shown = pl.Series([line.split()[1] for line in text.splitlines()[-2:]])
+    expected = rows.prc.operating_points("late", "score", recall=[0.5, 1.0], details=True)[
+        "threshold"
+    ]
     assert shown.cast(dtype).equals(expected)
     assert shown.str.len_chars().min() > len("0.1234")
 
 
 @pytest.mark.thorough
 def test_a_wide_table_says_in_each_block_which_row_is_which():
-    wide = ["-b", "region", "--recall", ".5", "--threshold", ".3"]
+    wide = ["-b", "region", "--recall", ".5", "--threshold", ".3", "--details"]
     text = terminal("points", "rows.parquet", *ASKED, *wide, width=80)
     blocks = text.split("\n\n")
     assert len(blocks) > 1
     for block in blocks:
-        rows = [line.split()[:3] for line in block.splitlines()[-4:]]
+        rows = [line.split()[:2] for line in block.splitlines()[-4:]]
         assert rows == [
-            ["north", "recall", "0.5000"],
-            ["north", "threshold", "0.3000"],
-            ["south", "recall", "0.5000"],
-            ["south", "threshold", "0.3000"],
+            ["north", "recall=0.5"],
+            ["north", "threshold=0.3"],
+            ["south", "recall=0.5"],
+            ["south", "threshold=0.3"],
         ]
 
 

@@ -35,14 +35,19 @@ def test_thresholds_are_held_to_other_rows_through_a_file(tmp_path, rows, suffix
     if suffix == ".json":  # is not read
         assert run("points", str(later), *ASKED, "--threshold", str(chosen))[0] != 0
         return
-    found = result("points", str(later), *ASKED, "--threshold", str(chosen), "--ci", "0.9")
+    found = result(
+        "points", str(later), *ASKED, "--threshold", str(chosen), "--ci", "0.9", "--details"
+    )
     expected = frame_prc.operating_points(
         pl.read_csv(later),
         "late",
         "score",
         by="region",
-        threshold=frame_prc.operating_points(ROWS, "late", "score", by="region", recall=1),
+        threshold=frame_prc.operating_points(
+            ROWS, "late", "score", by="region", recall=1, details=True
+        ),
         ci=0.9,
+        details=True,
     )
     assert found["tp"].to_list() == expected["tp"].to_list() == [1, 0]
     assert found["recall_high"].to_list() == pytest.approx(expected["recall_high"].to_list())
@@ -60,8 +65,8 @@ def test_thresholds_are_held_to_other_rows_through_a_file(tmp_path, rows, suffix
     ids=str,
 )
 def test_options_are_the_parameters(rows, given, asked):
-    found = result("points", str(rows), *ASKED, *given)
-    expected = frame_prc.operating_points(ROWS, "late", "score", by="region", **asked)
+    found = result("points", str(rows), *ASKED, *given, "--details")
+    expected = frame_prc.operating_points(ROWS, "late", "score", by="region", **asked, details=True)
     assert found["threshold"].to_list() == expected["threshold"].to_list()
     assert found["tp"].to_list() == expected["tp"].to_list()
 

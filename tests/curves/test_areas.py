@@ -13,7 +13,7 @@ import published
 import pytest
 from areas import METHODS, ROUNDED, area, call, counted, exact_areas
 from checkout import REFERENCE, in_checkout
-from exact import names, segments
+from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import KINDS, assert_rows, every_kind
@@ -113,7 +113,7 @@ def test_reference_shows_the_areas_of_its_example():
     text = REFERENCE.read_text(encoding="utf-8")
     shown = re.findall(r"^\| `([\w-]+)` \|.*\| (0\.\d{3}) \|$", text, flags=re.MULTILINE)
     df = pl.DataFrame({"score": range(9, -1, -1), "truth": [1, 0, 1, 0, 0, 0, 1, 0, 1, 0]})
-    areas = frame_prc.auc(df, "truth", "score", method=METHODS)
+    areas = frame_prc.auc(df, "truth", "score", method=METHODS).select("method", "auc")
     assert shown == [(m, f"{a:.3f}") for m, a in areas.iter_rows()]
 
 
@@ -168,9 +168,10 @@ def test_average_precision_of_binned_scores_is_their_step_area(kind, weights, da
     result = frame_prc.average_precision(
         kind.make(df), "truth", "score", by=by, weight=weight, thresholds=THRESHOLDS
     )
-    found = kind.rows(result).select(*names(by), auc="average_precision").cast({"auc": pl.Float64})
     exact = exact_areas(df, by, ["step"], lambda rows: oracle.binned(rows, THRESHOLDS))
-    assert_rows(KINDS[0], found.cast(exact.drop("method").schema), exact.drop("method"), **ROUNDED)
+    exact = exact.drop("method").rename({"auc": "average_precision"})
+    found = kind.rows(result).select(exact.columns).cast(exact.schema)
+    assert_rows(KINDS[0], found, exact, **ROUNDED)
 
 
 # Positives and negatives at each score: most of a step lies beyond what was retrieved before, or
@@ -296,8 +297,11 @@ def test_several_models_come_before_the_segments(kind):
         {
             "model": ["other"] * 2 + ["score"] * 2,
             "segment": ["a"] * 4,
+            "n": [df.height] * 4,
+            "n_pos": [int(df["truth"].sum())] * 4,
             "method": methods * 2,
             "auc": [area(KINDS[0], rows, m) for rows in (backwards, df) for m in methods],
+            "status": ["ok"] * 4,
         }
     )
     assert_rows(kind, result, expected, **ROUNDED)
@@ -319,24 +323,36 @@ SEGMENTS = pl.DataFrame(
 )
 def test_area_is_null_where_it_is_not_defined(kind, method, missing, lost):
     result = frame_prc.auc(
-        kind.make(SEGMENTS), "truth", "score", by="segment", method=method, missing=missing
+        kind.make(SEGMENTS),
+        "truth",
+        "score",
+        by="segment",
+        method=method,
+        missing=missing,
     )
-    gain = method == "gain"
-    areas = [None, None if gain else 1.0, None if gain else lost, 1.0]
-    columns = {"segment": ["bad", "good", "lost", "mixed"], "method": [method] * 4, "auc": areas}
-    dropped = {"n_dropped": [0, 0, 1, 0]} if missing == "drop" else {}
-    expected = pl.DataFrame(columns | dropped, schema_overrides={"auc": pl.Float64})
+    gain, drops = method == "gain", missing == "drop"
+    columns = {
+        "segment": ["bad", "good", "lost", "mixed"],
+        "n": [2, 1, 0 if drops else 1, 2],
+        "n_pos": [0, 1, 0 if drops else 1, 1],
+        "method": [method] * 4,
+        "auc": [None, None if gain else 1.0, None if gain else lost, 1.0],
+        **({"n_dropped": [0, 0, 1, 0]} if drops else {}),
+        "status": ["no_positives", "no_negatives", "empty" if drops else "no_negatives", "ok"],
+    }
+    expected = pl.DataFrame(columns, schema_overrides={"auc": pl.Float64})
     assert_rows(kind, result, expected)
 
 
 @every_kind
 def test_no_rows_are_one_row_of_null_per_method_or_with_keys_none(kind):
     none = SEGMENTS.clear()
-    whole = frame_prc.auc(kind.make(none), "truth", "score", method=METHODS)
-    schema = {"method": pl.String, "auc": pl.Float64}
-    assert_rows(kind, whole, pl.DataFrame({"method": METHODS, "auc": [None] * 7}, schema=schema))
+    whole = kind.rows(frame_prc.auc(kind.make(none), "truth", "score", method=METHODS))
+    assert whole.select("n", "n_pos", "auc", "status").rows() == [(0, 0, None, "empty")] * 7
     keyed = frame_prc.auc(kind.make(none), "truth", "score", by="segment", method=METHODS)
-    assert_rows(kind, keyed, pl.DataFrame(schema={"segment": pl.String, **schema}))
+    sizes = {"segment": pl.String, "n": pl.Int64, "n_pos": pl.Int64}
+    schema = {**sizes, "method": pl.String, "auc": pl.Float64, "status": pl.String}
+    assert_rows(kind, keyed, pl.DataFrame(schema=schema))
 
 
 @every_kind

@@ -275,16 +275,26 @@ def test_corners_keep_both_ends_of_misses_before_the_first_hit(kind):
 
 
 @every_kind
-def test_corners_of_one_segment_know_nothing_of_the_next(kind):
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_corners_of_one_segment_know_nothing_of_the_next(kind, weight):
     df = pl.DataFrame(
         {
             "segment": ["a", "a", "a", "b", "b", "b"],
             "truth": [0, 0, 0, 0, 0, 0],
             "score": [3, 2, 1, 6, 5, 4],
+            "weight": [0.5] * 6,
         }
     )
-    curve = points(kind, df, by="segment", keep="corners", start="one")
+    curve = points(kind, df, by="segment", keep="corners", start="one", weight=weight)
     assert curve["threshold"] == [INFINITY, 3, 1, INFINITY, 6, 4]
+
+
+@every_kind
+def test_the_last_point_is_a_corner_whatever_is_never_retrieved(kind):
+    df = pl.DataFrame({"truth": [1, 0, 0, 0], "score": [4, 3, 2, None]})
+    curve = points(kind, df, keep="corners", missing="unretrieved")
+    assert curve["threshold"] == [4, 2]
+    assert curve["tn"] == [3, 1]
 
 
 # --- envelope -------------------------------------------------------------------------

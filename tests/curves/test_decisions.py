@@ -27,7 +27,7 @@ ROWS = pl.DataFrame(
 
 
 def point(kind, df=ROWS, **asked):
-    found = frame_prc.operating_points(kind.make(df), "truth", "score", **asked)
+    found = frame_prc.operating_points(kind.make(df), "truth", "score", **asked, details=True)
     return kind.rows(found).row(0, named=True)
 
 
@@ -38,7 +38,8 @@ def point(kind, df=ROWS, **asked):
 def test_a_budget_is_spent_on_whole_ties_only(kind, budget, predicted):
     found = point(kind, predicted_count=budget)
     assert found["tp"] + found["fp"] == predicted
-    assert found["target"] == budget
+    assert found["target"] == f"predicted_count={budget:g}"
+    assert found["predicted_count"] == predicted
 
 
 @every_kind
@@ -59,7 +60,14 @@ def test_false_positive_rate_is_at_most_the_one_asked_for(kind, share, threshold
 @given(frames(SCORES_OR_NONE, st.integers(1, 3)), BY)
 def test_no_point_costs_less(kind, df, by):
     result = frame_prc.operating_points(
-        kind.make(df), "truth", "score", by=by, cost=COSTS, weight="weight", missing="unretrieved"
+        kind.make(df),
+        "truth",
+        "score",
+        by=by,
+        cost=COSTS,
+        weight="weight",
+        missing="unretrieved",
+        details=True,
     )
     found = kind.rows(result)
     known = [
@@ -70,7 +78,9 @@ def test_no_point_costs_less(kind, df, by):
     if df.is_empty():
         assert found["tp"].drop_nulls().is_empty()
         return
-    assert found["target"].to_list() == [fp / (fp + fn) for _, (fp, fn), _ in known]
+    assert found["target"].to_list() == [f"cost={costs}" for _, costs, _ in known]
+    shares = [fp / (fp + fn) for _, (fp, fn), _ in known]
+    assert found["target_value"].to_list() == shares
     counts = [(p.tp, p.fp, p.threshold) for p, _, _ in known]
     assert found.select("tp", "fp", "threshold").rows() == counts
     cost = [float((fp * p.fp + fn * p.fn) / n) for p, (fp, fn), n in known]
@@ -89,7 +99,7 @@ def test_to_alert_nobody_may_cost_the_least(kind):
 @every_kind
 def test_other_targets_cost_nothing_that_is_known(kind):
     result = frame_prc.operating_points(
-        kind.make(ROWS), "truth", "score", recall=0.5, cost=[(1, 1), (1, 3)]
+        kind.make(ROWS), "truth", "score", recall=0.5, cost=[(1, 1), (1, 3)], details=True
     )
     found = kind.rows(result)
     assert found["criterion"].to_list() == ["recall", "cost", "cost"]

@@ -40,14 +40,17 @@ def exact_points(df, by, asked):
     """Return the rows that looking at every point gives."""
     amount = pl.Float64 if "weight" in df.columns else pl.Int64
     schema = {
+        "target": pl.String,
         "criterion": pl.String,
-        "target": pl.Float64,
+        "target_value": pl.Float64,
         "threshold": pl.Float64,
         **dict.fromkeys(COUNTS, amount),
         **dict.fromkeys(["precision", "recall", "f_score", "predicted_rate"], pl.Float64),
+        "predicted_count": amount,
+        "status": pl.String,
     }
     records = (
-        (*key, criterion, target, *_columns(rows, criterion, target))
+        (*key, text(criterion, target), criterion, target, *_columns(rows, criterion, target))
         for key, rows in segments(df, by).items()
         for criterion, targets in asked.items()
         for target in targets
@@ -57,15 +60,27 @@ def exact_points(df, by, asked):
 
 def _columns(rows, criterion, target):
     point = oracle.operating_point(rows, criterion, target)
+    positives, negatives = oracle.totals(rows)
+    lacks = {(True, True): "empty", (True, False): "no_positives", (False, True): "no_negatives"}
+    status = lacks.get((not positives, not negatives), "ok")
     if point is None:
-        return [target if criterion == "threshold" else None, *[None] * 8]
+        threshold = target if criterion == "threshold" else None
+        return [threshold, *[None] * 9, "not_met" if status == "ok" else status]
     score = oracle.f_score(point, target if criterion == "f_beta" else 1)
-    return [*point, score, (point.tp + point.fp) / sum(oracle.totals(rows))]
+    predicted = point.tp + point.fp
+    return [*point, score, predicted / (positives + negatives), predicted, status]
+
+
+def text(criterion, target):
+    """Return a target as one would write it: without a point where it is whole."""
+    return f"{criterion}={target:g}"
 
 
 def call(kind, df, **options):
     weight = "weight" if "weight" in df.columns else None
-    return frame_prc.operating_points(kind.make(df), "truth", "score", weight=weight, **options)
+    return frame_prc.operating_points(
+        kind.make(df), "truth", "score", weight=weight, **options, details=True
+    )
 
 
 def point(kind, df, **asked):
@@ -102,7 +117,7 @@ def test_no_point_that_meets_the_target_dominates_the_one_returned(kind, weights
     df = data.draw(frames(scores, weights, max_size=30))
     rows = segments(df, None)[()]
     found = kind.rows(call(kind, df, **CRITERIA)).filter(pl.col("criterion") != "threshold")
-    for criterion, target, tp, fp in found.select("criterion", "target", "tp", "fp").rows():
+    for criterion, target, tp, fp in found.select("criterion", "target_value", "tp", "fp").rows():
         points = oracle.meeting(rows, criterion, target)[0]
         chosen = [point for point in points if (point.tp, point.fp) == (tp, fp)]
         assert len(chosen) == min(len(points), 1)
@@ -247,7 +262,8 @@ def test_a_threshold_need_not_be_a_score(kind, threshold, tp, fp):
     result = point(kind, TEN, threshold=threshold)
     counts = {"tp": tp, "fp": fp, "fn": 4 - tp, "tn": 6 - fp}
     rates = {"recall": tp / 4, "predicted_rate": (tp + fp) / 10}
-    assert result["threshold"] == result["target"] == threshold
+    assert result["threshold"] == result["target_value"] == threshold
+    assert result["target"] == text("threshold", threshold)
     assert {name: result[name] for name in counts | rates} == counts | rates
     assert result["precision"] == (tp / (tp + fp) if tp else None)
 
@@ -278,15 +294,15 @@ def test_one_threshold_serves_all_segments(kind):
 @every_kind
 def test_targets_come_in_the_order_of_the_parameters_and_of_their_lists(kind):
     asked = {"predicted_rate": [0.9, 0.2], "f_beta": 2, "recall": (1, 0.5), "threshold": [0.1, 0.7]}
-    result = kind.rows(call(kind, TEN, **asked)).select("criterion", "target")
-    assert result.rows() == [
-        ("recall", 1.0),
-        ("recall", 0.5),
-        ("threshold", 0.1),
-        ("threshold", 0.7),
-        ("f_beta", 2.0),
-        ("predicted_rate", 0.9),
-        ("predicted_rate", 0.2),
+    found = kind.rows(frame_prc.operating_points(kind.make(TEN), "truth", "score", **asked))
+    assert found["target"].to_list() == [
+        "recall=1",
+        "recall=0.5",
+        "threshold=0.1",
+        "threshold=0.7",
+        "f_beta=2",
+        "predicted_rate=0.9",
+        "predicted_rate=0.2",
     ]
 
 
@@ -297,14 +313,16 @@ def test_targets_together_are_each_target_alone(kind, df, by):
     for criterion, targets in CRITERIA.items():
         for target in targets:
             alone = kind.rows(call(kind, df, by=by, **{criterion: target}))
-            found = together.filter(criterion=criterion, target=target)
+            found = together.filter(target=text(criterion, target))
             assert_frame_equal(found, alone.cast(dict(found.schema)), check_exact=True)
 
 
 @every_kind
 def test_models_have_their_own_thresholds(kind):
     df = TEN.with_columns(other=-pl.col("score"))
-    result = frame_prc.operating_points(kind.make(df), "truth", ["score", "other"], recall=0.5)
+    result = frame_prc.operating_points(
+        kind.make(df), "truth", ["score", "other"], recall=0.5, details=True
+    )
     found = kind.rows(result).select("model", "threshold", "tp", "fp")
     assert found.rows() == [("other", -0.3, 2, 2), ("score", 0.7, 2, 1)]
 
@@ -353,9 +371,9 @@ def test_segments_that_lack_a_class_or_all_rows_keep_their_rows(kind, criterion)
 def test_no_rows_are_one_row_of_nulls_or_with_keys_none(kind, by):
     result = kind.rows(call(kind, LACKING.clear(), by=by, recall=0.5))
     assert result.height == (0 if by else 1)
-    assert result.select(pl.exclude("criterion", "target")).null_count().row(0) == (
-        (0,) * (result.width - 2) if by else (1,) * (result.width - 2)
-    )
+    asked = ("target", "criterion", "target_value", "status")
+    assert set(result.select(pl.exclude(asked)).null_count().row(0)) == {0 if by else 1}
+    assert result["status"].to_list() == ([] if by else ["empty"])
 
 
 # --- rounded sums of weights ----------------------------------------------------------
@@ -383,7 +401,13 @@ def test_f_score_at_each_threshold_is_that_of_scikit_learn(kind, weight, beta):
     df = published.RUNS.with_columns(weight=1 + pl.int_range(pl.len()) % 3)
     thresholds = [*df["score"], 5.5]
     result = frame_prc.operating_points(
-        kind.make(df), "truth", "score", weight=weight, f_beta=beta, threshold=thresholds
+        kind.make(df),
+        "truth",
+        "score",
+        weight=weight,
+        f_beta=beta,
+        threshold=thresholds,
+        details=True,
     )
     found = kind.rows(result)
     weights = None if weight is None else df["weight"]

@@ -22,7 +22,9 @@ ROWS = pl.DataFrame({"truth": [1, 0, 1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.
 
 
 def area(kind, df, top, **options):
-    found = frame_prc.average_precision(kind.make(df), "truth", "score", top=top, **options)
+    found = frame_prc.average_precision(
+        kind.make(df), "truth", "score", top=top, **options, details=True
+    )
     return kind.rows(found)
 
 
@@ -103,7 +105,9 @@ def test_queries_are_averaged(kind):
 @every_kind
 def test_calibrated_areas_are_cut_at_the_same_rows(kind):
     whole = area(kind, ROWS, 99, calibrate=0.2)
-    plain = kind.rows(frame_prc.average_precision(kind.make(ROWS), "truth", "score", calibrate=0.2))
+    plain = kind.rows(
+        frame_prc.average_precision(kind.make(ROWS), "truth", "score", calibrate=0.2, details=True)
+    )
     assert_frame_equal(whole, plain)
     first = area(kind, ROWS, 1, calibrate=0.2)["calibrated_average_precision"].item()
     assert first == pytest.approx(1 / 4)

@@ -42,7 +42,7 @@ pytestmark = engine_kinds.WARNINGS
         ("operating_points", {}, {"threshold": pl.DataFrame({"threshold": [0.1]})}),
         ("counts", {"by": "segment", "weight": "weight"}, {"squares": True}),
         ("summary", {"by": "segment"}, {}),
-        ("compare", {"by": "segment"}, {"score": ["score", "other"]}),
+        ("compare_models", {"by": "segment"}, {"score": ["score", "other"]}),
     ],
     ids=str,
 )

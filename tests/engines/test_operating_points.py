@@ -95,13 +95,13 @@ def test_what_only_polars_has_is_refused_with_a_way_out(kind, options, says):
 @engine_kinds.on_engines("DuckDB", "Ibis on DuckDB")
 def test_points_that_are_still_in_the_engine_are_collected_first(kind):
     columns = {"truth": "truth", "score": "score", "by": "segment"}
-    chosen = frame_prc.operating_points(kind.make(ROWS), **columns, recall=0.5)
+    chosen = frame_prc.operating_points(kind.make(ROWS), **columns, recall=0.5, details=True)
     with pytest.raises(
         OptionError, match=r"threshold= is an? .*collect it first, .*`chosen"
     ) as said:
-        frame_prc.operating_points(ROWS, **columns, threshold=chosen)
+        frame_prc.operating_points(ROWS, **columns, threshold=chosen, details=True)
     collected = eval(re.findall("`(.+?)`", str(said.value))[0], {"chosen": chosen})  # noqa: S307
-    held = frame_prc.operating_points(ROWS, **columns, threshold=collected)
+    held = frame_prc.operating_points(ROWS, **columns, threshold=collected, details=True)
     assert held["tp"].to_list() == kind.rows(chosen).sort("segment")["tp"].to_list()
 
 

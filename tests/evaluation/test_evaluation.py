@@ -32,14 +32,14 @@ VERBS = {
     "auc": {"method": ["step", "trapezoid"]},
     "average_precision": {"ci": 0.9},
     "band": {"recalls": 3, "replicates": 5, "seed": 1},
-    "compare": {"baseline": "old"},
+    "compare_models": {"baseline": "old"},
     "counts": {},
     "curve": {"keep": "corners"},
     "heterogeneity": {},
     "operating_points": {"recall": [0.5, 0.9]},
     "summary": {"overall": True},
 }
-CLUSTERED = {name: VERBS[name] for name in ("average_precision", "compare", "summary")}
+CLUSTERED = {name: VERBS[name] for name in ("average_precision", "compare_models", "summary")}
 
 every_verb = pytest.mark.parametrize("verb", VERBS)
 looked_at = pytest.mark.parametrize("looks", [False, True], ids=["few", "as many"])
@@ -80,15 +80,15 @@ def test_rows_are_checked_once_and_sorted_once(monkeypatch, looks):
             for verb in ("average_precision", "auc", "summary", "curve", "operating_points"):
                 getattr(ev, verb)(**VERBS[verb] | ({"overall": False} if verb == "summary" else {}))
         assert (len(sorts), len(reads)) == (1, 1)
-        ev.compare()  # knows the row of each score, of both models
-        ev.compare()
+        ev.compare_models()  # knows the row of each score, of both models
+        ev.compare_models()
     assert (len(sorts), len(reads)) == (3, 1)
 
 
 def test_models_side_by_side_keep_their_own_order():
     ev = ROWS.prc.evaluate(**ROLES)
     areas = {row["model"]: row["average_precision"] for row in ev.pooled().counts().pipe(areas_of)}
-    [pair] = ev.pooled().compare().to_dicts()
+    [pair] = ev.pooled().compare_models(details=True).to_dicts()
     assert pair["ap_a"] == pytest.approx(areas["old"], rel=1e-14)
     assert pair["ap_b"] == pytest.approx(areas["new"], rel=1e-14)
     assert areas["old"] != areas["new"]
@@ -178,7 +178,7 @@ def test_where_and_segments_evaluate_parts_of_the_same_frame(kind):
 def test_level_is_for_all_methods_that_have_an_interval():
     ev = ROWS.prc.evaluate(**ROLES, ci=0.8)
     assert_frame_equal(ev.summary(), ROWS.prc.summary(**ROLES, ci=0.8))
-    assert_frame_equal(ev.compare(ci=0.9), ROWS.prc.compare(**ROLES, ci=0.9))
+    assert_frame_equal(ev.compare_models(ci=0.9), ROWS.prc.compare_models(**ROLES, ci=0.9))
     assert "ci_low" not in ev.average_precision(ci=None).columns
     assert "precision_low" not in ev.curve(recalls=5).columns
     assert "ci_low" not in ev.average_precision(top=20).columns
@@ -189,8 +189,8 @@ def test_level_is_for_all_methods_that_have_an_interval():
 def test_clusters_are_used_wherever_there_is_an_interval():
     ev = ROWS.prc.evaluate(**ROLES, cluster="day")
     own = ROWS.prc.evaluate(**ROLES)
-    assert_frame_equal(ev.average_precision(), own.average_precision())
-    assert (ev.summary()["std_error"] != own.summary()["std_error"]).all()
+    assert_frame_equal(ev.average_precision(details=True), own.average_precision(details=True))
+    assert (ev.summary(details=True)["std_error"] != own.summary(details=True)["std_error"]).all()
 
 
 # --- errors, and what it shows -------------------------------------------------------------------
@@ -212,7 +212,7 @@ def test_roles_and_columns_are_checked_at_once():
     with pytest.raises(OptionError, match=r"where\(\) takes an expression, got 'day > 1'"):
         ROWS.prc.evaluate("late", "old").where("day > 1")
     with pytest.raises(OptionError, match="a comparison needs single rows"):
-        ROWS.prc.evaluate(score=["old", "new"], pos="day", neg="row").compare()
+        ROWS.prc.evaluate(score=["old", "new"], pos="day", neg="row").compare_models()
 
 
 def test_what_it_shows_is_what_there_is():

@@ -301,7 +301,7 @@ def test_single_columns_are_no_frames(column):
 
 def test_thresholds_of_pandas_are_numbers_and_no_frame():
     found = frame_prc.operating_points(ROWS, "late", "score", threshold=pd.Series([0.5, 0.25]))
-    assert found["target"].to_list() == [0.5, 0.25]
+    assert found["target"].to_list() == ["threshold=0.5", "threshold=0.25"]
 
 
 def test_stream_of_numbers_is_no_table():

@@ -133,7 +133,7 @@ OF_RESULTS = [
     *("n", "threshold", "tp", "fp", "fn", "tn", "pos", "neg", "recall", "precision", "envelope"),
     *("n_pos", "prevalence", "average_precision", "status", "auc", "method", "best_f1", "target"),
     *("criterion", "f_score", "predicted_rate", "precision_low", "precision_high", "lift", "model"),
-    *("difference", "n_undefined", "level", "model_a", "ci_low", "ci_high", "std_error", "p_value"),
+    *("difference", "n_undefined", "level", "model", "ci_low", "ci_high", "std_error", "p_value"),
 ]
 MORE = {
     **{verb: (verb, asked) for verb, asked in VERBS.items()},
@@ -141,7 +141,7 @@ MORE = {
     "envelope": ("curve", {"envelope": True}),
     "overall": ("summary", {"overall": True}),
     "models": ("average_precision", {"score": {"a": "score", "b": "other"}}),
-    "pairs": ("compare", {"score": {"a": "score", "b": "other"}}),
+    "pairs": ("compare_models", {"score": {"a": "score", "b": "other"}}),
     "average": (
         "average_precision",
         {"by": [cs.by_name("key"), "other"], "over": "other", "average": "macro"},

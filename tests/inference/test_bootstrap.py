@@ -39,7 +39,7 @@ FIVE = ROWS.head(5)
 
 
 def average_precision(frame, **asked):
-    return frame_prc.average_precision(frame, "late", "score", **{**SEEDED, **asked})
+    return frame_prc.average_precision(frame, "late", "score", **{**SEEDED, **asked}, details=True)
 
 
 # --- all samples there are ---------------------------------------------------------------------
@@ -114,13 +114,21 @@ def test_many_rows_of_few_scores_spread_as_the_influence_says():
         {"score": [4, 3, 2, 1], "pos": [400, 300, 200, 100], "neg": [100, 900, 3000, 5000]}
     )
     asked = {"score": "score", "pos": "pos", "neg": "neg", "ci": 0.95}
-    analytic = frame_prc.average_precision(counted, **asked)
-    drawn = frame_prc.average_precision(counted, **{**SEEDED, **asked, "replicates": MANY})
+    analytic = frame_prc.average_precision(counted, **asked, details=True)
+    drawn = frame_prc.average_precision(
+        counted, **{**SEEDED, **asked, "replicates": MANY}, details=True
+    )
     wanted = pytest.approx(analytic["std_error"].item(), rel=0.03)
     assert drawn["std_error"].item() == wanted
 
 
 # --- the same numbers --------------------------------------------------------------------------
+
+
+def test_tied_rows_of_other_weights_are_drawn_in_one_order():
+    df = pl.DataFrame({"late": [True, False] * 6, "score": 0.5, "w": range(1, 13)})
+    backwards = average_precision(df.reverse(), weight="w")
+    assert_frame_equal(backwards, average_precision(df, weight="w"), rel_tol=1e-12)
 
 
 @every_kind
@@ -149,7 +157,9 @@ def test_a_segment_does_not_depend_on_the_others(kind):
 def test_counts_give_what_rows_give(kind):
     counted = frame_prc.counts(ROWS, "late", "score", by="region")
     roles = {"score": "threshold", "pos": "pos", "neg": "neg"}
-    result = frame_prc.average_precision(kind.make(counted), by="region", **roles, **SEEDED)
+    result = frame_prc.average_precision(
+        kind.make(counted), by="region", details=True, **roles, **SEEDED
+    )
     wanted = average_precision(kind.make(ROWS), by="region")
     assert_frame_equal(kind.rows(result), kind.rows(wanted), rel_tol=1e-12, abs_tol=0)
 
@@ -186,7 +196,9 @@ def test_every_collect_of_a_lazy_frame_gives_the_same(kind):
 def test_interval_is_the_same_as_by_the_influence_but_for_its_standard_error():
     """Percentiles cover less: see tests/benchmarks/bootstrap.py."""
     drawn = average_precision(ROWS).row(0, named=True)
-    analytic = frame_prc.average_precision(ROWS, "late", "score", ci=0.95).row(0, named=True)
+    analytic = frame_prc.average_precision(ROWS, "late", "score", ci=0.95, details=True).row(
+        0, named=True
+    )
     ratio = drawn["std_error"] / analytic["std_error"]
     assert ratio != 1
     for end in ("ci_low", "ci_high"):
@@ -306,7 +318,7 @@ for name in {names!r}:
 import polars as pl, frame_prc
 rows = pl.DataFrame({{"t": [1, 0, 1, 0], "s": [4, 3, 2, 1]}})
 try:
-    asked = dict(ci=0.9, ci_method="bootstrap", replicates=20, seed=1)
+    asked = dict(details=True, ci=0.9, ci_method="bootstrap", replicates=20, seed=1)
     print(rows.lazy().prc.average_precision("t", "s", **asked).collect()["std_error"][0] > 0)
 except frame_prc.OptionError as error:
     print(error)

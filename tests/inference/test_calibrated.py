@@ -29,7 +29,9 @@ def calibrated(kind: Any, df: pl.DataFrame, calibrate: Any, **options: Any) -> p
     options = {"missing": "unretrieved", "weight": weight, **options}
     frame = kind.make(df)
     return kind.rows(
-        frame_prc.average_precision(frame, "truth", "score", calibrate=calibrate, **options)
+        frame_prc.average_precision(
+            frame, "truth", "score", calibrate=calibrate, **options, details=True
+        )
     )
 
 
@@ -182,11 +184,13 @@ REGIONS = pl.DataFrame(
 def test_scorecard_has_the_intervals_of_average_precision(kind, cluster, calibrate):
     asked = {"by": "region", "cluster": cluster}
     card = kind.rows(
-        frame_prc.summary(kind.make(REGIONS), "truth", "score", calibrate=calibrate, **asked)
+        frame_prc.summary(
+            kind.make(REGIONS), "truth", "score", calibrate=calibrate, **asked, details=True
+        )
     )
-    own = frame_prc.average_precision(REGIONS, "truth", "score", ci=0.95, **asked)
+    own = frame_prc.average_precision(REGIONS, "truth", "score", ci=0.95, **asked, details=True)
     at = frame_prc.average_precision(
-        REGIONS, "truth", "score", ci=0.95, calibrate=calibrate, **asked
+        REGIONS, "truth", "score", ci=0.95, calibrate=calibrate, **asked, details=True
     )
     names = ["std_error", "ci_low", "ci_high"]
     assert_frame_equal(card.select(names), own.select(names), rel_tol=1e-12)
@@ -201,7 +205,11 @@ def test_scorecard_has_the_intervals_of_average_precision(kind, cluster, calibra
 def test_mean_of_segments_that_share_clusters_takes_them_as_dependent(kind):
     asked = {"by": "region", "overall": True}
     rows = [
-        kind.rows(frame_prc.summary(kind.make(REGIONS), "truth", "score", cluster=cluster, **asked))
+        kind.rows(
+            frame_prc.summary(
+                kind.make(REGIONS), "truth", "score", cluster=cluster, **asked, details=True
+            )
+        )
         for cluster in (None, "day")
     ]
     alone, by_day = (table.filter(level="macro").row(0, named=True) for table in rows)

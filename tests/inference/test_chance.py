@@ -30,7 +30,9 @@ def mean_over_every_order(rows):
 
 
 def random_of(frame, **asked):
-    return frame_prc.summary(frame, "truth", "score", **asked).row(0, named=True)[RANDOM]
+    return frame_prc.summary(frame, "truth", "score", **asked, details=True).row(0, named=True)[
+        RANDOM
+    ]
 
 
 # --- the expectation ---------------------------------------------------------------------------
@@ -46,7 +48,9 @@ def test_the_oracle_is_the_mean_over_every_order(df):
 @given(frames(SCORES_OR_NONE))
 def test_it_is_exact_with_ties_and_rows_never_retrieved(kind, df):
     for missing, rows in (("drop", df.drop_nulls("score")), ("unretrieved", df)):
-        table = frame_prc.summary(kind.make(df), "truth", "score", by="segment", missing=missing)
+        table = frame_prc.summary(
+            kind.make(df), "truth", "score", by="segment", missing=missing, details=True
+        )
         found = dict(kind.rows(table).select("segment", RANDOM).rows())
         for (segment,), some in segments(rows, "segment").items():
             wanted = oracle.random_average_precision(some)
@@ -69,7 +73,7 @@ def test_it_is_exact_with_ties_and_rows_never_retrieved(kind, df):
 @every_kind
 def test_small_cases(kind, truth, score, wanted):
     df = pl.DataFrame({"truth": truth, "score": score}, schema_overrides={"score": pl.Float64})
-    table = frame_prc.summary(kind.make(df), "truth", "score", missing="unretrieved")
+    table = frame_prc.summary(kind.make(df), "truth", "score", missing="unretrieved", details=True)
     [found] = kind.rows(table)[RANDOM]
     assert found == (None if wanted is None else pytest.approx(wanted, rel=1e-15, abs=0))
 
@@ -98,7 +102,7 @@ def test_no_digit_is_lost_with_many_rows(positives, n):
     df = pl.DataFrame({"truth": pl.int_range(n, eager=True) < positives, "score": range(n)})
     harmonic = Fraction(math.fsum(1 / k for k in range(1, n + 1)))
     wanted = (harmonic * (n - positives) + n * (positives - 1)) / (n * (n - 1))
-    row = frame_prc.summary(df, "truth", "score").row(0, named=True)
+    row = frame_prc.summary(df, "truth", "score", details=True).row(0, named=True)
     assert row[RANDOM] == pytest.approx(float(wanted), rel=1e-15, abs=0)
     corrected = (oracle_area(positives, n) - wanted) / (1 - wanted)
     assert row["chance_corrected_average_precision"] == pytest.approx(
@@ -115,7 +119,9 @@ def oracle_area(positives, n):
 @every_kind
 def test_counts_of_many_rows_are_ties(kind):
     counts = pl.DataFrame({"score": [2, 1], "pos": [3, 10**9], "neg": [10**9, 7]})
-    row = kind.rows(frame_prc.summary(kind.make(counts), score="score", pos="pos", neg="neg"))
+    row = kind.rows(
+        frame_prc.summary(kind.make(counts), score="score", pos="pos", neg="neg", details=True)
+    )
     n, positives, first = 2 * 10**9 + 10, 10**9 + 3, 10**9 + 3
     shares = 1 + Fraction(n - first, n)
     wanted = (shares * (n - positives) + n * (positives - 1)) / (n * (n - 1))
@@ -125,7 +131,7 @@ def test_counts_of_many_rows_are_ties(kind):
 @every_kind
 def test_the_prevalence_stands_for_it_with_weights(kind):
     df = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1], "w": [1.0, 2.0, 3.0, 4.0]})
-    row = kind.rows(frame_prc.summary(kind.make(df), "truth", "score", weight="w"))
+    row = kind.rows(frame_prc.summary(kind.make(df), "truth", "score", weight="w", details=True))
     area = 0.25 * 1 + 0.75 * 4 / 6
     measures = row.select("prevalence", RANDOM, "lift", "chance_corrected_average_precision")
     assert measures.row(0) == pytest.approx((0.4, 0.4, area / 0.4, (area - 0.4) / 0.6), rel=1e-14)
@@ -136,7 +142,9 @@ def test_a_mean_of_segments_is_the_mean_of_what_each_has(kind):
     truth = {"a": [1, 0, 0], "b": [1, 1, 0, 0], "c": [0]}
     rows = [(key, bool(value)) for key, values in truth.items() for value in values]
     df = pl.DataFrame(rows, schema=["k", "truth"], orient="row").with_row_index("score")
-    table = kind.rows(frame_prc.summary(kind.make(df), "truth", "score", by="k", overall=True))
+    table = kind.rows(
+        frame_prc.summary(kind.make(df), "truth", "score", by="k", overall=True, details=True)
+    )
     found = dict(table.select(pl.coalesce("k", "level"), RANDOM).rows())
     alone = {(key,): oracle.random_average_precision(s) for (key,), s in segments(df, "k").items()}
     [pooled] = (oracle.random_average_precision(some) for some in segments(df, None).values())
@@ -201,11 +209,11 @@ def test_a_summary_says_so_of_segments_and_of_all(kind, asked):
 @every_kind
 def test_it_is_said_of_few_positives_too(kind):
     frame = kind.make(rows_of(FEW))
-    row = kind.rows(frame_prc.summary(frame, "truth", "score")).row(0, named=True)
+    row = kind.rows(frame_prc.summary(frame, "truth", "score", details=True)).row(0, named=True)
     assert (row["n_pos"], row["status"]) == (6, "below_chance")
     assert row["average_precision"] < row["ci_high"] < row[RANDOM]
     # What is not below chance has few positives, as it did.
-    level = kind.rows(frame.prc.average_precision("truth", "score", ci=0.999999))
+    level = kind.rows(frame.prc.average_precision("truth", "score", ci=0.999999, details=True))
     assert level["status"].to_list() == ["few_positives"]
 
 
@@ -213,7 +221,9 @@ def test_it_is_said_of_few_positives_too(kind):
 def test_it_takes_account_of_how_far_random_orders_exceed_the_prevalence(kind):
     """An interval above the prevalence and below what a random order of the labels has."""
     truth = [k in (60, 65, 80, 90) for k in range(100)]
-    table = kind.rows(frame_prc.summary(kind.make(rows_of(truth)), "truth", "score", ci=0.5))
+    table = kind.rows(
+        frame_prc.summary(kind.make(rows_of(truth)), "truth", "score", ci=0.5, details=True)
+    )
     row = table.row(0, named=True)
     assert row["prevalence"] < row["ci_high"] < row[RANDOM]
     assert row["status"] == "below_chance"
@@ -222,5 +232,5 @@ def test_it_takes_account_of_how_far_random_orders_exceed_the_prevalence(kind):
 @every_kind
 def test_comparisons_take_no_account_of_it(kind):
     df = rows_of(MANY).with_columns(other=pl.col("score") // 3)
-    table = kind.rows(frame_prc.compare(kind.make(df), "truth", ["score", "other"]))
+    table = kind.rows(frame_prc.compare_models(kind.make(df), "truth", ["score", "other"]))
     assert table["status"].to_list() == ["ok"]

@@ -166,7 +166,7 @@ def test_p_value_is_that_of_students_t_by_scipy(kind, positives, within):
     errors_apart = (logits[0] - logits[1]) / math.hypot(*errors)
     t = abs(errors_apart) * math.sqrt((positives - 1) / positives)
     asked = {"by": "side", "against": "rest", "measure": "average_precision"}
-    compared = frame_prc.compare(kind.make(df), "truth", "score", **asked)
+    compared = frame_prc.compare_segments(kind.make(df), "truth", "score", **asked, details=True)
     for p_value in kind.rows(compared)["p_value"]:
         assert p_value == pytest.approx(2 * stats.t.sf(t, positives - 1), rel=within)
 
@@ -236,16 +236,16 @@ def test_clusters_of_one_row_change_nothing(kind, weight, data, by):
 
 @given(frames(SCORES, FLOAT_WEIGHTS))
 def test_a_common_factor_of_the_weights_changes_no_interval(df):
-    whole = df.prc.average_precision("truth", "score", weight="weight", ci=0.95)
+    whole = df.prc.average_precision("truth", "score", weight="weight", ci=0.95, details=True)
     tripled = df.with_columns(pl.col("weight") * 3)
-    result = tripled.prc.average_precision("truth", "score", weight="weight", ci=0.95)
+    result = tripled.prc.average_precision("truth", "score", weight="weight", ci=0.95, details=True)
     assert_frame_equal(result.select(INTERVAL), whole.select(INTERVAL), **ROUNDED)
 
 
 @given(frames(SCORES))
 def test_twice_the_rows_have_half_the_variance(df):
-    once = df.prc.average_precision("truth", "score", ci=0.95)["std_error"].item()
-    twice = pl.concat([df, df]).prc.average_precision("truth", "score", ci=0.95)
+    once = df.prc.average_precision("truth", "score", ci=0.95, details=True)["std_error"].item()
+    twice = pl.concat([df, df]).prc.average_precision("truth", "score", ci=0.95, details=True)
     if once is not None:
         assert twice["std_error"].item() == pytest.approx(once / math.sqrt(2), **CLOSE)
 
@@ -320,16 +320,21 @@ def test_boyd_interval_is_undefined_at_one(kind):
         (19, None, None, "few_positives"),
         (20, None, None, "ok"),
         # One positive outweighs the others by far.
-        (40, [1000.0] + [1.0] * 59, None, "few_positives"),
-        (40, [3.0] * 60, None, "ok"),
+        (40, [1000.0] + [1.0] * 99, None, "few_positives"),
+        (40, [3.0] * 100, None, "ok"),
         # Two positives in each cluster: as few clusters.
-        (38, None, [row // 2 for row in range(60)], "few_positives"),
-        (40, None, [row // 2 for row in range(60)], "ok"),
+        (38, None, [row // 2 for row in range(100)], "few_positives"),
+        (40, None, [row // 2 for row in range(100)], "ok"),
+        (80, None, None, "ok"),
+        (81, None, None, "few_negatives"),
+        # At odds of 60 w / 40 the 60 negatives go with 40 / w positives: enough are 20 sqrt(w).
+        (40, [1.0] * 40 + [1.5] * 60, None, "ok"),
+        (40, [1.0] * 40 + [1.6] * 60, None, "few_negatives"),
     ],
 )
-def test_few_positives_are_told(kind, positives, weights, users, status):
-    truth = [1] * positives + [0] * (60 - positives)
-    df = pl.DataFrame({"truth": truth, "score": [(7 * i) % 60 for i in range(60)]})
+def test_few_rows_of_a_class_are_told(kind, positives, weights, users, status):
+    truth = [1] * positives + [0] * (100 - positives)
+    df = pl.DataFrame({"truth": truth, "score": [(7 * i) % 100 for i in range(100)]})
     if weights:
         df = df.with_columns(weight=pl.Series(weights))
     if users:
@@ -386,8 +391,8 @@ def test_schema_is_known_before_anything_is_read(kind, options):
 
     asked = {"truth": "truth", "score": "score", "by": "region", "ci": 0.95, **options}
     unread = ROWS.lazy().map_batches(fail, schema=ROWS.schema)
-    schema = frame_prc.average_precision(unread, **asked).collect_schema()
-    result = frame_prc.average_precision(kind.make(ROWS), **asked)
+    schema = frame_prc.average_precision(unread, **asked, details=True).collect_schema()
+    result = frame_prc.average_precision(kind.make(ROWS), **asked, details=True)
     assert type(result) is TYPES[kind.name]
     rows = kind.rows(result)
     assert rows.schema == schema

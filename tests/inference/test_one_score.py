@@ -35,7 +35,7 @@ def test_an_area_of_one_score_is_not_below_chance(cluster):
 @pytest.mark.parametrize("cluster", [None, "user"])
 def test_the_test_against_one_score_is_the_same_in_any_order(cluster):
     found = [
-        frame_prc.compare(rows, "truth", ["same", "other"], cluster=cluster, **CALIBRATED)
+        frame_prc.compare_models(rows, "truth", ["same", "other"], cluster=cluster, **CALIBRATED)
         for rows in ORDERS
     ]
     p_values = [table["p_value"].item() for table in found]

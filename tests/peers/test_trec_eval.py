@@ -150,7 +150,7 @@ def ranx_p_value(df: pl.DataFrame, stat_test: str, **options: int) -> float:
 
 
 def our_p_value(kind, df: pl.DataFrame, **options: object) -> float:
-    table = frame_prc.compare(
+    table = frame_prc.compare_models(
         kind.make(df), "relevant", ["score", "other"], by="query", over="query",
         missing="unretrieved", **options,
     )  # fmt: skip
@@ -169,7 +169,7 @@ def test_paired_t_test_over_queries_is_that_of_ranx(kind, seed):
 def test_all_signs_of_the_queries_agree_with_the_random_ones_of_ranx(kind, seed):
     # 11 queries have 2,048 combinations of signs, all of which are evaluated here.
     df = two_runs(seed)
-    exact = our_p_value(kind, df, method="permutation")
+    exact = our_p_value(kind, df, test="permutation")
     drawn = ranx_p_value(df, "fisher", n_permutations=4000, random_seed=seed)
     assert drawn == pytest.approx(exact, abs=5 * (exact * (1 - exact) / 4000) ** 0.5 + 1e-3)
 
@@ -205,6 +205,6 @@ def test_a_tie_at_the_cut_is_out_here_and_broken_by_id_in_trec_eval():
             "score": [5.0, 4.0, 3.0, 2.0, 1.0, 1.0],
         }
     )
-    points = frame_prc.operating_points(df, "relevant", "score", predicted_count=5)
+    points = frame_prc.operating_points(df, "relevant", "score", predicted_count=5, details=True)
     assert points.select("tp", "fp").row(0) == (0, 4)
     assert trec(df, "P_5") == {"q": 1 / 5}

@@ -37,13 +37,13 @@ CALLS = [
     ("average_precision", {"ci": 0.9, "ci_method": "bootstrap", "replicates": 9, "seed": 1}),
     ("average_precision", {"over": "segment", "average": "macro", "ci": 0.9}),
     ("band", {"recalls": 3, "replicates": 5, "seed": 1}),
-    ("compare", {"score": ["score", "other"], "weight": "weight"}),
-    ("compare", {"against": "rest"}),
-    ("compare", {"against": "rest", "cluster": "user"}),
-    ("compare", {"against": "others"}),
-    ("compare", {"against": "others", "cluster": "user"}),
-    ("compare", {"against": "overall"}),
-    ("compare", {"against": "random", "replicates": 9, "seed": 1}),
+    ("compare_models", {"score": ["score", "other"], "weight": "weight"}),
+    ("compare_segments", {"against": "rest"}),
+    ("compare_segments", {"against": "rest", "cluster": "user"}),
+    ("compare_segments", {"against": "others"}),
+    ("compare_segments", {"against": "others", "cluster": "user"}),
+    ("compare_segments", {"against": "overall"}),
+    ("compare_segments", {"against": "random", "replicates": 9, "seed": 1}),
     ("counts", {"weight": "weight", "squares": True}),
     ("counts", {"thresholds": [-INFINITY, -0.25, 0.25, INFINITY]}),
     ("curve", {"start": "first", "envelope": True, "gain": True, "calibrate": 0.2}),
@@ -51,8 +51,11 @@ CALLS = [
     ("curve", {"thresholds": [-0.25, 0.25, 1.0]}),
     ("curve", {"keep": 5, "ci": 0.9, "cluster": "user", "score": ["score", "other"]}),
     ("heterogeneity", {}),
-    ("operating_points", {"recall": [0.5, 1], "precision": 0.5, "threshold": [0.25, 0.3]}),
-    ("operating_points", {"f_beta": [0.5, 1], "predicted_rate": 0.5}),
+    (
+        "operating_points",
+        {"recall": [0.5, 1], "precision": 0.5, "threshold": [0.25, 0.3], "details": True},
+    ),
+    ("operating_points", {"f_beta": [0.5, 1], "predicted_rate": 0.5, "details": True}),
     ("summary", {"overall": True, "weight": "weight"}),
 ]
 
@@ -72,15 +75,17 @@ def turned_back(result: pl.DataFrame) -> pl.DataFrame:
     thresholds = [(0.0 - pl.col(n)).alias(n) for n in THRESHOLDS if n in result.columns]
     back = result.with_columns(thresholds).rename({"below": "above"}, strict=False)
     if "target" in back.columns:
-        of_threshold, target = pl.col("criterion") == "threshold", pl.col("target")
-        back = back.with_columns(pl.when(of_threshold).then(-target).otherwise(target))
+        of_threshold, value = pl.col("criterion") == "threshold", pl.col("target_value")
+        back = back.with_columns(pl.when(of_threshold).then(-value).otherwise(value))
     return back
 
 
 def in_targets_order(result: pl.DataFrame) -> pl.DataFrame:
     if "target" not in result.columns:
         return result
-    return result.sort("segment", "criterion", "target", maintain_order=True)
+    # The text of a target is that of the threshold as given, with its sign.
+    rows = result.drop("target")
+    return rows.sort("segment", "criterion", "target_value", maintain_order=True)
 
 
 def assert_negated(kind, verb, df, options):

@@ -100,7 +100,9 @@ def test_narrow_scores_are_held_to_thresholds_as_narrow(kind, thresholds):
     assert counts.select("threshold", "pos", "neg").rows() == [
         (score, int(truth), int(not truth)) for truth, score in reversed(df.rows())
     ]
-    points = frame_prc.operating_points(kind.make(df), "truth", "score", threshold=[0.7, 0.6])
+    points = frame_prc.operating_points(
+        kind.make(df), "truth", "score", threshold=[0.7, 0.6], details=True
+    )
     assert kind.rows(points).select("tp", "fp").rows() == [(2, 2), (3, 2)]
 
 

@@ -16,7 +16,7 @@ import frame_prc
 from frame_prc._ranking import ranking
 
 # The verbs that do not need each row by itself.
-RANKING = sorted(TABLES.keys() - {"band", "compare", "one_vs_rest"})
+RANKING = sorted(TABLES.keys() - {"band", "compare_models", "compare_segments", "one_vs_rest"})
 REPEATED = ROWS.with_columns(pl.col("score", "other").round(0))
 
 

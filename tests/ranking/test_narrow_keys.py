@@ -322,8 +322,8 @@ def test_numbered_rows_of_close_scores_are_compared_as_lazy_ones(rows, weight, c
     models = ["score", "other"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(narrow_keys, "_FEW_SHARED", 1)
-        found = frame_prc.compare(frame, "truth", models, **asked)
-    expected = frame_prc.compare(frame.lazy(), "truth", models, **asked).collect()
+        found = frame_prc.compare_models(frame, "truth", models, **asked)
+    expected = frame_prc.compare_models(frame.lazy(), "truth", models, **asked).collect()
     assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-15)
 
 
@@ -358,6 +358,6 @@ def test_clusters_beside_a_wide_range_of_keys_are_compared_as_lazy_ones():
         user=row // 4,
     )
     asked = {"by": "key", "cluster": "user"}
-    found = frame_prc.compare(rows, "truth", ["score", "other"], **asked)
-    expected = frame_prc.compare(rows.lazy(), "truth", ["score", "other"], **asked).collect()
+    found = frame_prc.compare_models(rows, "truth", ["score", "other"], **asked)
+    expected = frame_prc.compare_models(rows.lazy(), "truth", ["score", "other"], **asked).collect()
     assert_frame_equal(found, expected, rel_tol=1e-9)

@@ -165,8 +165,8 @@ CALLS = {
     "clusters": lambda: frame_prc.average_precision(
         ROWS, score="score", cluster="user", ci=0.9, **RANKED
     ),
-    "models": lambda: frame_prc.compare(ROWS, score=["score", "other"], **RANKED),
-    "weighted models": lambda: frame_prc.compare(
+    "models": lambda: frame_prc.compare_models(ROWS, score=["score", "other"], **RANKED),
+    "weighted models": lambda: frame_prc.compare_models(
         ROWS, score=["score", "other"], weight="weight", cluster="user", **RANKED
     ),
 }

@@ -151,7 +151,9 @@ def cells(browser):
 def expected(threshold, segment):
     """Return what the table of counts shall say."""
     own = ROWS if segment is None else ROWS.filter(segment=segment)
-    table = own.prc.operating_points("truth", TWO, threshold=threshold, ci=0.95, cluster="day")
+    table = own.prc.operating_points(
+        "truth", TWO, threshold=threshold, ci=0.95, cluster="day", details=True
+    )
     by_model = {point["model"]: point for point in table.to_dicts()}
     return [
         {"model": model}
@@ -197,7 +199,7 @@ def test_the_slider_shows_operating_points_by_keyboard_alone(browser, pages):
 def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
     show(browser, pages("two models"))
     key = optional.require_module("selenium.webdriver").Keys
-    summary = ROWS.prc.summary("truth", TWO, by="segment").filter(model="good")
+    summary = ROWS.prc.summary("truth", TWO, by="segment", details=True).filter(model="good")
     column = next(
         place
         for place, head in enumerate(texts(browser, "#scorecard thead th"))
@@ -218,7 +220,7 @@ def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
         f"[{row['calibrated_ci_low']:.3f}, {row['calibrated_ci_high']:.3f}]"
         for row in frame_prc.summary(
             ROWS, "truth", TWO, by="segment", cluster="day"
-        ).filter(model="good").sort("calibrated_average_precision", descending=True).to_dicts()
+        , details=True).filter(model="good").sort("calibrated_average_precision", descending=True).to_dicts()
     ]  # fmt: skip
     assert shown == areas
     browser.execute_script("document.getElementById('filter').focus()")
@@ -249,7 +251,7 @@ def test_a_segment_chosen_in_the_table_is_shown_at_the_threshold(browser, pages)
 
 def test_the_lowest_segment_can_be_looked_at_from_the_findings(browser, pages):
     show(browser, pages("two models"))
-    summary = ROWS.prc.summary("truth", TWO, by="segment").filter(model="good")
+    summary = ROWS.prc.summary("truth", TWO, by="segment", details=True).filter(model="good")
     lowest = summary.sort("calibrated_average_precision")["segment"].head(3).to_list()
     buttons = browser.find_elements("css selector", "#lowest button")
     assert [button.text for button in buttons] == lowest
@@ -456,7 +458,9 @@ def test_pictures_and_tables_can_be_saved(browser, pages, tmp_path, name):
     saved = pl.read_csv(csv)
     assert saved.height > 1
     if name == "areas":
-        summary = ROWS.prc.summary("truth", TWO, by="segment", cluster="day").filter(model="good")
+        summary = ROWS.prc.summary("truth", TWO, by="segment", cluster="day", details=True).filter(
+            model="good"
+        )
         found = saved["good: Calibrated AP low"].to_list()
         assert found == pytest.approx(summary["calibrated_ci_low"].to_list(), rel=1e-12)
     assert browser.get_log("browser") == []

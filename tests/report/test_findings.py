@@ -23,7 +23,7 @@ def texts(frame, folder, *columns, **options):
 
 def test_a_better_model_is_said_to_be_better(tmp_path):
     df = rows(2000, 1)
-    test = df.prc.compare("truth", ["good", "weak"]).row(0, named=True)
+    test = df.prc.compare_models("truth", ["good", "weak"], details=True).row(0, named=True)
     [text] = texts(df, tmp_path, "truth", TWO)
     names = ("ap_a", "ap_b", "difference", "ci_low", "ci_high")
     shown = dict(zip(names, re.findall(r"0\.\d{3,}", text), strict=False))
@@ -94,7 +94,7 @@ def test_equal_segments_are_not_said_to_differ(tmp_path):
     df = rows(3000, 5)
     _, spread, text, _ = texts(df, tmp_path, "truth", "good", by="segment")
     assert "no segment is shown to differ from the others." in text
-    row = df.prc.heterogeneity("truth", "good", by="segment").row(0, named=True)
+    row = df.prc.heterogeneity("truth", "good", by="segment", details=True).row(0, named=True)
     assert row["tau"] == 0
     assert spread == (
         "The calibrated average precisions are not shown to differ between segments "
@@ -178,8 +178,8 @@ def test_segments_in_which_the_better_model_is_not_better_are_named(tmp_path):
         "good is better than weak in each of the 6 segments."
     )
     _, text, *_ = texts(df, tmp_path, "truth", ["turned", "other"], by="segment")
-    test = df.prc.compare(
-        "truth", ["turned", "other"], by="segment", calibrate="pooled", adjust="holm"
+    test = df.prc.compare_models(
+        "truth", ["turned", "other"], by="segment", calibrate="pooled", adjust="holm", details=True
     ).filter(segment="s0003")
     areas = f"{test['ap_a'][0]:.3f} against {test['ap_b'][0]:.3f}"
     assert text.endswith(f"turned is better than other in 5 of 6 and worse in s0003 ({areas}).")

@@ -49,7 +49,7 @@ def flat(records):
 def same(records, table):
     """Compare records with a table, in any order of rows and columns."""
     found = pl.DataFrame(flat(records), infer_schema_length=None)
-    keys = [name for name in ("level", "model", "segment", "model_a") if name in table.columns]
+    keys = [name for name in ("level", "model", "segment", "model") if name in table.columns]
     frame_of = found.select(table.columns).cast(dict(table.schema)).sort(keys)
     pl.testing.assert_frame_equal(frame_of, table.sort(keys), rel_tol=1e-12)
 
@@ -90,18 +90,18 @@ def nearly(found):
 @pytest.mark.parametrize("options", [{}, CLUSTERED], ids=str)
 def test_tables_are_those_of_the_other_verbs(of_segments, of_clusters, options):
     found = of_clusters if options else of_segments
-    summary = ROWS.prc.summary("truth", TWO, overall=True, **BY, **options)
+    summary = ROWS.prc.summary("truth", TWO, overall=True, **BY, **options, details=True)
     same(found["scorecard"], summary)
     given = {"calibrate": "pooled", "adjust": "holm", **options}
-    same(found["differences"], ROWS.prc.compare("truth", TWO, **BY, **given))
+    same(found["differences"], ROWS.prc.compare_models("truth", TWO, **BY, **given, details=True))
     plain = {name: value for name, value in given.items() if name != "calibrate"}
-    same(found["models"], ROWS.prc.compare("truth", TWO, **plain))
-    against = ROWS.prc.compare("truth", TWO, against="others", **BY, **given)
+    same(found["models"], ROWS.prc.compare_models("truth", TWO, **plain, details=True))
+    against = ROWS.prc.compare_segments("truth", TWO, against="others", **BY, **given, details=True)
     same(found["against_others"], against)
     if "cluster" in options:
         assert found["heterogeneity"] == []
     else:
-        spread = ROWS.prc.heterogeneity("truth", TWO, **BY).to_dicts()
+        spread = ROWS.prc.heterogeneity("truth", TWO, **BY, details=True).to_dicts()
         for record, row in zip(found["heterogeneity"], spread, strict=True):
             assert record["best"] == {"segment": row["best_segment"]}
             assert record["gap"] == pytest.approx(row["gap"], rel=1e-12)
@@ -113,8 +113,10 @@ def test_thresholds_are_operating_points(of_segments, of_clusters, options):
     assert len(found["thresholds"]) == 2 * 5
     grid = found["thresholds"][0]["threshold"]
     assert len(grid) >= 100
-    by_segment = ROWS.prc.operating_points("truth", TWO, threshold=grid, **BY, **options)
-    of_all = ROWS.prc.operating_points("truth", TWO, threshold=grid, **options)
+    by_segment = ROWS.prc.operating_points(
+        "truth", TWO, threshold=grid, **BY, **options, details=True
+    )
+    of_all = ROWS.prc.operating_points("truth", TWO, threshold=grid, **options, details=True)
     for line in found["thresholds"]:
         table = of_all if line["segment"] is None else by_segment.filter(**line["segment"])
         own = table.filter(model=line["model"]).sort("threshold", descending=True)
@@ -138,7 +140,7 @@ def test_limits_at_thresholds_are_those_of_the_verb_on_other_rows(tmp_path, opti
         if line["segment"] == {"segment": 2.0}
     ]
     points = frame.prc.operating_points(
-        "truth", "good", threshold=line["threshold"], ci=0.95, **asked
+        "truth", "good", threshold=line["threshold"], ci=0.95, **asked, details=True
     ).filter(segment=2.0)
     for name in ("precision_low", "precision_high", "recall_low", "recall_high"):
         close(line[name], points[name])
@@ -169,7 +171,7 @@ def test_counts_have_the_numbers_of_their_rows(tmp_path):
     found = checked(numbers(counts, tmp_path, **COUNTED, **BY))
     same(
         [record | {"model": "x"} for record in found["scorecard"]],
-        ROWS.prc.summary("truth", "good", overall=True, **BY),
+        ROWS.prc.summary("truth", "good", overall=True, **BY, details=True),
     )
     assert found["against_others"] == found["differences"] == found["models"] == []
     assert "not tested" in found["findings"][2]["text"]

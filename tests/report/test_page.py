@@ -110,14 +110,16 @@ def test_tooltips_name_what_they_show(report):
 def test_differences_have_one_direction(report):
     text, numbers = report(by="segment")
     [row] = json.loads(numbers)["models"]
-    assert row["model_a"] == "weak"  # as compare() has it
+    assert row["model"] == "weak"  # as compare() has it
     assert row["difference"] < 0
     assert "<bdi>good</bdi> - <bdi>weak</bdi></th><td>0." in text
     found = data_of(text)
     columns = {column.get("model"): column for column in found["columns"]}
     assert "weak - good" not in columns
     differences = next(c for c in found["columns"] if c["label"] == "Difference")
-    by_segment = ROWS.prc.compare("truth", ["good", "weak"], by="segment", calibrate="pooled")
+    by_segment = ROWS.prc.compare_models(
+        "truth", ["good", "weak"], by="segment", calibrate="pooled"
+    )
     for name, column in (("difference", "values"), ("ci_low", "low"), ("ci_high", "high")):
         expected = by_segment.sort("segment")[name].to_list()
         assert differences[column] == pytest.approx(expected, rel=1e-9)

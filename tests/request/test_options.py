@@ -150,7 +150,7 @@ ODD = {
         "bounds=True is given with over= and average=",
     ),
     "expression as baseline": (
-        "compare",
+        "compare_models",
         {"score": ["score", "other"], "baseline": pl.col("score")},
         "baseline=polars.Expr is not a model. Allowed: 'score', 'other'",
     ),

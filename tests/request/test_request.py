@@ -99,13 +99,21 @@ def test_keys_of_long_form_may_be_called_as_columns_are_inside(kind):
 
 
 @every_kind
-def test_models_that_are_compared_leave_the_name_model_to_a_key(kind):
-    frame, renamed = kind.make(ROWS), kind.make(ROWS.rename({"region": "model"}))
-    expected = kind.rows(frame_prc.compare(frame, "late", ["score", "other"], by="region"))
-    found = kind.rows(frame_prc.compare(renamed, "late", ["score", "other"], by="model"))
-    assert found.rename({"model": "region"}).equals(expected)
+@pytest.mark.parametrize("verb", ["average_precision", "compare_models", "compare_segments"])
+def test_models_take_the_name_model(kind, verb):
+    renamed = kind.make(ROWS.rename({"region": "model"}))
     with pytest.raises(ColumnError, match="key 'model' in by= is named like a column"):
-        frame_prc.compare(renamed, "late", ["score", "other"], by="model", against="rest")
+        getattr(frame_prc, verb)(renamed, "late", ["score", "other"], by="model")
+
+
+@every_kind
+@pytest.mark.parametrize("alone", ["pos_squares", "neg_squares"])
+def test_squares_of_one_class_are_refused(kind, alone):
+    counts = kind.make(ROWS.select("score", pos=1, neg=1, squares=1))
+    with pytest.raises(OptionError, match=rf"^{alone}= is given alone.*together"):
+        frame_prc.average_precision(
+            counts, score="score", pos="pos", neg="neg", **{alone: "squares"}
+        )
 
 
 # --- constants ----------------------------------------------------------------------------------

@@ -190,8 +190,10 @@ def test_a_curve_of_merged_thresholds_can_be_drawn(kind):
 def test_operating_points_have_a_row_for_each_threshold_asked_for(kind):
     df = ROWS.cast({"score": pl.Float32})
     asked = [0.1, 0.1 + 1e-10, -0.0, 1e-310]
-    points = kind.rows(frame_prc.operating_points(kind.make(df), "truth", "score", threshold=asked))
-    assert points["target"].to_list() == asked
+    points = kind.rows(
+        frame_prc.operating_points(kind.make(df), "truth", "score", threshold=asked, details=True)
+    )
+    assert points["target_value"].to_list() == asked
     held = pl.Series([0.1, 0.1, 0.0, 0.0], dtype=points.schema["threshold"]).to_list()
     assert list(map(str, points["threshold"])) == list(map(str, held))
 

@@ -163,16 +163,20 @@ def test_pandas_column_of_mixed_objects_is_refused_by_name():
 @pytest.mark.parametrize(
     ("verb", "options", "outputs"),
     [
-        ("auc", {}, "method auc"),
+        ("auc", {}, "n n_pos method auc status"),
+        ("auc", {"details": True}, "prevalence"),
         ("counts", {}, "threshold pos neg"),
         ("curve", {"envelope": True}, "threshold tp fp fn tn precision recall envelope"),
         ("curve", {"score": ["score", "other"]}, "model threshold tp fp fn tn precision recall"),
-        ("average_precision", {}, "n n_pos prevalence average_precision status"),
+        ("average_precision", {}, "n n_pos average_precision status"),
+        ("average_precision", {"details": True}, "prevalence"),
         ("average_precision", {"missing": "drop"}, "n_dropped"),
-        ("operating_points", {}, "criterion target threshold tp recall f_score predicted_rate"),
+        ("operating_points", {}, "target threshold precision recall predicted_count status"),
+        ("operating_points", {"details": True}, "criterion tp f_score predicted_rate"),
         ("band", {}, "recall precision precision_low precision_high"),
         ("curve", {"ci": 0.9}, "precision_low precision_high"),
-        ("summary", {}, "n_dropped status std_error lift gain best_f1 best_f1_threshold"),
+        ("summary", {"missing": "drop"}, "n_dropped status lift"),
+        ("summary", {"measures": "all"}, "gain best_f1 best_f1_threshold"),
     ],
 )
 def test_no_key_may_be_named_like_a_column_of_the_result(verb, options, outputs):

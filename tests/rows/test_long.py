@@ -38,7 +38,7 @@ FIRST = pl.int_range(pl.len()) == 0
 
 def compared(kind, df, **options):
     asked = {"model": "which", "row": "item", "by": "region", **options}
-    return kind.rows(frame_prc.compare(kind.make(df), "truth", "score", **asked))
+    return kind.rows(frame_prc.compare_models(kind.make(df), "truth", "score", **asked))
 
 
 def assert_alike(kind, found: pl.DataFrame, expected: pl.DataFrame) -> None:
@@ -63,7 +63,7 @@ def assert_alike(kind, found: pl.DataFrame, expected: pl.DataFrame) -> None:
     ids=str,
 )
 def test_models_are_compared_as_side_by_side(kind, options):
-    expected = frame_prc.compare(WIDE, "truth", MODELS, **{"by": "region", **options})
+    expected = frame_prc.compare_models(WIDE, "truth", MODELS, **{"by": "region", **options})
     assert_alike(kind, compared(kind, LONG, **options), expected)
 
 
@@ -72,7 +72,7 @@ def test_models_are_compared_as_side_by_side(kind, options):
 def test_items_that_a_model_lacks_are_left_out_for_all_or_never_retrieved(kind, missing):
     lacked = LONG.filter(~((pl.col("which") == "beta") & (pl.col("item") == 2)))
     lacks = pl.when(pl.col("item") != 2).then("beta").alias("beta")
-    expected = frame_prc.compare(
+    expected = frame_prc.compare_models(
         WIDE.with_columns(lacks), "truth", MODELS, by="region", missing=missing
     )
     assert_alike(kind, compared(kind, lacked, missing=missing), expected)
@@ -144,10 +144,10 @@ def test_an_unknown_baseline_raises_once_the_models_are_known(kind):
 
 @every_kind
 def test_no_rows_are_no_models(kind):
-    found = frame_prc.compare(
+    found = frame_prc.compare_models(
         kind.make(LONG[:0]), "truth", "score", model="which", row="item", by="region"
     )
-    expected = frame_prc.compare(WIDE[:0], "truth", MODELS, by="region")
+    expected = frame_prc.compare_models(WIDE[:0], "truth", MODELS, by="region")
     assert kind.rows(found).columns == expected.columns
     assert kind.rows(found).is_empty()
 
@@ -161,7 +161,9 @@ def test_a_lazy_frame_is_read_once_at_collect(engine):
         yield LONG if columns is None else LONG.select(columns)
 
     source = register_io_source(read, schema=LONG.schema)
-    result = frame_prc.compare(source, "truth", "score", model="which", row="item", by="region")
+    result = frame_prc.compare_models(
+        source, "truth", "score", model="which", row="item", by="region"
+    )
     schema = result.collect_schema()
     assert reads == []
     rows = result.collect(engine=engine)
@@ -174,10 +176,10 @@ def test_models_are_in_the_order_of_their_dtype(dtype):
     which = pl.col("which").replace_strict(dict(zip(MODELS, [10, 9, 2], strict=True)))
     which = which if dtype == pl.Int8 else pl.col("which")
     df = LONG.with_columns(which.cast(dtype))
-    found = frame_prc.compare(df, "truth", "score", model="which", row="item", by="region")
+    found = frame_prc.compare_models(df, "truth", "score", model="which", row="item", by="region")
     expected = {"Enum": ["gamma", "gamma", "beta"], "Int8": ["2", "2", "9"]}
     names = expected.get(str(dtype).partition("(")[0], ["alpha", "alpha", "beta"])
-    assert found["model_a"][:3].to_list() == names
+    assert found["model"][:3].to_list() == names
 
 
 # --- other verbs -------------------------------------------------------------------------------
@@ -192,10 +194,10 @@ def test_models_are_in_the_order_of_their_dtype(dtype):
         ("average_precision", {"over": "region", "average": "macro"}),
         ("average_precision", {"calibrate": "pooled"}),
         ("band", {"recalls": 3, "replicates": 5, "seed": 1}),
-        ("compare", {"against": "rest"}),
-        ("compare", {"against": "others", "cluster": "user"}),
-        ("compare", {"against": "overall", "cluster": "user"}),
-        ("compare", {"against": "random", "replicates": 5, "seed": 1}),
+        ("compare_segments", {"against": "rest"}),
+        ("compare_segments", {"against": "others", "cluster": "user"}),
+        ("compare_segments", {"against": "overall", "cluster": "user"}),
+        ("compare_segments", {"against": "random", "replicates": 5, "seed": 1}),
         ("counts", {"thresholds": [0.0, 0.5]}),
         ("curve", {"weight": "weight"}),
         ("heterogeneity", {}),
@@ -256,7 +258,6 @@ def test_tables_for_r_have_the_models_of_long_data(tmp_path):
     [
         ({"row": None}, OptionError, "model= is given without row="),
         ({"model": None}, OptionError, "row= is given without model="),
-        ({"against": "rest"}, OptionError, "row= is given beside against="),
         ({"score": ["score", "weight"]}, OptionError, "model= is given with several models"),
         ({"model": "nope"}, ColumnError, "model= names 'nope', which is not a column"),
         ({"row": "region"}, ColumnError, "column 'region' is named in by= and row="),
@@ -265,7 +266,7 @@ def test_tables_for_r_have_the_models_of_long_data(tmp_path):
 def test_parameters_that_do_not_fit_raise_at_the_call(kind, options, error, what):
     asked = {"score": "score", "model": "which", "row": "item", "by": "region"} | options
     with pytest.raises(error, match=f"^{what}"):
-        frame_prc.compare(kind.make(LONG), "truth", **asked)
+        frame_prc.compare_models(kind.make(LONG), "truth", **asked)
 
 
 @pytest.mark.parametrize("kind", KINDS[:1], ids=str)

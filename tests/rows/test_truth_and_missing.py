@@ -74,7 +74,7 @@ def test_missing_values_raise(kind, df):
 @every_kind
 def test_dropped_rows_are_counted_and_a_segment_that_loses_all_is_empty(kind):
     result = frame_prc.average_precision(
-        kind.make(MISSING), "truth", "score", by="segment", missing="drop"
+        kind.make(MISSING), "truth", "score", by="segment", missing="drop", details=True
     )
     expected = pl.DataFrame(
         {
@@ -83,8 +83,8 @@ def test_dropped_rows_are_counted_and_a_segment_that_loses_all_is_empty(kind):
             "n_pos": [1, 0, 0],
             "prevalence": [0.5, None, 0.0],
             "average_precision": [1.0, None, None],
-            "status": ["ok", "empty", "no_positives"],
             "n_dropped": [2, 2, 0],
+            "status": ["ok", "empty", "no_positives"],
         }
     )
     assert_rows(kind, result, expected)
@@ -105,7 +105,12 @@ def test_nan_is_a_missing_truth(kind, label):
 def test_a_missing_weight_is_dropped_and_counted(kind):
     df = pl.DataFrame({"truth": [1, 0, 1], "score": [3, 2, 1], "weight": [1, None, 4]})
     result = frame_prc.average_precision(
-        kind.make(df).pipe(_nullable_weight), "truth", "score", weight="weight", missing="drop"
+        kind.make(df).pipe(_nullable_weight),
+        "truth",
+        "score",
+        weight="weight",
+        missing="drop",
+        details=True,
     )
     expected = pl.DataFrame(
         {
@@ -113,8 +118,8 @@ def test_a_missing_weight_is_dropped_and_counted(kind):
             "n_pos": [5.0],
             "prevalence": [1.0],
             "average_precision": [1.0],
-            "status": ["no_negatives"],
             "n_dropped": [1],
+            "status": ["no_negatives"],
         }
     )
     assert_rows(kind, result, expected)
@@ -131,7 +136,7 @@ def _nullable_weight(frame):
 def test_unretrieved_positives_are_misses(kind):
     df = MISSING.drop_nulls("truth")
     result = frame_prc.average_precision(
-        kind.make(df), "truth", "score", by="segment", missing="unretrieved"
+        kind.make(df), "truth", "score", by="segment", missing="unretrieved", details=True
     )
     expected = pl.DataFrame(
         {

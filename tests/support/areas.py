@@ -27,12 +27,22 @@ def call(kind, df, **options):
 
 
 def exact_areas(df, by, methods, change=lambda rows: rows, **options):
+    amount = pl.Float64 if "weight" in df.columns else pl.Int64
+    schema = {"n": amount, "n_pos": amount, "method": pl.String, "auc": pl.Float64}
     records = (
-        (*key, method, oracle.area(change(rows), method, **options))
+        (*key, *sized(rows, method, oracle.area(change(rows), method, **options)))
         for key, rows in segments(df, by).items()
         for method in methods
     )
-    return table(df, by, records, {"method": pl.String, "auc": pl.Float64})
+    return table(df, by, records, schema | {"status": pl.String})
+
+
+def sized(rows, method, found):
+    """Return the columns of an area: the size of the segment, the method, the area, the status."""
+    positives, negatives = oracle.totals(rows)
+    lacks = {(True, True): "empty", (True, False): "no_positives", (False, True): "no_negatives"}
+    status = lacks.get((not positives, not negatives), "ok")
+    return positives + negatives, positives, method, found, status
 
 
 def counted(classes):

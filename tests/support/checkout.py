@@ -9,7 +9,7 @@ import pytest
 TESTS = Path(__file__).parents[1]
 CHECKOUT = TESTS.parent
 README = CHECKOUT / "README.md"
-REFERENCE = CHECKOUT / "docs" / "reference.md"
+REFERENCE = CHECKOUT / "examples" / "guide" / "reference.md"
 PYPROJECT = CHECKOUT / "pyproject.toml"
 EXAMPLES = CHECKOUT / "examples"
 FLIGHTS = EXAMPLES / "data" / "flights.parquet"

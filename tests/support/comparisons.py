@@ -31,8 +31,10 @@ ROWS = pl.DataFrame(
 
 
 def compared(kind: Any, df: pl.DataFrame, score: Any = ("new", "old"), **options: Any):
+    """Return all that a comparison tells: of segments with ``against``, and else of models."""
     score = list(score) if isinstance(score, tuple) else score
-    return kind.rows(frame_prc.compare(kind.make(df), "truth", score, **options))
+    verb = frame_prc.compare_segments if "against" in options else frame_prc.compare_models
+    return kind.rows(verb(kind.make(df), "truth", score, **{"details": True, **options}))
 
 
 # --- exact arithmetic --------------------------------------------------------------------------

@@ -49,15 +49,17 @@ def on_engines(*engines: str) -> pytest.MarkDecorator:
 
 
 # Rows of one segment in the order of the parameters; tests give targets and methods in order.
-NAMED = {"method": pl.Enum(METHODS), "criterion": pl.Enum(get_args(Criterion))}
+_CRITERION = pl.col("target").str.extract("^([a-z_]+)").cast(pl.Enum(get_args(Criterion)))
+_VALUE = pl.col("target").str.extract(r"=\(?([^,)]+)").cast(pl.Float64)
+ORDERED = {"method": [pl.col("method").cast(pl.Enum(METHODS))], "target": [_CRITERION, _VALUE]}
 
 
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
     """Sort a result as Polars results are: by the keys, then by threshold descending."""
     keys = [name for name in rows.columns if name in KEYS]
-    named = [pl.col(name).cast(order) for name, order in NAMED.items() if name in rows.columns]
-    if named:
-        return rows.sort(*keys, *named, *(["target"] if "target" in rows.columns else []))
+    ordered = [value for name in ORDERED if name in rows.columns for value in ORDERED[name]]
+    if ordered:
+        return rows.sort(*keys, *ordered)
     points = [name for name in ("threshold", "tp", "fp") if name in rows.columns]
     if not keys + points:
         return rows

@@ -18,7 +18,7 @@ N_ROWS, N_GROUPS = 20_000, 8
 def compared(values: list[pl.Series] | pl.Series) -> pl.Series:
     """Return the number of rows of a comparison of two models."""
     column = values if isinstance(values, pl.Series) else values[0]
-    found = frame_prc.compare(column.struct.unnest(), "truth", ["a", "b"], by="segment")
+    found = frame_prc.compare_models(column.struct.unnest(), "truth", ["a", "b"], by="segment")
     return pl.Series([found.height])
 
 

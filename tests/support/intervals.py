@@ -15,7 +15,12 @@ ROUNDED = {"rel_tol": 1e-9, "abs_tol": 1e-12}
 
 
 def interval_of(kind: Any, df: pl.DataFrame, **options: Any) -> pl.DataFrame:
-    options = {"ci": 0.95, "weight": "weight" if "weight" in df.columns else None, **options}
+    options = {
+        "details": True,
+        "ci": 0.95,
+        "weight": "weight" if "weight" in df.columns else None,
+        **options,
+    }
     return kind.rows(frame_prc.average_precision(kind.make(df), "truth", "score", **options))
 
 

@@ -117,14 +117,16 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     ],
     "heterogeneity": [{"by": "segment"}],
     "band": [VERBS["band"]],
-    "compare": [
+    "compare_models": [
         {"score": ["score", "other"]},
         {"score": ["score", "other"], "cluster": "user"},
+        {"score": ["score", "other"], "by": "segment", "over": "segment"},
+    ],
+    "compare_segments": [
         {"by": "segment", "against": "rest"},
         {"by": "segment", "against": "others", "cluster": "user"},
         {"by": "segment", "against": "previous", "cluster": "user"},
         {"by": "segment", "against": "random", "replicates": 5, "seed": 1},
-        {"score": ["score", "other"], "by": "segment", "over": "segment"},
     ],
 }
 KEYS = [

@@ -418,23 +418,29 @@ def calibrated_moves(rows: Sequence[Row], prevalence: Fraction) -> list[Fraction
 
 
 def has_few_negatives(
-    rows: Sequence[Row], prevalence: Fraction, clusters: Sequence[Any] | None = None
+    rows: Sequence[Row], prevalence: Fraction | None, clusters: Sequence[Any] | None = None
 ) -> bool:
-    """Return whether a calibrated average precision rests on too few negatives.
+    """Return whether an average precision, calibrated or not, rests on too few negatives.
 
-    At that prevalence they go with fewer than 20 sqrt(k) positives, where each counts as k.
+    They are fewer than 20, or each stands for k > 1 of them, and at the odds that the rows stand
+    for they go with fewer than 20 sqrt(k) positives.
     """
     positives, negatives = totals(rows)
-    number = negatives**2 / sum(row.weight**2 for row in rows if not row.truth)
+    numbers = [
+        total**2 / sum(row.weight**2 for row in rows if row.truth == truth)
+        for total, truth in ((positives, True), (negatives, False))
+    ]
+    number = numbers[1]
     if clusters is not None:
-        moves = calibrated_moves(rows, prevalence)
-        of_rows = [row.weight * move for row, move in zip(rows, moves, strict=True)]
+        moved = moves(rows) if prevalence is None else calibrated_moves(rows, prevalence)
+        of_rows = [row.weight * move for row, move in zip(rows, moved, strict=True)]
         of_clusters: dict[Any, Fraction] = {}
         for cluster, move in zip(clusters, of_rows, strict=True):
             of_clusters[cluster] = of_clusters.get(cluster, Fraction(0)) + move
         number *= sum(m**2 for m in of_rows) / sum(m**2 for m in of_clusters.values())
-    odds = (1 - prevalence) / prevalence
-    return float(number / odds) < 20 * float(odds * positives / negatives) ** 0.5
+    odds = negatives / positives if prevalence is None else (1 - prevalence) / prevalence
+    k = odds * numbers[0] / numbers[1]
+    return number < 20 or (k > 1 and float(number / odds) < 20 * float(k) ** 0.5)
 
 
 def effective_positives(rows: Sequence[Row], clusters: Sequence[Any] | None = None) -> Fraction:

@@ -71,8 +71,8 @@ def test_adjusted_p_values_are_those_of_all_tests(kind, adjust, by_hand):
 )
 def test_what_is_taken_of_a_result_does_not_change_its_adjustment(kind, afterwards):
     asked = {"truth": "truth", "score": ["new", "old"], "by": "region", "adjust": "holm"}
-    whole = frame_prc.compare(many_segments(), **asked)
-    taken = kind.rows(afterwards(frame_prc.compare(kind.make(many_segments()), **asked)))
+    whole = frame_prc.compare_models(many_segments(), **asked)
+    taken = kind.rows(afterwards(frame_prc.compare_models(kind.make(many_segments()), **asked)))
     assert_frame_equal(taken, afterwards(whole))
 
 

@@ -31,7 +31,7 @@ every_weight = pytest.mark.parametrize("weight", [None, "weight"], ids=["unweigh
 
 def averaged(kind, df, over, average, **options):
     return frame_prc.average_precision(
-        kind.make(df), "truth", "score", over=over, average=average, **options
+        kind.make(df), "truth", "score", over=over, average=average, **options, details=True
     )
 
 
@@ -393,16 +393,16 @@ def test_interval_of_a_mean_is_the_usual_one(kind):
     wide = multilabel(2, lone_rows=True)
     long = long_labels(kind, wide, "abcd")
     asked = {"by": "row", "over": "row", "average": "macro"}
-    found = kind.rows(long.prc.average_precision("truth", "score", **asked, ci=0.99))
+    found = kind.rows(long.prc.average_precision("truth", "score", **asked, ci=0.99, details=True))
     assert found.columns[-5:] == ["average_precision", *INTERVAL, "n_undefined"]
-    rows = kind.rows(long.prc.average_precision("truth", "score", by="row"))
+    rows = kind.rows(long.prc.average_precision("truth", "score", by="row", details=True))
     areas = rows["average_precision"].drop_nulls().to_numpy()
     assert found["n_undefined"].item() == 40 - len(areas) > 0
     error = stats.sem(areas)
     assert found["std_error"].item() == pytest.approx(error, rel=1e-12)
     limits = stats.t.interval(0.99, len(areas) - 1, areas.mean(), error)
     assert found.select("ci_low", "ci_high").row(0) == pytest.approx(limits, rel=1e-9)
-    without = long.prc.average_precision("truth", "score", **asked)
+    without = long.prc.average_precision("truth", "score", **asked, details=True)
     assert_rows(kind, kind.make(found.drop(INTERVAL)), kind.rows(without), **ROUNDED)
 
 

@@ -24,7 +24,7 @@ from frame_prc import DataError, OptionError
 from frame_prc._inference import permutations
 
 MANY = 20_000
-COLUMNS = ["against", "n", "n_pos", "ap_a", "ap_b", "difference", "p_value", "status"]
+COLUMNS = ["reference", "n", "n_pos", "ap_a", "ap_b", "difference", "p_value", "status"]
 RANDOM = {"against": "random", "seed": 3}
 ROUNDED = {"rel_tol": 1e-12, "abs_tol": 1e-12}
 
@@ -51,6 +51,12 @@ def assert_near(p_value, share, replicates=MANY):
     assert p_value == pytest.approx(share, abs=5 * error + 1 / replicates)
 
 
+def test_no_p_value_is_below_one_in_the_draws_and_the_rows_themselves():
+    df = pl.DataFrame({"truth": [1] * 30 + [0] * 30, "score": range(60, 0, -1)})
+    found = frame_prc.compare_segments(df, "truth", "score", replicates=19, **RANDOM)
+    assert found["p_value"].item() == 1 / 20
+
+
 # How the replicates are drawn, by the limits at which the fastest way changes.
 WAYS = {
     "cells": {},
@@ -66,7 +72,7 @@ def test_p_value_is_the_share_of_all_orders_of_the_labels(monkeypatch, way, weig
     for name, value in way.items():
         monkeypatch.setattr(permutations, name, value)
     df = ROWS.filter(pl.col("region").eq_missing(pl.lit("n")))
-    found = frame_prc.compare(df, "truth", score, weight=weight, replicates=MANY, **RANDOM)
+    found = frame_prc.compare_segments(df, "truth", score, weight=weight, replicates=MANY, **RANDOM)
     share = share_of_orders(df, weight, score)
     assert 0.02 < share < 0.99
     assert_near(found["p_value"].item(), share)
@@ -79,7 +85,7 @@ def test_rows_that_are_never_retrieved_hold_labels_too(monkeypatch, way, weight)
         monkeypatch.setattr(permutations, name, value)
     df = ROWS.head(7).with_columns(old=pl.when(pl.col("old") > 0.3).then("old"))
     asked = {"missing": "unretrieved", "weight": weight, "replicates": MANY, **RANDOM}
-    found = frame_prc.compare(df, "truth", "old", **asked)
+    found = frame_prc.compare_segments(df, "truth", "old", **asked)
     assert_near(found["p_value"].item(), share_of_orders(df, weight))
 
 
@@ -89,14 +95,14 @@ def test_a_row_has_the_areas_of_summary(kind, weight):
     asked = {"by": "region", "weight": weight}
     result = compared(kind, ROWS, ("new", "old"), **asked, **RANDOM)
     assert result.columns == ["model", "region", *COLUMNS]
-    wanted = frame_prc.summary(ROWS, "truth", ["new", "old"], **asked)
+    wanted = frame_prc.summary(ROWS, "truth", ["new", "old"], **asked, details=True)
     expected = wanted.select(
         "model", "region", "n", "n_pos", ap_a="average_precision", ap_b="random_average_precision"
     )
     assert_frame_equal(result.select(expected.columns), expected, **ROUNDED)
     difference = (result["ap_a"] - result["ap_b"]).to_list()
     assert result["difference"].to_list() == pytest.approx(difference, abs=1e-15)
-    assert result["against"].to_list() == ["random"] * 6
+    assert result["reference"].to_list() == ["random"] * 6
     assert result["p_value"].is_between(1 / 1001, 1).all()
 
 
@@ -143,7 +149,7 @@ def test_every_kind_and_row_order_gives_the_same_numbers(kind, data):
         **RANDOM,
     }
     shuffled = df.sample(fraction=1, shuffle=True, seed=data.draw(st.integers(0, 9)))
-    wanted = frame_prc.compare(df, "truth", "score", **asked)
+    wanted = frame_prc.compare_segments(df, "truth", "score", **asked, details=True)
     found = compared(kind, shuffled, "score", **asked)
     assert_frame_equal(found, wanted, **ROUNDED, check_dtypes=kind.name != "pandas")
 
@@ -159,18 +165,22 @@ def test_a_segment_does_not_depend_on_the_others(kind):
 
 def test_what_does_not_change_the_test_does_not_change_the_draws():
     asked = {"by": "region", "replicates": 100, **RANDOM}
-    wanted = frame_prc.compare(ROWS, "truth", "old", **asked)["p_value"].to_list()
+    wanted = frame_prc.compare_segments(ROWS, "truth", "old", **asked)["p_value"].to_list()
     for change in (pl.col("old") ** 3, pl.col("old") - 7, pl.col("old").rank("dense")):
-        found = frame_prc.compare(ROWS, "truth", {"old": change}, **asked)
+        found = frame_prc.compare_segments(ROWS, "truth", {"old": change}, **asked)
         assert found["p_value"].to_list() == wanted
-    weighted = frame_prc.compare(ROWS.with_columns(w=2.5), "truth", "old", weight="w", **asked)
+    weighted = frame_prc.compare_segments(
+        ROWS.with_columns(w=2.5), "truth", "old", weight="w", **asked
+    )
     assert weighted["p_value"].to_list() == wanted
 
 
 def test_segments_of_other_sizes_draw_other_orders():
     # With the same draws for all, the p-values of like segments would rise and fall together.
     df = pl.DataFrame({"row": range(60)}).with_columns(truth=pl.col("row") % 3 == 0, old="row")
-    sizes = [frame_prc.compare(df.head(n), "truth", "old", **RANDOM) for n in range(40, 60)]
+    sizes = [
+        frame_prc.compare_segments(df.head(n), "truth", "old", **RANDOM) for n in range(40, 60)
+    ]
     assert len({p for table in sizes for p in table["p_value"]}) > 10
 
 
@@ -180,7 +190,7 @@ def test_seeds_differ_and_none_is_a_new_one_every_time():
     df = df.with_columns(segment=(pl.col("row") // 7).pow(0.6).floor())
     asked = RANDOM | {"by": "segment"}
     p_values = [
-        tuple(frame_prc.compare(df, "truth", "old", **(asked | {"seed": seed}))["p_value"])
+        tuple(frame_prc.compare_segments(df, "truth", "old", **(asked | {"seed": seed}))["p_value"])
         for seed in (1, 2, None, None, 1)
     ]
     assert len(p_values[0]) == 20
@@ -192,7 +202,7 @@ def test_ties_of_the_statistic_are_hits_whatever_their_rounding():
     # The area depends on one number: how many of the 7 rows of the first tie are positive.
     df = pl.DataFrame({"truth": [1, 1, 1] + [0] * 18, "old": ([3.0] * 7 + [2.0] * 7 + [1.0] * 7)})
     exact = share_of_orders(df)
-    found = frame_prc.compare(df, "truth", "old", replicates=MANY, **RANDOM)
+    found = frame_prc.compare_segments(df, "truth", "old", replicates=MANY, **RANDOM)
     assert exact == pytest.approx(35 / 1330)
     assert_near(found["p_value"].item(), exact)
 
@@ -207,7 +217,7 @@ def test_p_values_are_uniform_if_labels_are_random():
             "old": random.integers(0, 40, n * segments),
         }
     )
-    found = frame_prc.compare(df, "truth", "old", by="k", replicates=199, **RANDOM)
+    found = frame_prc.compare_segments(df, "truth", "old", by="k", replicates=199, **RANDOM)
     p_values = found["p_value"].drop_nulls()
     assert p_values.len() == segments
     for level in (0.05, 0.25, 0.5, 0.75):
@@ -229,20 +239,20 @@ def test_schema_is_known_before_anything_is_read(kind):
 
     asked = {"truth": "truth", "score": ["new", "old"], "by": "region", **RANDOM}
     unread = ROWS.lazy().map_batches(fail, schema=ROWS.schema)
-    schema = frame_prc.compare(unread, **asked).collect_schema()
-    assert kind.rows(frame_prc.compare(kind.make(ROWS), **asked)).schema == schema
+    schema = frame_prc.compare_segments(unread, **asked).collect_schema()
+    assert kind.rows(frame_prc.compare_segments(kind.make(ROWS), **asked)).schema == schema
 
 
 # --- errors ------------------------------------------------------------------------------------
 
 WRONG = {
     "cluster": ({"cluster": "user"}, "cluster= is given with against='random'.*exchangeable"),
-    "baseline": ({"baseline": "old"}, "baseline= is given beside against="),
-    "over": ({"by": "region", "over": "region"}, "against='random' is given beside over="),
-    "method": ({"method": "permutation"}, "method='permutation' is given without over="),
     "replicates": ({"replicates": 0}, "replicates=0 is out of range"),
     "seed": ({"seed": -1}, "seed=-1 is not a seed"),
-    "nothing drawn": ({"against": None}, "replicates= or seed= is given, and nothing is drawn"),
+    "nothing drawn": (
+        {"against": "rest", "by": "region", "seed": 1},
+        "replicates= or seed= is given, and nothing is drawn",
+    ),
 }
 
 
@@ -273,10 +283,14 @@ WITHOUT = """
 import sys
 sys.modules["numpy"] = None
 import polars as pl, frame_prc
-rows = pl.DataFrame({"t": [1, 0, 1, 0], "s": [4, 3, 2, 1], "r": [1, 2, 3, 4]})
-for asked in ({"against": "random"}, {"by": "r", "over": "r", "method": "permutation"}):
+rows = pl.DataFrame({"t": [1, 0, 1, 0], "s": [4, 3, 2, 1], "r": [4, 2, 3, 1], "k": 1})
+ev = rows.prc.evaluate("t", ["s", "r"], by="k")
+for ask in (
+    lambda: ev.compare_segments(against="random"),
+    lambda: ev.compare_models(over="k", test="permutation"),
+):
     try:
-        rows.prc.compare("t", ["s", "r"], **asked)
+        ask()
     except frame_prc.OptionError as error:
         print(error)
 """

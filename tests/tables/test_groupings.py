@@ -24,8 +24,8 @@ CALLS = [
     ("average_precision", {"score": ["old", "new"], "calibrate": "pooled"}),
     ("average_precision", {"thresholds": [0.25, 0.5], "missing": "drop"}),
     ("band", {"recalls": 3, "replicates": 5, "seed": 1}),
-    ("compare", {"score": ["old", "new", "third"], "weight": "weight"}),
-    ("compare", {"against": "random", "replicates": 5, "seed": 1}),
+    ("compare_models", {"score": ["old", "new", "third"], "weight": "weight"}),
+    ("compare_segments", {"against": "random", "replicates": 5, "seed": 1}),
     ("counts", {"ascending": True}),
     ("counts", {"thresholds": [0.0, 0.5]}),
     ("curve", {"keep": 5}),
@@ -74,8 +74,8 @@ def test_each_grouping_is_as_in_a_call_of_its_own(kind, verb, options):
 def test_segments_of_each_grouping_are_compared(kind, against):
     asked = {"score": "score", "against": against}
     groupings = [["day"], ["region", "day"]]
-    found = frame_prc.compare(kind.make(DF), "truth", by=groupings, **asked)
-    assert_alike(kind, found, one_by_one("compare", groupings, **asked))
+    found = frame_prc.compare_segments(kind.make(DF), "truth", by=groupings, **asked)
+    assert_alike(kind, found, one_by_one("compare_segments", groupings, **asked))
 
 
 @every_kind
@@ -97,8 +97,8 @@ def test_columns_are_the_grouping_all_keys_and_the_results(kind):
         kind.make(DF), "truth", ["old", "new"], by=GROUPINGS, missing="drop"
     )
     assert kind.rows(found).columns == [
-        *("grouping", "model", "day", "region", "n", "n_pos", "prevalence", "average_precision"),
-        *("status", "n_dropped"),
+        *("grouping", "model", "day", "region", "n", "n_pos", "average_precision"),
+        *("n_dropped", "status"),
     ]
 
 
@@ -114,7 +114,9 @@ def test_grouping_tells_a_null_key_from_none(kind):
 @every_kind
 def test_p_values_are_adjusted_over_all_groupings(kind):
     asked = {"score": ["old", "new"], "by": [["region"], []]}
-    found = kind.rows(frame_prc.compare(kind.make(DF), "truth", adjust="bh", **asked))
+    found = kind.rows(
+        frame_prc.compare_models(kind.make(DF), "truth", adjust="bh", details=True, **asked)
+    )
     known = found.select("p_value", "p_adjusted").drop_nulls()
     ordered, tests = sorted(known["p_value"]), known.height
     # Benjamini & Hochberg: the least p-value times tests over rank, of this one and larger ones.
@@ -142,10 +144,10 @@ def test_one_key_is_averaged_over_in_each_grouping(kind):
 def test_models_of_long_data_are_compared_in_each_grouping(kind):
     wide = DF.with_row_index("item").drop("score")
     long = wide.unpivot(["old", "new"], index=["item", "truth", "region", "day"])
-    found = frame_prc.compare(
+    found = frame_prc.compare_models(
         kind.make(long), "truth", "value", model="variable", row="item", by=GROUPINGS
     )
-    expected = frame_prc.compare(wide, "truth", ["new", "old"], by=GROUPINGS)
+    expected = frame_prc.compare_models(wide, "truth", ["new", "old"], by=GROUPINGS)
     assert_alike(kind, found, expected)
 
 
@@ -241,7 +243,9 @@ def test_a_key_may_be_called_grouping_without_several():
 @pytest.mark.parametrize("against", ["others", "rest", "overall", "previous"])
 def test_all_rows_have_no_segments_to_compare(kind, against):
     with pytest.raises(OptionError, match="is given with a grouping of all rows in by="):
-        frame_prc.compare(kind.make(DF), "truth", "score", by=[["region"], []], against=against)
+        frame_prc.compare_segments(
+            kind.make(DF), "truth", "score", by=[["region"], []], against=against
+        )
 
 
 @every_kind

@@ -40,7 +40,7 @@ COUNTS = ["tp", "fp", "fn", "tn"]
 def held(kind, df, threshold, truth="late", **options):
     options = {"by": "region", **options}
     found = frame_prc.operating_points(
-        kind.make(df), truth, "score", threshold=threshold, **options
+        kind.make(df), truth, "score", threshold=threshold, **options, details=True
     )
     return kind.rows(found)
 
@@ -76,25 +76,26 @@ def test_counts_are_those_of_the_rows_that_reach_their_segments_threshold(kind, 
 
 
 @every_kind
-def test_what_was_chosen_on_other_rows_keeps_its_criterion_and_target(kind):
+@pytest.mark.parametrize("details", [False, True])
+def test_what_was_chosen_on_other_rows_keeps_its_target(kind, details):
     chosen = frame_prc.operating_points(
-        kind.make(TRAIN), "late", "score", by="region", recall=[0.5, 1.0]
+        kind.make(TRAIN), "late", "score", by="region", recall=[0.5, 1.0], details=details
     )
     found = held(kind, TEST, chosen)
-    columns = ["region", "criterion", "target", "threshold", *COUNTS, "status"]
+    columns = ["region", "target", "criterion", "target_value", "threshold", *COUNTS, "status"]
     assert found.select(columns).rows() == [
-        ("n", "recall", 0.5, 0.9, 0, 0, 2, 0, "no_negatives"),
-        ("n", "recall", 1.0, 0.7, 1, 0, 1, 0, "no_negatives"),
-        ("s", "recall", 0.5, 0.6, 0, 1, 1, 0, "ok"),
-        ("s", "recall", 1.0, 0.6, 0, 1, 1, 0, "ok"),
-        ("w", "threshold", None, None, None, None, None, None, "no_threshold"),
+        ("n", "recall=0.5", "recall", 0.5, 0.9, 0, 0, 2, 0, "no_negatives"),
+        ("n", "recall=1", "recall", 1.0, 0.7, 1, 0, 1, 0, "no_negatives"),
+        ("s", "recall=0.5", "recall", 0.5, 0.6, 0, 1, 1, 0, "ok"),
+        ("s", "recall=1", "recall", 1.0, 0.6, 0, 1, 1, 0, "ok"),
+        ("w", "threshold", "threshold", None, None, None, None, None, None, "no_threshold"),
     ]
 
 
 @every_kind
 def test_thresholds_by_some_of_the_keys_serve_all_segments_that_have_them(kind):
     weeks = pl.concat([TEST.with_columns(week=week) for week in (1, 2)])
-    chosen = TRAIN.prc.operating_points("late", "score", by="region", f_beta=1)
+    chosen = TRAIN.prc.operating_points("late", "score", by="region", f_beta=1, details=True)
     alone = held(kind, TEST, chosen).drop("region")
     found = held(kind, weeks, chosen, by=["week", "region"])
     for week in (1, 2):
@@ -106,9 +107,9 @@ def test_thresholds_by_some_of_the_keys_serve_all_segments_that_have_them(kind):
 @every_kind
 def test_models_are_held_to_their_own_thresholds(kind):
     models = {"plain": "score", "doubled": pl.col("score") * 2}
-    chosen = frame_prc.operating_points(TRAIN, "late", models, by="region", recall=1)
+    chosen = frame_prc.operating_points(TRAIN, "late", models, by="region", recall=1, details=True)
     found = frame_prc.operating_points(
-        kind.make(TEST), "late", models, by="region", threshold=chosen
+        kind.make(TEST), "late", models, by="region", threshold=chosen, details=True
     )
     rows = kind.rows(found).select("model", "region", "threshold", "tp").rows()
     assert rows == [
@@ -154,7 +155,9 @@ def test_keys_of_any_dtype_find_their_thresholds(kind, dtype):
 def test_integer_keys_of_other_sizes_are_the_same_keys(kind):
     df = TEST.with_columns(region=pl.lit(7, pl.Int8))
     table = pl.DataFrame({"region": [7, 2**40], "threshold": [0.6, 0.1]})
-    assert held(kind, df, table)["tp"].to_list() == [3 - 0]
+    assert held(kind, df, table)["tp"].to_list() == [3]
+    beyond = TEST.with_columns(region=pl.lit(2**63, pl.UInt64))
+    assert held(kind, beyond, table)["status"].to_list() == ["no_threshold"]
 
 
 def test_keys_that_pandas_turned_into_floats_are_the_same_keys():
@@ -185,12 +188,12 @@ def test_segments_without_rows_here_are_not_in_the_result(kind):
             ["'week'", "not a key", "drop it"],
         ),
         (
-            pl.DataFrame({"region": ["n"], "threshold": [0.1], "target": ["x"]}),
-            ["'target'", "dtype String"],
+            pl.DataFrame({"region": ["n"], "threshold": [0.1], "target": [0.5]}),
+            ["'target'", "dtype Float64", "'recall=0.9'"],
         ),
         (
-            pl.DataFrame({"region": ["n"], "threshold": [0.1], "criterion": [[1]]}),
-            ["'criterion'", "texts"],
+            pl.DataFrame({"region": ["n"], "threshold": [0.1], "target_value": ["x"]}),
+            ["'target_value'", "dtype String"],
         ),
         (
             pl.DataFrame({"grouping": ["region"], "region": ["n"], "threshold": [0.1]}),
@@ -201,12 +204,22 @@ def test_segments_without_rows_here_are_not_in_the_result(kind):
             ["key 'region'", "String", "Int64", "cast"],
         ),
     ],
-    ids=["no threshold", "text", "unknown key", "target", "criterion", "groupings", "other dtype"],
+    ids=[
+        "no threshold",
+        "text",
+        "unknown key",
+        "target",
+        "target value",
+        "groupings",
+        "other dtype",
+    ],
 )
 @every_polars_kind
 def test_frames_that_do_not_fit_are_refused_at_the_call(kind, table, words):
     with pytest.raises(ColumnError) as caught:
-        frame_prc.operating_points(kind.make(TEST), "late", "score", by="region", threshold=table)
+        frame_prc.operating_points(
+            kind.make(TEST), "late", "score", by="region", threshold=table, details=True
+        )
     assert all(word in str(caught.value) for word in words), caught.value
 
 
@@ -227,7 +240,7 @@ def test_a_column_gives_each_segment_its_own_threshold(kind, df, given_as):
 @every_kind
 def test_a_column_without_keys_holds_for_all_rows(kind):
     found = held(kind, TEST.with_columns(limit=0.6), "limit", by=None)
-    assert found.select("target", "tp", "fp", "status").rows() == [(0.6, 3, 1, "ok")]
+    assert found.select("target", "tp", "fp", "status").rows() == [("threshold=0.6", 3, 1, "ok")]
 
 
 @every_kind
@@ -249,7 +262,7 @@ def test_a_column_of_texts_is_refused():
 
 @every_kind
 def test_predictions_join_by_key(kind):
-    chosen = TRAIN.prc.operating_points("late", "score", by="region", recall=1)
+    chosen = TRAIN.prc.operating_points("late", "score", by="region", recall=1, details=True)
     joined = TEST.join(chosen.select("region", "threshold"), on="region", how="left")
     predicted = joined.with_columns(predicted=pl.col("score") >= pl.col("threshold"))
     found = held(kind, TEST, chosen)

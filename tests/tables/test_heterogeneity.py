@@ -31,7 +31,9 @@ ROUNDED = {"rel_tol": 1e-9, "abs_tol": 1e-9}
 
 def heterogeneity(kind, df, score="score", **options):
     options = {"measure": "average_precision", **options}
-    return kind.rows(frame_prc.heterogeneity(kind.make(df), "truth", score, **options))
+    return kind.rows(
+        frame_prc.heterogeneity(kind.make(df), "truth", score, **options, details=True)
+    )
 
 
 def range_by_quadrature(errors):
@@ -154,7 +156,15 @@ def test_columns_are_named_after_the_keys_and_rows_after_the_models(kind):
     df = many_segments().with_columns(other=-pl.col("score"), site=pl.col("week") % 2)
     result = heterogeneity(kind, df, {"b": "score", "a": "other"}, by=["site", "week"])
     keys = [f"{end}_{name}" for end in ("best", "worst") for name in ("site", "week", "ap")]
-    assert result.columns == ["model", "n_segments", "n_left_out", "n_few", *keys, *NUMBERS]
+    assert result.columns == [
+        "model",
+        "n_segments",
+        "n_left_out",
+        "n_few",
+        *keys,
+        *NUMBERS,
+        "status",
+    ]
     assert result["model"].to_list() == ["a", "b"]
     alone = heterogeneity(kind, df, "score", by=["site", "week"])
     assert_frame_equal(result.filter(model="b").drop("model"), alone, **ROUNDED)
@@ -210,7 +220,7 @@ def test_counts_give_what_rows_give(kind):
         "by": "week",
         "measure": "average_precision",
     }
-    found = kind.rows(frame_prc.heterogeneity(kind.make(counted), **options))
+    found = kind.rows(frame_prc.heterogeneity(kind.make(counted), details=True, **options))
     assert_frame_equal(
         found,
         heterogeneity(kind, many_segments(), by="week", measure="average_precision"),
@@ -314,7 +324,9 @@ def test_bad_values_raise(kind):
 def test_segments_are_compared_at_one_prevalence(kind):
     df = many_segments()
     row = heterogeneity(kind, df, by="week", measure="calibrated").row(0, named=True)
-    table = frame_prc.average_precision(df, "truth", "score", by="week", calibrate="pooled")
+    table = frame_prc.average_precision(
+        df, "truth", "score", by="week", calibrate="pooled", details=True
+    )
     areas = dict(table.select("week", "calibrated_average_precision").iter_rows())
     assert row["best_ap"] == pytest.approx(max(areas.values()), rel=1e-12)
     assert row["worst_ap"] == pytest.approx(min(areas.values()), rel=1e-12)
@@ -325,7 +337,7 @@ def test_segments_are_compared_at_one_prevalence(kind):
 @every_kind
 def test_clusters_across_segments_are_refused(kind):
     df = many_segments().with_columns(user=pl.col("user") // 3)
-    says = "clusters with rows in several segments: .* Hint: compare.*against='others'"
+    says = "clusters with rows in several segments: .* Hint: compare_segments"
     with pytest.raises(DataError, match=says):
         heterogeneity(kind, df, by="week", cluster="user")
     # Models have the same rows, which is not the same segment twice.

@@ -79,7 +79,7 @@ def test_others_equal_the_mean_of_their_areas_by_exact_arithmetic(kind, weight, 
     prevalence = {None: None, "pooled": pooled, 0.25: Fraction(1, 4)}[calibrate]
     clusters = "user" if cluster else "row"
     assert result["region"].to_list() == [None, "n", "n2", "none", "s", "s2", "w2"]
-    assert result["against"].unique().to_list() == ["others"]
+    assert result["reference"].unique().to_list() == ["others"]
     for found in result.iter_rows(named=True):
         own = df.filter(pl.col("region").eq_missing(pl.lit(found["region"])))
         others, moved, effective, prevalence_b = others_by_definition(
@@ -106,7 +106,7 @@ def test_two_segments_are_each_the_others_of_the_other(kind, cluster):
     named = compared(kind, two, "old", by="region", against={"region": "s"}, cluster=cluster)
     of_n = pl.col("region") == "n"
     assert_frame_equal(
-        beside.filter(of_n).drop("against"), named.filter(of_n).drop("against"), rel_tol=1e-12
+        beside.filter(of_n).drop("reference"), named.filter(of_n).drop("reference"), rel_tol=1e-12
     )
 
 
@@ -127,11 +127,13 @@ def test_the_others_are_those_of_the_same_model(kind, cluster):
 
 
 def test_others_are_the_weighted_average_of_the_verb_for_averages():
-    found = MANY.prc.compare("truth", "old", **OTHERS, measure="average_precision")
+    found = MANY.prc.compare_segments(
+        "truth", "old", **OTHERS, measure="average_precision", details=True
+    )
     for region, area in found.filter(pl.col("n_pos") > 0).select("region", "ap_b").iter_rows():
         others = MANY.filter(pl.col("region").ne_missing(pl.lit(region)))
         average = others.prc.average_precision(
-            "truth", "old", by="region", over="region", average="weighted"
+            "truth", "old", by="region", over="region", average="weighted", details=True
         )
         assert average["average_precision"].item() == pytest.approx(area, rel=1e-12)
 
@@ -140,15 +142,15 @@ def test_scores_that_carry_base_rates_do_not_make_equal_segments_differ():
     """The same ranking in each segment, with scores moved apart by its number."""
     base = ROWS.filter(region="n").select("truth", "old")
     apart = pl.concat([base.with_columns(pl.col("old") + i, region=pl.lit(i)) for i in range(4)])
-    found = apart.prc.compare("truth", "old", **OTHERS)
+    found = apart.prc.compare_segments("truth", "old", **OTHERS)
     assert found["difference"].to_list() == [0.0] * 4
-    rest = apart.prc.compare("truth", "old", by="region", against="rest")
+    rest = apart.prc.compare_segments("truth", "old", by="region", against="rest")
     assert (rest["difference"] != 0).all()
 
 
 def test_others_need_segments():
     with pytest.raises(OptionError, match="against='others' is given without by="):
-        ROWS.prc.compare("truth", "old", against="others")
+        ROWS.prc.compare_segments("truth", "old", against="others")
 
 
 @pytest.mark.parametrize("against", ["others", "rest", "overall", {"k": 0}])
@@ -158,6 +160,9 @@ def test_rounding_errors_of_a_constant_score_are_no_spread(against):
         rng = np.random.default_rng(seed)
         key, truth = rng.integers(0, 2, 400), rng.random(400) < 0.3
         df = pl.DataFrame({"k": key, "y": truth, "w": rng.choice([0.1, 0.3, 0.7], 400), "s": 0.5})
-        found = df.prc.compare("y", "s", by="k", weight="w", against=against)
+        found = df.prc.compare_segments("y", "s", by="k", weight="w", against=against, details=True)
         assert found.select("std_error", "ci_low", "p_value").null_count().row(0) == (2, 2, 2)
-        assert df.prc.heterogeneity("y", "s", by="k", weight="w")["n_segments"].item() == 0
+        assert (
+            df.prc.heterogeneity("y", "s", by="k", weight="w", details=True)["n_segments"].item()
+            == 0
+        )

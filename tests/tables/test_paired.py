@@ -24,11 +24,11 @@ from frame_prc._inference import sign_flips
 from frame_prc._request.specs import Resampling
 
 COLUMNS = [
-    "model_a", "model_b", "n_segments", "n_undefined", "ap_a", "ap_b",
+    "model", "baseline", "n_segments", "n_undefined", "ap_a", "ap_b",
     "difference", "std_error", "ci_low", "ci_high", "p_value", "status",
 ]  # fmt: skip
 OVER = {"by": "week", "over": "week"}
-PERMUTED = {"method": "permutation", "seed": 5}
+PERMUTED = {"test": "permutation", "seed": 5}
 ROUNDED = {"rel_tol": 1e-9, "abs_tol": 1e-12}
 
 
@@ -93,6 +93,15 @@ def test_t_test_equals_exact_arithmetic(kind, weights, data):
         for name, value in by_definition(mine_a, mine_b).items():
             near = None if value is None else pytest.approx(float(value), rel=1e-7, abs=1e-10)
             assert row[name] == near, name
+
+
+@every_kind
+@pytest.mark.parametrize(("count", "status"), [(5, "few_segments"), (6, "ok")])
+def test_six_segments_are_enough_for_a_test(kind, count, status):
+    df = many_queries().filter(pl.col("truth").any().over("week"))
+    weeks = df["week"].unique(maintain_order=True).head(count)
+    found = compared(kind, df.filter(pl.col("week").is_in(weeks.to_list())), ("a", "b"), **OVER)
+    assert found.select("n_segments", "status").rows() == [(count, status)]
 
 
 @every_kind
@@ -170,7 +179,9 @@ def test_drawn_signs_are_those_of_scipy():
 
 
 def compared_rows(df, **options):
-    return frame_prc.compare(df, "truth", ["a", "b"], **{**OVER, **PERMUTED, **options})
+    return frame_prc.compare_models(
+        df, "truth", ["a", "b"], **{"details": True, **OVER, **PERMUTED, **options}
+    )
 
 
 @every_kind
@@ -219,12 +230,12 @@ def test_pairs_baselines_and_adjusted_p_values(kind):
     assert every.columns == ["site", *COLUMNS[:-1], "p_adjusted", "status"]
     assert every["site"].to_list() == [0] * 3 + [1] * 3 + [2] * 3
     pairs = [("c", "a"), ("c", "b"), ("a", "b")]
-    assert every.select("model_a", "model_b").rows() == pairs * 3
+    assert every.select("model", "baseline").rows() == pairs * 3
     least = every.sort("p_value")["p_value", "p_adjusted"].row(0)
     assert least[1] == pytest.approx(9 * least[0])
     one = compared(kind, df, ("c", "a", "b"), **{**options, "baseline": "b"})
-    assert one.select("model_a", "model_b").rows() == [("c", "b"), ("a", "b")] * 3
-    expected = every.filter(model_b="b").drop("p_adjusted")
+    assert one.select("model", "baseline").rows() == [("c", "b"), ("a", "b")] * 3
+    expected = every.filter(baseline="b").drop("p_adjusted")
     assert_frame_equal(one.drop("p_adjusted"), expected, **ROUNDED)
 
 
@@ -270,8 +281,8 @@ def test_schema_is_known_before_anything_is_read(kind, options, missing):
     df = many_queries()
     asked = {"truth": "truth", "score": ["a", "b"], "missing": missing, **options}
     unread = df.lazy().map_batches(fail, schema=df.schema)
-    schema = frame_prc.compare(unread, **asked).collect_schema()
-    result = frame_prc.compare(kind.make(df), **asked)
+    schema = frame_prc.compare_models(unread, **asked).collect_schema()
+    result = frame_prc.compare_models(kind.make(df), **asked)
     assert type(result) is TYPES[kind.name]
     assert kind.rows(result).schema == schema
 
@@ -283,9 +294,8 @@ WRONG = {
     "no key": ({"over": "user"}, ColumnError, "over='user' is not a key in by="),
     "no keys": ({"by": None}, ColumnError, "over='region' is not a key.*by='region' makes it one"),
     "not a name": ({"over": 3}, OptionError, "over= takes a key, got a value of type int"),
-    "against": ({"against": "rest"}, OptionError, "against='rest' is given beside over="),
     "cluster": ({"cluster": "user"}, OptionError, "cluster= is given beside over="),
-    "method": ({"method": "wilcoxon"}, OptionError, "method='wilcoxon' is not an option"),
+    "test": ({"test": "wilcoxon"}, OptionError, "test='wilcoxon' is not an option"),
     "seed of t": ({"seed": 1}, OptionError, "seed= is given, and nothing is drawn"),
     "baseline": ({"baseline": "odl"}, OptionError, "baseline='odl' is not a model"),
     "level": ({"ci": 2}, OptionError, "ci=2 is not a level"),
@@ -298,4 +308,4 @@ WRONG = {
 def test_wrong_options_are_said_at_the_call(kind, options, error, says):
     asked = {"truth": "truth", "score": ["new", "old"], "by": "region", "over": "region", **options}
     with pytest.raises(error, match=says):
-        frame_prc.compare(kind.make(ROWS), **asked)
+        frame_prc.compare_models(kind.make(ROWS), **asked)

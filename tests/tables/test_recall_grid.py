@@ -62,6 +62,13 @@ def test_a_grid_has_the_precision_of_a_band(kind):
 
 
 @every_kind
+def test_a_recall_is_reached_up_to_its_rounding(kind):
+    third = 1 - 2 / 3  # the next float above 1 / 3
+    df = pl.DataFrame({"truth": [1, 0, 1, 1], "score": [4.0, 3.0, 2.0, 1.0]})
+    assert grid(kind, df, recalls=[third])["threshold"].to_list() == [4.0]
+
+
+@every_kind
 def test_folds_are_averaged_where_they_reach_a_recall(kind):
     found = grid(kind, ROWS, by="fold", over="fold", recalls=[0.5, 1.0])
     assert found.rows() == [

@@ -21,7 +21,9 @@ def test_each_model_has_its_own_others(kind, against):
     options = {"by": ["region", pl.col("user") < 4], "against": against}
     both = compared(kind, ROWS, ("old", "new"), **options)
     alone = [
-        frame_prc.compare(ROWS, "truth", name, **options).with_columns(model=pl.lit(name))
+        frame_prc.compare_segments(ROWS, "truth", name, details=True, **options).with_columns(
+            model=pl.lit(name)
+        )
         for name in ("new", "old")
     ]
     assert_frame_equal(both, pl.concat(alone).select(both.columns), **ROUNDED)

@@ -113,7 +113,7 @@ def expected(df, by):
 
 def call(kind, df, **asked):
     weight = "weight" if "weight" in df.columns else None
-    return frame_prc.summary(kind.make(df), "truth", "score", weight=weight, **asked)
+    return frame_prc.summary(kind.make(df), "truth", "score", weight=weight, **asked, details=True)
 
 
 @every_kind
@@ -148,7 +148,7 @@ def test_sizes_and_interval_are_those_of_average_precision(kind, weights, data, 
 
 def test_worst_rankings_are_zero_of_what_is_possible():
     """Boyd et al. 2012: .05673776688 with 10 of 100 positive, and .05175535908 continuously."""
-    row = frame_prc.summary(published.WORST, "truth", "score").row(0, named=True)
+    row = frame_prc.summary(published.WORST, "truth", "score", details=True).row(0, named=True)
     assert row["average_precision"] == pytest.approx(0.05673776688, rel=1e-9)
     assert row["normalised_average_precision"] == pytest.approx(0, abs=1e-15)
     worst = (row["interpolated"] - row["normalised_interpolated"]) / (
@@ -161,7 +161,9 @@ def test_worst_rankings_are_zero_of_what_is_possible():
 @pytest.mark.parametrize("negatives", [1, 3, 15, 16, 17, 1000, 10**9])
 def test_worst_average_precision_is_exact_for_few_and_for_many(positives, negatives):
     counted = pl.DataFrame({"score": [1.0], "pos": [positives], "neg": [negatives]})
-    row = frame_prc.summary(counted, score="score", pos="pos", neg="neg").row(0, named=True)
+    row = frame_prc.summary(counted, score="score", pos="pos", neg="neg", details=True).row(
+        0, named=True
+    )
     area, worst = row["average_precision"], worst_average_precision(positives, negatives)
     given = Fraction(positives, positives + negatives)
     assert area == pytest.approx(float(given), rel=1e-15)
@@ -205,7 +207,7 @@ def test_positives_that_are_never_retrieved_lower_every_measure(kind):
 def test_weighted_rankings_do_not_fall_below_the_worst():
     rows = {"truth": [0, 1, 1], "score": [3, 2, 1]}
     row = frame_prc.summary(
-        pl.DataFrame({**rows, "w": [1.0, 1e-3, 2.0]}), "truth", "score", weight="w"
+        pl.DataFrame({**rows, "w": [1.0, 1e-3, 2.0]}), "truth", "score", weight="w", details=True
     )
     assert 0 < row["normalised_average_precision"].item() < 1
 
@@ -224,7 +226,7 @@ BALANCES = pl.DataFrame(
 @every_kind
 def test_calibration_makes_one_classifier_equal_at_two_prevalences(kind):
     counted = {"score": "score", "pos": "pos", "neg": "neg", "by": "balance"}
-    rows = kind.rows(frame_prc.summary(kind.make(BALANCES), **counted))
+    rows = kind.rows(frame_prc.summary(kind.make(BALANCES), **counted, details=True))
     first, second = rows.rows(named=True)
     assert first["average_precision"] > 2 * second["average_precision"]
     assert first["calibrated_average_precision"] == pytest.approx(
@@ -301,10 +303,10 @@ def test_measures_are_null_where_they_are_not_defined(kind):
 
 
 @every_kind
-def test_nothing_dropped_is_zero(kind):
-    df = published.SKLEARN_DOCS
-    assert kind.rows(call(kind, df))["n_dropped"].to_list() == [0]
-    assert kind.rows(call(kind, df.head(0))).select("n", "status").rows() == [(0, "empty")]
+def test_no_rows_are_an_empty_segment(kind):
+    none = published.SKLEARN_DOCS.head(0)
+    found = kind.rows(call(kind, none, missing="drop"))
+    assert found.select("n", "n_dropped", "status").rows() == [(0, 0, "empty")]
 
 
 @every_kind
@@ -322,7 +324,9 @@ def test_unretrieved_positives_can_fall_below_the_worst(kind):
 def test_counts_give_what_rows_give(kind, data, by):
     df = data.draw(frames())
     counted = kind.make(df.pipe(frame_prc.counts, "truth", "score", by=by))
-    result = frame_prc.summary(counted, score="threshold", pos="pos", neg="neg", by=by)
+    result = frame_prc.summary(
+        counted, score="threshold", pos="pos", neg="neg", by=by, details=True
+    )
     assert_frame_equal(
         kind.rows(result), kind.rows(call(kind, df, by=by)), rel_tol=1e-12, abs_tol=1e-14
     )
@@ -335,7 +339,7 @@ def test_thresholds_have_the_dtype_of_the_score():
         (pl.Decimal(9, 2), pl.Float64),
     ):
         df = published.YARDSTICK.with_columns((pl.col("score") * 100).round().cast(dtype))
-        best = frame_prc.summary(df, "truth", "score")["best_f1_threshold"]
+        best = frame_prc.summary(df, "truth", "score", details=True)["best_f1_threshold"]
         assert best.dtype == wanted
         assert best.item() == pytest.approx(40)
 
@@ -350,7 +354,7 @@ def test_best_thresholds_do_not_depend_on_how_sums_of_weights_are_rounded(order)
             "neg": [0.1, 0.0, 0.2, 0.2, 0.2, 0.2, 0.2],
         }
     )
-    table = frame_prc.summary(df[order], score="score", pos="pos", neg="neg")
+    table = frame_prc.summary(df[order], score="score", pos="pos", neg="neg", details=True)
     assert table["best_f1"].item() == pytest.approx(2 / 3, rel=1e-12)
     assert table["best_f1_threshold"].item() == 1
 
@@ -414,9 +418,9 @@ def test_segments_without_an_area_leave_the_interval_of_the_mean_as_it_is(kind, 
     empty = defined.head(9).with_columns(segment=pl.lit("no positives"), truth=False)
     options = {"by": "segment", "overall": True, "calibrate": 0.3, **options}
     expected, found = (
-        kind.rows(frame_prc.summary(kind.make(rows), "truth", "score", **options)).row(
-            by_predicate=pl.col("level") == "macro", named=True
-        )
+        kind.rows(
+            frame_prc.summary(kind.make(rows), "truth", "score", **options, details=True)
+        ).row(by_predicate=pl.col("level") == "macro", named=True)
         for rows in (defined, pl.concat([defined, empty]))
     )
     assert (expected["n_undefined"], found["n_undefined"]) == (0, 1)
@@ -431,7 +435,7 @@ def test_error_of_the_mean_of_many_segments():
     n = 70_000  # its square does not fit 32 bits
     one = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
     df = pl.DataFrame({"user": range(n)}).join(one, how="cross")
-    table = frame_prc.summary(df, "truth", "score", by="user", overall=True)
+    table = frame_prc.summary(df, "truth", "score", by="user", overall=True, details=True)
     error = table["std_error"]
     assert error[0] > 0
     assert error[-1] == pytest.approx(error[0] / n**0.5, rel=1e-9)
@@ -525,8 +529,8 @@ def test_the_interval_of_sums_of_weights_needs_their_squares(kind):
     sums = pl.DataFrame(rows).with_columns(pos_squares="pos", neg_squares="neg")
     asked = {"score": "score", "pos": "pos", "neg": "neg", "by": "region", "overall": True}
     squares = {"pos_squares": "pos_squares", "neg_squares": "neg_squares"}
-    table = kind.rows(frame_prc.summary(kind.make(sums), **asked))
-    known = kind.rows(frame_prc.summary(kind.make(sums), **asked, **squares))
+    table = kind.rows(frame_prc.summary(kind.make(sums), **asked, details=True))
+    known = kind.rows(frame_prc.summary(kind.make(sums), **asked, **squares, details=True))
     assert table.select(pl.col(INTERVALS).null_count()).row(0) == (table.height,) * 6
     assert known.select(pl.col("ci_low", "ci_high").null_count()).row(0) == (2, 2)
     lacks = "no_std_error"
@@ -541,7 +545,7 @@ def test_the_interval_of_sums_of_weights_needs_their_squares(kind):
 def test_the_best_f1_of_positives_that_are_never_retrieved_is_zero(kind):
     df = pl.DataFrame({"k": ["a", "a", "b", "b"], "t": [1, 0, 1, 0], "s": [None, 0.5, 0.9, 0.1]})
     asked = {"by": "k", "missing": "unretrieved", "overall": True}
-    table = kind.rows(frame_prc.summary(kind.make(df), "t", "s", **asked))
+    table = kind.rows(frame_prc.summary(kind.make(df), "t", "s", **asked, details=True))
     found = table.filter(pl.col("level") != "pooled")
     assert found["best_f1"].to_list() == [0.0, 1.0, 0.5]
 
@@ -567,7 +571,7 @@ def test_interval_of_sampled_segments_is_that_of_their_average(kind, count):
     table = kind.rows(call(kind, df, **asked))
     assert table["level"].to_list() == ["segment"] * count + ["pooled", "macro_sampled"]
     mean = frame_prc.average_precision(
-        df, "truth", "score", by="query", over="query", average="macro", ci=0.9
+        df, "truth", "score", by="query", over="query", average="macro", ci=0.9, details=True
     )
     names = ["n", "n_pos", "average_precision", "std_error", "ci_low", "ci_high", "n_undefined"]
     sampled = table.tail(1)

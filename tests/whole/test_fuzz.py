@@ -238,6 +238,8 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         calibrate=CALIBRATIONS,
         overall=YES_OR_NO,
         segments=some("fixed", "sampled"),
+        measures=some("all", ["lift", "gain"]),
+        details=YES_OR_NO,
     ),
     "heterogeneity": parameters(
         score=MODELS,
@@ -253,19 +255,29 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         cluster=some("truth", "k"),
         stratified=YES_OR_NO,
     ),
-    "compare": parameters(
-        {"score": MODELS},
+    "compare_segments": parameters(
+        score=MODELS,
         ci=LEVELS,
-        baseline=some("score", "a"),
         against=some("others", "rest", "overall", "previous", {"k": None}, {"k": 1}, {"k": "a"}),
         measure=some("calibrated", "average_precision"),
         calibrate=CALIBRATIONS,
         adjust=some("holm", "bh"),
         cluster=some("truth", "k"),
+        details=YES_OR_NO,
     )
-    | parameters({"score": MODELS, "seed": SEEDS, "against": some("random")}, replicates=some(9))
+    | parameters({"seed": SEEDS, "against": some("random")}, score=MODELS, replicates=some(9)),
+    "compare_models": parameters(
+        {"score": MODELS},
+        ci=LEVELS,
+        baseline=some("score", "a"),
+        measure=some("calibrated", "average_precision"),
+        calibrate=CALIBRATIONS,
+        adjust=some("holm", "bh"),
+        cluster=some("truth", "k"),
+        details=YES_OR_NO,
+    )
     | parameters(
-        {"score": MODELS, "seed": SEEDS, "method": some("permutation")},
+        {"score": MODELS, "seed": SEEDS, "test": some("permutation")},
         over=some("k"),
         replicates=some(9),
     )

@@ -107,11 +107,11 @@ def test_named_columns_are_read_once_and_only_at_collect(asked, columns, verb, e
         ("average_precision", {"over": "region", "average": "macro", "ci": 0.9}),
         ("summary", {"overall": True, "segments": "sampled"}),
         ("heterogeneity", {}),
-        ("compare", {"against": "random", "replicates": 5, "seed": 1}),
-        ("compare", {"score": {"a": "other", "b": -pl.col("other")}, "over": "region"}),
-        ("compare", {"against": "others"}),
-        ("compare", {"against": "rest"}),
-        ("compare", {"against": "overall"}),
+        ("compare_segments", {"against": "random", "replicates": 5, "seed": 1}),
+        ("compare_models", {"score": {"a": "other", "b": -pl.col("other")}, "over": "region"}),
+        ("compare_segments", {"against": "others"}),
+        ("compare_segments", {"against": "rest"}),
+        ("compare_segments", {"against": "overall"}),
     ],
 )
 def test_options_read_nothing_more(verb, options, engine):
@@ -130,10 +130,10 @@ def test_options_read_nothing_more(verb, options, engine):
     ("verb", "options"),
     [
         ("average_precision", {"ci": 0.95}),
-        ("compare", {"score": ["other", "score"], "missing": "drop"}),
-        ("compare", {"by": "day", "against": "others"}),
-        ("compare", {"by": "day", "against": "rest"}),
-        ("compare", {"by": "day", "against": "overall"}),
+        ("compare_models", {"score": ["other", "score"], "missing": "drop"}),
+        ("compare_segments", {"by": "day", "against": "others"}),
+        ("compare_segments", {"by": "day", "against": "rest"}),
+        ("compare_segments", {"by": "day", "against": "overall"}),
     ],
 )
 def test_weights_and_clusters_are_read_once(verb, options, engine):
@@ -383,8 +383,8 @@ def test_result_streams_into_a_file(verb, kind, tmp_path):
         ("average_precision", {"over": "region", "average": "macro"}),
         ("counts", {"thresholds": 3}),
         ("curve", {"keep": 5, "envelope": True, "gain": True, "ci": 0.9}),
-        ("compare", {"score": ["other", "weight of it"]}),
-        ("compare", {"against": "overall"}),
+        ("compare_models", {"score": ["other", "weight of it"]}),
+        ("compare_segments", {"against": "overall"}),
     ],
     ids=str,
 )

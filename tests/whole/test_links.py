@@ -19,7 +19,7 @@ pytestmark = pytest.mark.thorough
 
 PAGES = [
     README,
-    *sorted(CHECKOUT.glob("docs/*.md")),
+    *sorted(CHECKOUT.glob("frame_prc/*.md")),
     *sorted(CHECKOUT.glob("examples/**/*.md")),
     *sorted(CHECKOUT.glob("tests/benchmarks/*.md")),
 ]

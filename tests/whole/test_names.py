@@ -75,9 +75,9 @@ def calls(frame: Any, names: dict[str, str]) -> dict[str, Any]:
         "interval": frame.prc.average_precision(truth, score, by=key, cluster=number, ci=0.9),
         "clusters": frame.prc.curve(truth, score, by=key, cluster=number, ci=0.9),
         "average": frame.prc.average_precision(truth, score, **average),
-        "pairs": frame.prc.compare(truth, models, by=key, cluster=number),
-        "against the others": frame.prc.compare(truth, score, by=key, against="others"),
-        "against the rest": frame.prc.compare(truth, score, by=key, against="rest"),
+        "pairs": frame.prc.compare_models(truth, models, by=key, cluster=number),
+        "against the others": frame.prc.compare_segments(truth, score, by=key, against="others"),
+        "against the rest": frame.prc.compare_segments(truth, score, by=key, against="rest"),
         "overall": frame.prc.summary(truth, score, by=by, overall=True),
         "classes": frame.prc.one_vs_rest(
             key, {"a": score, "b": other, "c": score}, by=number, weight=weight

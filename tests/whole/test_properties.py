@@ -174,14 +174,14 @@ def test_unretrieved_rows_stay_in_the_totals_of_the_exact_curve(kind, weights, d
 @given(st.data(), BY, st.sampled_from(["raise", "unretrieved"]))
 def test_average_precision_equals_exact_arithmetic(kind, weights, data, by, missing):
     df = data.draw(frames(SCORES if missing == "raise" else SCORES_OR_NONE, weights))
-    result = call(frame_prc.average_precision, kind, df, by=by, missing=missing)
+    result = call(frame_prc.average_precision, kind, df, by=by, missing=missing, details=True)
     assert_rows(kind, result, exact_average_precision(df, by), **ROUNDED)
 
 
 @every_kind_and_duckdb
 @given(frames(SCORES, FLOAT_WEIGHTS), BY)
 def test_average_precision_with_any_weights_is_within_rounding_of_exact_arithmetic(kind, df, by):
-    result = call(frame_prc.average_precision, kind, df, by=by)
+    result = call(frame_prc.average_precision, kind, df, by=by, details=True)
     assert_rows(kind, result, exact_average_precision(df, by), **ROUNDED)
 
 
@@ -270,7 +270,7 @@ def test_scores_of_every_dtype_rank_exactly(dtype, data):
 @given(st.data())
 def test_areas_of_scores_of_every_dtype_are_exact(dtype, data):
     df = data.draw(frames_of(dtype))
-    table = frame_prc.average_precision(df, "truth", "score")
+    table = frame_prc.average_precision(df, "truth", "score", details=True)
     assert_frame_equal(table, exact_average_precision(df, None), **ROUNDED)
 
 

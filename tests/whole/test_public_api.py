@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
+from functools import partial
 from importlib import resources
 from types import FunctionType
 
@@ -23,7 +24,8 @@ VERBS = [
     "auc",
     "average_precision",
     "band",
-    "compare",
+    "compare_models",
+    "compare_segments",
     "counts",
     "curve",
     "evaluate",
@@ -47,26 +49,29 @@ ROLES = (
 OPTIONS = {
     "auc": "method='step', start='one', recall_range=None, standardised=False, thresholds=None, "
     "calibrate=None, top=None, normaliser='positives', ci=None, replicates=1000, "
-    "stratified=False, seed=None",
+    "stratified=False, seed=None, details=False",
     "average_precision": "over=None, average=None, thresholds=None, bounds=False, ci=None, "
     "ci_method='influence', replicates=1000, stratified=False, seed=None, calibrate=None, "
-    "top=None, normaliser='positives'",
+    "top=None, normaliser='positives', details=False",
     "band": "recalls=101, ci=0.95, replicates=1000, stratified=False, seed=None",
-    "compare": "ci=0.95, baseline=None, against=None, measure=None, calibrate=None, over=None, "
-    "method='t', replicates=1000, seed=None, adjust=None",
+    "compare_models": "ci=0.95, baseline=None, measure=None, calibrate=None, over=None, "
+    "test='t', replicates=1000, seed=None, adjust=None, details=False",
+    "compare_segments": "against='others', ci=0.95, measure=None, calibrate=None, "
+    "replicates=1000, seed=None, adjust=None, details=False",
     "counts": "thresholds=None, squares=False",
     "curve": "start='one', keep='all', envelope=False, gain=False, calibrate=None, "
     "thresholds=None, ci=None, recalls=None, over=None",
-    "heterogeneity": "measure='calibrated', calibrate=None",
+    "heterogeneity": "measure='calibrated', calibrate=None, details=False",
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ci=None, replicates=1000, "
-    "stratified=False, seed=None",
+    "stratified=False, seed=None, details=False",
     "plot": "x='recall', start='one', ci=None, band=False, iso_f1=True, points=None, roc=False, "
     "threshold=None, facet=None, dark=False, title=None, width=None, height=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate=None, sort=None, dark=False, title=None, "
     "width=None",
     "report": "ci=0.95, baseline=None, calibrate='pooled', title=None",
-    "summary": "ci=0.95, calibrate='pooled', overall=False, segments='fixed'",
+    "summary": "ci=0.95, calibrate='pooled', overall=False, segments='fixed', "
+    "measures=None, details=False",
     "write_ggplot": "start='one', keep='corners', ci=None, title=None",
 }
 LEADING = {"report": "path, ", "write_ggplot": "path, "}  # besides the frame
@@ -169,24 +174,57 @@ def test_readme_names_every_function():
     [
         ("auc", {"missing": "drop", "ci": 0.9}),
         ("average_precision", {"missing": "drop", "ci": 0.9}),
-        ("compare", {"score": ["score", "other"], "missing": "drop", "adjust": "bh"}),
+        ("compare_models", {"score": ["score", "other"], "missing": "drop"}),
+        ("compare_segments", {"by": pl.lit("all").alias("key"), "missing": "drop"}),
         ("counts", {"squares": True}),
         ("curve", {"envelope": True, "ci": 0.9}),
         ("band", {"replicates": 2}),
         (
             "operating_points",
-            {"cost": (1, 1), "ci": 0.9, "threshold": pl.lit(0.5), "missing": "drop"},
+            {"cost": (1, 1), "threshold": pl.lit(0.5), "missing": "drop"},
         ),
         ("heterogeneity", {"by": pl.lit("all").alias("key")}),
-        ("summary", {}),
+        ("summary", {"missing": "drop"}),
     ],
 )
 def test_reference_lists_the_columns_of_every_verb(verb, options):
     text = REFERENCE.read_text(encoding="utf-8")
-    row = re.search(rf"^\| `{verb}` \|[^|]*\|([^|]*)\|", text, flags=re.MULTILINE)[1]
+    row = re.search(rf"^\| `{verb}` \|[^|]*\|([^|]*)\|([^|]*)\|", text, flags=re.MULTILINE)
+    shown, details = (re.findall(r"\w+", cell) for cell in row.groups())
     rows = ROWS.drop_nulls().with_columns(other=-pl.col("score"))
-    result = getattr(frame_prc, verb)(rows, **{"truth": "late", "score": "score", **options})
-    assert re.findall(r"\w+", row) == result.columns
+    ask = partial(getattr(frame_prc, verb), rows, **{"truth": "late", "score": "score", **options})
+    keys = ["key"] if verb == "compare_segments" else []
+    assert ask().columns == [*keys, *shown]
+    if details:
+        assert sorted(ask(details=True).columns) == sorted([*keys, *shown, *details])
+
+
+@every_kind
+def test_default_tables_show_whole_in_a_terminal(kind):
+    rows = pl.DataFrame({"row": range(300)}).with_columns(
+        region=pl.col("row") % 3,
+        late=pl.col("row") * 7 % 11 < 4,
+        old=pl.col("row") * 7919 % 601,
+        new=pl.col("row") * 7919 % 61,
+    )
+    ev = kind.make(rows).prc.evaluate("late", "old", by="region")
+    models = kind.make(rows).prc.evaluate("late", {"old": "old", "new": "new"}, by="region")
+    tables = [
+        ev.average_precision(ci=0.9),
+        ev.summary(),
+        ev.summary(overall=True),
+        ev.operating_points(recall=0.8, predicted_rate=0.1),
+        ev.operating_points(threshold=300, ci=0.9),
+        ev.compare_segments(),
+        ev.compare_segments(adjust="holm"),
+        ev.heterogeneity(),
+        ev.auc(ci=0.9, replicates=5, seed=1),
+        models.compare_models(),
+        models.compare_models(adjust="holm"),
+    ]
+    for table in map(kind.rows, tables):
+        assert table.width <= 8  # what Polars shows at most
+        assert table.columns[-1] == "status"
 
 
 @in_checkout

@@ -2,13 +2,6 @@ SELECT
   `t7`.`key_0` AS `region`,
   `t7`.`positives` + `t7`.`negatives` AS `n`,
   `t7`.`positives` AS `n_pos`,
-  CASE
-    WHEN (
-      `t7`.`positives` + `t7`.`negatives`
-    ) > 0
-    THEN ieee_divide(CAST(`t7`.`positives` AS FLOAT64), NULLIF(`t7`.`positives` + `t7`.`negatives`, 0))
-    ELSE NULL
-  END AS `prevalence`,
   CASE WHEN `t7`.`positives` > 0 THEN `t7`.`area` ELSE NULL END AS `average_precision`,
   CASE
     WHEN (
