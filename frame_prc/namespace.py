@@ -10,9 +10,10 @@ from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Protocol, Typ
 import polars as pl
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.near_misses import refuses_unknown
+from frame_prc._request.near_misses import measure_hint, refuses_unknown
 from frame_prc.evaluation import verbs
 from frame_prc.evaluation.evaluation import Evaluation
+from frame_prc.exceptions import message
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -30,6 +31,8 @@ _ALSO_CALLED = {
     "ggplot": "write_ggplot",
     "merge_counts": "frame_prc.merge_counts(*frames)",
     "scorecard": "summary",
+    "roc": "plot(..., roc=True)",
+    "roc_curve": "plot(..., roc=True)",
 }
 
 
@@ -115,10 +118,9 @@ class PrcFrame(Generic[FrameT]):
 
     def __getattr__(self, name: str) -> NoReturn:
         meant = _ALSO_CALLED.get(name) or " or ".join(get_close_matches(name, _verbs()))
-        hint = f" Hint: did you mean {meant}?" if meant else ""
-        raise AttributeError(
-            f"prc has no verb {name!r}. Allowed: {', '.join(_verbs())}.{hint}", name=name, obj=self
-        )
+        hint = measure_hint(name) or (f"did you mean {meant}?" if meant else None)
+        text = message(f"prc has no verb {name!r}", ", ".join(_verbs()), hint)
+        raise AttributeError(text, name=name, obj=self)
 
     evaluate = cast("_Evaluate", _method(verbs.evaluate))
     counts = _frame_method(verbs.counts)

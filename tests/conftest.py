@@ -18,7 +18,7 @@ from frame_prc import PrcError
 # What no error may show: names of ours, and what other libraries or Python say of objects.
 FOREIGN = re.compile(
     r"\b(by_\d|score_\d|rank_key|suspect|slot|pos_squares_\w+)\b|\n"
-    r"|polars\.exceptions|narwhals(?!\.(?:Expr|Series))| at 0x|<class|Traceback"
+    r"|polars\.exceptions|narwhals(?!\.(?:Expr|Series|GroupBy))| at 0x|<class|Traceback"
 )
 
 

@@ -23,6 +23,7 @@ from frame_prc._formulas import (
 from frame_prc._lazy import cached, remembered
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import HITS, STEPS, running
+from frame_prc._request.options import check_row_number
 from frame_prc._request.specs import Calibration, Method, Start, Top
 
 # A float holds every whole number up to this, so sums of whole numbers are exact.
@@ -283,6 +284,7 @@ def _within_top(grown: pl.LazyFrame, top: Top | None, *, weighted: bool) -> pl.L
     """Leave out steps that end beyond the top rows; a tie that does not fit is out as a whole."""
     if top is None:
         return grown
+    check_row_number("top", top.count, weighted=weighted)
     most = top.count * (1 + rounding(weighted=weighted))
     return grown.filter(_OPENS | (most >= _TP + _FP))
 

@@ -56,6 +56,8 @@ class Counts(Table):
             raise OptionError(
                 "squares=True cannot be computed from sums of weights in pos= and neg=",
                 "rows with weight=, or pos_squares= and neg_squares= beside the sums",
+                rows.columns.count_hint,
+                shell_hint=None,
             )
         squares = self.squares and rows.columns.needs_squares
         if self.bins is None:
@@ -76,7 +78,7 @@ def _exact(rows: Rows, *, squares: bool) -> pl.LazyFrame:
 
 def _binned(rows: Rows, bins: Bins, *, squares: bool) -> pl.LazyFrame:
     """Return only the bins that are not empty."""
-    counted = count_bins(rows, bins, squares=squares, covering=True).frame
+    counted = count_bins(rows, bins, squares=squares).frame
     filled = counted.filter(pl.col("pos") + pl.col("neg") > 0)
     bounds = bins.table(rows.score_dtype).rename({"score": "threshold", "level": "score"})
     return join(filled, bounds, on="score", how="left", maintain_order="left")

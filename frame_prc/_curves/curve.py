@@ -99,10 +99,13 @@ class Curve(Table):
 def _check_interval(rows: Rows, extras: Extras) -> None:
     """Raise if an interval of precision is wanted for sums of weights."""
     if extras.z is not None and rows.columns.weighted:
+        # A picture is drawn from counts, also where its caller has weighted rows.
+        hint = rows.columns.count_hint
+        counts = f"; {hint}" if hint else ""
         raise OptionError(
             "ci= of a curve needs counts of rows, and these are sums of weights",
             "rows without weight=, or integer counts",
-            "band(...) resamples weighted rows, and so does plot(..., band=True)",
+            f"band(...) resamples weighted rows, and so does plot(..., band=True){counts}",
             shell_hint="frame-prc plot --band resamples weighted rows",
         )
 

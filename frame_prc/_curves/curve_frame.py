@@ -13,6 +13,7 @@ from frame_prc._curves.thinning import THINNED
 from frame_prc._lazy import key_names, named, over
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import Start
+from frame_prc._rows.columns import is_whole
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
 # The defaults of parameters that a curve has no use for; all others default to None.
@@ -54,7 +55,7 @@ def read_curve(lf: pl.LazyFrame, *, ascending: bool = False) -> CurveFrame:
     points = _in_drawing_order(lf, keys, ascending=ascending).collect()
     renamed = [named(name).alias(key) for name, key in zip(keys, by, strict=True)]
     # Read from a text, a column of floats that are all whole may look like integers.
-    whole = all(schema[name].is_integer() for name in _AMOUNTS)
+    whole = all(is_whole(schema[name]) for name in _AMOUNTS)
     amounts = pl.col(_AMOUNTS).cast(pl.Int64 if whole else pl.Float64)
     counted = points.select(*renamed, *CURVE).with_columns(amounts)
     _check_values(counted, by, ascending=ascending)

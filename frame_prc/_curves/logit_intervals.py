@@ -101,7 +101,10 @@ def status(col: Col, few_negatives: Any = None) -> Any:
     if few_negatives is not None:
         found = when(is_ok & few_negatives).then(_text(col, "few_negatives")).otherwise(found)
     few = is_ok & (col("n_effective") < FEW_POSITIVES)
-    return when(few).then(_text(col, "few_positives")).otherwise(found)
+    found = when(few).then(_text(col, "few_positives")).otherwise(found)
+    # Sums of weights without those of their squares have no variance.
+    unknown = is_ok & col("n_effective").is_null()
+    return when(unknown).then(_text(col, "no_std_error")).otherwise(found)
 
 
 def _text(col: Col, text: str) -> Any:

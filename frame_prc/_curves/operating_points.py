@@ -20,6 +20,7 @@ from frame_prc._lazy import concat, join, remembered, segment_join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import is_corner
 from frame_prc._ranking.stretches import in_parts
+from frame_prc._request.options import check_row_number
 from frame_prc._request.specs import Target
 from frame_prc._rows.columns import Columns
 from frame_prc.exceptions import OptionError
@@ -43,6 +44,7 @@ def operating_points(
     ``order`` numbers the rows of a segment: those of the targets, then those of given thresholds.
     ``held`` is the threshold of a row whose threshold was not chosen here.
     """
+    check_row_numbers(targets, ranking.rows.columns)
     any_score = given is not None or any(t.criterion in _OF_ANY_SCORE for t in targets)
     found = points(ranking, "all" if any_score else "corners")
     found = found.with_columns(pl.col("segment").set_sorted())
@@ -111,13 +113,21 @@ def _held(target: Target) -> float | None:
     return target.value if target.criterion == "threshold" else None
 
 
+def check_row_numbers(targets: Sequence[Target], columns: Columns) -> None:
+    """Raise if a share of the rows is asked for as a number of rows."""
+    for target in targets:
+        if target.criterion == "predicted_count":
+            check_row_number(target.criterion, target.value, weighted=columns.weighted)
+
+
 def check_counts(columns: Columns) -> None:
     """Raise if intervals at given thresholds are wanted for sums of weights."""
     if columns.weighted:
         raise OptionError(
             "ci= at a given threshold needs counts of rows, and these are sums of weights",
             "rows without weight=, or integer counts",
-            "ci= takes weighted rows where the threshold is chosen, for example by recall=0.8",
+            columns.count_hint
+            or "ci= takes weighted rows where the threshold is chosen, for example by recall=0.8",
             shell_hint=None,
         )
 

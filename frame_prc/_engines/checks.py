@@ -19,6 +19,7 @@ from frame_prc._rows.rules import (
     amount_rules,
     bin_rules,
     binary_rule,
+    exact_rules,
     is_positive,
     required_rules,
     squares_rule,
@@ -85,11 +86,11 @@ class Checks:
         return absent_label(self.columns.classes["truth"], self._label, values)
 
 
-def checks_of(columns: Columns, bins: Bins | None, *, covering: bool) -> Checks:
+def checks_of(columns: Columns, bins: Bins | None) -> Checks:
     """Return the checks of a request's rows; the first that fails is the error."""
     rules = [*_rules(columns)]
     if bins is not None:
-        rules += bin_rules(columns, bins, nw.col, covering=covering)
+        rules += bin_rules(columns, bins, nw.col)
     return Checks(columns, rules)
 
 
@@ -104,6 +105,7 @@ def _rules(columns: Columns) -> Iterator[Rule[nw.Expr]]:
         hint = f"name the positive class with pos_label={swapped}"
         yield binary_rule(truth, nw.col("truth"), hint)
     yield from required_rules(columns, nw.col)
+    yield from exact_rules(columns.scores, nw.col)
     if columns.with_squares:
         for role in SUMS:
             yield squares_rule(role, columns.classes, nw.col)

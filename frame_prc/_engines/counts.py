@@ -16,7 +16,7 @@ from frame_prc._request.thresholds import Bins
 def counts(engine: Engine, frame: Any, request: Request, bins: Bins | None) -> Any:
     """Return positives and negatives at each distinct score, or in each bin that holds rows."""
     table = Counts(bins)
-    counted = count(engine, frame, request, table.reserved, bins, covering=True)
+    counted = count(engine, frame, request, table.reserved, bins, every_bin=False)
     held = counted.frame.filter((nw.col("pos") > 0) | (nw.col("neg") > 0))
     tidy = held.with_columns(threshold=counted.score)
     if bins is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import polars as pl
@@ -18,7 +19,9 @@ from frame_prc._engines.ibis_tables import IBIS
 from frame_prc._engines.operations import Engine
 from frame_prc._engines.sql_text import DUCKDB, SPARK
 from frame_prc._request.roles import OF_COUNTS, Request
-from frame_prc.exceptions import FrameError, OptionError
+from frame_prc.exceptions import ColumnError, FrameError, OptionError, PrcError
+
+_UNKNOWN = (pl.Object, pl.Unknown, pl.Null)
 
 VERBS = "counts, curve, average_precision, auc and operating_points"
 
@@ -44,6 +47,60 @@ def class_of(module: str, name: str) -> Any:
     While another thread imports the package, the class may not be there yet.
     """
     return getattr(sys.modules.get(module), name, ())
+
+
+# What a hint says in Polars of a column that the caller has to make.
+_IN_POLARS = re.compile(r"\bpl\.(col|lit)\b|\.alias\(")
+
+
+@contextmanager
+def in_words_of(frame: object) -> Iterator[None]:
+    """Raise errors about an engine's frame without expressions of Polars, which it does not take.
+
+    Not those that say how to continue in Polars: there they are taken.
+    """
+    try:
+        yield
+    except PrcError as error:
+        engine = engine_of(frame)
+        if engine is None:
+            raise
+        hint = error.hint
+        if hint is not None and _IN_POLARS.search(hint):
+            start, example, _ = hint.partition(", as in ")
+            column = re.search(r"column '(\w+)'", error.what)
+            hint = start if example else compute_first(engine, column[1] if column else "score")
+        allowed = error.allowed and error.allowed.replace(" or a Polars expression", "")
+        if (allowed, hint) == (error.allowed, error.hint):
+            raise
+        raise type(error)(error.what, allowed, hint) from None
+
+
+def compute_first(engine: Engine, column: str) -> str:
+    """Return how a number is computed in an engine."""
+    return f"compute the column in the engine first, such as {engine.cast.format(column)}"
+
+
+def check_types(
+    engine: Engine, native: Any, dtypes: Mapping[str, pl.DataType], request: Request
+) -> None:
+    """Refuse columns of types that Polars does not have, or with several numbers in a row."""
+    for role, name in _items(request):
+        dtype = dtypes.get(name) if isinstance(name, str) else None
+        is_list = isinstance(dtype, (pl.List, pl.Array)) and role != "truth"
+        if role in ("by", "model") or not (is_list or dtype in _UNKNOWN):
+            continue
+        kind = engine.type_name(native, name)
+        hint = engine.second.format(name) if is_list else compute_first(engine, name)
+        if kind == "vector":  # of Spark's ML
+            hint = f"frame.withColumn('number', pyspark.ml.functions.vector_to_array({name!r})[1])"
+        raise ColumnError(
+            f"{role}= column {name!r} has type {kind}",
+            "Boolean, or 0/1 numbers" if role == "truth" else "a numeric column",
+            f"{hint} takes the second of its values, that of the positive class"
+            if is_list or kind == "vector"
+            else hint,
+        )
 
 
 def check_request(engine: Engine, request: Request, refused: Mapping[str, bool]) -> None:
@@ -78,7 +135,7 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
             raise OptionError(
                 f"{role}= is a Polars expression, but the frame is {engine.kind}",
                 "column names",
-                "compute the column in the engine first",
+                compute_first(engine, "score"),
             )
 
 
@@ -116,7 +173,7 @@ def collected(engine: Engine, frame: str) -> str:
     return re.sub(r"\b(relation|frame|table)\b", frame, engine.collected, count=1)
 
 
-def _items(request: Request) -> Iterator[tuple[str, object]]:
+def _items(request: Request) -> Iterator[tuple[str, Any]]:
     yield from request.classes.items()
     yield from (("score", item) for item in request.models.values())
     yield from (("by", item) for item in request.keys)

@@ -40,6 +40,10 @@ class IbisEngine(Engine):
                 "table.to_polars() returns a Polars frame",
             )
 
+    def type_name(self, native: Any, column: str) -> str:
+        """Return what Ibis calls the type of a column."""
+        return str(native.schema()[column])
+
     def checked(
         self,
         rows: Frame,
@@ -82,7 +86,13 @@ class IbisEngine(Engine):
         return native.order_by(*sorted_by) if sorted_by else native
 
 
-IBIS = IbisEngine(kind="an Ibis table", extra="ibis", collected="table.to_polars()")
+IBIS = IbisEngine(
+    kind="an Ibis table",
+    extra="ibis",
+    collected="table.to_polars()",
+    cast="table.mutate(number=table.{}.cast('float64'))",
+    second="table.mutate(number=table.{}[1])",
+)
 
 
 def _first_row(frame: Frame) -> dict[str, Any]:

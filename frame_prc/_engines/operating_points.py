@@ -14,7 +14,7 @@ import polars as pl
 
 from frame_prc._curves.given_thresholds import LIMITS, NOT_MET
 from frame_prc._curves.merits import DIGITS, cost, has_cost, merit, ranked_precision, rates
-from frame_prc._curves.operating_points import check_counts
+from frame_prc._curves.operating_points import check_counts, check_row_numbers
 from frame_prc._engines.curve import with_openings
 from frame_prc._engines.operations import Engine, Frame
 from frame_prc._engines.rows import Counted, count, level_dtype
@@ -51,6 +51,7 @@ def operating_points(
 ) -> Any:
     """Return one row per segment and target, in the order of the targets."""
     counted = count(engine, frame, request, [*outputs, ORDER], None)
+    check_row_numbers(targets, counted.columns)
     if interval is not None:
         check_counts(counted.columns)
     counted = cut(counted)

@@ -40,6 +40,9 @@ class Engine(ABC):
         The extra of this package that installs what it needs.
     collected
         The expression that turns one of its frames into a Polars frame.
+    cast, second
+        How a column of its own becomes a number, and how a list's second value does, with ``{}``
+        for the name.
     in_ranges
         Whether segments too large for one task are cut into ranges of scores.
     """
@@ -47,10 +50,17 @@ class Engine(ABC):
     kind: str
     extra: Extra
     collected: str
+    cast: str
+    second: str
     in_ranges: bool = False
 
     def refuse(self, native: Any) -> None:  # noqa: B027 - most engines refuse nothing
         """Raise an error if no verb can run on this frame."""
+
+    def type_name(self, native: Any, column: str) -> str:
+        """Return what the engine calls the type of a column."""
+        found = dict(zip(native.columns, native.dtypes, strict=True))[column]
+        return str(found[1] if isinstance(found, tuple) else found)  # Spark has pairs
 
     @abstractmethod
     def checked(

@@ -15,6 +15,7 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._engines.checks import checks_of
+from frame_prc._engines.engine import check_types
 from frame_prc._engines.operations import Engine, Frame, Order
 from frame_prc._formulas import unsigned_zero, without_nan
 from frame_prc._lazy import key_names
@@ -125,7 +126,7 @@ def count(
     outputs: Sequence[str],
     bins: Bins | None,
     *,
-    covering: bool = False,
+    every_bin: bool = True,
 ) -> Counted:
     """Return the counts of an engine's frame.
 
@@ -140,9 +141,9 @@ def count(
     outputs
         Columns that the verb adds to the keys.
     bins
-        Thresholds to bin the scores at, ascending; every segment then has all of them.
-    covering
-        Whether a score below all thresholds is an error, and bins without rows are left out.
+        Thresholds to bin the scores at, ascending.
+    every_bin
+        Whether every segment has all of these.
     """
     if bins is not None and len(bins.thresholds) > _MOST_THRESHOLDS:
         raise OptionError(
@@ -152,12 +153,14 @@ def count(
         )
     engine.refuse(native)
     frame = nw.from_native(native)
-    columns = resolve(pl.LazyFrame(schema=schema_of(frame)), request)
+    dtypes = schema_of(frame)
+    check_types(engine, native, dtypes, request)
+    columns = resolve(pl.LazyFrame(schema=dtypes), request)
     check_key_names(columns, outputs)
     check_case(engine, columns.result_keys, outputs)
     bins = None if bins is None else bins.of(common_score_dtype(columns.scores))
     scores = [f"score_{i}" for i in range(len(columns.scores))]
-    checks = checks_of(columns, bins, covering=covering)
+    checks = checks_of(columns, bins)
     # Every result groups rows by their scores, and so has to compute these.
     unchecked = _project(frame, columns)
     source, problem = engine.checked(unchecked, checks, scores)
@@ -168,7 +171,7 @@ def count(
         rows = rows.with_columns(score=_level_reached(bins, level_dtype(columns)))
         dtype = pl.Float64()
     rows = _in_direction(rows, dtype, columns)
-    if bins is not None and not covering:
+    if bins is not None and every_bin:
         counted = added_up(rows, keys, columns)
         grid = _in_direction(_grid(engine, counted, keys, bins.thresholds), dtype, columns)
         wanted = [*keys, "score", "pos", "neg", "dropped"]
@@ -200,6 +203,9 @@ def schema_of(frame: Frame) -> dict[str, Any]:
     """Return the schema in Polars dtypes; a dtype without an equivalent is Object."""
     dtypes: dict[str, Any] = {}
     for name, dtype in frame.collect_schema().items():
+        if isinstance(dtype, nw.Datetime) and dtype.time_unit == "s":
+            dtypes[name] = pl.Datetime("ms")  # the unit of Polars that is next to seconds
+            continue
         try:
             dtypes.update(nw.Schema({name: dtype}).to_polars())
         except (NotImplementedError, TypeError, ValueError, AssertionError):

@@ -124,7 +124,9 @@ def _converting(what: str, hint: str) -> Iterator[None]:
         raise FrameError(
             f"{what} does not convert to Polars: {reason}",
             "a table with columns of dtypes that Polars has",
-            hint,
+            "cast it to a zone with a name, such as pa.timestamp('us', 'UTC')"
+            if "time zone" in reason
+            else hint,
         ) from error
 
 

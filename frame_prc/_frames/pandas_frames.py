@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Collection
 from datetime import datetime, time
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
+# The dtype of times with a zone; Polars knows none that is an offset.
+_ZONED = re.compile(r"datetime64\[\w+, |tz=")
 _VALUES_IN_ERROR, _TYPES_IN_ERROR = 1000, 4  # values to look at, and types to list
 _MANY = 100_000  # rows; of fewer, threads take longer to start than a copy takes
 
@@ -290,10 +293,13 @@ def _described(name: str, column: pd.Series[Any]) -> str:
 
 
 def _conversion_error(what: str) -> FrameError:
-    return FrameError(
-        f"the pandas frame does not convert to Polars: {what}",
-        hint="cast it, for example with .astype(str), or .astype(float) if it holds numbers",
-    )
+    hint = "cast it, for example with .astype(str), or .astype(float) if it holds numbers"
+    if _ZONED.search(what):
+        hint = (
+            "a time zone needs a name: pd.to_datetime(column, utc=True), and for local days "
+            ".dt.tz_convert('Asia/Kolkata')"
+        )
+    return FrameError(f"the pandas frame does not convert to Polars: {what}", hint=hint)
 
 
 def _holds(column: pd.Series[Any], *kinds: str) -> bool:

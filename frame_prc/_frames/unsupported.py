@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from frame_prc.exceptions import type_name
+
 # By the beginning of the module that defines the class, longest first.
 _WAYS_OUT = {
     "pyspark.pandas": "frame.to_spark() gives a PySpark DataFrame",
@@ -15,9 +19,16 @@ _WAYS_OUT = {
 # Packages whose frames would be read without a word about their size, or through pandas.
 _REFUSED = ("modin", "dask", "vaex")
 
+# Words in the names of classes that hold a frame in groups or windows, of any package.
+_GROUPED = re.compile("Group|Resampl|Rolling|Expanding|Window")
+
 
 def way_out(frame: object) -> str | None:
-    """Return how to convert a frame of another package, if it is known."""
+    """Return what to pass instead of a grouped frame, or of one of another package, if known."""
+    if _GROUPED.search(type(frame).__name__):
+        in_polars = type_name(frame).startswith(("pandas.", "polars.", "narwhals."))
+        weeks = ", or by=pl.col('date').dt.truncate('1w') for weeks" if in_polars else ""
+        return f"pass the frame itself, and the keys in by=: by=['region', 'device']{weeks}"
     return next((hint for start, hint in _WAYS_OUT.items() if is_of(frame, start)), None)
 
 

@@ -27,6 +27,8 @@ def check_drawable(rows: Rows) -> None:
         raise OptionError(
             "a bootstrap cannot resample the sums of weights in pos= and neg=",
             "integer counts, or single rows with truth= and weight=",
+            rows.columns.count_hint,
+            shell_hint=None,
         )
 
 

@@ -196,7 +196,7 @@ def _binned_rows(rows: Rows, bins: Bins | None) -> Rows:
     # Below the lowest threshold a score is null, which does not make the row unusable.
     usable = {} if rows.usable is None else {"usable": rows.usable}
     frame = with_levels(rows, rows.frame.with_columns(**usable), bins)
-    checks = [*map(check_of, bin_rules(rows.columns, bins, pl.col, covering=False))]
+    checks = [*map(check_of, bin_rules(rows.columns, bins, pl.col))]
     return replace(
         rows,
         frame=with_checks(frame, rows.source, checks, in_memory=rows.in_memory),

@@ -23,9 +23,10 @@ def check_method(rows: Rows, interval: Interval) -> None:
         _check_boyd(rows.columns)
     elif rows.columns.lacks_squares:
         raise OptionError(
-            "ci= needs the sums of squared weights as well as the sums of weights in pos= and neg=",
+            "intervals and tests need the sums of squared weights beside the sums of weights in "
+            "pos= and neg=",
             "integer counts, or sums of weights with pos_squares= and neg_squares=",
-            "counts(..., squares=True) adds the sums of squared weights",
+            f"{rows.columns.count_hint}; counts(..., squares=True) adds the squares of weights",
             shell_hint="frame-prc counts --squares adds the sums of squared weights",
         )
 
@@ -36,7 +37,7 @@ def _check_boyd(columns: Columns) -> None:
         raise OptionError(
             f"ci_method='boyd' does not support the weights in {given}=",
             "rows without weight=, or integer counts",
-            "ci_method='influence' takes weights",
+            columns.count_hint or "ci_method='influence' takes weights",
         )
     if columns.cluster is not None:
         raise OptionError(

@@ -29,19 +29,18 @@ def count_bins(
     bins: Bins,
     *,
     squares: bool = False,
-    covering: bool = False,
     clusters: bool = False,
 ) -> Rows:
     """Return rows that each hold the counts of a bin, with its level in place of the score.
 
     They are sorted by key, then in ranking order, and checked. ``n_dropped`` counts the rows that
-    are dropped as missing. Rows in no bin have no level, which is an error if bins must be
-    ``covering``. So is a score outside 0 to 1 in bins of probabilities. With ``clusters``, there is
-    a row for each ``cluster`` in a bin.
+    are dropped as missing. Rows in no bin, like those without a score, have no level. A score
+    outside 0 to 1 in bins of probabilities is an error. With ``clusters``, there is a row for each
+    ``cluster`` in a bin.
     """
     bins = bins.of(rows.score_dtype)
     last = len(bins.thresholds) - 1
-    in_none, unscored = last + 1, last + 2
+    in_none = last + 1
     placed_first = pl.col("level") if bins.ascending else last - pl.col("level")
     reached = placed_first.fill_null(in_none)
     improbable = is_improbable(_SCORE.cast(pl.Float64)) & pl.lit(bins.of_probabilities)
@@ -49,7 +48,7 @@ def count_bins(
         pl.when("suspect")
         .then(_SUSPECT)
         .when(_SCORE.is_null() if rows.usable is None else ~rows.usable)
-        .then(unscored)
+        .then(in_none)
         .when(improbable)
         .then(_SUSPECT)
         .otherwise(reached)
@@ -59,7 +58,7 @@ def count_bins(
     placed = levelled.with_columns(place=place.cast(pl.Int64))
     others = ["cluster"] if clusters else []
     counted = _grouped(rows, placed, amounts, others)
-    checked = _checked(rows, counted, bins, covering=covering)
+    checked = _checked(rows, counted, bins)
     level = _PLACE if bins.ascending else last - _PLACE
     level = pl.when(last >= _PLACE).then(level).cast(pl.UInt32).alias("score")
     return replace(
@@ -103,14 +102,12 @@ def _amounts(rows: Rows, *, squares: bool) -> dict[str, pl.Expr]:
     return sums if rows.n_dropped is None else sums | {"n_dropped": rows.n_dropped.sum()}
 
 
-def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins, *, covering: bool) -> pl.LazyFrame:
+def _checked(rows: Rows, counted: pl.LazyFrame, bins: Bins) -> pl.LazyFrame:
     """Return the counts of bins, after a check of the rows where a count is suspicious."""
-    in_none = len(bins.thresholds)
-    checks = map(check_of, bin_rules(rows.columns, bins, pl.col, covering=covering))
+    checks = map(check_of, bin_rules(rows.columns, bins, pl.col))
     pos, neg = pl.col("pos").cast(pl.Float64), pl.col("neg").cast(pl.Float64)
     suspicious = (
         (_PLACE == _SUSPECT)
-        | (pl.lit(covering) & (in_none == _PLACE))
         | ~((pos.sum() + neg.sum()).is_between(0, COUNT_LIMIT))
         | (pos.sum() == 0)
     )

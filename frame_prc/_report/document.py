@@ -210,7 +210,10 @@ def _conventions(found: Evaluation) -> Iterator[str]:
 def _warnings(found: Evaluation) -> Iterator[str]:
     columns = found.rows.columns
     if columns.lacks_squares:
-        yield "There are no intervals: sums of weights do not say how many rows they stand for."
+        yield (
+            "There are no intervals: sums of weights do not say how many rows they stand for. If "
+            "they are counts of rows, cast them to integers."
+        )
     elif found.cluster is None:
         yield (
             "All rows are taken as independent. If several rows share a day, a user or a patient, "

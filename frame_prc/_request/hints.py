@@ -28,7 +28,7 @@ def column_hint(item: Any) -> str | None:
     if is_of_engine(item):
         return "give the column's name; a computed column goes into the table first, with a name"
     if isinstance(item, _CONSTANTS):
-        return f"pl.lit({shown(item)}) makes a constant; column names are strings"
+        return f"pl.lit({shown(item)}) makes a constant; a name is a string, or in pandas a label"
     if type_name(item) in _GROUPERS:
         day = item.key if isinstance(item.key, str) else "date"
         return f"give an expression, such as pl.col({day!r}).dt.truncate('1w') for weeks"

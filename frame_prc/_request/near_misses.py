@@ -37,6 +37,20 @@ _ALSO_CALLED = {
 }
 _MEANT = {other: ours for ours, others in _ALSO_CALLED.items() for other in others.split()}
 _MOST_VERBS = 3  # in a hint
+# What there is instead of a parameter that no verb has.
+_INSTEAD = {
+    "ax": "a plot is a chart of Altair, which has no axes to draw into: chart.save('chart.png')",
+}
+# What other libraries measure, and where it is found.
+_MEASURES = {
+    "roc_auc": "sklearn.metrics.roc_auc_score",
+    "roc_auc_score": "sklearn.metrics.roc_auc_score",
+    "auroc": "sklearn.metrics.roc_auc_score",
+    "brier": "sklearn.metrics.brier_score_loss",
+    "brier_score": "sklearn.metrics.brier_score_loss",
+    "log_loss": "sklearn.metrics.log_loss",
+}
+_AT_THRESHOLDS = ("precision", "recall", "f1", "fpr", "specificity", "accuracy", "mcc")
 # The verbs that have a parameter, by its name.
 _verbs: defaultdict[str, list[str]] = defaultdict(list)
 
@@ -89,6 +103,16 @@ def parameter_name(name: str, own: Sequence[str]) -> str:
     return next((ours for ours in slips if ours in own), meant)
 
 
+def measure_hint(name: object) -> str | None:
+    """Return where a measure is found that is not one of the average precision."""
+    if not isinstance(name, str):
+        return None
+    if name in _AT_THRESHOLDS:
+        return "operating_points(..., threshold=0.5, ci=0.95) has precision and recall"
+    elsewhere = _MEASURES.get(name)
+    return elsewhere and f"{elsewhere} computes it; this package measures precision and recall"
+
+
 def _unknown(called: str, name: str, own: Sequence[str]) -> ParameterError:
     allowed = ", ".join(f"{parameter}=" for parameter in own)
     return ParameterError(f"{called}() has no parameter {name}=", allowed or None, _hint(name, own))
@@ -96,6 +120,8 @@ def _unknown(called: str, name: str, own: Sequence[str]) -> ParameterError:
 
 def _hint(name: str, own: Sequence[str]) -> str | None:
     meant = parameter_name(name, own)
+    if name in _INSTEAD:
+        return _INSTEAD[name]
     if meant in own:
         return f"did you mean {meant}=?"
     verbs = _verbs.get(meant, [])

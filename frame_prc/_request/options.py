@@ -9,6 +9,7 @@ from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard, cast, get_args
 
+from frame_prc._request.near_misses import measure_hint
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_option, plain_option
 from frame_prc._request.specs import (
@@ -73,7 +74,7 @@ _METHODS_OF: dict[str, Method] = {
 def _method_of(name: Any) -> str | None:
     """Return a hint at the method that another name means."""
     meant = _METHODS_OF.get(name.lower()) if isinstance(name, str) else None
-    return meant and f"did you mean {meant!r}?"
+    return f"did you mean {meant!r}?" if meant else measure_hint(name)
 
 
 def method_list(method: Any) -> list[Method]:
@@ -192,6 +193,19 @@ def top_rows(top: Any, normaliser: Any, methods: Sequence[Method] = ("step",)) -
                 "ask for it in a call of its own, without top=",
             )
     return Top(float(top), normaliser)
+
+
+def check_row_number(name: str, number: float, *, weighted: bool) -> None:
+    """Refuse a share of the rows as a number of rows; a sum of weights may be below 1."""
+    if number < 1 and not weighted:
+        percent = f"{100 * number:g} %"
+        raise OptionError(
+            f"{name}={number:g} is less than one row",
+            "a number of rows, 1 or more, or with weights a sum of them above 0",
+            f"{percent} is predicted_rate={number:g}"
+            if name == "predicted_count"
+            else f"{percent} of 1000 rows is top={1000 * number:g}",
+        )
 
 
 def prevalence(calibrate: float | None) -> float | None:
@@ -454,7 +468,7 @@ def models_to_compare(request: Request, baseline: str | None) -> list[str]:
 
 def reference(measure: Any, calibrate: Any) -> Calibration | None:
     """Return what to calibrate to, if the measure is the calibrated average precision."""
-    measure = check_option("measure", measure, get_args(Measure))
+    measure = check_option("measure", measure, get_args(Measure), measure_hint(measure))
     if measure == "calibrated":
         return calibration("pooled" if calibrate is None else calibrate)
     if calibrate is not None:

@@ -202,7 +202,9 @@ def _label(pos_label: Any) -> Any:
     return plain(pos_label)
 
 
-def check_option(name: str, value: object, options: Iterable[OptionT]) -> OptionT:
+def check_option(
+    name: str, value: object, options: Iterable[OptionT], hint: str | None = None
+) -> OptionT:
     """Return the option that equals a value, or raise an error."""
     given = plain_option(value)
     for option in options:
@@ -210,7 +212,7 @@ def check_option(name: str, value: object, options: Iterable[OptionT]) -> Option
         if type(given) is type(option) and given == option:
             return option
     allowed = ", ".join(repr(option) for option in options)
-    raise OptionError(f"{name}={shown(given)} is not an option", allowed)
+    raise OptionError(f"{name}={shown(given)} is not an option", allowed, hint)
 
 
 def plain_option(value: Any) -> Any:
@@ -238,7 +240,12 @@ def _check_classes(classes: dict[str, IntoColumn], pos_label: object) -> None:
         return
     for role in ("pos", "neg"):
         if role not in classes:
-            raise OptionError(f"{role}= is not given", "pos= and neg= together")
+            is_label = role == "neg" and "truth" in classes
+            raise OptionError(
+                f"{role}= is not given",
+                "pos= and neg= together",
+                f"did you mean pos_label={shown(classes['pos'])}?" if is_label else None,
+            )
     for role in ("truth", "weight"):
         if role in classes:
             raise OptionError(f"{role}= is given beside pos= and neg=", _ROWS_OR_COUNTS)

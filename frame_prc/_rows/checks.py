@@ -28,6 +28,7 @@ from frame_prc._rows.rules import (
     amount_limit,
     amount_rules,
     binary_rule,
+    exact_rules,
     is_positive,
     required_rule,
     required_rules,
@@ -175,6 +176,7 @@ def checks_of(columns: Columns) -> list[Check]:
     checks += _truth_checks(columns)
     if required := required_rules(columns, pl.col):
         checks.append(missing_check(required))
+    checks += map(check_of, exact_rules(columns.scores, pl.col))
     if columns.with_squares:
         checks += [check_of(squares_rule(role, columns.classes, pl.col)) for role in SUMS]
     if columns.cluster is not None:

@@ -20,8 +20,6 @@ from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
 _WORKING_EXPRESSION = "expressions that select() of this frame takes"
 
 _CLASSES = ("pos", "neg")  # as counts have them
-# Float64 holds every other integer exactly.
-_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ class Columns:
     def weighted(self) -> bool:
         """Whether rows are summed as floats, not as integers."""
         amounts = [column.dtype for role, column in self.classes.items() if role != "truth"]
-        return "weight" in self.classes or not all(dtype.is_integer() for dtype in amounts)
+        return "weight" in self.classes or not all(map(is_whole, amounts))
 
     @property
     def with_squares(self) -> bool:
@@ -85,6 +83,17 @@ class Columns:
     def lacks_squares(self) -> bool:
         """Whether there are sums of weights without sums of squares: their variance is unknown."""
         return self.aggregated and self.weighted and not self.with_squares
+
+    @property
+    def count_hint(self) -> str | None:
+        """How numbers that are counts of rows, but not integers, are read as such."""
+        if not self.aggregated or not self.weighted:
+            return None
+        name = self.classes["pos"].name
+        return (
+            f"if pos= and neg= are counts of rows, cast them, as in pos=pl.col({name!r})"
+            f".cast(pl.Int64), or in pandas frame[{name!r}].astype('Int64')"
+        )
 
     @property
     def positive_class(self) -> pl.Series | None:
@@ -106,6 +115,11 @@ class Columns:
     def result_keys(self) -> list[str]:
         """The key columns of the result, in order."""
         return [*([MODEL] if self.several_models else []), *self.key_dtypes]
+
+
+def is_whole(dtype: pl.DataType) -> bool:
+    """Return whether a dtype holds whole numbers only; sums of integers may be such decimals."""
+    return dtype.is_integer() or (isinstance(dtype, pl.Decimal) and dtype.scale == 0)
 
 
 def resolve(lf: pl.LazyFrame, request: Request) -> Columns:
@@ -310,19 +324,9 @@ def with_common_rows(columns: Columns) -> Columns:
 
 
 def common_score_dtype(scores: Sequence[Column]) -> pl.DataType:
-    """Return a dtype in which all these scores rank exactly."""
-    dtypes = [score.dtype for score in scores]
-    if len(set(dtypes)) == 1:
-        return dtypes[0]
-    if any(dtype in _WIDE_INTEGERS or dtype.is_decimal() for dtype in dtypes):
-        raise ColumnError(
-            "no common dtype holds the scores exactly: "
-            + ", ".join(f"{score.name!r} is {score.dtype}" for score in scores),
-            "scores of one dtype, or floats mixed with integers of at most 32 bits",
-            "cast them, for example pl.col(...).cast(pl.Float64)",
-            shell_hint=None,
-        )
-    return pl.Float64()
+    """Return the dtype in which all these scores are ranked; see ``exact_rules``."""
+    dtypes = {score.dtype for score in scores}
+    return dtypes.pop() if len(dtypes) == 1 else pl.Float64()
 
 
 def _expression(schema: pl.Schema, role: str, item: Any) -> pl.Expr:

@@ -24,7 +24,7 @@ from frame_prc._rows.columns import (
     project,
 )
 from frame_prc._rows.rows import computed
-from frame_prc._rows.rules import binary_rule
+from frame_prc._rows.rules import binary_rule, exact_rules
 from frame_prc.exceptions import OptionError, shown
 
 COLUMNS = ("label", "truth", "score")
@@ -105,6 +105,7 @@ def one_vs_rest(lf: pl.LazyFrame, request: LabelRequest, *, in_memory: bool) -> 
         check_repeats([("the labels of truth=", str(name)) for name in names])
         labels = [pl.lit(str(name)) for name in names]
         indicators, checks = _indicators(truths)
+    checks = [*checks, *map(check_of, exact_rules(scores, pl.col))]
     score_dtype = common_score_dtype(scores)
     parts = [
         source.select(

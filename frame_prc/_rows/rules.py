@@ -8,7 +8,7 @@ that an engine can add its value to the text when it meets the row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -20,10 +20,12 @@ import polars as pl
 from frame_prc._formulas import ExprT, library, without_nan
 from frame_prc._request.class_values import literal
 from frame_prc._request.thresholds import Bins
-from frame_prc._rows.columns import Column, Columns
+from frame_prc._rows.columns import Column, Columns, is_whole
 from frame_prc.exceptions import DataError, shown
 
 SUMS = ("pos", "neg")
+# Float64 holds every other integer exactly.
+_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 
 # A hundred times a total must fit Int64: the 101 recalls of an area are compared exactly.
 COUNT_LIMIT = 2.0**56
@@ -124,7 +126,7 @@ def _not_tiny(role: str, column: Column, amount: ExprT) -> Rule[ExprT]:
 
 def amount_limit(role: str, column: Column) -> tuple[float, str]:
     """Return what a total of amounts must stay below, and the format of totals in errors."""
-    is_count = column.dtype.is_integer() and role != "weight"
+    is_count = is_whole(column.dtype) and role != "weight"
     return (COUNT_LIMIT, ",.0f") if is_count else (LARGEST_WEIGHT ** _power(role), ".6g")
 
 
@@ -187,16 +189,12 @@ def absent_label(column: Column, label: object, values: str, hint: str | None = 
 # --- scores in bins ----------------------------------------------------------------------------
 
 
-def bin_rules(
-    columns: Columns, bins: Bins, col: Callable[[str], ExprT], *, covering: bool
-) -> list[Rule[ExprT]]:
+def bin_rules(columns: Columns, bins: Bins, col: Callable[[str], ExprT]) -> list[Rule[ExprT]]:
     """Return the rules of scores that are to be in bins, each of one model."""
+    if not bins.of_probabilities:
+        return []
     scored = zip(columns.scores, _scores_in_use(columns, col), strict=True)
-    if bins.of_probabilities:
-        return [_probability_rule(*item) for item in scored]
-    rule = _covering_below if bins.ascending else _covering_rule
-    end = bins.thresholds[-1 if bins.ascending else 0]
-    return [rule(*item, end) for item in scored] if covering else []
+    return [_probability_rule(*item) for item in scored]
 
 
 def _probability_rule(column: Column, score: ExprT) -> Rule[ExprT]:
@@ -216,30 +214,6 @@ def is_improbable(score: ExprT) -> ExprT:
     return (score < 0.0) | (score > HIGHEST_PROBABILITY)
 
 
-def _covering_rule(column: Column, score: ExprT, lowest: float) -> Rule[ExprT]:
-    return Rule(
-        broken=score < lowest,
-        value=score,
-        subject=role_name("score", column),
-        complaint=f"below the lowest threshold {lowest!r}: ",
-        allowed="thresholds that cover the scores",
-        hint="begin the thresholds with float('-inf'), or let quantile_thresholds find them",
-        shell_hint="begin them with -inf, as in --thresholds -inf,0.1,0.5",
-    )
-
-
-def _covering_below(column: Column, score: ExprT, highest: float) -> Rule[ExprT]:
-    return Rule(
-        broken=score > highest,
-        value=score,
-        subject=role_name("score", column),
-        complaint=f"above the highest threshold {highest!r}: ",
-        allowed="thresholds that cover the scores",
-        hint="end the thresholds with float('inf'), or let quantile_thresholds find them",
-        shell_hint="end them with inf, as in --thresholds 0.1,0.5,inf",
-    )
-
-
 def _scores_in_use(columns: Columns, col: Callable[[str], ExprT]) -> list[ExprT]:
     """Return the scores as Float64; null in rows that are left out for a missing class."""
     missing = reduce(or_, (is_missing(role, c, col(role)) for role, c in columns.classes.items()))
@@ -248,6 +222,39 @@ def _scores_in_use(columns: Columns, col: Callable[[str], ExprT]) -> list[ExprT]
         known.then(_as_float(without_nan(col(f"score_{i}"), column.dtype)))
         for i, column in enumerate(columns.scores)
     ]
+
+
+# --- scores of several dtypes ------------------------------------------------------------------
+
+
+def exact_rules(scores: Sequence[Column], col: Callable[[str], ExprT]) -> list[Rule[ExprT]]:
+    """Return the rules that scores of several dtypes are not rounded in their common one."""
+    if len({score.dtype for score in scores}) == 1:
+        return []
+    named = ((score, col(f"score_{i}")) for i, score in enumerate(scores))
+    return [
+        Rule(
+            broken=_is_rounded(score, column.dtype),
+            value=score,
+            subject=role_name("score", column),
+            complaint="that Float64, the common dtype of the scores, would round: ",
+            allowed="scores of one dtype, or numbers that Float64 holds exactly",
+            hint="cast it to floats first, if it may be rounded",
+            shell_hint="run the command once for each score",
+        )
+        for column, score in named
+        if column.dtype in _WIDE_INTEGERS or column.dtype.is_decimal()
+    ]
+
+
+def _is_rounded(score: ExprT, dtype: pl.DataType) -> ExprT:
+    as_float = _as_float(score)
+    if isinstance(score, pl.Expr):
+        return as_float.cast(dtype, strict=False).ne_missing(score)
+    # Engines fail where a cast back overflows: what has few enough digits is held exactly.
+    limit = 10.0 ** (15 - dtype.scale) if isinstance(dtype, pl.Decimal) else 2.0**53
+    is_long: ExprT = as_float.abs() >= limit
+    return is_long
 
 
 # --- missing values ----------------------------------------------------------------------------

@@ -39,7 +39,6 @@ from frame_prc.cli.options import (
 )
 from frame_prc.cli.passes import Passes
 from frame_prc.cli.reading import check_numbers
-from frame_prc.cli.score_dtypes import in_one_dtype
 from frame_prc.cli.source import Dialect, Source
 from frame_prc.cli.wanted import Wanted
 from frame_prc.cli.work import Progress, done
@@ -261,8 +260,7 @@ def execute(command: Command, options: Values) -> int:
         progress = Progress(f"reading {source}")
 
         def work(source: Source, rows: pl.LazyFrame) -> pl.DataFrame | None:
-            asked = {**parameters, "score": in_one_dtype(parameters["score"], rows)}
-            asked = _with_details(command, rows, asked, wanted)
+            asked = _with_details(command, rows, parameters, wanted)
             if budget is not None and folder is not None:
                 passes = Passes(command.verb, asked, budget, folder, progress)
                 if (result := passes.result(source, rows)) is not None:

@@ -8,9 +8,10 @@ from typing import Any, Generic, TypeVar, cast
 
 import polars as pl
 
-from frame_prc._engines.engine import check_request, engine_of
+from frame_prc._engines.engine import check_request, engine_of, in_words_of
 from frame_prc._engines.operations import Engine
 from frame_prc._frames.border import FrameT, Source, check_frame, source_of
+from frame_prc._frames.labels import Labels
 from frame_prc._frames.narwhals_frames import unwrapped, wrapped
 from frame_prc._lazy import in_python
 from frame_prc._request.options import confidence
@@ -87,7 +88,11 @@ class Evaluated(Generic[FrameT]):
     @property
     def _request(self) -> Request:
         """The roles, checked against each other."""
-        return self._keep("request", lambda: request(**self.roles))
+        return self._keep("request", lambda: request(**self._labels.in_roles(self.roles)))
+
+    @property
+    def _labels(self) -> Labels:
+        return self._keep("labels", lambda: Labels(self._native))
 
     @property
     def _engine(self) -> Engine | None:
@@ -124,7 +129,8 @@ class Evaluated(Generic[FrameT]):
 
     def _check(self) -> None:
         """Raise the first error that roles, columns or dtypes have."""
-        _ = self._request if self._engine else self._columns
+        with in_words_of(self._native):
+            _ = self._request if self._engine else self._columns
 
     @property
     def _columns(self) -> Columns:
@@ -214,8 +220,8 @@ class Evaluated(Generic[FrameT]):
         return self._like_frame(source.result(planned, made))
 
     def _like_frame(self, result: Any) -> FrameT:
-        """Return a result as Narwhals, if the frame is."""
-        return cast("FrameT", wrapped(result, self.frame))
+        """Return a result as Narwhals, if the frame is, and with the labels that keys have."""
+        return cast("FrameT", wrapped(self._labels.back(result), self.frame))
 
     def _reserved(self, table: Table, *, details: bool) -> list[str]:
         """Return the names that no key may have."""

@@ -272,9 +272,9 @@ class CurveVerbs(Evaluated[FrameT]):
             1. A number is for probabilities: scores below 0 or above 1.001 are then an error.
             Thresholds that are equal in the dtype of the scores are merged.
             :func:`frame_prc.quantile_thresholds` finds a list that divides the rows evenly. A score
-            is in the bin of the highest threshold that it reaches; a score below the lowest
-            threshold is an error. Binning takes one pass over the rows, and memory only for the
-            counts.
+            is in the bin of the highest threshold that it reaches. Rows below the lowest threshold
+            of a list are never retrieved, unless the list begins with ``float("-inf")``. Binning
+            takes one pass over the rows, and memory only for the counts.
         squares
             Add ``pos_squares`` and ``neg_squares``, the sums of squared weights. An interval of the
             average precision needs them beside sums of weights. Without weights they equal the
@@ -286,10 +286,11 @@ class CurveVerbs(Evaluated[FrameT]):
             The keys, then ``threshold`` (the score, in its own dtype), ``pos`` and ``neg``, and the
             squares if requested (Int64; Float64 if weighted). Sorted by the keys, then by threshold
             descending. Rows that are never retrieved come last in their segment, with a null
-            threshold. With ``thresholds``, a column ``below`` follows ``threshold``, both as
-            floats: a bin holds the scores from ``threshold`` up to, but not including, ``below``.
-            Only bins with rows are returned. With ``ascending``, thresholds ascend, and a column
-            ``above`` replaces ``below``: a bin holds the scores above it, up to ``threshold``.
+            threshold; a verb that is given these counts needs ``missing="unretrieved"``. With
+            ``thresholds``, a column ``below`` follows ``threshold``, both as floats: a bin holds
+            the scores from ``threshold`` up to, but not including, ``below``. Only bins with rows
+            are returned. With ``ascending``, thresholds ascend, and a column ``above`` replaces
+            ``below``: a bin holds the scores above it, up to ``threshold``.
 
         Raises
         ------

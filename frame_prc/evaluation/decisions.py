@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -221,6 +221,13 @@ def _given(threshold: Any) -> tuple[object, IntoColumn | None, GivenThresholds |
             f"threshold= is of type {type_name(threshold)}",
             "numbers for all segments, a column's name, or a frame with the keys and 'threshold'",
             column_hint(threshold),
+        )
+    if isinstance(threshold, Mapping):
+        raise OptionError(
+            f"threshold= is of type {type_name(threshold)}",
+            "numbers for all segments, a column's name, or a frame with the keys and 'threshold'",
+            "for a dict of thresholds by region, pl.DataFrame({'region': list(thresholds), "
+            "'threshold': list(thresholds.values())})",
         )
     _refuse_labels(threshold)
     return threshold, None, None

@@ -14,6 +14,7 @@ from frame_prc._curves.expression import rank_expression, weighted_expression
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, apply_all, check_frame, scan, source_of
+from frame_prc._frames.labels import Labels
 from frame_prc._lazy import named
 from frame_prc._ranking.bins import find_thresholds
 from frame_prc._request.options import f_scores_and_steps, threshold_number
@@ -146,6 +147,7 @@ def quantile_thresholds(
     ascending = check_option("ascending", ascending, (True, False))
     in_memory = not isinstance(frame, pl.LazyFrame)
     found = threshold_number(number)
+    score = Labels(frame).name(score)
     scores = scan(frame, names_of([score]) or None)
     return find_thresholds(scores, score, found, ascending=ascending, in_memory=in_memory)
 
@@ -222,11 +224,12 @@ def one_vs_rest(
     └───────┴─────┴───────┴───────────────────┴────────┘
     """
     check_frame(frame, takes_counts=False)
-    asked = label_request(truth, score, by, weight, row)
+    labels = Labels(frame)
+    asked = label_request(*map(labels.name, (truth, score, by, weight, row)))
 
     source = source_of(frame, asked.column_names())
     long = _labels.one_vs_rest(source.lf, asked, in_memory=source.in_memory)
-    return cast("FrameT", source.result(long, _labels.COLUMNS))
+    return cast("FrameT", labels.back(source.result(long, _labels.COLUMNS)))
 
 
 @verb

@@ -30,7 +30,9 @@ class Roles(TypedDict, total=False):
 FRAME = """\
 frame
     Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame, DuckDB relation, PySpark
-    ``DataFrame`` or Ibis table: one row per item.
+    ``DataFrame`` or Ibis table: one row per item. A label of pandas that is not a string, such as 1
+    or ``("scores", "new")``, names its column, and a key of the result again. As the name of a
+    model, and in other parameters, such as ``over``, it is ``str(label)``.
 """
 
 TEXTS = """\
@@ -39,7 +41,7 @@ truth
 score
     Column of scores, of any numeric dtype; higher means more likely positive. Pass a list of
     columns, or ``{name: column}``, to evaluate several models; results then begin with a key column
-    ``model``.
+    ``model``. Scores of several dtypes become Float64; it is an error if that rounds one.
 by
     Segment keys: a column, an expression, a selector, or a list of them. Without it, all rows are
     one segment. A list of lists, such as ``[["region"], ["region", "device"], []]``, makes several
@@ -76,8 +78,9 @@ ascending
     meant, and the reverse. Thresholds are on the scale of the scores as given.
 pos, neg
     Columns with the number of positives and of negatives in each row, instead of ``truth``, for
-    data that are already aggregated. Rows with the same score are added up. Integers are counts of
-    rows; floats are sums of weights, even if all of them are whole numbers.
+    data that are already aggregated. Rows with the same score are added up. Integers, and decimals
+    of scale 0, are counts of rows. Floats are sums of weights, even if all of them are whole
+    numbers: to have them read as counts of rows, cast them to Int64.
 pos_squares, neg_squares
     Columns with the sums of squared weights that belong to ``pos`` and ``neg``. An interval needs
     them if ``pos`` and ``neg`` are sums of weights; ``counts(..., squares=True)`` returns them.

@@ -121,8 +121,8 @@ class TableVerbs(Evaluated[FrameT]):
         A random ranking has more than the prevalence if rows or positives are few: on average 2.9
         times as much with 1 positive in 10 rows, 1.8 times with 5 in 100, 1.12 times with 50 in
         1,000. If ``pos`` and ``neg`` are sums of weights without ``pos_squares`` and
-        ``neg_squares``, the interval is null, and ``status`` is never ``"few_positives"``,
-        ``"below_chance"`` or ``"no_std_error"``. All formulas are in
+        ``neg_squares``, the interval is null, and ``status`` is ``"no_std_error"`` in place of
+        ``"ok"``, ``"few_positives"`` and ``"below_chance"``. All formulas are in
         ``examples/guide/statistics.md`` in the repository.
 
         Examples

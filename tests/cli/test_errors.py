@@ -203,12 +203,6 @@ DATA = [
         "column 'said', which holds 'no', 'yes'. Allowed: a value that occurs.",
     ),
     (
-        "counts rows.csv -t late -s score --thresholds .5,.9",
-        "--score column 'score' has 1 row below "
-        "the lowest threshold 0.5: 0.1. Allowed: thresholds that cover the scores. Hint: "
-        "begin them with -inf, as in --thresholds -inf,0.1,0.5.",
-    ),
-    (
         "ap rows.csv -t late -s score -w debt",
         "--weight column 'debt' has 6 rows with -1. Allowed: "
         "finite numbers that are zero or more. Hint: a weight of 0 leaves a row out.",

@@ -10,9 +10,11 @@ import polars as pl
 import polars.selectors as cs
 import published
 import pytest
+from engine_kinds import DUCKDB, every_kind_and_duckdb
 from kinds import KINDS, VERBS, assert_rows, every_kind, every_polars_kind
 
 import frame_prc
+from frame_prc import DataError
 
 INFINITY = float("inf")
 NAN = float("nan")
@@ -89,6 +91,39 @@ def test_models_of_several_dtypes_share_one_that_holds_them_exactly(kind):
         }
     )
     assert_rows(kind, result, expected)
+
+
+SIDE_BY_SIDE = {
+    "Int64": pl.Series([3, 1, 2], dtype=pl.Int64),
+    "UInt64": pl.Series([2**53, 1, 2], dtype=pl.UInt64),
+    "Decimal": pl.Series(["0.93", "0.1", "0.3"]).cast(pl.Decimal(18, 9)),
+    "null": pl.Series([3, None, 2], dtype=pl.Int64),
+}
+
+
+@every_kind_and_duckdb
+@pytest.mark.parametrize("scores", SIDE_BY_SIDE.values(), ids=SIDE_BY_SIDE)
+def test_scores_of_two_dtypes_need_no_cast_if_floats_hold_them(kind, scores):
+    if kind.name == "DuckDB" and scores.max() == 2**53:
+        scores = scores - 1  # an engine knows those below
+    df = pl.DataFrame({"truth": [1, 0, 1], "old": scores, "new": [0.25, 0.5, 0.75]})
+    asked = {"truth": "truth", "score": ["old", "new"], "missing": "unretrieved"}
+    result = kind.rows(frame_prc.counts(kind.make(df), **asked))
+    expected = frame_prc.counts(df.with_columns(pl.col("old").cast(pl.Float64)), **asked)
+    assert_rows(KINDS[0], result.cast(dict(expected.schema)), expected)
+
+
+@every_kind
+def test_a_score_of_one_vs_rest_that_would_be_rounded_is_refused(kind):
+    df = pl.DataFrame({"kind": ["a", "b"], "a": [2**53 + 1, 0], "b": [0.5, 0.25]})
+    with pytest.raises(DataError, match="score= column 'a' has 1 row that Float64"):
+        kind.rows(frame_prc.one_vs_rest(kind.make(df), "kind", {"a": "a", "b": "b"}))
+
+
+def test_a_score_that_would_be_rounded_is_refused_in_duckdb():
+    df = pl.DataFrame({"truth": [1, 0], "old": [2**53 + 1, 0], "new": [0.5, 0.25]})
+    with pytest.raises(Exception, match=r"'old' has a row that Float64.*cast it to floats first"):
+        DUCKDB.rows(frame_prc.counts(DUCKDB.make(df), "truth", ["old", "new"]))
 
 
 # --- keys -----------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import oracle
 import polars as pl
 import pytest
+from engine_kinds import every_kind_and_duckdb
 from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,3 +137,19 @@ def test_odd_targets_are_refused(asked, words):
     with pytest.raises(OptionError) as caught:
         frame_prc.operating_points(ROWS, "truth", "score", **asked)
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+@every_kind_and_duckdb
+@pytest.mark.parametrize(
+    "columns", [{"truth": "truth"}, {"pos": "pos", "neg": "neg"}], ids=["rows", "counts"]
+)
+def test_a_share_is_no_number_of_rows(kind, columns):
+    frame = kind.make(ROWS.with_columns(pos=1, neg=2))
+    says = r"predicted_count=0\.07 is less than one row\. .*: 7 % is predicted_rate=0\.07\.$"
+    with pytest.raises(OptionError, match=says):
+        frame_prc.operating_points(frame, score="score", **columns, predicted_count=[2, 0.07])
+
+
+@every_kind_and_duckdb
+def test_a_sum_of_weights_may_be_less_than_one(kind):
+    assert point(kind, ROWS.with_columns(weight=0.01), weight="weight", predicted_count=0.02)["tp"]

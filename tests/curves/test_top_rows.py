@@ -113,6 +113,19 @@ def test_calibrated_areas_are_cut_at_the_same_rows(kind):
     assert first == pytest.approx(1 / 4)
 
 
+@every_kind
+@pytest.mark.parametrize("verb", ["average_precision", "auc"])
+@pytest.mark.parametrize(
+    "columns", [{"truth": "truth"}, {"pos": "truth", "neg": "neg"}], ids=["rows", "counts"]
+)
+def test_a_share_is_no_number_of_rows(kind, verb, columns):
+    frame = kind.make(ROWS.with_columns(neg=1 - pl.col("truth")))
+    with pytest.raises(OptionError, match=r"top=0\.1 is less than.*10 % of 1000 rows is top=100"):
+        getattr(frame_prc, verb)(frame, score="score", **columns, top=0.1)
+    weighted = area(kind, ROWS.with_columns(weight=0.01), 0.01, weight="weight")
+    assert weighted["average_precision"].item() == 0.25
+
+
 @pytest.mark.parametrize(
     ("verb", "asked", "words"),
     [

@@ -23,7 +23,7 @@ TARGETS = {
     "precision": 0.4,
     "f_beta": 0.5,
     "predicted_rate": 0.6,
-    "predicted_count": [0.1, 2],
+    "predicted_count": [1, 2],
     "fpr": 0.4,
     "cost": [(1, 10), (10, 1)],
 }

@@ -245,6 +245,18 @@ def test_column_that_is_not_read_may_have_any_type():
         frame_prc.average_precision(table, "late", "score", by="anything")
 
 
+def test_a_time_zone_that_is_an_offset_is_told_to_get_a_name():
+    table = ROWS.to_arrow()
+    at = pa.array([0] * table.num_rows, pa.timestamp("us", "+05:30"))
+    offset = table.append_column("at", at)
+    for frame in (offset, offset.to_reader(), offset.to_batches()[0]):
+        with pytest.raises(frame_prc.FrameError, match=r"'at' .*cast it to a zone with a name"):
+            frame_prc.counts(frame, "late", "score", by="at")
+    named = table.append_column("at", at.cast(pa.timestamp("us", "UTC")))
+    found = frame_prc.counts(named, "late", "score", by="at")
+    assert found.schema.field("at").type == pa.timestamp("us", "UTC")
+
+
 def test_readers_can_be_read_once():
     reader = ROWS.to_arrow().to_reader()
     assert frame_prc.average_precision(reader, "late", "score").read_all().num_rows == 1

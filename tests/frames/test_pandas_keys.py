@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -241,6 +242,27 @@ def test_moments_of_pandas_that_would_be_taken_for_others_are_refused(values):
         with_key(key).prc.average_precision("late", "score", by="key")
     with pytest.raises(frame_prc.FrameError, match=r"column 'key' .*: dates among datetimes"):
         with_key(key).prc.average_precision("key", "score", pos_label=values[0])
+
+
+OFFSET = timezone(timedelta(hours=5, minutes=30))
+NIGHTS = [datetime(2025, 1, day, 2, tzinfo=OFFSET) for day in (1, 2, 2)]
+OFFSETS = {
+    "parsed": pd.to_datetime(pd.Series([f"2025-01-0{day}T02:00+05:30" for day in (1, 2, 2)])),
+    "objects": pd.Series(NIGHTS, dtype=object),
+    "Arrow": pd.Series(NIGHTS, dtype=pd.ArrowDtype(pa.timestamp("us", "+05:30"))),
+}
+
+
+@pytest.mark.parametrize("column", OFFSETS.values(), ids=OFFSETS)
+def test_a_time_zone_that_is_an_offset_is_given_a_name_as_the_hint_says(column):
+    frame = pd.DataFrame({"at": column, "truth": [1, 0, 1], "score": [0.3, 0.2, 0.1]})
+    with pytest.raises(frame_prc.FrameError, match=r"needs a name: .*local days") as raised:
+        frame.prc.counts("truth", "score", by="at")
+    assert "astype" not in str(raised.value)
+    call, zone = re.search(r"(pd\.to_.*?\)), .* (\.dt.*)\.$", str(raised.value)).groups()
+    at = eval(f"{call}{zone}", {"pd": pd, "column": column})  # noqa: S307 - what the hint says
+    days = frame.assign(at=at).prc.counts("truth", "score", by=pl.col("at").dt.truncate("1d"))
+    assert days["at"].dt.day.tolist() == column.map(lambda value: value.day).tolist()
 
 
 def test_days_of_pandas_stay_days():

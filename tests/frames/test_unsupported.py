@@ -5,6 +5,9 @@ The packages are too heavy to install; what is known of their frames is the modu
 
 from __future__ import annotations
 
+import datetime as dt
+
+import narwhals as nw
 import polars as pl
 import pytest
 
@@ -39,6 +42,38 @@ def test_frames_of_other_packages_are_refused_with_a_way_out(module, says):
     for verb in (frame_prc.counts, frame_prc.plot):
         with pytest.raises(frame_prc.FrameError, match=f"cannot evaluate.* Hint: {says}"):
             verb(frame_of(module), "truth", "score")
+
+
+DAYS = ROWS.with_columns(day=dt.datetime(2026, 1, 1), place=0)
+GROUPED = {
+    "groupby": (DAYS.to_pandas(), lambda df: df.groupby("truth")),
+    "column of groupby": (DAYS.to_pandas(), lambda df: df.groupby("truth")["score"]),
+    "resample": (DAYS.to_pandas(), lambda df: df.resample("D", on="day")),
+    "rolling": (DAYS.to_pandas(), lambda df: df.rolling(2)),
+    "expanding": (DAYS.to_pandas(), lambda df: df.expanding()),
+    "ewm": (DAYS.to_pandas(), lambda df: df.ewm(1)),
+    "rolling groupby": (DAYS.to_pandas(), lambda df: df.groupby("truth").rolling(2)),
+    "group_by": (DAYS, lambda df: df.group_by("truth")),
+    "group_by_dynamic": (DAYS, lambda df: df.group_by_dynamic("day", every="1d")),
+    "rolling of Polars": (DAYS, lambda df: df.rolling("place", period="2i")),
+    "lazy group_by": (DAYS.lazy(), lambda df: df.group_by("truth")),
+    "Narwhals": (nw.from_native(DAYS), lambda df: df.group_by("truth")),
+}
+
+
+@pytest.mark.parametrize(("frame", "grouped"), GROUPED.values(), ids=GROUPED)
+def test_groups_and_windows_are_keys_in_by(frame, grouped):
+    says = r"pass the frame itself, and the keys in by=.*by=pl\.col\('date'\)\.dt\.truncate"
+    for verb in (frame_prc.evaluate, frame_prc.average_precision, frame_prc.plot):
+        with pytest.raises(frame_prc.FrameError, match=says):
+            verb(grouped(frame), "truth", "score")
+
+
+@pytest.mark.parametrize("module", ["pyspark.sql.group", "ibis.expr.types.groupby"])
+def test_groups_of_engines_get_no_expression_of_polars(module):
+    grouped = type("GroupedData", (), {"__module__": module})()
+    with pytest.raises(frame_prc.FrameError, match=r"by=\['region', 'device'\]\.$"):
+        frame_prc.average_precision(grouped, "truth", "score")
 
 
 @pytest.mark.parametrize("package", ["modin", "dask", "vaex"])

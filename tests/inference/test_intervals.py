@@ -452,7 +452,7 @@ def test_wrong_options_are_said_at_the_call(kind, options, says):
 
 @every_kind
 def test_sums_of_weights_need_their_squares(kind):
-    with pytest.raises(OptionError, match=r"ci= needs the sums of squared weights.*squares=True"):
+    with pytest.raises(OptionError, match=r"tests need the sums of squared weights.*squares=True"):
         frame_prc.average_precision(kind.make(COUNTED), **FROM_COUNTS)
     with pytest.raises(OptionError, match=r"squares=True cannot be computed from sums of weights"):
         frame_prc.counts(kind.make(COUNTED), score="score", pos="pos", neg="neg", squares=True)

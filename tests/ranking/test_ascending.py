@@ -216,8 +216,9 @@ def test_bins_that_overlap_raise(kind):
 @every_kind
 def test_scores_above_all_thresholds_are_in_no_bin(kind):
     given_frame = kind.make(ROWS)
-    with pytest.raises(DataError, match=r"above the highest threshold 0.5: 2.0, inf"):
-        kind.rows(frame_prc.counts(given_frame, "truth", "score", thresholds=[0.5], ascending=True))
+    counts = frame_prc.counts(given_frame, "truth", "score", thresholds=[0.5], ascending=True)
+    found = kind.rows(counts).select("threshold", "above", "pos", "neg").rows()
+    assert found == [(0.5, -INFINITY, 4, 4), (None, None, 1, 1)]
     curve = frame_prc.curve(
         given_frame, "truth", "score", thresholds=[0.5], start=None, ascending=True
     )

@@ -143,10 +143,36 @@ def test_several_models_are_binned_each_by_its_score(kind):
 
 
 @every_kind
-def test_scores_below_all_bins_are_an_error_at_collect(kind):
-    says = "'score' has 2 rows below the lowest threshold 0.5: 0.1, 0.4. Allowed: thresholds"
-    with pytest.raises(DataError, match=says):
-        kind.rows(frame_prc.counts(kind.make(ROWS), "truth", "score", thresholds=[0.5, 0.7]))
+@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_rows_that_reach_no_threshold_are_counted_as_never_retrieved(kind, ascending, weight):
+    # A row without a score is one of them.
+    df = pl.DataFrame(
+        {
+            "segment": ["a", "a", "a", "a", "b", "b"],
+            "truth": [True, False, True, True, True, False],
+            "score": [0.9, 0.7, 0.1, None, 0.05, 0.6],
+            "weight": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+        }
+    )
+    df = df.with_columns(score=-pl.col("score") if ascending else "score")
+    bins = [-0.7, -0.5] if ascending else [0.5, 0.7]
+    asked = {"by": "segment", "missing": "unretrieved", "ascending": ascending}
+    columns = {"truth": "truth", "score": "score", "weight": weight, "thresholds": bins}
+    counts = frame_prc.counts(kind.make(df), **columns, **asked)
+    counted = kind.rows(counts)
+    assert counted["threshold"].is_null().to_list() == [False, True, False, True]
+    end = "above" if ascending else "below"
+    assert counted[end].is_null().to_list() == [False, True, False, True]
+    merged = frame_prc.merge_counts(counts, counts, ascending=ascending)
+    for parts, times in ((counts, 1), (merged, 2)):
+        of_counts = {"score": "threshold", "pos": "pos", "neg": "neg"}
+        area = kind.rows(frame_prc.average_precision(parts, **of_counts, **asked))
+        direct = kind.rows(frame_prc.average_precision(kind.make(df), **columns, **asked))
+        assert area["average_precision"].equals(direct["average_precision"])
+        assert area["n"].to_list() == [times * n for n in direct["n"]]
+    with pytest.raises(DataError, match=r"'threshold' has 2 rows with null.*'unretrieved' keeps"):
+        kind.rows(frame_prc.average_precision(counts, **of_counts, **{**asked, "missing": "raise"}))
 
 
 @every_kind
@@ -169,8 +195,8 @@ def test_what_is_dropped_need_not_be_in_a_bin(kind):
     # A row that one model drops is held against the thresholds of the other.
     low = df.with_columns(score=pl.Series([5.0, -1.0, 4.0, 2.0]))
     for order in (models, models[::-1]):
-        with pytest.raises(DataError, match=r"'score' has 1 row below the lowest .* 3.0: 2.0"):
-            kind.rows(frame_prc.counts(kind.make(low), "truth", order, **asked))
+        counts = kind.rows(frame_prc.counts(kind.make(low), "truth", order, **asked))
+        assert counts.filter(pl.col("threshold").is_null()).rows() == [("score", None, None, 1, 0)]
 
 
 # --- thresholds that share out the rows --------------------------------------------------------

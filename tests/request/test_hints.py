@@ -146,7 +146,7 @@ NO_COLUMNS = {
     "list of one": ({"truth": ["late"]}, "give one column, without a list: 'late'"),
     "set": ({"by": {"region"}}, "a set has no order"),
     "number": ({"weight": 2.5}, r"pl\.lit\(2\.5\) makes a constant"),
-    "number as name": ({"by": 0}, "column names are strings"),
+    "number as name": ({"by": 0}, "a name is a string, or in pandas a label"),
     "NumPy's number": ({"by": np.int64(3)}, r"pl\.lit\(3\) makes a constant"),
 }
 
@@ -298,6 +298,48 @@ def test_what_has_to_be_named_is_said(kind, verb):
     says = r"got 'region' without the name.*truth, score in this order.*by=.*score=\['a', 'b'\]"
     with pytest.raises(ParameterError, match=says):
         getattr(kind.make(ROWS).prc, verb)("late", "score", "region")
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("verb", "asked", "says"),
+    [
+        (
+            "compare_segments",
+            {"by": "region", "against": "rest", "measure": "precision"},
+            r"measure='precision' is not .* operating_points\(\.\.\., threshold=0\.5, ci=0\.95\)",
+        ),
+        ("heterogeneity", {"by": "region", "measure": "recall"}, r"operating_points\(\.\.\., thre"),
+        (
+            "heterogeneity",
+            {"by": "region", "measure": "roc_auc"},
+            r"sklearn\.metrics\.roc_auc_score",
+        ),
+        (
+            "auc",
+            {"method": "roc_auc"},
+            r"'gain'\. Hint: sklearn\.metrics\.roc_auc_score computes it",
+        ),
+        ("plot", {"ax": None}, r"has no parameter ax=.*Hint: a plot is a chart of Altair"),
+        ("plot_summary", {"ax": None}, r"has no parameter ax=.*chart\.save\('chart\.png'\)"),
+        ("average_precision", {"pos": 1}, r"neg= is not given.*did you mean pos_label=1\?"),
+        ("curve", {"pos": "yes"}, r"neg= is not given.*did you mean pos_label='yes'\?"),
+    ],
+)
+def test_what_a_newcomer_types_first_gets_a_hint(kind, verb, asked, says):
+    with pytest.raises(PrcError, match=says):
+        getattr(frame_prc, verb)(kind.make(ROWS), "late", "score", **asked)
+
+
+@every_kind
+def test_a_dict_of_thresholds_becomes_a_frame_as_the_hint_says(kind):
+    frame, thresholds = kind.make(ROWS), {"n": 0.85, "s": 0.1}
+    with pytest.raises(OptionError, match=r"threshold= is of type dict.*for a dict of") as raised:
+        frame_prc.operating_points(frame, "late", "score", by="region", threshold=thresholds)
+    call = re.search(r"(pl\.DataFrame\(.*\))\.$", str(raised.value))[1]
+    given = eval(call, {"pl": pl, "thresholds": thresholds})  # noqa: S307 - what the hint says
+    table = frame_prc.operating_points(frame, "late", "score", by="region", threshold=given)
+    assert kind.rows(table)["threshold"].to_list() == [0.85, 0.1]
 
 
 # --- other engines ------------------------------------------------------------------------------

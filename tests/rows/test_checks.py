@@ -33,8 +33,6 @@ def test_counts_just_below_the_limit_are_no_error(kind):
 @pytest.mark.parametrize("scores", [[0.0, -0.0], [-0.0, 0.0]])
 def test_an_error_names_both_zeros_alike(kind, scores):
     df = pl.DataFrame({"truth": [False, False], "score": scores, "number": scores})
-    with pytest.raises(DataError, match=r"2 rows below the lowest threshold 0\.5: 0\.0\. "):
-        kind.rows(frame_prc.counts(kind.make(df), "truth", "score", thresholds=[0.5]))
     with pytest.raises(DataError, match=r"which holds 0\.0\. "):
         kind.rows(frame_prc.counts(kind.make(df), "number", "score", pos_label=1))
 

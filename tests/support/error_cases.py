@@ -240,12 +240,6 @@ AT_THE_CALL = [
         OptionError,
         ["score= names a model 1", "names that are strings"],
     ),
-    Case(
-        "scores without a common dtype",
-        {"score": ["score", "grade"]},
-        ColumnError,
-        ["'score' is Float64, 'grade' is Int64", "scores of one dtype", ".cast("],
-    ),
 ]
 AT_COLLECT = [
     Case(
@@ -305,6 +299,18 @@ AT_COLLECT = [
             "late": pl.Series([True, None, False, True]),
             "score": pl.Series([0.9, 0.8, None, 0.2]),
         },
+    ),
+    Case(
+        "scores that their common dtype would round",
+        {"score": ["score", "grade"]},
+        DataError,
+        [
+            "'grade' has 2 rows that Float64, the common dtype of the scores, would round: "
+            "-9007199254740993, 9007199254740993",
+            "Allowed: scores of one dtype",
+            "cast it to floats first",
+        ],
+        {"grade": pl.Series([2**53 + 1, 2**53, -(2**53) - 1, 2])},
     ),
     *(
         Case(

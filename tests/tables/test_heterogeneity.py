@@ -310,7 +310,7 @@ def test_wrong_options_are_said_at_the_call(kind, options, error, says):
 @every_kind
 def test_sums_of_weights_need_their_squares(kind):
     sums = pl.DataFrame({"k": [1, 1, 2, 2], "s": [2, 1, 2, 1], "p": [1.5] * 4, "n": [0.5] * 4})
-    with pytest.raises(OptionError, match="needs the sums of squared weights"):
+    with pytest.raises(OptionError, match="need the sums of squared weights"):
         frame_prc.heterogeneity(kind.make(sums), score="s", pos="p", neg="n", by="k")
 
 

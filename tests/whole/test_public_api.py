@@ -137,6 +137,9 @@ def test_namespace_has_the_verbs_and_nothing_else(kind):
     [
         ("ap", " Hint: did you mean average_precision"),
         ("pr_auc", " Hint: did you mean auc or average_precision"),
+        ("roc", r" Hint: did you mean plot\(..., roc=True\)"),
+        ("roc_auc", " Hint: sklearn.metrics.roc_auc_score computes it; .*precision and recall"),
+        ("brier", " Hint: sklearn.metrics.brier_score_loss computes it; .*"),
         ("sumary", " Hint: did you mean summary or plot_summary"),
         ("merge_counts", r" Hint: did you mean frame_prc.merge_counts\(\*frames\)"),
         ("xyz", ""),
