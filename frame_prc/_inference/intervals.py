@@ -49,7 +49,7 @@ def _check_boyd(columns: Columns) -> None:
 
 
 def with_interval(
-    table: pl.LazyFrame, interval: Interval, *, of_segments: bool = True
+    table: pl.LazyFrame, interval: Interval, *, of_segments: bool = True, clustered: bool = False
 ) -> pl.LazyFrame:
     """Add ``std_error, ci_low, ci_high`` to estimates, and update their status.
 
@@ -57,7 +57,8 @@ def with_interval(
     not of their mean, has a column ``few_negatives``.
     """
     few = pl.col("few_negatives") if of_segments else None
-    for columns in interval_columns(pl.col, interval, few_negatives=few):
+    independent = of_segments and not clustered
+    for columns in interval_columns(pl.col, interval, few_negatives=few, independent=independent):
         table = table.with_columns(**columns)
     return table
 

@@ -62,7 +62,8 @@ class AveragePrecision(Table):
         if self.chance or self.interval is not None:
             table = self._with_random(table, ranking)
         if self.interval is not None:
-            table = with_interval(table, self.interval)
+            clustered = rows.columns.cluster is not None
+            table = with_interval(table, self.interval, clustered=clustered)
         if self.bounds:
             bounds = ranking.segments.with_keys(tie_bounds(ranking))
             table = left_join(table, bounds, rows.keys)

@@ -135,7 +135,8 @@ class Summary(Table):
         best = _with_best(areas, ranking)
         beside = with_lift(with_random(best, ranking, ["segment"]))
         measured = with_normalised(beside, weighted=rows.columns.weighted)
-        table = with_interval(measured, self.interval)
+        clustered = rows.columns.cluster is not None
+        table = with_interval(measured, self.interval, clustered=clustered)
         # Without working columns, whose dtypes vary between rankings.
         columns = (*rows.keys, *_SCORECARD, *DROPPED, "shortfall", "n_effective")
         return ranking.segments.with_keys(table).select(columns)
@@ -155,7 +156,8 @@ class Summary(Table):
     def _calibrated(self, estimates: Estimates) -> pl.LazyFrame:
         """Return the calibrated average precision of each segment, with its interval."""
         at_chance = _table(estimates).with_columns(pl.col(REFERENCE).alias(RANDOM))
-        table = with_interval(at_chance, self.interval)
+        clustered = estimates.ranking.rows.columns.cluster is not None
+        table = with_interval(at_chance, self.interval, clustered=clustered)
         renamed = table.rename(dict(zip(INTERVAL, _CALIBRATED_INTERVAL, strict=True)))
         area = pl.col(AVERAGE_PRECISION).alias(CALIBRATED)
         few = pl.col("few_negatives").alias("few_at_reference")

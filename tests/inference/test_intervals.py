@@ -306,6 +306,22 @@ def test_edges(kind, weight, truth, score, interval, status):
     assert result.select(*INTERVAL, "status").row(0) == pytest.approx((*interval, status))
 
 
+@pytest.mark.parametrize("clustered", [False, True])
+def test_one_slip_shows_no_higher_area_than_none(clustered):
+    """Of 100 positives one ranks below a single negative: the area is .9999, and no trial failed.
+
+    The lower limit is that of 100 trials without a failure. Clusters of rows are no trials.
+    """
+    truth = [True] * 99 + [False, True] + [False] * 900
+    df = pl.DataFrame({"truth": truth, "score": range(len(truth), 0, -1)}).with_row_index("id")
+    cluster = {"cluster": "id"} if clustered else {}
+    found = frame_prc.average_precision(df, "truth", "score", ci=0.95, **cluster)
+    low, high = found.select("ci_low", "ci_high").row(0)
+    assert found["average_precision"].item() > 0.9998
+    assert (low > 0.99) if clustered else low == pytest.approx(0.025 ** (1 / 100), rel=1e-12)
+    assert high < 1
+
+
 @every_kind
 def test_boyd_interval_is_undefined_at_one(kind):
     df = pl.DataFrame({"truth": [1, 1, 0], "score": [3, 2, 1]})
