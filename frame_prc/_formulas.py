@@ -124,7 +124,7 @@ def normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def wallace(degrees: ExprT) -> ExprT:
+def wallace(degrees: Any) -> Any:
     """Return the factor in the normal deviate for Student's t of Wallace (1959).
 
     The deviate is ``wallace(degrees) * sqrt(degrees * log(1 + t^2 / degrees))``

@@ -63,4 +63,5 @@ def _student_square(degrees: pl.Expr, z: float) -> pl.Expr:
     ``exp(x) - 1`` is computed as ``2 exp(x / 2) sinh(x / 2)``, where nothing cancels.
     """
     half = (z / wallace(degrees)) ** 2 / degrees / 2
-    return degrees * (2 * half.exp() * half.sinh())
+    square: pl.Expr = degrees * (2 * half.exp() * half.sinh())
+    return square

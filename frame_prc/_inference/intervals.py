@@ -5,14 +5,11 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc._curves.logit_intervals import interval_columns
-from frame_prc._formulas import wallace
 from frame_prc._inference.bootstrap import check_drawable
 from frame_prc._request.specs import Interval
 from frame_prc._rows.columns import Columns
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
-
-_N_EFFECTIVE = pl.col("n_effective")
 
 
 def check_method(rows: Rows, interval: Interval) -> None:
@@ -61,9 +58,3 @@ def with_interval(
     for columns in interval_columns(pl.col, interval, few_negatives=few, independent=independent):
         table = table.with_columns(**columns)
     return table
-
-
-def student_as_normal(errors: pl.Expr) -> pl.Expr:
-    """Return the normal deviate with the p-value of a difference of ``errors`` standard errors."""
-    degrees = _N_EFFECTIVE - 1
-    return wallace(degrees) * (degrees * (errors**2 / _N_EFFECTIVE).log1p()).sqrt()

@@ -101,7 +101,8 @@ def _by_pair(
     long = table.with_columns(**lists).explode(*lists, empty_as_null=False)
     either = {name: pl.any_horizontal(f"{name}_a", f"{name}_b") for name in flags}
     variance = above_rounding(_VARIANCE, _VARIANCE_A + _VARIANCE_B)
-    return long.with_columns(variance=variance, **either)
+    effective = {f"n_effective_{side}": pl.col("n_effective") for side in "ab"}
+    return long.with_columns(variance=variance, **either, **effective)
 
 
 def above_rounding(variance: pl.Expr, alone: pl.Expr) -> pl.Expr:

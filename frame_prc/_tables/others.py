@@ -75,6 +75,7 @@ def _of_both_sides() -> list[pl.Expr]:
     return [
         worse,
         fewer,
+        pl.col("n_effective").alias("n_effective_a"),
         pl.any_horizontal("few_negatives", "few_negatives_b").alias("few_negatives"),
     ]
 

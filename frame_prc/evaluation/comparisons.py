@@ -117,11 +117,11 @@ class ComparisonVerbs(Evaluated[FrameT]):
         -----
         The standard error comes from the difference of the two influences of each row (with
         ``cluster``, of each cluster), so it accounts for models that find the same rows hard. The
-        interval is for the plain difference, while the p-value tests the difference of the two
-        logits; if they disagree, go by the p-value. Standard error, interval and p-value are null
-        if the rows show no spread: two models that rank alike, a single positive, or an area of 1
-        or 0 with fewer than 20 effective positives. ``examples/guide/statistics.md`` in the
-        repository has the formulas and simulated error rates.
+        interval comes from those of the two areas (Zou & Donner 2008), and the p-value is the
+        smallest ``1 - ci`` whose interval does not contain 0, so they never contradict each other.
+        Standard error, interval and p-value are null if the rows show no spread: two models that
+        rank alike, or a single positive. ``examples/guide/statistics.md`` in the repository has the
+        formulas and simulated error rates.
 
         Examples
         --------
@@ -134,13 +134,13 @@ class ComparisonVerbs(Evaluated[FrameT]):
         >>> df = df.with_columns(new=pl.col("old") + 150 * pl.col("late"))
         >>> df.prc.compare_models("late", ["new", "old"])
         shape: (1, 7)
-        ┌───────┬──────────┬────────────┬──────────┬─────────┬────────────┬────────┐
-        │ model ┆ baseline ┆ difference ┆ ci_low   ┆ ci_high ┆ p_value    ┆ status │
-        │ ---   ┆ ---      ┆ ---        ┆ ---      ┆ ---     ┆ ---        ┆ ---    │
-        │ str   ┆ str      ┆ f64        ┆ f64      ┆ f64     ┆ f64        ┆ str    │
-        ╞═══════╪══════════╪════════════╪══════════╪═════════╪════════════╪════════╡
-        │ new   ┆ old      ┆ 0.299825   ┆ 0.264739 ┆ 0.33491 ┆ 7.6267e-30 ┆ ok     │
-        └───────┴──────────┴────────────┴──────────┴─────────┴────────────┴────────┘
+        ┌───────┬──────────┬────────────┬──────────┬─────────┬─────────────┬────────┐
+        │ model ┆ baseline ┆ difference ┆ ci_low   ┆ ci_high ┆ p_value     ┆ status │
+        │ ---   ┆ ---      ┆ ---        ┆ ---      ┆ ---     ┆ ---         ┆ ---    │
+        │ str   ┆ str      ┆ f64        ┆ f64      ┆ f64     ┆ f64         ┆ str    │
+        ╞═══════╪══════════╪════════════╪══════════╪═════════╪═════════════╪════════╡
+        │ new   ┆ old      ┆ 0.299825   ┆ 0.263217 ┆ 0.33298 ┆ 5.7709e-316 ┆ ok     │
+        └───────┴──────────┴────────────┴──────────┴─────────┴─────────────┴────────┘
         """
         self._check_frame(takes_counts=False)
         asked, level = self._request, self._level(ci)
@@ -259,10 +259,10 @@ class ComparisonVerbs(Evaluated[FrameT]):
         Notes
         -----
         The standard error comes from the influences of the rows of both sides (with ``cluster``, of
-        each cluster, which may have rows on both). The interval is for the plain difference, while
-        the p-value tests the difference of the two logits; if they disagree, go by the p-value.
-        Standard error, interval and p-value are null if the rows show no spread: a single positive,
-        or an area of 1 or 0 with fewer than 20 effective positives.
+        each cluster, which may have rows on both). The interval comes from those of the two areas
+        (Zou & Donner 2008), and the p-value is the smallest ``1 - ci`` whose interval does not
+        contain 0, so they never contradict each other. Standard error, interval and p-value are
+        null if the rows show no spread, as with a single positive.
         ``examples/guide/statistics.md`` in the repository has the formulas and simulated error
         rates.
 
@@ -282,9 +282,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ ---    ┆ ---       ┆ ---        ┆ ---       ┆ ---      ┆ ---        ┆ ---    │
         │ i64    ┆ str       ┆ f64        ┆ f64       ┆ f64      ┆ f64        ┆ str    │
         ╞════════╪═══════════╪════════════╪═══════════╪══════════╪════════════╪════════╡
-        │ 0      ┆ others    ┆ -0.051384  ┆ -0.208241 ┆ 0.105472 ┆ 1.0        ┆ ok     │
-        │ 1      ┆ others    ┆ 0.014936   ┆ -0.141079 ┆ 0.170952 ┆ 1.0        ┆ ok     │
-        │ 2      ┆ others    ┆ 0.036653   ┆ -0.117872 ┆ 0.191177 ┆ 1.0        ┆ ok     │
+        │ 0      ┆ others    ┆ -0.051384  ┆ -0.205902 ┆ 0.100172 ┆ 1.0        ┆ ok     │
+        │ 1      ┆ others    ┆ 0.014936   ┆ -0.141582 ┆ 0.162963 ┆ 1.0        ┆ ok     │
+        │ 2      ┆ others    ┆ 0.036653   ┆ -0.119243 ┆ 0.18274  ┆ 1.0        ┆ ok     │
         └────────┴───────────┴────────────┴───────────┴──────────┴────────────┴────────┘
         """
         self._check_frame(takes_counts=False)

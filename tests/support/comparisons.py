@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 import oracle
@@ -15,7 +16,6 @@ import frame_prc
 
 TEST = ["ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value"]
 # A difference of areas that nearly cancel keeps the rounding of the areas.
-FEW_POSITIVES = 20  # with fewer, an area of 1 or 0 carries no test
 ROUNDED = {"rel_tol": 1e-9, "abs_tol": 1e-9}
 ROWS = pl.DataFrame(
     {
@@ -58,33 +58,73 @@ def moved_by(
 
 
 def by_definition(
-    a: Any, b: Any, moves_a: dict[Any, Any], moves_b: dict[Any, Any], effective: Any
+    a: Any, b: Any, moves_a: dict[Any, Any], moves_b: dict[Any, Any], *effective: Any
 ) -> dict[str, float | None]:
-    """Return what is said of a difference, from how far each cluster moves either area."""
+    """Return what is said of a difference, from how far each cluster moves either area.
+
+    ``effective`` are the effective positives of either side, or of both if they are the same.
+    """
     names = ["difference", "std_error", "ci_low", "ci_high", "p_value"]
     if a is None or b is None:
         return dict.fromkeys(names)
     difference = float(a - b)
     pairs = [(moves_a.get(c, 0), moves_b.get(c, 0)) for c in moves_a | moves_b]
-    variance = sum((x - y) ** 2 for x, y in pairs)
-    at_edge = not {a, b}.isdisjoint({0, 1})
-    if variance == 0 or round(effective) < 2 or (at_edge and effective < FEW_POSITIVES):
+    variance, of_a, of_b = (
+        sum(square)
+        for square in zip(*[((x - y) ** 2, x * x, y * y) for x, y in pairs], strict=True)
+    )
+    if (variance == 0 and (a, b) != (1, 1)) or round(min(effective)) < 2:
         return dict.fromkeys(names) | {"difference": difference}
-    error = math.sqrt(variance)
-    statistic = difference / error
-    if any(moves_a.values()) and any(moves_b.values()):
-        on_logits = sum((x / (a * (1 - a)) - y / (b * (1 - b))) ** 2 for x, y in pairs)
-        logits = math.log(a / (1 - a)) - math.log(b / (1 - b))
-        statistic = logits / math.sqrt(on_logits) if on_logits else statistic
-    widened = oracle.student_error(error, effective)
-    half = oracle.student_quantile(0.95, effective - 1) * widened
+    covariance = sum(x * y for x, y in pairs)
+    apart = 1.0
+    if of_a and of_b:
+        r = float(covariance) / math.sqrt(of_a) / math.sqrt(of_b)
+        exactly = (of_a * of_b - covariance**2) / (of_a * of_b)
+        apart = float(exactly) / (1 + r) if r > 0 else 1 - r
+
+    def ends(z: float) -> tuple[float, float]:
+        (low_a, high_a), (low_b, high_b) = (
+            limits(area, math.sqrt(spread), m, z)
+            for area, spread, m in ((a, of_a, effective[0]), (b, of_b, effective[-1]))
+        )
+        reaches = (float(a) - low_a, high_b - float(b)), (high_a - float(a), float(b) - low_b)
+        below, above = (math.sqrt((x - y) ** 2 + 2 * apart * x * y) for x, y in reaches)
+        return difference - below, difference + above
+
+    low, high = ends(NormalDist().inv_cdf(0.975))
     return {
         "difference": difference,
-        "std_error": error,
-        "ci_low": max(-1, difference - half),
-        "ci_high": min(1, difference + half),
-        "p_value": oracle.student_p_value(statistic * error / widened, effective - 1),
+        "std_error": math.sqrt(variance),
+        "ci_low": low,
+        "ci_high": high,
+        "p_value": smallest(lambda z: ends(z)[0] > 0 or ends(z)[1] < 0),
     }
+
+
+def limits(area: Any, error: float, effective: Any, z: float) -> tuple[float, float]:
+    """Return the ends of the interval of an area at the level of a normal deviate."""
+    if area in (0, 1):
+        alike = (math.erfc(z / math.sqrt(2)) / 2) ** (1 / float(effective))
+        return (alike, 1.0) if area else (0.0, 1 - alike)
+    degrees = float(effective - 1)
+    u = z * (8 * degrees + 3) / (8 * degrees + 1)
+    student = math.sqrt(degrees * math.expm1(u * u / degrees)) if u * u / degrees < 700 else 1e150
+    half = student * oracle.student_error(error, effective) / float(area * (1 - area))
+    logit = math.log(area / (1 - area))
+    return _expit(logit - half), _expit(logit + half)
+
+
+def smallest(excludes_0: Any) -> float:
+    """Return the smallest 1 - level of an interval without 0, by halving."""
+    low, high = 0.0, 38.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excludes_0(middle) else (low, middle)
+    return math.erfc(low / math.sqrt(2))
+
+
+def _expit(logit: float) -> float:
+    return 1 / (1 + math.exp(-logit)) if logit > -700 else 0.0
 
 
 def sums(moves: list[Any], clusters: Any) -> dict[Any, Any]:

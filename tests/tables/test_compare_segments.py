@@ -78,7 +78,7 @@ def test_segment_against_others_equals_exact_arithmetic(kind, weight, cluster, c
             effectives.append(oracle.effective_positives(rows, clusters))
             of_side = oracle.totals(rows)
             assert found[f"prevalence_{shown}"] == pytest.approx(float(of_side[0] / sum(of_side)))
-        assert_test(found, by_definition(*areas, *moved, min(effectives)))
+        assert_test(found, by_definition(*areas, *moved, *effectives))
         assert found["std_error"] is not None
         assert (found["ap_a"], found["ap_b"]) == pytest.approx(tuple(map(float, areas)), rel=1e-12)
         if prevalence is not None:

@@ -1,0 +1,111 @@
+"""The interval and the test of a difference of two areas, from the interval of each of them.
+
+The limits of a difference ``a - b`` lie as far from it as those of the areas together do (the
+method of variance estimates recovery: Zou & Donner 2008, doi 10.1002/sim.3095; Newcombe 1998,
+method 10): with a lower limit ``x`` below ``a``, an upper limit ``y`` above ``b``, and ``r`` the
+correlation of both areas, the lower limit is ``sqrt(x^2 + y^2 - 2 r x y)`` below. Thus it is as
+far from a certainty as those of the areas. The p-value is the smallest ``1 - level`` whose interval
+does not contain 0, so neither contradicts the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from frame_prc._formulas import normal_quantile, wallace
+
+_FARTHEST = 38.0  # normal deviates: beyond it a p-value underflows
+_MOST_EXPONENT = 700.0
+_PRECISE = 1e-13  # of a deviate
+_STEPS = 200
+
+
+class Area(NamedTuple):
+    """An area, 1 minus it, its standard error, and the effective number of its positives."""
+
+    area: float
+    shortfall: float
+    error: float
+    n_effective: float
+
+    def reach(self, z: float) -> tuple[float, float]:
+        """Return how far the limits are below and above, at the level of a normal deviate.
+
+        At 1 and 0 they are the binomial limits for trials that all succeed, or all fail.
+        """
+        if self.area * self.shortfall == 0:
+            alike = -math.expm1(_log_tail(z) / self.n_effective)
+            return (alike, 0.0) if self.shortfall == 0 else (0.0, alike)
+        spread = self.area * self.shortfall
+        half = min(self._student(z) * self.error / spread, _MOST_EXPONENT)
+        factor, left = math.exp(-half), -math.expm1(-half)
+        below = spread * left / (self.shortfall + self.area * factor)
+        return below, spread * left / (self.area + self.shortfall * factor)
+
+    def _student(self, z: float) -> float:
+        """Return the deviate of Student's t, as for the interval of an area."""
+        degrees = self.n_effective - 1
+        exponent = min((z / wallace(degrees)) ** 2 / degrees, _MOST_EXPONENT)
+        return math.sqrt(self.n_effective * math.expm1(exponent))
+
+
+class Difference(NamedTuple):
+    """A difference of two areas, with 1 minus their correlation."""
+
+    a: Area
+    b: Area
+    difference: float
+    apart: float
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Return the ends of the interval."""
+        z = normal_quantile(level)
+        return self.difference - self._width(z, -1), self.difference + self._width(z, 1)
+
+    def p_value(self, level: float) -> float:
+        """Return the two-sided p-value, which agrees with the interval of this level."""
+        toward_0 = -1 if self.difference > 0 else 1
+        distance, z = abs(self.difference), normal_quantile(level)
+
+        def beyond(z: float) -> float:
+            return self._width(z, toward_0) - distance
+
+        if beyond(0.0) >= 0:  # an exact limit is some way off even at a level of 0
+            return 1.0
+        excluded = beyond(z) < 0
+        low, high = (z, _FARTHEST) if excluded else (0.0, z)
+        found = high if excluded and beyond(high) < 0 else _root(beyond, low, high)
+        return math.erfc(found / math.sqrt(2))
+
+    def _width(self, z: float, side: int) -> float:
+        """Return how far the lower limit (side -1) or the upper one is from the difference."""
+        (below_a, above_a), (below_b, above_b) = self.a.reach(z), self.b.reach(z)
+        x, y = (below_a, above_b) if side < 0 else (above_a, below_b)
+        return math.sqrt((x - y) ** 2 + 2 * self.apart * x * y)
+
+
+def _log_tail(z: float) -> float:
+    """Return the logarithm of the probability above a normal deviate."""
+    return math.log(math.erfc(z / math.sqrt(2)) / 2)
+
+
+def _root(f: Callable[[float], float], low: float, high: float) -> float:
+    """Return where an increasing function is 0, by regula falsi (the Illinois method)."""
+    at_low, at_high, kept = f(low), f(high), 0
+    for _ in range(_STEPS):
+        if high - low < _PRECISE:
+            break
+        middle = high - at_high * (high - low) / (at_high - at_low)
+        value = f(middle)
+        if value == 0:
+            return middle
+        # The end that stays twice counts half, so that it does not stay for ever.
+        if value > 0:
+            high, at_high = middle, value
+            at_low, kept = (at_low / 2 if kept < 0 else at_low), -1
+        else:
+            low, at_low = middle, value
+            at_high, kept = (at_high / 2 if kept > 0 else at_high), 1
+    return (low + high) / 2
