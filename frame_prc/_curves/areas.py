@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import polars as pl
@@ -155,6 +155,18 @@ class AreaSpec:
     top: Top | None = None
 
     @property
+    def drawn(self) -> AreaSpec:
+        """The areas whose variance only replicates tell; that of the whole step has influences."""
+        whole = self.recall_range is None and self.top is None
+        return replace(self, methods=[m for m in self.methods if not (whole and m == "step")])
+
+    @property
+    def width(self) -> float:
+        """The largest area, apart from the top rows."""
+        low, high = self.recall_range or (0.0, 1.0)
+        return 1.0 if self.standardised else high - low
+
+    @property
     def needs_only_hits(self) -> bool:
         """Whether points at scores without positives can be left out."""
         return set(self.methods) <= _END_METHODS
@@ -178,7 +190,7 @@ class AreaSpec:
         self, grown: pl.LazyFrame, kept: dict[str, pl.Expr], *, weighted: bool
     ) -> pl.LazyFrame:
         low, high = self.recall_range or (0.0, 1.0)
-        width = high - low if self.standardised else 1.0
+        divisor = high - low if self.standardised else 1.0
         calibrated = bool(kept)
         areas = areas_of(grown, self.methods, weighted=weighted, calibrated=calibrated, **kept)
         found = _normalised(pl.col(self.methods), self.top)
@@ -187,7 +199,7 @@ class AreaSpec:
             *_SIZES,
             *kept,
             pl.lit(list(self.methods), dtype=pl.List(pl.String)).alias("method"),
-            pl.concat_list((found / width).clip(upper_bound=1.0)).alias("auc"),
+            pl.concat_list((found / divisor).clip(upper_bound=1.0)).alias("auc"),
         )
         return long.explode("method", "auc", empty_as_null=False)
 

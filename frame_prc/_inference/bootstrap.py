@@ -6,7 +6,7 @@ Rows with the same segment, score, class, weight and cluster form one cell with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -48,26 +48,24 @@ def variances(rows: Rows, resampling: Resampling, bins: Bins | None) -> pl.LazyF
     return keyed(numbered, ranking, "variance")
 
 
-def drawn_quantiles(
+def over_replicates(
     ranking: Ranking,
     rows: Rows,
     resampling: Resampling,
     statistics: Callable[[pl.LazyFrame], pl.LazyFrame],
-    values: Sequence[str],
-    level: float,
+    wanted: Mapping[str, pl.Expr],
     *,
     every_score: bool,
     bins: Bins | None = None,
 ) -> pl.LazyFrame:
-    """Return ``segment, order`` and how values vary over replicates, as `resamples.quantiles`."""
+    """Return ``segment, order`` and aggregates over replicates: see `resamples.aggregates`."""
     from frame_prc._inference import resamples  # noqa: PLC0415 - needs NumPy
 
-    return resamples.quantiles(
+    return resamples.aggregates(
         cells_of(ranking, rows, bins),
         resampling,
         statistics,
-        values,
-        level,
+        wanted,
         every_score=every_score,
         in_memory=rows.in_memory,
     )

@@ -1,14 +1,16 @@
-"""Tails and quantiles of Student's t and of chi-square, in plain Python: SciPy is not required.
+"""Tails and quantiles of common distributions, in plain Python: SciPy is not required.
 
-Both tails are incomplete integrals: the beta function for t, the gamma function for chi-square.
-They are computed from their continued fractions by the method of Lentz, or from a power series,
-whichever converges faster (Press et al., Numerical Recipes, 6.2 and 6.4).
+All are incomplete integrals: of the beta function for beta, binomial and Student's t, and of the
+gamma function for chi-square. They are computed from their continued fractions by the method of
+Lentz, or from a power series, whichever converges faster (Press et al., Numerical Recipes, 6.2 and
+6.4).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import count
 from statistics import NormalDist
 
@@ -59,6 +61,61 @@ def chi_square_p_value(x: float, degrees: float) -> float:
     if half < a + 1:
         return 1 - factor * _gamma_series(a, half)
     return factor / _fraction(_gamma_terms(a, half))
+
+
+def binomial_cdf(k: int, n: int, share: float) -> float:
+    """Return the probability of at most ``k`` successes in ``n`` trials."""
+    if k >= n:
+        return 1.0
+    if k < 0 or share >= 1:
+        return 0.0
+    if share <= 0:
+        return 1.0
+    return math.exp(_log_beta_cdf(math.log1p(-share), math.log(share), n - k, k + 1))
+
+
+def clopper_low(hits: float, misses: float, tail: float) -> float:
+    """Return the lower exact limit of a share of hits (Clopper & Pearson 1934).
+
+    The upper limit is 1 minus the lower limit of the misses. ``tail`` is the probability beyond the
+    limit; the numbers may be effective ones.
+    """
+    return 0.0 if hits <= 0 else beta_quantile(tail, hits, misses + 1)
+
+
+@lru_cache(maxsize=2**16)  # many thresholds and recalls have the same counts
+def beta_quantile(p: float, a: float, b: float) -> float:
+    """Return the value below which the share ``p`` of a beta distribution lies."""
+    if p > 0.5:  # noqa: PLR2004
+        return 1 - beta_quantile(1 - p, b, a)
+    # The logarithm of the distribution function is concave in the logit of x, as that of Student's
+    # t is in the logarithm of t. The start is a normal approximation on the logit scale.
+    goal, log_beta = math.log(p), math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    logit = math.log(a / b) + NormalDist().inv_cdf(p) * math.sqrt(1 / a + 1 / b)
+    for _ in range(_STEPS):
+        log_x, log_rest = -_log1p_exp(-logit), -_log1p_exp(logit)
+        log_p = _log_beta_cdf(log_x, log_rest, a, b)
+        slope = math.exp(a * log_x + b * log_rest - log_beta - log_p)
+        step = (goal - log_p) / slope
+        logit += step
+        if abs(step) < _PRECISE * max(1.0, abs(logit)):
+            break
+    return math.exp(-_log1p_exp(-logit))
+
+
+def _log_beta_cdf(log_x: float, log_rest: float, a: float, b: float) -> float:
+    """Return the logarithm of the distribution function of beta at x, from those of x and 1 - x."""
+    x, rest = math.exp(log_x), math.exp(log_rest)
+    log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    log_power = a * log_x + b * log_rest - log_beta
+    if x < (a + 1) / (a + b + 2):
+        return log_power - math.log(a * _fraction(_beta_terms(a, b, x)))
+    return math.log1p(-math.exp(log_power) / (b * _fraction(_beta_terms(b, a, rest))))
+
+
+def _log1p_exp(x: float) -> float:
+    """Return ``log(1 + exp(x))``, which may not overflow."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
 
 
 def _log_beta_half(a: float) -> float:

@@ -9,7 +9,7 @@ NumPy is an optional dependency: import this module only where replicates are as
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -54,44 +54,33 @@ def variances(cells: pl.LazyFrame, resampling: Resampling, *, in_memory: bool) -
     return _by_segment(cells, resampling, ["variance"], variance, in_memory=in_memory)
 
 
-def quantiles(
+def aggregates(
     cells: pl.LazyFrame,
     resampling: Resampling,
     statistics: Callable[[pl.LazyFrame], pl.LazyFrame],
-    values: Sequence[str],
-    level: float,
+    wanted: Mapping[str, pl.Expr],
     *,
     every_score: bool,
     in_memory: bool,
 ) -> pl.LazyFrame:
-    """Return ``segment, order``, and of each value its standard deviation and two quantiles.
+    """Return ``segment, order``, and aggregates of what replicates have, such as quantiles.
 
     ``statistics`` makes of the points of replicates, which are their segments, rows with ``order``
-    and the values. Points are at scores that have positives, or at every score. A replicate in
-    which a value is null does not count for it.
+    and the values to aggregate. Points are at scores that have positives, or at every score.
     """
-    tails = {"low": (1 - level) / 2, "high": (1 + level) / 2}
-    aggregates = {
-        f"{value}_{name}": pl.col(value).quantile(tail, interpolation="linear")
-        for value in values
-        for name, tail in tails.items()
-    } | {f"{value}_std_error": pl.col(value).std() for value in values}
 
     def rows(sample: _Sample, replicates: Iterator[_Curves]) -> list[tuple[Any, ...]]:
         if sample.n_clusters == 1:  # all replicates are the sample itself
             return []
         blocks = (_points(curves).with_columns(n_terms=sample.n_cells) for curves in replicates)
-        drawn = [
-            statistics(points).select("order", *values).collect(engine="in-memory")
-            for points in blocks
-        ]
-        found = pl.concat(drawn).group_by("order").agg(**aggregates).sort("order")
-        return found.select(pl.col("order").cast(pl.Float64), *aggregates).rows()
+        drawn = [statistics(points).collect(engine="in-memory") for points in blocks]
+        found = pl.concat(drawn).group_by("order").agg(**wanted).sort("order")
+        return found.select(pl.col("order").cast(pl.Float64), *wanted).rows()
 
     table = _by_segment(
         cells,
         resampling,
-        ["order", *aggregates],
+        ["order", *wanted],
         rows,
         every_score=every_score,
         in_memory=in_memory,

@@ -336,6 +336,14 @@ def drawn_interval(ci: Any, drawn: Resampling) -> Interval | None:
     return Interval(confidence(ci), "bootstrap", drawn)
 
 
+def area_interval(ci: Any, drawn: Resampling, *, is_drawn: bool) -> Interval | None:
+    """Return the interval of areas; that of the whole step area alone needs no bootstrap."""
+    if is_drawn:
+        return drawn_interval(ci, drawn)
+    check_not_drawn(drawn, "ci= and an area other than the whole method='step'")
+    return None if ci is None else Interval(confidence(ci))
+
+
 def check_not_drawn(drawn: Resampling, needed: str) -> None:
     if drawn != Resampling():
         raise OptionError(

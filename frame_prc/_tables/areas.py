@@ -1,26 +1,43 @@
-"""Areas under the curve as a table, by one or more methods, with bootstrap intervals."""
+"""Areas under the curve as a table, by one or more methods, with their intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-from frame_prc._curves.areas import SIZES, AreaSpec, kept_of
-from frame_prc._curves.logit_intervals import INTERVAL
-from frame_prc._inference.bootstrap import check_drawable, drawn_quantiles
-from frame_prc._lazy import join
+from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, AreaSpec, kept_of
+from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
+from frame_prc._inference.bootstrap import check_drawable, over_replicates
+from frame_prc._inference.estimates import shows_spread
+from frame_prc._inference.intervals import with_interval
+from frame_prc._lazy import join, left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Interval, Resampling
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
+from frame_prc._tables.average_precision import AveragePrecision
+
+# Of an average precision: what an interval is made of.
+_ESTIMATE = (AVERAGE_PRECISION, "shortfall", "variance", "n_effective", "few_negatives", RANDOM)
+_ROUNDING = 1e-12
+
+_NO_STD_ERROR = pl.lit("no_std_error")
+
+_AUC, _METHOD, _STATUS = pl.col("auc"), pl.col("method"), pl.col("status")
+_SHARE, _VARIANCE = pl.col("share"), pl.col("variance")
+_POSITIVES, _NEGATIVES = pl.col("n_pos"), pl.col("n") - pl.col("n_pos")
 
 
 @dataclass(frozen=True)
 class Areas(Table):
-    """One row per segment and method."""
+    """One row per segment and method.
+
+    The whole step area has the interval of the average precision. The others have the same kind of
+    interval, around the area as a share of the largest one, with their variance over replicates.
+    """
 
     spec: AreaSpec
     bins: Bins | None
@@ -36,41 +53,103 @@ class Areas(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the areas of rows."""
-        if self.interval is not None:
+        resampling = None if self.interval is None else self.interval.resampling
+        if resampling is not None:
             check_drawable(rows)
         ranking = rank(rows, self.bins)
         table = self.spec.of(ranking, self.calibration)
-        if self.interval is not None and self.interval.resampling is not None:
-            limits = self._drawn(ranking, rows, self.interval.level, self.interval.resampling)
+        if resampling is not None:
             on = ["segment", "method"]
-            table = join(table, limits, on=on, how="left", maintain_order="left")
-        return ranking.segments.with_keys(ranking.with_dropped(table))
+            drawn = self._drawn(ranking, rows, resampling)
+            table = join(table, drawn, on=on, how="left", maintain_order="left")
+        keyed = ranking.segments.with_keys(ranking.with_dropped(table))
+        return keyed if self.interval is None else self._with_limits(keyed, rows, self.interval)
 
-    def _drawn(
-        self, ranking: Ranking, rows: Rows, level: float, resampling: Resampling
-    ) -> pl.LazyFrame:
-        """Return the standard error of each area and its interval, over replicates."""
-        spec, methods = self.spec, pl.Series([*self.spec.methods], dtype=pl.String)
+    def _drawn(self, ranking: Ranking, rows: Rows, resampling: Resampling) -> pl.LazyFrame:
+        """Return the variance of areas over replicates."""
+        spec = self.spec.drawn
+        methods = pl.Series([*spec.methods], dtype=pl.String)
         numbers = {method: place for place, method in enumerate(methods)}
 
         def areas(points: pl.LazyFrame) -> pl.LazyFrame:
             found = spec.of_points(points, weighted=rows.columns.weighted)
-            order = pl.col("method").replace_strict(numbers, return_dtype=pl.Int64)
-            return found.with_columns(order=order)
+            order = _METHOD.replace_strict(numbers, return_dtype=pl.Int64)
+            return found.select("auc", order=order)
 
-        drawn = drawn_quantiles(
+        drawn = over_replicates(
             ranking,
             rows,
             resampling,
             areas,
-            ("auc",),
-            level,
+            {"drawn": _AUC.var()},
             every_score=not spec.needs_only_hits,
             bins=self.bins,
         )
-        names = zip(INTERVAL, ("auc_std_error", "auc_low", "auc_high"), strict=True)
-        return drawn.select(
-            "segment",
-            pl.lit(methods).gather("order").alias("method"),
-            *(pl.col(drawn_name).alias(name) for name, drawn_name in names),
+        method = pl.lit(methods).gather("order").alias("method")
+        return drawn.select("segment", method, "drawn")
+
+    def _with_limits(self, table: pl.LazyFrame, rows: Rows, interval: Interval) -> pl.LazyFrame:
+        """Add the interval of each area, and what it says to the status."""
+        by_influence = replace(interval, method="influence", resampling=None)
+        whole = AveragePrecision(self.bins, by_influence).of(rows)
+        table = left_join(table, whole.select(*rows.keys, *_ESTIMATE), rows.keys)
+        if interval.resampling is None:
+            return with_interval(table, by_influence)
+        shares = self._as_shares(table)
+        limits = with_interval(shares, by_influence).with_columns(self._as_areas())
+        lacks = (_STATUS == "ok") & pl.col("ci_low").is_null()
+        return limits.with_columns(status=pl.when(lacks).then(_NO_STD_ERROR).otherwise(_STATUS))
+
+    def _as_shares(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Replace estimates by those of drawn areas, as shares of the largest area.
+
+        A gain is replaced by the precision that has it, so that both ends of a share are exact
+        limits. ``slope`` is how fast the share grows with the area.
+        """
+        most, counted = self._most()
+        precision = 1 / (1 + (1 - _AUC) * (_NEGATIVES / _POSITIVES))
+        of_gain = {"share": precision, "slope": precision**2 * (_NEGATIVES / _POSITIVES)}
+        others = {"share": _AUC / most, "slope": 1 / most}
+        is_gain, is_drawn = _METHOD == "gain", _METHOD.is_in([*self.spec.drawn.methods])
+        scaled = table.with_columns(
+            pl.when(is_gain).then(of_gain[name]).otherwise(others[name]).alias(name)
+            for name in of_gain
         )
+        share = pl.when(_SHARE < 1 - _ROUNDING).then(_SHARE).when(_SHARE.is_not_null()).then(1.0)
+        drawn = {
+            AVERAGE_PRECISION: share,
+            "shortfall": 1 - share,
+            "variance": pl.col("drawn") * pl.col("slope") ** 2,
+            "n_effective": pl.col("n_effective") * counted,
+            RANDOM: pl.lit(None, pl.Float64),
+        }
+        found = scaled.with_columns(
+            pl.when(is_drawn).then(value).otherwise(name).alias(name)
+            for name, value in drawn.items()
+        )
+        # A sample whose replicates are all alike does not tell how its area varies.
+        varies = shows_spread(_VARIANCE, pl.col(AVERAGE_PRECISION), pl.col("shortfall"))
+        return found.with_columns(variance=pl.when(varies).then(_VARIANCE))
+
+    def _as_areas(self) -> list[pl.Expr]:
+        """Return the limits of shares on the scale of their areas."""
+        is_drawn, slope = _METHOD.is_in([*self.spec.drawn.methods]), pl.col("slope")
+        odds = _POSITIVES / _NEGATIVES
+        limits = [
+            pl.when(_METHOD == "gain")
+            .then(1 - (1 - limit) / limit * odds)
+            .when(is_drawn)
+            .then(limit / slope)
+            .otherwise(limit)
+            for limit in (pl.col("ci_low"), pl.col("ci_high"))
+        ]
+        error = pl.when(is_drawn).then(pl.col("std_error") / slope).otherwise("std_error")
+        return [value.alias(name) for name, value in zip(INTERVAL, (error, *limits), strict=True)]
+
+    def _most(self) -> tuple[pl.Expr, pl.Expr]:
+        """Return the largest area, and the share of the positives that it is made of."""
+        last, top = (self.spec.recall_range or (0.0, 1.0))[1], self.spec.top
+        if top is None:
+            return pl.lit(self.spec.width), pl.lit(last)
+        attainable = (top.count / _POSITIVES).clip(upper_bound=1.0)
+        return (attainable if top.normaliser == "positives" else pl.lit(1.0)), attainable

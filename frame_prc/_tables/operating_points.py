@@ -17,7 +17,7 @@ from frame_prc._curves.effective_rows import effective_share
 from frame_prc._curves.given_thresholds import LIMITS, RATES, GivenThresholds, is_retrieved
 from frame_prc._curves.operating_points import check_counts, chosen, merits_of, operating_points
 from frame_prc._formulas import normal_quantile, precision, recall
-from frame_prc._inference.bootstrap import check_drawable, drawn_quantiles
+from frame_prc._inference.bootstrap import check_drawable, over_replicates
 from frame_prc._lazy import cached, concat, join
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
 from frame_prc._ranking.ranking import Ranking, rank
@@ -168,13 +168,17 @@ def _at_chosen(
         found = chosen(rated, [*wanted], ranking)
         return found.select("order", precision=reached, recall=recall(_TP, _POSITIVES))
 
-    drawn = drawn_quantiles(
+    wanted = {
+        f"{rate}_{end}": pl.col(rate).quantile(tail, interpolation="linear")
+        for rate in ("precision", "recall")
+        for end, tail in {"low": (1 - level) / 2, "high": (1 + level) / 2}.items()
+    }
+    drawn = over_replicates(
         ranking,
         ranking.rows,
         resampling,
         rates,
-        ("precision", "recall"),
-        level,
+        wanted,
         every_score=every_score,
     )
     places = pl.lit(pl.Series([*targets], dtype=pl.Int64)).gather("order")

@@ -9,13 +9,13 @@ from frame_prc._curves.areas import AreaSpec
 from frame_prc._engines.engine import MEAN_OF_SAMPLES
 from frame_prc._frames.border import FrameT
 from frame_prc._request.options import (
+    area_interval,
     average_over,
     bins_of,
     calibration,
     check_calibrated,
     check_calibrated_methods,
     check_top,
-    drawn_interval,
     interval_of,
     method_list,
     recall_bounds,
@@ -315,10 +315,12 @@ class AreaVerbs(Evaluated[FrameT]):
             trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
             rows, so that a perfect ranking has 1.
         ci
-            Add ``ci_low, ci_high``: an interval of this level between two percentiles of bootstrap
-            replicates. It needs NumPy. Not with ``calibrate``.
+            Add ``ci_low, ci_high``: an interval of this level. That of the whole ``step`` area is
+            that of :func:`average_precision`. Other areas, and parts of the step area, get the same
+            kind of interval from the spread over bootstrap replicates, which need NumPy. Not with
+            ``calibrate``.
         replicates
-            Number of resampled data sets, up to 1,000,000.
+            Number of resampled data sets, up to 1,000,000. With a single one the interval is null.
         stratified
             Resample positives and negatives separately, each to its original number, as if the
             class sizes had been fixed in advance. Otherwise rows are resampled regardless of class,
@@ -328,8 +330,8 @@ class AreaVerbs(Evaluated[FrameT]):
             kind of frame, any order of the rows, and any other segments. ``None`` draws new samples
             each time.
         details
-            Add ``prevalence`` and, with ``ci``, ``std_error``: the standard deviation over the
-            replicates.
+            Add ``prevalence`` and, with ``ci``, ``std_error``; for areas that are resampled it is
+            the standard deviation over the replicates.
 
         Returns
         -------
@@ -340,6 +342,12 @@ class AreaVerbs(Evaluated[FrameT]):
             by the keys, then in the order of ``method``. With ``missing="drop"``, also
             ``n_dropped``. With ``calibrate``, ``reference_prevalence`` comes before ``method``, and
             areas are also null without negatives.
+
+            With ``ci``, also ``ci_low, ci_high``, and ``status`` says where they are not to be
+            relied on, as in :func:`average_precision`; positives beyond ``recall_range`` or ``top``
+            do not count there. The largest area gets the exact (Clopper-Pearson) lower limit. The
+            status is ``"no_std_error"`` if the replicates do not tell how the area varies: if there
+            is only one, or if all have the same area.
 
         Raises
         ------
@@ -366,8 +374,8 @@ class AreaVerbs(Evaluated[FrameT]):
           ..., 1 (COCO) of the largest precision at that recall or a higher one.
         - ``gain``: trapezoid of the precision-recall-gain curve (Flach & Kull 2015, NIPS).
 
-        For ``step``, ``ci`` of :func:`average_precision` has an interval that needs no bootstrap,
-        and covers better where positives are few.
+        With ``ci``, intervals are symmetric on the logit scale, for areas as shares of the largest
+        one; for ``gain`` on the log scale of 1 minus the gain.
 
         Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
         name. The result is a lazy frame of the same engine, which does all the work and reports
@@ -407,10 +415,10 @@ class AreaVerbs(Evaluated[FrameT]):
         )
         reference = calibration(calibrate)
         drawn = resampling(replicates, seed, stratified, asked.cluster)
-        interval = drawn_interval(level, drawn)
         if reference is not None:
             check_calibrated_methods(methods, level)
         spec = AreaSpec(methods, start, limits, standardised, top_rows(top, normaliser, methods))
+        interval = area_interval(level, drawn, is_drawn=bool(spec.drawn.methods))
         table = Areas(spec, bins, reference, interval)
         if (engine := self._engine) is None:
             return self._table(table, details=details)

@@ -1,4 +1,4 @@
-"""Tails and quantiles of Student's t and of chi-square: against SciPy, and against closed forms."""
+"""Tails and quantiles of distributions: against SciPy, and against closed forms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from frame_prc._inference.distributions import (
+    beta_quantile,
+    binomial_cdf,
     chi_square_p_value,
+    clopper_low,
     student_p_value,
     student_quantile,
 )
@@ -39,6 +42,27 @@ def test_quantile_of_t_is_that_of_scipy(degrees, level):
 def test_p_value_of_chi_square_is_that_of_scipy(degrees, ratio):
     expected = stats.chi2.sf(degrees * ratio, degrees)
     assert chi_square_p_value(degrees * ratio, degrees) == pytest.approx(expected, **PRECISE)
+
+
+@given(st.floats(0.05, 1e5), st.floats(0.05, 1e5), st.floats(1e-6, 1 - 1e-6))
+def test_quantile_of_beta_is_that_of_scipy(a, b, p):
+    assert stats.beta.cdf(beta_quantile(p, a, b), a, b) == pytest.approx(p, rel=1e-6)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize(
+    ("k", "n"), [(-1, 5), (0, 5), (3, 5), (5, 5), (0, 0), (15, 1000), (900, 1000)]
+)
+def test_distribution_of_binomial_is_that_of_scipy(k, n, share):
+    assert binomial_cdf(k, n, share) == pytest.approx(stats.binom.cdf(k, n, share), **PRECISE)
+
+
+@pytest.mark.parametrize(("hits", "misses"), [(0, 0), (0, 5), (5, 0), (3, 17), (4000, 1)])
+def test_exact_limits_are_those_of_scipy(hits, misses):
+    n = hits + misses
+    known = stats.binomtest(hits, n).proportion_ci(0.9, "exact") if n else (0.0, 1.0)
+    found = (clopper_low(hits, misses, 0.05), 1 - clopper_low(misses, hits, 0.05))
+    assert found == pytest.approx(tuple(known), rel=1e-9)
 
 
 @given(st.floats(0, 1e6))

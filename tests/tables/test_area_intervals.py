@@ -1,26 +1,20 @@
-"""Bootstrap intervals of all areas, from the replicates of the average precision."""
+"""Intervals of all areas: that of the average precision, and those around replicates."""
 
 from __future__ import annotations
 
+import math
 import random
 
-import oracle
 import polars as pl
 import pytest
 from kinds import every_kind
 from polars.testing import assert_frame_equal
+from scipy import stats
 
 import frame_prc
 from frame_prc import OptionError
 from frame_prc._request.specs import METHODS
 
-# precrec's data set P10N10: ten of each class, with ties.
-P10N10 = pl.DataFrame(
-    {
-        "truth": [1, 1, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0],
-        "score": [20, 19, 18, 17, 16, 15, *[14] * 6, 8, 7, 6, *[5] * 5],
-    }
-)
 INTERVAL = ["std_error", "ci_low", "ci_high"]
 
 
@@ -37,72 +31,51 @@ def sample(n: int) -> pl.DataFrame:
 
 
 @every_kind
-def test_standard_error_of_the_step_is_that_of_the_average_precision(kind):
-    df = sample(90).with_columns(segment=pl.col("day") % 3)
-    asked = {"ci": 0.9, "seed": 3, "replicates": 100, "by": "segment"}
-    for drawn in ({}, {"stratified": True}, {"cluster": "day"}):
-        table = kind.rows(
-            frame_prc.average_precision(
-                kind.make(df),
-                "truth",
-                "score",
-                ci_method="bootstrap",
-                **asked,
-                **drawn,
-                details=True,
-            )
-        )
-        found = areas(kind, df, method="step", **asked, **drawn)
-        assert found["std_error"].to_list() == pytest.approx(table["std_error"].to_list())
+@pytest.mark.parametrize(
+    "roles", [{}, {"weight": "w"}, {"cluster": "day"}, {"thresholds": 5}], ids=str
+)
+def test_the_step_area_has_the_interval_of_the_average_precision(kind, roles):
+    share = pl.col("score").clip(-1, 2) / 4 + 0.3
+    df = sample(150).with_columns(segment=pl.col("day") % 3, w=pl.col("day") % 2 + 1.0, score=share)
+    asked = {"by": "segment", "ci": 0.9, **roles, "details": True}
+    known = kind.rows(frame_prc.average_precision(kind.make(df), "truth", "score", **asked))
+    found = kind.rows(frame_prc.auc(kind.make(df), "truth", "score", **asked))
+    columns = ["segment", *INTERVAL, "status"]
+    assert_frame_equal(found.select(columns), known.select(columns))
+    methods = ["envelope", "step"]
+    both = kind.rows(
+        frame_prc.auc(kind.make(df), "truth", "score", method=methods, replicates=9, **asked)
+    )
+    assert_frame_equal(both.filter(method="step"), found)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("days", [False, True], ids=["rows", "clusters"])
-def test_percentiles_are_those_of_resampling_in_plain_python(days):
+def test_other_areas_are_resampled_and_their_intervals_are_of_the_logit(days):
     df = sample(60).with_row_index("row")
     draw = random.Random(5)  # noqa: S311 - not for secrets
     parts = df.partition_by("day" if days else "row")
     drawn = [
         frame_prc.auc(
-            pl.concat(draw.choices(parts, k=len(parts))),
-            "truth",
-            "score",
-            method=METHODS,
-            details=True,
+            pl.concat(draw.choices(parts, k=len(parts))), "truth", "score", method=METHODS[1:]
         )
         for _ in range(400)
     ]
-    spread = {
-        "std_error": pl.col("auc").std(),
-        "ci_low": pl.col("auc").quantile(0.05, "linear"),
-        "ci_high": pl.col("auc").quantile(0.95, "linear"),
-    }
-    known = pl.concat(drawn).group_by("method", maintain_order=True).agg(**spread)
+    known = pl.concat(drawn).group_by("method", maintain_order=True).agg(pl.col("auc").std())
     cluster = "day" if days else None
-    found = frame_prc.auc(
-        df,
-        "truth",
-        "score",
-        method=METHODS,
-        ci=0.9,
-        cluster=cluster,
-        seed=1,
-        replicates=2000,
-        details=True,
-    )
-    assert found["std_error"].to_list() == pytest.approx(known["std_error"].to_list(), rel=0.15)
-    for end in ("ci_low", "ci_high"):
-        apart = (found[end] - known[end]).abs() / known["std_error"]
-        assert apart.max() < 0.3
-
-
-def test_interval_of_precrec_is_found_again():
-    """precrec prints .5132 to .9299 for 1,000 stratified replicates."""
-    found = frame_prc.auc(
-        P10N10, "truth", "score", method="interpolated", ci=0.95, stratified=True, seed=1
-    )
-    assert found["auc"].item() == pytest.approx(0.7397714386)
-    assert found.select("ci_low", "ci_high").row(0) == pytest.approx((0.5132, 0.9299), abs=0.02)
+    asked = {"ci": 0.9, "cluster": cluster, "seed": 1, "replicates": 2000, "details": True}
+    found = frame_prc.auc(df, "truth", "score", method=METHODS[1:], **asked)
+    assert found["std_error"].to_list() == pytest.approx(known["auc"].to_list(), rel=0.15)
+    held = df.filter("truth").group_by("day" if days else "row").len()["len"]
+    m = held.sum() ** 2 / (held**2).sum()
+    t = stats.t.ppf(0.95, m - 1) * math.sqrt(m / (m - 1))
+    for method, area, error, *limits in found.select("method", "auc", *INTERVAL).rows():
+        if method == "gain":  # the log of what it falls short of 1 is the logit of a precision
+            ends = [1 - (1 - area) * math.exp(sign * t * error / (1 - area)) for sign in (1, -1)]
+        else:
+            logit, half = math.log(area / (1 - area)), t * error / (area * (1 - area))
+            ends = [1 / (1 + math.exp(-logit - sign * half)) for sign in (-1, 1)]
+        assert limits == pytest.approx(ends, rel=2e-3), method
 
 
 @every_kind
@@ -152,7 +125,8 @@ def test_a_single_cluster_does_not_tell_how_an_area_varies(kind):
     df = df.with_columns(
         day=pl.when(pl.col("segment") == 0).then("day").otherwise(pl.int_range(20))
     )
-    found = areas(kind, df, by="segment", cluster="day", method="step")
+    found = areas(kind, df, by="segment", cluster="day", method="envelope")
+    assert found["status"].to_list() == ["few_positives"] * 2
     assert found.select(INTERVAL).row(0) == (None, None, None)
     assert None not in found.select(INTERVAL).row(1)
     points = frame_prc.operating_points(
@@ -169,20 +143,36 @@ def test_a_single_cluster_does_not_tell_how_an_area_varies(kind):
     assert kind.rows(points)["precision_low"].is_null().to_list() == [True, False]
 
 
-def test_a_perfect_ranking_has_an_interval_without_width():
-    df = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [4, 3, 2, 1]})
-    points = [oracle.Row(bool(t), s) for t, s in df.rows()]
-    assert oracle.average_precision(points) == 1
-    found = frame_prc.auc(df, "truth", "score", ci=0.9, seed=1, stratified=True, details=True)
-    assert found.select("auc", *INTERVAL).row(0) == (1.0, 0.0, 1.0, 1.0)
+@every_kind
+@pytest.mark.parametrize("n_pos", [2, 30])
+def test_a_perfect_ranking_has_exact_limits(kind, n_pos):
+    df = pl.DataFrame({"truth": [1] * n_pos + [0] * 50, "score": range(n_pos + 50, 0, -1)})
+    low = stats.beta.ppf(0.05, n_pos, 1)
+    found = areas(kind, df, stratified=True)
+    for method, area, *limits, status in found.select("method", "auc", *INTERVAL, "status").rows():
+        at = 1 - n_pos / 50 * (1 - low) / low if method == "gain" else low
+        assert (area, *limits) == (pytest.approx(1), None, pytest.approx(at), 1.0)
+        assert status == ("ok" if n_pos == 30 else "few_positives")
+    part = areas(kind, df, method="step", recall_range=(0, 0.5))
+    half = 0.5 * stats.beta.ppf(0.05, n_pos / 2, 1)
+    assert part.select("auc", *INTERVAL).row(0) == (0.5, None, pytest.approx(half), 0.5)
+
+
+def test_replicates_that_are_all_alike_leave_an_area_without_an_interval():
+    # With a single score, a stratified sample has one area whatever rows are drawn.
+    df = pl.DataFrame({"truth": [1] * 30 + [0] * 30, "score": 1})
+    asked = {"method": "interpolated", "ci": 0.9, "stratified": True, "seed": 1}
+    found = frame_prc.auc(df, "truth", "score", **asked)
+    assert found.select("ci_low", "ci_high", "status").row(0) == (None, None, "no_std_error")
 
 
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"seed": 1}, ["seed=", "ci="]),
+        ({"seed": 1, "method": "envelope"}, ["seed=", "ci="]),
+        ({"seed": 1, "ci": 0.9}, ["nothing is resampled", "other than the whole"]),
         ({"ci": 0.9, "calibrate": 0.2}, ["calibrate=", "average_precision("]),
-        ({"ci": 0.9, "replicates": 0}, ["replicates=0"]),
+        ({"ci": 0.9, "method": "envelope", "replicates": 0}, ["replicates=0"]),
     ],
     ids=str,
 )

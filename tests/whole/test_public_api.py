@@ -218,7 +218,7 @@ def test_default_tables_show_whole_in_a_terminal(kind):
         ev.compare_segments(),
         ev.compare_segments(adjust="holm"),
         ev.heterogeneity(),
-        ev.auc(ci=0.9, replicates=5, seed=1),
+        ev.auc(ci=0.9),
         models.compare_models(),
         models.compare_models(adjust="holm"),
     ]

@@ -1,0 +1,291 @@
+"""Coverage of areas, points and bands: ``python tests/benchmarks/coverage_points.py``.
+
+Name parts to run only these: ``areas``, ``points``, ``band``, ``guarantee``. Each draw is a segment
+with a fixed number of rows of each class, so one call evaluates all draws of a cell. Scores are
+normal with variance 1, those of the positives higher by ``separation``. What should be covered is a
+property of the distribution: the area of its curve, precision and recall of new rows at the
+threshold that was returned, and the precision at a recall. ``above`` is how often the whole
+interval lies above it, and ``below`` how often below.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+from scipy.stats import norm
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.printing import markdown
+
+import frame_prc
+
+LEVEL = 0.95
+Row: TypeAlias = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A distribution and the numbers of rows drawn from it.
+
+    ``cluster`` copies each row so many times, into one cluster. ``ties`` rounds scores to tenths.
+    """
+
+    positives: int
+    prevalence: float
+    separation: float
+    draws: int = 300
+    cluster: int = 1
+    ties: bool = False
+
+    @property
+    def negatives(self) -> int:
+        return round(self.positives * (1 - self.prevalence) / self.prevalence)
+
+    @property
+    def columns(self) -> Row:
+        return {
+            "positives": self.positives,
+            "prevalence": self.prevalence,
+            "separation": self.separation,
+            "rows": "ties" if self.ties else "clusters" if self.cluster > 1 else "",
+        }
+
+    def rows(self, seed: int = 0) -> pl.DataFrame:
+        rng, n = np.random.default_rng(seed), self.positives + self.negatives
+        truth = np.tile(np.arange(n) < self.positives, self.draws)
+        score = rng.standard_normal(truth.size) + self.separation * truth
+        frame = pl.DataFrame(
+            {
+                "draw": np.repeat(np.arange(self.draws), n),
+                "truth": truth,
+                "score": np.round(score, 1) if self.ties else score,
+                "cluster": np.arange(truth.size),
+            }
+        )
+        return pl.concat([frame] * self.cluster) if self.cluster > 1 else frame
+
+    def edges(self) -> np.ndarray:
+        """Return thresholds that are fine, or that tell all scores apart."""
+        return np.arange(-100.5, 160) / 10 if self.ties else np.linspace(-9, 16, 200_001)
+
+    def rates(self, threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return recall, false positive rate and precision of new rows at thresholds."""
+        recall, fpr = norm.sf(threshold - self.separation), norm.sf(threshold)
+        tp, fp = self.prevalence * recall, (1 - self.prevalence) * fpr
+        with np.errstate(invalid="ignore"):
+            return recall, fpr, np.nan_to_num(tp / (tp + fp), nan=1.0)
+
+    def area(self, low: float = 0.0, high: float = 1.0) -> float:
+        """Return the area under the curve between two recalls; all methods agree on it."""
+        recall, _, precision = self.rates(self.edges())
+        ends = np.clip(recall, low, high)
+        return float(np.sum((precision[:-1] + precision[1:]) / 2 * -np.diff(ends)))
+
+    def precision_at(self, recalls: np.ndarray) -> np.ndarray:
+        return self.rates(self.separation + norm.isf(recalls))[2]
+
+
+def covered(found: pl.DataFrame, low: str, high: str, truth: pl.Expr) -> Row:
+    """Return how often limits cover, in all draws and in those of status ok."""
+    ends, inside = (pl.col(low), pl.col(high)), truth.is_between(low, high)
+    ok = pl.col("status") == "ok" if "status" in found.columns else pl.lit(value=True)
+    edge = ((ends[0] == 0) | (ends[1] == 1)).mean()
+    rates = found.select(
+        covers=inside.mean(),
+        ok=ok.mean(),
+        covers_ok=inside.filter(ok).mean(),
+        above=(ends[0] > truth).mean(),
+        below=(ends[1] < truth).mean(),
+        width=(ends[1] - ends[0]).mean(),
+        no_width=(ends[1] == ends[0]).mean(),
+        at_0_or_1=edge,
+        null=ends[0].is_null().mean(),
+    )
+    return {
+        name: value if value is None else round(value, 3)
+        for name, value in rates.row(0, named=True).items()
+    }
+
+
+# --- areas -----------------------------------------------------------------------------------
+
+
+AREAS = [
+    Cell(20, 0.1, 1.8),
+    Cell(20, 0.3, 1.3),
+    Cell(50, 0.5, 3.7),
+    Cell(50, 0.1, 1.5),
+    Cell(200, 0.1, 1.5),
+    Cell(50, 0.01, 3.5),
+    Cell(10, 0.1, 6.0),
+]
+METHODS = ["step", "trapezoid", "interpolated", "envelope"]
+
+
+def areas() -> Iterator[Row]:
+    """Yield the coverage of each area, whole and up to recall 0.5."""
+    for cell in AREAS:
+        for limits in (None, (0.0, 0.5)):
+            found = frame_prc.auc(
+                cell.rows(),
+                "truth",
+                "score",
+                by="draw",
+                method=METHODS,
+                recall_range=limits,
+                standardised=limits is not None,
+                ci=LEVEL,
+                replicates=300,
+                seed=1,
+            )
+            truth = cell.area() if limits is None else cell.area(*limits) * 2
+            for method in METHODS:
+                rates = covered(found.filter(method=method), "ci_low", "ci_high", pl.lit(truth))
+                name = method if limits is None else f"{method}, recall to 0.5"
+                yield {"measure": name, **cell.columns, "truth": round(truth, 4), **rates}
+
+
+# --- operating points ------------------------------------------------------------------------
+
+
+POINTS = [
+    Cell(5, 0.01, 2.0),
+    Cell(20, 0.1, 1.5),
+    Cell(50, 0.5, 3.7),
+    Cell(200, 0.1, 1.5),
+    Cell(100, 0.2, 1.5, ties=True),
+    Cell(50, 0.2, 1.5, cluster=3),
+]
+TARGETS = {"recall": 0.8, "precision": 0.6, "fpr": 0.05, "f_beta": 1.0}
+
+
+def points() -> Iterator[Row]:
+    """Yield the coverage of precision and recall of new rows at chosen thresholds."""
+    for cell in POINTS:
+        found = frame_prc.operating_points(
+            cell.rows(),
+            "truth",
+            "score",
+            by="draw",
+            **TARGETS,
+            ci=LEVEL,
+            replicates=300,
+            seed=1,
+            cluster="cluster" if cell.cluster > 1 else None,
+            details=True,
+        )
+        found = found.filter(pl.col("threshold").is_finite())
+        # A rounded score stands for the scores that are rounded to it.
+        threshold = found["threshold"].to_numpy() - (0.05 if cell.ties else 0.0)
+        recall, _, precision = cell.rates(threshold)
+        found = found.with_columns(true_recall=recall, true_precision=precision)
+        for criterion in TARGETS:
+            chosen = found.filter(criterion=criterion)
+            for rate in ("precision", "recall"):
+                rates = covered(chosen, f"{rate}_low", f"{rate}_high", pl.col(f"true_{rate}"))
+                yield {"measure": f"{rate} at {chosen['target'][0]}", **cell.columns, **rates}
+
+
+# --- bands -----------------------------------------------------------------------------------
+
+
+BANDS = [
+    Cell(200, 0.1, 1.5, draws=200),
+    Cell(200, 0.1, 2.0, draws=200),
+    Cell(200, 0.1, 2.5, draws=200),
+    Cell(20, 0.1, 1.5, draws=200),
+    Cell(50, 0.5, 3.7, draws=200),
+]
+RECALLS = [0.05, 0.25, 0.5, 0.75, 0.95]
+
+
+def band(**options: object) -> Iterator[Row]:
+    """Yield the coverage of the precision at each recall."""
+    for cell in BANDS:
+        found = frame_prc.band(
+            cell.rows(),
+            "truth",
+            "score",
+            by="draw",
+            recalls=RECALLS,
+            ci=LEVEL,
+            replicates=300,
+            seed=1,
+            **options,
+        )
+        truths = dict(zip(RECALLS, cell.precision_at(np.array(RECALLS)), strict=True))
+        for recall, truth in truths.items():
+            at = found.filter(recall=recall)
+            rates = covered(at, "precision_low", "precision_high", pl.lit(truth))
+            name = f"band at recall {recall}"
+            yield {"measure": name, **cell.columns, "truth": round(truth, 4), **rates}
+
+
+# --- guarantees ------------------------------------------------------------------------------
+
+
+GUARANTEES = [
+    Cell(positives, prevalence, 1.5, draws=draws)
+    for positives, prevalence, draws in [
+        (20, 0.1, 800),
+        (50, 0.1, 800),
+        (200, 0.1, 600),
+        (1000, 0.2, 300),
+    ]
+] + [Cell(200, 0.2, 2.5, draws=600), Cell(200, 0.2, 1.5, draws=600, ties=True)]
+GUARANTEED = {"recall": [0.8, 0.9], "fpr": [0.01, 0.1], "precision": [0.5, 0.8]}
+
+
+def guarantee() -> Iterator[Row]:
+    """Yield how often a target is met by new rows too, with a guarantee and without."""
+    for cell in GUARANTEES:
+        options = [{"guarantee": LEVEL}] if "guarantee" in DOC else []
+        for more in [{}, *options]:
+            found = frame_prc.operating_points(
+                cell.rows(), "truth", "score", by="draw", **GUARANTEED, **more, details=True
+            )
+            for target in found["target"].unique(maintain_order=True):
+                chosen = found.filter(target=target)
+                given = chosen.drop_nulls("threshold")
+                value = chosen["target_value"][0]
+                threshold = given["threshold"].to_numpy() - (0.05 if cell.ties else 0.0)
+                recall, fpr, precision = cell.rates(threshold)
+                kept = {
+                    "recall": recall >= value,
+                    "fpr": fpr <= value,
+                    "precision": precision >= value,
+                }
+                criterion = chosen["criterion"][0]
+                rate = float(kept[criterion].mean()) if given.height else None
+                failed = float((~kept[criterion]).sum() / cell.draws)
+                yield {
+                    "measure": target,
+                    "guarantee": more.get("guarantee"),
+                    **cell.columns,
+                    "given": round(given.height / cell.draws, 3),
+                    "kept": None if rate is None else round(rate, 3),
+                    "broken": round(failed, 3),
+                    "recall": round(float(recall.mean()), 3) if given.height else None,
+                }
+
+
+DOC = frame_prc.operating_points.__doc__ or ""
+PARTS: dict[str, Callable[[], Iterator[Row]]] = {
+    "areas": areas,
+    "points": points,
+    "band": band,
+    "guarantee": guarantee,
+}
+
+
+if __name__ == "__main__":
+    for part in sys.argv[1:] or PARTS:
+        print(f"## {part}\n")
+        print(markdown(pl.DataFrame([*PARTS[part]()], infer_schema_length=None)))
