@@ -93,10 +93,12 @@ class Areas(Table):
         by_influence = replace(interval, method="influence", resampling=None)
         whole = AveragePrecision(self.bins, by_influence).of(rows)
         table = left_join(table, whole.select(*rows.keys, *_ESTIMATE), rows.keys)
+        clustered = rows.columns.cluster is not None
         if interval.resampling is None:
-            return with_interval(table, by_influence)
+            return with_interval(table, by_influence, clustered=clustered)
         shares = self._as_shares(table)
-        limits = with_interval(shares, by_influence).with_columns(self._as_areas())
+        found = with_interval(shares, by_influence, clustered=clustered)
+        limits = found.with_columns(self._as_areas())
         lacks = (_STATUS == "ok") & pl.col("ci_low").is_null()
         return limits.with_columns(status=pl.when(lacks).then(_NO_STD_ERROR).otherwise(_STATUS))
 
