@@ -60,6 +60,21 @@ def interval_columns(
     yield {"status": when(below).then(_text(col, "below_chance")).otherwise(col("status"))}
 
 
+def lower_without_bias(col: Col) -> Any:
+    """Return the lower limit of an area that is too high on average: from the area less its bias.
+
+    The table has an interval by :func:`interval_columns`, and ``bias``, null where it is not known.
+    The upper limit stays, so the interval covers more, not less, where the bias is badly estimated.
+    """
+    area, bias, low = col(AVERAGE_PRECISION), col("bias"), col("ci_low")
+    when = library(area).when
+    # At another prevalence a few negatives may have a bias of more than the area.
+    less = (area - bias).clip(0.0)
+    half = (-col("quantile_of_interval") * col("std_error") / (less * (1 - less))).exp()
+    own = less * half / (1 - less + less * half)
+    return when((bias > 0) & (own < low)).then(own).otherwise(low)
+
+
 def has_variance(col: Col) -> Any:
     """Return whether there are 2 or more positives (or clusters of them), as a variance needs."""
     return col("n_effective").round() > 1

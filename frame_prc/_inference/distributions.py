@@ -1,6 +1,6 @@
 """Tails and quantiles of common distributions, in plain Python: SciPy is not required.
 
-All are incomplete integrals: of the beta function for beta, binomial and Student's t, and of the
+All are incomplete integrals: of the beta function for beta, binomial, F and Student's t, and of the
 gamma function for chi-square. They are computed from their continued fractions by the method of
 Lentz, or from a power series, whichever converges faster (Press et al., Numerical Recipes, 6.2 and
 6.4).
@@ -61,6 +61,15 @@ def chi_square_p_value(x: float, degrees: float) -> float:
     if half < a + 1:
         return 1 - factor * _gamma_series(a, half)
     return factor / _fraction(_gamma_terms(a, half))
+
+
+def f_p_value(x: float, degrees: float, others: float) -> float:
+    """Return the probability that F is at least as large; ``others`` are those of its divisor."""
+    if x <= 0:
+        return 1.0
+    ratio = degrees * x / others
+    log_rest = -math.log1p(ratio)
+    return math.exp(_log_beta_cdf(log_rest, math.log(ratio) + log_rest, others / 2, degrees / 2))
 
 
 def binomial_cdf(k: int, n: int, share: float) -> float:

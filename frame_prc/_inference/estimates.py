@@ -30,7 +30,7 @@ from frame_prc._rows.rows import Rows
 from frame_prc._rows.rules import bin_rules
 
 # Of a variance, relative to the square of area times shortfall: of 10^12 rows it is above 10^-13.
-_ROUNDING = 1e-24
+ROUNDING_OF_VARIANCE = 1e-24
 # Equal weights stand for odds that differ from those of their rows by a rounding error.
 _ROUNDING_OF_K = 1e-9
 
@@ -40,7 +40,7 @@ def shows_spread(variance: pl.Expr, area: pl.Expr, shortfall: pl.Expr) -> pl.Exp
 
     Rows of one score, for instance, do not move a calibrated area, but for such errors.
     """
-    return variance > _ROUNDING * (area * shortfall) ** 2
+    return variance > ROUNDING_OF_VARIANCE * (area * shortfall) ** 2
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ class Estimates:
         Returns
         -------
         LazyFrame
-            ``segment``, the sizes, ``status, average_precision, shortfall, variance, n_effective``
-            (see :func:`frame_prc._inference.influence.spreads`), ``few_negatives``, and
+            ``segment``, the sizes, ``status, average_precision, shortfall, variance, n_effective,
+            bias`` (see :func:`frame_prc._inference.influence.spreads`), ``few_negatives``, and
             ``n_dropped`` where missing values are dropped. With clusters, the effective number
             counts clusters. With calibration also ``reference_prevalence``.
         """
@@ -125,7 +125,11 @@ class Estimates:
         of_clusters = cluster_totals(
             self._influences, ["influence"], self.ranking, totals, lambda: self.clusters
         )
-        by_rows = areas.drop("n_effective").rename({"variance": "variance_by_rows"})
+        by_rows = (
+            areas.drop("n_effective")
+            .rename({"variance": "variance_by_rows"})
+            .with_columns(bias=pl.lit(None, pl.Float64))
+        )
         defined = pl.when(pl.col(AVERAGE_PRECISION).is_not_null()).then(pl.col(*totals))
         table = segment_join(by_rows, of_clusters).with_columns(defined)
         return with_few_negatives(table)

@@ -15,6 +15,14 @@ same score and class have the same influence, so counts and sums of squared weig
 A calibrated AP is that of scaled false positives, and so is its influence; a negative row has the
 influence of what it counts as. At a given prevalence the sizes of the classes carry no information,
 so the influences of each class are centred by themselves.
+
+AP is too high on average where few rows decide the top of the ranking. By the delete-one jackknife,
+which takes P - 1 times the mean change without a positive and N - 1 times that without a negative,
+
+    bias = sum((TP_m - TP_(m-1)) / P * FP_m / Q_m * (1 - TP_m / N) / (Q_m - 1))
+
+exactly, with ties as without them, because rows of one score and class leave the same behind. Rows
+of a class that have different weights count as effectively as many rows of equal weight.
 """
 
 from __future__ import annotations
@@ -77,12 +85,14 @@ def spreads(
         ``segment, positives, negatives, step, shortfall, variance``; ``n_effective`` and
         ``n_negative``, the effective numbers of positives and of negatives: the square of the sum
         of their weights over the sum of the squares; ``row_odds``, negatives over positives by
-        these numbers. If calibrated, also ``reference_prevalence, reference_odds``.
+        these numbers; ``bias``, null below two positives. If calibrated, also
+        ``reference_prevalence, reference_odds``.
     """
     squares = (
         pl.col("pos") * pl.col("on_positive") ** 2 + pl.col("neg") * pl.col("on_negative") ** 2
     )
-    first, added = ["positives", "negatives", "step", "shortfall"], ["variance", "pos", "neg"]
+    first = ["positives", "negatives", "step", "shortfall"]
+    added = ["variance", "pos", "neg", "bias"]
     numbers = {
         "n_effective": effective_number(_POSITIVES, pl.col("pos")),
         # Of rows the sum lacks the negatives below the last positive, which move nothing.
@@ -97,16 +107,77 @@ def spreads(
     defined = pl.when(has_classes).then(pl.col("step", "shortfall", "variance", "n_effective"))
     return (
         influences.with_columns(_squares(ranking))
-        .with_columns(variance=squares)
+        .with_columns(variance=squares, bias=_bias(ranking, calibrates=calibration is not None))
         .group_by("segment")
         .agg(pl.col(first).first(), pl.col(added).sum())
         # Always true. Where no aggregate is used, Polars 1.41 streams a group more than once.
         .filter(_POSITIVES.is_not_null())
         .sort("segment")
         .with_columns(**numbers)
-        .with_columns(defined, row_odds=pl.col("n_negative") / pl.col("n_effective"))
+        .with_columns(
+            defined,
+            row_odds=pl.col("n_negative") / pl.col("n_effective"),
+            bias=pl.when(_is_jackknifed(ranking)).then("bias"),
+        )
         .drop("pos", "neg")
     )
+
+
+def _bias(ranking: Ranking, *, calibrates: bool) -> pl.Expr:
+    """Return what each step adds to the bias of the area: what it changes by without a row.
+
+    At a given prevalence the weight of all negatives changes with the sizes of the classes too. A
+    step changes if the row that is left out ranks at or above it, and at a given prevalence also if
+    it ranks below.
+    """
+    of_positive, of_negative = _weights_of_rows(ranking)
+    tp, fp, retrieved = _TP, pl.col("unscaled_fp") if calibrates else _FP, pl.col("retrieved")
+    one, fewer, more = _scales(of_positive, of_negative, calibrates=calibrates)
+    left = tp - of_positive
+    above = left / of_positive * fp * (one * left - fewer * tp) / (left + fewer * fp)
+    of_positives = pl.when(left > 0).then(above).otherwise(0.0)
+    # A row may weigh more than all that ranks at or above a step.
+    out = pl.min_horizontal(fp, of_negative)
+    rest = tp + more * (fp - out)
+    of_negatives = fp / of_negative * tp * (one * fp - more * (fp - out)) / rest
+    if calibrates:
+        both = tp * fp * one
+        of_positives += (1 - tp / _POSITIVES) * both / (tp + fewer * fp)
+        of_negatives -= (
+            (1 - fp / _NEGATIVES) * both / (1 - of_negative / _NEGATIVES) / (tp + more * fp)
+        )
+    of_negatives = pl.when(of_negative < _NEGATIVES).then(
+        of_negatives * (1 - of_negative / _NEGATIVES)
+    )
+    changes = of_positives + of_negatives.fill_null(0.0)
+    return pl.when(fp > 0).then(pl.col("share") / retrieved * changes)
+
+
+def _weights_of_rows(ranking: Ranking) -> tuple[pl.Expr, pl.Expr]:
+    """Return the weight of a positive and of a negative if all of a class had the same.
+
+    There are as many of them as effective rows.
+    """
+    if not ranking.squares:
+        return pl.lit(1.0), pl.lit(1.0)
+    pos, neg = pl.col("positives_squares"), pl.col("negatives_squares")
+    return pos / _POSITIVES, neg / _NEGATIVES
+
+
+def _scales(
+    of_positive: pl.Expr, of_negative: pl.Expr, *, calibrates: bool
+) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    """Return what a negative counts as: now, without a positive, and without a negative."""
+    if not calibrates:
+        return pl.lit(1.0), pl.lit(1.0), pl.lit(1.0)
+    one = pl.col("scale")
+    return one, one * (1 - of_positive / _POSITIVES), one / (1 - of_negative / _NEGATIVES)
+
+
+def _is_jackknifed(ranking: Ranking) -> pl.Expr:
+    """Return whether a row of each class can be left out, and what a row weighs is known."""
+    is_known = ranking.squares or not ranking.rows.columns.weighted
+    return (pl.col("n_effective") > 1) & (_NEGATIVES > 0) & pl.lit(is_known)
 
 
 def effective_number(weight: pl.Expr, squares: pl.Expr) -> pl.Expr:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +24,6 @@ from frame_prc._rows.rows import Rows
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.summary import Summary
-from frame_prc.exceptions import DataError
 
 ADJUST = "holm"
 
@@ -74,7 +72,7 @@ class Evaluation:
     against_others
         Each segment compared with the mean of the others; empty without single rows.
     heterogeneity
-        As :func:`frame_prc.heterogeneity`; empty if segments share clusters.
+        As :func:`frame_prc.heterogeneity`; empty without keys.
     shown
         The segments that have curves, and how they were chosen.
     curves, thresholds
@@ -254,11 +252,8 @@ def _heterogeneity(found: EvaluatedSegments, named: _Names, options: Options) ->
     columns = found.given.columns
     if not columns.key_dtypes or columns.lacks_squares:
         return pl.DataFrame()
-    # The rows were read before: the one error left is that segments share clusters.
-    with suppress(DataError):
-        table = Heterogeneity(options.calibration).finished(found.given).collect()
-        return named.with_model(_numbered_ends(table, named))
-    return pl.DataFrame()
+    table = Heterogeneity(options.calibration, options.level).finished(found.given).collect()
+    return named.with_model(_numbered_ends(table, named))
 
 
 def _numbered_ends(table: pl.DataFrame, named: _Names) -> pl.DataFrame:

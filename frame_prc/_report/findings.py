@@ -15,7 +15,6 @@ from frame_prc._report.segment_findings import (
     on_segments,
     on_sizes,
     on_spread,
-    untested_spread,
 )
 
 
@@ -42,10 +41,7 @@ def _findings(found: Evaluation) -> Iterator[Finding]:
         yield Finding("models by segment", text, pair)
     models = better_models(found)
     names = [name_of_model(found, model) for model in models]
-    if found.heterogeneity.is_empty():
-        spreads = [("", untested_spread(found))]
-    else:
-        spreads = [(name, on_spread(found, m)) for m, name in zip(models, names, strict=True)]
+    spreads = [(name, on_spread(found, m)) for m, name in zip(models, names, strict=True)]
     yield from (Finding("spread", text, name) for name, text in spreads if text is not None)
     for model, name in zip(models, names, strict=True):
         yield Finding("segments", on_segments(found, model), name)

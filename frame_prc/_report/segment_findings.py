@@ -32,10 +32,11 @@ _SMALL = ("few_positives", "few_negatives", "no_positives", "no_negatives", "emp
 
 def on_spread(found: Evaluation, model: str) -> str | None:
     """Return whether the segments of a model differ at all, and how far."""
-    own = found.heterogeneity.filter(pl.col("model") == model).drop_nulls("p_value")
-    if own.is_empty():
+    if found.heterogeneity.is_empty():
         return None
-    row = own.row(0, named=True)
+    row = found.heterogeneity.row(by_predicate=pl.col("model") == model, named=True)
+    if row["p_value"] is None:
+        return _untested_spread(found, model) if row["status"] == "few_clusters" else None
     differ = row["p_value"] < 1 - found.options.level
     return (
         f"The calibrated average precisions{_of_model(found, model)} "
@@ -54,15 +55,13 @@ def _beyond_chance(row: dict[str, Any]) -> str:
     )
 
 
-def untested_spread(found: Evaluation) -> str | None:
+def _untested_spread(found: Evaluation, model: str) -> str:
     """Return why there is no test of whether segments differ at all."""
-    if found.cluster is None:
-        return None
-    cluster = isolated(found.cluster)
+    cluster = isolated(found.cluster or "")
     return (
-        "There is no single test of whether segments differ: it would need segments that share no "
-        f"cluster, and here rows with the same {cluster} are in several segments. The comparisons "
-        "below allow for that."
+        f"Whether the segments{_of_model(found, model)} differ at all is not tested: rows with the "
+        f"same {cluster} are in several segments, and the test needs more of these clusters. The "
+        "comparisons below allow for that."
     )
 
 

@@ -16,11 +16,13 @@ from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_option
 from frame_prc._request.specs import (
     PAIRED_TESTS,
+    SEGMENTS_TESTS,
     ChanceTest,
     Paired,
     PairedTest,
     Resampling,
     SegmentsAre,
+    SegmentsTest,
     pairs_of,
 )
 from frame_prc.exceptions import OptionError, nearest, shown
@@ -170,3 +172,17 @@ def check_segments(request: Request) -> None:
     """Raise an error if there are no keys, and so no segments to compare."""
     if not request.keys:
         raise OptionError("by= is not given", "by= to make the segments to compare")
+
+
+def segments_test(test: Any, cluster: object) -> SegmentsTest | None:
+    """Return the test of whether segments differ; ``None`` leaves it to the segments."""
+    found: SegmentsTest | None = check_option("test", test, (None, *SEGMENTS_TESTS))
+    if found == "permutation":
+        if cluster is not None:
+            raise OptionError(
+                "cluster= is given with test='permutation', which permutes single rows: within a "
+                "cluster they are not exchangeable",
+                "test='q' or no test=, which take clusters into account",
+            )
+        check_numpy("a permutation test")
+    return found

@@ -103,6 +103,9 @@ NamedAgainst: TypeAlias = Literal["others", "rest", "overall", "previous", "rand
 Against: TypeAlias = NamedAgainst | Mapping[str, object]
 Measure: TypeAlias = Literal["average_precision", "calibrated"]
 PairedTest: TypeAlias = Literal["t", "permutation"]
+SegmentsTest: TypeAlias = Literal["permutation", "q"]
+SegmentsTestUsed: TypeAlias = SegmentsTest | Literal["f"]
+SEGMENTS_TESTS: tuple[SegmentsTest, ...] = get_args(SegmentsTest)
 PAIRED_TESTS: tuple[PairedTest, ...] = get_args(PairedTest)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -9,20 +10,32 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, has_variance
+from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates, shows_spread
-from frame_prc._inference.heterogeneity import spread_of
+from frame_prc._inference.heterogeneity import Spread, correlated_spread_of, spread_of
 from frame_prc._inference.intervals import check_method
-from frame_prc._lazy import in_python
-from frame_prc._request.specs import Calibration, Interval
-from frame_prc._rows.checks import Check, with_checks
+from frame_prc._lazy import concat, in_python, join, over
+from frame_prc._ranking.places import has_numpy
+from frame_prc._ranking.ranking import Ranking
+from frame_prc._request.specs import Calibration, Interval, SegmentsTest, SegmentsTestUsed
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
-from frame_prc.exceptions import DataError
+from frame_prc.exceptions import OptionError
 
 _COUNTS = ("n_segments", "n_left_out", "n_few")
-_NUMBERS = ("gap", "gap_if_equal", "q", "p_value", "i_squared", "tau")
+_NUMBERS = (
+    "gap", "gap_if_equal", "gap_p_value", "q", "p_value", "i_squared", "tau", "tau_low", "tau_high",
+)  # fmt: skip
 _FEWEST = 2  # segments that can differ
 _AREA, _SHORTFALL = pl.col(AVERAGE_PRECISION), pl.col("shortfall")
+_NUMBER = pl.col("segment").cast(pl.Int64)
+
+# By simulation: with so many segments, or so few positives in each, chi-square rejects too often.
+_MANY_SEGMENTS, _FEW_POSITIVES = 20, 50
+# A permutation of more rows takes longer than a user who did not ask for it would wait, or any.
+_MOST_ROWS, _MOST_ROWS_IF_ASKED = 500_000, 20_000_000
+# By simulation: with fewer effective clusters for each segment the F test may reject too often.
+_CLUSTERS_PER_SEGMENT = 6
 
 
 @dataclass(frozen=True)
@@ -30,11 +43,17 @@ class Heterogeneity(Table):
     """One row per model.
 
     The columns ``best_<key>`` and ``worst_<key>`` are named after the keys of the segments.
+    ``level`` is that of the interval of tau. Without a ``test`` it depends on the segments.
     """
 
     calibration: Calibration | None
-    outputs = (*_COUNTS, "best_ap", "worst_ap", *_NUMBERS, "status")
-    hidden = ("n_left_out", "n_few", "best_ap", "worst_ap", "q", "i_squared", "tau")
+    level: float = 0.95
+    test: SegmentsTest | None = None
+    outputs = (*_COUNTS, "best_ap", "worst_ap", *_NUMBERS, "test", "status")
+    hidden = (
+        "n_left_out", "n_few", "best_ap", "worst_ap",
+        "gap_p_value", "q", "i_squared", "tau", "tau_low", "tau_high", "test",
+    )  # fmt: skip
     counts_dropped = False
 
     @property
@@ -50,17 +69,125 @@ class Heterogeneity(Table):
         """Return the table; the keys of segments are ``best_0, best_1, ..., worst_0, ...``."""
         model = rows.model_keys
         keys = rows.keys[len(model) :]
-        segments = _estimates(rows, self.calibration).select(
-            *rows.keys, AVERAGE_PRECISION, "logit", "error", "few"
-        )
+        check_method(rows, Interval(0.95))
+        estimates = Estimates.of(rows, self.calibration)
+        segments = _with_errors(estimates).with_columns(part=pl.lit("segment"))
         schema = _schema(segments.collect_schema(), model, keys)
+        # A step in Python has one input, so what the tests need is stacked under the segments.
+        parts = [segments]
+        if rows.columns.cluster is not None:
+            sums = estimates.clusters.select("cluster", "influence", number=_NUMBER)
+            parts.append(sums.with_columns(part=pl.lit("cluster")))
+        elif self._may_permute(rows):
+            # Only here: Polars 2.1 panics at a cached frame that is used once.
+            segments = rows.once(segments)
+            permuted = self._permuted(segments, rows, estimates.ranking)
+            parts = [segments, permuted.with_columns(part=pl.lit("row"))]
         found = in_python(
-            segments,
-            lambda frame: _compared(frame, model, keys, schema),
+            pl.concat(parts, how="diagonal", parallel=False),
+            lambda frame: self._compared(frame, rows, schema),
             schema,
             in_memory=rows.in_memory,
         )
         return found.sort(model) if model else found
+
+    def _may_permute(self, rows: Rows) -> bool:
+        """Return whether there are single rows that can be permuted; refuse sums if asked."""
+        is_sums = rows.columns.aggregated and rows.columns.weighted
+        if is_sums and self.test == "permutation":
+            raise OptionError(
+                "test='permutation' needs single rows, which sums of weights in pos= and neg= are "
+                "not",
+                "test='q', rows with truth=, or integer counts",
+                rows.columns.count_hint,
+                shell_hint=None,
+            )
+        return self.test != "q" and not is_sums and has_numpy()
+
+    def _permuted(self, segments: pl.LazyFrame, rows: Rows, ranking: Ranking) -> pl.LazyFrame:
+        """Return the rows of the models whose segments are compared by permutation.
+
+        ``number`` is that of the segment; ``score, positive, weight`` and ``size``, how many rows
+        there are.
+        """
+        numbered = ranking.segments.numbered(_single_rows(rows)).select(
+            "score", "positive", "weight", "size", number=_NUMBER
+        )
+        counts = numbered.group_by("number").agg(rows=pl.col("size").sum())
+        used = pl.col("error").is_not_null()
+        compared = join(segments, counts, on="number", how="left").select(
+            "number",
+            rows=over(pl.col("rows").sum(), rows.model_keys),
+            compared=over(used.sum(), rows.model_keys),
+            positives=over(pl.when(used).then("positives").mean(), rows.model_keys),
+        )
+        is_asked = self.test == "permutation"
+        many = (pl.col("compared") >= _MANY_SEGMENTS) | (pl.col("positives") < _FEW_POSITIVES)
+        few_rows = pl.col("rows") <= (_MOST_ROWS_IF_ASKED if is_asked else _MOST_ROWS)
+        enough = pl.col("compared") >= _FEWEST
+        chosen = compared.filter(enough & few_rows & (pl.lit(is_asked) | many)).select("number")
+        return join(numbered, chosen, on="number", how="semi")
+
+    def _compared(self, frame: pl.DataFrame, rows: Rows, schema: pl.Schema) -> pl.DataFrame:
+        """Return a row for each model; without a key for it one row, even without segments."""
+        model = rows.model_keys
+        parts = frame.partition_by("part", as_dict=True)
+        segments, sums, single = (
+            parts.get((name,), frame.clear()) for name in ("segment", "cluster", "row")
+        )
+        own = segments.partition_by(model, maintain_order=True) if model else [segments]
+        found = [self._row(part, sums, single, rows) for part in own]
+        return pl.concat([schema.to_frame(), *(row.select(schema.names()) for row in found)])
+
+    def _row(
+        self, segments: pl.DataFrame, sums: pl.DataFrame, single: pl.DataFrame, rows: Rows
+    ) -> pl.DataFrame:
+        model = rows.model_keys
+        keys = rows.keys[len(model) :]
+        used = segments.drop_nulls("error")
+        best, worst = (_first(used, keys, end) for end in ("best", "worst"))
+        both = pl.concat([best, worst], how="horizontal")
+        in_model = pl.col("number").is_in(segments["number"].implode())
+        found = self._tested(
+            used, sums.filter(in_model), single.filter(in_model), ascending=rows.ascending
+        )
+        texts = {"test": found.test, "status": found.status}
+        return both.with_columns(
+            *(pl.lit(segments[name][0]).alias(name) for name in model),
+            *(pl.lit(value, pl.Float64).alias(name) for name, value in found.numbers.items()),
+            *(pl.lit(value, pl.String).alias(name) for name, value in texts.items()),
+            n_segments=pl.lit(used.height, pl.Int64),
+            n_left_out=pl.lit(segments.height - used.height, pl.Int64),
+            n_few=pl.lit(used["few"].sum(), pl.Int64),
+            gap=pl.col("best_ap") - pl.col("worst_ap"),
+        )
+
+    def _tested(
+        self, used: pl.DataFrame, sums: pl.DataFrame, single: pl.DataFrame, *, ascending: bool
+    ) -> _Tested:
+        """Return the numbers of the segments of a model that have a standard error."""
+        logits, errors = used["logit"].to_list(), used["error"].to_list()
+        if used.height < _FEWEST:
+            return _Tested(Spread(), None, "few_segments")
+        by_cluster = _sums_by_cluster(sums, used)
+        if by_cluster is not None:
+            clusters = math.fsum(used["positives"]) / used.height
+            found = correlated_spread_of(logits, by_cluster, clusters, self.level)
+            few = clusters < _CLUSTERS_PER_SEGMENT * used.height
+            status = "few_clusters" if found is None or few else "ok"
+            return _Tested(found or Spread(), "f", status)
+        if single.height:
+            from frame_prc._inference import segment_permutations  # noqa: PLC0415 - needs NumPy
+
+            null = segment_permutations.null_of(
+                _ranked(single, ascending=ascending), used["odds"][0]
+            )
+            if null is not None:
+                found = spread_of(logits, errors, self.level, inflation=null.inflation)
+                found = replace(found, p_value=null.p_value, gap_if_equal=null.gap_if_equal)
+                return _Tested(found, "permutation", "ok", null.gap_p_value)
+        status = "few_positives" if used["few"].any() else "ok"
+        return _Tested(spread_of(logits, errors, self.level), "q", status)
 
     def finished(self, rows: Rows, *, details: bool = True) -> pl.LazyFrame:
         """Return the table, with the names of the caller's keys in its columns."""
@@ -71,24 +198,32 @@ class Heterogeneity(Table):
             named = {f"{end}_{i}": f"{end}_{name}" for i, name in enumerate(names)}
             columns += [*named, f"{end}_ap"]
             renamed |= named
-        every = [*columns, *_NUMBERS, "status"]
+        every = [*columns, *_NUMBERS, "test", "status"]
         chosen = every if details else [name for name in every if name not in self.hidden]
         return self.keyed(rows).finish(self.of(rows), chosen).rename(renamed)
 
 
-def _estimates(rows: Rows, calibration: Calibration | None) -> pl.LazyFrame:
+def _with_errors(estimates: Estimates) -> pl.LazyFrame:
     """Return the area of each segment, with its logit and the logit's standard error if known."""
-    check_method(rows, Interval(0.95))
-    table = Estimates.of(_with_separate_clusters(rows), calibration).keyed()
-    m = pl.col("n_effective")
+    table, m = estimates.table(), pl.col("n_effective")
     variance = pl.col("variance") * (m / (m - 1))
     spread = shows_spread(variance, _AREA, _SHORTFALL)
     known = has_variance(pl.col) & (_AREA > 0) & (_SHORTFALL > 0) & spread
-    return table.with_columns(
+    odds = pl.lit(None, pl.Float64) if estimates.calibration is None else pl.col("reference_odds")
+    numbered = table.with_columns(
+        number=_NUMBER,
         few=(m < FEW_POSITIVES) | pl.col("few_negatives"),
         logit=_AREA.log() - _SHORTFALL.log(),
         error=pl.when(known).then(variance.sqrt() / (_AREA * _SHORTFALL)),
+        slope=_AREA * _SHORTFALL,
+        odds=odds,
+        positives=m,
     )
+    segments = estimates.ranking.segments
+    return segments.with_keys(numbered).select(
+        *segments.keys, AVERAGE_PRECISION, "number", "positives", "logit", "error", "slope", "few",
+        "odds",
+    )  # fmt: skip
 
 
 def _schema(segments: pl.Schema, model: Sequence[str], keys: Sequence[str]) -> pl.Schema:
@@ -97,41 +232,22 @@ def _schema(segments: pl.Schema, model: Sequence[str], keys: Sequence[str]) -> p
         schema |= {f"{end}_{i}": segments[key] for i, key in enumerate(keys)}
         schema[f"{end}_ap"] = pl.Float64()
     numbers = dict.fromkeys(_NUMBERS, pl.Float64())
-    return pl.Schema(schema | numbers | {"status": pl.String()})
+    return pl.Schema(schema | numbers | dict.fromkeys(("test", "status"), pl.String()))
 
 
-def _compared(
-    segments: pl.DataFrame, model: Sequence[str], keys: Sequence[str], schema: pl.Schema
-) -> pl.DataFrame:
-    """Return a row for each model; without a key for it one row, even without segments."""
-    parts = segments.partition_by(model, maintain_order=True) if model else [segments]
-    rows = [_row(part, model, keys) for part in parts]
-    return pl.concat([schema.to_frame(), *(row.select(schema.names()) for row in rows)])
+@dataclass(frozen=True)
+class _Tested:
+    """How the segments of a model differ, by which test, and whether it can be believed."""
 
+    spread: Spread
+    test: SegmentsTestUsed | None
+    status: str
+    gap_p_value: float | None = None
 
-def _row(segments: pl.DataFrame, model: Sequence[str], keys: Sequence[str]) -> pl.DataFrame:
-    used = segments.drop_nulls("error")
-    left_out = segments.height - used.height
-    best, worst = (_first(used, keys, end) for end in ("best", "worst"))
-    both = pl.concat([best, worst], how="horizontal")
-    spread = spread_of(used["logit"].to_list(), used["error"].to_list())
-    numbers = [pl.lit(value, pl.Float64).alias(name) for name, value in asdict(spread).items()]
-    return both.with_columns(
-        *numbers,
-        *(pl.lit(segments[name][0]).alias(name) for name in model),
-        n_segments=pl.lit(used.height, pl.Int64),
-        n_left_out=pl.lit(left_out, pl.Int64),
-        n_few=pl.lit(used["few"].sum(), pl.Int64),
-        gap=pl.col("best_ap") - pl.col("worst_ap"),
-        status=pl.lit(_status(used)),
-    )
-
-
-def _status(used: pl.DataFrame) -> str:
-    """Return whether there is anything to compare, and whether the test can be believed."""
-    if used.height < _FEWEST:
-        return "few_segments"
-    return "few_positives" if used["few"].any() else "ok"
+    @property
+    def numbers(self) -> dict[str, float | None]:
+        """The numbers that are columns."""
+        return asdict(self.spread) | {"gap_p_value": self.gap_p_value}
 
 
 def _first(used: pl.DataFrame, keys: Sequence[str], end: str) -> pl.DataFrame:
@@ -145,22 +261,51 @@ def _first(used: pl.DataFrame, keys: Sequence[str], end: str) -> pl.DataFrame:
     return first if first.height else first.clear(1)
 
 
-def _with_separate_clusters(rows: Rows) -> Rows:
-    """Return rows that raise an error if a cluster has rows in several segments of a model."""
-    if rows.columns.cluster is None:
-        return rows
-    segment, model = pl.struct(rows.keys), rows.model_keys
-    shared = segment.n_unique().over(*model, "cluster") > 1
-    check = Check(shared.sum(), _shared_clusters)
-    frame = with_checks(rows.frame, rows.used(), [check], in_memory=rows.in_memory)
-    return replace(rows, frame=frame)
+def _single_rows(rows: Rows) -> pl.LazyFrame:
+    """Return the rows that count, with their keys, or those that counts stand for."""
+    score = unsigned_zero(pl.col("score"), rows.score_dtype).alias("score")
+    used = rows.used().with_columns(score)
+    if rows.has_counts:
+        one = pl.lit(1.0).alias("weight")
+        classes = [
+            used.select(
+                *rows.keys, "score", one, positive=pl.lit(value=name == "pos"), size=pl.col(name)
+            )
+            for name in ("pos", "neg")
+        ]
+        return concat(classes).filter(pl.col("size") > 0)
+    weight = pl.col("weight") if rows.columns.weighted else pl.lit(1.0)
+    size = pl.lit(1, pl.Int64)
+    found = used.select(*rows.keys, "score", positive="truth", weight=weight, size=size)
+    return found.filter(pl.col("positive").is_not_null() & (pl.col("weight") != 0))
 
 
-def _shared_clusters(count: int) -> DataError:
-    accounts = "takes clusters across segments into account"
-    return DataError(
-        f"cluster= has clusters with rows in several segments: {count} rows are in such clusters",
-        "clusters that lie within a segment, since the segments are taken as independent",
-        f"compare_segments(..., cluster=...) {accounts}",
-        shell_hint=f"frame-prc compare-segments {accounts}",
+def _ranked(single: pl.DataFrame, *, ascending: bool) -> pl.DataFrame:
+    """Return single rows in ranking order, with their ``tie``; those never retrieved come last."""
+    if not (single["size"] == 1).all():
+        single = single.select(pl.all().repeat_by("size").explode())
+    order = ["score", "positive", "weight"]
+    ordered = single.sort(order, descending=[not ascending, False, False], nulls_last=True)
+    return ordered.select(
+        "positive",
+        "weight",
+        segment="number",
+        tie=pl.col("score").rle_id(),
+        retrieved=pl.col("score").is_not_null(),
     )
+
+
+def _sums_by_cluster(sums: pl.DataFrame, used: pl.DataFrame) -> list[list[float]] | None:
+    """Return the influence of each cluster on the logit of each segment, if any is in several."""
+    own = sums.filter(pl.col("number").is_in(used["number"].implode()))
+    clusters = 0 if own.is_empty() else own["cluster"].n_unique()
+    if clusters == own.height:
+        return None
+    table = [[0.0] * clusters for _ in range(used.height)]
+    places = {number: i for i, number in enumerate(used["number"])}
+    slopes = used["slope"].to_list()
+    ranked = own.with_columns(cluster=pl.struct("cluster").rank("dense").cast(pl.Int64) - 1)
+    for number, cluster, influence in ranked.select("number", "cluster", "influence").iter_rows():
+        place = places[number]
+        table[place][cluster] = influence / slopes[place]
+    return table

@@ -168,7 +168,7 @@ def _at_chosen(
         found = chosen(rated, [*wanted], ranking)
         return found.select("order", precision=reached, recall=recall(_TP, _POSITIVES))
 
-    wanted = {
+    limits = {
         f"{rate}_{end}": pl.col(rate).quantile(tail, interpolation="linear")
         for rate in ("precision", "recall")
         for end, tail in {"low": (1 - level) / 2, "high": (1 + level) / 2}.items()
@@ -178,7 +178,7 @@ def _at_chosen(
         ranking.rows,
         resampling,
         rates,
-        wanted,
+        limits,
         every_score=every_score,
     )
     places = pl.lit(pl.Series([*targets], dtype=pl.Int64)).gather("order")

@@ -18,7 +18,7 @@ from frame_prc._curves.areas import (
     with_heights,
 )
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, calibration_now, with_reference
-from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
+from frame_prc._curves.logit_intervals import INTERVAL, RANDOM, lower_without_bias
 from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
 from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
@@ -107,7 +107,7 @@ class Summary(Table):
         area = pl.col(CALIBRATED)
         own = dict(zip(INTERVAL, map(pl.col, _CALIBRATED_INTERVAL), strict=True))
         as_plain = segments.with_columns(
-            area.alias(AVERAGE_PRECISION), shortfall=1 - area, **own
+            area.alias(AVERAGE_PRECISION), shortfall=1 - area, bias="calibrated_bias", **own
         ).with_columns(pl.col(REFERENCE).alias(RANDOM))
         found = macro(as_plain, rows, self.interval, self.calibration)
         intervals = zip(_CALIBRATED_INTERVAL, INTERVAL, strict=True)
@@ -138,7 +138,8 @@ class Summary(Table):
         clustered = rows.columns.cluster is not None
         table = with_interval(measured, self.interval, clustered=clustered)
         # Without working columns, whose dtypes vary between rankings.
-        columns = (*rows.keys, *_SCORECARD, *DROPPED, "shortfall", "n_effective")
+        working = ("shortfall", "n_effective", "bias", "calibrated_bias")
+        columns = (*rows.keys, *_SCORECARD, *DROPPED, *working)
         return ranking.segments.with_keys(table).select(columns)
 
     def _referred(
@@ -161,7 +162,8 @@ class Summary(Table):
         renamed = table.rename(dict(zip(INTERVAL, _CALIBRATED_INTERVAL, strict=True)))
         area = pl.col(AVERAGE_PRECISION).alias(CALIBRATED)
         few = pl.col("few_negatives").alias("few_at_reference")
-        return renamed.select("segment", REFERENCE, area, *_CALIBRATED_INTERVAL, few)
+        bias = pl.col("bias").alias("calibrated_bias")
+        return renamed.select("segment", REFERENCE, area, *_CALIBRATED_INTERVAL, few, bias)
 
 
 # --- segments ------------------------------------------------------------------------------
@@ -242,7 +244,8 @@ def _macro(
     """Return the mean of the segments of each model; undefined measures are left out.
 
     Segments have different rows, so the variances of their areas add up, unless clusters have rows
-    in several segments.
+    in several segments. The bias of the areas does not become smaller with more segments, as their
+    error does, so the lower limit allows for it.
     """
     area, error = pl.col(AVERAGE_PRECISION), pl.col("std_error")
     n_effective = pl.when(area.is_not_null()).then("n_effective")
@@ -254,6 +257,7 @@ def _macro(
         variance=in_order(error**2),
         n_errors=error.count(),
         n_defined=area.count(),
+        bias=in_order(pl.when(area.is_not_null()).then("bias")),
     )
     if rows.columns.cluster is not None:
         of_sum = _variance_of_sum(rows, calibration)
@@ -263,8 +267,11 @@ def _macro(
     totals = sums.with_columns(
         n_effective=pl.when(pl.col("n_known") > 0).then("n_effective"),
         variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(variance),
+        # The mean of one segment is that segment, with its interval.
+        bias=pl.when(pl.col("n_defined") > 1).then(pl.col("bias") / pl.col("n_defined")),
     )
     table = with_interval(totals, interval, of_segments=False)
+    table = table.with_columns(ci_low=lower_without_bias(pl.col))
     return table if rows.columns.lacks_squares else table.with_columns(_status_of_macro())
 
 

@@ -23,6 +23,7 @@ from frame_prc.cli.options import (
     DEBUG,
     FOR_R,
     GATE,
+    HETEROGENEITY,
     OPTIONS,
     PICTURE,
     PLOT,
@@ -194,6 +195,7 @@ COMMANDS = [
         "heterogeneity",
         "heterogeneity",
         "frame-prc heterogeneity rows.parquet -t late -s score -b carrier",
+        HETEROGENEITY,
     ),
     Command(
         "points",

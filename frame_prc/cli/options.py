@@ -13,6 +13,7 @@ from frame_prc._request.class_values import from_text
 from frame_prc._request.specs import (
     CI_METHODS,
     PAIRED_TESTS,
+    SEGMENTS_TESTS,
     Adjust,
     Average,
     ChartX,
@@ -335,6 +336,15 @@ COMPARE_MODELS: dict[str, Option] = {
         str, "Test the mean difference over this key of --by, whose segments are a sample.", COLUMN
     ),
     "test": Option(str, "The test with --over.", values=PAIRED_TESTS),
+}
+# Options that only heterogeneity has, or that have another meaning there.
+HETEROGENEITY: dict[str, Option] = {
+    "ci": Option(float, "Confidence level of the interval of tau.", "LEVEL"),
+    "test": Option(
+        str,
+        "Test by permuting rows or by Cochran's Q; without it, by their number.",
+        values=SEGMENTS_TESTS,
+    ),
 }
 # Options that only plot has, or that have another meaning there.
 PLOT: dict[str, Option] = {

@@ -22,6 +22,7 @@ from frame_prc._request.specs import (
     Normaliser,
     PairedTest,
     SegmentsAre,
+    SegmentsTest,
     Start,
 )
 from frame_prc.evaluation.evaluation import Evaluation as Evaluation
@@ -147,8 +148,10 @@ def heterogeneity(
     truth: IntoColumn | None = None,
     score: IntoScores | None = None,
     *,
+    ci: float = 0.95,
     measure: Measure = "calibrated",
     calibrate: float | Literal["pooled"] | None = None,
+    test: SegmentsTest | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...

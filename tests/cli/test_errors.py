@@ -177,13 +177,6 @@ USAGE = [
 ]
 DATA = [
     (
-        "heterogeneity rows.csv -t late -s score -b region --cluster user",
-        "--cluster has clusters with rows in several segments: 2 rows are in such clusters. "
-        "Allowed: clusters that lie within a segment, since the segments are taken as "
-        "independent. Hint: frame-prc compare-segments takes clusters across segments "
-        "into account.",
-    ),
-    (
         "ap gaps.csv -t late -s score",
         "values are missing: 'score' has 1 row with null or NaN. "
         "Allowed: no null, and no NaN in truth or score. Hint: --missing drop leaves such "

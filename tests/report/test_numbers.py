@@ -98,13 +98,11 @@ def test_tables_are_those_of_the_other_verbs(of_segments, of_clusters, options):
     same(found["models"], ROWS.prc.compare_models("truth", TWO, **plain, details=True))
     against = ROWS.prc.compare_segments("truth", TWO, against="others", **BY, **given, details=True)
     same(found["against_others"], against)
-    if "cluster" in options:
-        assert found["heterogeneity"] == []
-    else:
-        spread = ROWS.prc.heterogeneity("truth", TWO, **BY, details=True).to_dicts()
-        for record, row in zip(found["heterogeneity"], spread, strict=True):
-            assert record["best"] == {"segment": row["best_segment"]}
-            assert record["gap"] == pytest.approx(row["gap"], rel=1e-12)
+    spread = ROWS.prc.heterogeneity("truth", TWO, **BY, **options, details=True)
+    for record, row in zip(found["heterogeneity"], spread.to_dicts(), strict=True):
+        assert record["best"] == {"segment": row["best_segment"]}
+        numbers = {name: record[name] for name in ("gap", "p_value", "tau_low", "tau_high")}
+        assert numbers == pytest.approx({name: row[name] for name in numbers}, rel=1e-12)
 
 
 @pytest.mark.parametrize("options", [{"ci": 0.95}, {"ci": 0.9, "cluster": "day"}], ids=str)

@@ -388,6 +388,21 @@ def student_p_value(t: float, degrees: Fraction) -> float:
     return 2 * NormalDist().cdf(-root * float((8 * degrees + 1) / (8 * degrees + 3)))
 
 
+def bias(rows: Sequence[Row], prevalence: Fraction | None = None) -> Fraction:
+    """Return the bias of the area by leaving out each row, at least two of them positive."""
+
+    def area(rows: Sequence[Row]) -> Fraction:
+        return average_precision(rows if prevalence is None else calibrated(rows, prevalence))
+
+    found = Fraction(0)
+    for truth in (True, False):
+        places = [place for place, row in enumerate(rows) if bool(row.truth) == truth]
+        if len(places) > 1:
+            left = [area([*rows[:place], *rows[place + 1 :]]) for place in places]
+            found += (len(places) - 1) * (sum(left) / len(left) - area(rows))
+    return found
+
+
 def calibrated(rows: Sequence[Row], prevalence: Fraction) -> list[Row]:
     """Return rows whose classes have the weights that go with a prevalence."""
     positives, negatives = totals(rows)

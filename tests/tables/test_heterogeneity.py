@@ -23,9 +23,15 @@ from strategies import DYADIC_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
 from frame_prc import ColumnError, DataError, OptionError
+from frame_prc._inference import segment_permutations
 from frame_prc._inference.heterogeneity import expected_range, spread_of
+from frame_prc._tables.heterogeneity import _ranked
 
 NUMBERS = ["gap", "gap_if_equal", "q", "p_value", "i_squared", "tau"]
+SHOWN = [
+    "gap", "gap_if_equal", "gap_p_value", "q", "p_value", "i_squared", "tau", "tau_low",
+    "tau_high", "test",
+]  # fmt: skip
 ROUNDED = {"rel_tol": 1e-9, "abs_tol": 1e-9}
 
 
@@ -114,7 +120,7 @@ def assert_row(row, estimates):
 def test_every_number_follows_from_exact_areas_and_variances(kind, weights, data):
     df = data.draw(frames(SCORES_OR_NONE, weights, max_size=25))
     weight = None if weights is None else "weight"
-    options = {"by": "week", "weight": weight, "missing": "unretrieved"}
+    options = {"by": "week", "weight": weight, "missing": "unretrieved", "test": "q"}
     row = heterogeneity(kind, df, **options).row(0, named=True)
     rows_of = segments(df if weight else df.with_columns(weight=1), "week")
     assert_row(row, {key[0]: estimate(rows) for key, rows in rows_of.items()})
@@ -162,7 +168,7 @@ def test_columns_are_named_after_the_keys_and_rows_after_the_models(kind):
         "n_left_out",
         "n_few",
         *keys,
-        *NUMBERS,
+        *SHOWN,
         "status",
     ]
     assert result["model"].to_list() == ["a", "b"]
@@ -266,13 +272,8 @@ def test_many_standard_errors_are_grouped_without_loss():
     assert expected_range(errors.tolist()) == pytest.approx(ranges.mean(), abs=4 * error)
 
 
-def test_q_of_a_published_meta_analysis():
-    """The 13 trials of the BCG vaccine (Colditz et al. 1994), as in metafor's documentation.
-
-    The log relative risks and their variances are those of ``metafor::dat.bcg``; its random-effects
-    model by DerSimonian & Laird reports Q = 152.2330 with 12 degrees of freedom, tau^2 = 0.3088,
-    and I^2 = 92.12 %.
-    """
+def trials():
+    """Return the log relative risks of ``metafor::dat.bcg``, and their standard errors."""
     table = [
         (4, 119, 11, 128), (6, 300, 29, 274), (3, 228, 11, 209), (62, 13536, 248, 12619),
         (33, 5036, 47, 5761), (180, 1361, 372, 1079), (8, 2537, 10, 619),
@@ -281,6 +282,17 @@ def test_q_of_a_published_meta_analysis():
     ]  # fmt: skip
     risks = [math.log(a / (a + b) / (c / (c + d))) for a, b, c, d in table]
     errors = [math.sqrt(1 / a - 1 / (a + b) + 1 / c - 1 / (c + d)) for a, b, c, d in table]
+    return risks, errors
+
+
+def test_q_of_a_published_meta_analysis():
+    """The 13 trials of the BCG vaccine (Colditz et al. 1994), as in metafor's documentation.
+
+    The log relative risks and their variances are those of ``metafor::dat.bcg``; its random-effects
+    model by DerSimonian & Laird reports Q = 152.2330 with 12 degrees of freedom, tau^2 = 0.3088,
+    and I^2 = 92.12 %.
+    """
+    risks, errors = trials()
     found = spread_of(risks, errors)
     assert round(found.q, 4) == 152.2330
     assert round(100 * found.i_squared, 2) == 92.12
@@ -334,12 +346,138 @@ def test_segments_are_compared_at_one_prevalence(kind):
     assert at["best_ap"].item() < row["best_ap"]
 
 
+# --- clusters that have rows in several segments -------------------------------------------------
+
+
 @every_kind
-def test_clusters_across_segments_are_refused(kind):
+def test_clusters_across_segments_are_tested_by_f(kind):
     df = many_segments().with_columns(user=pl.col("user") // 3)
-    says = "clusters with rows in several segments: .* Hint: compare_segments"
-    with pytest.raises(DataError, match=says):
-        heterogeneity(kind, df, by="week", cluster="user")
+    row = heterogeneity(kind, df, by="week", cluster="user").row(0, named=True)
+    logits, sums, effective = [], [], []
+    for (_,), part in df.sort("week").group_by("week", maintain_order=True):
+        rows = [oracle.Row(t, s, Fraction(1)) for t, s in part["truth", "score"].iter_rows()]
+        area = float(oracle.average_precision(rows))
+        moved = np.array([float(one) for one in oracle.moves(rows)]) / (area * (1 - area))
+        logits.append(math.log(area / (1 - area)))
+        sums.append([moved[(part["user"] == user).to_numpy()].sum() for user in range(9)])
+        found = part.filter("truth").group_by("user").len()["len"]
+        effective.append(found.sum() ** 2 / (found**2).sum())
+    u, contrasts, m = np.array(sums), np.array([[1, 0, -1], [0, 1, -1]]), np.mean(effective)
+    difference = contrasts @ logits
+    covariance = contrasts @ (u @ u.T * m / (m - 1)) @ contrasts.T
+    q = difference @ np.linalg.solve(covariance, difference)
+    f = q * (m - 2) / ((m - 1) * 2)
+    assert row["q"] == pytest.approx(q, rel=1e-9)
+    assert row["p_value"] == pytest.approx(stats.f.sf(f, 2, m - 2), rel=1e-9)
+    assert row["tau_low"] <= row["tau"] <= row["tau_high"]
+    assert (row["test"], row["status"]) == ("f", "few_clusters")
     # Models have the same rows, which is not the same segment twice.
     models = {"one": "score", "two": -pl.col("score")}
-    assert heterogeneity(kind, many_segments(), models, by="week", cluster="user").height == 2
+    both = heterogeneity(kind, many_segments(), models, by="week", cluster="user")
+    assert both["test"].to_list() == ["q", "q"]
+
+
+def test_fewer_clusters_than_segments_cannot_be_tested():
+    df = many_segments().with_columns(user=pl.col("user") % 2)
+    row = frame_prc.heterogeneity(df, "truth", "score", by="week", cluster="user", details=True)
+    assert row["status"].item() == "few_clusters"
+    assert set(row.select("q", "p_value", "tau", "tau_low", "gap_if_equal").row(0)) == {None}
+
+
+# --- permutations --------------------------------------------------------------------------------
+
+
+def small_segments(seed=0, differ=0.0, segments=12, rows=40):
+    random = np.random.default_rng(seed)
+    week = np.repeat(np.arange(segments), rows)
+    truth = random.random(week.size) < 0.3
+    score = np.round(random.normal(size=week.size), 1) + truth * (1 + differ * (week % 2))
+    weight = random.choice([1.0, 2.0, 0.5], week.size)
+    return pl.DataFrame({"week": week, "truth": truth, "score": score, "weight": weight})
+
+
+@pytest.mark.parametrize("measure", ["calibrated", "average_precision"])
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_draws_have_the_areas_and_errors_of_their_segments(measure, weight):
+    """Q of the first draws is that of the verb on rows whose segments are those of the draw."""
+    df = small_segments().with_columns(score=pl.when(pl.int_range(pl.len()) % 13 > 0).then("score"))
+    options = {"by": "week", "weight": weight, "measure": measure, "missing": "unretrieved"}
+    odds = None
+    if measure == "calibrated":
+        amount = pl.col(weight) if weight else pl.lit(1.0)
+        odds = df.select((amount * ~pl.col("truth")).sum() / (amount * pl.col("truth")).sum())
+        odds = odds.item()
+    single = df.select(
+        "score", positive="truth", number="week", weight=weight or pl.lit(1.0), size=pl.lit(1)
+    )
+    rows = segment_permutations.SegmentRows.of(_ranked(single, ascending=False), odds)
+    order = ["score", "truth", *([weight] if weight else [])]
+    first = [name == "score" for name in order]
+    ordered = df.sort(order, descending=first, nulls_last=True)
+    for draw in range(3):
+        labels = rows.shuffled(np.random.default_rng([0, draw]))
+        truth = ordered["truth"].to_numpy()
+        week = np.empty(df.height, dtype=np.int64)
+        week[truth], week[~truth] = labels
+        moved = ordered.with_columns(week=week)
+        found = frame_prc.heterogeneity(moved, "truth", "score", **options, test="q", details=True)
+        expected = pytest.approx(found["q"].item(), rel=1e-9)
+        assert rows.spread(*labels).q.item() == rows.drawn([draw]).q.item() == expected
+
+
+@every_kind
+def test_small_segments_are_permuted_and_counts_and_any_order_give_the_same(kind):
+    df = small_segments(seed=3, differ=1.5)
+    first = heterogeneity(kind, df, by="week", measure="calibrated")
+    row = first.row(0, named=True)
+    assert (row["test"], row["status"]) == ("permutation", "ok")
+    assert row["p_value"] == 0.001
+    assert row["gap"] > row["gap_if_equal"]
+    assert row["gap_p_value"] < 0.05
+    assert 0 < row["tau_low"] < row["tau"] < row["tau_high"]
+    shuffled = df.sample(fraction=1, shuffle=True, seed=1)
+    again = heterogeneity(kind, shuffled, by="week", measure="calibrated")
+    assert_frame_equal(first, again, rel_tol=1e-9)
+    roles = {"score": "threshold", "pos": "pos", "neg": "neg", "by": "week"}
+    counted = frame_prc.counts(df, "truth", "score", by="week")
+    found = kind.rows(frame_prc.heterogeneity(kind.make(counted), **roles, details=True))
+    assert_frame_equal(first, found, rel_tol=1e-9)
+
+
+def test_the_test_depends_on_the_segments_unless_it_is_named():
+    def test_of(df, **options):
+        row = frame_prc.heterogeneity(df, "truth", "score", by="week", details=True, **options)
+        return row["test"].item()
+
+    few, many = small_segments(segments=3, rows=400), small_segments(segments=20, rows=400)
+    assert test_of(few) == "q"
+    assert test_of(many) == "permutation"
+    assert test_of(few, test="permutation") == "permutation"
+    assert test_of(many, test="q") == "q"
+    assert test_of(many, cluster=pl.int_range(pl.len())) == "q"
+    # Each model has its own segments and its own test.
+    long = pl.concat([few.with_columns(m=pl.lit("few")), many.with_columns(m=pl.lit("many"))])
+    roles = {"truth": "truth", "score": "score", "by": "week", "model": "m", "details": True}
+    tests = [frame_prc.heterogeneity(long, **roles, test=test)["test"] for test in (None, "q")]
+    assert [one.to_list() for one in tests] == [["q", "permutation"], ["q", "q"]]
+    says = "cluster= is given with test='permutation'"
+    with pytest.raises(OptionError, match=says):
+        test_of(many, test="permutation", cluster="week")
+    sums = pl.DataFrame({"k": [1, 1, 2, 2], "s": [2, 1, 2, 1], "p": [1.5] * 4, "n": [1.5] * 4})
+    sums = sums.with_columns(pp="p", nn="n")
+    roles = {"score": "s", "pos": "p", "neg": "n", "by": "k"}
+    roles |= {"pos_squares": "pp", "neg_squares": "nn", "test": "permutation"}
+    with pytest.raises(OptionError, match="needs single rows"):
+        frame_prc.heterogeneity(sums, **roles)
+
+
+def test_interval_of_tau_is_the_q_profile():
+    """On the 13 trials below metafor's documentation has tau^2 from 0.1197 to 1.1115."""
+    found = spread_of(*trials())
+    mean = np.average(trials()[0], weights=[1 / e**2 for e in trials()[1]])
+    share = 1 / (1 + math.exp(-mean))
+    low, high = ((one / (share * (1 - share))) ** 2 for one in (found.tau_low, found.tau_high))
+    assert (round(low, 4), round(high, 4)) == (0.1197, 1.1115)
+    # Equal segments do not show that tau is 0.
+    equal = spread_of([0.0] * 5, [0.3] * 5)
+    assert equal.tau_low == equal.tau == 0 < equal.tau_high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -13,8 +14,9 @@ import pytest
 from exact import segments, table
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import assert_rows, every_kind
+from kinds import assert_rows, every_kind, every_polars_kind
 from polars.testing import assert_frame_equal
+from scipy.special import expit, logit
 from strategies import BY, DYADIC_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
@@ -402,6 +404,29 @@ def test_macro_row_is_the_mean_of_the_segments_that_are_defined(kind):
     spread = sum(error**2 for error in parts["std_error"].drop_nulls()) ** 0.5 / 2
     assert macro["std_error"] == pytest.approx(spread, rel=1e-12)
     assert macro["ci_low"] < macro["average_precision"] < macro["ci_high"]
+
+
+@every_polars_kind
+@pytest.mark.parametrize("weight", [None, "weight"])
+@given(frames(SCORES_OR_NONE, max_size=12))
+def test_lower_limit_of_the_mean_allows_for_the_bias_of_leaving_out_each_row(kind, weight, df):
+    """Of two equal segments the mean has their area and their bias."""
+    (rows,) = segments(df.with_columns(weight=1), None).values()
+    named = {"by": "k", "weight": weight, "missing": "unretrieved"}
+    options = {"overall": True, "calibrate": 0.1, "ci": 0.9, "details": True}
+    twice = pl.concat([df.with_columns(weight=2.5, k=k) for k in (1, 2)])
+    table = kind.rows(frame_prc.summary(kind.make(twice), "truth", "score", **named, **options))
+    (row,) = table.filter(level="macro").rows(named=True)
+    for prefix, prevalence in (("", None), ("calibrated_", Fraction(1, 10))):
+        error, m = row[f"{prefix}std_error"], row["n_pos"] / (2.5 if weight else 1)
+        if error is None:
+            continue
+        bias = max(0.0, float(oracle.bias(rows, prevalence)))
+        area = row[f"{prefix}average_precision"]
+        quantile = math.sqrt(m / (m - 1)) * oracle.student_quantile(0.9, Fraction(m - 1))
+        centres = (area, max(area - bias, 1e-9))
+        low = min(expit(logit(one) - quantile * error / (one * (1 - one))) for one in centres)
+        assert row[f"{prefix}ci_low"] == pytest.approx(low, rel=1e-7, abs=1e-9)
 
 
 @every_kind

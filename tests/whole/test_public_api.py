@@ -61,7 +61,7 @@ OPTIONS = {
     "counts": "thresholds=None, squares=False",
     "curve": "start='one', keep='all', envelope=False, gain=False, calibrate=None, "
     "thresholds=None, ci=None, recalls=None, over=None",
-    "heterogeneity": "measure='calibrated', calibrate=None, details=False",
+    "heterogeneity": "ci=0.95, measure='calibrated', calibrate=None, test=None, details=False",
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ci=None, replicates=1000, "
     "stratified=False, seed=None, details=False",
