@@ -242,7 +242,7 @@ def test_what_it_shows_is_what_there_is():
 def test_sixteen_threads_may_use_one_evaluation(looks):
     with looking(looks=looks):
         ev = ROWS.prc.evaluate(**ROLES, cluster="day")
-        verbs = [*CLUSTERED, "curve"] * 8
+        verbs = [*CLUSTERED, "curve"] * 4
         with ThreadPoolExecutor(16) as threads:
             found = list(threads.map(lambda verb: getattr(ev, verb)(**VERBS[verb]), verbs))
         for verb, table in zip(verbs, found, strict=True):

@@ -32,9 +32,18 @@ def numbers(frame, folder, *columns, **options):
 
 
 def checked(found):
-    """Return numbers whose form is that of the schema, which takes as long as to compute them."""
-    Draft202012Validator(SCHEMA).validate(found)
+    """Return numbers whose form is that of the schema, also inside long lists of one form."""
+    Draft202012Validator(SCHEMA).validate(shortened(found))
     return found
+
+
+def shortened(value):
+    """Return a value with the ends alone of its long lists: to validate all of them takes long."""
+    if isinstance(value, dict):
+        return {key: shortened(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shortened(item) for item in (value[:5] + value[-5:] if value[10:] else value)]
+    return value
 
 
 def flat(records):
@@ -233,7 +242,13 @@ EDGES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", EDGES)
+FIRST = ("no positives", "one row", "one score", "NaN keys", "null")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name in FIRST else pytest.mark.thorough) for name in EDGES],
+)
 def test_edges_have_numbers(tmp_path, name):
     assert checked(numbers(EDGES[name], tmp_path, "truth", TWO, **BY))["findings"]
 
