@@ -11,6 +11,7 @@ import pytest
 from engine_kinds import duckdb_kind
 from jsonschema import Draft202012Validator
 from kinds import every_kind
+from layers import also
 from report_cases import HOSTILE, KEY, MODELS, hostile, rows
 
 import frame_prc
@@ -134,7 +135,9 @@ def test_thresholds_are_operating_points(of_segments, of_clusters, options):
         assert line["F1"] == pytest.approx(own["f_score"].to_list(), rel=1e-12)
 
 
-@pytest.mark.parametrize("options", [{"missing": "unretrieved"}, {"ascending": True}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"ascending": True}, *also({"missing": "unretrieved"})], ids=str
+)
 def test_limits_at_thresholds_are_those_of_the_verb_on_other_rows(tmp_path, options):
     frame = MISSING.with_columns(segment=pl.col("segment").str.slice(4).cast(pl.Float64))
     frame = frame.with_columns(good=pl.col("good").cast(pl.Float32)).filter(

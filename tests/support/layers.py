@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
+
+import pytest
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
 
 # Kinds of frames take turns: a layer shows each case on one of them.
 TURNS = ("kind",)
@@ -52,3 +57,11 @@ def paired(cases: Sequence[Case]) -> list[Case]:
         missing -= pairs.pop(best)
         kept.append(best)
     return kept
+
+
+def also(*values: object) -> list[ParameterSet]:
+    """Return values of a test's parameters that the second layer alone shows."""
+    return [
+        pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.thorough)
+        for value in values
+    ]
