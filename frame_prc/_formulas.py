@@ -156,6 +156,11 @@ def sizes(positives: ExprT, negatives: ExprT) -> list[ExprT]:
     ]
 
 
+def effective_number(weight: pl.Expr, squares: pl.Expr) -> pl.Expr:
+    """Return how many rows of equal weight count as much: from the sums of weights and squares."""
+    return weight * (weight / squares)
+
+
 # --- sums without lost digits --------------------------------------------------------------------
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from frame_prc._formulas import odds_ratio
-from frame_prc._lazy import segment_join
+from frame_prc._formulas import effective_number, odds_ratio
+from frame_prc._lazy import left_join, over, segment_join
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Calibration
 
@@ -18,6 +18,7 @@ REFERENCE = "reference_prevalence"
 
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
 _ODDS = pl.col("reference_odds")
+_FEW = 20  # effective rows of a class
 
 
 def calibrated(referred: pl.LazyFrame) -> pl.LazyFrame:
@@ -38,33 +39,76 @@ def with_reference(
     """Add ``reference_odds, reference_prevalence``; these are of all rows, if not given.
 
     ``points`` have a row that opens each segment; the odds are those of a negative. Points of
-    several models are read twice, so they are to be cached, and once: Polars 1.41 loses columns of
-    a frame that is cached twice.
+    several models, or with the highest prevalence, are read twice, so they are to be cached, and
+    once: Polars 1.41 loses columns of a frame that is cached twice.
     """
+    segments, model = ranking.segments.table, ranking.rows.model_keys
+    if calibration.table is not None:
+        given = left_join(segments.select("segment", *model), calibration.table, model)
+        return segment_join(points, given.drop(model))
+    if calibration.highest:
+        opening = points.filter("opens").with_columns(**_effective(ranking))
+        keyed = segment_join(opening, segments.select("segment", *model))
+        odds = over(highest_odds(), model)
+        return segment_join(points, keyed.select("segment", *reference_of(odds)))
     if calibration.odds is not None:
         prevalence = pl.lit(calibration.prevalence, pl.Float64)
         return points.with_columns(
             reference_odds=pl.lit(calibration.odds), reference_prevalence=prevalence
         )
-    model = ranking.rows.model_keys
     if not model:
         return points.with_columns(_of_all_segments(ranking))
     opening = points.filter("opens").select("segment", "positives", "negatives")
-    models = segment_join(opening, ranking.segments.table.select("segment", *model))
+    models = segment_join(opening, segments.select("segment", *model))
     totals = (one.sum().over(model) for one in (_POSITIVES, _NEGATIVES))
     return segment_join(points, models.select("segment", *_of_all(*totals)))
+
+
+def highest_odds() -> pl.Expr:
+    """Return the odds of a negative where positives are most frequent, and at least 1.
+
+    Areas calibrated down are biased where negatives are few, so segments are compared at the
+    highest of their prevalences. Three rows of one class do not set it: a segment needs 20 rows in
+    effect of each, ``n_effective`` and ``n_negative``, unless none has them.
+    """
+    odds = _NEGATIVES / _POSITIVES
+    has_both = (_POSITIVES > 0) & (_NEGATIVES > 0)
+    enough = (pl.col("n_effective") >= _FEW) & (pl.col("n_negative") >= _FEW)
+    lowest = [pl.when(has_both & which).then(odds).min() for which in (enough, pl.lit(value=True))]
+    return pl.coalesce(lowest).clip(lower_bound=1.0)
+
+
+def reference_of(odds: pl.Expr) -> list[pl.Expr]:
+    """Return the columns of a reference with these odds of a negative."""
+    return [odds.alias("reference_odds"), (1 / (1 + odds)).alias(REFERENCE)]
+
+
+def _effective(ranking: Ranking) -> dict[str, pl.Expr]:
+    """Return the effective numbers of rows of each class."""
+    classes = {"n_effective": "positives", "n_negative": "negatives"}
+    if not ranking.squares:
+        return {name: pl.col(column).cast(pl.Float64) for name, column in classes.items()}
+    return {
+        name: effective_number(pl.col(column), pl.col(f"{column}_squares"))
+        for name, column in classes.items()
+    }
 
 
 def calibration_now(
     points: pl.LazyFrame, ranking: Ranking, calibration: Calibration
 ) -> Calibration:
-    """Return the calibration with the prevalence of all rows, from points that are in memory.
+    """Return the calibration with the prevalence of all segments, from points that are in memory.
 
     With several models it stays as it is, since each model has its own.
     """
-    if calibration.odds is not None or ranking.rows.model_keys:
+    if calibration.odds is not None or calibration.table is not None or ranking.rows.model_keys:
         return calibration
-    odds, prevalence = points.select(_of_all_segments(ranking)).collect().row(0)
+    if calibration.highest:
+        opening = points.filter("opens").with_columns(**_effective(ranking))
+        found = opening.select(reference_of(highest_odds()))
+    else:
+        found = points.select(_of_all_segments(ranking))
+    odds, prevalence = found.collect().row(0)
     return Calibration(prevalence, odds)
 
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE, calibrated, with_reference
-from frame_prc._formulas import above_average, exact_parts
+from frame_prc._formulas import above_average, effective_number, exact_parts
 from frame_prc._lazy import cached
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import HITS, running
@@ -178,11 +178,6 @@ def _is_jackknifed(ranking: Ranking) -> pl.Expr:
     """Return whether a row of each class can be left out, and what a row weighs is known."""
     is_known = ranking.squares or not ranking.rows.columns.weighted
     return (pl.col("n_effective") > 1) & (_NEGATIVES > 0) & pl.lit(is_known)
-
-
-def effective_number(weight: pl.Expr, squares: pl.Expr) -> pl.Expr:
-    """Return how many rows of equal weight count as much: from the sums of weights and squares."""
-    return weight * (weight / squares)
 
 
 def _squares(ranking: Ranking) -> list[pl.Expr]:

@@ -13,7 +13,8 @@ from functools import cached_property, partial
 
 import polars as pl
 
-from frame_prc._inference.influence import effective_number, influences
+from frame_prc._formulas import effective_number
+from frame_prc._inference.influence import influences
 from frame_prc._lazy import beside, cached, in_order
 from frame_prc._ranking.places import gathered, has_numpy, placed
 from frame_prc._ranking.ranking import Ranking, rank

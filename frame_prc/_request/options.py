@@ -226,9 +226,10 @@ def calibration(calibrate: Any) -> Calibration | None:
     if calibrate is None:
         return None
     if isinstance(calibrate, str):
-        if calibrate != "pooled":
-            raise _not_a_prevalence(calibrate, "'pooled', or a number between 0 and 1")
-        return Calibration()
+        if calibrate not in ("highest", "pooled"):
+            allowed = "'highest', 'pooled', or a number between 0 and 1"
+            raise _not_a_prevalence(calibrate, allowed)
+        return Calibration(highest=calibrate == "highest")
     found = prevalence(calibrate)
     if found is not None and found < _LOWEST_PREVALENCE:
         raise _not_a_prevalence(calibrate, f"at least {_LOWEST_PREVALENCE}")
@@ -478,7 +479,7 @@ def reference(measure: Any, calibrate: Any) -> Calibration | None:
     """Return what to calibrate to, if the measure is the calibrated average precision."""
     measure = check_option("measure", measure, get_args(Measure), measure_hint(measure))
     if measure == "calibrated":
-        return calibration("pooled" if calibrate is None else calibrate)
+        return calibration("highest" if calibrate is None else calibrate)
     if calibrate is not None:
         raise OptionError(
             "calibrate= is given with measure='average_precision'",

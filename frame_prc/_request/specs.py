@@ -79,13 +79,18 @@ class Top:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The prevalence at which areas are computed; with neither field, that of all rows of a model.
+    """The prevalence at which areas are computed; without fields, that of all rows of a model.
 
-    ``odds`` are those of a negative: from a prevalence close to 1 they would lose digits.
+    ``odds`` are those of a negative: from a prevalence close to 1 they would lose digits. With
+    ``highest`` it is that of the segment where positives are most frequent, and at most 0.5.
+    ``table`` has ``reference_odds, reference_prevalence`` by the key of the model, for other rows
+    than those that it was computed from.
     """
 
     prevalence: float | None = None
     odds: float | None = None
+    highest: bool = False
+    table: pl.LazyFrame | None = None
 
     @classmethod
     def at(cls, prevalence: float) -> Calibration:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._formulas import sizes
+from frame_prc._formulas import effective_number, sizes
 from frame_prc._inference.estimates import Estimates
-from frame_prc._inference.influence import effective_number
 from frame_prc._lazy import aggregated, cached, in_order, left_join, over
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import Rows

@@ -13,7 +13,7 @@ from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.row_influence import cluster_sums, numbered, with_influences
 from frame_prc._lazy import cached, in_order, join, left_join, over, segment_join
 from frame_prc._request.class_values import class_value, literal, other_spelling, plain
-from frame_prc._request.specs import Comparison
+from frame_prc._request.specs import Calibration, Comparison
 from frame_prc._rows.checks import Check, with_checks
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.models import CANCELLED, above_rounding
@@ -89,9 +89,8 @@ def _overall(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     Its own rows influence both areas; all others influence only the area of all rows.
     """
     counted = numbered(rows)
-    segments, whole = (
-        Estimates.by_rows(one, comparison.calibration) for one in (counted, counted.pooled())
-    )
+    segments = Estimates.by_rows(counted, comparison.calibration)
+    whole = Estimates.by_rows(counted.pooled(), _of_all(segments, comparison.calibration))
     table = segment_join(segments.table().rename(_NAMES_A), _shared(counted, segments, whole))
     keyed = segments.ranking.segments.with_keys(table)
     model = rows.model_keys
@@ -104,6 +103,17 @@ def _overall(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     outside = pl.when(outside > CANCELLED * _VARIANCE_B).then(outside).otherwise(0.0)
     variance = above_rounding(pl.col("near") + outside, pl.col("alone") + _VARIANCE_B)
     return keyed.with_columns(variance=pl.when(is_part).then(variance))
+
+
+def _of_all(segments: Estimates, calibration: Calibration | None) -> Calibration | None:
+    """Return the calibration of all rows, to the highest prevalence of their segments."""
+    if calibration is None or not calibration.highest:
+        return calibration
+    model = segments.ranking.rows.model_keys
+    reference = pl.col("reference_odds", REFERENCE).first()
+    keyed = segments.keyed()
+    table = keyed.group_by(model).agg(reference) if model else keyed.select(reference)
+    return Calibration(table=table)
 
 
 def _shared(rows: Rows, segments: Estimates, whole: Estimates) -> pl.LazyFrame:

@@ -12,7 +12,8 @@ from dataclasses import replace
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._formulas import unsigned_zero
+from frame_prc._curves.calibration import highest_odds, reference_of
+from frame_prc._formulas import effective_number, unsigned_zero
 from frame_prc._inference.estimates import Estimates
 from frame_prc._lazy import in_order, in_python, left_join
 from frame_prc._request.specs import Calibration
@@ -120,14 +121,24 @@ def _blocks(
 
 
 def _given(every: Rows, calibration: Calibration) -> Calibration:
-    """Return the calibration with the prevalence of all rows, which a rest does not have."""
+    """Return the calibration with the prevalence of all segments, which a rest does not have."""
     if calibration.odds is not None:
         return calibration
     weight = pl.col("weight") if every.columns.weighted else pl.lit(1.0)
-    positive = pl.when("truth").then(weight).otherwise(0.0).sum()
-    negative = pl.when("truth").then(0.0).otherwise(weight).sum()
-    sums = every.frame.select(positive.alias("pos"), negative.alias("neg")).collect()
-    pos, neg = sums.row(0)
+    classes = {
+        "positives": pl.when("truth").then(weight).otherwise(0.0),
+        "negatives": pl.when("truth").then(0.0).otherwise(weight),
+    }
+    sums = {name: one.sum() for name, one in classes.items()}
+    if calibration.highest:
+        effective = {
+            f"n_{name}": effective_number(one.sum(), (one**2).sum())
+            for name, one in zip(("effective", "negative"), classes.values(), strict=True)
+        }
+        segments = every.frame.group_by("key_0").agg(**sums, **effective)
+        odds, prevalence = segments.select(reference_of(highest_odds())).collect().row(0)
+        return calibration if odds is None else Calibration(prevalence, odds)
+    pos, neg = every.frame.select(**sums).collect().row(0)
     return Calibration(pos / (pos + neg), neg / pos) if pos else calibration
 
 

@@ -90,16 +90,27 @@ class Summary(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the scorecards."""
-        segments = rows.once(self._scorecards(rows))
+        segments = rows.once(self._scorecards(rows, self.calibration))
         return self._with_overall(segments, rows) if self.overall else segments
 
     def _with_overall(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Add a scorecard of all rows and one of the mean of segments, for each model."""
-        pooled = self._scorecards(rows.pooled()).with_columns(NONE_UNDEFINED)
+        at_same = self._of_all(segments, rows)
+        pooled = self._scorecards(rows.pooled(), at_same).with_columns(NONE_UNDEFINED)
         mean = "macro" if self.segments == "fixed" else "macro_sampled"
         levels = {"segment": segments, "pooled": pooled, mean: self._mean(segments, rows)}
         named = [frame.with_columns(pl.lit(name).alias(LEVEL)) for name, frame in levels.items()]
         return pl.concat(named, how="diagonal", parallel=False)
+
+    def _of_all(self, segments: pl.LazyFrame, rows: Rows) -> Calibration:
+        """Return the calibration of all rows, to the highest prevalence of their segments."""
+        if not self.calibration.highest:
+            return self.calibration
+        odds = ((1 - pl.col(REFERENCE)) / pl.col(REFERENCE)).alias("reference_odds")
+        first, model = [pl.col(REFERENCE).first(), odds.first()], rows.model_keys
+        return Calibration(
+            table=segments.group_by(model).agg(first) if model else segments.select(first)
+        )
 
     def _mean(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Return the mean of the segments of each model, and of their calibrated areas."""
@@ -114,18 +125,18 @@ class Summary(Table):
         calibrated = found.select(*model, *(pl.col(of).alias(name) for name, of in intervals))
         return left_join(macro(segments, rows, self.interval), calibrated, model)
 
-    def _scorecards(self, rows: Rows) -> pl.LazyFrame:
+    def _scorecards(self, rows: Rows, calibration: Calibration) -> pl.LazyFrame:
         """Return the keys and the scorecard of each segment."""
         ranking = _ranking(rows)
         grown = rows.once(rows.windowed(growing(ranking, _METHODS)))
         parts = in_parts(grown, at_once=rows.many_in_memory)
-        plain, calibrated = (_estimates(ranking, c) for c in (None, self.calibration))
+        plain, calibrated = (_estimates(ranking, c) for c in (None, calibration))
         # The streaming engine takes small parts, so all that areas need stays in the cache.
         areas = _areas_of(with_heights(grown, _METHODS), ranking)
         top, own, at_odds = rows.windowed_in_parts(
             [_best_step(part, ranking) for part in parts],
             plain.windows(parts),
-            calibrated.windows(self._referred(grown, parts, ranking)),
+            calibrated.windows(_referred(grown, parts, ranking, calibration)),
         )
         estimates = _table(plain.with_windows(own))
         at_reference = self._calibrated(calibrated.with_windows(at_odds))
@@ -142,18 +153,6 @@ class Summary(Table):
         columns = (*rows.keys, *_SCORECARD, *DROPPED, *working)
         return ranking.segments.with_keys(table).select(columns)
 
-    def _referred(
-        self, grown: pl.LazyFrame, parts: list[pl.LazyFrame], ranking: Ranking
-    ) -> list[pl.LazyFrame]:
-        """Return the parts with their reference."""
-        calibration, rows = self.calibration, ranking.rows
-        if rows.many_in_memory:
-            calibration = calibration_now(grown, ranking, calibration)
-        if calibration.odds is not None:
-            return [with_reference(part, ranking, calibration) for part in parts]
-        referred = rows.windowed(with_reference(grown, ranking, calibration))
-        return in_parts(referred, at_once=rows.many_in_memory)
-
     def _calibrated(self, estimates: Estimates) -> pl.LazyFrame:
         """Return the calibrated average precision of each segment, with its interval."""
         at_chance = _table(estimates).with_columns(pl.col(REFERENCE).alias(RANDOM))
@@ -167,6 +166,19 @@ class Summary(Table):
 
 
 # --- segments ------------------------------------------------------------------------------
+
+
+def _referred(
+    grown: pl.LazyFrame, parts: list[pl.LazyFrame], ranking: Ranking, calibration: Calibration
+) -> list[pl.LazyFrame]:
+    """Return the parts with their reference."""
+    rows = ranking.rows
+    if rows.many_in_memory:
+        calibration = calibration_now(grown, ranking, calibration)
+    if calibration.odds is not None:
+        return [with_reference(part, ranking, calibration) for part in parts]
+    referred = rows.windowed(with_reference(grown, ranking, calibration))
+    return in_parts(referred, at_once=rows.many_in_memory)
 
 
 def _ranking(rows: Rows) -> Ranking:

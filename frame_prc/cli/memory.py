@@ -56,7 +56,7 @@ def check_verb(verb: str) -> None:
 def check(parameters: Mapping[str, Any], *, pools: bool) -> None:
     """Refuse what needs all segments at once; ``pools`` says that all rows are counted anyway."""
     given = [name for name in _ACROSS if parameters.get(name)]
-    if parameters.get("calibrate") == "pooled" and not pools:
+    if parameters.get("calibrate") in ("highest", "pooled") and not pools:
         given.append("calibrate")
     if given:
         raise OptionError(

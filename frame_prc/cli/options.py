@@ -269,9 +269,10 @@ OPTIONS: dict[str, Option] = {
     "gain": Option(bool, "Add precision gain and recall gain."),
     "calibrate": Option(
         str,
-        "Calibrate to this prevalence; pooled is that of all rows of a model.",
-        "SHARE|pooled",
-        values=("pooled",),
+        "Calibrate to this prevalence; highest is that of the segment where positives are most "
+        "frequent, at most 0.5, and pooled that of all rows of a model.",
+        "SHARE|highest|pooled",
+        values=("highest", "pooled"),
         parse=share,
     ),
     "recall": _target("At least this recall."),
@@ -394,9 +395,10 @@ REPORT: dict[str, Option] = {
     "ci": Option(float, "Confidence level of the intervals.", "LEVEL"),
     "calibrate": Option(
         str,
-        "The prevalence at which segments are compared; pooled is that of all rows of a model.",
-        "SHARE|pooled",
-        values=("pooled",),
+        "The prevalence at which segments are compared; highest is that of the segment where "
+        "positives are most frequent, at most 0.5, and pooled that of all rows of a model.",
+        "SHARE|highest|pooled",
+        values=("highest", "pooled"),
         parse=share,
     ),
     "title": Option(str, "Title of the page.", "TEXT"),

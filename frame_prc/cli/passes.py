@@ -17,6 +17,8 @@ from typing import Any
 import polars as pl
 
 import frame_prc
+from frame_prc._curves.calibration import highest_odds, reference_of
+from frame_prc._formulas import effective_number
 from frame_prc._lazy import aggregated, concat, key_names, left_join, named
 from frame_prc._request.roles import names_of
 from frame_prc.cli import memory
@@ -100,13 +102,12 @@ class Passes:
         return ordered.collect(engine="streaming")
 
     def _totals(self, rows: pl.LazyFrame) -> pl.DataFrame:
-        """Return all positives and negatives of each model; invalid data raise an error here."""
+        """Return the positives and negatives of each segment; invalid data raise an error here."""
         self.progress.show_share("checking rows", 0.1)
         lowest = float("inf") if self.parameters["ascending"] else float("-inf")
-        asked = {**_common("counts", self.parameters), "by": None, "thresholds": [lowest]}
-        counted = frame_prc.counts(rows, **asked).collect(engine="streaming")
-        keys = [name for name in ("model",) if name in counted.columns]
-        return aggregated(counted.lazy(), keys, pl.col("pos", "neg").sum()).collect()
+        asked = {**_common("counts", self.parameters), "thresholds": [lowest]}
+        asked["squares"] = self.parameters.get("weight") is not None
+        return frame_prc.counts(rows, **asked).collect(engine="streaming")
 
     def _write_parts(
         self, source: Source, columns: Sequence[str], parts: pl.DataFrame, folder: Path
@@ -162,7 +163,9 @@ class Passes:
         if model is not None:
             asked["score"] = {model: _by_model(asked["score"])[model]}
             totals = totals.filter(pl.col("model") == model)
-        if self.verb == "summary" and asked.get("calibrate") in (None, "pooled"):
+        if self.verb == "summary" and asked.get("calibrate") in (None, "highest"):
+            asked["calibrate"] = _highest_prevalence(totals)
+        elif self.verb == "summary" and asked["calibrate"] == "pooled":
             asked["calibrate"] = _prevalence(totals)
         return asked
 
@@ -200,6 +203,20 @@ def _parts(sizes: pl.Series, most: int) -> Iterator[int]:
             part, filled = part + 1, 0
         filled += size
         yield part
+
+
+def _highest_prevalence(totals: pl.DataFrame) -> float | None:
+    amounts = {"positives": pl.col("pos"), "negatives": pl.col("neg")}
+    effective = {"n_effective": pl.col("pos"), "n_negative": pl.col("neg")}
+    if "pos_squares" in totals.columns:
+        effective = {
+            name: effective_number(amount, pl.col(f"{amount.meta.output_name()}_squares"))
+            for name, amount in effective.items()
+        }
+    [_, prevalence] = (
+        totals.select(**amounts, **effective).select(reference_of(highest_odds())).row(0)
+    )
+    return None if prevalence is None else float(prevalence)
 
 
 def _prevalence(totals: pl.DataFrame) -> float | None:

@@ -55,7 +55,7 @@ class AreaVerbs(Evaluated[FrameT]):
         replicates: int = 1000,
         stratified: bool = False,
         seed: int | None = None,
-        calibrate: float | Literal["pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = None,
         top: float | None = None,
         normaliser: Normaliser = "positives",
         details: bool = False,
@@ -117,8 +117,9 @@ class AreaVerbs(Evaluated[FrameT]):
         calibrate
             Return the calibrated average precision instead: the one that the same ranking would
             have at this prevalence (Siblini et al. 2020, arXiv 1909.02827), which makes segments of
-            unequal prevalence comparable. A number between 0 and 1, or ``"pooled"``: the share of
-            positives of all rows of the model. Its interval is that of ``ci_method="influence"``;
+            unequal prevalence comparable. A number between 0 and 1, ``"highest"`` (see
+            :func:`summary`), or ``"pooled"``: the share of positives of all rows of the model. Its
+            interval is that of ``ci_method="influence"``;
             not with ``over`` or ``bounds``.
         top
             Compute only the area over the points that retrieve at most this many rows, such as the
@@ -245,11 +246,13 @@ class AreaVerbs(Evaluated[FrameT]):
     def _refused(self, table: AveragePrecision | Averages) -> dict[str, bool]:
         """Return what does not run inside an engine, and whether it is given."""
         by_samples = isinstance(table, Averages) and table.average == "samples"
-        calibrates = isinstance(table, AveragePrecision) and table.calibration is not None
+        reference = table.calibration if isinstance(table, AveragePrecision) else None
+        calibrates = reference is not None
         interval = table.interval
         is_drawn = interval is not None and interval.resampling is not None
         return {
             "top": table.top is not None,
+            "calibrate='highest'": reference is not None and reference.highest,
             "ci= with over=": interval is not None and isinstance(table, Averages),
             "ci= with calibrate=": interval is not None and calibrates,
             "ci= with cluster=": interval is not None and self._request.cluster is not None,
@@ -266,7 +269,7 @@ class AreaVerbs(Evaluated[FrameT]):
         recall_range: tuple[float, float] | None = None,
         standardised: bool = False,
         thresholds: int | Sequence[float] | None = None,
-        calibrate: float | Literal["pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = None,
         top: float | None = None,
         normaliser: Normaliser = "positives",
         ci: float | None = OF_EVALUATION,
@@ -303,8 +306,9 @@ class AreaVerbs(Evaluated[FrameT]):
             binned scores.
         calibrate
             Calibrate the areas to this prevalence: each negative counts as much as makes the
-            segment's prevalence equal to it. A number between 0 and 1, or ``"pooled"``: the share
-            of positives of all rows of the model. For ``step`` it is the calibrated average
+            segment's prevalence equal to it. A number between 0 and 1, ``"highest"`` (see
+            :func:`summary`), or ``"pooled"``: the share of positives of all rows of the model. For
+            ``step`` it is the calibrated average
             precision (Siblini et al. 2020, arXiv 1909.02827). Not for ``gain``.
         top
             Compute only the area over the points that retrieve at most this many rows, such as the
@@ -422,7 +426,9 @@ class AreaVerbs(Evaluated[FrameT]):
         table = Areas(spec, bins, reference, interval)
         if (engine := self._engine) is None:
             return self._table(table, details=details)
+        is_highest = reference is not None and reference.highest
         refused = {"top": spec.top is not None, "ci": interval is not None}
+        refused["calibrate='highest'"] = is_highest
         refused |= {f"method={name!r}": name not in PARTIAL_METHODS for name in methods}
         plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
         areas = plans.auc(engine, self._native, asked, spec, outputs, bins, reference)

@@ -47,7 +47,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         ci: float = OF_EVALUATION_OR_95,
         baseline: str | None = None,
         measure: Measure | None = None,
-        calibrate: float | Literal["pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = None,
         over: str | None = None,
         test: PairedTest = "t",
         replicates: int = 1000,
@@ -68,8 +68,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
             ``"average_precision"``, the default: models have the same rows, and so the same
             prevalence. ``"calibrated"``: the calibrated average precision.
         calibrate
-            The prevalence for ``measure="calibrated"``: a number between 0 and 1, or ``"pooled"``,
-            the default: the share of positives of all rows of the model.
+            The prevalence for ``measure="calibrated"``: ``"highest"``, the default (see
+            :func:`summary`), ``"pooled"``: the share of positives of all rows of the model, or a
+            number between 0 and 1.
         over
             A key in ``by`` whose segments are themselves a sample (queries, users, folds) that
             stands for others like them. Models are then compared by the mean of their differences
@@ -182,7 +183,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         against: Against = "others",
         ci: float = OF_EVALUATION_OR_95,
         measure: Measure | None = None,
-        calibrate: float | Literal["pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = None,
         replicates: int = 1000,
         seed: int | None = None,
         adjust: Adjust | None = None,
@@ -220,8 +221,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
             at the same prevalence. ``"average_precision"``: compare it as it is; it grows with the
             prevalence, so segments of unequal prevalence differ for that reason alone.
         calibrate
-            The prevalence for ``measure="calibrated"``: a number between 0 and 1, or ``"pooled"``,
-            the default: the share of positives of all rows of the model.
+            The prevalence for ``measure="calibrated"``: ``"highest"``, the default (see
+            :func:`summary`), ``"pooled"``: the share of positives of all rows of the model, or a
+            number between 0 and 1.
         replicates
             Number of random orders for ``against="random"``, up to 1,000,000. No p-value is below
             ``1 / (1 + replicates)``.
@@ -289,9 +291,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ ---    ┆ ---       ┆ ---        ┆ ---       ┆ ---      ┆ ---        ┆ ---    │
         │ i64    ┆ str       ┆ f64        ┆ f64       ┆ f64      ┆ f64        ┆ str    │
         ╞════════╪═══════════╪════════════╪═══════════╪══════════╪════════════╪════════╡
-        │ 0      ┆ others    ┆ -0.051384  ┆ -0.205902 ┆ 0.100172 ┆ 1.0        ┆ ok     │
-        │ 1      ┆ others    ┆ 0.014936   ┆ -0.141582 ┆ 0.162963 ┆ 1.0        ┆ ok     │
-        │ 2      ┆ others    ┆ 0.036653   ┆ -0.119243 ┆ 0.18274  ┆ 1.0        ┆ ok     │
+        │ 0      ┆ others    ┆ -0.05119   ┆ -0.205299 ┆ 0.09975  ┆ 1.0        ┆ ok     │
+        │ 1      ┆ others    ┆ 0.014863   ┆ -0.141163 ┆ 0.162252 ┆ 1.0        ┆ ok     │
+        │ 2      ┆ others    ┆ 0.036531   ┆ -0.118854 ┆ 0.181987 ┆ 1.0        ┆ ok     │
         └────────┴───────────┴────────────┴───────────┴──────────┴────────────┴────────┘
         """
         self._check_frame(takes_counts=False)
@@ -316,7 +318,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         *,
         ci: float = OF_EVALUATION_OR_95,
         measure: Measure = "calibrated",
-        calibrate: float | Literal["pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = None,
         test: SegmentsTest | None = None,
         details: bool = False,
     ) -> FrameT:
@@ -334,8 +336,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
             prevalence. ``"average_precision"``: as it is; then segments of unequal prevalence
             differ for that reason alone.
         calibrate
-            The prevalence for ``measure="calibrated"``: a number between 0 and 1, or ``"pooled"``,
-            the default: the share of positives of all rows of the model.
+            The prevalence for ``measure="calibrated"``: ``"highest"``, the default (see
+            :func:`summary`), ``"pooled"``: the share of positives of all rows of the model, or a
+            number between 0 and 1.
         test
             How to test whether all segments have the same average precision. ``"permutation"``:
             assign the rows to the segments at random, 999 times with a fixed seed; the p-value is
@@ -416,7 +419,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ ---        ┆ ---         ┆ ---          ┆ ---      ┆ ---          ┆ ---     ┆ ---    │
         │ i64        ┆ i64         ┆ i64          ┆ f64      ┆ f64          ┆ f64     ┆ str    │
         ╞════════════╪═════════════╪══════════════╪══════════╪══════════════╪═════════╪════════╡
-        │ 3          ┆ 2           ┆ 0            ┆ 0.058424 ┆ 0.105579     ┆ 0.801   ┆ ok     │
+        │ 3          ┆ 2           ┆ 0            ┆ 0.058215 ┆ 0.105174     ┆ 0.801   ┆ ok     │
         └────────────┴─────────────┴──────────────┴──────────┴──────────────┴─────────┴────────┘
         """
         self._check_frame()

@@ -196,7 +196,7 @@ class PictureVerbs(Evaluated[FrameT]):
         *,
         ci: float = OF_EVALUATION_OR_95,
         baseline: str | None = None,
-        calibrate: float | Literal["pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = None,
         sort: Sort = None,
         dark: bool = False,
         title: str | None = None,
@@ -217,7 +217,8 @@ class PictureVerbs(Evaluated[FrameT]):
             The name of a model. The chart shows the difference of each other model from it.
         calibrate
             Show the calibrated average precision instead, all segments at this prevalence: a number
-            between 0 and 1, or ``"pooled"``: the share of positives of all rows of the model.
+            between 0 and 1, ``"highest"`` (see :func:`summary`), or ``"pooled"``: the share of
+            positives of all rows of the model.
         sort
             The order of the rows, from the top: ``"key"``, the order of the keys; ``"value"``,
             largest average precision first; ``"difference"``, largest difference first. By default,
@@ -445,7 +446,7 @@ class PictureVerbs(Evaluated[FrameT]):
         *,
         ci: float = OF_EVALUATION_OR_95,
         baseline: str | None = None,
-        calibrate: float | Literal["pooled"] = "pooled",
+        calibrate: float | Literal["highest", "pooled"] | None = None,
         title: str | None = None,
     ) -> list[Path]:
         """Write one HTML page to send, and its numbers as JSON.
@@ -467,9 +468,9 @@ class PictureVerbs(Evaluated[FrameT]):
         baseline
             The name of a model. Each other model is compared with it, instead of each with each.
         calibrate
-            The prevalence at which segments are compared: a number between 0 and 1, or
-            ``"pooled"``: the share of positives of all rows of the model. Give a number to hold
-            reports of several months to the same one.
+            The prevalence at which segments are compared: ``"highest"``, the default (see
+            :func:`summary`), or ``"pooled"``: the share of positives of all rows of the model. Give
+            a number between 0 and 1 to hold reports of several months to the same one.
         title
             The title of the page.
 
@@ -514,7 +515,10 @@ class PictureVerbs(Evaluated[FrameT]):
         """
         paths = report_paths(path)
         check_title(title)
-        level, reference = confidence(self._level(ci)), calibration(calibrate) or Calibration()
+        level, reference = (
+            confidence(self._level(ci)),
+            calibration(calibrate) or Calibration(highest=True),
+        )
         asked = self._request
         check_one_grouping(asked)
         table = Summary(Interval(level), overall=True, calibration=reference)
@@ -523,7 +527,9 @@ class PictureVerbs(Evaluated[FrameT]):
             rows = self._rows_in_memory(outputs, common_rows=True)
         else:
             rows = self._counts_of_engine(engine, outputs)
-        options = Options(level, calibrate, reference, baseline, title)
+        options = Options(
+            level, "highest" if calibrate is None else calibrate, reference, baseline, title
+        )
         write_report(evaluate(rows, asked, options), paths)
         return paths
 

@@ -23,7 +23,7 @@ class TableVerbs(Evaluated[FrameT]):
         self,
         *,
         ci: float = OF_EVALUATION_OR_95,
-        calibrate: float | Literal["pooled"] = "pooled",
+        calibrate: float | Literal["highest", "pooled"] | None = None,
         overall: bool = False,
         segments: SegmentsAre = "fixed",
         measures: str | Sequence[str] | None = None,
@@ -41,9 +41,11 @@ class TableVerbs(Evaluated[FrameT]):
             The level of the confidence intervals for the average precision in the population, and
             for the calibrated one.
         calibrate
-            The prevalence for ``calibrated_average_precision``: a number between 0 and 1, or
-            ``"pooled"``: the share of positives of all rows of the model. Give a number to hold
-            reports of several months to the same one.
+            The prevalence for ``calibrated_average_precision``. ``"highest"``, the default: that of
+            the segment of the model where positives are most frequent, of those with 20 rows of
+            each class, and at most 0.5; areas calibrated down are biased where negatives are few.
+            ``"pooled"``: the share of positives of all rows of the model. Give a number between 0
+            and 1 to hold reports of several months to the same one.
         overall
             For each model, add a row for all rows pooled and a row for the mean of the segments. A
             column ``level`` before the keys then says what each row is: ``"segment"``, ``"pooled"``
@@ -165,7 +167,7 @@ class TableVerbs(Evaluated[FrameT]):
         interval = Interval(confidence(self._level(ci)))
         if overall:
             check_pooled(self._request)
-        reference = calibration(calibrate) or Calibration()
+        reference = calibration(calibrate) or Calibration(highest=True)
         are = segments_are(segments, overall=overall)
         table = Summary(interval, overall, reference, are, measure_list(measures, MEASURES))
         return self._table(table, details=details)

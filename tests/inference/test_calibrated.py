@@ -233,7 +233,10 @@ def test_mean_of_segments_that_share_clusters_takes_them_as_dependent(kind):
     [
         ({"calibrate": 0}, "calibrate=0 is not a prevalence. Allowed: a number between 0 and 1"),
         ({"calibrate": 5}, "Hint: 5 % is calibrate=0.05"),
-        ({"calibrate": "own"}, "calibrate='own' is not a prevalence. Allowed: 'pooled', or"),
+        (
+            {"calibrate": "own"},
+            "calibrate='own' is not a prevalence. Allowed: 'highest', 'pooled', or",
+        ),
         ({"calibrate": 0.1, "bounds": True}, "bounds=True is given with calibrate="),
         ({"calibrate": 0.1, "ci": 0.9, "ci_method": "boyd"}, "ci_method='boyd' is given with"),
     ],

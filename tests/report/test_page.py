@@ -118,7 +118,7 @@ def test_differences_have_one_direction(report):
     assert "weak - good" not in columns
     differences = next(c for c in found["columns"] if c["label"] == "Difference")
     by_segment = ROWS.prc.compare_models(
-        "truth", ["good", "weak"], by="segment", calibrate="pooled"
+        "truth", ["good", "weak"], by="segment", calibrate="highest"
     )
     for name, column in (("difference", "values"), ("ci_low", "low"), ("ci_high", "high")):
         expected = by_segment.sort("segment")[name].to_list()

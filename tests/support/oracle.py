@@ -403,6 +403,28 @@ def bias(rows: Sequence[Row], prevalence: Fraction | None = None) -> Fraction:
     return found
 
 
+def highest_prevalence(segments: Sequence[Sequence[Row]]) -> Fraction:
+    """Return the highest prevalence of segments with both classes, and at most 1/2.
+
+    Of these, segments with 20 effective rows of each class go first.
+    """
+    prevalences = {}
+    for number, rows in enumerate(segments):
+        classes = [[row for row in rows if row.truth == truth] for truth in (True, False)]
+        if all(classes):
+            positives, negatives = totals(rows)
+            effective = [
+                sum(row.weight for row in side) ** 2 / sum(row.weight**2 for row in side)
+                for side in classes
+            ]
+            prevalences[number] = (min(effective) >= 20, positives / (positives + negatives))
+    enough = any(is_enough for is_enough, _ in prevalences.values())
+    return min(
+        max(share for is_enough, share in prevalences.values() if is_enough or not enough),
+        Fraction(1, 2),
+    )
+
+
 def calibrated(rows: Sequence[Row], prevalence: Fraction) -> list[Row]:
     """Return rows whose classes have the weights that go with a prevalence."""
     positives, negatives = totals(rows)

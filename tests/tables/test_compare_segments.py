@@ -37,7 +37,7 @@ def sides(df: pl.DataFrame, region: str | None, against: object) -> list[pl.Data
 @every_kind
 @pytest.mark.parametrize("weight", [None, "weight"])
 @pytest.mark.parametrize("cluster", [None, "user"])
-@pytest.mark.parametrize("calibrate", [None, "pooled", 0.25])
+@pytest.mark.parametrize("calibrate", [None, "highest", "pooled", 0.25])
 @pytest.mark.parametrize("against", ["rest", "overall", {"region": "s"}, "previous"])
 def test_segment_against_others_equals_exact_arithmetic(kind, weight, cluster, calibrate, against):
     measure = "average_precision" if calibrate is None else "calibrated"
@@ -57,7 +57,10 @@ def test_segment_against_others_equals_exact_arithmetic(kind, weight, cluster, c
     df = df.with_row_index("row")
     positives, negatives = oracle.totals(segments(df.with_columns(score="old"), None)[()])
     pooled = positives / (positives + negatives)
-    prevalence = {None: None, "pooled": pooled, 0.25: Fraction(1, 4)}[calibrate]
+    highest = oracle.highest_prevalence(
+        [*segments(df.with_columns(score="old"), "region").values()]
+    )
+    prevalence = {None: None, "highest": highest, "pooled": pooled, 0.25: Fraction(1, 4)}[calibrate]
     for found in result.iter_rows(named=True):
         rows_a, rows_b = sides(df, found["region"], against)
         if found["region"] == {"previous": "n"}.get(str(against)):
@@ -102,6 +105,54 @@ def test_models_are_compared_at_a_prevalence_as_by_exact_arithmetic(kind, cluste
         assert found["measure"] == "calibrated"
         assert found["reference_prevalence"] == 0.25
         assert (found["ap_a"], found["ap_b"]) == pytest.approx((float(a), float(b)), rel=1e-12)
+
+
+AGAINST = ["rest", "others", "overall", {"region": "most"}, "previous"]
+
+
+@every_kind
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("against", AGAINST, ids=str)
+def test_segments_are_compared_at_the_highest_prevalence_that_rows_enough_have(
+    kind, weight, against
+):
+    # (positives, negatives): the last three would set a prevalence that their rows do not bear.
+    sizes = {"low": (20, 60), "most": (20, 30), "few": (19, 19), "two": (2, 1), "one": (5, 0)}
+    places = pl.int_range(pl.len())
+    df = pl.DataFrame(
+        [(name, n < pos) for name, (pos, neg) in sizes.items() for n in range(pos + neg)],
+        schema=["region", "truth"],
+        orient="row",
+    ).with_columns(a=places * 37 % 11, b=places * 53 % 17, weight=2 - (places == 0))
+    # By weight the effective number of positives of "low" is below 20, and that of "most" is not.
+    found = compared(kind, df, ["a", "b"], by="region", weight=weight, against=against)
+    of_segments = segments(df.with_columns(score="a"), "region")
+    expected = float(oracle.highest_prevalence([*of_segments.values()]))
+    assert expected == pytest.approx(20 / 50)
+    known = found["reference_prevalence"].drop_nulls()
+    assert len(known) >= 6
+    assert known.to_list() == pytest.approx([expected] * len(known), rel=1e-12)
+    same = compared(
+        kind, df, ["a", "b"], by="region", weight=weight, against=against, calibrate=expected
+    )
+    assert_frame_equal(found, same, rel_tol=1e-9)
+
+
+def test_the_highest_prevalence_is_at_most_a_half_and_that_of_each_model():
+    truth, score = [True, True, True, False] * 20, [i * 7 % 13 for i in range(80)]
+    of_one = pl.DataFrame({"truth": truth, "score": score})
+    rows = pl.concat(
+        of_one.with_columns(
+            truth=pl.col("truth") if flip else ~pl.col("truth"), week=week, m=pl.lit(m)
+        )
+        for m, flips in {"a": (True, False), "b": (False, False)}.items()
+        for week, flip in enumerate(flips)
+    )
+    table = frame_prc.compare_segments(
+        rows, "truth", "score", model="m", by="week", against="overall", details=True
+    )
+    reference = table.group_by("model").agg(pl.col("reference_prevalence").unique())
+    assert dict(reference.iter_rows()) == {"a": [0.5], "b": [0.25]}
 
 
 # --- what is compared --------------------------------------------------------------------------

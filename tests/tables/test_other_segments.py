@@ -67,7 +67,7 @@ def positives_and_negatives(df: pl.DataFrame) -> Any:
 @every_kind
 @pytest.mark.parametrize("weight", [None, "weight"])
 @pytest.mark.parametrize("cluster", [None, "user"])
-@pytest.mark.parametrize("calibrate", [None, "pooled", 0.25])
+@pytest.mark.parametrize("calibrate", [None, "highest", "pooled", 0.25])
 def test_others_equal_the_mean_of_their_areas_by_exact_arithmetic(kind, weight, cluster, calibrate):
     measure = "average_precision" if calibrate is None else "calibrated"
     asked = OTHERS | {"weight": weight, "cluster": cluster}
@@ -76,7 +76,10 @@ def test_others_equal_the_mean_of_their_areas_by_exact_arithmetic(kind, weight, 
     df = df.with_row_index("row")
     positives, negatives = positives_and_negatives(df)
     pooled = positives / (positives + negatives)
-    prevalence = {None: None, "pooled": pooled, 0.25: Fraction(1, 4)}[calibrate]
+    highest = oracle.highest_prevalence(
+        [*segments(df.with_columns(score="old"), "region").values()]
+    )
+    prevalence = {None: None, "highest": highest, "pooled": pooled, 0.25: Fraction(1, 4)}[calibrate]
     clusters = "user" if cluster else "row"
     assert result["region"].to_list() == [None, "n", "n2", "none", "s", "s2", "w2"]
     assert result["reference"].unique().to_list() == ["others"]

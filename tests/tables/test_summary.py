@@ -114,8 +114,9 @@ def expected(df, by):
 
 
 def call(kind, df, **asked):
+    asked = {"calibrate": "pooled", "details": True, **asked}
     weight = "weight" if "weight" in df.columns else None
-    return frame_prc.summary(kind.make(df), "truth", "score", weight=weight, **asked, details=True)
+    return frame_prc.summary(kind.make(df), "truth", "score", weight=weight, **asked)
 
 
 @every_kind
@@ -238,6 +239,27 @@ def test_calibration_makes_one_classifier_equal_at_two_prevalences(kind):
     assert curve["precision"].round(4).to_list() == [0.7576, 0.2381]
 
 
+@every_kind
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("cluster", [None, "day"])
+def test_it_is_calibrated_to_the_highest_prevalence_of_the_segments(kind, weight, cluster):
+    sizes = {"low": (30, 170), "high": (25, 75), "few": (4, 2), "none": (0, 9)}
+    df = pl.DataFrame(
+        [(name, n < pos) for name, (pos, neg) in sizes.items() for n in range(pos + neg)],
+        schema=["region", "truth"],
+        orient="row",
+    ).with_row_index("n")
+    df = df.with_columns(score=pl.col("n") * 37 % 41, day=pl.col("n") % 29, weight=1.5)
+    columns = {"by": "region", "weight": weight, "cluster": cluster, "overall": True}
+    asked = {"truth": "truth", **columns, "details": True}
+    found, at_quarter = (
+        kind.rows(frame_prc.summary(kind.make(df), score=["score", "n"], **asked, **more))
+        for more in ({}, {"calibrate": 0.25})
+    )
+    assert_frame_equal(found, at_quarter, rel_tol=1e-12)
+    assert found["reference_prevalence"].unique().to_list() == [0.25]
+
+
 # Of all rows next to all are positive, or next to all negative, and a segment is otherwise.
 FAR_FROM_ALL = {
     "positive": ([1.0, 1e-150, 1e16, 1e10, 1e147], [0, 1, 0, 1, 1]),
@@ -330,7 +352,10 @@ def test_counts_give_what_rows_give(kind, data, by):
         counted, score="threshold", pos="pos", neg="neg", by=by, details=True
     )
     assert_frame_equal(
-        kind.rows(result), kind.rows(call(kind, df, by=by)), rel_tol=1e-12, abs_tol=1e-14
+        kind.rows(result),
+        kind.rows(call(kind, df, by=by, calibrate=None)),
+        rel_tol=1e-12,
+        abs_tol=1e-14,
     )
 
 

@@ -69,8 +69,8 @@ OPTIONS = {
     "threshold=None, facet=None, dark=False, title=None, width=None, height=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate=None, sort=None, dark=False, title=None, "
     "width=None",
-    "report": "ci=0.95, baseline=None, calibrate='pooled', title=None",
-    "summary": "ci=0.95, calibrate='pooled', overall=False, segments='fixed', "
+    "report": "ci=0.95, baseline=None, calibrate=None, title=None",
+    "summary": "ci=0.95, calibrate=None, overall=False, segments='fixed', "
     "measures=None, details=False",
     "write_ggplot": "start='one', keep='corners', ci=None, title=None",
 }
