@@ -152,6 +152,25 @@ def test_a_name_that_is_no_verb_is_told_which_are(kind, name, hint):
     assert not hasattr(prc, name)
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("roc_auc", "sklearn.metrics.roc_auc_score computes it"),
+        ("pr_auc", "did you mean auc or average_precision"),
+        ("sumary", "did you mean summary"),
+        ("Evaluatoin", "did you mean Evaluation"),
+        ("precision", "operating_points("),
+    ],
+)
+def test_a_name_that_the_package_does_not_have_gets_a_hint(name, hint):
+    with pytest.raises(AttributeError, match="has no attribute") as raised:
+        getattr(frame_prc, name)
+    assert f"'frame_prc' has no attribute '{name}'. Hint: {hint}" in str(raised.value)
+    assert raised.value.name == name
+    assert raised.value.obj is frame_prc
+    assert not hasattr(frame_prc, "__path_of_a_tool__")
+
+
 @in_checkout
 def test_reference_lists_every_function():
     table = REFERENCE.read_text(encoding="utf-8").partition("| verb |")[2].partition("\n\n")[0]
