@@ -14,7 +14,13 @@ import polars as pl
 
 from frame_prc._curves.curve import CURVE, wilson
 from frame_prc._curves.effective_rows import effective_share
-from frame_prc._curves.given_thresholds import LIMITS, RATES, GivenThresholds, is_retrieved
+from frame_prc._curves.given_thresholds import (
+    ASCENDING,
+    LIMITS,
+    RATES,
+    GivenThresholds,
+    is_retrieved,
+)
 from frame_prc._curves.operating_points import check_counts, chosen, merits_of, operating_points
 from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.bootstrap import check_drawable, over_replicates
@@ -38,6 +44,7 @@ class OperatingPoints(Table):
     targets: Sequence[Target]
     given: GivenThresholds | None = None
     interval: Interval | None = None
+    ascending: bool = False
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -51,6 +58,7 @@ class OperatingPoints(Table):
             *RATES,
             *(("expected_cost",) if costs else ()),
             *(LIMITS if self.interval is not None else ()),
+            *((ASCENDING,) if self.ascending else ()),  # so that thresholds are not turned round
             "status",
         )
 
@@ -70,7 +78,8 @@ class OperatingPoints(Table):
         table = operating_points(ranking, self.targets, self.given)
         if self.interval is not None:
             table = self._with_limits(cached(table), ranking, self.interval)
-        return ranking.segments.with_keys(ranking.with_dropped(table))
+        directed = table.with_columns(pl.lit(self.ascending).alias(ASCENDING))
+        return ranking.segments.with_keys(ranking.with_dropped(directed))
 
     def _check_rows(self, rows: Rows) -> None:
         criteria = [target.criterion for target in self.targets]

@@ -123,7 +123,9 @@ class DecisionVerbs(Evaluated[FrameT]):
             of a column or frame last. With ``missing="drop"``, also ``n_dropped``.
 
             With ``cost``, also ``expected_cost``: the cost per row, null for other targets. With
-            ``ci``, ``precision_low, precision_high`` take the place of ``predicted_count``.
+            ``ascending=True``, also ``ascending``, so that these thresholds cannot be held to
+            scores in the other direction. With ``ci``, ``precision_low, precision_high`` take the
+            place of ``predicted_count``.
 
         Raises
         ------
@@ -186,7 +188,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         cluster = self._request.cluster
         drawn = resampling(replicates, seed, stratified, cluster)
         interval = target_interval(self._level(ci), drawn, wanted)
-        table = OperatingPoints(wanted, given, interval)
+        table = OperatingPoints(wanted, given, interval, ascending=self._request.ascending)
         if engine := self._engine:
             is_drawn = interval is not None and interval.resampling is not None
             refused = {

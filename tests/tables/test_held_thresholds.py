@@ -223,6 +223,42 @@ def test_frames_that_do_not_fit_are_refused_at_the_call(kind, table, words):
     assert all(word in str(caught.value) for word in words), caught.value
 
 
+@every_kind
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("given_as", ["DataFrame", "LazyFrame", "pandas"])
+@pytest.mark.parametrize("ascending", [False, True])
+def test_thresholds_are_not_held_to_scores_in_the_other_direction(
+    kind, details, given_as, ascending
+):
+    asked = {"by": "region", "recall": 1, "details": details}
+    chosen = frame_prc.operating_points(TRAIN, "late", "score", ascending=ascending, **asked)
+    given = {
+        "DataFrame": chosen,
+        "LazyFrame": chosen.lazy(),
+        "pandas": chosen.to_pandas(),
+    }[given_as]
+    same = held(kind, TRAIN, given, ascending=ascending)
+    assert same["recall"].to_list() == [1.0, 1.0]
+    says = f"chosen with ascending={ascending}, and this call has ascending={not ascending}"
+    with pytest.raises((DataError, OptionError), match=says):
+        held(kind, TRAIN, given, ascending=not ascending)
+
+
+def test_a_key_named_as_the_direction_is_a_key():
+    rows = {"region": "ascending"}
+    chosen = TRAIN.rename(rows).prc.operating_points("late", "score", by="ascending", recall=1)
+    found = held(KINDS[0], TRAIN.rename(rows), chosen, by="ascending")
+    assert found["recall"].to_list() == [1.0, 1.0]
+
+
+def test_thresholds_of_ones_own_have_no_direction():
+    own = pl.DataFrame({"region": ["n", "s"], "threshold": [0.8, 0.5]})
+    found = held(KINDS[0], TRAIN, own, ascending=True)
+    assert found["predicted_count"].to_list() == [2, 2]
+    with pytest.raises(ColumnError, match=r"'ascending' has dtype String\. Allowed: a Boolean"):
+        held(KINDS[0], TRAIN, own.with_columns(ascending=pl.lit("yes")))
+
+
 # --- columns -----------------------------------------------------------------------------------
 
 
