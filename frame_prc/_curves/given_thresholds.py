@@ -22,13 +22,15 @@ NO_THRESHOLD, NOT_MET = "no_threshold", "not_met"
 
 # Which scores a threshold retrieves, where it is the lower ones.
 ASCENDING = "ascending"
+# A column of results where a target is a cost.
+EXPECTED_COST = "expected_cost"
 
 RATES = ("f_score", "predicted_rate", "predicted_count")
 LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
 # Columns of operating points, which are not keys.
 _TARGET = ("target", "criterion", "target_value")
 _KEPT = ("target", "target_value")  # of a frame that holds thresholds; they tell the criterion
-_RESULTS = {*_TARGET, *CURVE, *RATES, "expected_cost", ASCENDING, "status", *LIMITS, *DROPPED}
+_RESULTS = {*_TARGET, *CURVE, *RATES, EXPECTED_COST, ASCENDING, "status", *LIMITS, *DROPPED}
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
@@ -40,6 +42,11 @@ class GivenThresholds:
     """A frame of thresholds, or none: then rows have them in a column ``held``."""
 
     frame: pl.LazyFrame | None = None
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether some thresholds were chosen for a cost, which new rows have too."""
+        return self.frame is not None and EXPECTED_COST in self.frame.collect_schema()
 
     def of(self, ranking: Ranking, first: int) -> pl.LazyFrame:
         """Return ``segment, order``, the columns of the target, and ``held``.
@@ -61,12 +68,21 @@ def _targets(held: pl.Expr) -> list[pl.Expr]:
     """Return the columns of the target that came with a threshold, or of the threshold itself."""
     own = pl.format("threshold={}", held.cast(pl.String).str.strip_suffix(".0"))
     text = pl.coalesce(pl.col("target").cast(pl.String), own, pl.lit("threshold"))
-    value = text.str.extract("=(.*)$").cast(pl.Float64, strict=False)
+    number = text.str.extract("=(.*)$").cast(pl.Float64, strict=False)
+    fp, fn = costs_of(text)
+    value = pl.coalesce(number, fp / (fp + fn))
     return [
         text.alias("target"),
         text.str.extract("^([a-z_]+)").alias("criterion"),
         pl.coalesce(pl.col("target_value").cast(pl.Float64), value).alias("target_value"),
     ]
+
+
+def costs_of(target: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return the costs of a false positive and of a false negative in ``cost=(1, 10)``, or null."""
+    costs = target.str.extract_groups(r"^cost=\(([^,]+), ([^,]+)\)$")
+    fp, fn = (costs.struct[place].cast(pl.Float64, strict=False) for place in (0, 1))
+    return fp, fn
 
 
 def rounded(threshold: pl.Expr, ranking: Ranking) -> pl.Expr:

@@ -11,6 +11,7 @@ from frame_prc._curves.given_thresholds import (
     NO_THRESHOLD,
     NOT_MET,
     GivenThresholds,
+    costs_of,
     is_retrieved,
     rounded,
 )
@@ -259,12 +260,16 @@ def _status(is_held: pl.Expr) -> pl.Expr:
 def _expected_cost(targets: Sequence[Target]) -> pl.Expr:
     """Return the cost per row in the rows of such targets, and null in others."""
     n = _POSITIVES + _NEGATIVES
+    # Of thresholds that were chosen on other rows, the target is known as text.
+    fp_cost, fn_cost = costs_of(pl.col("target"))
+    held = (pl.col("fp") * fp_cost + (_POSITIVES - _TP) * fn_cost) / n
     costs = [
         pl.when(pl.col("order") == place).then(cost(target, pl.col) / n)
         for place, target in enumerate(targets)
         if target.criterion == "cost"
     ]
-    return pl.coalesce(*costs, pl.lit(None, pl.Float64))
+    is_given = pl.col("order") >= len(targets)
+    return pl.coalesce(*costs, pl.when(is_given).then(held))
 
 
 def iso_lines(f_scores: Sequence[float], steps: int) -> pl.DataFrame:

@@ -16,11 +16,13 @@ from frame_prc._curves.curve import CURVE, wilson
 from frame_prc._curves.effective_rows import effective_share
 from frame_prc._curves.given_thresholds import (
     ASCENDING,
+    EXPECTED_COST,
     LIMITS,
     RATES,
     GivenThresholds,
     is_retrieved,
 )
+from frame_prc._curves.merits import has_cost
 from frame_prc._curves.operating_points import check_counts, chosen, merits_of, operating_points
 from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.bootstrap import check_drawable, over_replicates
@@ -49,14 +51,14 @@ class OperatingPoints(Table):
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
-        costs = any(target.criterion == "cost" for target in self.targets)
+        costs = has_cost(self.targets) or (self.given is not None and self.given.has_costs)
         return (
             "target",
             "criterion",
             "target_value",
             *CURVE,
             *RATES,
-            *(("expected_cost",) if costs else ()),
+            *((EXPECTED_COST,) if costs else ()),
             *(LIMITS if self.interval is not None else ()),
             *((ASCENDING,) if self.ascending else ()),  # so that thresholds are not turned round
             "status",

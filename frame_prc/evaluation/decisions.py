@@ -122,10 +122,10 @@ class DecisionVerbs(Evaluated[FrameT]):
             else ``"ok"``. Sorted by the keys, then in the order of the parameters above, thresholds
             of a column or frame last. With ``missing="drop"``, also ``n_dropped``.
 
-            With ``cost``, also ``expected_cost``: the cost per row, null for other targets. With
-            ``ascending=True``, also ``ascending``, so that these thresholds cannot be held to
-            scores in the other direction. With ``ci``, ``precision_low, precision_high`` take the
-            place of ``predicted_count``.
+            With ``cost``, or thresholds that were chosen with it, also ``expected_cost``: the cost
+            per row, null for other targets. With ``ascending=True``, also ``ascending``, so that
+            these thresholds cannot be held to scores in the other direction. With ``ci``,
+            ``precision_low, precision_high`` take the place of ``predicted_count``.
 
         Raises
         ------

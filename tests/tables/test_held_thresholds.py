@@ -93,6 +93,27 @@ def test_what_was_chosen_on_other_rows_keeps_its_target(kind, details):
 
 
 @every_kind
+@pytest.mark.parametrize("details", [False, True])
+def test_the_expected_cost_is_that_of_the_rows_that_thresholds_are_held_to(kind, details):
+    wanted = {"recall": 1, "cost": [(1, 10), (2.5, 1)]}
+    chosen = frame_prc.operating_points(
+        kind.make(TRAIN), "late", "score", by="region", **wanted, details=details
+    )
+    found = held(kind, TEST, chosen).filter(pl.col("region") != "w")
+    # Each region has two rows.
+    costs = {
+        "cost=(1, 10)": lambda fp, fn: (fp + 10 * fn) / 2,
+        "cost=(2.5, 1)": lambda fp, fn: (2.5 * fp + fn) / 2,
+        "recall=1": lambda *_: None,
+    }
+    points = found.select("target", "fp", "fn").rows()
+    assert [point[1:] for point in points] == [(0, 1), (0, 1), (0, 2), (1, 1), (1, 1), (1, 1)]
+    assert found["expected_cost"].to_list() == [costs[target](*ns) for target, *ns in points]
+    shares = {"cost=(1, 10)": 1 / 11, "cost=(2.5, 1)": 2.5 / 3.5, "recall=1": 1.0}
+    assert found["target_value"].to_list() == [shares[target] for target, *_ in points]
+
+
+@every_kind
 def test_thresholds_by_some_of_the_keys_serve_all_segments_that_have_them(kind):
     weeks = pl.concat([TEST.with_columns(week=week) for week in (1, 2)])
     chosen = TRAIN.prc.operating_points("late", "score", by="region", f_beta=1, details=True)
