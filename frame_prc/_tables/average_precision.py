@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, sized_areas
+from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, AreaSpec, sized_areas
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE
 from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
 from frame_prc._curves.tie_bounds import TIE_BOUNDS, tie_bounds
@@ -15,6 +15,7 @@ from frame_prc._inference.bootstrap import variances
 from frame_prc._inference.chance import with_random
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.intervals import check_method, with_interval
+from frame_prc._inference.partial_chance import with_partial_chance
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Interval, Top
@@ -85,6 +86,9 @@ class AveragePrecision(Table):
 
     def _with_random(self, table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Add the average precision of a random order; if calibrated, the prevalence."""
+        if self.top is not None:
+            spec = AreaSpec(["step"], top=self.top)
+            return with_partial_chance(table, ranking, spec, ranking.rows.keys)
         if self.calibration is not None:
             return table.with_columns(pl.col(REFERENCE).alias(RANDOM))
         return with_random(table.with_columns(CLASSES), ranking, ranking.rows.keys)

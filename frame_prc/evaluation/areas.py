@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from frame_prc._curves.areas import AreaSpec
@@ -129,7 +130,9 @@ class AreaVerbs(Evaluated[FrameT]):
             trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
             rows, so that a perfect ranking has 1.
         details
-            Add ``prevalence`` (``n_pos / n``) and, with ``ci``, ``std_error``.
+            Add ``prevalence`` (``n_pos / n``), with ``ci`` also ``std_error``, and with ``top``
+            also ``random_average_precision``, which a random order of the labels is expected to
+            have in the same ``top`` rows (for weighted rows, with the prevalence as its precision).
 
         Returns
         -------
@@ -223,7 +226,14 @@ class AreaVerbs(Evaluated[FrameT]):
             key, kind = average_over(over, average, interval, cluster, bounds=bounds)
             return self._averages(Averages(key, kind, bins, interval, within), details=details)
         bounds = reference is None and (bounds or bins is not None)
-        table = AveragePrecision(bins, interval, bounds, calibration=reference, top=within)
+        table = AveragePrecision(
+            bins,
+            interval,
+            bounds,
+            chance=within is not None and details is True,
+            calibration=reference,
+            top=within,
+        )
         if (engine := self._engine) is None:
             return self._table(table, details=details)
         outputs = self._columns_of(table, details=details)
@@ -331,7 +341,11 @@ class AreaVerbs(Evaluated[FrameT]):
             each time.
         details
             Add ``prevalence`` and, with ``ci``, ``std_error``; for areas that are resampled it is
-            the standard deviation over the replicates.
+            the standard deviation over the replicates. With ``recall_range`` or ``top``, also
+            ``random_average_precision``: what a random order of the labels is expected to have in
+            the same part of the ``step`` area, exactly, unless rows are weighted or areas
+            calibrated: then its precision is taken to be the prevalence at every recall. It is null
+            for other methods. Engines do not compute it.
 
         Returns
         -------
@@ -421,6 +435,8 @@ class AreaVerbs(Evaluated[FrameT]):
         interval = area_interval(level, drawn, is_drawn=bool(spec.drawn.methods))
         table = Areas(spec, bins, reference, interval)
         if (engine := self._engine) is None:
+            is_part = spec.recall_range is not None or spec.top is not None
+            table = replace(table, chance=is_part and details is True)
             return self._table(table, details=details)
         refused = {"top": spec.top is not None, "ci": interval is not None}
         refused |= {f"method={name!r}": name not in PARTIAL_METHODS for name in methods}
