@@ -11,6 +11,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, AreaSpec, kept_of
 from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
 from frame_prc._inference.bootstrap import check_drawable, over_replicates
 from frame_prc._inference.estimates import shows_spread
+from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
 from frame_prc._inference.partial_chance import with_partial_chance
 from frame_prc._lazy import join, left_join
@@ -68,7 +69,7 @@ class Areas(Table):
             table = join(table, drawn, on=on, how="left", maintain_order="left")
         keyed = ranking.segments.with_keys(ranking.with_dropped(table))
         if self.interval is not None:
-            keyed = self._with_limits(keyed, rows, self.interval)
+            keyed = with_few_scores(self._with_limits(keyed, rows, self.interval), rows)
         if self.chance:
             keyed = with_partial_chance(keyed, ranking, self.spec, rows.keys)
         return keyed

@@ -14,6 +14,7 @@ from frame_prc._curves.tie_bounds import TIE_BOUNDS, tie_bounds
 from frame_prc._inference.bootstrap import variances
 from frame_prc._inference.chance import with_random
 from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import check_method, with_interval
 from frame_prc._inference.partial_chance import with_partial_chance
 from frame_prc._lazy import left_join
@@ -65,6 +66,7 @@ class AveragePrecision(Table):
         if self.interval is not None:
             clustered = rows.columns.cluster is not None
             table = with_interval(table, self.interval, clustered=clustered)
+            table = with_few_scores(table, rows)
         if self.bounds:
             bounds = ranking.segments.with_keys(tie_bounds(ranking))
             table = left_join(table, bounds, rows.keys)
