@@ -128,8 +128,9 @@ def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
     is_category = isinstance(key.dtype, (pl.Categorical, pl.Enum))
     if is_category and not hasattr(dtype, "categories"):
         key = key.cast(pl.String)  # ordered categories do not fit an Arrow dictionary
-    zone = first_zone(given) if str(dtype) == "object" else None
-    if isinstance(key.dtype, pl.Datetime) and offset_of(zone):
+    has_zones = isinstance(key.dtype, pl.Datetime) and str(dtype) == "object"
+    zone = first_zone(given) if has_zones else None
+    if offset_of(zone):
         return _plain(key).dt.tz_convert(zone).astype(dtype)
     return _values(key, dtype)
 
@@ -258,7 +259,12 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
         for name, column in frame.items()
         if str(column.dtype) == "object"
     }
-    clean, offsets = _with_named_zones(frame.assign(**objects))
+    dense = {
+        str(name): column.sparse.to_dense()  # type: ignore[attr-defined] # a wrong stub
+        for name, column in frame.items()
+        if str(column.dtype).startswith("Sparse[")
+    }
+    clean, offsets = _with_named_zones(frame.assign(**objects, **dense))
     try:
         _check_objects(clean)
         numbered = clean.set_axis([*map(str, range(clean.shape[1]))], axis=1)

@@ -289,6 +289,28 @@ def test_an_offset_that_no_zone_always_has_is_given_a_name_as_the_hint_says(kind
     assert days["at"].dt.day.tolist() == column.map(lambda value: value.day).tolist()
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        pd.arrays.SparseArray([1, 0, 0, 1]),
+        pd.arrays.SparseArray([1.5, np.nan, np.nan, 1.0]),
+        pd.arrays.SparseArray([True, False, True, False]),
+        pd.arrays.SparseArray([0, 2, 2, 1], fill_value=2),
+    ],
+)
+def test_sparse_columns_are_read_and_given_back(key):
+    dense = pd.DataFrame({"key": np.asarray(key), "truth": [1, 0, 1, 0], "score": [0, 0.5, 0, 0.7]})
+    sparse = dense.assign(
+        key=key,
+        truth=pd.arrays.SparseArray(dense["truth"]),
+        score=pd.arrays.SparseArray(dense["score"], fill_value=0.0),
+    )
+    found = sparse.prc.average_precision("truth", "score", by="key")
+    expected = dense.prc.average_precision("truth", "score", by="key")
+    assert found["key"].dtype == key.dtype
+    pd.testing.assert_frame_equal(found.assign(key=found["key"].sparse.to_dense()), expected)
+
+
 def test_days_of_pandas_stay_days():
     days = [date(2024, 1, 2), date(2024, 1, 1), None, date(2024, 1, 2)]
     result = with_key(pd.Series(days, dtype=object)).prc.average_precision(
