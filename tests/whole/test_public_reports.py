@@ -193,7 +193,7 @@ def test_ranks_serve_as_scores(kind):
 
 
 def test_hard_labels_are_told_from_scores():
-    """gentropy#1283: 0/1 predictions were passed as scores, and the average precision was too low."""
+    """gentropy#1283: 0/1 predictions were passed as scores, and the area was too low."""
     rows = pl.DataFrame({"truth": [k * 7 % 11 < 4 for k in range(600)]}).with_columns(
         score=(pl.int_range(600) * 7919 % 601) / 601 + 0.3 * pl.col("truth")
     )
