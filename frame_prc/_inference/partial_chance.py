@@ -88,12 +88,18 @@ def _covered(reach: pl.Expr, spec: AreaSpec) -> pl.Expr:
 
 def _ties(ranking: Ranking, spec: AreaSpec) -> pl.LazyFrame:
     """Return ``segment, end, positives, negatives`` of each tie within the top rows."""
-    ties = running(ranking, TIES).filter(ranking.key.retrieved() & ~pl.col("opens"))
-    if spec.top is not None:
-        most = spec.top.count * (1 + rounding(weighted=ranking.rows.columns.weighted))
-        ties = ties.filter(most >= pl.col("tp") + pl.col("fp"))
-    ends = ties.select("segment", "positives", "negatives", end=pl.col("tp") + pl.col("fp"))
-    return ends.filter(_END > 0)
+    ties = running(ranking, TIES).with_columns(end=pl.col("tp") + pl.col("fp"))
+    before = _END.shift(1)  # at the row that opens a segment, it is 0
+    ties = ties.with_columns(before=before).filter(ranking.key.retrieved() & ~pl.col("opens"))
+    top = spec.top
+    if top is not None and top.ties == "expected":
+        most = math.floor(top.count)
+        ties = ties.filter(pl.col("before") < most).with_columns(_END.clip(upper_bound=most))
+    elif top is not None:
+        ties = ties.filter(
+            top.count * (1 + rounding(weighted=ranking.rows.columns.weighted)) >= _END
+        )
+    return ties.select("segment", "positives", "negatives", "end").filter(_END > 0)
 
 
 def _of_segments(ties: pl.DataFrame, spec: AreaSpec) -> pl.DataFrame:

@@ -29,7 +29,7 @@ from frame_prc._inference.bootstrap import check_drawable, over_replicates
 from frame_prc._lazy import cached, concat, join
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import Interval, Resampling, Target
+from frame_prc._request.specs import Interval, Resampling, Target, Ties
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 
@@ -47,6 +47,7 @@ class OperatingPoints(Table):
     given: GivenThresholds | None = None
     interval: Interval | None = None
     ascending: bool = False
+    ties: Ties = "whole"
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -77,7 +78,7 @@ class OperatingPoints(Table):
         if self.interval is not None:
             self._check_rows(rows)
         ranking = rank(rows)
-        table = operating_points(ranking, self.targets, self.given)
+        table = operating_points(ranking, self.targets, self.given, self.ties)
         if self.interval is not None:
             table = self._with_limits(cached(table), ranking, self.interval)
         directed = table.with_columns(pl.lit(self.ascending).alias(ASCENDING))

@@ -32,7 +32,9 @@ from frame_prc._request.specs import (
     Method,
     Normaliser,
     Start,
+    Ties,
 )
+from frame_prc._request.ties import check_expected_area
 from frame_prc._tables.areas import Areas
 from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc._tables.averages import Averages
@@ -59,6 +61,7 @@ class AreaVerbs(Evaluated[FrameT]):
         calibrate: float | Literal["pooled"] | None = None,
         top: float | None = None,
         normaliser: Normaliser = "positives",
+        ties: Ties = "whole",
         details: bool = False,
     ) -> FrameT:
         """Average precision of each segment, with its interval.
@@ -129,6 +132,10 @@ class AreaVerbs(Evaluated[FrameT]):
             What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
             trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
             rows, so that a perfect ranking has 1.
+        ties
+            What becomes of a tie that does not fit into the ``top`` rows: ``"whole"``, none of its
+            rows is retrieved, or ``"expected"``, as many as fit, at random (McSherry & Najork
+            2008): the area is the mean over the choices. Not with weights or ``calibrate``.
         details
             Add ``prevalence`` (``n_pos / n``), with ``ci`` also ``std_error``, and with ``top``
             also ``random_average_precision``, which a random order of the labels is expected to
@@ -219,9 +226,11 @@ class AreaVerbs(Evaluated[FrameT]):
         bounds = check_option("bounds", bounds, (True, False))
         drawn = resampling(replicates, seed, stratified, cluster)
         interval = interval_of(level, ci_method, drawn)
-        reference, within = calibration(calibrate), top_rows(top, normaliser)
+        reference, within = calibration(calibrate), top_rows(top, normaliser, ties)
         if within is not None:
             check_top(level if over is None else None, thresholds, bounds=bounds)
+            if within.ties == "expected":
+                check_expected_area(None, calibrate)
         if reference is not None:
             check_calibrated(ci_method, over, average, bounds=bounds)
         if over is not None or average is not None:
@@ -281,6 +290,7 @@ class AreaVerbs(Evaluated[FrameT]):
         calibrate: float | Literal["pooled"] | None = None,
         top: float | None = None,
         normaliser: Normaliser = "positives",
+        ties: Ties = "whole",
         ci: float | None = OF_EVALUATION,
         replicates: int = 1000,
         stratified: bool = False,
@@ -326,6 +336,10 @@ class AreaVerbs(Evaluated[FrameT]):
             What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
             trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
             rows, so that a perfect ranking has 1.
+        ties
+            What becomes of a tie that does not fit into the ``top`` rows: ``"whole"``, none of its
+            rows is retrieved, or ``"expected"``, as many as fit, at random (McSherry & Najork
+            2008): the area is the mean over the choices. Not with weights or ``calibrate``.
         ci
             Add ``ci_low, ci_high``: an interval of this level. That of the whole ``step`` area is
             that of :func:`average_precision`. Other areas, and parts of the step area, get the same
@@ -433,7 +447,10 @@ class AreaVerbs(Evaluated[FrameT]):
         drawn = resampling(replicates, seed, stratified, asked.cluster)
         if reference is not None:
             check_calibrated_methods(methods, level)
-        spec = AreaSpec(methods, start, limits, standardised, top_rows(top, normaliser, methods))
+        within = top_rows(top, normaliser, ties, methods)
+        if ties == "expected":
+            check_expected_area(recall_range, calibrate)
+        spec = AreaSpec(methods, start, limits, standardised, within)
         interval = area_interval(level, drawn, is_drawn=bool(spec.drawn.methods))
         table = Areas(spec, bins, reference, interval)
         if (engine := self._engine) is None:
