@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import engine_kinds
 import polars as pl
@@ -106,6 +107,16 @@ def test_a_comparison_says_so_of_either_model(kind):
 
 
 @every_kind
+@pytest.mark.parametrize("against", ["others", "rest", "overall", "previous", {"region": "n"}])
+def test_a_comparison_of_segments_says_so_of_the_model(kind, against):
+    asked = {"by": "region", "against": against}
+    found = statuses(kind, ROWS, "compare_segments", ["predicted", "three"], **asked)
+    for (model, _), status in found.items():
+        if status != "no_other":
+            assert status == ("few_scores" if model == "predicted" else "ok")
+
+
+@every_kind
 def test_counts_of_predictions_are_predictions(kind):
     counts = frame_prc.counts(ROWS, "truth", "predicted")
     table = frame_prc.average_precision(
@@ -124,6 +135,13 @@ def test_duckdb_says_what_polars_says(score, by, shifted):
     table = frame_prc.average_precision(kind.make(df), "truth", score, **asked)
     expected = frame_prc.average_precision(df, "truth", score, **asked)
     assert kind.rows(table)["status"].to_list() == expected["status"].to_list()
+
+
+def test_pictures_say_so():
+    pytest.importorskip("altair")
+    chart = frame_prc.plot(ROWS, "truth", ["predicted", "three"], ci=0.95).to_json()
+    assert re.search(r"predicted AP [^\"]*, few scores", chart)
+    assert not re.search(r"three AP [^\"]*, few scores", chart)
 
 
 def test_the_report_says_which_model_it_is_and_believes_its_tests(tmp_path):
