@@ -137,6 +137,16 @@ def test_duckdb_says_what_polars_says(score, by, shifted):
     assert kind.rows(table)["status"].to_list() == expected["status"].to_list()
 
 
+def test_an_evaluation_says_so_at_first_sight():
+    models = ["score", "predicted", "constant"]
+    says = r"few scores +predicted, constant: no more than 2, as of predictions"
+    assert re.search(says, repr(frame_prc.evaluate(ROWS, "truth", models)))
+    own = (pl.col("score") > 350).cast(pl.Int8)
+    assert re.search("few scores +score:", repr(frame_prc.evaluate(ROWS, "truth", own)))
+    assert "few scores" not in repr(frame_prc.evaluate(ROWS, "truth", ["score", "three"]))
+    assert "few scores" not in repr(frame_prc.evaluate(ROWS[:2], "truth", "predicted"))
+
+
 def test_pictures_say_so():
     pytest.importorskip("altair")
     chart = frame_prc.plot(ROWS, "truth", ["predicted", "three"], ci=0.95).to_json()
