@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_prc._curves.curve import points
 from frame_prc._curves.given_thresholds import (
+    ASCENDING,
     NO_THRESHOLD,
     NOT_MET,
     GivenThresholds,
@@ -288,6 +289,7 @@ def _rates(ranking: Ranking, targets: Sequence[Target]) -> list[pl.Expr]:
         *(value.alias(name) for name, value in rates(pl.col, beta).items()),
         _expected_cost(targets).alias("expected_cost"),
         _status(is_held).alias("status"),
+        pl.lit(ranking.rows.ascending).alias(ASCENDING),
     ]
 
 

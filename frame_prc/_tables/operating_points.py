@@ -16,13 +16,11 @@ from frame_prc._curves.curve import CURVE, wilson
 from frame_prc._curves.effective_rows import effective_share
 from frame_prc._curves.given_thresholds import (
     ASCENDING,
-    EXPECTED_COST,
     LIMITS,
     RATES,
     GivenThresholds,
     is_retrieved,
 )
-from frame_prc._curves.merits import has_cost
 from frame_prc._curves.operating_points import check_counts, chosen, merits_of, operating_points
 from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.bootstrap import check_drawable, over_replicates
@@ -52,14 +50,15 @@ class OperatingPoints(Table):
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
-        costs = has_cost(self.targets) or (self.given is not None and self.given.has_costs)
+        costs = any(target.criterion == "cost" for target in self.targets)
+        costs = costs or (self.given is not None and self.given.has_costs)
         return (
             "target",
             "criterion",
             "target_value",
             *CURVE,
             *RATES,
-            *((EXPECTED_COST,) if costs else ()),
+            *(("expected_cost",) if costs else ()),
             *(LIMITS if self.interval is not None else ()),
             *((ASCENDING,) if self.ascending else ()),  # so that thresholds are not turned round
             "status",
@@ -81,8 +80,7 @@ class OperatingPoints(Table):
         table = operating_points(ranking, self.targets, self.given, self.ties)
         if self.interval is not None:
             table = self._with_limits(cached(table), ranking, self.interval)
-        directed = table.with_columns(pl.lit(self.ascending).alias(ASCENDING))
-        return ranking.segments.with_keys(ranking.with_dropped(directed))
+        return ranking.segments.with_keys(ranking.with_dropped(table))
 
     def _check_rows(self, rows: Rows) -> None:
         criteria = [target.criterion for target in self.targets]
