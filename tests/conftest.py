@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from checkout import TESTS
 from kinds import FRAMES, Kind, looking
-from layers import first_layer
+from layers import layers
 
 from frame_prc import PrcError
 
@@ -68,17 +68,25 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to the second layer what the first shows already (see `layers`)."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Share the combinations of a test's parameters between the layers (see `layers`)."""
     products: dict[str, list[pytest.Function]] = {}
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             products.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out: set[pytest.Item] = set()
     for name, product in products.items():
-        kept = first_layer(name, [item.callspec.params for item in product])
+        slow = [
+            of_engine(item) or item.get_closest_marker("thorough") is not None for item in product
+        ]
+        found = layers(name, [item.callspec.params for item in product], slow)
         for place, item in enumerate(product):
-            if place not in kept or of_engine(item):
+            if place in found.second:
                 item.add_marker("thorough")
+            elif place not in found.first:
+                left_out.add(item)
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=[*left_out])
 
 
 def of_engine(item: pytest.Function) -> bool:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from chart_reading import drawn, of, order, specification, words
 from kinds import every_kind
+from layers import also
 
 import frame_prc
 from frame_prc import DataError
@@ -42,7 +43,7 @@ def x_of(view):
 
 
 @every_kind
-@pytest.mark.parametrize("dtype", [pl.Date, pl.Datetime("us"), pl.Datetime("ns")], ids=str)
+@pytest.mark.parametrize("dtype", [pl.Date, *also(pl.Datetime("us"), pl.Datetime("ns"))], ids=str)
 def test_dates_are_drawn_as_a_line_with_a_ribbon(kind, dtype):
     rows = ROWS.with_columns(pl.col("week").cast(dtype))
     chart = kind.make(rows).prc.plot_summary("late", "old", by="week", ci=0.9)
@@ -113,7 +114,7 @@ def test_few_positives_are_hollow_and_many_are_not():
     assert "Hollow: fewer than 20 positives, intervals" in " ".join(words(chart))
 
 
-@pytest.mark.parametrize("given", ["rows", "clusters", "counts"])
+@pytest.mark.parametrize("given", ["clusters", *also("rows", "counts")])
 def test_differences_are_drawn_below_with_their_intervals(given):
     asked = {"cluster": "day"} if given == "clusters" else {}
     if given == "counts":
@@ -136,6 +137,7 @@ def test_differences_are_drawn_below_with_their_intervals(given):
         assert "intervals, rows clustered by day." in " ".join(words(chart))
 
 
+@pytest.mark.thorough
 def test_other_keys_have_a_panel_each():
     rows = pl.concat(
         [ROWS.with_columns(region=pl.lit(name)) for name in ("south", "north", "east")]

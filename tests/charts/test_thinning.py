@@ -8,6 +8,7 @@ import math
 import polars as pl
 import pytest
 from chart_reading import drawn, is_over, lines, row_count, segments, words
+from layers import also
 
 from frame_prc import DataError
 
@@ -37,7 +38,7 @@ def heights(points, recalls):
     return found
 
 
-@pytest.mark.parametrize("make", ["rows", "curve"])
+@pytest.mark.parametrize("make", ["curve", *also("rows")])
 def test_a_hundred_thousand_scores_are_thinned_and_the_error_is_said(make):
     rows = noisy(100_000)
     full = rows.prc.curve("late", "score")

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from chart_reading import REGIONS, ROWS, drawn, of, row_count, specification, views, words
 from kinds import every_kind
+from layers import also
 
 import frame_prc
 from frame_prc import OptionError
@@ -111,9 +112,7 @@ def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given():
     "scores",
     [
         [1e308, -1e308, 0.0],
-        [5e-324, 1e-308, 0.0],
-        pytest.param([0.3 + i * 1e-16 for i in range(500)], marks=pytest.mark.thorough),
-        [0.3],
+        *also([5e-324, 1e-308, 0.0], [0.3 + i * 1e-16 for i in range(500)], [0.3]),
         [0.0002, 0.0003],  # steps of 9.999999999999997e-08, whose logarithm is rounded to -7
     ],
     ids=["huge", "tiny", "close", "one", "near a power of ten"],
@@ -130,6 +129,7 @@ def test_the_slider_reaches_every_threshold_of_any_size(scores):
     assert not re.search(r"NaN|Infinity", chart.to_json())
 
 
+@pytest.mark.thorough
 def test_the_slider_spans_all_thresholds_in_round_steps():
     value, bind = slider(REGIONS.prc.plot("late", "old", by="region", x="threshold", threshold=-2))
     assert value == -2
@@ -161,8 +161,7 @@ def test_lines_are_steps_between_scores_and_meet_the_chosen_point_on_the_curve()
     ("dtype", "times", "texts"),
     [
         (pl.Float32, 1, ["0.9", "0.4", "0.2"]),
-        (pl.Int64, 10, ["9.0", "4.0", "2.0"]),
-        (pl.Decimal(5, 2), 10, ["9.0", "4.0", "2.0"]),
+        *also((pl.Int64, 10, ["9.0", "4.0", "2.0"]), (pl.Decimal(5, 2), 10, ["9.0", "4.0", "2.0"])),
     ],
 )
 def test_scores_of_any_type_have_thresholds_with_their_digits(dtype, times, texts):
@@ -200,6 +199,7 @@ def test_no_rows_are_a_chart_without_lines(kind, by, score):
     assert "Precision, recall and F1 by threshold" in words(chart)
 
 
+@pytest.mark.thorough
 def test_counts_and_curves_have_thresholds_too(tmp_path):
     chart = REGIONS.prc.plot("late", "old", by="region", x="threshold", ci=0.9)
     counts = REGIONS.prc.counts("late", "old", by="region")

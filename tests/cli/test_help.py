@@ -65,6 +65,7 @@ def test_a_shell_completes(words, offered):
     assert (code, out.split(), err) == (0, [offered], "")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", _commands.COMMANDS, ids=lambda command: command.name)
 def test_the_example_of_a_command_runs(command):
     rows = ROWS.with_columns(carrier="region", old="score", new="other", outcome="said")

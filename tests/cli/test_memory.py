@@ -11,6 +11,7 @@ from itertools import cycle
 import polars as pl
 import pytest
 from command_line import leftovers, run, said
+from layers import also
 from polars.testing import assert_frame_equal
 
 from frame_prc.cli import memory as _memory
@@ -52,6 +53,9 @@ SEGMENTS = {
 }
 
 
+PASSES = [*zip(LINES, cycle(SEGMENTS))]
+
+
 @pytest.fixture(autouse=True)
 def files(here):
     ROWS.write_parquet(here / "many.parquet", row_group_size=100)
@@ -89,7 +93,7 @@ def assert_same(in_passes: pl.DataFrame, at_once: pl.DataFrame, rel_tol: float =
 # --- whole segments ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("line", "by"), [*zip(LINES, cycle(SEGMENTS))])
+@pytest.mark.parametrize(("line", "by"), [*PASSES[:5], *also(*PASSES[5:])])
 def test_passes_give_what_all_rows_give_at_once(most, line, by):
     most(160)
     in_passes, at_once = both(LINES[line][0], "many.parquet", *LINES[line][1:], *SEGMENTS[by])
@@ -111,10 +115,12 @@ def test_all_rows_may_be_one_segment(most):
         ("ap", [], 60),
         ("counts", ["-b", "size"], 100),
         ("curve", ["-b", "size", "-b", "day"], 60),
-        ("label", ["-b", "size"], 300),
-        ("ascending", [], 100),
-        ("ascending", ["-b", "size"], 60),
-        ("named models", ["-b", "size"], 100),
+        *also(
+            ("label", ["-b", "size"], 300),
+            ("ascending", [], 100),
+            ("ascending", ["-b", "size"], 60),
+            ("named models", ["-b", "size"], 100),
+        ),
     ],
     ids=str,
 )
@@ -124,14 +130,14 @@ def test_large_segments_are_counted_in_ranges_of_scores(most, line, by, rows):
     assert_same(in_passes, at_once)
 
 
-@pytest.mark.parametrize("line", ["interval", "points", "summary", "corners", "models"])
+@pytest.mark.parametrize("line", ["points", "models", *also("interval", "summary", "corners")])
 def test_scores_that_repeat_fit_as_counts(most, line):
     most(250)
     in_passes, at_once = both(LINES[line][0], "many.parquet", *LINES[line][1:], "-b", "size")
     assert_same(in_passes, at_once, rel_tol=1e-12)
 
 
-@pytest.mark.parametrize("verb", ["counts", "curve", "ap"])
+@pytest.mark.parametrize("verb", ["curve", *also("counts", "ap")])
 def test_weights_of_large_segments_add_up_to_twelve_digits(most, verb):
     most(60)
     in_passes, at_once = both(verb, "many.parquet", *TRUTH, "-w", "w", "-b", "size")
@@ -179,7 +185,7 @@ def test_dropped_rows_and_clusters_of_whole_segments_are_as_at_once(most, here):
     assert_same(in_passes, at_once)
 
 
-@pytest.mark.parametrize("name", ["holes", "label"])
+@pytest.mark.parametrize("name", ["holes", *also("label")])
 def test_bad_data_are_the_error_of_all_rows(most, here, name):
     most(160)
     holes = ROWS.with_columns(score=pl.when(pl.col("day") < 4).then("score"))

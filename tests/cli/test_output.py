@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from command_line import ASKED, ROWS, leftovers, run, said, start
+from layers import also
 from polars.testing import assert_frame_equal
 
 import frame_prc
@@ -221,7 +222,7 @@ def test_a_table_for_r_is_written_with_its_script_and_comes_back():
 PICTURES = {"html": b"<!DOCTYPE html>", "svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n"}
 
 
-@pytest.mark.parametrize("suffix", PICTURES)
+@pytest.mark.parametrize("suffix", ["svg", *also("html", "png")])
 def test_a_picture_is_drawn_from_rows_and_from_a_curve(here, suffix):
     asked = ["-b", "region", "--points", "recall=.5", "--facet", "none", "--no-iso-f1"]
     assert run("plot", "rows.csv", *ASKED, *asked, "-o", f"rows.{suffix}") == (0, "", "")
@@ -234,7 +235,7 @@ def test_a_picture_is_drawn_from_rows_and_from_a_curve(here, suffix):
     assert leftovers(here) == []
 
 
-@pytest.mark.parametrize("suffix", ["html", "svg"])
+@pytest.mark.parametrize("suffix", ["html", *also("svg")])
 def test_a_picture_of_a_summary_is_drawn(here, suffix):
     asked = [
         "-t",

@@ -164,6 +164,7 @@ def test_names_in_another_direction_are_isolated(tmp_path):
     assert "\u2068s0000\u202e\u05d0\u2069 0." in segments
 
 
+@pytest.mark.thorough
 def test_segments_in_which_the_better_model_is_not_better_are_named(tmp_path):
     again = pl.col("truth") * 0.8 + pl.Series(np.random.default_rng(0).random(6000))
     df = (
@@ -207,6 +208,7 @@ def test_a_list_never_leaves_out_just_one_name(tmp_path, count, named):
     assert " other " not in text
 
 
+@pytest.mark.thorough
 def test_positives_in_few_clusters_are_not_said_to_be_few(tmp_path):
     df = rows(3000, 2).with_columns(group=pl.int_range(pl.len()) % 7)
     *_, text = texts(df, tmp_path, "truth", "good", by="segment", cluster="group")

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from kinds import VERBS, Kind, every_kind, every_polars_kind
+from layers import also
 
 import frame_prc
 from frame_prc import ColumnError, DataError, OptionError
@@ -212,7 +213,7 @@ def test_what_is_no_flag_is_refused(flag):
 
 
 @pytest.mark.parametrize(
-    "asked", [{"band": False}, {"iso_f1": False}, {"roc": True}, {"dark": True}]
+    "asked", [{"band": False}, *also({"iso_f1": False}, {"roc": True}, {"dark": True})]
 )
 def test_options_of_a_picture_may_be_flags_of_another_type(asked):
     pytest.importorskip("altair")

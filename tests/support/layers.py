@@ -1,30 +1,53 @@
-"""Which combinations of a test's parameters the first layer runs, and which only the second."""
+"""Which combinations of a test's parameters are run, and by which layer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, cycle
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-# Kinds of frames take turns: each case is shown on one of them.
+import pytest
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+# Kinds of frames take turns: a layer shows each case on one of them.
 TURNS = ("kind",)
 
+Case = tuple[tuple[str, int], ...]
 
-def first_layer(name: str, chosen: Sequence[dict[str, object]]) -> set[int]:
-    """Return the places of the combinations to run first, of all that have a value by parameter."""
-    first = crc32(name.encode())  # so that all kinds are used as often
-    by_case: dict[tuple[tuple[str, int], ...], list[int]] = {}
+
+class Layers(NamedTuple):
+    """The places of the combinations that each layer runs."""
+
+    first: set[int]
+    second: set[int]
+
+
+def layers(name: str, chosen: Sequence[dict[str, object]], slow: Sequence[bool]) -> Layers:
+    """Share combinations of a test's parameters between the layers.
+
+    Of all combinations, those are run that have each pair of values of two parameters: by the first
+    layer on one kind of frame, and by the second on another. What is ``slow`` is for the second.
+    """
+    turn = crc32(name.encode())  # so that all kinds are used as often
+    by_case: dict[Case, list[int]] = {}
     for place, values in enumerate(chosen):
         case = tuple((name, id(value)) for name, value in values.items() if name not in TURNS)
         by_case.setdefault(case, []).append(place)
-    cases, kept = paired([*by_case]), set()
-    fewest = min(max(map(len, by_case.values())), 2)
-    for turn, case in zip(range(max(len(cases), fewest)), cycle(cases)):
-        kept.add(by_case[case][(first + turn) % len(by_case[case])])
-    return kept
+    found = Layers(set(), set())
+    for i, case in enumerate(paired([*by_case])):
+        places = by_case[case]
+        quick = [place for place in places if not slow[place]]
+        first = {quick[(turn + i) % len(quick)]} if quick else set()
+        others = [place for place in places if place not in first]
+        found.first.update(first)
+        found.second.update({others[(turn + i) % len(others)]} if others else ())
+    return found
 
 
-def paired(cases: Sequence[tuple[tuple[str, int], ...]]) -> list[tuple[tuple[str, int], ...]]:
+def paired(cases: Sequence[Case]) -> list[Case]:
     """Return cases that have each pair of values of two parameters, and each value of one."""
     pairs = {case: {*combinations(case, 2)} or {case} for case in cases}
     missing = set().union(*pairs.values())
@@ -34,3 +57,11 @@ def paired(cases: Sequence[tuple[tuple[str, int], ...]]) -> list[tuple[tuple[str
         missing -= pairs.pop(best)
         kept.append(best)
     return kept
+
+
+def also(*values: object) -> list[ParameterSet]:
+    """Return values of a test's parameters that the second layer alone shows."""
+    return [
+        pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.thorough)
+        for value in values
+    ]

@@ -444,6 +444,7 @@ def test_small_segments_are_permuted_and_counts_and_any_order_give_the_same(kind
     assert_frame_equal(first, found, rel_tol=1e-9)
 
 
+@pytest.mark.thorough
 def test_the_test_depends_on_the_segments_unless_it_is_named():
     def test_of(df, **options):
         row = frame_prc.heterogeneity(df, "truth", "score", by="week", details=True, **options)

@@ -273,8 +273,8 @@ WRITTEN = {"write_ggplot": "rows.tsv", "report": "rows.json"}
 @pytest.mark.parametrize(
     ("by", "keys"),
     [
-        pytest.param(None, "", id="no keys"),
-        pytest.param("region", "|region", id="a key"),
+        pytest.param(None, "", id="no keys", marks=pytest.mark.thorough),
+        pytest.param("region", "|region", id="a key", marks=pytest.mark.thorough),
         pytest.param(
             [cs.string() - cs.by_name("notes"), pl.col("day").dt.day()],
             "|region|day",
