@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import wraps
 from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
 
 import polars as pl
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.near_misses import measure_hint, refuses_unknown
+from frame_prc._request.near_misses import name_hint, refuses_unknown
 from frame_prc.evaluation import verbs
 from frame_prc.evaluation.evaluation import Evaluation
 from frame_prc.exceptions import message
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
-
-# Other names of the verbs, from other libraries and the command line.
-_ALSO_CALLED = {
-    "ap": "average_precision",
-    "average_precision_score": "average_precision",
-    "pr_auc": "auc or average_precision",
-    "pr_curve": "curve",
-    "precision_recall_curve": "curve",
-    "best_threshold": "operating_points",
-    "confusion_matrix": "operating_points",
-    "points": "operating_points",
-    "ggplot": "write_ggplot",
-    "merge_counts": "frame_prc.merge_counts(*frames)",
-    "scorecard": "summary",
-    "roc": "plot(..., roc=True)",
-    "roc_curve": "plot(..., roc=True)",
-}
 
 
 class _FrameMethod(Protocol[P]):
@@ -117,9 +99,7 @@ class PrcFrame(Generic[FrameT]):
         return f"<prc of a {type(self.frame).__qualname__}: {', '.join(_verbs())}>"
 
     def __getattr__(self, name: str) -> NoReturn:
-        meant = _ALSO_CALLED.get(name) or " or ".join(get_close_matches(name, _verbs()))
-        hint = measure_hint(name) or (f"did you mean {meant}?" if meant else None)
-        text = message(f"prc has no verb {name!r}", ", ".join(_verbs()), hint)
+        text = message(f"prc has no verb {name!r}", ", ".join(_verbs()), name_hint(name, _verbs()))
         raise AttributeError(text, name=name, obj=self)
 
     evaluate = cast("_Evaluate", _method(verbs.evaluate))

@@ -12,7 +12,7 @@ from frame_prc._charts.summary_data import SummaryData
 from frame_prc._charts.text import column_title, safe, short
 from frame_prc._charts.theme import Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import RANDOM
+from frame_prc._curves.logit_intervals import BELIEVED, RANDOM
 from frame_prc._lazy import key_names
 
 PADDING = 9  # px between the frame and what is drawn
@@ -79,7 +79,7 @@ def difference_domain(rows: pl.DataFrame) -> tuple[float, float]:
     values = [rows["difference"]]
     if "ci_low" in rows.columns:
         drawn = rows.drop_nulls("difference")
-        enough = drawn.filter(status="ok")
+        enough = drawn.filter(pl.col("status").is_in(BELIEVED))
         known = enough if 2 * enough.height >= drawn.height else drawn
         values += [known["ci_low"], known["ci_high"]]
     ends = [0.0, *pl.concat(values).drop_nulls()]

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import FEW_POSITIVES
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Target
 
@@ -157,7 +157,7 @@ def ap_text(row: dict[str, Any], *, approximate: bool = False) -> str:
     text = f"AP {'≈ ' if approximate else ''}{rate_text(row[AVERAGE_PRECISION])}"
     if row.get("ci_low") is not None:
         text += f" [{rate_text(row['ci_low'])}, {rate_text(row['ci_high'])}]"
-    show_status = row["status"] in ("no_negatives", "below_chance")
+    show_status = row["status"] in ("no_negatives", "below_chance", FEW_SCORES)
     return f"{text}, {status_text(row['status'])}" if show_status else text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import HITS, STEPS, running
 from frame_prc._request.options import check_row_number
 from frame_prc._request.specs import Calibration, Method, Start, Top
+from frame_prc._request.ties import check_unweighted_ties
 
 # A float holds every whole number up to this, so sums of whole numbers are exact.
 _LARGEST_EXACT = 2**sys.float_info.mant_dig
@@ -169,7 +171,7 @@ class AreaSpec:
     @property
     def needs_only_hits(self) -> bool:
         """Whether points at scores without positives can be left out."""
-        return set(self.methods) <= _END_METHODS
+        return set(self.methods) <= _END_METHODS and not _cuts_ties(self.top)
 
     def of(self, ranking: Ranking, calibration: Calibration | None) -> pl.LazyFrame:
         """Return ``segment``, sizes, the reference prevalence of a calibration, ``method, auc``."""
@@ -280,7 +282,7 @@ def steps(
 
 def growing(ranking: Ranking, methods: Sequence[Method], top: Top | None = None) -> pl.LazyFrame:
     """Return the same steps without what the areas need beside the counts."""
-    only_hits = set(methods) <= _END_METHODS
+    only_hits = set(methods) <= _END_METHODS and not _cuts_ties(top)
     grown = (
         running(ranking, HITS if only_hits else STEPS)
         .filter(ranking.key.retrieved())
@@ -297,8 +299,37 @@ def _within_top(grown: pl.LazyFrame, top: Top | None, *, weighted: bool) -> pl.L
     if top is None:
         return grown
     check_row_number("top", top.count, weighted=weighted)
+    if _cuts_ties(top):
+        check_unweighted_ties(weighted=weighted)
+        return _with_expected_step(grown, math.floor(top.count))
     most = top.count * (1 + rounding(weighted=weighted))
     return grown.filter(_OPENS | (most >= _TP + _FP))
+
+
+def _cuts_ties(top: Top | None) -> bool:
+    return top is not None and top.ties == "expected"
+
+
+def _with_expected_step(grown: pl.LazyFrame, most: int) -> pl.LazyFrame:
+    """Cut the tie that does not fit to the rows that do, of which any are equally likely.
+
+    Their number of positives is hypergeometric (McSherry & Najork 2008). If it is h, the step adds
+    ``h / P * (tp_a + h) / most``. The counts at its end are replaced by those of a step that adds
+    the mean of that, with the mean of h; they need not be whole.
+    """
+    before = _TP_A + _FP_A
+    rows, hits, fits = _TP + _FP - before, _TP - _TP_A, most - before
+    mean = hits * (fits / rows)
+    variance = mean * ((rows - hits) / rows) * ((rows - fits) / (rows - 1))
+    tp = _TP_A + mean
+    precision_ = (tp * mean + variance) / (mean * most)
+    is_cut = ~_OPENS & (before < most) & (most < _TP + _FP)
+    counts = {"tp": (tp, _TP), "fp": (tp / precision_ - tp, _FP)}
+    reached = grown.filter(_OPENS | (before < most))
+    return reached.with_columns(
+        pl.when(is_cut).then(cut).otherwise(whole.cast(pl.Float64)).alias(name)
+        for name, (cut, whole) in counts.items()
+    )
 
 
 def _normalised(area: pl.Expr, top: Top | None) -> pl.Expr:

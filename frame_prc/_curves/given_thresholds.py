@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import polars as pl
 
@@ -14,18 +15,26 @@ from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.specs import GROUPING
 from frame_prc._rows.checks import Check, with_checks
 from frame_prc._rows.rows import DROPPED, Rows
-from frame_prc.exceptions import ColumnError, DataError, nearest
+from frame_prc.exceptions import ColumnError, DataError, OptionError, PrcError, nearest
 
 # The status of a row whose segment is given no threshold, and of one whose target no point meets.
 NO_THRESHOLD, NOT_MET = "no_threshold", "not_met"
+
+# Which scores a threshold retrieves, where it is the lower ones.
+ASCENDING = "ascending"
+# A column of results where a target is a cost.
+EXPECTED_COST = "expected_cost"
 
 RATES = ("f_score", "predicted_rate", "predicted_count")
 LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
 # Columns of operating points, which are not keys.
 _TARGET = ("target", "criterion", "target_value")
 _KEPT = ("target", "target_value")  # of a frame that holds thresholds; they tell the criterion
-_RESULTS = {*_TARGET, *CURVE, *RATES, "expected_cost", "status", *LIMITS, *DROPPED}
+_RESULTS = {*_TARGET, *CURVE, *RATES, EXPECTED_COST, ASCENDING, "status", *LIMITS, *DROPPED}
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
+
+
+ErrorT = TypeVar("ErrorT", bound=PrcError)
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,11 @@ class GivenThresholds:
     """A frame of thresholds, or none: then rows have them in a column ``held``."""
 
     frame: pl.LazyFrame | None = None
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether some thresholds were chosen for a cost, which new rows have too."""
+        return self.frame is not None and EXPECTED_COST in self.frame.collect_schema()
 
     def of(self, ranking: Ranking, first: int) -> pl.LazyFrame:
         """Return ``segment, order``, the columns of the target, and ``held``.
@@ -54,12 +68,21 @@ def _targets(held: pl.Expr) -> list[pl.Expr]:
     """Return the columns of the target that came with a threshold, or of the threshold itself."""
     own = pl.format("threshold={}", held.cast(pl.String).str.strip_suffix(".0"))
     text = pl.coalesce(pl.col("target").cast(pl.String), own, pl.lit("threshold"))
-    value = text.str.extract("=(.*)$").cast(pl.Float64, strict=False)
+    number = text.str.extract("=(.*)$").cast(pl.Float64, strict=False)
+    fp, fn = costs_of(text)
+    value = pl.coalesce(number, fp / (fp + fn))
     return [
         text.alias("target"),
         text.str.extract("^([a-z_]+)").alias("criterion"),
         pl.coalesce(pl.col("target_value").cast(pl.Float64), value).alias("target_value"),
     ]
+
+
+def costs_of(target: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Return the costs of a false positive and of a false negative in ``cost=(1, 10)``, or null."""
+    costs = target.str.extract_groups(r"^cost=\(([^,]+), ([^,]+)\)$")
+    fp, fn = (costs.struct[place].cast(pl.Float64, strict=False) for place in (0, 1))
+    return fp, fn
 
 
 def rounded(threshold: pl.Expr, ranking: Ranking) -> pl.Expr:
@@ -131,6 +154,7 @@ def _of_frame(frame: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         named(name) if name in schema else pl.lit(None, dtype).alias(name)
         for name, dtype in zip(_KEPT, (pl.String(), pl.Float64()), strict=True)
     ]
+    frame = _with_direction(frame, rows)
     given = frame.with_row_index("\0order").select(
         *right, *targets, order="\0order", held=named(THRESHOLD)
     )
@@ -169,6 +193,35 @@ def _check_frame(rows: Rows, schema: pl.Schema) -> None:
                 if name == GROUPING
                 else f"name {name!r} in by=, or drop it from the frame",
             )
+
+
+def _with_direction(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+    """Return a frame that raises if its thresholds were chosen for scores in the other direction.
+
+    A result has a column for that where lower scores are more likely positive.
+    """
+    schema, keys = frame.collect_schema(), rows.columns.result_keys
+    if ASCENDING in schema and ASCENDING not in keys:
+        if schema[ASCENDING] not in (pl.Boolean, pl.Null):
+            raise ColumnError(
+                f"threshold= is a frame whose column {ASCENDING!r} has dtype {schema[ASCENDING]}",
+                "a Boolean column",
+            )
+        other = pl.col(ASCENDING).cast(pl.Boolean) != rows.ascending
+        turned = Check(other.sum(), lambda _: _other_direction(DataError, rows))
+        return with_checks(frame, frame, [turned], in_memory=rows.in_memory)
+    if rows.ascending and {"target", "status"} <= {*schema.names()} - {*keys}:
+        raise _other_direction(OptionError, rows)
+    return frame
+
+
+def _other_direction(kind: type[ErrorT], rows: Rows) -> ErrorT:
+    return kind(
+        f"threshold= has thresholds that were chosen with ascending={not rows.ascending}, and this "
+        f"call has ascending={rows.ascending}",
+        "thresholds for scores in the same direction",
+        f"ascending={not rows.ascending} here too, or choose them again",
+    )
 
 
 def _common(name: str, ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:

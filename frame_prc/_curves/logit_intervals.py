@@ -15,6 +15,10 @@ from frame_prc._request.specs import Interval
 
 # With fewer, a 95 % interval visibly covers less: see tests/benchmarks/area_coverage.py.
 FEW_POSITIVES = 20
+# Of a model whose scores have at most two values, as predictions have.
+FEW_SCORES = "few_scores"
+# Statuses of intervals and tests that can be believed.
+BELIEVED = ("ok", FEW_SCORES)
 INTERVAL = ("std_error", "ci_low", "ci_high")
 RANDOM = "random_average_precision"
 RANDOM_SHORTFALL = "random_shortfall"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from frame_prc._curves.curve import points
 from frame_prc._curves.given_thresholds import (
+    ASCENDING,
     NO_THRESHOLD,
     NOT_MET,
     GivenThresholds,
+    costs_of,
     is_retrieved,
     rounded,
 )
@@ -21,7 +24,8 @@ from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import is_corner
 from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.options import check_row_number
-from frame_prc._request.specs import Target
+from frame_prc._request.specs import Target, Ties
+from frame_prc._request.ties import check_unweighted_ties
 from frame_prc._rows.columns import Columns
 from frame_prc.exceptions import OptionError
 
@@ -31,13 +35,17 @@ _HELD, _OPENS = pl.col("held"), pl.col("opens")
 _WANTED = ("segment", "order", "target", "criterion", "target_value", "held")
 _COUNTS = ("opens", "tp", "fp", "positives", "negatives", "precision")
 _POINT = ("score", *_COUNTS)
+_FOUND = ("tp", "fp")
 # Any score may be the last one within these. A point after the first of its number of true
 # positives only adds false positives, and is no better by any other criterion.
 _OF_ANY_SCORE = ("threshold", "predicted_rate", "predicted_count")
 
 
 def operating_points(
-    ranking: Ranking, targets: Sequence[Target], given: GivenThresholds | None = None
+    ranking: Ranking,
+    targets: Sequence[Target],
+    given: GivenThresholds | None = None,
+    ties: Ties = "whole",
 ) -> pl.LazyFrame:
     """Return ``segment, order, held`` and the columns of operating points.
 
@@ -58,12 +66,15 @@ def operating_points(
     if targets:
         wanted = join(every, _goals(targets), how="cross", maintain_order="left_right")
         best_points = _best_points(found, targets, ranking, any_score=any_score)
+        if ties == "expected":
+            best_points = _with_expected(best_points, found, targets, ranking)
         on = ["segment", "order"]
         parts.append(join(wanted, best_points, on=on, how="left", maintain_order="left"))
     if given is not None:
         wanted = given.of(ranking, first=len(targets))
         parts.append(_at_thresholds(found.with_columns(_precision(ranking)), wanted, ranking))
-    table = concat([part.select(*_WANTED, *_POINT) for part in parts]).sort("segment", "order")
+    point = _as_means(_POINT) if ties == "expected" else _POINT
+    table = concat([part.select(*_WANTED, *point) for part in parts]).sort("segment", "order")
     # A target that no point meets leaves null totals.
     totals = {"all_positives": _POSITIVES, "all_negatives": _NEGATIVES}
     sized = segment_join(table, found.filter(_OPENS).select("segment", **totals))
@@ -91,6 +102,43 @@ def _best_points(
             plans.append([chosen(part, [*group], ranking) for part in rated])
     # Thresholds are only read from the points that are chosen.
     return ranking.with_score(concat(ranking.rows.windowed_in_parts(*plans)))
+
+
+def _with_expected(
+    best: pl.LazyFrame, points: pl.LazyFrame, targets: Sequence[Target], ranking: Ranking
+) -> pl.LazyFrame:
+    """Replace the points of numbers of rows by their means over random orders within a tie.
+
+    Of the tie that such a number cuts, each row is as likely retrieved as any other, so the counts
+    are between those of the points beside it, in proportion (McSherry & Najork 2008).
+    """
+    check_unweighted_ties(weighted=ranking.rows.columns.weighted)
+    wanted = {i: t.value for i, t in enumerate(targets) if t.criterion == "predicted_count"}
+    retrieved, before = pl.col("tp") + pl.col("fp"), pl.col("tp_a") + pl.col("fp_a")
+    ends = points.with_columns(
+        *(pl.col(name).shift(1).alias(f"{name}_a") for name in _FOUND),
+        reached=retrieved.max().over("segment"),
+    )
+    parts = []
+    for order, number in wanted.items():
+        most = pl.min_horizontal(pl.lit(math.floor(number)), pl.col("reached"))
+        share = (most - before) / (retrieved - before)
+        means = [
+            (pl.col(f"{name}_a") + share * (pl.col(name) - pl.col(f"{name}_a"))).alias(name)
+            for name in _FOUND
+        ]
+        last = ends.filter(~_OPENS & (before < most) & (retrieved >= most))
+        parts.append(last.with_columns(*means, order=pl.lit(order, pl.Int64)))
+    found = concat(parts).with_columns(_precision(ranking))
+    scored = found if "score" in found.collect_schema() else ranking.with_score(found)
+    others = best.filter(~pl.col("order").is_in([*wanted]))
+    columns = ["segment", "order", *_as_means(_POINT)]
+    return concat([part.select(columns) for part in (others, scored)])
+
+
+def _as_means(columns: Sequence[str]) -> list[str | pl.Expr]:
+    """Return columns of which the counts that are found are floats."""
+    return [pl.col(n).cast(pl.Float64) if n in _FOUND else n for n in columns]
 
 
 def _goals(targets: Sequence[Target]) -> pl.LazyFrame:
@@ -241,6 +289,7 @@ def _rates(ranking: Ranking, targets: Sequence[Target]) -> list[pl.Expr]:
         *(value.alias(name) for name, value in rates(pl.col, beta).items()),
         _expected_cost(targets).alias("expected_cost"),
         _status(is_held).alias("status"),
+        pl.lit(ranking.rows.ascending).alias(ASCENDING),
     ]
 
 
@@ -259,12 +308,16 @@ def _status(is_held: pl.Expr) -> pl.Expr:
 def _expected_cost(targets: Sequence[Target]) -> pl.Expr:
     """Return the cost per row in the rows of such targets, and null in others."""
     n = _POSITIVES + _NEGATIVES
+    # Of thresholds that were chosen on other rows, the target is known as text.
+    fp_cost, fn_cost = costs_of(pl.col("target"))
+    held = (pl.col("fp") * fp_cost + (_POSITIVES - _TP) * fn_cost) / n
     costs = [
         pl.when(pl.col("order") == place).then(cost(target, pl.col) / n)
         for place, target in enumerate(targets)
         if target.criterion == "cost"
     ]
-    return pl.coalesce(*costs, pl.lit(None, pl.Float64))
+    is_given = pl.col("order") >= len(targets)
+    return pl.coalesce(*costs, pl.when(is_given).then(held))
 
 
 def iso_lines(f_scores: Sequence[float], steps: int) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.tie_bounds import bounds_of_tie
 from frame_prc._engines.areas import beside_previous
 from frame_prc._engines.calibration import calibrated, reference_sums, with_reference
+from frame_prc._engines.few_scores import scores_of_segments, with_few_scores
 from frame_prc._engines.intervals import SPREAD, check_unweighted, with_influence, with_interval
 from frame_prc._engines.operations import Engine, Frame
 from frame_prc._engines.rows import Counted, count
@@ -73,7 +74,7 @@ def _of_segments(
     steps = sums.with_columns(**added_up)
     added = {name: total(nw.col(name)) for name in terms} | reference_sums(calibration)
     if interval is not None:
-        steps, added = with_influence(steps, counted), added | SPREAD
+        steps, added = with_influence(steps, counted), added | SPREAD | scores_of_segments()
     totals = by_segment(steps, counted, added)
     has_area = _POSITIVES > 0
     if calibration is not None:
@@ -84,7 +85,7 @@ def _of_segments(
         *(nw.when(has_area).then(nw.col(name)).alias(names.get(name, name)) for name in terms),
     )
     if interval is not None:
-        table = with_interval(table, interval)
+        table = with_few_scores(with_interval(table, interval), counted)
     return with_reference(table, calibration)
 
 

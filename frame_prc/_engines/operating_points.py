@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import narwhals as nw
 import polars as pl
 
-from frame_prc._curves.given_thresholds import LIMITS, NOT_MET
+from frame_prc._curves.given_thresholds import ASCENDING, LIMITS, NOT_MET
 from frame_prc._curves.merits import DIGITS, cost, has_cost, merit, ranked_precision, rates
 from frame_prc._curves.operating_points import check_counts, check_row_numbers
 from frame_prc._engines.curve import with_openings
@@ -79,6 +79,8 @@ def operating_points(
         tidy = tidy.with_columns(**_limits(normal_quantile(interval.level)))
     if has_cost(targets):
         tidy = tidy.with_columns(expected_cost=_expected_cost(targets))
+    if ASCENDING in outputs:
+        tidy = tidy.with_columns(nw.lit(True, nw.Boolean).alias(ASCENDING))
     return finish_in_order(tidy, counted, outputs)
 
 

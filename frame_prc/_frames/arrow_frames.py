@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol, cast
@@ -18,6 +19,7 @@ import polars as pl
 
 from frame_prc._engines.engine import class_of
 from frame_prc._frames.names import check_once, first_places, wanted_names
+from frame_prc._frames.time_zones import has_offset, named_zone, offset_of
 from frame_prc._frames.unsupported import is_of
 from frame_prc._lazy import named
 from frame_prc.exceptions import FrameError, type_name
@@ -163,9 +165,13 @@ def _read_once(reader: Any, places: list[int] | None) -> Any:
 
 
 def _from_pyarrow(table: Any) -> pl.DataFrame:
-    numbered = table.rename_columns([*map(str, range(table.num_columns))])
+    named_zones, offsets = _with_named_zones(table)
+    numbered = named_zones.rename_columns([*map(str, range(table.num_columns))])
     try:
         source = pl.DataFrame(numbered)
+        if not all(has_offset(source.to_series(k), offset) for k, offset in offsets.items()):
+            numbered = table.rename_columns(numbered.column_names)
+            source = pl.DataFrame(numbered)  # which raises
     except (Exception, pl.exceptions.PanicException):  # Polars panics on some types
         for name, place in first_places(table.schema.names).items():
             what = f"column {name!r} of Arrow type {table.schema.field(place).type}"
@@ -174,6 +180,19 @@ def _from_pyarrow(table: Any) -> pl.DataFrame:
         raise
     source.columns = table.schema.names  # Polars would rename an empty name
     return source.with_columns(_category_orders(table))
+
+
+def _with_named_zones(table: Any) -> tuple[Any, dict[int, timedelta]]:
+    """Give a name to each time zone that is an offset, and return the offsets by place."""
+    pyarrow, offsets = sys.modules["pyarrow"], dict[int, timedelta]()
+    for place, field in enumerate(table.schema):
+        offset = offset_of(getattr(field.type, "tz", None))
+        zone = None if offset is None else named_zone(offset)
+        if offset is not None and zone is not None:
+            offsets[place] = offset
+            dtype = pyarrow.timestamp(field.type.unit, zone)
+            table = table.set_column(place, field.name, table.column(place).cast(dtype))
+    return table, offsets
 
 
 def _category_orders(table: Any) -> list[pl.Expr]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import polars.selectors as cs
 
 from frame_prc._engines.engine import class_of
 from frame_prc._frames.names import check_once, first_places, wanted_names
+from frame_prc._frames.time_zones import first_zone, has_offset, named_zone, offset_of
 from frame_prc._lazy import named, together
 from frame_prc._request.packages import install_hint
 from frame_prc.exceptions import FrameError, shown, type_name
@@ -121,13 +122,16 @@ def _key(key: pl.Series, given: pd.Series[Any], source: pl.Series) -> Any:
         return sys.modules["pandas"].arrays.ArrowExtensionArray(key.to_arrow().cast(arrow))
     if key.dtype.is_nested():
         return _same_objects(key, given, source).astype(dtype)
-    if _loses_dtype(key):
-        return _with_nulls(key, _nullable(dtype))
-    if key.dtype == pl.Date:
-        return _with_nulls(key, dtype)  # pandas itself would turn dates into datetimes
+    if _loses_dtype(key) or key.dtype == pl.Date:
+        # pandas itself would turn dates into datetimes.
+        return _with_nulls(key, dtype if key.dtype == pl.Date else _nullable(dtype))
     is_category = isinstance(key.dtype, (pl.Categorical, pl.Enum))
     if is_category and not hasattr(dtype, "categories"):
         key = key.cast(pl.String)  # ordered categories do not fit an Arrow dictionary
+    has_zones = isinstance(key.dtype, pl.Datetime) and str(dtype) == "object"
+    zone = first_zone(given) if has_zones else None
+    if offset_of(zone):
+        return _plain(key).dt.tz_convert(zone).astype(dtype)
     return _values(key, dtype)
 
 
@@ -255,7 +259,12 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
         for name, column in frame.items()
         if str(column.dtype) == "object"
     }
-    clean = frame.assign(**objects)
+    dense = {
+        str(name): column.sparse.to_dense()  # type: ignore[attr-defined] # a wrong stub
+        for name, column in frame.items()
+        if str(column.dtype).startswith("Sparse[")
+    }
+    clean, offsets = _with_named_zones(frame.assign(**objects, **dense))
     try:
         _check_objects(clean)
         numbered = clean.set_axis([*map(str, range(clean.shape[1]))], axis=1)
@@ -270,10 +279,26 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     except (Exception, pl.exceptions.PanicException) as error:
         raise _conversion_error(_unconverted(clean)) from error
     source.columns = [str(name) for name in frame.columns]  # Arrow fails on NUL and empty names
+    for name, offset in offsets.items():
+        if not has_offset(source[name], offset):
+            raise _conversion_error(_described(name, frame[name]))
     for name, column in objects.items():
         if source[name].dtype == pl.Binary and not _holds(column, "bytes", "empty"):
             raise _conversion_error(_described(name, column))  # a UUID would come back as bytes
     return source.with_columns(_category_orders(frame))
+
+
+def _with_named_zones(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, timedelta]]:
+    """Give a name to each time zone that is an offset, and return the offsets by column."""
+    offsets, converted = dict[str, timedelta](), {}
+    for name, column in frame.items():
+        arrow = getattr(column.dtype, "pyarrow_dtype", None)
+        offset = offset_of(getattr(column.dtype if arrow is None else arrow, "tz", None))
+        zone = None if offset is None else named_zone(offset)
+        if offset and zone is not None:
+            offsets[str(name)] = offset
+            converted[str(name)] = column.dt.tz_convert(zone)
+    return frame.assign(**converted), offsets
 
 
 def _unconverted(frame: pd.DataFrame) -> str:
@@ -297,7 +322,7 @@ def _conversion_error(what: str) -> FrameError:
     if _ZONED.search(what):
         hint = (
             "a time zone needs a name: pd.to_datetime(column, utc=True), and for local days "
-            ".dt.tz_convert('Asia/Kolkata')"
+            ".dt.tz_convert('America/St_Johns')"
         )
     return FrameError(f"the pandas frame does not convert to Polars: {what}", hint=hint)
 

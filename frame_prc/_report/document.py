@@ -10,11 +10,16 @@ from typing import Any
 import polars as pl
 
 from frame_prc._charts.text import percent_text
+from frame_prc._curves.logit_intervals import FEW_SCORES
+from frame_prc._inference.few_scores import models_with_few_scores
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.findings import findings
 from frame_prc._report.period import period
+from frame_prc._report.sentences import isolated, listed
 
 FORMAT = "frame_prc report 1"
+
+_FEW_SCORES = 2  # of so few rows, no model has more
 
 
 def document(found: Evaluation) -> dict[str, Any]:
@@ -207,6 +212,16 @@ def _conventions(found: Evaluation) -> Iterator[str]:
     )
 
 
+def _with_few_scores(found: Evaluation) -> list[str]:
+    """Return the models of more than two rows whose scores are no more than two values."""
+    sizes = dict(found.scorecard.filter(level="pooled").select("model", "n").rows())
+    table = models_with_few_scores(found.rows).collect()
+    few = table.filter(FEW_SCORES)
+    names = few[found.rows.model_keys[0]].cast(pl.String) if found.rows.model_keys else found.models
+    affected = {"null" if name is None else name for name in names} if few.height else set()
+    return [m for m in found.models if m in affected and sizes.get(m, 0) > _FEW_SCORES]
+
+
 def _warnings(found: Evaluation) -> Iterator[str]:
     columns = found.rows.columns
     if columns.lacks_squares:
@@ -222,6 +237,12 @@ def _warnings(found: Evaluation) -> Iterator[str]:
     statuses = found.scorecard.filter(pl.col("level") == "pooled")["status"]
     if "below_chance" in statuses:
         yield "A model is worse than a random ranking: is a lower score better?"
+    if named := [isolated(model) for model in _with_few_scores(found)]:
+        yield (
+            f"{listed(named)} {'has' if len(named) == 1 else 'have'} no more than two different "
+            "scores, like the predictions 0 and 1. The average precision is then that of a single "
+            "threshold: pass the scores or probabilities that the predictions were made from."
+        )
     if found.shown.judged_by is not None:
         yield (
             f"The pictures show {len(found.shown.segments):,} of {found.segments.height:,} "

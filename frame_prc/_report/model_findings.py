@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_prc._charts.text import rate_text, status_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._report.directions import turned
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.sentences import (
@@ -137,7 +138,7 @@ def on_models_by_segment(found: Evaluation) -> Iterator[tuple[str, str]]:
     tests = pl.DataFrame(list(tests_of(found.differences, best)), infer_schema_length=None)
     for (name,), own in tests.group_by("other", maintain_order=True):
         first, other = isolated(best), isolated(str(name))
-        tested = own.drop_nulls("p_adjusted").filter(status="ok")
+        tested = own.drop_nulls("p_adjusted").filter(pl.col("status").is_in(BELIEVED))
         yield f"{first} and {other}", _by_segment(tested, first, other, found)
 
 

@@ -26,6 +26,7 @@ from frame_prc._charts.text import (
     threshold_text,
 )
 from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._report.charts import DARK, MOST_CHOSEN, SHAPES, specifications
 from frame_prc._report.directions import differences_of_models
 from frame_prc._report.document import evaluated, in_json, lines_of, to_json
@@ -173,7 +174,7 @@ def _chosen(found: Evaluation) -> list[int | None]:
         pl.col("model") == model,
         pl.col("segment").is_in(found.shown.segments),
     )
-    sure = own.filter(pl.col("status") == "ok")
+    sure = own.filter(pl.col("status").is_in(BELIEVED))
     ranked = (own if sure.is_empty() else sure).drop_nulls(CALIBRATED).sort(CALIBRATED, "segment")
     ends = dict.fromkeys([*ranked["segment"].head(1), *ranked["segment"].tail(1)])
     return [None, *ends]

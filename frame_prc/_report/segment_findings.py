@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_prc._charts.text import count_text, rate_text, status_text
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.logit_intervals import FEW_POSITIVES
+from frame_prc._curves.logit_intervals import BELIEVED, FEW_POSITIVES
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.sentences import (
     MOST_NAMED,
@@ -107,7 +107,8 @@ def _n_differing(own: pl.DataFrame, found: Evaluation) -> int:
 
 def _tests_that_reject(own: pl.DataFrame, found: Evaluation) -> pl.DataFrame:
     """Return the tests that show a difference, and can be believed."""
-    return own.filter(pl.col("p_adjusted") < 1 - found.options.level, status="ok")
+    is_shown = pl.col("p_adjusted") < 1 - found.options.level
+    return own.filter(is_shown, pl.col("status").is_in(BELIEVED))
 
 
 def _differing(own: pl.DataFrame, found: Evaluation) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._charts.text import percent_text, rate_text, safe, short
+from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._report.evaluation import Evaluation
 
 MOST_NAMED = 6  # so that never just one is left out
@@ -41,7 +42,7 @@ def isolated(name: str) -> str:
 
 def is_shown(row: dict[str, Any], alpha: float) -> bool:
     """Return whether a test shows a difference, and can be believed."""
-    if row["p_adjusted"] is None or row["status"] != "ok":
+    if row["p_adjusted"] is None or row["status"] not in BELIEVED:
         return False
     shown: bool = row["p_adjusted"] < alpha
     return shown

@@ -50,6 +50,22 @@ _MEASURES = {
     "brier_score": "sklearn.metrics.brier_score_loss",
     "log_loss": "sklearn.metrics.log_loss",
 }
+# Other names of the verbs, from other libraries and the command line.
+_VERBS_ALSO_CALLED = {
+    "ap": "average_precision",
+    "average_precision_score": "average_precision",
+    "pr_auc": "auc or average_precision",
+    "pr_curve": "curve",
+    "precision_recall_curve": "curve",
+    "best_threshold": "operating_points",
+    "confusion_matrix": "operating_points",
+    "points": "operating_points",
+    "ggplot": "write_ggplot",
+    "merge_counts": "frame_prc.merge_counts(*frames)",
+    "scorecard": "summary",
+    "roc": "plot(..., roc=True)",
+    "roc_curve": "plot(..., roc=True)",
+}
 _AT_THRESHOLDS = ("precision", "recall", "f1", "fpr", "specificity", "accuracy", "mcc")
 # The verbs that have a parameter, by its name.
 _verbs: defaultdict[str, list[str]] = defaultdict(list)
@@ -111,6 +127,12 @@ def measure_hint(name: object) -> str | None:
         return "operating_points(..., threshold=0.5, ci=0.95) has precision and recall"
     elsewhere = _MEASURES.get(name)
     return elsewhere and f"{elsewhere} computes it; this package measures precision and recall"
+
+
+def name_hint(name: str, known: Sequence[str]) -> str | None:
+    """Return what is meant by a name that is not one of ``known``, if that can be told."""
+    meant = _VERBS_ALSO_CALLED.get(name) or " or ".join(get_close_matches(name, known))
+    return measure_hint(name) or (f"did you mean {meant}?" if meant else None)
 
 
 def _unknown(called: str, name: str, own: Sequence[str]) -> ParameterError:

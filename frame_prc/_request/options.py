@@ -31,6 +31,7 @@ from frame_prc._request.specs import (
     Normaliser,
     Resampling,
     Start,
+    Ties,
     Top,
     pairs_of,
 )
@@ -174,10 +175,15 @@ def _check_number(name: str, count: int) -> None:
         raise OptionError(f"{name}= asks for {count} thresholds", f"up to {MOST_THRESHOLDS}")
 
 
-def top_rows(top: Any, normaliser: Any, methods: Sequence[Method] = ("step",)) -> Top | None:
+def top_rows(
+    top: Any, normaliser: Any, ties: Any, methods: Sequence[Method] = ("step",)
+) -> Top | None:
     """Return how many rows an area is limited to, and what it is divided by."""
     normaliser = check_option("normaliser", normaliser, get_args(Normaliser))
+    ties = check_option("ties", ties, get_args(Ties))
     if top is None:
+        if ties != "whole":
+            raise OptionError(f"ties={ties!r} is given without top=", "both, for example top=100")
         if normaliser != "positives":
             raise OptionError(
                 f"normaliser={normaliser!r} is given without top=", "both, for example top=100"
@@ -192,7 +198,7 @@ def top_rows(top: Any, normaliser: Any, methods: Sequence[Method] = ("step",)) -
                 "'step'",
                 "ask for it in a call of its own, without top=",
             )
-    return Top(float(top), normaliser)
+    return Top(float(top), normaliser, ties)
 
 
 def check_row_number(name: str, number: float, *, weighted: bool) -> None:

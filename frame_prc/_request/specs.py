@@ -66,15 +66,20 @@ Method: TypeAlias = Literal[
 METHODS: tuple[Method, ...] = get_args(Method)
 PARTIAL_METHODS: tuple[Method, ...] = ("step", "trapezoid", "interpolated", "envelope")
 Normaliser: TypeAlias = Literal["positives", "attainable"]
+Ties: TypeAlias = Literal["whole", "expected"]
 Average: TypeAlias = Literal["macro", "weighted", "micro", "samples"]
 
 
 @dataclass(frozen=True)
 class Top:
-    """The points that retrieve at most ``count`` rows, and what their area is divided by."""
+    """The points that retrieve at most ``count`` rows, and what their area is divided by.
+
+    Of a tie that does not fit, ``ties`` takes none of the rows, or as many as fit, at random.
+    """
 
     count: float
     normaliser: Normaliser = "positives"
+    ties: Ties = "whole"
 
 
 @dataclass(frozen=True)

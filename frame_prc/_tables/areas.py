@@ -11,7 +11,9 @@ from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, AreaSpec, kept_of
 from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
 from frame_prc._inference.bootstrap import check_drawable, over_replicates
 from frame_prc._inference.estimates import shows_spread
+from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
+from frame_prc._inference.partial_chance import with_partial_chance
 from frame_prc._lazy import join, left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Interval, Resampling
@@ -43,13 +45,16 @@ class Areas(Table):
     bins: Bins | None
     calibration: Calibration | None = None
     interval: Interval | None = None
+    chance: bool = False
     hidden = ("prevalence", "std_error")
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
         interval = () if self.interval is None else INTERVAL
-        return (*SIZES, *kept_of(self.calibration), "method", "auc", *interval, "status")
+        chance = (RANDOM,) if self.chance else ()
+        kept = kept_of(self.calibration)
+        return (*SIZES, *kept, "method", "auc", *interval, *chance, "status")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the areas of rows."""
@@ -63,7 +68,11 @@ class Areas(Table):
             drawn = self._drawn(ranking, rows, resampling)
             table = join(table, drawn, on=on, how="left", maintain_order="left")
         keyed = ranking.segments.with_keys(ranking.with_dropped(table))
-        return keyed if self.interval is None else self._with_limits(keyed, rows, self.interval)
+        if self.interval is not None:
+            keyed = with_few_scores(self._with_limits(keyed, rows, self.interval), rows)
+        if self.chance:
+            keyed = with_partial_chance(keyed, ranking, self.spec, rows.keys)
+        return keyed
 
     def _drawn(self, ranking: Ranking, rows: Rows, resampling: Resampling) -> pl.LazyFrame:
         """Return the variance of areas over replicates."""

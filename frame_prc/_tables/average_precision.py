@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, sized_areas
+from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, AreaSpec, sized_areas
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE
 from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
 from frame_prc._curves.tie_bounds import TIE_BOUNDS, tie_bounds
 from frame_prc._inference.bootstrap import variances
 from frame_prc._inference.chance import with_random
 from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import check_method, with_interval
+from frame_prc._inference.partial_chance import with_partial_chance
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Calibration, Interval, Top
@@ -64,6 +66,7 @@ class AveragePrecision(Table):
         if self.interval is not None:
             clustered = rows.columns.cluster is not None
             table = with_interval(table, self.interval, clustered=clustered)
+            table = with_few_scores(table, rows)
         if self.bounds:
             bounds = ranking.segments.with_keys(tie_bounds(ranking))
             table = left_join(table, bounds, rows.keys)
@@ -85,6 +88,9 @@ class AveragePrecision(Table):
 
     def _with_random(self, table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Add the average precision of a random order; if calibrated, the prevalence."""
+        if self.top is not None:
+            spec = AreaSpec(["step"], top=self.top)
+            return with_partial_chance(table, ranking, spec, ranking.rows.keys)
         if self.calibration is not None:
             return table.with_columns(pl.col(REFERENCE).alias(RANDOM))
         return with_random(table.with_columns(CLASSES), ranking, ranking.rows.keys)

@@ -11,6 +11,7 @@ from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import status
 from frame_prc._inference.differences import Area, Difference
 from frame_prc._inference.estimates import shows_spread
+from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_pairs
 from frame_prc._lazy import in_python
 from frame_prc._request.specs import Adjust, Comparison
 from frame_prc._rows.rows import Rows, side_by_side
@@ -85,7 +86,9 @@ class Differences(Table):
             )
             .with_columns(std_error=pl.when("is_tested").then(_VARIANCE.sqrt()))
         )
-        return _with_test(estimated, comparison.level, in_memory=rows.in_memory)
+        tested = _with_test(estimated, comparison.level, in_memory=rows.in_memory)
+        of_pairs = comparison.against is None
+        return (with_few_scores_of_pairs if of_pairs else with_few_scores)(tested, rows)
 
 
 def hidden_of_test(adjust: Adjust | None) -> Collection[str]:

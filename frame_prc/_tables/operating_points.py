@@ -14,14 +14,20 @@ import polars as pl
 
 from frame_prc._curves.curve import CURVE, wilson
 from frame_prc._curves.effective_rows import effective_share
-from frame_prc._curves.given_thresholds import LIMITS, RATES, GivenThresholds, is_retrieved
+from frame_prc._curves.given_thresholds import (
+    ASCENDING,
+    LIMITS,
+    RATES,
+    GivenThresholds,
+    is_retrieved,
+)
 from frame_prc._curves.operating_points import check_counts, chosen, merits_of, operating_points
 from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.bootstrap import check_drawable, over_replicates
 from frame_prc._lazy import cached, concat, join
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import Interval, Resampling, Target
+from frame_prc._request.specs import Interval, Resampling, Target, Ties
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 
@@ -38,11 +44,14 @@ class OperatingPoints(Table):
     targets: Sequence[Target]
     given: GivenThresholds | None = None
     interval: Interval | None = None
+    ascending: bool = False
+    ties: Ties = "whole"
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
         costs = any(target.criterion == "cost" for target in self.targets)
+        costs = costs or (self.given is not None and self.given.has_costs)
         return (
             "target",
             "criterion",
@@ -51,6 +60,7 @@ class OperatingPoints(Table):
             *RATES,
             *(("expected_cost",) if costs else ()),
             *(LIMITS if self.interval is not None else ()),
+            *((ASCENDING,) if self.ascending else ()),  # so that thresholds are not turned round
             "status",
         )
 
@@ -67,7 +77,7 @@ class OperatingPoints(Table):
         if self.interval is not None:
             self._check_rows(rows)
         ranking = rank(rows)
-        table = operating_points(ranking, self.targets, self.given)
+        table = operating_points(ranking, self.targets, self.given, self.ties)
         if self.interval is not None:
             table = self._with_limits(cached(table), ranking, self.interval)
         return ranking.segments.with_keys(ranking.with_dropped(table))

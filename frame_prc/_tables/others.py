@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import time
 
 import polars as pl
 
@@ -50,6 +51,8 @@ def beside_others(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
         table = beside_other_segments(rows, comparison).rename(_NAMES_A).rename(difference)
     else:
         table = _other_segment(rows, comparison)
+    if against == "previous":  # the reference is another one in each row
+        return table.with_columns(_of_both_sides())
     named = against if isinstance(against, str) else _in_words(against)
     return table.with_columns(_of_both_sides(), reference=pl.lit(named))
 
@@ -189,7 +192,7 @@ def _partners(estimates: Estimates, comparison: Comparison) -> pl.LazyFrame:
     segments = estimates.ranking.segments.table.select("segment", *rows.keys)
     if isinstance(against, Mapping):
         return _named(segments, rows, against)
-    return _previous(segments, rows.keys)
+    return _previous(segments, rows)
 
 
 def _named(segments: pl.LazyFrame, rows: Rows, values: Mapping[str, object]) -> pl.LazyFrame:
@@ -242,9 +245,30 @@ def _absence(is_named: pl.Expr, values: Mapping[str, object]) -> Check:
     return Check((pl.len() > 0) & ~is_named.any(), error)
 
 
-def _previous(segments: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Return the segment before, in the order of the last key; a null key has no place in it."""
-    *others, last = keys
-    before = pl.col("segment").shift(1)
+def _previous(segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+    """Return the segment before, in the order of the last key; a null key has no place in it.
+
+    ``reference`` names it, as in ``"week=2024-01-08"``, if its key has a text.
+    """
+    *others, last = rows.keys
+    text = _as_text(pl.col(last), segments.collect_schema()[last])
+    name = pl.lit(f"{rows.columns.result_keys[-1]}=")
+    reference = pl.lit("previous") if text is None else pl.concat_str(name, text)
     ordered = segments.filter(pl.col(last).is_not_null()).sort("segment")
-    return ordered.select("segment", partner=over(before, others))
+    named = ordered.with_columns(reference=reference)
+    return named.select(
+        "segment",
+        partner=over(pl.col("segment").shift(1), others),
+        reference=over(pl.col("reference").shift(1), others),
+    )
+
+
+def _as_text(key: pl.Expr, dtype: pl.DataType) -> pl.Expr | None:
+    """Return the values of a key as text, if they have one; midnights are dates."""
+    if isinstance(dtype, pl.Datetime):  # pandas has no dates
+        all_midnight = (key.dt.time() == time()).all()
+        as_time = key.dt.to_string("%Y-%m-%d %H:%M:%S%.f")
+        return pl.when(all_midnight).then(key.dt.to_string("%Y-%m-%d")).otherwise(as_time)
+    if isinstance(dtype, pl.Duration):
+        return key.dt.to_string("polars")
+    return None if dtype.is_nested() or dtype == pl.Binary else key.cast(pl.String)

@@ -24,6 +24,7 @@ from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
 from frame_prc._inference.chance import with_random
 from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.sampled import (
@@ -91,7 +92,8 @@ class Summary(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the scorecards."""
         segments = rows.once(self._scorecards(rows, self.calibration))
-        return self._with_overall(segments, rows) if self.overall else segments
+        table = self._with_overall(segments, rows) if self.overall else segments
+        return with_few_scores(table, rows)
 
     def _with_overall(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Add a scorecard of all rows and one of the mean of segments, for each model."""

@@ -23,6 +23,7 @@ from frame_prc._request.specs import (
     NamedAgainst,
     Normaliser,
     SegmentsAre,
+    Ties,
 )
 from frame_prc.cli.files import KINDS
 from frame_prc.cli.output import FORMATS
@@ -299,6 +300,11 @@ OPTIONS: dict[str, Option] = {
         str,
         "Divide the area of --top by all positives, or by those that fit into it.",
         values=get_args(Normaliser),
+    ),
+    "ties": Option(
+        str,
+        "Of a tie that does not fit, retrieve nothing (whole), or as many rows as fit, at random.",
+        values=get_args(Ties),
     ),
     "recalls": Option(
         list[str],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from frame_prc._curves.areas import AreaSpec
@@ -31,7 +32,9 @@ from frame_prc._request.specs import (
     Method,
     Normaliser,
     Start,
+    Ties,
 )
+from frame_prc._request.ties import check_expected_area
 from frame_prc._tables.areas import Areas
 from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc._tables.averages import Averages
@@ -58,6 +61,7 @@ class AreaVerbs(Evaluated[FrameT]):
         calibrate: float | Literal["highest", "pooled"] | None = None,
         top: float | None = None,
         normaliser: Normaliser = "positives",
+        ties: Ties = "whole",
         details: bool = False,
     ) -> FrameT:
         """Average precision of each segment, with its interval.
@@ -129,8 +133,14 @@ class AreaVerbs(Evaluated[FrameT]):
             What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
             trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
             rows, so that a perfect ranking has 1.
+        ties
+            What becomes of a tie that does not fit into the ``top`` rows: ``"whole"``, none of its
+            rows is retrieved, or ``"expected"``, as many as fit, at random (McSherry & Najork
+            2008): the area is the mean over the choices. Not with weights or ``calibrate``.
         details
-            Add ``prevalence`` (``n_pos / n``) and, with ``ci``, ``std_error``.
+            Add ``prevalence`` (``n_pos / n``), with ``ci`` also ``std_error``, and with ``top``
+            also ``random_average_precision``, which a random order of the labels is expected to
+            have in the same ``top`` rows (for weighted rows, with the prevalence as its precision).
 
         Returns
         -------
@@ -148,14 +158,16 @@ class AreaVerbs(Evaluated[FrameT]):
             precision of 1 or 0, ``std_error`` is null and the interval is the exact
             (Clopper-Pearson) one. With a single positive and any other average precision, all three
             are null. (``"boyd"`` has an interval with a single positive, and none at 1 and 0.)
-            ``status`` then has three more values. ``"few_positives"`` replaces ``"ok"`` if there
+            ``status`` then has four more values. ``"few_positives"`` replaces ``"ok"`` if there
             are fewer than 20 positives (with weights, fewer than 20 effective positives; with
             clusters, fewer than 20 effective clusters with positives). ``"few_negatives"`` does if
             there are fewer than 20 negatives, or so few for what their weights stand for (sampled
             negatives) that the average precision is too high and its interval too narrow.
             ``"below_chance"`` replaces all of these if the whole interval lies below the average
             precision of a random ranking (``random_average_precision`` of :func:`summary`). If a
-            lower score means more likely positive, pass ``ascending=True``.
+            lower score means more likely positive, pass ``ascending=True``. ``"few_scores"``
+            replaces ``"ok"`` if the model has no more than two different scores in all segments
+            together, like the predictions 0 and 1: pass the scores that these were made from.
 
             With ``calibrate``, ``reference_prevalence`` and ``calibrated_average_precision`` take
             the place of ``average_precision``; they are followed by the interval. The area is also
@@ -215,16 +227,25 @@ class AreaVerbs(Evaluated[FrameT]):
         bounds = check_option("bounds", bounds, (True, False))
         drawn = resampling(replicates, seed, stratified, cluster)
         interval = interval_of(level, ci_method, drawn)
-        reference, within = calibration(calibrate), top_rows(top, normaliser)
+        reference, within = calibration(calibrate), top_rows(top, normaliser, ties)
         if within is not None:
             check_top(level if over is None else None, thresholds, bounds=bounds)
+            if within.ties == "expected":
+                check_expected_area(None, calibrate)
         if reference is not None:
             check_calibrated(ci_method, over, average, bounds=bounds)
         if over is not None or average is not None:
             key, kind = average_over(over, average, interval, cluster, bounds=bounds)
             return self._averages(Averages(key, kind, bins, interval, within), details=details)
         bounds = reference is None and (bounds or bins is not None)
-        table = AveragePrecision(bins, interval, bounds, calibration=reference, top=within)
+        table = AveragePrecision(
+            bins,
+            interval,
+            bounds,
+            chance=within is not None and details is True,
+            calibration=reference,
+            top=within,
+        )
         if (engine := self._engine) is None:
             return self._table(table, details=details)
         outputs = self._columns_of(table, details=details)
@@ -272,6 +293,7 @@ class AreaVerbs(Evaluated[FrameT]):
         calibrate: float | Literal["highest", "pooled"] | None = None,
         top: float | None = None,
         normaliser: Normaliser = "positives",
+        ties: Ties = "whole",
         ci: float | None = OF_EVALUATION,
         replicates: int = 1000,
         stratified: bool = False,
@@ -318,6 +340,10 @@ class AreaVerbs(Evaluated[FrameT]):
             What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
             trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
             rows, so that a perfect ranking has 1.
+        ties
+            What becomes of a tie that does not fit into the ``top`` rows: ``"whole"``, none of its
+            rows is retrieved, or ``"expected"``, as many as fit, at random (McSherry & Najork
+            2008): the area is the mean over the choices. Not with weights or ``calibrate``.
         ci
             Add ``ci_low, ci_high``: an interval of this level. That of the whole ``step`` area is
             that of :func:`average_precision`. Other areas, and parts of the step area, get the same
@@ -335,7 +361,11 @@ class AreaVerbs(Evaluated[FrameT]):
             each time.
         details
             Add ``prevalence`` and, with ``ci``, ``std_error``; for areas that are resampled it is
-            the standard deviation over the replicates.
+            the standard deviation over the replicates. With ``recall_range`` or ``top``, also
+            ``random_average_precision``: what a random order of the labels is expected to have in
+            the same part of the ``step`` area, exactly, unless rows are weighted or areas
+            calibrated: then its precision is taken to be the prevalence at every recall. It is null
+            for other methods. Engines do not compute it.
 
         Returns
         -------
@@ -421,10 +451,15 @@ class AreaVerbs(Evaluated[FrameT]):
         drawn = resampling(replicates, seed, stratified, asked.cluster)
         if reference is not None:
             check_calibrated_methods(methods, level)
-        spec = AreaSpec(methods, start, limits, standardised, top_rows(top, normaliser, methods))
+        within = top_rows(top, normaliser, ties, methods)
+        if ties == "expected":
+            check_expected_area(recall_range, calibrate)
+        spec = AreaSpec(methods, start, limits, standardised, within)
         interval = area_interval(level, drawn, is_drawn=bool(spec.drawn.methods))
         table = Areas(spec, bins, reference, interval)
         if (engine := self._engine) is None:
+            is_part = spec.recall_range is not None or spec.top is not None
+            table = replace(table, chance=is_part and details is True)
             return self._table(table, details=details)
         is_highest = reference is not None and reference.highest
         refused = {"top": spec.top is not None, "ci": interval is not None}

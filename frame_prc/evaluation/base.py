@@ -34,7 +34,7 @@ from frame_prc._rows.long import (
 )
 from frame_prc._rows.rows import Rows, computed, read
 from frame_prc._rows.table import Table
-from frame_prc.exceptions import ColumnError, FrameError, nearest
+from frame_prc.exceptions import ColumnError, FrameError, PrcError, nearest
 
 KeptT = TypeVar("KeptT")
 
@@ -88,7 +88,15 @@ class Evaluated(Generic[FrameT]):
     @property
     def _request(self) -> Request:
         """The roles, checked against each other."""
-        return self._keep("request", lambda: request(**self._labels.in_roles(self.roles)))
+        return self._keep("request", self._requested)
+
+    def _requested(self) -> Request:
+        try:
+            return request(**self._labels.in_roles(self.roles))
+        except PrcError:
+            # Arrays in place of columns mean that there is no frame, which is said first.
+            check_frame(self._native, engines=True)
+            raise
 
     @property
     def _labels(self) -> Labels:

@@ -244,14 +244,15 @@ class ComparisonVerbs(Evaluated[FrameT]):
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``reference`` (String: what the segment is compared with),
-            ``difference`` (the average precision of the segment less that of the reference),
-            ``ci_low, ci_high, p_value`` (Float64; two-sided) and ``status`` (String) as in
-            :func:`average_precision`, but never ``"below_chance"``: it describes the worse of the
-            two sides. With ``missing="drop"``, also ``n_dropped``. Sorted by the keys. A segment
-            that has nothing to be compared with, such as the first week, has nulls and the status
-            ``"no_other"``. A named segment is in the result too, with a difference of 0 and no
-            test.
+            The keys, then ``reference`` (String: what the segment is compared with; with
+            ``"previous"``, the last key of the segment before, such as ``"week=2024-01-08"``, and
+            null if there is none), ``difference`` (the average precision of the segment less that
+            of the reference), ``ci_low, ci_high, p_value`` (Float64; two-sided) and ``status``
+            (String) as in :func:`average_precision`, but never ``"below_chance"``: it describes the
+            worse of the two sides. With ``missing="drop"``, also ``n_dropped``. Sorted by the keys.
+            A segment that has nothing to be compared with, such as the first week, has nulls and
+            the status ``"no_other"``. A named segment is in the result too, with a difference of 0
+            and no test.
 
             With ``against="random"`` there is no measure, prevalence, ``std_error`` or interval,
             and the p-value is null if there are no positives or no negatives. The test also holds

@@ -14,8 +14,9 @@ from frame_prc._frames.border import FrameT, is_frame, scan_all
 from frame_prc._frames.narwhals_frames import unwrapped
 from frame_prc._request.hints import column_hint, is_of_engine
 from frame_prc._request.options import resampling
-from frame_prc._request.specs import Criterion, IntoColumn
+from frame_prc._request.specs import Criterion, IntoColumn, Ties
 from frame_prc._request.targets import target_interval, targets
+from frame_prc._request.ties import expected_ties
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
 from frame_prc.evaluation.verb import verb
@@ -40,6 +41,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         predicted_count: float | Sequence[float] | None = None,
         fpr: float | Sequence[float] | None = None,
         cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
+        ties: Ties = "whole",
         ci: float | None = OF_EVALUATION,
         replicates: int = 1000,
         stratified: bool = False,
@@ -88,6 +90,11 @@ class DecisionVerbs(Evaluated[FrameT]):
             or a list of such pairs. If predicting no row positive costs the least, the threshold is
             ``inf``, which only scores of ``inf`` reach. ``target_value`` is the first cost as a
             share of both: the best threshold if scores are calibrated probabilities.
+        ties
+            What becomes of a tie that does not fit into ``predicted_count``: ``"whole"``, none of
+            its rows is retrieved, or ``"expected"``, as many as fit, at random (McSherry & Najork
+            2008). Then precision, recall and the counts, as Float64, are means over the choices,
+            and ``threshold`` is the score of that tie. Not with weights or ``ci``.
         ci
             Add ``precision_low, precision_high, recall_low, recall_high``, intervals of this level.
             At a ``threshold=`` they are Wilson's, and need counts of rows. For other targets they
@@ -122,8 +129,10 @@ class DecisionVerbs(Evaluated[FrameT]):
             else ``"ok"``. Sorted by the keys, then in the order of the parameters above, thresholds
             of a column or frame last. With ``missing="drop"``, also ``n_dropped``.
 
-            With ``cost``, also ``expected_cost``: the cost per row, null for other targets. With
-            ``ci``, ``precision_low, precision_high`` take the place of ``predicted_count``.
+            With ``cost``, or thresholds that were chosen with it, also ``expected_cost``: the cost
+            per row, null for other targets. With ``ascending=True``, also ``ascending``, so that
+            these thresholds cannot be held to scores in the other direction. With ``ci``,
+            ``precision_low, precision_high`` take the place of ``predicted_count``.
 
         Raises
         ------
@@ -185,13 +194,22 @@ class DecisionVerbs(Evaluated[FrameT]):
         wanted = targets(asked, others=given is not None)
         cluster = self._request.cluster
         drawn = resampling(replicates, seed, stratified, cluster)
-        interval = target_interval(self._level(ci), drawn, wanted)
-        table = OperatingPoints(wanted, given, interval)
+        level = self._level(ci, has_interval=ties != "expected")
+        interval = target_interval(level, drawn, wanted)
+        criteria = [target.criterion for target in wanted]
+        table = OperatingPoints(
+            wanted,
+            given,
+            interval,
+            ascending=self._request.ascending,
+            ties=expected_ties(ties, criteria, None if interval is None else interval.level),
+        )
         if engine := self._engine:
             is_drawn = interval is not None and interval.resampling is not None
             refused = {
                 HELD_BY_COLUMN: column is not None,
                 "threshold= as a frame": given is not None and column is None,
+                "ties='expected'": ties == "expected",
                 "ci": is_drawn or (interval is not None and cluster is not None),
             }
             plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)

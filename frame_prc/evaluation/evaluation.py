@@ -10,12 +10,14 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import FEW_POSITIVES
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
 from frame_prc._frames.border import FrameT, check_frame
 from frame_prc._frames.narwhals_frames import unwrapped
+from frame_prc._inference.few_scores import models_with_few_scores
 from frame_prc._lazy import aggregated
 from frame_prc._request.near_misses import refuses_unknown
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
+from frame_prc._rows.rows import Rows
 from frame_prc.evaluation.areas import AreaVerbs
 from frame_prc.evaluation.base import in_polars, level_of
 from frame_prc.evaluation.comparisons import ComparisonVerbs
@@ -25,6 +27,8 @@ from frame_prc.evaluation.pictures import PictureVerbs
 from frame_prc.evaluation.roles import PARAMETERS, Roles, with_roles
 from frame_prc.evaluation.tables import TableVerbs
 from frame_prc.exceptions import OptionError, PrcError, shown, type_name
+
+_FEW = 2  # scores; of so few rows, no model has more
 
 
 class Evaluation(
@@ -212,7 +216,17 @@ class Evaluation(
                 facts[f"few {what}"] = (
                     f"{short:,} of {table.height:,} have fewer than {FEW_POSITIVES}"
                 )
+        if names := self._with_few_scores(rows) if pos + neg > _FEW else []:
+            facts["few scores"] = f"{', '.join(names)}: no more than {_FEW}, as of predictions"
         return facts
+
+    def _with_few_scores(self, rows: Rows) -> list[str]:
+        """Return the names of the models whose scores have at most two values."""
+        few = models_with_few_scores(rows).filter(FEW_SCORES).collect()
+        if rows.model_keys:
+            return few[rows.model_keys[0]].cast(pl.String).fill_null("null").to_list()
+        [(name, score)] = self._request.models.items()
+        return [name or _text(score)] * few.height
 
 
 def _text(column: IntoColumn) -> str:

@@ -73,7 +73,8 @@ class TableVerbs(Evaluated[FrameT]):
               20, or with weights fewer than 20 effective positives), ``"few_negatives"`` (so few
               for the prevalence that the calibrated average precision is likely too high),
               ``"below_chance"`` (the whole interval lies below ``random_average_precision``; if a
-              lower score means more likely positive, pass ``ascending=True``), ``"no_negatives"``,
+              lower score means more likely positive, pass ``ascending=True``), ``"few_scores"``
+              (the model has no more than two, like the predictions 0 and 1), ``"no_negatives"``,
               ``"no_positives"`` or ``"empty"``;
             - ``average_precision``, and ``ci_low, ci_high`` as in :func:`average_precision` with
               ``ci_method="influence"``;

@@ -24,6 +24,7 @@ from frame_prc._request.specs import (
     SegmentsAre,
     SegmentsTest,
     Start,
+    Ties,
 )
 from frame_prc.evaluation.evaluation import Evaluation as Evaluation
 from frame_prc.evaluation.evaluation import evaluate as evaluate
@@ -47,6 +48,7 @@ def auc(
     calibrate: float | Literal["highest", "pooled"] | None = None,
     top: float | None = None,
     normaliser: Normaliser = "positives",
+    ties: Ties = "whole",
     ci: float | None = None,
     replicates: int = 1000,
     stratified: bool = False,
@@ -71,6 +73,7 @@ def average_precision(
     calibrate: float | Literal["highest", "pooled"] | None = None,
     top: float | None = None,
     normaliser: Normaliser = "positives",
+    ties: Ties = "whole",
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
@@ -168,6 +171,7 @@ def operating_points(
     predicted_count: float | Sequence[float] | None = None,
     fpr: float | Sequence[float] | None = None,
     cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
+    ties: Ties = "whole",
     ci: float | None = None,
     replicates: int = 1000,
     stratified: bool = False,

@@ -245,9 +245,21 @@ def test_column_that_is_not_read_may_have_any_type():
         frame_prc.average_precision(table, "late", "score", by="anything")
 
 
-def test_a_time_zone_that_is_an_offset_is_told_to_get_a_name():
+@pytest.mark.parametrize("zone", ["+05:30", "-08:00", "+0200", "+00:00"])
+def test_a_time_zone_that_is_an_offset_is_read_and_given_back(zone):
     table = ROWS.to_arrow()
-    at = pa.array([0] * table.num_rows, pa.timestamp("us", "+05:30"))
+    hours = pa.array([k * 3_600_000_000 for k in range(table.num_rows)], pa.timestamp("us", zone))
+    given = table.append_column("at", hours)
+    for frame in (given, given.to_reader(), given.to_batches()[0]):
+        found = frame_prc.counts(frame, "late", "score", by="at")
+        found = found.read_all() if isinstance(found, pa.RecordBatchReader) else found
+        assert found.schema.field("at").type == pa.timestamp("us", zone)
+        assert found["at"].cast(pa.int64()).to_pylist() == hours.cast(pa.int64()).to_pylist()
+
+
+def test_a_time_zone_that_is_an_offset_of_no_zone_is_told_to_get_a_name():
+    table = ROWS.to_arrow()
+    at = pa.array([0] * table.num_rows, pa.timestamp("us", "-03:30"))
     offset = table.append_column("at", at)
     for frame in (offset, offset.to_reader(), offset.to_batches()[0]):
         with pytest.raises(frame_prc.FrameError, match=r"'at' .*cast it to a zone with a name"):

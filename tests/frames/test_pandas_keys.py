@@ -244,17 +244,41 @@ def test_moments_of_pandas_that_would_be_taken_for_others_are_refused(values):
         with_key(key).prc.average_precision("key", "score", pos_label=values[0])
 
 
-OFFSET = timezone(timedelta(hours=5, minutes=30))
-NIGHTS = [datetime(2025, 1, day, 2, tzinfo=OFFSET) for day in (1, 2, 2)]
-OFFSETS = {
-    "parsed": pd.to_datetime(pd.Series([f"2025-01-0{day}T02:00+05:30" for day in (1, 2, 2)])),
-    "objects": pd.Series(NIGHTS, dtype=object),
-    "Arrow": pd.Series(NIGHTS, dtype=pd.ArrowDtype(pa.timestamp("us", "+05:30"))),
-}
+def offsets_of(text):
+    """Return times with an offset from UTC as columns of several dtypes."""
+    parsed = pd.to_datetime(pd.Series([f"2025-01-0{day}T02:00{text}" for day in (1, 2, 2)]))
+    objects = pd.Series([value.to_pydatetime() for value in parsed], dtype=object)
+    return {
+        "parsed": parsed,
+        "objects": objects,
+        "Arrow": objects.astype(pd.ArrowDtype(pa.timestamp("us", text))),
+    }
 
 
-@pytest.mark.parametrize("column", OFFSETS.values(), ids=OFFSETS)
-def test_a_time_zone_that_is_an_offset_is_given_a_name_as_the_hint_says(column):
+@pytest.mark.parametrize("offset", ["+05:30", "+05:45", "-08:00", "+14:00", "-12:00", "-09:30"])
+@pytest.mark.parametrize("kind", ["parsed", "objects", "Arrow"])
+def test_a_time_zone_that_is_an_offset_is_read_and_given_back(kind, offset):
+    column = offsets_of(offset)[kind]
+    frame = pd.DataFrame({"at": column, "truth": [1, 0, 1], "score": [0.3, 0.2, 0.1]})
+    found = frame.prc.average_precision("truth", "score", by="at")
+    assert found["at"].dtype == column.dtype
+    assert found["at"].tolist() == column.tolist()[:2]
+    assert [value.utcoffset() for value in found["at"]] == [column[0].utcoffset()] * 2
+    day = pl.col("at").dt.truncate("1d")  # a local one
+    days = frame.prc.average_precision("truth", "score", by=day)["at"]
+    assert [str(value) for value in days] == [f"2025-01-0{k} 00:00:00{offset}" for k in (1, 2)]
+
+
+def test_times_before_their_zone_had_its_offset_are_refused():
+    at = pd.to_datetime(pd.Series(["1942-10-01T00:00+05:30"]))  # India had 6:30 in the war
+    frame = pd.DataFrame({"at": at, "truth": [1], "score": [0.3]})
+    with pytest.raises(frame_prc.FrameError, match=r"needs a name: .*local days"):
+        frame.prc.counts("truth", "score", by="at")
+
+
+@pytest.mark.parametrize("kind", ["parsed", "objects", "Arrow"])
+def test_an_offset_that_no_zone_always_has_is_given_a_name_as_the_hint_says(kind):
+    column = offsets_of("-03:30")[kind]
     frame = pd.DataFrame({"at": column, "truth": [1, 0, 1], "score": [0.3, 0.2, 0.1]})
     with pytest.raises(frame_prc.FrameError, match=r"needs a name: .*local days") as raised:
         frame.prc.counts("truth", "score", by="at")
@@ -263,6 +287,28 @@ def test_a_time_zone_that_is_an_offset_is_given_a_name_as_the_hint_says(column):
     at = eval(f"{call}{zone}", {"pd": pd, "column": column})  # noqa: S307 - what the hint says
     days = frame.assign(at=at).prc.counts("truth", "score", by=pl.col("at").dt.truncate("1d"))
     assert days["at"].dt.day.tolist() == column.map(lambda value: value.day).tolist()
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pd.arrays.SparseArray([1, 0, 0, 1]),
+        pd.arrays.SparseArray([1.5, np.nan, np.nan, 1.0]),
+        pd.arrays.SparseArray([True, False, True, False]),
+        pd.arrays.SparseArray([0, 2, 2, 1], fill_value=2),
+    ],
+)
+def test_sparse_columns_are_read_and_given_back(key):
+    dense = pd.DataFrame({"key": np.asarray(key), "truth": [1, 0, 1, 0], "score": [0, 0.5, 0, 0.7]})
+    sparse = dense.assign(
+        key=key,
+        truth=pd.arrays.SparseArray(dense["truth"]),
+        score=pd.arrays.SparseArray(dense["score"], fill_value=0.0),
+    )
+    found = sparse.prc.average_precision("truth", "score", by="key")
+    expected = dense.prc.average_precision("truth", "score", by="key")
+    assert found["key"].dtype == key.dtype
+    pd.testing.assert_frame_equal(found.assign(key=found["key"].sparse.to_dense()), expected)
 
 
 def test_days_of_pandas_stay_days():

@@ -8,6 +8,8 @@ from __future__ import annotations
 import datetime as dt
 
 import narwhals as nw
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -99,3 +101,14 @@ def test_frames_of_cudf_come_back_by_its_constructor():
 def test_modules_with_a_name_that_begins_alike_are_others():
     with pytest.raises(frame_prc.FrameError, match=r"pl\.DataFrame\({"):
         frame_prc.counts(frame_of("daskworks.frame"), "truth", "score")
+
+
+@pytest.mark.parametrize("make", [list, tuple, np.array, pl.Series, pd.Series])
+@pytest.mark.parametrize("verb", ["average_precision", "evaluate", "curve", "summary", "plot"])
+def test_arrays_as_other_libraries_take_them_are_told_how_to_become_a_frame(make, verb):
+    truth, score = make([1, 0, 1]), make([0.9, 0.8, 0.7])
+    says = (
+        r"a frame of type .*(list|tuple|ndarray|Series)\. .*\{'truth': y, 'score': s\}\) makes one"
+    )
+    with pytest.raises(frame_prc.FrameError, match=says):
+        getattr(frame_prc, verb)(truth, score)

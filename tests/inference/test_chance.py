@@ -154,6 +154,122 @@ def test_a_mean_of_segments_is_the_mean_of_what_each_has(kind):
     assert found == pytest.approx({key: float(value) for key, value in wanted.items()}, rel=1e-15)
 
 
+# --- part of the area --------------------------------------------------------------------------
+
+
+def part_of_area(rows, limits=(0, 1), top=None):
+    """Return the step area between two recalls, of the ties within the top rows."""
+    low, high = (Fraction(limit) for limit in limits)
+    area, before = Fraction(0), Fraction(0)
+    for point in oracle.curve(rows):
+        if top is None or point.tp + point.fp <= top:
+            within = min(point.recall, high) - max(before, low)
+            area += max(within, Fraction(0)) * point.precision
+        before = point.recall
+    return area
+
+
+def mean_part(rows, **part):
+    """Return the mean of such an area over all orders of the truths, one after another."""
+    positives = sum(row.truth for row in rows)
+    orders = [
+        [row._replace(truth=place in chosen) for place, row in enumerate(rows)]
+        for chosen in combinations(range(len(rows)), positives)
+    ]
+    return sum(part_of_area(order, **part) for order in orders) / len(orders)
+
+
+def assert_random(found, df, **part):
+    known = dict(found.filter(method="step").select("segment", RANDOM).rows())
+    for (segment,), rows in segments(df, "segment").items():
+        if any(row.truth for row in rows):
+            wanted = float(mean_part(rows, **part))
+            assert known[segment] == pytest.approx(wanted, rel=1e-12, abs=1e-15)
+        else:
+            assert known[segment] is None
+    others = found.filter(pl.col("method") != "step")[RANDOM]
+    assert others.null_count() == len(others)
+
+
+@every_kind
+@pytest.mark.parametrize("limits", [(0, 0.5), (0.25, 0.75), (0.9, 1), (0.625, 0.65625), (0, 1)])
+@given(df=frames(SCORES_OR_NONE, max_size=6))
+def test_that_of_a_range_of_recalls_is_the_mean_over_every_order(kind, limits, df):
+    asked = {"by": "segment", "missing": "unretrieved", "details": True}
+    methods = {"method": ["step", "envelope"], "recall_range": limits}
+    table = frame_prc.auc(kind.make(df), "truth", "score", **methods, **asked)
+    assert_random(kind.rows(table), df, limits=limits)
+
+
+@every_kind
+@pytest.mark.parametrize("top", [1, 2, 3, 5, 100])
+@given(df=frames(SCORES_OR_NONE, max_size=6))
+def test_that_of_the_top_rows_is_the_mean_over_every_order(kind, top, df):
+    asked = {"by": "segment", "missing": "unretrieved", "details": True, "top": top}
+    table = kind.rows(frame_prc.auc(kind.make(df), "truth", "score", **asked))
+    assert_random(table, df, top=top)
+    area = kind.rows(frame_prc.average_precision(kind.make(df), "truth", "score", **asked))
+    assert area[RANDOM].to_list() == table[RANDOM].to_list()
+
+
+def test_it_is_divided_as_the_area_is():
+    df = pl.DataFrame({"truth": [1, 0, 1, 0, 0, 1], "score": [6, 5, 5, 3, 2, 1]})
+
+    def found(**asked):
+        return frame_prc.auc(df, "truth", "score", **asked, details=True)[RANDOM].item()
+
+    half = found(recall_range=(0.5, 1))
+    assert found(recall_range=(0.5, 1), standardised=True) == pytest.approx(2 * half)
+    one = found(top=1)
+    assert one == pytest.approx(1 / 6)
+    assert found(top=1, normaliser="attainable") == pytest.approx(3 * one)
+
+
+def test_a_range_of_many_rows_has_the_prevalence():
+    n = 200_000
+    df = pl.DataFrame({"truth": pl.int_range(n, eager=True) % 10 == 0, "score": range(n)})
+    asked = {"recall_range": (0.2, 0.6), "standardised": True, "details": True}
+    area = frame_prc.auc(df, "truth", "score", **asked)[RANDOM].item()
+    assert area == pytest.approx(0.1, rel=2e-4)
+    parts = [(k / 4, (k + 1) / 4) for k in range(4)]
+    areas = [
+        frame_prc.auc(df, "truth", "score", recall_range=part, details=True)[RANDOM].item()
+        for part in parts
+    ]
+    assert sum(areas) == pytest.approx(random_of(df), rel=1e-9)
+
+
+@every_kind
+def test_weighted_and_calibrated_parts_have_the_prevalence(kind):
+    df = pl.DataFrame(
+        {"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1], "w": [1.0, 1.0, 2.0, 4.0], "s": ["a"] * 4}
+    )
+    asked = {"details": True, "by": "s"}
+
+    def found(**part):
+        table = frame_prc.auc(kind.make(df), "truth", "score", **part, **asked)
+        return kind.rows(table)[RANDOM].item()
+
+    assert found(recall_range=(0.25, 0.75), weight="w") == pytest.approx(0.5 * 3 / 8)
+    assert found(top=3, weight="w") == pytest.approx(2 / 8 * 3 / 8)
+    assert found(top=3, calibrate=0.3) == pytest.approx(3 / 4 * 0.3)
+
+
+@every_kind
+def test_only_details_of_a_part_show_it(kind):
+    df = pl.DataFrame({"truth": [1, 0], "score": [2, 1]})
+    for verb, part in (("auc", {"recall_range": (0, 0.5)}), ("average_precision", {"top": 1})):
+        function = getattr(frame_prc, verb)
+        shown = kind.rows(function(kind.make(df), "truth", "score", **part, details=True))
+        assert RANDOM in shown.columns
+        assert shown.columns[-1] == "status"
+        without = [
+            function(kind.make(df), "truth", "score", **part),
+            function(kind.make(df), "truth", "score", details=True),
+        ]
+        assert not any(RANDOM in kind.rows(table).columns for table in without)
+
+
 # --- below chance ------------------------------------------------------------------------------
 
 MANY = [k % 10 == 0 for k in range(100)] + [k % 10 > 0 for k in range(100)]

@@ -190,6 +190,36 @@ def test_the_previous_segment_is_the_one_before_in_the_order_of_the_last_key(kin
     area = result["ap_a"][1]
     assert result["ap_a"].to_list() == [area, area, 1.0, area] * 2
     assert result["ap_b"].to_list() == [None, None, area, 1.0] * 2
+    named = [None, None, "week=2024-01-01", "week=2024-01-08"]
+    assert result["reference"].to_list() == named * 2
+
+
+FIRST = datetime(2024, 3, 30, 22, 30)
+
+
+@pytest.mark.parametrize(
+    ("keys", "dtype", "names"),
+    [
+        ([7, 8], pl.Int8, "7"),
+        ([0.25, 0.5], pl.Float64, "0.25"),
+        (["W1", "W2"], pl.Categorical, "W1"),
+        ([FIRST.date(), FIRST.date() + timedelta(7)], pl.Datetime("ns"), "2024-03-30"),
+        ([FIRST, FIRST + timedelta(hours=2)], pl.Datetime("ms"), "2024-03-30 22:30:00"),
+        ([FIRST, FIRST + timedelta(7)], pl.Datetime("us", "Asia/Kolkata"), "2024-03-31 04:00:00"),
+        ([timedelta(hours=1), timedelta(2)], pl.Duration, "1h"),
+        ([False, True], pl.Boolean, "false"),
+        ([b"\xff", b"\xff\x00"], pl.Binary, None),
+        ([[1], [2]], pl.List(pl.Int64), None),
+    ],
+)
+@pytest.mark.parametrize("make", [pl.DataFrame, pl.LazyFrame])
+def test_the_previous_segment_is_named_whatever_its_key_is(make, keys, dtype, names):
+    key = pl.Series("a=b", keys).cast(dtype)
+    df = make(key.to_frame().join(TWO.select("truth", "old"), how="cross"))
+    result = frame_prc.compare_segments(df, "truth", "old", by="a=b", against="previous").lazy()
+    assert result.collect_schema()["reference"] == pl.String
+    name = "previous" if names is None else f"a=b={names}"
+    assert result.collect()["reference"].to_list() == [None, name]
 
 
 @every_kind

@@ -93,6 +93,27 @@ def test_what_was_chosen_on_other_rows_keeps_its_target(kind, details):
 
 
 @every_kind
+@pytest.mark.parametrize("details", [False, True])
+def test_the_expected_cost_is_that_of_the_rows_that_thresholds_are_held_to(kind, details):
+    wanted = {"recall": 1, "cost": [(1, 10), (2.5, 1)]}
+    chosen = frame_prc.operating_points(
+        kind.make(TRAIN), "late", "score", by="region", **wanted, details=details
+    )
+    found = held(kind, TEST, chosen).filter(pl.col("region") != "w")
+    # Each region has two rows.
+    costs = {
+        "cost=(1, 10)": lambda fp, fn: (fp + 10 * fn) / 2,
+        "cost=(2.5, 1)": lambda fp, fn: (2.5 * fp + fn) / 2,
+        "recall=1": lambda *_: None,
+    }
+    points = found.select("target", "fp", "fn").rows()
+    assert [point[1:] for point in points] == [(0, 1), (0, 1), (0, 2), (1, 1), (1, 1), (1, 1)]
+    assert found["expected_cost"].to_list() == [costs[target](*ns) for target, *ns in points]
+    shares = {"cost=(1, 10)": 1 / 11, "cost=(2.5, 1)": 2.5 / 3.5, "recall=1": 1.0}
+    assert found["target_value"].to_list() == [shares[target] for target, *_ in points]
+
+
+@every_kind
 def test_thresholds_by_some_of_the_keys_serve_all_segments_that_have_them(kind):
     weeks = pl.concat([TEST.with_columns(week=week) for week in (1, 2)])
     chosen = TRAIN.prc.operating_points("late", "score", by="region", f_beta=1, details=True)
@@ -221,6 +242,42 @@ def test_frames_that_do_not_fit_are_refused_at_the_call(kind, table, words):
             kind.make(TEST), "late", "score", by="region", threshold=table, details=True
         )
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+@every_kind
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("given_as", ["DataFrame", "LazyFrame", "pandas"])
+@pytest.mark.parametrize("ascending", [False, True])
+def test_thresholds_are_not_held_to_scores_in_the_other_direction(
+    kind, details, given_as, ascending
+):
+    asked = {"by": "region", "recall": 1, "details": details}
+    chosen = frame_prc.operating_points(TRAIN, "late", "score", ascending=ascending, **asked)
+    given = {
+        "DataFrame": chosen,
+        "LazyFrame": chosen.lazy(),
+        "pandas": chosen.to_pandas(),
+    }[given_as]
+    same = held(kind, TRAIN, given, ascending=ascending)
+    assert same["recall"].to_list() == [1.0, 1.0]
+    says = f"chosen with ascending={ascending}, and this call has ascending={not ascending}"
+    with pytest.raises((DataError, OptionError), match=says):
+        held(kind, TRAIN, given, ascending=not ascending)
+
+
+def test_a_key_named_as_the_direction_is_a_key():
+    rows = {"region": "ascending"}
+    chosen = TRAIN.rename(rows).prc.operating_points("late", "score", by="ascending", recall=1)
+    found = held(KINDS[0], TRAIN.rename(rows), chosen, by="ascending")
+    assert found["recall"].to_list() == [1.0, 1.0]
+
+
+def test_thresholds_of_ones_own_have_no_direction():
+    own = pl.DataFrame({"region": ["n", "s"], "threshold": [0.8, 0.5]})
+    found = held(KINDS[0], TRAIN, own, ascending=True)
+    assert found["predicted_count"].to_list() == [2, 2]
+    with pytest.raises(ColumnError, match=r"'ascending' has dtype String\. Allowed: a Boolean"):
+        held(KINDS[0], TRAIN, own.with_columns(ascending=pl.lit("yes")))
 
 
 # --- columns -----------------------------------------------------------------------------------

@@ -48,11 +48,11 @@ ROLES = (
 # What each method of an evaluation takes.
 OPTIONS = {
     "auc": "method='step', start='one', recall_range=None, standardised=False, thresholds=None, "
-    "calibrate=None, top=None, normaliser='positives', ci=None, replicates=1000, "
+    "calibrate=None, top=None, normaliser='positives', ties='whole', ci=None, replicates=1000, "
     "stratified=False, seed=None, details=False",
     "average_precision": "over=None, average=None, thresholds=None, bounds=False, ci=None, "
     "ci_method='influence', replicates=1000, stratified=False, seed=None, calibrate=None, "
-    "top=None, normaliser='positives', details=False",
+    "top=None, normaliser='positives', ties='whole', details=False",
     "band": "recalls=101, ci=0.95, replicates=1000, stratified=False, seed=None",
     "compare_models": "ci=0.95, baseline=None, measure=None, calibrate=None, over=None, "
     "test='t', replicates=1000, seed=None, adjust=None, details=False",
@@ -63,8 +63,8 @@ OPTIONS = {
     "thresholds=None, ci=None, recalls=None, over=None",
     "heterogeneity": "ci=0.95, measure='calibrated', calibrate=None, test=None, details=False",
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
-    "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ci=None, replicates=1000, "
-    "stratified=False, seed=None, details=False",
+    "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ties='whole', ci=None, "
+    "replicates=1000, stratified=False, seed=None, details=False",
     "plot": "x='recall', start='one', ci=None, band=False, iso_f1=True, points=None, roc=False, "
     "threshold=None, facet=None, dark=False, title=None, width=None, height=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate=None, sort=None, dark=False, title=None, "
@@ -150,6 +150,25 @@ def test_a_name_that_is_no_verb_is_told_which_are(kind, name, hint):
     with pytest.raises(AttributeError, match=f"prc has no verb '{name}'. Allowed: .*{hint}[.?]$"):
         getattr(prc, name)
     assert not hasattr(prc, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("roc_auc", "sklearn.metrics.roc_auc_score computes it"),
+        ("pr_auc", "did you mean auc or average_precision"),
+        ("sumary", "did you mean summary"),
+        ("Evaluatoin", "did you mean Evaluation"),
+        ("precision", "operating_points("),
+    ],
+)
+def test_a_name_that_the_package_does_not_have_gets_a_hint(name, hint):
+    with pytest.raises(AttributeError, match="has no attribute") as raised:
+        getattr(frame_prc, name)
+    assert f"'frame_prc' has no attribute '{name}'. Hint: {hint}" in str(raised.value)
+    assert raised.value.name == name
+    assert raised.value.obj is frame_prc
+    assert not hasattr(frame_prc, "__path_of_a_tool__")
 
 
 @in_checkout

@@ -1,0 +1,166 @@
+"""Predictions passed as scores: models whose scores have no more than two values."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import engine_kinds
+import polars as pl
+import pytest
+from kinds import every_kind
+
+import frame_prc
+
+N = 240
+# A score with many values, one with two, one with a single value, and one with three.
+ROWS = pl.DataFrame(
+    {
+        "region": [("n", "s")[k % 2] for k in range(N)],
+        "truth": [k * 7 % 11 < 4 for k in range(N)],
+        "score": [k * 7919 % 601 + 100 * (k * 7 % 11 < 4) for k in range(N)],
+    }
+).with_columns(
+    predicted=(pl.col("score") > 350).cast(pl.Int64),
+    constant=pl.lit(0.5),
+    three=(pl.col("score") > 350).cast(pl.Int64) + (pl.col("score") > 500),
+)
+
+
+def statuses(kind, df, verb, score, **asked):
+    table = kind.rows(getattr(frame_prc, verb)(kind.make(df), "truth", score, **asked))
+    keys = [name for name in ("model", "baseline", "level", "region") if name in table.columns]
+    return {tuple(row[key] for key in keys): row["status"] for row in table.to_dicts()}
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("verb", "asked"),
+    [
+        ("average_precision", {"ci": 0.95}),
+        ("average_precision", {"ci": 0.95, "ci_method": "boyd"}),
+        ("average_precision", {"ci": 0.95, "thresholds": [-1.0, 0.0, 1.0]}),
+        ("auc", {"ci": 0.95}),
+        ("auc", {"ci": 0.95, "recall_range": (0, 0.5), "seed": 1, "replicates": 50}),
+        ("summary", {}),
+    ],
+)
+@pytest.mark.parametrize("by", [None, "region"])
+def test_the_status_says_so_where_there_is_an_interval(kind, verb, asked, by):
+    asked = asked | ({} if by is None else {"by": by})
+    found = statuses(kind, ROWS, verb, ["score", "predicted", "constant", "three"], **asked)
+    wanted = {"predicted": "few_scores", "constant": "few_scores", "three": "ok"}
+    if "thresholds" not in asked:
+        wanted["score"] = "ok"
+    for key, status in found.items():
+        assert status == wanted.get(key[0], status)
+
+
+@every_kind
+def test_all_segments_count_together(kind):
+    # Each region has two scores, but not the same ones.
+    shifted = ROWS.with_columns(pl.col("predicted") + 2 * (pl.col("region") == "n"))
+    asked = {"by": "region", "ci": 0.95}
+    assert {*statuses(kind, shifted, "average_precision", "predicted", **asked).values()} == {"ok"}
+    levels = statuses(kind, ROWS, "summary", "predicted", by="region", overall=True)
+    assert set(levels.values()) == {"few_scores"}
+    assert len(levels) == 4
+
+
+@every_kind
+def test_every_other_reason_comes_first(kind):
+    asked = {"by": "region", "ci": 0.95}
+    first = ROWS.filter((pl.int_range(pl.len()) < 20) | (pl.col("region") == "n"))
+    found = statuses(kind, first, "average_precision", "predicted", **asked)
+    assert found == {("n",): "few_scores", ("s",): "few_positives"}
+    hits = ROWS.filter((pl.int_range(pl.len()) < 20) | (pl.col("region") == "n") | pl.col("truth"))
+    found = statuses(kind, hits, "average_precision", "predicted", **asked)
+    assert found == {("n",): "few_scores", ("s",): "few_negatives"}
+
+
+@every_kind
+def test_rows_that_do_not_count_have_no_score(kind):
+    weighted = ROWS.with_columns(w=pl.lit(1.0)).vstack(
+        ROWS[:1].with_columns(w=pl.lit(0.0), predicted=pl.lit(7, pl.Int64))
+    )
+    asked = {"weight": "w", "ci": 0.95}
+    assert statuses(kind, weighted, "average_precision", "predicted", **asked) == {(): "few_scores"}
+    lost = pl.when(pl.int_range(pl.len()) > 5).then("predicted")
+    for missing in ("drop", "unretrieved"):
+        asked = {"missing": missing, "ci": 0.95}
+        df = ROWS.with_columns(predicted=lost)
+        found = statuses(kind, df, "average_precision", "predicted", **asked)
+        assert found == {(): "few_scores"}
+
+
+@every_kind
+def test_a_comparison_says_so_of_either_model(kind):
+    models = ["score", "predicted", "three"]
+    found = statuses(kind, ROWS, "compare_models", models)
+    assert found == {
+        ("score", "predicted"): "few_scores",
+        ("score", "three"): "ok",
+        ("predicted", "three"): "few_scores",
+    }
+    table = kind.rows(frame_prc.compare_models(kind.make(ROWS), "truth", models))
+    assert table["p_value"].null_count() == 0
+
+
+@every_kind
+@pytest.mark.parametrize("against", ["others", "rest", "overall", "previous", {"region": "n"}])
+def test_a_comparison_of_segments_says_so_of_the_model(kind, against):
+    asked = {"by": "region", "against": against}
+    found = statuses(kind, ROWS, "compare_segments", ["predicted", "three"], **asked)
+    for (model, _), status in found.items():
+        if status != "no_other":
+            assert status == ("few_scores" if model == "predicted" else "ok")
+
+
+@every_kind
+def test_counts_of_predictions_are_predictions(kind):
+    counts = frame_prc.counts(ROWS, "truth", "predicted")
+    table = frame_prc.average_precision(
+        kind.make(counts), score="threshold", pos="pos", neg="neg", ci=0.95
+    )
+    assert kind.rows(table)["status"].to_list() == ["few_scores"]
+
+
+@pytest.mark.parametrize("score", ["predicted", "constant", "three", ["score", "predicted"]])
+@pytest.mark.parametrize("by", [None, "region"])
+@pytest.mark.parametrize("shifted", [False, True])
+def test_duckdb_says_what_polars_says(score, by, shifted):
+    kind = engine_kinds.duckdb_kind()
+    df = ROWS.with_columns(pl.col("predicted") + 2 * (pl.col("region") == "n") * int(shifted))
+    asked = {"ci": 0.95} | ({} if by is None else {"by": by})
+    table = frame_prc.average_precision(kind.make(df), "truth", score, **asked)
+    expected = frame_prc.average_precision(df, "truth", score, **asked)
+    assert kind.rows(table)["status"].to_list() == expected["status"].to_list()
+
+
+def test_an_evaluation_says_so_at_first_sight():
+    models = ["score", "predicted", "constant"]
+    says = r"few scores +predicted, constant: no more than 2, as of predictions"
+    assert re.search(says, repr(frame_prc.evaluate(ROWS, "truth", models)))
+    own = (pl.col("score") > 350).cast(pl.Int8)
+    assert re.search("few scores +score:", repr(frame_prc.evaluate(ROWS, "truth", own)))
+    assert "few scores" not in repr(frame_prc.evaluate(ROWS, "truth", ["score", "three"]))
+    assert "few scores" not in repr(frame_prc.evaluate(ROWS[:2], "truth", "predicted"))
+
+
+def test_pictures_say_so():
+    pytest.importorskip("altair")
+    chart = frame_prc.plot(ROWS, "truth", ["predicted", "three"], ci=0.95).to_json()
+    assert re.search(r"predicted AP [^\"]*, few scores", chart)
+    assert not re.search(r"three AP [^\"]*, few scores", chart)
+
+
+def test_the_report_says_which_model_it_is_and_believes_its_tests(tmp_path):
+    asked = {"by": "region", "title": "Predictions"}
+    [path] = ROWS.prc.report(tmp_path / "report.json", "truth", ["score", "predicted"], **asked)
+    document = json.loads(path.read_text())
+    [remark] = [text for text in document["evaluated"]["warnings"] if "two different" in text]
+    assert remark.startswith("predicted has no more than two different scores, like")
+    better, *_ = [finding["text"] for finding in document["findings"]]
+    assert "score is better than predicted" in better
+    [path] = ROWS.prc.report(tmp_path / "other.json", "truth", ["score", "three"], by="region")
+    assert "two different" not in path.read_text()
