@@ -125,9 +125,8 @@ def check_counts(columns: Columns) -> None:
     if columns.weighted:
         raise OptionError(
             "ci= at a given threshold needs counts of rows, and these are sums of weights",
-            "rows without weight=, or integer counts",
-            columns.count_hint
-            or "ci= takes weighted rows where the threshold is chosen, for example by recall=0.8",
+            "single rows, or integer counts",
+            columns.count_hint or "collect the frame first: ci= takes weighted rows in memory",
             shell_hint=None,
         )
 

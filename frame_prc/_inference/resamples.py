@@ -63,16 +63,23 @@ def aggregates(
     every_score: bool,
     in_memory: bool,
 ) -> pl.LazyFrame:
-    """Return ``segment, order``, and aggregates of what replicates have, such as quantiles.
+    """Return ``segment, order``, and aggregates of what replicates have, such as means.
 
     ``statistics`` makes of the points of replicates, which are their segments, rows with ``order``
-    and the values to aggregate. Points are at scores that have positives, or at every score.
+    and the values to aggregate. Points are at scores that have positives, or at every score; their
+    ``own_precision`` and ``own_recall`` are those of the sample at this score.
     """
 
     def rows(sample: _Sample, replicates: Iterator[_Curves]) -> list[tuple[Any, ...]]:
         if sample.n_clusters == 1:  # all replicates are the sample itself
             return []
-        blocks = (_points(curves).with_columns(n_terms=sample.n_cells) for curves in replicates)
+        own = _points(sample.observed()).select(
+            own_precision=precision(pl.col("tp"), pl.col("fp")).fill_nan(None),
+            own_recall=pl.col("tp") / pl.col("positives"),
+            n_terms=sample.n_cells,
+        )
+        rates = own.collect(engine="in-memory")
+        blocks = (_points(curves, rates) for curves in replicates)
         drawn = [statistics(points).collect(engine="in-memory") for points in blocks]
         found = pl.concat(drawn).group_by("order").agg(**wanted).sort("order")
         return found.select(pl.col("order").cast(pl.Float64), *wanted).rows()
@@ -88,8 +95,11 @@ def aggregates(
     return table.with_columns(pl.col("order").cast(pl.Int64))
 
 
-def _points(curves: _Curves) -> pl.LazyFrame:
-    """Return the points of replicates, each of which is a segment that the start point opens."""
+def _points(curves: _Curves, columns_of_points: pl.DataFrame | None = None) -> pl.LazyFrame:
+    """Return the points of replicates, each of which is a segment that the start point opens.
+
+    ``columns_of_points`` are the same in each replicate.
+    """
     replicates, n_points = curves.tp.shape
     shape = (replicates, n_points + 1)
     amounts = {name: np.zeros(shape) for name in ("tp", "fp")}
@@ -97,6 +107,8 @@ def _points(curves: _Curves) -> pl.LazyFrame:
     totals = {"positives": curves.positives, "negatives": curves.negatives}
     columns = {name: amount.ravel() for name, amount in amounts.items()}
     columns |= {name: np.repeat(total, n_points + 1) for name, total in totals.items()}
+    if columns_of_points is not None:
+        columns |= {same.name: np.tile(same, replicates) for same in columns_of_points}
     numbers = np.repeat(np.arange(replicates), n_points + 1)
     frame = pl.LazyFrame({"segment": numbers, **columns})
     # Where a replicate has drawn no row so far, its curve has not left the start.

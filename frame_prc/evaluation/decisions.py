@@ -89,12 +89,14 @@ class DecisionVerbs(Evaluated[FrameT]):
             ``inf``, which only scores of ``inf`` reach. ``target_value`` is the first cost as a
             share of both: the best threshold if scores are calibrated probabilities.
         ci
-            Add ``precision_low, precision_high, recall_low, recall_high``, intervals of this level.
-            At a ``threshold=`` they are Wilson's, and need counts of rows. For other targets they
-            are percentiles over a bootstrap that chooses the threshold anew in each replicate,
-            which needs NumPy. Each choice meets its target, so with ``recall=0.8`` no limit of the
-            recall is below 0.8: that says nothing of new rows. To ask how a chosen threshold does
-            on new rows, pass it as ``threshold=`` with these.
+            Add ``precision_low, precision_high, recall_low, recall_high``: for each target by
+            itself, intervals of this level for the precision and the recall that new rows have at
+            the threshold in the table. At a ``threshold=`` they are Wilson's. A threshold chosen
+            on these rows does better on them than on new ones: there the intervals are exact
+            (Clopper & Pearson 1934), and the lower limits allow for the loss. A bootstrap that
+            chooses the threshold anew in each replicate estimates it, which needs NumPy. With
+            ``cluster`` and weights, both count effective rows (Korn & Graubard 1998). Not with
+            sums of weights in ``pos`` and ``neg``.
         replicates
             Number of resampled data sets, up to 1,000,000.
         stratified
@@ -118,9 +120,11 @@ class DecisionVerbs(Evaluated[FrameT]):
             ``precision`` and ``recall`` as in :func:`curve`, ``predicted_count`` (``tp + fp``: the
             rows at or beyond the threshold, or their weight) and ``status``: ``"not_met"`` for a
             target that no point meets (its row holds nulls), ``"no_threshold"`` for a segment that
-            a column or a frame gives none, ``"no_negatives"``, ``"no_positives"``, ``"empty"``, or
-            else ``"ok"``. Sorted by the keys, then in the order of the parameters above, thresholds
-            of a column or frame last. With ``missing="drop"``, also ``n_dropped``.
+            a column or a frame gives none, ``"no_negatives"``, ``"no_positives"``, ``"empty"``,
+            with ``ci`` also ``"few_positives"`` and ``"few_negatives"`` as in
+            :func:`average_precision`, or else ``"ok"``. Sorted by the keys, then in the order of
+            the parameters above, thresholds of a column or frame last. With ``missing="drop"``,
+            also ``n_dropped``.
 
             With ``cost``, also ``expected_cost``: the cost per row, null for other targets. With
             ``ci``, ``precision_low, precision_high`` take the place of ``predicted_count``.
@@ -135,9 +139,9 @@ class DecisionVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        A threshold that is chosen on some rows does better on them than on others, and an interval
-        that takes it as given is too narrow; ``examples/guide/statistics.md`` in the repository has
-        a simulation. So hold it to other rows. ``held`` has precision and recall there, and the
+        A threshold that is chosen on some rows does better on them than on others;
+        ``examples/guide/statistics.md`` in the repository has a simulation. So hold it to other
+        rows. ``held`` has precision and recall there, and the
         last line adds a column with the prediction to each row::
 
             train = train.prc.evaluate("late", "score", by="carrier")
