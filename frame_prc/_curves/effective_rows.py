@@ -71,6 +71,16 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
         spread=in_order((pl.col("off") ** 2).sort()),
         unseen=pl.col("unseen").first(),
     )
+    return points.select(*keys, "tp", "fp", share=share_of_sums(z))
+
+
+def share_of_sums(z: float) -> pl.Expr:
+    """Return the effective number of rows over the sum of their weights.
+
+    Points have the weights ``tp`` and ``fp``, and the number of ``rows``. With weights as shares of
+    all retrieved, ``sizes`` is the sum of squares of the weights of clusters, and ``spread`` that
+    of how far their hits are from those expected. ``unseen`` is how much a miss weighs.
+    """
     rows, sizes, clusters = pl.col("rows"), pl.col("sizes"), 1 / pl.col("sizes")
     independent = _TP * _FP / _RETRIEVED**2 * (1 - sizes) / (rows - 1)
     deflation = pl.min_horizontal(independent / pl.col("spread"), 1.0)
@@ -79,7 +89,7 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
     untold = (_TP == 0) | (_FP == 0) | (1 - sizes < _ROUNDING)
     least = pl.min_horizontal(clusters, pl.when(_FP == 0).then(_TP / pl.col("unseen")))
     number = pl.when(untold).then(least).otherwise(told)
-    return points.select(*keys, "tp", "fp", share=number / _RETRIEVED)
+    return number / _RETRIEVED
 
 
 def _spread() -> pl.Expr:

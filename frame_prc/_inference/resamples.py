@@ -19,7 +19,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from frame_prc._formulas import precision, step_area
+from frame_prc._curves.effective_rows import share_of_sums
+from frame_prc._formulas import normal_quantile, precision, step_area
+from frame_prc._inference.exact_limits import with_exact_limits
 from frame_prc._lazy import in_python
 from frame_prc._request.specs import Resampling
 
@@ -35,6 +37,7 @@ _ROWS_PER_BINOMIAL = 8
 _FEW_ROWS = 100
 _SECONDS_BEFORE_BAR = 2
 _ROUNDING = 1e-12
+_SUMS = ("rows", "sizes", "spread", "unseen")
 
 
 # --- tables --------------------------------------------------------------------------------
@@ -126,17 +129,24 @@ def bands(
 ) -> pl.LazyFrame:
     """Return ``segment`` and ``outputs``: recall, precision, and the limits of its band.
 
-    The limits are quantiles over the replicates that reach the recall.
+    The limits are quantiles over the replicates that reach the recall, or the exact ones of the
+    precision of the sample if these are farther away.
     """
     tails = [(1 - level) / 2, (1 + level) / 2]
 
     def band(sample: _Sample, replicates: Iterator[_Curves]) -> Iterator[tuple[float | None, ...]]:
         drawn = np.concatenate([_precisions(curves, recalls) for curves in replicates])
-        observed = _precisions(sample.observed(), recalls)[0]
+        observed = sample.observed()
+        points = _places(observed, recalls)[0]
         reached = np.ma.masked_invalid(drawn)
-        for recall, height, at in zip(recalls, observed, reached.T, strict=True):
-            low, high = np.quantile(at.compressed(), tails) if at.count() else (None, None)
-            yield recall, None if np.isnan(height) else height, low, high
+        exact = sample.exact_limits(observed, points, level)
+        for recall, point, at, limits in zip(recalls, points, reached.T, exact, strict=True):
+            if point == observed.tp.shape[1]:
+                yield recall, None, None, None
+                continue
+            height = precision(observed.tp[0, point], observed.fp[0, point])
+            low, high = np.quantile(at.compressed(), tails) if at.count() else limits
+            yield recall, height, min(low, limits[0]), max(high, limits[1])
 
     return _by_segment(cells, resampling, outputs, band, in_memory=in_memory)
 
@@ -252,6 +262,67 @@ class _Sample:
         """Return the curve of the rows as they are."""
         return self._curves(self.positive.sizes[None, :], self.negative.sizes[None, :])
 
+    def exact_limits(
+        self, observed: _Curves, points: Sequence[int], level: float
+    ) -> list[tuple[float, float]]:
+        """Return the exact limits of the precision at points of the sample (Clopper & Pearson).
+
+        With weights or clusters they are those of the effective number of rows.
+        """
+        found = [point if point < observed.tp.shape[1] else None for point in points]
+        counts = {
+            name: [None if point is None else amounts[0, point] for point in found]
+            for name, amounts in (("tp", observed.tp), ("fp", observed.fp))
+        }
+        frame = pl.LazyFrame(counts, schema=dict.fromkeys(counts, pl.Float64()))
+        share = pl.lit(1.0)
+        if self.n_clusters or not self._are_counts():
+            sums = {point: self._sums(point) for point in set(found) if point is not None}
+            unknown = dict.fromkeys(_SUMS)
+            rows = [unknown if point is None else sums[point] for point in found]
+            frame = pl.concat(
+                [frame, pl.LazyFrame(rows, schema=dict.fromkeys(_SUMS, pl.Float64()))],
+                how="horizontal",
+            )
+            share = share_of_sums(normal_quantile(level))
+        trials = frame.with_columns(share=share).select(
+            hits=pl.col("tp") * pl.col("share"),
+            misses=pl.col("fp") * pl.col("share"),
+            kept=pl.lit(1.0),
+        )
+        limits = with_exact_limits(trials, (1 - level) / 2).select("low", "high")
+        return limits.collect(engine="in-memory").rows()
+
+    def _are_counts(self) -> bool:
+        return bool(np.all(self.positive.weights == 1) and np.all(self.negative.weights == 1))
+
+    def _sums(self, point: int) -> dict[str, float]:
+        """Return what the effective number of rows at a point is computed from."""
+        classes = (self.positive, self.negative)
+        parts = [slice(half.ends[point]) for half in classes]
+        pairs = [*zip(classes, parts, strict=True)]
+        weights = [half.sizes[part] * half.weights[part] for half, part in pairs]
+        total = sum(float(weight.sum()) for weight in weights)
+        share = float(weights[0].sum()) / total
+        if self.n_clusters:
+            length = 1 + max(int(half.clusters.max(initial=0)) for half in classes)
+            hits, misses = (
+                np.bincount(half.clusters[part], weight / total, minlength=length)
+                for (half, part), weight in zip(pairs, weights, strict=True)
+            )
+            sizes, off = hits + misses, hits - share * (hits + misses)
+            squares = float(np.sum(sizes**2)), float(np.sum(off**2))
+        else:
+            of_hits, of_misses = (
+                float(np.sum(half.sizes[part] * (half.weights[part] / total) ** 2))
+                for half, part in pairs
+            )
+            squares = of_hits + of_misses, (1 - share) ** 2 * of_hits + share**2 * of_misses
+        rows = sum(int(half.sizes[part][half.weights[part] > 0].sum()) for half, part in pairs)
+        of_class = self.negative.sizes * self.negative.weights
+        unseen = float(np.sum(of_class * self.negative.weights) / np.sum(of_class))
+        return dict(zip(_SUMS, (rows, *squares, unseen), strict=True))
+
     def replicates(self, resampling: Resampling, progress: Progress) -> Iterator[_Curves]:
         """Yield curves in blocks; memory holds one block."""
         # The same seed for each segment: its result does not depend on the others.
@@ -329,16 +400,24 @@ def _precisions(curves: _Curves, recalls: Sequence[float]) -> Floats:
 
     It is the height of the steps whose area is the average precision.
     """
-    tp, found = curves.tp, curves.tp > 0
-    height = np.where(found, precision(tp, curves.fp), np.nan)
+    tp = curves.tp
+    height = np.where(tp > 0, precision(tp, curves.fp), np.nan)
     height = np.column_stack([height, np.full(len(tp), np.nan)])
+    return np.take_along_axis(height, _places(curves, recalls), axis=1)
+
+
+def _places(curves: _Curves, recalls: Sequence[float]) -> Integers:
+    """Return the first point that reaches each recall, one row per replicate.
+
+    It is the number of points where none does.
+    """
+    tp, found = curves.tp, curves.tp > 0
     # The search below takes the first score with enough recall. Scores before the first true
     # positive must not match, not even at recall 0.
     reached = np.where(found, tp / curves.positives[:, None], -1.0)
     # Running sums of weights are rounded: a recall of 0.3 may come out slightly lower.
     wanted = np.asarray(recalls) - _ROUNDING
-    places = [np.searchsorted(row, wanted) for row in reached]
-    return np.take_along_axis(height, np.array(places), axis=1)
+    return np.array([np.searchsorted(row, wanted) for row in reached])
 
 
 # --- progress ------------------------------------------------------------------------------

@@ -354,7 +354,7 @@ PLOT: dict[str, Option] = {
         "Draw precision over recall, or precision, recall and F1 over the threshold.",
         values=get_args(ChartX),
     ),
-    "band": Option(bool, "Draw a bootstrap band around each curve."),
+    "band": Option(bool, "Draw a pointwise bootstrap band around each curve."),
     "iso_f1": Option(bool, "Draw lines of equal F1."),
     "points": Option(
         list[str],

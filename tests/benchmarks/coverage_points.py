@@ -247,7 +247,11 @@ BANDS = [
     Cell(200, 0.1, 2.0, draws=200),
     Cell(200, 0.1, 2.5, draws=200),
     Cell(20, 0.1, 1.5, draws=200),
+    Cell(30, 0.05, 2.5, draws=200),
     Cell(50, 0.5, 3.7, draws=200),
+    Cell(100, 0.02, 2.5, draws=200),
+    Cell(50, 0.2, 1.5, draws=200, cluster=3),
+    Cell(50, 0.1, 1.5, draws=200, weights=0.8),
 ]
 RECALLS = [0.05, 0.25, 0.5, 0.75, 0.95]
 
@@ -264,6 +268,8 @@ def band(**options: object) -> Iterator[Row]:
             ci=LEVEL,
             replicates=300,
             seed=1,
+            cluster="cluster" if cell.cluster > 1 else None,
+            weight="weight" if cell.weighted else None,
             **options,
         )
         truths = dict(zip(RECALLS, cell.precision_at(np.array(RECALLS)), strict=True))
