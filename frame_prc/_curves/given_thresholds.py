@@ -18,13 +18,15 @@ from frame_prc.exceptions import ColumnError, DataError, nearest
 
 # The status of a row whose segment is given no threshold, and of one whose target no point meets.
 NO_THRESHOLD, NOT_MET = "no_threshold", "not_met"
+NO_GUARANTEE = "no_guarantee"
+NEEDED = "n_needed"  # how many rows a guarantee takes at least
 
 RATES = ("f_score", "predicted_rate", "predicted_count")
 LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
 # Columns of operating points, which are not keys.
 _TARGET = ("target", "criterion", "target_value")
 _KEPT = ("target", "target_value")  # of a frame that holds thresholds; they tell the criterion
-_RESULTS = {*_TARGET, *CURVE, *RATES, "expected_cost", "status", *LIMITS, *DROPPED}
+_RESULTS = {*_TARGET, *CURVE, *RATES, "expected_cost", NEEDED, "status", *LIMITS, *DROPPED}
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 

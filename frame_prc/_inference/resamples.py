@@ -37,7 +37,7 @@ _ROWS_PER_BINOMIAL = 8
 _FEW_ROWS = 100
 _SECONDS_BEFORE_BAR = 2
 _ROUNDING = 1e-12
-_SUMS = ("rows", "sizes", "spread", "unseen")
+SUMS = ("rows", "sizes", "spread", "unseen")  # see `share_of_sums`
 
 
 # --- tables --------------------------------------------------------------------------------
@@ -49,12 +49,12 @@ def variances(cells: pl.LazyFrame, resampling: Resampling, *, in_memory: bool) -
     It is null if fewer than two replicates have positives.
     """
 
-    def variance(_: _Sample, replicates: Iterator[_Curves]) -> list[tuple[float | None]]:
+    def variance(_: Sample, replicates: Iterator[Curves]) -> list[tuple[float | None]]:
         areas = np.concatenate([_average_precisions(curves) for curves in replicates])
         defined = areas[~np.isnan(areas)]
         return [(float(np.var(defined, ddof=1)) if len(defined) > 1 else None,)]
 
-    return _by_segment(cells, resampling, ["variance"], variance, in_memory=in_memory)
+    return by_segment(cells, resampling, ["variance"], variance, in_memory=in_memory)
 
 
 def aggregates(
@@ -73,7 +73,7 @@ def aggregates(
     ``own_precision`` and ``own_recall`` are those of the sample at this score.
     """
 
-    def rows(sample: _Sample, replicates: Iterator[_Curves]) -> list[tuple[Any, ...]]:
+    def rows(sample: Sample, replicates: Iterator[Curves]) -> list[tuple[Any, ...]]:
         if sample.n_clusters == 1:  # all replicates are the sample itself
             return []
         own = _points(sample.observed()).select(
@@ -87,7 +87,7 @@ def aggregates(
         found = pl.concat(drawn).group_by("order").agg(**wanted).sort("order")
         return found.select(pl.col("order").cast(pl.Float64), *wanted).rows()
 
-    table = _by_segment(
+    table = by_segment(
         cells,
         resampling,
         ["order", *wanted],
@@ -98,7 +98,7 @@ def aggregates(
     return table.with_columns(pl.col("order").cast(pl.Int64))
 
 
-def _points(curves: _Curves, columns_of_points: pl.DataFrame | None = None) -> pl.LazyFrame:
+def _points(curves: Curves, columns_of_points: pl.DataFrame | None = None) -> pl.LazyFrame:
     """Return the points of replicates, each of which is a segment that the start point opens.
 
     ``columns_of_points`` are the same in each replicate.
@@ -134,7 +134,7 @@ def bands(
     """
     tails = [(1 - level) / 2, (1 + level) / 2]
 
-    def band(sample: _Sample, replicates: Iterator[_Curves]) -> Iterator[tuple[float | None, ...]]:
+    def band(sample: Sample, replicates: Iterator[Curves]) -> Iterator[tuple[float | None, ...]]:
         drawn = np.concatenate([_precisions(curves, recalls) for curves in replicates])
         observed = sample.observed()
         points = _places(observed, recalls)[0]
@@ -148,14 +148,14 @@ def bands(
             low, high = np.quantile(at.compressed(), tails) if at.count() else limits
             yield recall, height, min(low, limits[0]), max(high, limits[1])
 
-    return _by_segment(cells, resampling, outputs, band, in_memory=in_memory)
+    return by_segment(cells, resampling, outputs, band, in_memory=in_memory)
 
 
-def _by_segment(
+def by_segment(
     cells: pl.LazyFrame,
     resampling: Resampling,
     outputs: Sequence[str],
-    summarise: Callable[[_Sample, Iterator[_Curves]], Iterable[tuple[Any, ...]]],
+    summarise: Callable[[Sample, Iterator[Curves]], Iterable[tuple[Any, ...]]],
     *,
     in_memory: bool,
     every_score: bool = False,
@@ -179,14 +179,14 @@ def _by_segment(
     return in_python(cells, evaluate, schema, in_memory=in_memory)
 
 
-def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, _Sample]]:
+def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, Sample]]:
     """Return the number of each segment that has positives, and its rows to draw from."""
     # Clusters are numbered in their own order, so that draws do not depend on the order of rows.
     number = pl.col("cluster").rank("dense").fill_null(0).cast(pl.Int64)
     numbered = cells.with_columns(cluster=number)
     parts = numbered.partition_by("segment", as_dict=True, include_key=False)
     return [
-        (segment, _Sample.of(part, every_score=every_score))
+        (segment, Sample.of(part, every_score=every_score))
         for (segment,), part in parts.items()
         if part["positive"].any()
     ]
@@ -196,7 +196,7 @@ def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, _Samp
 
 
 @dataclass(frozen=True)
-class _Class:
+class Class:
     """The cells of one class in a segment, the highest score first.
 
     ``clusters`` has the number of each cell's cluster; ``ends`` has how many cells are retrieved
@@ -216,7 +216,7 @@ class _Class:
 
 
 @dataclass(frozen=True)
-class _Curves:
+class Curves:
     """Points of curves, at the scores that have positives or at all: one row per replicate."""
 
     tp: Floats
@@ -226,15 +226,15 @@ class _Curves:
 
 
 @dataclass(frozen=True)
-class _Sample:
+class Sample:
     """The rows of a segment, to draw from: row by row, by class, or as whole clusters."""
 
-    positive: _Class
-    negative: _Class
+    positive: Class
+    negative: Class
     n_clusters: int
 
     @classmethod
-    def of(cls, cells: pl.DataFrame, *, every_score: bool) -> _Sample:
+    def of(cls, cells: pl.DataFrame, *, every_score: bool) -> Sample:
         """Split the cells of a segment by class; cluster 0 means that there are no clusters."""
         positive, retrieved, tie, size, weight, cluster = (
             cells[name].to_numpy()
@@ -243,7 +243,7 @@ class _Sample:
         points = np.unique(tie[retrieved if every_score else positive & retrieved])
         clusters, numbers = np.unique(cluster, return_inverse=True)
         positives, negatives = (
-            _Class(
+            Class(
                 sizes=size[half],
                 weights=weight[half],
                 clusters=numbers[half],
@@ -258,12 +258,12 @@ class _Sample:
         """How many terms each running sum may have."""
         return len(self.positive.sizes) + len(self.negative.sizes)
 
-    def observed(self) -> _Curves:
+    def observed(self) -> Curves:
         """Return the curve of the rows as they are."""
         return self._curves(self.positive.sizes[None, :], self.negative.sizes[None, :])
 
     def exact_limits(
-        self, observed: _Curves, points: Sequence[int], level: float
+        self, observed: Curves, points: Sequence[int], level: float
     ) -> list[tuple[float, float]]:
         """Return the exact limits of the precision at points of the sample (Clopper & Pearson).
 
@@ -276,12 +276,12 @@ class _Sample:
         }
         frame = pl.LazyFrame(counts, schema=dict.fromkeys(counts, pl.Float64()))
         share = pl.lit(1.0)
-        if self.n_clusters or not self._are_counts():
-            sums = {point: self._sums(point) for point in set(found) if point is not None}
-            unknown = dict.fromkeys(_SUMS)
+        if self.n_clusters or not self.are_counts:
+            sums = {point: self.sums(point) for point in set(found) if point is not None}
+            unknown = dict.fromkeys(SUMS)
             rows = [unknown if point is None else sums[point] for point in found]
             frame = pl.concat(
-                [frame, pl.LazyFrame(rows, schema=dict.fromkeys(_SUMS, pl.Float64()))],
+                [frame, pl.LazyFrame(rows, schema=dict.fromkeys(SUMS, pl.Float64()))],
                 how="horizontal",
             )
             share = share_of_sums(normal_quantile(level))
@@ -293,10 +293,12 @@ class _Sample:
         limits = with_exact_limits(trials, (1 - level) / 2).select("low", "high")
         return limits.collect(engine="in-memory").rows()
 
-    def _are_counts(self) -> bool:
+    @property
+    def are_counts(self) -> bool:
+        """Whether no row has a weight other than 1."""
         return bool(np.all(self.positive.weights == 1) and np.all(self.negative.weights == 1))
 
-    def _sums(self, point: int) -> dict[str, float]:
+    def sums(self, point: int) -> dict[str, float]:
         """Return what the effective number of rows at a point is computed from."""
         classes = (self.positive, self.negative)
         parts = [slice(half.ends[point]) for half in classes]
@@ -321,9 +323,9 @@ class _Sample:
         rows = sum(int(half.sizes[part][half.weights[part] > 0].sum()) for half, part in pairs)
         of_class = self.negative.sizes * self.negative.weights
         unseen = float(np.sum(of_class * self.negative.weights) / np.sum(of_class))
-        return dict(zip(_SUMS, (rows, *squares, unseen), strict=True))
+        return dict(zip(SUMS, (rows, *squares, unseen), strict=True))
 
-    def replicates(self, resampling: Resampling, progress: Progress) -> Iterator[_Curves]:
+    def replicates(self, resampling: Resampling, progress: Progress) -> Iterator[Curves]:
         """Yield curves in blocks; memory holds one block."""
         # The same seed for each segment: its result does not depend on the others.
         random, total = np.random.default_rng(resampling.seed), resampling.replicates
@@ -347,10 +349,10 @@ class _Sample:
         drawn = _drawn(random, np.concatenate([half.sizes for half in classes]), number)
         return np.hsplit(drawn, [len(self.positive.sizes)])
 
-    def _curves(self, positive: Integers, negative: Integers) -> _Curves:
+    def _curves(self, positive: Integers, negative: Integers) -> Curves:
         tp, positives = self.positive.running(positive)
         fp, negatives = self.negative.running(negative)
-        return _Curves(tp, fp, positives, negatives)
+        return Curves(tp, fp, positives, negatives)
 
 
 def _drawn(random: np.random.Generator, sizes: Integers, number: int) -> Integers:
@@ -385,7 +387,7 @@ def _drawn_evenly(random: np.random.Generator, rows: int, number: int) -> Intege
 # --- statistics ----------------------------------------------------------------------------
 
 
-def _average_precisions(curves: _Curves) -> Floats:
+def _average_precisions(curves: Curves) -> Floats:
     """Return the average precision of each replicate, NaN without positives."""
     gain = np.diff(curves.tp, axis=1, prepend=0.0)
     # Until a row is retrieved the precision is NaN, and the area does not grow.
@@ -395,7 +397,7 @@ def _average_precisions(curves: _Curves) -> Floats:
     return areas
 
 
-def _precisions(curves: _Curves, recalls: Sequence[float]) -> Floats:
+def _precisions(curves: Curves, recalls: Sequence[float]) -> Floats:
     """Return the precision at which each replicate reaches each recall, NaN where it does not.
 
     It is the height of the steps whose area is the average precision.
@@ -406,7 +408,7 @@ def _precisions(curves: _Curves, recalls: Sequence[float]) -> Floats:
     return np.take_along_axis(height, _places(curves, recalls), axis=1)
 
 
-def _places(curves: _Curves, recalls: Sequence[float]) -> Integers:
+def _places(curves: Curves, recalls: Sequence[float]) -> Integers:
     """Return the first point that reaches each recall, one row per replicate.
 
     It is the number of points where none does.

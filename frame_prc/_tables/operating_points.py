@@ -15,11 +15,23 @@ import polars as pl
 
 from frame_prc._curves.curve import CURVE, wilson
 from frame_prc._curves.effective_rows import share_of_units
-from frame_prc._curves.given_thresholds import LIMITS, RATES, GivenThresholds, is_retrieved
+from frame_prc._curves.given_thresholds import (
+    LIMITS,
+    NEEDED,
+    RATES,
+    GivenThresholds,
+    is_retrieved,
+)
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, status
-from frame_prc._curves.operating_points import check_counts, chosen, merits_of, operating_points
+from frame_prc._curves.operating_points import (
+    bound_name,
+    check_counts,
+    chosen,
+    merits_of,
+    operating_points,
+)
 from frame_prc._formulas import normal_quantile, precision, recall
-from frame_prc._inference.bootstrap import check_drawable, over_replicates
+from frame_prc._inference.bootstrap import cells_of, check_drawable, over_replicates
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.exact_limits import with_exact_limits
 from frame_prc._lazy import cached, concat, in_order, join, left_join
@@ -27,6 +39,7 @@ from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Interval, Resampling, Target
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
+from frame_prc.exceptions import OptionError
 
 _TP, _FP, _FN, _POSITIVES = pl.col("tp"), pl.col("fp"), pl.col("fn"), pl.col("positives")
 _ROW = ("segment", "order")
@@ -53,6 +66,7 @@ class OperatingPoints(Table):
             *CURVE,
             *RATES,
             *(("expected_cost",) if costs else ()),
+            *((NEEDED,) if self._guarantees else ()),
             *(LIMITS if self.interval is not None else ()),
             "status",
         )
@@ -60,7 +74,17 @@ class OperatingPoints(Table):
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        always = ("criterion", "target_value", "tp", "fp", "fn", "tn", "f_score", "predicted_rate")
+        always = (
+            "criterion",
+            "target_value",
+            "tp",
+            "fp",
+            "fn",
+            "tn",
+            "f_score",
+            "predicted_rate",
+            NEEDED,
+        )
         # So that a table with intervals is still as wide as a terminal.
         beside = () if self.interval is None else ("predicted_count", "recall_low", "recall_high")
         return (*always, *beside)
@@ -70,13 +94,44 @@ class OperatingPoints(Table):
         if self.interval is not None:
             self._check_rows(rows)
         ranking = rank(rows)
-        table = operating_points(ranking, self.targets, self.given)
+        bounds = self._bounds(ranking) if self._guarantees else None
+        table = operating_points(ranking, self.targets, self.given, bounds)
+        if bounds is not None:
+            table = table.with_columns(self._needed().alias(NEEDED))
         if self.interval is None:
             return ranking.segments.with_keys(ranking.with_dropped(table))
         table = self._with_limits(cached(table), ranking, self.interval)
         return _with_few(ranking.segments.with_keys(ranking.with_dropped(table)), rows)
 
+    @property
+    def _guarantees(self) -> bool:
+        return any(target.guarantee is not None for target in self.targets)
+
+    def _bounds(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return the bounds that points must keep to so that new rows meet the targets."""
+        from frame_prc._inference import guarantees  # noqa: PLC0415 - needs NumPy
+
+        rows = ranking.rows
+        if rows.columns.aggregated and rows.columns.weighted:
+            raise OptionError(
+                "guarantee= needs counts of rows, and these are sums of weights",
+                "single rows, or integer counts",
+                rows.columns.count_hint,
+                shell_hint=None,
+            )
+        targets = {bound_name(place): target for place, target in enumerate(self.targets)}
+        cells = cells_of(ranking, rows, bins=None)
+        return guarantees.bounds(cells, targets, in_memory=rows.in_memory)
+
+    def _needed(self) -> pl.Expr:
+        from frame_prc._inference.guarantees import needed  # noqa: PLC0415 - needs NumPy
+
+        numbers = pl.Series([needed(target) for target in self.targets], dtype=pl.Int64)
+        return pl.lit(numbers).gather("order")
+
     def _check_rows(self, rows: Rows) -> None:
+        if self._guarantees:
+            return
         if any(target.criterion != "threshold" for target in self.targets):
             check_drawable(rows)
         elif rows.columns.aggregated:
@@ -97,8 +152,9 @@ class OperatingPoints(Table):
         parts = []
         if len(chosen_here) < len(self.targets) or self.given is not None:
             parts.append(_at_given(trials, interval.level))
-        if chosen_here and interval.resampling is not None:
-            kept = _kept(ranking, chosen_here, interval.resampling)
+        if chosen_here:
+            drawn = interval.resampling
+            kept = None if drawn is None else _kept(ranking, chosen_here, drawn)
             parts.append(_at_chosen(trials, kept, interval.tail))
         return join(table, concat(parts), on=list(_ROW), how="left", maintain_order="left")
 
@@ -189,15 +245,23 @@ def _at_given(trials: dict[str, pl.LazyFrame], level: float) -> pl.LazyFrame:
 # --- chosen thresholds ---------------------------------------------------------------------------
 
 
-def _at_chosen(trials: dict[str, pl.LazyFrame], kept: pl.LazyFrame, tail: float) -> pl.LazyFrame:
-    """Return exact limits, the lower ones for the hits that new rows are expected to keep."""
+def _at_chosen(
+    trials: dict[str, pl.LazyFrame], kept: pl.LazyFrame | None, tail: float
+) -> pl.LazyFrame:
+    """Return exact limits, the lower ones for the hits that new rows are expected to keep.
+
+    A choice with a guarantee keeps all: it goes by the numbers of rows, not by what they hit.
+    """
     tables = []
     for rate, side in trials.items():
         counted = side.filter(pl.col("held").is_null()).select(
             *_ROW, hits=_TP * pl.col("share"), misses=_FP * pl.col("share")
         )
-        shrunk = join(counted, kept.select(*_ROW, kept=rate), on=list(_ROW), how="left")
-        filled = shrunk.with_columns(pl.col("kept").fill_nan(1.0).fill_null(1.0))
+        if kept is None:
+            filled = counted.with_columns(kept=pl.lit(1.0))
+        else:
+            shrunk = join(counted, kept.select(*_ROW, kept=rate), on=list(_ROW), how="left")
+            filled = shrunk.with_columns(pl.col("kept").fill_nan(1.0).fill_null(1.0))
         found = with_exact_limits(filled, tail)
         tables.append(found.select(*_ROW, pl.col("low", "high").name.prefix(f"{rate}_")))
     return join(*tables, on=list(_ROW), how="left", maintain_order="left")

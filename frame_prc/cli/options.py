@@ -293,6 +293,9 @@ OPTIONS: dict[str, Option] = {
         "FP,FN",
         parse=costs,
     ),
+    "guarantee": Option(
+        float, "Choose thresholds that new rows meet the target at with this probability.", "LEVEL"
+    ),
     "top": Option(float, "Only the area over this many of the highest rows.", NUMBER),
     "normaliser": Option(
         str,

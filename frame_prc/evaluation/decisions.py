@@ -15,7 +15,7 @@ from frame_prc._frames.narwhals_frames import unwrapped
 from frame_prc._request.hints import column_hint, is_of_engine
 from frame_prc._request.options import resampling
 from frame_prc._request.specs import Criterion, IntoColumn
-from frame_prc._request.targets import target_interval, targets
+from frame_prc._request.targets import guaranteed, target_interval, targets
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
 from frame_prc.evaluation.verb import verb
@@ -40,6 +40,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         predicted_count: float | Sequence[float] | None = None,
         fpr: float | Sequence[float] | None = None,
         cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
+        guarantee: float | None = None,
         ci: float | None = OF_EVALUATION,
         replicates: int = 1000,
         stratified: bool = False,
@@ -88,6 +89,15 @@ class DecisionVerbs(Evaluated[FrameT]):
             or a list of such pairs. If predicting no row positive costs the least, the threshold is
             ``inf``, which only scores of ``inf`` reach. ``target_value`` is the first cost as a
             share of both: the best threshold if scores are calibrated probabilities.
+        guarantee
+            Choose thresholds that meet the target on new rows too, with at least this probability,
+            such as ``0.95``. Without it, about half of the chosen thresholds miss it there. For
+            ``recall``, ``precision`` and ``fpr``; other targets need a call of their own. The new
+            rows must come from the same distribution: it does not cover what changes over time. If
+            there are too few rows, the row holds nulls; with ``details``, ``n_needed`` is the least
+            number of positives (``recall``), negatives (``fpr``) or rows predicted positive
+            (``precision``) that can be enough. With ``cluster`` and weights, effective numbers of
+            rows count. The interval of ``ci`` is then exact, without a bootstrap. Needs NumPy.
         ci
             Add ``precision_low, precision_high, recall_low, recall_high``: for each target by
             itself, intervals of this level for the precision and the recall that new rows have at
@@ -111,7 +121,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             Add ``criterion`` (String) and ``target_value`` (Float64), which make up the target, the
             counts ``tp, fp, fn, tn``, ``f_score`` (F1, or the F-beta requested; null without
             positives), ``predicted_rate`` (``predicted_count / n``) and, with ``ci``,
-            ``recall_low, recall_high`` and ``predicted_count``.
+            ``recall_low, recall_high`` and ``predicted_count``, with ``guarantee`` ``n_needed``
+            (Int64).
 
         Returns
         -------
@@ -119,7 +130,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             The keys, then ``target`` (String, such as ``"recall=0.9"``), ``threshold``,
             ``precision`` and ``recall`` as in :func:`curve`, ``predicted_count`` (``tp + fp``: the
             rows at or beyond the threshold, or their weight) and ``status``: ``"not_met"`` for a
-            target that no point meets (its row holds nulls), ``"no_threshold"`` for a segment that
+            target that no point meets (its row holds nulls), ``"no_guarantee"`` if none meets it
+            with the ``guarantee``, ``"no_threshold"`` for a segment that
             a column or a frame gives none, ``"no_negatives"``, ``"no_positives"``, ``"empty"``,
             with ``ci`` also ``"few_positives"`` and ``"few_negatives"`` as in
             :func:`average_precision`, or else ``"ok"``. Sorted by the keys, then in the order of
@@ -186,7 +198,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             "fpr": fpr,
             "cost": cost,
         }
-        wanted = targets(asked, others=given is not None)
+        held_too = given is not None
+        wanted = guaranteed(targets(asked, others=held_too), guarantee, others=held_too)
         cluster = self._request.cluster
         drawn = resampling(replicates, seed, stratified, cluster)
         interval = target_interval(self._level(ci), drawn, wanted)
@@ -196,6 +209,7 @@ class DecisionVerbs(Evaluated[FrameT]):
             refused = {
                 HELD_BY_COLUMN: column is not None,
                 "threshold= as a frame": given is not None and column is None,
+                "guarantee": guarantee is not None,
                 "ci": is_drawn or (interval is not None and cluster is not None),
             }
             plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)

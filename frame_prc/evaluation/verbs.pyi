@@ -168,6 +168,7 @@ def operating_points(
     predicted_count: float | Sequence[float] | None = None,
     fpr: float | Sequence[float] | None = None,
     cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
+    guarantee: float | None = None,
     ci: float | None = None,
     replicates: int = 1000,
     stratified: bool = False,

@@ -291,17 +291,30 @@ GUARANTEES = [
         (200, 0.1, 600),
         (1000, 0.2, 300),
     ]
-] + [Cell(200, 0.2, 2.5, draws=600), Cell(200, 0.2, 1.5, draws=600, ties=True)]
+] + [
+    Cell(200, 0.2, 2.5, draws=600),
+    Cell(200, 0.2, 1.5, draws=600, ties=True),
+    Cell(200, 0.2, 1.5, draws=200, cluster=3),
+    Cell(200, 0.2, 2.0, draws=300, weights=0.8),
+    Cell(200, 0.2, 2.5, draws=300, weights=0.8, negative_weight=10.0),
+]
 GUARANTEED = {"recall": [0.8, 0.9], "fpr": [0.01, 0.1], "precision": [0.5, 0.8]}
 
 
 def guarantee() -> Iterator[Row]:
     """Yield how often a target is met by new rows too, with a guarantee and without."""
     for cell in GUARANTEES:
-        options = [{"guarantee": LEVEL}] if "guarantee" in DOC else []
-        for more in [{}, *options]:
+        for more in [{}, {"guarantee": LEVEL}]:
             found = frame_prc.operating_points(
-                cell.rows(), "truth", "score", by="draw", **GUARANTEED, **more, details=True
+                cell.rows(),
+                "truth",
+                "score",
+                by="draw",
+                cluster="cluster" if cell.cluster > 1 else None,
+                weight="weight" if cell.weighted else None,
+                **GUARANTEED,
+                **more,
+                details=True,
             )
             for target in found["target"].unique(maintain_order=True):
                 chosen = found.filter(target=target)
@@ -328,7 +341,6 @@ def guarantee() -> Iterator[Row]:
                 }
 
 
-DOC = frame_prc.operating_points.__doc__ or ""
 PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "areas": areas,
     "points": points,
