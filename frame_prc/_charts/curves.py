@@ -174,7 +174,7 @@ def _notes_on_ribbons(lines: pl.DataFrame, options: ChartOptions) -> list[str]:
     if options.wilson:
         note = f"Ribbon: {percent} interval of precision at each threshold (Wilson)."
     elif options.band:
-        note = f"Ribbon: {percent} band of precision at each recall (bootstrap)."
+        note = f"Ribbon: pointwise {percent} band of precision, at each recall by itself."
     else:
         return []
     overlap = _most_overlaid(lines) > MOST_RIBBONS

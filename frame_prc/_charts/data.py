@@ -13,7 +13,6 @@ from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
-from frame_prc._inference.bootstrap import Band
 from frame_prc._lazy import key_names, left_join, named
 from frame_prc._request.roles import request
 from frame_prc._request.specs import (
@@ -30,6 +29,7 @@ from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
 from frame_prc._tables.average_precision import AveragePrecision
+from frame_prc._tables.band import Band
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc.exceptions import DataError

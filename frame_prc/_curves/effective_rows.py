@@ -13,17 +13,24 @@ row is a cluster, n is exactly Q.
 
 If p is 0 or 1, or there is a single cluster, V is 0 and does not tell how alike the rows of a
 cluster are. Then n is m, as if they were copies.
+
+With weights, TP_c and Q_c are sums of weights, and a row is a cluster unless clusters are given.
+Where Q counts rows, the number of rows takes its place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from frame_prc._formulas import wallace
+from frame_prc._lazy import in_order
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
 
 # With so few effective rows an interval reaches from 0 to 1, and no number underflows.
 _LEAST_SHARE = 1e-100
+_ROUNDING = 1e-12
 
 _TP, _FP, _RETRIEVED = pl.col("tp"), pl.col("fp"), pl.col("tp") + pl.col("fp")
 _TP_SQUARED, _TP_TIMES_FP, _FP_SQUARED = map(pl.col, CLUSTER_SUMS)
@@ -43,6 +50,46 @@ def effective_share(z: float) -> pl.Expr:
     share = (deflation * quantiles.fill_nan(1.0)).clip(_LEAST_SHARE, 1.0)
     untold = (_TP == 0) | (_FP == 0) | (pairs == 0)
     return pl.when(untold).then(_RETRIEVED / sizes).otherwise(share)
+
+
+def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.LazyFrame:
+    """Return ``keys, tp, fp, share`` from the sums of clusters, or of rows with weights.
+
+    ``units`` have the ``keys`` of a point, the weights ``tp`` and ``fp``, the number of ``rows``
+    that they are of, and ``unseen``: how much a miss weighs, for points that have none. ``share``
+    is the effective number of rows over the sum of weights.
+    """
+    total = _RETRIEVED.sum().over(keys)
+    scaled = units.filter(_RETRIEVED > 0).with_columns(hit=_TP / total, size=_RETRIEVED / total)
+    precision = pl.col("hit").sum().over(keys)
+    found = scaled.with_columns(off=pl.col("hit") - precision * pl.col("size")).group_by(keys)
+    points = found.agg(
+        tp=in_order(_TP.sort()),
+        fp=in_order(_FP.sort()),
+        rows=pl.col("rows").sum(),
+        sizes=in_order((pl.col("size") ** 2).sort()),
+        spread=in_order((pl.col("off") ** 2).sort()),
+        unseen=pl.col("unseen").first(),
+    )
+    return points.select(*keys, "tp", "fp", share=share_of_sums(z))
+
+
+def share_of_sums(z: float) -> pl.Expr:
+    """Return the effective number of rows over the sum of their weights.
+
+    Points have the weights ``tp`` and ``fp``, and the number of ``rows``. With weights as shares of
+    all retrieved, ``sizes`` is the sum of squares of the weights of clusters, and ``spread`` that
+    of how far their hits are from those expected. ``unseen`` is how much a miss weighs.
+    """
+    rows, sizes, clusters = pl.col("rows"), pl.col("sizes"), 1 / pl.col("sizes")
+    independent = _TP * _FP / _RETRIEVED**2 * (1 - sizes) / (rows - 1)
+    deflation = pl.min_horizontal(independent / pl.col("spread"), 1.0)
+    quantiles = _student_square(rows - 1, z) / _student_square(clusters - 1, z)
+    told = rows * (deflation * quantiles.fill_nan(1.0)).clip(_LEAST_SHARE, 1.0)
+    untold = (_TP == 0) | (_FP == 0) | (1 - sizes < _ROUNDING)
+    least = pl.min_horizontal(clusters, pl.when(_FP == 0).then(_TP / pl.col("unseen")))
+    number = pl.when(untold).then(least).otherwise(told)
+    return number / _RETRIEVED
 
 
 def _spread() -> pl.Expr:

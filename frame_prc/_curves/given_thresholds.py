@@ -19,6 +19,8 @@ from frame_prc.exceptions import ColumnError, DataError, OptionError, PrcError, 
 
 # The status of a row whose segment is given no threshold, and of one whose target no point meets.
 NO_THRESHOLD, NOT_MET = "no_threshold", "not_met"
+NO_GUARANTEE = "no_guarantee"
+NEEDED = "n_needed"  # how many rows a guarantee takes at least
 
 # Which scores a threshold retrieves, where it is the lower ones.
 ASCENDING = "ascending"
@@ -30,7 +32,9 @@ LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
 # Columns of operating points, which are not keys.
 _TARGET = ("target", "criterion", "target_value")
 _KEPT = ("target", "target_value")  # of a frame that holds thresholds; they tell the criterion
-_RESULTS = {*_TARGET, *CURVE, *RATES, EXPECTED_COST, ASCENDING, "status", *LIMITS, *DROPPED}
+_RESULTS = {
+    *_TARGET, *CURVE, *RATES, EXPECTED_COST, NEEDED, ASCENDING, "status", *LIMITS, *DROPPED,
+}  # fmt: skip
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 

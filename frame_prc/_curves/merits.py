@@ -41,6 +41,22 @@ def merit(target: Target, col: Col, slack: Any) -> Any:
     return lib.when(meets).then(height)
 
 
+def guaranteed_merit(target: Target, col: Col, bound: Any, slack: Any) -> Any:
+    """Return how well a point meets a target that new rows meet too; null if it does not.
+
+    ``bound`` is as in :mod:`frame_prc._inference.guarantees`.
+    """
+    tp, fp, real = col("tp"), col("fp"), ~col("opens")
+    at_least, at_most = bound * (1 - slack), bound * (1 + slack)
+    rules = {
+        "recall": (tp >= at_least, precision(tp, fp)),
+        "precision": (at_most >= tp + fp, tp),
+        "fpr": (at_most >= fp, tp),
+    }
+    meets, height = rules[target.criterion]
+    return library(tp).when(real & meets).then(height)
+
+
 def ranked_precision(col: Col) -> Any:
     """Return the precision by which equally good points are compared; the start point is last."""
     return (

@@ -10,6 +10,7 @@ import polars as pl
 from frame_prc._curves.curve import points
 from frame_prc._curves.given_thresholds import (
     ASCENDING,
+    NO_GUARANTEE,
     NO_THRESHOLD,
     NOT_MET,
     GivenThresholds,
@@ -17,7 +18,14 @@ from frame_prc._curves.given_thresholds import (
     is_retrieved,
     rounded,
 )
-from frame_prc._curves.merits import DIGITS, cost, merit, ranked_precision, rates
+from frame_prc._curves.merits import (
+    DIGITS,
+    cost,
+    guaranteed_merit,
+    merit,
+    ranked_precision,
+    rates,
+)
 from frame_prc._formulas import rounded_to_digits, rounding, sizes, unsigned_zero
 from frame_prc._lazy import concat, join, remembered, segment_join
 from frame_prc._ranking.ranking import Ranking
@@ -46,16 +54,20 @@ def operating_points(
     targets: Sequence[Target],
     given: GivenThresholds | None = None,
     ties: Ties = "whole",
+    bounds: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Return ``segment, order, held`` and the columns of operating points.
 
     ``order`` numbers the rows of a segment: those of the targets, then those of given thresholds.
-    ``held`` is the threshold of a row whose threshold was not chosen here.
+    ``held`` is the threshold of a row whose threshold was not chosen here. ``bounds`` has a column
+    for each target with a guarantee: see :func:`bound_name`.
     """
     check_row_numbers(targets, ranking.rows.columns)
     any_score = given is not None or any(t.criterion in _OF_ANY_SCORE for t in targets)
     found = points(ranking, "all" if any_score else "corners")
     found = found.with_columns(pl.col("segment").set_sorted())
+    if bounds is not None:
+        found = segment_join(found, bounds)
     if given is not None or any(target.criterion == "threshold" for target in targets):
         found = with_order(ranking.with_score(found))
     if ranking.rows.many_in_memory or (targets and given is not None):
@@ -173,9 +185,8 @@ def check_counts(columns: Columns) -> None:
     if columns.weighted:
         raise OptionError(
             "ci= at a given threshold needs counts of rows, and these are sums of weights",
-            "rows without weight=, or integer counts",
-            columns.count_hint
-            or "ci= takes weighted rows where the threshold is chosen, for example by recall=0.8",
+            "single rows, or integer counts",
+            columns.count_hint or "collect the frame first: ci= takes weighted rows in memory",
             shell_hint=None,
         )
 
@@ -190,7 +201,7 @@ def merits_of(targets: Mapping[int, Target], ranking: Ranking) -> dict[str, pl.E
     """
     # Merits become columns: in an aggregation Polars divides by a scalar inexactly, and a recall of
     # 49/49 would be below 1.
-    merits = {f"merit_{i}": _merit(target, ranking) for i, target in targets.items()}
+    merits = {f"merit_{i}": _merit(i, target, ranking) for i, target in targets.items()}
     return {name: compared(value, ranking) for name, value in merits.items()}
 
 
@@ -246,13 +257,22 @@ def best(merit: str, *columns: str) -> pl.Expr:
     return point.filter(value == value.max()).sort(descending=True).first()
 
 
-def _merit(target: Target, ranking: Ranking) -> pl.Expr:
+def bound_name(order: int) -> str:
+    """Return the name of the column with the bound of a target that has a guarantee."""
+    return f"bound_{order}"
+
+
+def _merit(order: int, target: Target, ranking: Ranking) -> pl.Expr:
     """Return how well a point meets a target; null if it does not."""
     if target.criterion == "threshold":
         # The last point that the threshold retrieves, or the start point.
         retrieved = _retrieved(rounded(pl.lit(target.value), ranking), ranking)
         return pl.when(retrieved).then(-pl.col("place"))
-    found: pl.Expr = merit(target, pl.col, rounding(weighted=ranking.rows.columns.weighted))
+    slack = rounding(weighted=ranking.rows.columns.weighted)
+    if target.guarantee is not None:
+        met: pl.Expr = guaranteed_merit(target, pl.col, pl.col(bound_name(order)), slack)
+        return met
+    found: pl.Expr = merit(target, pl.col, slack)
     return found
 
 
@@ -288,19 +308,20 @@ def _rates(ranking: Ranking, targets: Sequence[Target]) -> list[pl.Expr]:
         unsigned_zero(threshold, threshold_dtype).alias("threshold"),
         *(value.alias(name) for name, value in rates(pl.col, beta).items()),
         _expected_cost(targets).alias("expected_cost"),
-        _status(is_held).alias("status"),
+        _status(is_held, targets).alias("status"),
         pl.lit(ranking.rows.ascending).alias(ASCENDING),
     ]
 
 
-def _status(is_held: pl.Expr) -> pl.Expr:
+def _status(is_held: pl.Expr, targets: Sequence[Target]) -> pl.Expr:
+    guarantees = any(target.guarantee is not None for target in targets)
     totals = (pl.col(name).fill_null(0) for name in ("all_positives", "all_negatives"))
     *_, status = sizes(*totals)
     return (
         pl.when(is_held & _HELD.is_null())
         .then(pl.lit(NO_THRESHOLD))
         .when(_TP.is_null() & (status == "ok"))
-        .then(pl.lit(NOT_MET))
+        .then(pl.lit(NO_GUARANTEE if guarantees else NOT_MET))
         .otherwise(status)
     )
 

@@ -13,6 +13,7 @@ import narwhals as nw
 import polars as pl
 
 from frame_prc._curves.given_thresholds import ASCENDING, LIMITS, NOT_MET
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, status
 from frame_prc._curves.merits import DIGITS, cost, has_cost, merit, ranked_precision, rates
 from frame_prc._curves.operating_points import check_counts, check_row_numbers
 from frame_prc._engines.curve import with_openings
@@ -76,7 +77,10 @@ def operating_points(
     rows = [_row(counted, place, target) for place, target in enumerate(targets)]
     tidy = _with_rates(several_rows(table, counted, rows))
     if interval is not None:
-        tidy = tidy.with_columns(**_limits(normal_quantile(interval.level)))
+        few_negatives = nw.col("negatives") < FEW_POSITIVES
+        tidy = tidy.with_columns(
+            **_limits(normal_quantile(interval.level)), n_effective=nw.col("positives")
+        ).with_columns(status=status(nw.col, few_negatives))
     if has_cost(targets):
         tidy = tidy.with_columns(expected_cost=_expected_cost(targets))
     if ASCENDING in outputs:

@@ -6,18 +6,16 @@ Rows with the same segment, score, class, weight and cluster form one cell with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
 from frame_prc._formulas import unsigned_zero
-from frame_prc._lazy import concat, join
+from frame_prc._lazy import concat
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Resampling
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
-from frame_prc._rows.table import Table
 from frame_prc.exceptions import OptionError
 
 
@@ -69,39 +67,6 @@ def over_replicates(
         every_score=every_score,
         in_memory=rows.in_memory,
     )
-
-
-@dataclass(frozen=True)
-class Band(Table):
-    """One row per segment and recall, with nulls where a segment has no positives."""
-
-    recalls: Sequence[float]
-    level: float
-    resampling: Resampling
-    outputs = ("recall", "precision", "precision_low", "precision_high")
-    counts_dropped = False
-
-    def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the band of each segment."""
-        from frame_prc._inference import resamples  # noqa: PLC0415 - needs NumPy
-
-        check_drawable(rows)
-        ranking = rank(rows)
-        found = resamples.bands(
-            cells_of(ranking, rows, bins=None),
-            self.resampling,
-            self.outputs,
-            self.recalls,
-            self.level,
-            in_memory=rows.in_memory,
-        )
-        grid = pl.LazyFrame({"recall": self.recalls}, schema={"recall": pl.Float64})
-        # Joined by number: with keys that are null structs, the streaming engine of Polars below
-        # 2.1 panics in an ordered cross join.
-        numbers = ranking.segments.table.select("segment")
-        every = join(numbers, grid, how="cross", maintain_order="left_right")
-        table = join(every, found, on=["segment", "recall"], how="left", maintain_order="left")
-        return ranking.segments.with_keys(table)
 
 
 def keyed(numbered: pl.LazyFrame, ranking: Ranking, column: str) -> pl.LazyFrame:

@@ -72,8 +72,8 @@ def f_p_value(x: float, degrees: float, others: float) -> float:
     return math.exp(_log_beta_cdf(log_rest, math.log(ratio) + log_rest, others / 2, degrees / 2))
 
 
-def binomial_cdf(k: int, n: int, share: float) -> float:
-    """Return the probability of at most ``k`` successes in ``n`` trials."""
+def binomial_cdf(k: float, n: float, share: float) -> float:
+    """Return the probability of at most ``k`` successes in ``n`` trials, or in effective ones."""
     if k >= n:
         return 1.0
     if k < 0 or share >= 1:

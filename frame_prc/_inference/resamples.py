@@ -19,7 +19,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from frame_prc._formulas import precision, step_area
+from frame_prc._curves.effective_rows import share_of_sums
+from frame_prc._formulas import normal_quantile, precision, step_area
+from frame_prc._inference.exact_limits import with_exact_limits
 from frame_prc._lazy import in_python
 from frame_prc._request.specs import Resampling
 
@@ -35,6 +37,7 @@ _ROWS_PER_BINOMIAL = 8
 _FEW_ROWS = 100
 _SECONDS_BEFORE_BAR = 2
 _ROUNDING = 1e-12
+SUMS = ("rows", "sizes", "spread", "unseen")  # see `share_of_sums`
 
 
 # --- tables --------------------------------------------------------------------------------
@@ -46,12 +49,12 @@ def variances(cells: pl.LazyFrame, resampling: Resampling, *, in_memory: bool) -
     It is null if fewer than two replicates have positives.
     """
 
-    def variance(_: _Sample, replicates: Iterator[_Curves]) -> list[tuple[float | None]]:
+    def variance(_: Sample, replicates: Iterator[Curves]) -> list[tuple[float | None]]:
         areas = np.concatenate([_average_precisions(curves) for curves in replicates])
         defined = areas[~np.isnan(areas)]
         return [(float(np.var(defined, ddof=1)) if len(defined) > 1 else None,)]
 
-    return _by_segment(cells, resampling, ["variance"], variance, in_memory=in_memory)
+    return by_segment(cells, resampling, ["variance"], variance, in_memory=in_memory)
 
 
 def aggregates(
@@ -63,21 +66,28 @@ def aggregates(
     every_score: bool,
     in_memory: bool,
 ) -> pl.LazyFrame:
-    """Return ``segment, order``, and aggregates of what replicates have, such as quantiles.
+    """Return ``segment, order``, and aggregates of what replicates have, such as means.
 
     ``statistics`` makes of the points of replicates, which are their segments, rows with ``order``
-    and the values to aggregate. Points are at scores that have positives, or at every score.
+    and the values to aggregate. Points are at scores that have positives, or at every score; their
+    ``own_precision`` and ``own_recall`` are those of the sample at this score.
     """
 
-    def rows(sample: _Sample, replicates: Iterator[_Curves]) -> list[tuple[Any, ...]]:
+    def rows(sample: Sample, replicates: Iterator[Curves]) -> list[tuple[Any, ...]]:
         if sample.n_clusters == 1:  # all replicates are the sample itself
             return []
-        blocks = (_points(curves).with_columns(n_terms=sample.n_cells) for curves in replicates)
+        own = _points(sample.observed()).select(
+            own_precision=precision(pl.col("tp"), pl.col("fp")).fill_nan(None),
+            own_recall=pl.col("tp") / pl.col("positives"),
+            n_terms=sample.n_cells,
+        )
+        rates = own.collect(engine="in-memory")
+        blocks = (_points(curves, rates) for curves in replicates)
         drawn = [statistics(points).collect(engine="in-memory") for points in blocks]
         found = pl.concat(drawn).group_by("order").agg(**wanted).sort("order")
         return found.select(pl.col("order").cast(pl.Float64), *wanted).rows()
 
-    table = _by_segment(
+    table = by_segment(
         cells,
         resampling,
         ["order", *wanted],
@@ -88,8 +98,11 @@ def aggregates(
     return table.with_columns(pl.col("order").cast(pl.Int64))
 
 
-def _points(curves: _Curves) -> pl.LazyFrame:
-    """Return the points of replicates, each of which is a segment that the start point opens."""
+def _points(curves: Curves, columns_of_points: pl.DataFrame | None = None) -> pl.LazyFrame:
+    """Return the points of replicates, each of which is a segment that the start point opens.
+
+    ``columns_of_points`` are the same in each replicate.
+    """
     replicates, n_points = curves.tp.shape
     shape = (replicates, n_points + 1)
     amounts = {name: np.zeros(shape) for name in ("tp", "fp")}
@@ -97,6 +110,8 @@ def _points(curves: _Curves) -> pl.LazyFrame:
     totals = {"positives": curves.positives, "negatives": curves.negatives}
     columns = {name: amount.ravel() for name, amount in amounts.items()}
     columns |= {name: np.repeat(total, n_points + 1) for name, total in totals.items()}
+    if columns_of_points is not None:
+        columns |= {same.name: np.tile(same, replicates) for same in columns_of_points}
     numbers = np.repeat(np.arange(replicates), n_points + 1)
     frame = pl.LazyFrame({"segment": numbers, **columns})
     # Where a replicate has drawn no row so far, its curve has not left the start.
@@ -114,26 +129,33 @@ def bands(
 ) -> pl.LazyFrame:
     """Return ``segment`` and ``outputs``: recall, precision, and the limits of its band.
 
-    The limits are quantiles over the replicates that reach the recall.
+    The limits are quantiles over the replicates that reach the recall, or the exact ones of the
+    precision of the sample if these are farther away.
     """
     tails = [(1 - level) / 2, (1 + level) / 2]
 
-    def band(sample: _Sample, replicates: Iterator[_Curves]) -> Iterator[tuple[float | None, ...]]:
+    def band(sample: Sample, replicates: Iterator[Curves]) -> Iterator[tuple[float | None, ...]]:
         drawn = np.concatenate([_precisions(curves, recalls) for curves in replicates])
-        observed = _precisions(sample.observed(), recalls)[0]
+        observed = sample.observed()
+        points = _places(observed, recalls)[0]
         reached = np.ma.masked_invalid(drawn)
-        for recall, height, at in zip(recalls, observed, reached.T, strict=True):
-            low, high = np.quantile(at.compressed(), tails) if at.count() else (None, None)
-            yield recall, None if np.isnan(height) else height, low, high
+        exact = sample.exact_limits(observed, points, level)
+        for recall, point, at, limits in zip(recalls, points, reached.T, exact, strict=True):
+            if point == observed.tp.shape[1]:
+                yield recall, None, None, None
+                continue
+            height = precision(observed.tp[0, point], observed.fp[0, point])
+            low, high = np.quantile(at.compressed(), tails) if at.count() else limits
+            yield recall, height, min(low, limits[0]), max(high, limits[1])
 
-    return _by_segment(cells, resampling, outputs, band, in_memory=in_memory)
+    return by_segment(cells, resampling, outputs, band, in_memory=in_memory)
 
 
-def _by_segment(
+def by_segment(
     cells: pl.LazyFrame,
     resampling: Resampling,
     outputs: Sequence[str],
-    summarise: Callable[[_Sample, Iterator[_Curves]], Iterable[tuple[Any, ...]]],
+    summarise: Callable[[Sample, Iterator[Curves]], Iterable[tuple[Any, ...]]],
     *,
     in_memory: bool,
     every_score: bool = False,
@@ -157,14 +179,14 @@ def _by_segment(
     return in_python(cells, evaluate, schema, in_memory=in_memory)
 
 
-def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, _Sample]]:
+def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, Sample]]:
     """Return the number of each segment that has positives, and its rows to draw from."""
     # Clusters are numbered in their own order, so that draws do not depend on the order of rows.
     number = pl.col("cluster").rank("dense").fill_null(0).cast(pl.Int64)
     numbered = cells.with_columns(cluster=number)
     parts = numbered.partition_by("segment", as_dict=True, include_key=False)
     return [
-        (segment, _Sample.of(part, every_score=every_score))
+        (segment, Sample.of(part, every_score=every_score))
         for (segment,), part in parts.items()
         if part["positive"].any()
     ]
@@ -174,7 +196,7 @@ def _samples(cells: pl.DataFrame, *, every_score: bool) -> list[tuple[int, _Samp
 
 
 @dataclass(frozen=True)
-class _Class:
+class Class:
     """The cells of one class in a segment, the highest score first.
 
     ``clusters`` has the number of each cell's cluster; ``ends`` has how many cells are retrieved
@@ -194,7 +216,7 @@ class _Class:
 
 
 @dataclass(frozen=True)
-class _Curves:
+class Curves:
     """Points of curves, at the scores that have positives or at all: one row per replicate."""
 
     tp: Floats
@@ -204,15 +226,15 @@ class _Curves:
 
 
 @dataclass(frozen=True)
-class _Sample:
+class Sample:
     """The rows of a segment, to draw from: row by row, by class, or as whole clusters."""
 
-    positive: _Class
-    negative: _Class
+    positive: Class
+    negative: Class
     n_clusters: int
 
     @classmethod
-    def of(cls, cells: pl.DataFrame, *, every_score: bool) -> _Sample:
+    def of(cls, cells: pl.DataFrame, *, every_score: bool) -> Sample:
         """Split the cells of a segment by class; cluster 0 means that there are no clusters."""
         positive, retrieved, tie, size, weight, cluster = (
             cells[name].to_numpy()
@@ -221,7 +243,7 @@ class _Sample:
         points = np.unique(tie[retrieved if every_score else positive & retrieved])
         clusters, numbers = np.unique(cluster, return_inverse=True)
         positives, negatives = (
-            _Class(
+            Class(
                 sizes=size[half],
                 weights=weight[half],
                 clusters=numbers[half],
@@ -236,11 +258,74 @@ class _Sample:
         """How many terms each running sum may have."""
         return len(self.positive.sizes) + len(self.negative.sizes)
 
-    def observed(self) -> _Curves:
+    def observed(self) -> Curves:
         """Return the curve of the rows as they are."""
         return self._curves(self.positive.sizes[None, :], self.negative.sizes[None, :])
 
-    def replicates(self, resampling: Resampling, progress: Progress) -> Iterator[_Curves]:
+    def exact_limits(
+        self, observed: Curves, points: Sequence[int], level: float
+    ) -> list[tuple[float, float]]:
+        """Return the exact limits of the precision at points of the sample (Clopper & Pearson).
+
+        With weights or clusters they are those of the effective number of rows.
+        """
+        found = [point if point < observed.tp.shape[1] else None for point in points]
+        counts = {
+            name: [None if point is None else amounts[0, point] for point in found]
+            for name, amounts in (("tp", observed.tp), ("fp", observed.fp))
+        }
+        frame = pl.LazyFrame(counts, schema=dict.fromkeys(counts, pl.Float64()))
+        share = pl.lit(1.0)
+        if self.n_clusters or not self.are_counts:
+            sums = {point: self.sums(point) for point in set(found) if point is not None}
+            unknown = dict.fromkeys(SUMS)
+            rows = [unknown if point is None else sums[point] for point in found]
+            frame = pl.concat(
+                [frame, pl.LazyFrame(rows, schema=dict.fromkeys(SUMS, pl.Float64()))],
+                how="horizontal",
+            )
+            share = share_of_sums(normal_quantile(level))
+        trials = frame.with_columns(share=share).select(
+            hits=pl.col("tp") * pl.col("share"),
+            misses=pl.col("fp") * pl.col("share"),
+            kept=pl.lit(1.0),
+        )
+        limits = with_exact_limits(trials, (1 - level) / 2).select("low", "high")
+        return limits.collect(engine="in-memory").rows()
+
+    @property
+    def are_counts(self) -> bool:
+        """Whether no row has a weight other than 1."""
+        return bool(np.all(self.positive.weights == 1) and np.all(self.negative.weights == 1))
+
+    def sums(self, point: int) -> dict[str, float]:
+        """Return what the effective number of rows at a point is computed from."""
+        classes = (self.positive, self.negative)
+        parts = [slice(half.ends[point]) for half in classes]
+        pairs = [*zip(classes, parts, strict=True)]
+        weights = [half.sizes[part] * half.weights[part] for half, part in pairs]
+        total = sum(float(weight.sum()) for weight in weights)
+        share = float(weights[0].sum()) / total
+        if self.n_clusters:
+            length = 1 + max(int(half.clusters.max(initial=0)) for half in classes)
+            hits, misses = (
+                np.bincount(half.clusters[part], weight / total, minlength=length)
+                for (half, part), weight in zip(pairs, weights, strict=True)
+            )
+            sizes, off = hits + misses, hits - share * (hits + misses)
+            squares = float(np.sum(sizes**2)), float(np.sum(off**2))
+        else:
+            of_hits, of_misses = (
+                float(np.sum(half.sizes[part] * (half.weights[part] / total) ** 2))
+                for half, part in pairs
+            )
+            squares = of_hits + of_misses, (1 - share) ** 2 * of_hits + share**2 * of_misses
+        rows = sum(int(half.sizes[part][half.weights[part] > 0].sum()) for half, part in pairs)
+        of_class = self.negative.sizes * self.negative.weights
+        unseen = float(np.sum(of_class * self.negative.weights) / np.sum(of_class))
+        return dict(zip(SUMS, (rows, *squares, unseen), strict=True))
+
+    def replicates(self, resampling: Resampling, progress: Progress) -> Iterator[Curves]:
         """Yield curves in blocks; memory holds one block."""
         # The same seed for each segment: its result does not depend on the others.
         random, total = np.random.default_rng(resampling.seed), resampling.replicates
@@ -264,10 +349,10 @@ class _Sample:
         drawn = _drawn(random, np.concatenate([half.sizes for half in classes]), number)
         return np.hsplit(drawn, [len(self.positive.sizes)])
 
-    def _curves(self, positive: Integers, negative: Integers) -> _Curves:
+    def _curves(self, positive: Integers, negative: Integers) -> Curves:
         tp, positives = self.positive.running(positive)
         fp, negatives = self.negative.running(negative)
-        return _Curves(tp, fp, positives, negatives)
+        return Curves(tp, fp, positives, negatives)
 
 
 def _drawn(random: np.random.Generator, sizes: Integers, number: int) -> Integers:
@@ -302,7 +387,7 @@ def _drawn_evenly(random: np.random.Generator, rows: int, number: int) -> Intege
 # --- statistics ----------------------------------------------------------------------------
 
 
-def _average_precisions(curves: _Curves) -> Floats:
+def _average_precisions(curves: Curves) -> Floats:
     """Return the average precision of each replicate, NaN without positives."""
     gain = np.diff(curves.tp, axis=1, prepend=0.0)
     # Until a row is retrieved the precision is NaN, and the area does not grow.
@@ -312,21 +397,29 @@ def _average_precisions(curves: _Curves) -> Floats:
     return areas
 
 
-def _precisions(curves: _Curves, recalls: Sequence[float]) -> Floats:
+def _precisions(curves: Curves, recalls: Sequence[float]) -> Floats:
     """Return the precision at which each replicate reaches each recall, NaN where it does not.
 
     It is the height of the steps whose area is the average precision.
     """
-    tp, found = curves.tp, curves.tp > 0
-    height = np.where(found, precision(tp, curves.fp), np.nan)
+    tp = curves.tp
+    height = np.where(tp > 0, precision(tp, curves.fp), np.nan)
     height = np.column_stack([height, np.full(len(tp), np.nan)])
+    return np.take_along_axis(height, _places(curves, recalls), axis=1)
+
+
+def _places(curves: Curves, recalls: Sequence[float]) -> Integers:
+    """Return the first point that reaches each recall, one row per replicate.
+
+    It is the number of points where none does.
+    """
+    tp, found = curves.tp, curves.tp > 0
     # The search below takes the first score with enough recall. Scores before the first true
     # positive must not match, not even at recall 0.
     reached = np.where(found, tp / curves.positives[:, None], -1.0)
     # Running sums of weights are rounded: a recall of 0.3 may come out slightly lower.
     wanted = np.asarray(recalls) - _ROUNDING
-    places = [np.searchsorted(row, wanted) for row in reached]
-    return np.take_along_axis(height, np.array(places), axis=1)
+    return np.array([np.searchsorted(row, wanted) for row in reached])
 
 
 # --- progress ------------------------------------------------------------------------------

@@ -43,11 +43,13 @@ class Target:
     """What is asked of an operating point, such as a recall of at least 0.9.
 
     ``costs`` are those of a false positive and of a false negative, for the least cost.
+    ``guarantee`` is the probability that new rows meet the target too.
     """
 
     criterion: Criterion
     value: float
     costs: tuple[float, float] | None = None
+    guarantee: float | None = None
 
     @property
     def text(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from frame_prc._request.options import (
@@ -15,6 +16,7 @@ from frame_prc._request.options import (
     is_number,
     percent_hint,
 )
+from frame_prc._request.packages import check_numpy
 from frame_prc._request.specs import Criterion, Interval, Resampling, Target
 from frame_prc.exceptions import OptionError, shown
 
@@ -39,6 +41,30 @@ def targets(numbers: dict[Criterion, Any], *, others: bool = False) -> list[Targ
             "no target is given", f"one or more of {', '.join(f'{n}=' for n in numbers)}"
         )
     return found
+
+
+_GUARANTEED = ("recall", "precision", "fpr")
+
+
+def guaranteed(targets: Sequence[Target], guarantee: Any, *, others: bool) -> list[Target]:
+    """Return targets that new rows meet with this probability; ``others`` as above."""
+    if guarantee is None:
+        return [*targets]
+    if not is_number(guarantee) or not 0 < guarantee < 1:
+        raise OptionError(
+            f"guarantee={shown(guarantee)} is not a probability",
+            "a number between 0 and 1, such as 0.95",
+            percent_hint("guarantee", guarantee),
+        )
+    unknown = [t.criterion for t in targets if t.criterion not in _GUARANTEED]
+    if others or unknown:
+        raise OptionError(
+            f"{unknown[0] if unknown else 'threshold'}= is given with guarantee=",
+            ", ".join(f"{name}=" for name in _GUARANTEED),
+            "ask for it in a call of its own, without guarantee=",
+        )
+    check_numpy()
+    return [replace(target, guarantee=float(guarantee)) for target in targets]
 
 
 def _targets(criterion: Criterion, given: Any) -> list[Target]:
@@ -92,6 +118,9 @@ def _target(criterion: Criterion, value: Any) -> float:
 
 def target_interval(ci: Any, drawn: Resampling, targets: Sequence[Target]) -> Interval | None:
     """Return the interval of operating points, which is drawn where a threshold is chosen."""
+    if any(target.guarantee is not None for target in targets):
+        check_not_drawn(drawn, "ci= and a target without guarantee=")
+        return None if ci is None else Interval(confidence(ci))
     if all(target.criterion == "threshold" for target in targets):
         check_not_drawn(drawn, "ci= and a target other than threshold=")
         return None if ci is None else Interval(confidence(ci))

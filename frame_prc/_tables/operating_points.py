@@ -1,8 +1,9 @@
 """Operating points as a table, with intervals of their precision and recall.
 
-At a threshold that was given, precision and recall are shares of rows, and their intervals are
-Wilson's. Where the threshold was chosen on these rows, a bootstrap chooses it again in each
-replicate: the choice follows the errors of the sample, which Wilson's interval does not know.
+The intervals are of what new rows have at the threshold in the table. At one that was given,
+precision and recall are shares of rows, and their intervals are Wilson's. One that was chosen on
+these rows does better on them than on new ones: the interval is exact, and its lower limit allows
+for what a bootstrap, which chooses again in each replicate, loses on the rows it was drawn from.
 """
 
 from __future__ import annotations
@@ -13,23 +14,33 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.curve import CURVE, wilson
-from frame_prc._curves.effective_rows import effective_share
+from frame_prc._curves.effective_rows import share_of_units
 from frame_prc._curves.given_thresholds import (
     ASCENDING,
     LIMITS,
+    NEEDED,
     RATES,
     GivenThresholds,
     is_retrieved,
 )
-from frame_prc._curves.operating_points import check_counts, chosen, merits_of, operating_points
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, status
+from frame_prc._curves.operating_points import (
+    bound_name,
+    check_counts,
+    chosen,
+    merits_of,
+    operating_points,
+)
 from frame_prc._formulas import normal_quantile, precision, recall
-from frame_prc._inference.bootstrap import check_drawable, over_replicates
-from frame_prc._lazy import cached, concat, join
-from frame_prc._ranking.cluster_sums import CLUSTER_SUMS
+from frame_prc._inference.bootstrap import cells_of, check_drawable, over_replicates
+from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.exact_limits import with_exact_limits
+from frame_prc._lazy import cached, concat, in_order, join, left_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Interval, Resampling, Target, Ties
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
+from frame_prc.exceptions import OptionError
 
 _TP, _FP, _FN, _POSITIVES = pl.col("tp"), pl.col("fp"), pl.col("fn"), pl.col("positives")
 _ROW = ("segment", "order")
@@ -59,6 +70,7 @@ class OperatingPoints(Table):
             *CURVE,
             *RATES,
             *(("expected_cost",) if costs else ()),
+            *((NEEDED,) if self._guarantees else ()),
             *(LIMITS if self.interval is not None else ()),
             *((ASCENDING,) if self.ascending else ()),  # so that thresholds are not turned round
             "status",
@@ -67,7 +79,17 @@ class OperatingPoints(Table):
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        always = ("criterion", "target_value", "tp", "fp", "fn", "tn", "f_score", "predicted_rate")
+        always = (
+            "criterion",
+            "target_value",
+            "tp",
+            "fp",
+            "fn",
+            "tn",
+            "f_score",
+            "predicted_rate",
+            NEEDED,
+        )
         # So that a table with intervals is still as wide as a terminal.
         beside = () if self.interval is None else ("predicted_count", "recall_low", "recall_high")
         return (*always, *beside)
@@ -77,22 +99,56 @@ class OperatingPoints(Table):
         if self.interval is not None:
             self._check_rows(rows)
         ranking = rank(rows)
-        table = operating_points(ranking, self.targets, self.given, self.ties)
-        if self.interval is not None:
-            table = self._with_limits(cached(table), ranking, self.interval)
-        return ranking.segments.with_keys(ranking.with_dropped(table))
+        bounds = self._bounds(ranking) if self._guarantees else None
+        table = operating_points(ranking, self.targets, self.given, self.ties, bounds)
+        if bounds is not None:
+            table = table.with_columns(self._needed().alias(NEEDED))
+        if self.interval is None:
+            return ranking.segments.with_keys(ranking.with_dropped(table))
+        table = self._with_limits(cached(table), ranking, self.interval)
+        return _with_few(ranking.segments.with_keys(ranking.with_dropped(table)), rows)
+
+    @property
+    def _guarantees(self) -> bool:
+        return any(target.guarantee is not None for target in self.targets)
+
+    def _bounds(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return the bounds that points must keep to so that new rows meet the targets."""
+        from frame_prc._inference import guarantees  # noqa: PLC0415 - needs NumPy
+
+        rows = ranking.rows
+        if rows.columns.aggregated and rows.columns.weighted:
+            raise OptionError(
+                "guarantee= needs counts of rows, and these are sums of weights",
+                "single rows, or integer counts",
+                rows.columns.count_hint,
+                shell_hint=None,
+            )
+        targets = {bound_name(place): target for place, target in enumerate(self.targets)}
+        cells = cells_of(ranking, rows, bins=None)
+        return guarantees.bounds(cells, targets, in_memory=rows.in_memory)
+
+    def _needed(self) -> pl.Expr:
+        from frame_prc._inference.guarantees import needed  # noqa: PLC0415 - needs NumPy
+
+        numbers = pl.Series([needed(target) for target in self.targets], dtype=pl.Int64)
+        return pl.lit(numbers).gather("order")
 
     def _check_rows(self, rows: Rows) -> None:
-        criteria = [target.criterion for target in self.targets]
-        if "threshold" in criteria or self.given is not None:
-            check_counts(rows.columns)
-        if {*criteria} - {"threshold"}:
+        if self._guarantees:
+            return
+        if any(target.criterion != "threshold" for target in self.targets):
             check_drawable(rows)
+        elif rows.columns.aggregated:
+            check_counts(rows.columns)
 
     def _with_limits(
         self, table: pl.LazyFrame, ranking: Ranking, interval: Interval
     ) -> pl.LazyFrame:
         """Add the intervals: of thresholds that were given, and of those chosen here."""
+        at = pl.coalesce("held", pl.col("threshold").cast(pl.Float64))
+        points = table.select(*_ROW, "held", "tp", "fp", "fn", at=at)
+        trials = _trials(points, ranking, normal_quantile(interval.level))
         chosen_here = {
             place: target
             for place, target in enumerate(self.targets)
@@ -100,96 +156,147 @@ class OperatingPoints(Table):
         }
         parts = []
         if len(chosen_here) < len(self.targets) or self.given is not None:
-            parts.append(_at_given(table, ranking, interval.level))
-        if chosen_here and interval.resampling is not None:
-            parts.append(_at_chosen(ranking, chosen_here, interval.level, interval.resampling))
+            parts.append(_at_given(trials, interval.level))
+        if chosen_here:
+            drawn = interval.resampling
+            kept = None if drawn is None else _kept(ranking, chosen_here, drawn)
+            parts.append(_at_chosen(trials, kept, interval.tail))
         return join(table, concat(parts), on=list(_ROW), how="left", maintain_order="left")
+
+
+def _with_few(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+    """Say in the status where there are too few rows of a class to rely on an interval."""
+    if rows.columns.cluster is None and not rows.columns.weighted:
+        few_negatives = pl.col("all_negatives") < FEW_POSITIVES
+        table = table.with_columns(n_effective="all_positives", few_negatives=few_negatives)
+    else:
+        known = Estimates.of(rows).keyed().select(*rows.keys, "n_effective", "few_negatives")
+        table = left_join(table, known, rows.keys)
+    return table.with_columns(status=status(pl.col, pl.col("few_negatives")))
+
+
+# --- trials --------------------------------------------------------------------------------------
+
+
+def _trials(points: pl.LazyFrame, ranking: Ranking, z: float) -> dict[str, pl.LazyFrame]:
+    """Return the trials of precision and of recall: their sums ``tp, fp`` and a ``share``.
+
+    The share is that of an effective number of rows.
+    """
+    wrong = {"precision": "fp", "recall": "fn"}
+    columns = ranking.rows.columns
+    if columns.cluster is None and not columns.weighted:
+        return {
+            rate: points.select(*_ROW, "held", "tp", pl.col(miss).alias("fp"), share=pl.lit(1.0))
+            for rate, miss in wrong.items()
+        }
+    units = cached(_units(points, ranking))
+    held = points.select(*_ROW, "held")
+    on, of_units = list(_ROW), {}
+    for rate, miss in wrong.items():
+        own = units.select(
+            *_ROW,
+            "tp",
+            pl.col(miss).alias("fp"),
+            rows=pl.col("tp_rows") + pl.col(f"{miss}_rows"),
+            unseen=f"{miss}_unseen",
+        )
+        of_units[rate] = join(held, share_of_units(own, on, z), on=on, how="left")
+    return of_units
+
+
+def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+    """Return the sums of each cluster at each threshold; without clusters those of each row."""
+    rows, columns = ranking.segments.numbered(ranking.rows.used()), ranking.rows.columns
+    weight = pl.col("weight") if columns.weighted else pl.lit(1.0)
+    cluster = pl.int_range(pl.len()) if columns.cluster is None else pl.col("cluster")
+    weighted = rows.select("segment", "truth", "score", weight=weight, cluster=cluster)
+    misses = {"fp": ~pl.col("truth"), "fn": pl.col("truth")}
+    unseen = {
+        f"{miss}_unseen": (pl.col("weight") ** 2).filter(is_one).sum().over("segment")
+        / pl.col("weight").filter(is_one).sum().over("segment")
+        for miss, is_one in misses.items()
+    }
+    at = points.filter(pl.col("at").is_not_null()).select(*_ROW, "at")
+    pairs = join(weighted.with_columns(**unseen), at, on="segment", how="inner")
+    retrieved = is_retrieved(pl.col("score"), pl.col("at"), ranking).fill_null(value=False)
+    is_one = {
+        "tp": pl.col("truth") & retrieved,
+        "fp": ~pl.col("truth") & retrieved,
+        "fn": pl.col("truth") & ~retrieved,
+    }
+    counted = pl.col("weight") > 0
+    sums = {name: in_order(pl.col("weight").filter(one).sort()) for name, one in is_one.items()}
+    numbers = {f"{name}_rows": (one & counted).sum() for name, one in is_one.items()}
+    firsts = [pl.col(name).first() for name in unseen]
+    return pairs.group_by(*_ROW, "cluster").agg(*firsts, **sums, **numbers)
 
 
 # --- given thresholds ----------------------------------------------------------------------------
 
 
-def _at_given(table: pl.LazyFrame, ranking: Ranking, level: float) -> pl.LazyFrame:
-    """Return Wilson's intervals; with clusters, for the effective number of rows."""
-    z = normal_quantile(level)
-    held = table.filter(pl.col("held").is_not_null())
-    rates = {"precision": "fp", "recall": "fn"}
-    if ranking.rows.columns.cluster is None:
-        counts = held.select(*_ROW, "tp", "fp", "fn")
-        sides = [
-            counts.select(*_ROW, "tp", pl.col(wrong).alias("fp"), share=pl.lit(1.0))
-            for wrong in rates.values()
-        ]
-    else:
-        clusters = cached(_cluster_counts(held, ranking))
-        sides = [
-            _squared(clusters, wrong).with_columns(share=effective_share(z))
-            for wrong in rates.values()
-        ]
+def _at_given(trials: dict[str, pl.LazyFrame], level: float) -> pl.LazyFrame:
+    """Return Wilson's intervals, for the effective number of rows."""
+    ends = wilson(normal_quantile(level))
     limits = [
-        side.select(*_ROW, *(limit.alias(f"{rate}_{end}") for end, limit in wilson(z).items()))
-        for rate, side in zip(rates, sides, strict=True)
+        side.filter(pl.col("held").is_not_null()).select(
+            *_ROW, *(limit.alias(f"{rate}_{end}") for end, limit in ends.items())
+        )
+        for rate, side in trials.items()
     ]
     return join(*limits, on=list(_ROW), how="left", maintain_order="left")
-
-
-def _cluster_counts(held: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Return the counts of each cluster at each threshold."""
-    rows = ranking.segments.numbered(ranking.rows.used())
-    pairs = join(
-        rows.select("segment", "cluster", "truth", "score"),
-        held.select(*_ROW, "held"),
-        on="segment",
-        how="inner",
-    )
-    reached = is_retrieved(pl.col("score"), pl.col("held"), ranking)
-    retrieved = reached.fill_null(value=False)
-    counts = {
-        "tp": pl.col("truth") & retrieved,
-        "fp": ~pl.col("truth") & retrieved,
-        "fn": pl.col("truth") & ~retrieved,
-    }
-    sums = {name: is_one.sum().cast(pl.Int64) for name, is_one in counts.items()}
-    return pairs.group_by(*_ROW, "cluster").agg(**sums)
-
-
-def _squared(clusters: pl.LazyFrame, wrong: str) -> pl.LazyFrame:
-    """Return the sums over clusters that the effective number of rows is computed from."""
-    hits, misses = pl.col("tp"), pl.col(wrong)
-    products = zip(CLUSTER_SUMS, (hits * hits, hits * misses, misses * misses), strict=True)
-    sums = {name: product.sum() for name, product in products}
-    return clusters.group_by(*_ROW).agg(tp=hits.sum(), fp=misses.sum(), **sums)
 
 
 # --- chosen thresholds ---------------------------------------------------------------------------
 
 
 def _at_chosen(
-    ranking: Ranking, targets: dict[int, Target], level: float, resampling: Resampling
+    trials: dict[str, pl.LazyFrame], kept: pl.LazyFrame | None, tail: float
 ) -> pl.LazyFrame:
-    """Return quantiles over replicates, in each of which the thresholds are chosen anew."""
+    """Return exact limits, the lower ones for the hits that new rows are expected to keep.
+
+    A choice with a guarantee keeps all: it goes by the numbers of rows, not by what they hit.
+    """
+    tables = []
+    for rate, side in trials.items():
+        counted = side.filter(pl.col("held").is_null()).select(
+            *_ROW, hits=_TP * pl.col("share"), misses=_FP * pl.col("share")
+        )
+        if kept is None:
+            filled = counted.with_columns(kept=pl.lit(1.0))
+        else:
+            shrunk = join(counted, kept.select(*_ROW, kept=rate), on=list(_ROW), how="left")
+            filled = shrunk.with_columns(pl.col("kept").fill_nan(1.0).fill_null(1.0))
+        found = with_exact_limits(filled, tail)
+        tables.append(found.select(*_ROW, pl.col("low", "high").name.prefix(f"{rate}_")))
+    return join(*tables, on=list(_ROW), how="left", maintain_order="left")
+
+
+def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Resampling) -> pl.LazyFrame:
+    """Return how much of the precision and of the recall at chosen thresholds is left in new rows.
+
+    A threshold is chosen anew in each replicate, where it does better than in the sample: as much
+    better as one that is chosen in the sample does there than in new rows.
+    """
     wanted = dict(enumerate(targets.values()))
     merits = merits_of(wanted, ranking)
     every_score = any(target.criterion in _EVERY_SCORE for target in targets.values())
+    own = ("own_precision", "own_recall")
 
     def rates(points: pl.LazyFrame) -> pl.LazyFrame:
-        rated = points.with_columns(slot=pl.lit(0), **merits)
+        rated = points.with_row_index("slot").with_columns(**merits)
         reached = pl.when(_TP + _FP > 0).then(precision(_TP, _FP))
         found = chosen(rated, [*wanted], ranking)
-        return found.select("order", precision=reached, recall=recall(_TP, _POSITIVES))
+        with_own = join(found, rated.select("slot", *own), on="slot", how="left")
+        return with_own.select("order", *own, precision=reached, recall=recall(_TP, _POSITIVES))
 
-    limits = {
-        f"{rate}_{end}": pl.col(rate).quantile(tail, interpolation="linear")
-        for rate in ("precision", "recall")
-        for end, tail in {"low": (1 - level) / 2, "high": (1 + level) / 2}.items()
+    both = {rate: (pl.col(rate), pl.col(f"own_{rate}")) for rate in ("precision", "recall")}
+    means = {
+        rate: (in_sample.mean() / in_replicate.filter(in_sample.is_not_null()).mean()).clip(0, 1)
+        for rate, (in_replicate, in_sample) in both.items()
     }
     drawn = over_replicates(
-        ranking,
-        ranking.rows,
-        resampling,
-        rates,
-        limits,
-        every_score=every_score,
+        ranking, ranking.rows, resampling, rates, means, every_score=every_score
     )
     places = pl.lit(pl.Series([*targets], dtype=pl.Int64)).gather("order")
-    return drawn.select("segment", places.alias("order"), *LIMITS)
+    return drawn.select("segment", places.alias("order"), *means)

@@ -295,6 +295,9 @@ OPTIONS: dict[str, Option] = {
         "FP,FN",
         parse=costs,
     ),
+    "guarantee": Option(
+        float, "Choose thresholds that new rows meet the target at with this probability.", "LEVEL"
+    ),
     "top": Option(float, "Only the area over this many of the highest rows.", NUMBER),
     "normaliser": Option(
         str,
@@ -361,7 +364,7 @@ PLOT: dict[str, Option] = {
         "Draw precision over recall, or precision, recall and F1 over the threshold.",
         values=get_args(ChartX),
     ),
-    "band": Option(bool, "Draw a bootstrap band around each curve."),
+    "band": Option(bool, "Draw a pointwise bootstrap band around each curve."),
     "iso_f1": Option(bool, "Draw lines of equal F1."),
     "points": Option(
         list[str],

@@ -8,7 +8,6 @@ from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT
-from frame_prc._inference.bootstrap import Band
 from frame_prc._request.options import (
     bins_of,
     confidence,
@@ -21,6 +20,7 @@ from frame_prc._request.options import (
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Keep, Start
+from frame_prc._tables.band import Band
 from frame_prc._tables.recall_grid import RecallGrid
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
@@ -176,11 +176,11 @@ class CurveVerbs(Evaluated[FrameT]):
         stratified: bool = False,
         seed: int | None = None,
     ) -> FrameT:
-        """Precision on a grid of recalls, with a band around each curve.
+        """Precision on a grid of recalls, with a pointwise band around the curve.
 
-        The band is pointwise: it covers the precision in the population with probability ``ci`` at
+        Pointwise means that it covers the precision in the population with probability ``ci`` at
         each recall by itself, and a whole curve less often. It comes from a bootstrap, which needs
-        NumPy.
+        NumPy, and is at least as wide as the exact interval of a precision.
 
         Parameters
         ----------
@@ -204,10 +204,13 @@ class CurveVerbs(Evaluated[FrameT]):
         -------
         Same kind as ``frame``
             The keys, then ``recall``, ``precision, precision_low, precision_high`` (Float64, from 0
-            to 1). Precision is that of the highest threshold that reaches the recall, which is the
-            height of the steps whose area is the average precision. It is null if no threshold
-            reaches the recall. Sorted by the keys, then by recall ascending: every segment has the
-            same rows.
+            to 1) and ``status``. Precision is that of the highest threshold that reaches the
+            recall, which is the height of the steps whose area is the average precision. It is null
+            if no threshold reaches the recall. ``status`` is ``"few_positives"`` with fewer than 20
+            positives (effective ones, with weights or clusters), or fewer than 4 beyond the recall,
+            so always close to 1: the band may then cover less. Otherwise it is that of
+            :func:`average_precision`, such as ``"few_negatives"`` or ``"ok"``. Sorted by the keys,
+            then by recall ascending: every segment has the same rows.
 
         Raises
         ------
@@ -220,10 +223,10 @@ class CurveVerbs(Evaluated[FrameT]):
         Notes
         -----
         The band lies between two percentiles of the precision over the replicates that reach the
-        recall. In simulations with 200 positives, 95 % bands cover 93 to 98 % at recalls from 0.05
-        to 0.95. At lower recalls a few rows decide and the band is too narrow; it has no width
-        where no negative is ranked as high. ``examples/guide/statistics.md`` in the repository has
-        more.
+        recall, or the limits of Clopper & Pearson (1934) for the rows retrieved there, if these are
+        farther away: so it has a width also where no negative is ranked as high. In simulations,
+        95 % bands cover 94 to 100 % where the status is ``"ok"``; ``examples/guide/statistics.md``
+        in the repository has more.
 
         Examples
         --------
@@ -233,18 +236,18 @@ class CurveVerbs(Evaluated[FrameT]):
         ...     {"late": [1, 1, 0, 1, 0, 0, 1, 0] * 20, "score": [8, 7, 6, 5, 4, 3, 2, 1] * 20}
         ... )
         >>> df.prc.band("late", "score", recalls=5, seed=1)
-        shape: (5, 4)
-        ┌────────┬───────────┬───────────────┬────────────────┐
-        │ recall ┆ precision ┆ precision_low ┆ precision_high │
-        │ ---    ┆ ---       ┆ ---           ┆ ---            │
-        │ f64    ┆ f64       ┆ f64           ┆ f64            │
-        ╞════════╪═══════════╪═══════════════╪════════════════╡
-        │ 0.0    ┆ 1.0       ┆ 1.0           ┆ 1.0            │
-        │ 0.25   ┆ 1.0       ┆ 1.0           ┆ 1.0            │
-        │ 0.5    ┆ 1.0       ┆ 0.67049       ┆ 1.0            │
-        │ 0.75   ┆ 0.75      ┆ 0.5           ┆ 0.836963       │
-        │ 1.0    ┆ 0.571429  ┆ 0.48935       ┆ 0.657386       │
-        └────────┴───────────┴───────────────┴────────────────┘
+        shape: (5, 5)
+        ┌────────┬───────────┬───────────────┬────────────────┬───────────────┐
+        │ recall ┆ precision ┆ precision_low ┆ precision_high ┆ status        │
+        │ ---    ┆ ---       ┆ ---           ┆ ---            ┆ ---           │
+        │ f64    ┆ f64       ┆ f64           ┆ f64            ┆ str           │
+        ╞════════╪═══════════╪═══════════════╪════════════════╪═══════════════╡
+        │ 0.0    ┆ 1.0       ┆ 0.831567      ┆ 1.0            ┆ ok            │
+        │ 0.25   ┆ 1.0       ┆ 0.831567      ┆ 1.0            ┆ ok            │
+        │ 0.5    ┆ 1.0       ┆ 0.67049       ┆ 1.0            ┆ ok            │
+        │ 0.75   ┆ 0.75      ┆ 0.5           ┆ 0.84012        ┆ ok            │
+        │ 1.0    ┆ 0.571429  ┆ 0.485109      ┆ 0.657386       ┆ few_positives │
+        └────────┴───────────┴───────────────┴────────────────┴───────────────┘
         """
         self._check_frame()
         grid, level = recall_list(recalls), confidence(self._level(ci))

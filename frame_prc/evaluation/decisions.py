@@ -15,7 +15,7 @@ from frame_prc._frames.narwhals_frames import unwrapped
 from frame_prc._request.hints import column_hint, is_of_engine
 from frame_prc._request.options import resampling
 from frame_prc._request.specs import Criterion, IntoColumn, Ties
-from frame_prc._request.targets import target_interval, targets
+from frame_prc._request.targets import guaranteed, target_interval, targets
 from frame_prc._request.ties import expected_ties
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
@@ -42,6 +42,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         fpr: float | Sequence[float] | None = None,
         cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
         ties: Ties = "whole",
+        guarantee: float | None = None,
         ci: float | None = OF_EVALUATION,
         replicates: int = 1000,
         stratified: bool = False,
@@ -95,13 +96,24 @@ class DecisionVerbs(Evaluated[FrameT]):
             its rows is retrieved, or ``"expected"``, as many as fit, at random (McSherry & Najork
             2008). Then precision, recall and the counts, as Float64, are means over the choices,
             and ``threshold`` is the score of that tie. Not with weights or ``ci``.
+        guarantee
+            Choose thresholds that meet the target on new rows too, with at least this probability,
+            such as ``0.95``. Without it, about half of the chosen thresholds miss it there. For
+            ``recall``, ``precision`` and ``fpr``; other targets need a call of their own. The new
+            rows must come from the same distribution: it does not cover what changes over time. If
+            there are too few rows, the row holds nulls; with ``details``, ``n_needed`` is the least
+            number of positives (``recall``), negatives (``fpr``) or rows predicted positive
+            (``precision``) that can be enough. With ``cluster`` and weights, effective numbers of
+            rows count. The interval of ``ci`` is then exact, without a bootstrap. Needs NumPy.
         ci
-            Add ``precision_low, precision_high, recall_low, recall_high``, intervals of this level.
-            At a ``threshold=`` they are Wilson's, and need counts of rows. For other targets they
-            are percentiles over a bootstrap that chooses the threshold anew in each replicate,
-            which needs NumPy. Each choice meets its target, so with ``recall=0.8`` no limit of the
-            recall is below 0.8: that says nothing of new rows. To ask how a chosen threshold does
-            on new rows, pass it as ``threshold=`` with these.
+            Add ``precision_low, precision_high, recall_low, recall_high``: for each target by
+            itself, intervals of this level for the precision and the recall that new rows have at
+            the threshold in the table. At a ``threshold=`` they are Wilson's. A threshold chosen
+            on these rows does better on them than on new ones: there the intervals are exact
+            (Clopper & Pearson 1934), and the lower limits allow for the loss. A bootstrap that
+            chooses the threshold anew in each replicate estimates it, which needs NumPy. With
+            ``cluster`` and weights, both count effective rows (Korn & Graubard 1998). Not with
+            sums of weights in ``pos`` and ``neg``.
         replicates
             Number of resampled data sets, up to 1,000,000.
         stratified
@@ -116,7 +128,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             Add ``criterion`` (String) and ``target_value`` (Float64), which make up the target, the
             counts ``tp, fp, fn, tn``, ``f_score`` (F1, or the F-beta requested; null without
             positives), ``predicted_rate`` (``predicted_count / n``) and, with ``ci``,
-            ``recall_low, recall_high`` and ``predicted_count``.
+            ``recall_low, recall_high`` and ``predicted_count``, with ``guarantee`` ``n_needed``
+            (Int64).
 
         Returns
         -------
@@ -124,10 +137,13 @@ class DecisionVerbs(Evaluated[FrameT]):
             The keys, then ``target`` (String, such as ``"recall=0.9"``), ``threshold``,
             ``precision`` and ``recall`` as in :func:`curve`, ``predicted_count`` (``tp + fp``: the
             rows at or beyond the threshold, or their weight) and ``status``: ``"not_met"`` for a
-            target that no point meets (its row holds nulls), ``"no_threshold"`` for a segment that
-            a column or a frame gives none, ``"no_negatives"``, ``"no_positives"``, ``"empty"``, or
-            else ``"ok"``. Sorted by the keys, then in the order of the parameters above, thresholds
-            of a column or frame last. With ``missing="drop"``, also ``n_dropped``.
+            target that no point meets (its row holds nulls), ``"no_guarantee"`` if none meets it
+            with the ``guarantee``, ``"no_threshold"`` for a segment that
+            a column or a frame gives none, ``"no_negatives"``, ``"no_positives"``, ``"empty"``,
+            with ``ci`` also ``"few_positives"`` and ``"few_negatives"`` as in
+            :func:`average_precision`, or else ``"ok"``. Sorted by the keys, then in the order of
+            the parameters above, thresholds of a column or frame last. With ``missing="drop"``,
+            also ``n_dropped``.
 
             With ``cost``, or thresholds that were chosen with it, also ``expected_cost``: the cost
             per row, null for other targets. With ``ascending=True``, also ``ascending``, so that
@@ -144,9 +160,9 @@ class DecisionVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        A threshold that is chosen on some rows does better on them than on others, and an interval
-        that takes it as given is too narrow; ``examples/guide/statistics.md`` in the repository has
-        a simulation. So hold it to other rows. ``held`` has precision and recall there, and the
+        A threshold that is chosen on some rows does better on them than on others;
+        ``examples/guide/statistics.md`` in the repository has a simulation. So hold it to other
+        rows. ``held`` has precision and recall there, and the
         last line adds a column with the prediction to each row::
 
             train = train.prc.evaluate("late", "score", by="carrier")
@@ -191,7 +207,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             "fpr": fpr,
             "cost": cost,
         }
-        wanted = targets(asked, others=given is not None)
+        held_too = given is not None
+        wanted = guaranteed(targets(asked, others=held_too), guarantee, others=held_too)
         cluster = self._request.cluster
         drawn = resampling(replicates, seed, stratified, cluster)
         level = self._level(ci, has_interval=ties != "expected")
@@ -210,6 +227,7 @@ class DecisionVerbs(Evaluated[FrameT]):
                 HELD_BY_COLUMN: column is not None,
                 "threshold= as a frame": given is not None and column is None,
                 "ties='expected'": ties == "expected",
+                "guarantee": guarantee is not None,
                 "ci": is_drawn or (interval is not None and cluster is not None),
             }
             plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)

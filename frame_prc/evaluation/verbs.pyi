@@ -172,6 +172,7 @@ def operating_points(
     fpr: float | Sequence[float] | None = None,
     cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
     ties: Ties = "whole",
+    guarantee: float | None = None,
     ci: float | None = None,
     replicates: int = 1000,
     stratified: bool = False,

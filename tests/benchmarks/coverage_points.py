@@ -1,10 +1,10 @@
 """Coverage of areas, points and bands: ``python tests/benchmarks/coverage_points.py``.
 
-Name parts to run only these: ``areas``, ``points``, ``band``, ``guarantee``. Each draw is a segment
-with a fixed number of rows of each class, so one call evaluates all draws of a cell. Scores are
-normal with variance 1, those of the positives higher by ``separation``. What should be covered is a
-property of the distribution: the area of its curve, precision and recall of new rows at the
-threshold that was returned, and the precision at a recall. ``above`` is how often the whole
+Name parts to run only these: ``areas``, ``points``, ``held``, ``band``, ``guarantee``. Each draw is
+a segment with a fixed number of rows of each class, so one call evaluates all draws of a cell.
+Scores are normal with variance 1, those of the positives higher by ``separation``. What should be
+covered is a property of the distribution: the area of its curve, precision and recall of new rows
+at the threshold that was returned, and the precision at a recall. ``above`` is how often the whole
 interval lies above it, and ``below`` how often below.
 """
 
@@ -35,6 +35,7 @@ class Cell:
     """A distribution and the numbers of rows drawn from it.
 
     ``cluster`` copies each row so many times, into one cluster. ``ties`` rounds scores to tenths.
+    ``weights`` are lognormal with this spread, those of negatives times ``negative_weight``.
     """
 
     positives: int
@@ -43,6 +44,12 @@ class Cell:
     draws: int = 300
     cluster: int = 1
     ties: bool = False
+    weights: float = 0.0
+    negative_weight: float = 1.0
+
+    @property
+    def weighted(self) -> bool:
+        return self.weights > 0 or self.negative_weight != 1
 
     @property
     def negatives(self) -> int:
@@ -54,8 +61,12 @@ class Cell:
             "positives": self.positives,
             "prevalence": self.prevalence,
             "separation": self.separation,
-            "rows": "ties" if self.ties else "clusters" if self.cluster > 1 else "",
+            "rows": "ties" if self.ties else "clusters" if self.cluster > 1 else self._weights,
         }
+
+    @property
+    def _weights(self) -> str:
+        return f"weights {self.weights}, {self.negative_weight}" if self.weighted else ""
 
     def rows(self, seed: int = 0) -> pl.DataFrame:
         rng, n = np.random.default_rng(seed), self.positives + self.negatives
@@ -67,6 +78,8 @@ class Cell:
                 "truth": truth,
                 "score": np.round(score, 1) if self.ties else score,
                 "cluster": np.arange(truth.size),
+                "weight": np.exp(self.weights * rng.standard_normal(truth.size))
+                * np.where(truth, 1.0, self.negative_weight),
             }
         )
         return pl.concat([frame] * self.cluster) if self.cluster > 1 else frame
@@ -78,7 +91,7 @@ class Cell:
     def rates(self, threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return recall, false positive rate and precision of new rows at thresholds."""
         recall, fpr = norm.sf(threshold - self.separation), norm.sf(threshold)
-        tp, fp = self.prevalence * recall, (1 - self.prevalence) * fpr
+        tp, fp = self.prevalence * recall, (1 - self.prevalence) * fpr * self.negative_weight
         with np.errstate(invalid="ignore"):
             return recall, fpr, np.nan_to_num(tp / (tp + fp), nan=1.0)
 
@@ -159,9 +172,12 @@ POINTS = [
     Cell(5, 0.01, 2.0),
     Cell(20, 0.1, 1.5),
     Cell(50, 0.5, 3.7),
+    Cell(50, 0.05, 2.5),
     Cell(200, 0.1, 1.5),
+    Cell(1000, 0.2, 1.5, draws=100),
     Cell(100, 0.2, 1.5, ties=True),
     Cell(50, 0.2, 1.5, cluster=3),
+    Cell(50, 0.1, 1.5, weights=0.8),
 ]
 TARGETS = {"recall": 0.8, "precision": 0.6, "fpr": 0.05, "f_beta": 1.0}
 
@@ -179,6 +195,7 @@ def points() -> Iterator[Row]:
             replicates=300,
             seed=1,
             cluster="cluster" if cell.cluster > 1 else None,
+            weight="weight" if cell.weighted else None,
             details=True,
         )
         found = found.filter(pl.col("threshold").is_finite())
@@ -193,6 +210,35 @@ def points() -> Iterator[Row]:
                 yield {"measure": f"{rate} at {chosen['target'][0]}", **cell.columns, **rates}
 
 
+HELD = [
+    Cell(200, 1 / 11, separation, draws=1000, weights=weights, negative_weight=negative)
+    for separation in (1.5, 3.0)
+    for weights, negative in [(0.0, 1.0), (0.8, 1.0), (0.0, 10.0), (0.0, 1000.0)]
+]
+
+
+def held() -> Iterator[Row]:
+    """Yield the coverage of precision and recall at given thresholds, with and without weights."""
+    for cell in HELD:
+        wanted = {"half": cell.separation / 2, "mean": cell.separation, "high": cell.separation + 2}
+        found = frame_prc.operating_points(
+            cell.rows(),
+            "truth",
+            "score",
+            by="draw",
+            threshold=[*wanted.values()],
+            ci=LEVEL,
+            weight="weight" if cell.weighted else None,
+            details=True,
+        )
+        for name, threshold in wanted.items():
+            rates = cell.rates(np.array([threshold]))
+            for rate, truth in zip(("recall", "precision"), rates[::2], strict=True):
+                at = found.filter(threshold=threshold).drop_nulls(f"{rate}_low")
+                known = covered(at, f"{rate}_low", f"{rate}_high", pl.lit(truth.item()))
+                yield {"measure": f"{rate}, {name}", **cell.columns, "truth": truth.item(), **known}
+
+
 # --- bands -----------------------------------------------------------------------------------
 
 
@@ -201,7 +247,11 @@ BANDS = [
     Cell(200, 0.1, 2.0, draws=200),
     Cell(200, 0.1, 2.5, draws=200),
     Cell(20, 0.1, 1.5, draws=200),
+    Cell(30, 0.05, 2.5, draws=200),
     Cell(50, 0.5, 3.7, draws=200),
+    Cell(100, 0.02, 2.5, draws=200),
+    Cell(50, 0.2, 1.5, draws=200, cluster=3),
+    Cell(50, 0.1, 1.5, draws=200, weights=0.8),
 ]
 RECALLS = [0.05, 0.25, 0.5, 0.75, 0.95]
 
@@ -218,6 +268,8 @@ def band(**options: object) -> Iterator[Row]:
             ci=LEVEL,
             replicates=300,
             seed=1,
+            cluster="cluster" if cell.cluster > 1 else None,
+            weight="weight" if cell.weighted else None,
             **options,
         )
         truths = dict(zip(RECALLS, cell.precision_at(np.array(RECALLS)), strict=True))
@@ -239,17 +291,30 @@ GUARANTEES = [
         (200, 0.1, 600),
         (1000, 0.2, 300),
     ]
-] + [Cell(200, 0.2, 2.5, draws=600), Cell(200, 0.2, 1.5, draws=600, ties=True)]
+] + [
+    Cell(200, 0.2, 2.5, draws=600),
+    Cell(200, 0.2, 1.5, draws=600, ties=True),
+    Cell(200, 0.2, 1.5, draws=200, cluster=3),
+    Cell(200, 0.2, 2.0, draws=300, weights=0.8),
+    Cell(200, 0.2, 2.5, draws=300, weights=0.8, negative_weight=10.0),
+]
 GUARANTEED = {"recall": [0.8, 0.9], "fpr": [0.01, 0.1], "precision": [0.5, 0.8]}
 
 
 def guarantee() -> Iterator[Row]:
     """Yield how often a target is met by new rows too, with a guarantee and without."""
     for cell in GUARANTEES:
-        options = [{"guarantee": LEVEL}] if "guarantee" in DOC else []
-        for more in [{}, *options]:
+        for more in [{}, {"guarantee": LEVEL}]:
             found = frame_prc.operating_points(
-                cell.rows(), "truth", "score", by="draw", **GUARANTEED, **more, details=True
+                cell.rows(),
+                "truth",
+                "score",
+                by="draw",
+                cluster="cluster" if cell.cluster > 1 else None,
+                weight="weight" if cell.weighted else None,
+                **GUARANTEED,
+                **more,
+                details=True,
             )
             for target in found["target"].unique(maintain_order=True):
                 chosen = found.filter(target=target)
@@ -276,10 +341,10 @@ def guarantee() -> Iterator[Row]:
                 }
 
 
-DOC = frame_prc.operating_points.__doc__ or ""
 PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "areas": areas,
     "points": points,
+    "held": held,
     "band": band,
     "guarantee": guarantee,
 }

@@ -60,6 +60,7 @@ def test_thresholds_are_held_to_other_rows_through_a_file(tmp_path, rows, suffix
         (("--threshold", "0.5,0.75"), {"threshold": [0.5, 0.75]}),
         (("--predicted-count", "2"), {"predicted_count": 2}),
         (("--fpr", "0"), {"fpr": 0}),
+        (("--recall", "0.5", "--guarantee", "0.5"), {"recall": 0.5, "guarantee": 0.5}),
         (("--cost", "1,10", "--cost", "2,1"), {"cost": [(1, 10), (2, 1)]}),
     ],
     ids=str,

@@ -40,6 +40,7 @@ pytestmark = engine_kinds.WARNINGS
         ),
         ("operating_points", {}, {"recall": 0.5, "ci": 0.9, "seed": 1}),
         ("operating_points", {}, {"threshold": pl.DataFrame({"threshold": [0.1]})}),
+        ("operating_points", {}, {"recall": 0.5, "guarantee": 0.6}),
         ("counts", {"by": "segment", "weight": "weight"}, {"squares": True}),
         ("summary", {"by": "segment"}, {}),
         ("compare_models", {"by": "segment"}, {"score": ["score", "other"]}),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import random
+
 import oracle
 import polars as pl
 import pytest
@@ -176,14 +179,92 @@ def test_the_average_height_is_the_average_precision(kind):
     assert table["precision"].mean() == pytest.approx(area, rel=1e-12)
 
 
-def test_band_lies_between_percentiles_of_all_samples():
-    # Two rows, one positive on top: of the 3 in 4 samples with a positive, 1 has it twice.
-    df = pl.DataFrame({"late": [1, 0], "score": [1, 2]})
-    asked = {"recalls": [0.5, 1.0], "replicates": 3000, "seed": 1}
-    two = 0.66  # below 2 in 3 samples precision is 1/2, above it is 1
-    narrow = band(df, ci=2 * two - 1 - 0.1, **asked).select(ENDS).row(0)
-    wide = band(df, ci=2 * two - 1 + 0.1, **asked).select(ENDS).row(0)
-    assert (narrow, wide) == ((0.5, 0.5), (0.5, 1.0))
+def exact(hits, misses, ci):
+    """Return the limits of Clopper and Pearson."""
+    beta, tail = require_module("scipy.stats").beta, (1 - ci) / 2
+    low = beta.ppf(tail, hits, misses + 1) if hits else 0.0
+    return low, beta.ppf(1 - tail, hits + 1, misses) if misses else 1.0
+
+
+def reached(rows, recall):
+    """Return the true and false positives at the highest threshold that reaches a recall."""
+    best = sorted((row.score for row in rows if row.truth), reverse=True)
+    threshold = best[max(math.ceil(recall * len(best) - 1e-9), 1) - 1]
+    found = [row.truth for row in rows if row.score >= threshold]
+    return sum(found), len(found) - sum(found)
+
+
+def test_band_reaches_to_percentiles_and_to_exact_limits():
+    draw = random.Random(5)  # noqa: S311 - not for secrets
+    truth = [draw.random() < 0.3 for _ in range(100)]
+    df = pl.DataFrame({"late": truth, "score": [draw.gauss(2 * one, 1) for one in truth]})
+    rows = [oracle.Row(*row) for row in df.rows()]
+    recalls = [0.1, 0.5, 0.9]
+    found = band(df, recalls=recalls, ci=0.9, replicates=2000, seed=1)
+    samples = [draw.choices(rows, k=len(rows)) for _ in range(1000)]
+    wider = []
+    for recall, *ends in found.select("recall", *ENDS).rows():
+        counts = [reached(sample, recall) for sample in samples]
+        heights = pl.Series([tp / (tp + fp) for tp, fp in counts])
+        drawn = [heights.quantile(q, "linear") for q in (0.05, 0.95)]
+        limits = exact(*reached(rows, recall), 0.9)
+        expected = (min(drawn[0], limits[0]), max(drawn[1], limits[1]))
+        assert ends == pytest.approx(expected, abs=0.03)
+        wider += [drawn[0] < limits[0] - 0.03, limits[0] < drawn[0] - 0.03]
+    assert any(wider[::2])
+    assert any(wider[1::2])
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("options", "trials"),
+    [
+        ({}, 12),
+        ({"cluster": "day"}, 4),  # of three rows each
+        ({"weight": "w"}, 9.6),  # (12 * 2)^2 / (6 * 1 + 6 * 3^2)
+        ({"weight": "w", "cluster": "day"}, 576 / 148),  # 24^2 / (5^2 + 7^2 + 5^2 + 7^2)
+        ({"weight": "heavy"}, 0.48),  # 24 / 50: a negative weighs 50
+    ],
+    ids=str,
+)
+def test_where_no_negative_is_as_high_the_band_has_the_width_of_as_many_trials(
+    kind, options, trials
+):
+    n = 24
+    df = pl.DataFrame({"late": [1] * 12 + [0] * 12, "score": [2.0] * 12 + [1.0] * 12})
+    weights = pl.when(pl.int_range(n) % 2 == 0).then(1.0).otherwise(3.0)
+    df = df.with_columns(w=weights).with_columns(
+        day=pl.int_range(n) // 3,
+        heavy=pl.when(pl.col("late") == 1).then("w").otherwise(50.0),
+    )
+    table = kind.rows(band(kind.make(df), recalls=[0.0, 0.5, 1.0], ci=0.9, **options))
+    for low, high in table.select(ENDS).rows():
+        assert low <= 0.05 ** (1 / trials) + 1e-9
+        assert high == 1
+    assert table[ENDS[0]][0] == pytest.approx(0.05 ** (1 / trials), rel=1e-9)
+
+
+@every_kind
+def test_status_says_where_few_positives_decide(kind):
+    regions = [("many", 100, 100), ("few", 19, 100), ("no", 0, 5), ("all", 30, 0), ("rare", 30, 5)]
+    df = pl.DataFrame(
+        [
+            {"region": region, "late": late, "score": float(i % 7 + late)}
+            for region, *sizes in regions
+            for late, size in zip((1, 0), sizes, strict=True)
+            for i in range(size)
+        ]
+    )
+    table = kind.rows(band(kind.make(df), by="region", recalls=[0.5, 0.96, 0.97, 1.0]))
+    found = {region: rows["status"].to_list() for (region,), rows in table.group_by("region")}
+    few = ["few_positives"]
+    assert found == {
+        "many": ["ok", "ok", *few, *few],  # 4 of 100 are missed, and 3
+        "few": few * 4,
+        "no": ["no_positives"] * 4,
+        "all": ["no_negatives"] * 4,
+        "rare": ["few_negatives"] * 4,
+    }
 
 
 @every_kind

@@ -494,20 +494,23 @@ def effective_rows(
 ) -> float:
     """Return how many independent rows tell as much of the precision at a threshold.
 
-    By definition, cluster by cluster: the variance of a ratio of sums, with one of the clusters for
-    the mean, against that of a share; then the quantiles of Student's t. All but these is exact.
+    By definition, cluster by cluster: the variance of a ratio of sums of weights, with one of the
+    clusters for the mean, against that of a share of the rows; then the quantiles of Student's t.
+    All but these is exact.
     """
-    sizes: dict[Any, list[int]] = {}
+    sizes: dict[Any, list[Fraction]] = {}
+    n = 0
     for row, cluster in zip(rows, clusters, strict=True):
         if row.score is not None and row.score >= threshold:
-            found, retrieved = sizes.get(cluster, [0, 0])
-            sizes[cluster] = [found + row.truth, retrieved + 1]
-    n = sum(size for _, size in sizes.values())
-    share = Fraction(sum(found for found, _ in sizes.values()), n)
-    effective = Fraction(n * n, sum(size * size for _, size in sizes.values()))
+            found, retrieved = sizes.get(cluster, [Fraction(0), Fraction(0)])
+            sizes[cluster] = [found + row.truth * row.weight, retrieved + row.weight]
+            n += 1
+    total = sum(size for _, size in sizes.values())
+    share = sum(found for found, _ in sizes.values()) / total
+    effective = total**2 / sum(size * size for _, size in sizes.values())
     if share in (0, 1) or len(sizes) == 1:
         return float(effective)
-    ratio = sum((found - share * size) ** 2 for found, size in sizes.values()) / n**2
+    ratio = sum((found - share * size) ** 2 for found, size in sizes.values()) / total**2
     variance = effective / (effective - 1) * ratio
     independent = share * (1 - share) / (n - 1)
     rows_worth = n if variance <= independent else n * independent / variance

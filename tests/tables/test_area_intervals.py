@@ -129,18 +129,6 @@ def test_a_single_cluster_does_not_tell_how_an_area_varies(kind):
     assert found["status"].to_list() == ["few_positives"] * 2
     assert found.select(INTERVAL).row(0) == (None, None, None)
     assert None not in found.select(INTERVAL).row(1)
-    points = frame_prc.operating_points(
-        kind.make(df),
-        "truth",
-        "score",
-        by="segment",
-        recall=0.5,
-        ci=0.9,
-        cluster="day",
-        seed=1,
-        details=True,
-    )
-    assert kind.rows(points)["precision_low"].is_null().to_list() == [True, False]
 
 
 @every_kind

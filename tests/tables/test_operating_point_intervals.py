@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import every_kind
+from optional import require_module
 from polars.testing import assert_frame_equal
-from strategies import BY, SCORES_OR_NONE, frames
+from strategies import BY, INTEGER_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
 from frame_prc import OptionError
@@ -57,38 +58,67 @@ def test_at_a_given_threshold_they_are_wilsons(kind, df, by, ci, threshold):
 
 
 @every_kind
-@given(frames(st.sampled_from([0.1, 0.5, 0.9, None]), max_size=30), BY, LEVELS)
-def test_clusters_count_as_many_rows_as_they_tell(kind, df, by, ci):
+@pytest.mark.parametrize("weights", [None, INTEGER_WEIGHTS], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("cluster", [None, "day"])
+@given(st.data(), BY, LEVELS)
+def test_rows_count_as_many_as_they_tell(kind, weights, cluster, data, by, ci):
+    df = data.draw(frames(st.sampled_from([0.1, 0.5, 0.9, None]), weights, max_size=30))
     df = df.with_columns(day=pl.int_range(pl.len()) * 7 % 5)
-    found = points(kind, df, by=by, ci=ci, threshold=0.5, missing="unretrieved", cluster="day")
+    weight = None if weights is None else "weight"
+    options = {"missing": "unretrieved", "cluster": cluster, "weight": weight}
+    found = points(kind, df, by=by, ci=ci, threshold=0.5, **options)
     if df.is_empty():
         return
-    own = df.with_row_index("row").with_columns(all=pl.lit(0))
+    columns = {"weight": pl.lit(1)} if weights is None else {}
+    columns |= {} if cluster else {"day": pl.int_range(pl.len())}
+    own = df.with_columns(**columns, all=pl.lit(0)).filter(pl.col("weight") > 0)
     groups = own.sort(by or "all").group_by(by or "all", maintain_order=True)
     expected = [limits_of(rows, ci) for _, rows in groups]
-    for ends, known in zip(found.select(LIMITS).rows(), expected, strict=True):
-        assert ends == tuple(None if end is None else pytest.approx(end, rel=1e-9) for end in known)
+    known = [ends for ends in found.select(LIMITS).rows() if ends != (None,) * 4]
+    wanted = [ends for ends in expected if ends != [None] * 4]
+    for ends, limits in zip(known, wanted, strict=True):
+        assert ends == tuple(
+            None if end is None else pytest.approx(end, rel=1e-9) for end in limits
+        )
 
 
 def limits_of(df: pl.DataFrame, ci: float) -> list[float | None]:
     """Return the limits by definition: precision among the retrieved, recall among positives."""
     rows = [
-        (oracle.Row(truth, score), day)
-        for truth, score, day in df.select("truth", "score", "day").rows()
+        (oracle.Row(truth, score, Fraction(weight)), day)
+        for truth, score, weight, day in df.select("truth", "score", "weight", "day").rows()
     ]
     retrieved = [row.score is not None and row.score >= 0.5 for row, _ in rows]
     sides = [
-        [(row.truth, day) for (row, day), found in zip(rows, retrieved, strict=True) if found],
-        [(found, day) for (row, day), found in zip(rows, retrieved, strict=True) if row.truth],
+        (
+            [
+                (row.truth, row.weight, day)
+                for (row, day), at in zip(rows, retrieved, strict=True)
+                if at
+            ],
+            [row.weight for row, _ in rows if not row.truth],
+        ),
+        (
+            [
+                (at, row.weight, day)
+                for (row, day), at in zip(rows, retrieved, strict=True)
+                if row.truth
+            ],
+            [row.weight for row, _ in rows if row.truth],
+        ),
     ]
     limits: list[float | None] = []
-    for side in sides:
+    for side, misses in sides:
         if not side:
             limits += [None, None]
             continue
-        hits = [oracle.Row(hit, 1.0) for hit, _ in side]
-        n = oracle.effective_rows(hits, [day for _, day in side], 1.0, ci)
-        share = Fraction(sum(hit for hit, _ in side), len(side))
+        hits = [oracle.Row(hit, 1.0, weight) for hit, weight, _ in side]
+        n = oracle.effective_rows(hits, [day for *_, day in side], 1.0, ci)
+        total = sum(weight for _, weight, _ in side)
+        share = sum(weight for hit, weight, _ in side if hit) / total
+        if share == 1 and misses:
+            # A miss that was not seen may weigh as much as those of its class do on average.
+            n = min(n, float(total * sum(misses) / sum(weight**2 for weight in misses)))
         limits += oracle.wilson(share, n, ci)
     return limits
 
@@ -113,42 +143,80 @@ def test_segments_without_a_threshold_have_no_interval(kind):
 # --- chosen thresholds -------------------------------------------------------------------------
 
 
-def by_resampling(df: pl.DataFrame, target: dict[str, float], replicates: int, *, days: bool):
-    """Return percentiles of precision and recall, chosen anew in rows drawn in plain Python."""
+def what_is_kept(df: pl.DataFrame, target: dict[str, float], replicates: int, *, days: bool):
+    """Return the shares of precision and recall that are kept by thresholds chosen in samples.
+
+    Rows are drawn in plain Python, and each threshold is held to the rows they were drawn from.
+    """
     draw = random.Random(7)  # noqa: S311 - not for secrets
     parts = [[*part.rows()] for part in df.partition_by("day" if days else "row")]
+    own = [oracle.Row(truth, score) for truth, score, *_ in df.rows()]
+    at = {point.threshold: point for point in oracle.curve(own)}
     [(criterion, value)] = target.items()
-    found = []
+    chosen, held = [], []
     for _ in range(replicates):
         drawn = [row for part in draw.choices(parts, k=len(parts)) for row in part]
         rows = [oracle.Row(truth, score) for truth, score, *_ in drawn]
         point = oracle.operating_point(rows, criterion, value)
         if point is not None and point.recall is not None:
-            found.append((float(point.precision), float(point.recall)))
-    columns = zip(*found, strict=True)
-    return [pl.Series(values).quantile(q, "linear") for values in columns for q in (0.05, 0.95)]
+            chosen.append((float(point.precision), float(point.recall)))
+            known = at[point.threshold]
+            held.append((float(known.precision), float(known.recall)))
+    sums = [map(sum, zip(*rates, strict=True)) for rates in (held, chosen)]
+    return [min(1.0, kept / seen) for kept, seen in zip(*sums, strict=True)]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("criterion", TARGETS)
-def test_a_chosen_threshold_is_chosen_again_in_each_replicate(criterion):
+@pytest.mark.parametrize(
+    "criterion",
+    [
+        criterion if criterion == "f_beta" else pytest.param(criterion, marks=pytest.mark.thorough)
+        for criterion in TARGETS
+    ],
+)
+def test_limits_of_a_chosen_threshold_are_exact_for_what_new_rows_keep(criterion):
+    beta = require_module("scipy.stats").beta
     target = {criterion: TARGETS[criterion]}
     df = sample(60, 3, ties=4).with_row_index("row").select("truth", "score", "day", "row")
-    for days in (False, True):
-        cluster = "day" if days else None
-        found = frame_prc.operating_points(
-            df,
-            "truth",
-            "score",
-            ci=0.9,
-            cluster=cluster,
-            seed=1,
-            replicates=2000,
-            **target,
-            details=True,
-        )
-        expected = by_resampling(df, target, 400, days=days)
-        assert found.select(LIMITS).row(0) == pytest.approx(expected, abs=0.07)
+    asked = {"ci": 0.9, "seed": 1, "replicates": 2000, "details": True}
+    found = frame_prc.operating_points(df, "truth", "score", **asked, **target).row(0, named=True)
+    kept = what_is_kept(df, target, 400, days=False)
+    for rate, share, miss in zip(("precision", "recall"), kept, ("fp", "fn"), strict=True):
+        hits, misses = found["tp"], found[miss]
+        n, lost = hits + misses, hits * (1 - share)
+        assert found[f"{rate}_high"] == pytest.approx(beta.ppf(0.95, hits + 1, misses), rel=1e-9)
+        low = beta.ppf(0.05, hits - lost, n - (hits - lost) + 1)
+        assert found[f"{rate}_low"] == pytest.approx(low, abs=0.015)
+
+
+def test_clusters_widen_the_limits_of_a_chosen_threshold():
+    df = pl.concat([sample(60, 3).with_row_index("row")] * 3)
+    asked = {"f_beta": 1, "ci": 0.9, "seed": 1, "details": True}
+    once = frame_prc.operating_points(df.head(60), "truth", "score", **asked)
+    copies = frame_prc.operating_points(df, "truth", "score", cluster="row", **asked)
+    by_row = frame_prc.operating_points(df, "truth", "score", **asked)
+    width = [
+        (table["recall_high"] - table["recall_low"]).item() for table in (once, copies, by_row)
+    ]
+    # Copies of rows tell as much as the rows, but for the quantile of Student's t.
+    assert width[1] == pytest.approx(width[0], rel=0.1)
+    assert width[2] < 0.65 * width[0]
+
+
+@every_kind
+@pytest.mark.parametrize("target", [*TARGETS, "predicted_rate", "cost"])
+@pytest.mark.parametrize("cluster", [None, "day"])
+def test_a_separated_sample_says_no_certainty(kind, target, cluster):
+    """Five positives above all others: that a new one is, too, is likely, and not certain."""
+    truth, n = [True] * 5 + [False] * 95, 100
+    df = pl.DataFrame({"truth": truth, "score": range(n, 0, -1), "day": range(n)})
+    values = {**TARGETS, "predicted_count": 5, "predicted_rate": 0.05, "cost": (1, 1)}
+    options = {target: values[target], "cluster": cluster, "seed": 1, "replicates": 100}
+    found = points(kind, df, ci=0.95, **options)
+    for rate in ("precision", "recall"):
+        low, high = found.select(f"{rate}_low", f"{rate}_high").row(0)
+        assert 0 < low < 0.025 ** (1 / 5) + 1e-9
+        assert high == 1
+    assert found["status"].to_list() == ["few_positives"]
 
 
 @every_kind
@@ -205,7 +273,6 @@ def test_segments_without_positives_have_no_drawn_interval(kind):
         ({"threshold": 0.5, "seed": 1}, ["seed=", "nothing is resampled"]),
         ({"threshold": 0.5, "ci": 0.9, "seed": 1}, ["other than threshold="]),
         ({"recall": 0.5, "ci": 0.9, "stratified": True, "cluster": "day"}, ["stratified=True"]),
-        ({"threshold": 0.5, "ci": 0.9, "weight": "w"}, ["needs counts", "recall=0.8"]),
     ],
     ids=str,
 )
@@ -215,3 +282,11 @@ def test_what_an_interval_needs_is_said(kind, asked, words):
     with pytest.raises(OptionError) as caught:
         points(kind, df, **asked)
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+@every_kind
+@pytest.mark.parametrize("target", [{"threshold": 0.5}, {"recall": 0.5}], ids=str)
+def test_sums_of_weights_are_no_trials(kind, target):
+    sums = kind.make(pl.DataFrame({"score": [2.0, 1.0], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
+    with pytest.raises(OptionError, match=r"sums of weights.*single rows"):
+        frame_prc.operating_points(sums, score="score", pos="pos", neg="neg", ci=0.9, **target)

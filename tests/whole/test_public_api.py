@@ -63,7 +63,8 @@ OPTIONS = {
     "thresholds=None, ci=None, recalls=None, over=None",
     "heterogeneity": "ci=0.95, measure='calibrated', calibrate=None, test=None, details=False",
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
-    "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ties='whole', ci=None, "
+    "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ties='whole', guarantee=None, "
+    "ci=None, "
     "replicates=1000, stratified=False, seed=None, details=False",
     "plot": "x='recall', start='one', ci=None, band=False, iso_f1=True, points=None, roc=False, "
     "threshold=None, facet=None, dark=False, title=None, width=None, height=None",

@@ -1,0 +1,174 @@
+"""Thresholds that new rows meet a target at, with a given probability.
+
+At the score of the k-th of P positives the recall of new rows is at least r with the probability
+that a binomial number of P trials with success r is below k. The false positive rate follows from
+the negatives in the same way. Both rates rise as the threshold falls, so a lower threshold keeps
+the recall, and a higher one the false positive rate.
+
+For a precision, thresholds are tested in a fixed order, from few rows retrieved to many, until one
+fails. The probability of accepting a threshold below the precision is then that of a single test
+(fixed sequence testing; Learn then Test: Angelopoulos et al. 2021, arXiv 2110.01052). There are
+several starts, each with a part of the probability.
+
+With weights or clusters, the numbers of rows are effective ones. For recall and false positive rate
+the rows of a cluster count as copies.
+
+NumPy is an optional dependency: import this module only where guarantees are asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import numpy as np
+import polars as pl
+
+from frame_prc._curves.effective_rows import share_of_sums
+from frame_prc._formulas import normal_quantile
+from frame_prc._inference.distributions import binomial_cdf
+from frame_prc._inference.resamples import SUMS, Class, Curves, Floats, Integers, Sample, by_segment
+from frame_prc._request.specs import Resampling, Target
+
+_STARTS = 4
+_APART = 2  # one start has so many times the rows of the one before
+_STEP = 1.02  # a test has so many times the rows of the one before
+_ROUNDING = 1e-12  # of a probability
+
+
+def bounds(cells: pl.LazyFrame, targets: Mapping[str, Target], *, in_memory: bool) -> pl.LazyFrame:
+    """Return ``segment`` and the bound of each target by its name.
+
+    It is the least weight of true positives for a recall, and the most of false positives for a
+    false positive rate, or of rows retrieved for a precision; null if there is no guarantee.
+    """
+
+    def found(sample: Sample, _: Iterator[Curves]) -> list[tuple[float | None, ...]]:
+        points = sample.observed()
+        return [tuple(_BOUNDS[t.criterion](sample, points, t) for t in targets.values())]
+
+    return by_segment(
+        cells, Resampling(1), [*targets], found, every_score=True, in_memory=in_memory
+    )
+
+
+def needed(target: Target) -> int | None:
+    """Return the least number of rows for a guarantee, which is enough if none is an error.
+
+    They are positives for a recall, negatives for a false positive rate, and rows retrieved for a
+    precision. It is null if no number is enough.
+    """
+    fails, share = 1 - _guarantee(target), target.value
+    if target.criterion == "precision":
+        fails /= _STARTS
+    kept = 1 - share if target.criterion == "fpr" else share
+    if not 0 < kept < 1:
+        return None
+    return math.ceil(math.log(fails) / math.log(kept) * (1 - _ROUNDING))
+
+
+def _guarantee(target: Target) -> float:
+    assert target.guarantee is not None  # noqa: S101 - for the type checker
+    return target.guarantee
+
+
+def _least_tp(sample: Sample, points: Curves, target: Target) -> float | None:
+    total, rows = points.positives[0], _effective(sample.positive, clusters=sample.n_clusters)
+
+    def keeps(tp: float) -> bool:
+        hits = rows * (tp / total)
+        return binomial_cdf(hits - 1, rows, target.value) >= _guarantee(target) - _ROUNDING
+
+    return _first(np.unique(points.tp[0]), keeps)
+
+
+def _most_fp(sample: Sample, points: Curves, target: Target) -> float | None:
+    total, rows = points.negatives[0], _effective(sample.negative, clusters=sample.n_clusters)
+    if total == 0:
+        return None
+
+    def keeps(fp: float) -> bool:
+        fails = 1 - _guarantee(target) + _ROUNDING
+        return binomial_cdf(rows * (fp / total), rows, target.value) <= fails
+
+    return _first(np.unique(np.append(points.fp[0], 0.0))[::-1], keeps)
+
+
+def _most_retrieved(sample: Sample, points: Curves, target: Target) -> float | None:
+    rows = _rows_at(sample.positive) + _rows_at(sample.negative)
+    fails = (1 - _guarantee(target)) / _STARTS
+    least, most = needed(target), None
+    if least is None:
+        return None
+    orders = [_order(rows, least * _APART**i) for i in range(_STARTS)]
+    shares = _shares(sample, points, {point for order in orders for point in order}, fails)
+    for order in orders:
+        for point in order:
+            tp, fp = float(points.tp[0, point]), float(points.fp[0, point])
+            share = shares[point]
+            if (
+                binomial_cdf(tp * share - 1, (tp + fp) * share, target.value)
+                < 1 - fails - _ROUNDING
+            ):
+                break
+            most = tp + fp if most is None else max(most, tp + fp)
+    return most
+
+
+def _order(rows: Integers, start: float) -> list[int]:
+    """Return the points that are tested one after the other, given the rows retrieved at each."""
+    order, number = [], start
+    while number <= rows[-1]:
+        order.append(int(np.searchsorted(rows, math.floor(number))))
+        number = max(number * _STEP, float(rows[order[-1]]) + 1)
+    return order
+
+
+_BOUNDS: Mapping[str, Callable[[Sample, Curves, Target], float | None]] = {
+    "recall": _least_tp,
+    "fpr": _most_fp,
+    "precision": _most_retrieved,
+}
+
+
+def _first(ascending: Floats, keeps: Callable[[float], bool]) -> float | None:
+    """Return the first value that keeps a guarantee, as all after it do."""
+    low, high = 0, len(ascending)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if keeps(float(ascending[middle])) else (middle + 1, high)
+    return float(ascending[low]) if low < len(ascending) else None
+
+
+def _effective(half: Class, *, clusters: int) -> float:
+    """Return the effective number of rows of a class, if the rows of a cluster are copies."""
+    weights = half.sizes * half.weights
+    if clusters:
+        squares = float(np.sum(np.bincount(half.clusters, weights) ** 2))
+    else:
+        squares = float(np.sum(weights * half.weights))
+    return float(np.sum(weights)) ** 2 / squares
+
+
+def _rows_at(half: Class) -> Integers:
+    """Return how many rows of a class are retrieved at each point."""
+    counted = np.where(half.weights > 0, half.sizes, 0)
+    return np.append(0, np.cumsum(counted))[half.ends]
+
+
+def _shares(
+    sample: Sample, points: Curves, places: Iterable[int], fails: float
+) -> dict[int, float]:
+    """Return the effective number of rows retrieved at places, as a share of their weight."""
+    ordered = sorted(places)
+    if not sample.n_clusters and sample.are_counts:
+        return dict.fromkeys(ordered, 1.0)
+    sums = pl.DataFrame(
+        [
+            {"tp": points.tp[0, place], "fp": points.fp[0, place], **sample.sums(place)}
+            for place in ordered
+        ],
+        schema=dict.fromkeys(("tp", "fp", *SUMS), pl.Float64()),
+    )
+    found = sums.select(share=share_of_sums(normal_quantile(1 - 2 * fails)))
+    return dict(zip(ordered, found["share"], strict=True))
