@@ -59,9 +59,10 @@ def share_of_units(units: pl.LazyFrame, keys: Sequence[str], z: float) -> pl.Laz
     that they are of, and ``unseen``: how much a miss weighs, for points that have none. ``share``
     is the effective number of rows over the sum of weights.
     """
-    total = _RETRIEVED.sum().over(keys)
+    # Sorted, so that no sum depends on the order of the rows.
+    total = in_order(_RETRIEVED.sort()).over(keys)
     scaled = units.filter(_RETRIEVED > 0).with_columns(hit=_TP / total, size=_RETRIEVED / total)
-    precision = pl.col("hit").sum().over(keys)
+    precision = in_order(pl.col("hit").sort()).over(keys)
     found = scaled.with_columns(off=pl.col("hit") - precision * pl.col("size")).group_by(keys)
     points = found.agg(
         tp=in_order(_TP.sort()),

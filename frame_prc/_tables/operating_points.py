@@ -35,7 +35,7 @@ from frame_prc._formulas import normal_quantile, precision, recall
 from frame_prc._inference.bootstrap import cells_of, check_drawable, over_replicates
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.exact_limits import with_exact_limits
-from frame_prc._lazy import cached, concat, in_order, join, left_join
+from frame_prc._lazy import cached, concat, in_order, join, left_join, mean_in_order
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Interval, Resampling, Target, Ties
 from frame_prc._rows.rows import Rows
@@ -209,12 +209,12 @@ def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Return the sums of each cluster at each threshold; without clusters those of each row."""
     rows, columns = ranking.segments.numbered(ranking.rows.used()), ranking.rows.columns
     weight = pl.col("weight") if columns.weighted else pl.lit(1.0)
-    cluster = pl.int_range(pl.len()) if columns.cluster is None else pl.col("cluster")
-    weighted = rows.select("segment", "truth", "score", weight=weight, cluster=cluster)
+    cluster = [] if columns.cluster is None else ["cluster"]
+    weighted = rows.select("segment", "truth", "score", *cluster, weight=weight)
     misses = {"fp": ~pl.col("truth"), "fn": pl.col("truth")}
     unseen = {
-        f"{miss}_unseen": (pl.col("weight") ** 2).filter(is_one).sum().over("segment")
-        / pl.col("weight").filter(is_one).sum().over("segment")
+        f"{miss}_unseen": in_order((pl.col("weight") ** 2).filter(is_one).sort()).over("segment")
+        / in_order(pl.col("weight").filter(is_one).sort()).over("segment")
         for miss, is_one in misses.items()
     }
     at = points.filter(pl.col("at").is_not_null()).select(*_ROW, "at")
@@ -226,6 +226,12 @@ def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         "fn": pl.col("truth") & ~retrieved,
     }
     counted = pl.col("weight") > 0
+    if columns.cluster is None:
+        own = {
+            name: pl.when(one).then(pl.col("weight")).otherwise(0.0) for name, one in is_one.items()
+        }
+        ones = {f"{name}_rows": (one & counted).cast(pl.UInt32) for name, one in is_one.items()}
+        return pairs.select(*_ROW, *unseen, **own, **ones)
     sums = {name: in_order(pl.col("weight").filter(one).sort()) for name, one in is_one.items()}
     numbers = {f"{name}_rows": (one & counted).sum() for name, one in is_one.items()}
     firsts = [pl.col(name).first() for name in unseen]
@@ -292,7 +298,10 @@ def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Resampling) 
 
     both = {rate: (pl.col(rate), pl.col(f"own_{rate}")) for rate in ("precision", "recall")}
     means = {
-        rate: (in_sample.mean() / in_replicate.filter(in_sample.is_not_null()).mean()).clip(0, 1)
+        rate: (
+            mean_in_order(in_sample.sort())
+            / mean_in_order(in_replicate.filter(in_sample.is_not_null()).sort())
+        ).clip(0, 1)
         for rate, (in_replicate, in_sample) in both.items()
     }
     drawn = over_replicates(

@@ -290,3 +290,22 @@ def test_sums_of_weights_are_no_trials(kind, target):
     sums = kind.make(pl.DataFrame({"score": [2.0, 1.0], "pos": [1.5, 1.0], "neg": [0.5, 1.0]}))
     with pytest.raises(OptionError, match=r"sums of weights.*single rows"):
         frame_prc.operating_points(sums, score="score", pos="pos", neg="neg", ci=0.9, **target)
+
+
+@pytest.mark.parametrize("target", [{"threshold": [0.5, 1.0]}, {"recall": 0.8}], ids=str)
+@pytest.mark.parametrize("cluster", [None, "day"])
+def test_no_digit_depends_on_the_order_of_rows(target, cluster):
+    draw = random.Random(2)  # noqa: S311 - not for secrets
+    df = sample(9000, 2, ties=10**12).with_columns(
+        w=pl.Series([draw.lognormvariate(0, 2) for _ in range(9000)])
+    )
+    drawn = {"seed": 1, "replicates": 10} if "recall" in target else {}
+    options = {"weight": "w", "cluster": cluster, "ci": 0.9, **target, **drawn}
+    first, *others = (
+        frame_prc.operating_points(
+            df.sample(fraction=1, shuffle=True, seed=seed), "truth", "score", **options
+        )
+        for seed in range(4)
+    )
+    for other in others:
+        assert_frame_equal(first, other, check_exact=True)
