@@ -33,11 +33,11 @@ TRUTH = ["-t", "late", "-s", "score"]
 LINES = {
     "ap": ["ap", *TRUTH],
     "interval": ["ap", *TRUTH, "--ci", ".9"],
+    "summary": ["summary", *TRUTH, "--details"],
     "counts": ["counts", *TRUTH],
     "curve": ["curve", *TRUTH],
     "corners": ["curve", *TRUTH, "--keep", "corners", "--envelope"],
     "points": ["points", *TRUTH, "--recall", "0.5,0.9", "--f-beta", "1"],
-    "summary": ["summary", *TRUTH, "--details"],
     "models": ["summary", "-t", "late", "-s", "score", "-s", "other", "--details"],
     "named models": ["curve", "-t", "late", "-s", "z=score", "-s", "a=other"],
     "long": ["ap", *TRUTH, "--model", "name"],
