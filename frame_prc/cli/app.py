@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Annotated, Any
 
 import typer
+import typer.main
 
 import frame_prc
 from frame_prc.cli import errors
@@ -31,7 +33,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line; return its exit code."""
     arguments = list(arguments) or ["--help"]
     try:
-        code = _app()(arguments, prog_name=_NAME, standalone_mode=False)
+        code = _program()(arguments, prog_name=_NAME, standalone_mode=False)
     except typer.Abort:  # raised by some versions of Typer on Ctrl-C
         return errors.INTERRUPTED
     except Exception as error:  # every error is reported in one line
@@ -58,7 +60,9 @@ def _report(error: Exception, arguments: Sequence[str]) -> tuple[int, str]:
     return errors.BAD_DATA, errors.unexpected_line(error)
 
 
-def _app() -> typer.Typer:
+@cache
+def _program() -> Callable[..., Any]:
+    """Return the program; to make it takes as long as to run a small command."""
     app = typer.Typer(
         help=_HELP,
         rich_markup_mode=None,
@@ -72,7 +76,7 @@ def _app() -> typer.Typer:
         if command.other_name:
             app.command(command.other_name, hidden=True)(function)
     app.command("demo")(demo)
-    return app
+    return typer.main.get_command(app)
 
 
 def _print_version(given: bool) -> None:  # noqa: FBT001
