@@ -41,13 +41,21 @@ class Point(NamedTuple):
 
 def curve(rows: Sequence[Row]) -> list[Point]:
     """Return one point per distinct score, the highest threshold first."""
-    scores = {row.score for row in rows if row.weight > 0 and row.score is not None}
-    return [_point(rows, threshold) for threshold in sorted(scores, reverse=True)]
+    at_score: dict[Any, list[Row]] = {}
+    for row in rows:
+        if row.weight > 0 and row.score is not None:
+            at_score.setdefault(row.score, []).append(row)
+    (positives, negatives), tp, fp, points = totals(rows), Fraction(0), Fraction(0), []
+    for threshold in sorted(at_score, reverse=True):
+        hits, misses = totals(at_score[threshold])
+        tp, fp = tp + hits, fp + misses
+        points.append(_point(threshold, tp, fp, positives, negatives))
+    return points
 
 
 def start(rows: Sequence[Row], precision: Fraction | None) -> Point:
     """Return the point that retrieves nothing, with the precision that a convention gives it."""
-    nothing = _point([Row(row.truth, None, row.weight) for row in rows], float("inf"))
+    nothing = _point(float("inf"), Fraction(0), Fraction(0), *totals(rows))
     return nothing._replace(precision=precision)
 
 
@@ -239,7 +247,7 @@ def binned(rows: Sequence[Row], thresholds: Sequence[float]) -> list[Row]:
 
 def curve_at(rows: Sequence[Row], thresholds: Sequence[float]) -> list[Point]:
     """Return the point at each of these ascending thresholds, the highest first."""
-    return [_point(rows, threshold) for threshold in reversed(thresholds)]
+    return [_point_at(rows, threshold) for threshold in reversed(thresholds)]
 
 
 def f_score(point: Point, beta: float) -> Fraction | None:
@@ -259,7 +267,7 @@ def operating_point(rows: Sequence[Row], criterion: str, target: float) -> Point
     the most precise is taken, then the one of most recall, then the highest threshold.
     """
     if criterion == "threshold":
-        return _point(rows, target) if rows else None
+        return _point_at(rows, target) if rows else None
     defined, value = meeting(rows, criterion, target)
     return max(defined, key=lambda p: (value(p), p.precision, p.tp), default=None)
 
@@ -312,10 +320,14 @@ def least_cost(rows: Sequence[Row], fp: int, fn: int) -> Point | None:
     )
 
 
-def _point(rows: Sequence[Row], threshold: Any) -> Point:
+def _point_at(rows: Sequence[Row], threshold: Any) -> Point:
     found = [row for row in rows if row.score is not None and row.score >= threshold]
-    tp, fp = totals(found)
-    positives, negatives = totals(rows)
+    return _point(threshold, *totals(found), *totals(rows))
+
+
+def _point(
+    threshold: Any, tp: Fraction, fp: Fraction, positives: Fraction, negatives: Fraction
+) -> Point:
     return Point(
         threshold=threshold,
         tp=tp,
@@ -336,21 +348,22 @@ def moves(rows: Sequence[Row]) -> list[Fraction]:
     From ``AP = E[Y A(S) / H(S)] / pi``, with A(s) the share of positives and H(s) that of all rows
     at scores of s and more: at each score in turn, what a row adds to each term it is in.
     """
-    area, (positives, _) = average_precision(rows), totals(rows)
-    return [_move(rows, row, area) / positives for row in rows]
+    area, (positives, _), points = average_precision(rows), totals(rows), curve(rows)
+    return [_move(points, row, area) / positives for row in rows]
 
 
-def _move(rows: Sequence[Row], row: Row, area: Fraction) -> Fraction:
+def _move(points: Sequence[Point], row: Row, area: Fraction) -> Fraction:
     moved = -area if row.truth else Fraction(0)
     if row.score is None:
         return moved
-    if row.truth:
-        moved += _point(rows, row.score).precision
-    for score in {r.score for r in rows if r.score is not None and r.weight > 0}:
-        if score <= row.score:
-            added, _ = totals([r for r in rows if r.score == score])
-            tp, fp = _point(rows, score).tp, _point(rows, score).fp
-            moved += added * ((tp + fp if row.truth else 0) - tp) / (tp + fp) ** 2
+    before = Fraction(0)
+    for point in points:
+        added, before = point.tp - before, point.tp
+        if row.truth and point.threshold == row.score:
+            moved += point.precision
+        if point.threshold <= row.score:
+            retrieved = point.tp + point.fp
+            moved += added * ((retrieved if row.truth else 0) - point.tp) / retrieved**2
     return moved
 
 
@@ -440,16 +453,20 @@ def calibrated_moves(rows: Sequence[Row], prevalence: Fraction) -> list[Fraction
     """
     scaled = calibrated(rows, prevalence)
     by_share = moves(scaled)
+    of_class = {}
+    for truth in (True, False):
+        own = [
+            (row, scaled_row, move)
+            for row, scaled_row, move in zip(rows, scaled, by_share, strict=True)
+            if row.truth == truth
+        ]
+        size = sum(row.weight for row, _, _ in own)
+        share = sum(scaled_row.weight for _, scaled_row, _ in own)
+        less = sum(scaled_row.weight * move for _, scaled_row, move in own)
+        of_class[truth] = size, share, less
     found = []
     for row, move in zip(rows, by_share, strict=True):
-        own = [
-            (other, scaled_other, m)
-            for other, scaled_other, m in zip(rows, scaled, by_share, strict=True)
-            if bool(other.truth) == bool(row.truth)
-        ]
-        size = sum(other.weight for other, _, _ in own)
-        share = sum(scaled_other.weight for _, scaled_other, _ in own)
-        less = sum(scaled_other.weight * m for _, scaled_other, m in own)
+        size, share, less = of_class[bool(row.truth)]
         found.append((share * move - less) / size)
     return found
 

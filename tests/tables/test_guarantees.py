@@ -101,6 +101,7 @@ def test_the_point_is_the_best_that_a_binomial_test_accepts(
         assert (found["threshold"], found["status"]) == (best.threshold, "ok")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("target", [{"recall": 0.8}, {"fpr": 0.1}, {"precision": 0.8}], ids=str)
 def test_new_rows_meet_the_target_in_as_many_samples(target):
     """Without a guarantee about half of them do not."""

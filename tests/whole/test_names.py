@@ -32,7 +32,7 @@ NAMES = [
 ]
 
 # The others are kinds of these.
-FIRST = ("^{}$", "*{}", "", "{}\0", '{}"', "[{}]", "key_0", "suspect")
+FIRST = ("^{}$", "*{}", '{}"', "key_0")
 every_name = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[] if name in FIRST else pytest.mark.thorough) for name in NAMES],
