@@ -105,7 +105,7 @@ def is_retrieved(score: pl.Expr, threshold: pl.Expr, ranking: Ranking) -> pl.Exp
 
 def _of_rows(ranking: Ranking) -> pl.LazyFrame:
     rows = ranking.rows
-    held = without_nan(pl.col("held"), pl.Float64())
+    held = without_nan(pl.col("held").cast(pl.Float64), pl.Float64())
     table = aggregated(
         rows.frame,
         rows.keys,

@@ -309,6 +309,17 @@ def test_a_column_that_varies_within_a_segment_is_an_error(kind):
         held(kind, df, "limit")
 
 
+@pytest.mark.parametrize("dtype", [pl.Decimal(20, 4), pl.Float32, pl.Int8], ids=str)
+def test_a_column_may_be_of_any_numeric_dtype(dtype):
+    df = pl.DataFrame({"truth": [1, 0, 1], "score": [3, 2, 1], "limit": 2})
+    found = df.with_columns(pl.col("limit", "score").cast(dtype)).prc.operating_points(
+        "truth", "score", threshold="limit"
+    )
+    expected = df.prc.operating_points("truth", "score", threshold=2)
+    names = ["target", "precision", "recall", "predicted_count", "status"]
+    assert found.select(names).rows() == expected.select(names).rows()
+
+
 def test_a_column_of_texts_is_refused():
     with pytest.raises(ColumnError, match="'region' has dtype String"):
         frame_prc.operating_points(TEST, "late", "score", threshold="region")

@@ -150,7 +150,8 @@ def exact_estimates(cluster):
 @pytest.mark.parametrize("cluster", [None, "user"])
 def test_clusters_widen_the_errors_of_their_segments(kind, cluster):
     df = many_segments()
-    row = heterogeneity(kind, df, by="week", cluster=cluster).row(0, named=True)
+    asked = {"cluster": cluster} if cluster else {"test": "q"}
+    row = heterogeneity(kind, df, by="week", **asked).row(0, named=True)
     assert_row(row, exact_estimates(cluster))
     assert row["gap"] > row["gap_if_equal"] > 0
     assert row["p_value"] < 0.01

@@ -93,7 +93,7 @@ def test_many_threads_at_once_get_what_one_gets(rows, verb):
 
     expected = [ask(part) for part in parts]
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(ask, parts * 20))
+        found = list(pool.map(ask, parts * 6))
     for place, result in enumerate(found):
         assert_frame_equal(result, expected[place % len(parts)], rel_tol=1e-12, abs_tol=1e-12)
 
