@@ -19,6 +19,7 @@ from chart_reading import (
     words,
 )
 from kinds import every_kind
+from layers import also
 
 import frame_prc
 
@@ -154,10 +155,12 @@ def test_lines_of_few_positives_are_faint_and_say_so():
         (1, ["old", "new"], None, 1, 2),
         (6, "old", None, 1, 6),
         (7, "old", None, 7, 1),
-        (2, ["old", "new"], None, 2, 2),
-        (2, ["old", "new"], False, 1, 4),
         (3, ["old", "new"], "model", 2, 3),
-        (3, ["old", "new"], ["model", "segment"], 6, 1),
+        *also(
+            (2, ["old", "new"], None, 2, 2),
+            (2, ["old", "new"], False, 1, 4),
+            (3, ["old", "new"], ["model", "segment"], 6, 1),
+        ),
     ],
 )
 def test_lines_share_a_panel_or_do_not(count, score, facet, panels, overlaid):

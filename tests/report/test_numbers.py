@@ -245,7 +245,7 @@ EDGES = {
 }  # fmt: skip
 
 
-FIRST = ("no positives", "one row", "one score", "NaN keys", "null")
+FIRST = ("no positives", "one row", "NaN keys")
 
 
 @pytest.mark.parametrize(

@@ -267,6 +267,7 @@ def test_one_score_model_at_unequal_prevalences_is_rarely_found_to_differ():
     assert raw["p_value"][2] < 1e-3
 
 
+@pytest.mark.thorough
 def test_a_segment_that_differs_is_found():
     rng = np.random.default_rng(1)
     found = 0
