@@ -88,7 +88,9 @@ def share_of_sums(z: float) -> pl.Expr:
     quantiles = _student_square(rows - 1, z) / _student_square(clusters - 1, z)
     told = rows * (deflation * quantiles.fill_nan(1.0)).clip(_LEAST_SHARE, 1.0)
     untold = (_TP == 0) | (_FP == 0) | (1 - sizes < _ROUNDING)
-    least = pl.min_horizontal(clusters, pl.when(_FP == 0).then(_TP / pl.col("unseen")))
+    # Without a negative nothing says what a miss weighs; Polars 1.41 takes NaN for the lowest.
+    of_misses = (_TP / pl.col("unseen")).fill_nan(None)
+    least = pl.min_horizontal(clusters, pl.when(_FP == 0).then(of_misses))
     number = pl.when(untold).then(least).otherwise(told)
     return number / _RETRIEVED
 

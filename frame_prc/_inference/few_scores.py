@@ -20,7 +20,7 @@ _STATUS = pl.col("status")
 def models_with_few_scores(rows: Rows) -> pl.LazyFrame:
     """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
     if len(rows.columns.scores) == 1:
-        return aggregated(rows.used(), rows.model_keys, few_scores=_at_ends("score", rows))
+        return _used(aggregated(rows.used(), rows.model_keys, few_scores=_at_ends("score", rows)))
     # Side by side, models need no groups.
     names, wide = list(rows.columns.request.models), side_by_side(rows)
     used = wide.frame
@@ -57,7 +57,13 @@ def with_few_scores_of_pairs(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
 def _flags(used: pl.LazyFrame, wide: Rows) -> pl.LazyFrame:
     """Return one row with ``few_0, few_1, ...`` of models side by side."""
     places = range(len(wide.columns.scores))
-    return used.select(_at_ends(f"score_{i}", wide).alias(f"few_{i}") for i in places)
+    return _used(used.select(_at_ends(f"score_{i}", wide).alias(f"few_{i}") for i in places))
+
+
+def _used(flags: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the same flags, in rows whose number is right where none of them is looked at."""
+    # Always true. Of an aggregate that is not used Polars 1.41 takes the height of its input.
+    return flags.filter(pl.all_horizontal(cs.boolean().is_not_null()))
 
 
 def _at_ends(name: str, rows: Rows) -> pl.Expr:

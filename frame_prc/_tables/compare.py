@@ -33,6 +33,9 @@ _OF_A, _OF_B = (
     (f"ap_{side}", f"shortfall_{side}", f"error_{side}", f"n_effective_{side}") for side in "ab"
 )
 _TESTED = dict.fromkeys(("ci_low", "ci_high", "p_value"), pl.Float64())
+_ADJUSTED_LIMITS = ("ci_low_adjusted", "ci_high_adjusted")
+# A column of what limits are computed from; no key has this name.
+_BOTH_AREAS = "\0areas"
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Differences(Table):
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
         sizes, reference = ("n", "n_pos"), (REFERENCE,) if self._calibrated else ()
-        adjusted = ("p_adjusted",) if self.comparison.adjust else ()
+        adjusted = ("p_adjusted", *_ADJUSTED_LIMITS) if self.comparison.adjust else ()
         if self.comparison.against is not None:
             shown = ("reference", "measure", *sizes, *_PREVALENCES, *reference)
         else:
@@ -56,12 +59,16 @@ class Differences(Table):
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        return hidden_of_test(self.comparison.adjust)
+        return (*hidden_of_test(self.comparison.adjust), *_ADJUSTED_LIMITS)
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
-        """Adjusted p-values."""
-        return adjusted(self.comparison.adjust)
+        """Adjusted p-values, and limits that agree with them."""
+        found = adjusted(self.comparison.adjust)
+        return found | {
+            name: _adjusted_limits(found["p_adjusted"], self.comparison.level).struct.field(name)
+            for name in (_ADJUSTED_LIMITS if found else ())
+        }
 
     @property
     def _calibrated(self) -> bool:
@@ -134,24 +141,54 @@ def _apart() -> pl.Expr:
 
 def _with_test(table: pl.LazyFrame, level: float, *, in_memory: bool) -> pl.LazyFrame:
     """Add the interval of each difference, and its p-value."""
-    columns = ("is_tested", *_OF_A, *_OF_B, "difference", "apart")
+    columns = (*_OF_A, *_OF_B, "difference", "apart")
 
     def with_test(rows: pl.DataFrame) -> pl.DataFrame:
         found: list[tuple[float | None, float | None, float | None]] = []
-        for is_tested, *values in rows.select(columns).iter_rows():
-            if not is_tested:
+        for values in rows[_BOTH_AREAS]:
+            if values is None:
                 found.append((None, None, None))
                 continue
-            a, b = Area(*values[:4]), Area(*values[4:8])
-            difference = Difference(a, b, *values[8:])
+            difference = _difference_of(values)
             found.append((*difference.limits(level), difference.p_value(level)))
         return rows.hstack(pl.DataFrame(found, _TESTED, orient="row"))
 
-    with_errors = table.with_columns(
-        error_a=_VARIANCE_A.fill_null(0.0).sqrt(), error_b=_VARIANCE_B.fill_null(0.0).sqrt()
+    errors = {
+        "error_a": _VARIANCE_A.fill_null(0.0).sqrt(),
+        "error_b": _VARIANCE_B.fill_null(0.0).sqrt(),
+    }
+    with_errors = table.with_columns(**errors).with_columns(
+        pl.when("is_tested").then(pl.concat_list(columns)).alias(_BOTH_AREAS)
     )
     schema = pl.Schema({**with_errors.collect_schema(), **_TESTED})
     return in_python(with_errors, with_test, schema, in_memory=in_memory)
+
+
+def _difference_of(values: Sequence[float]) -> Difference:
+    return Difference(Area(*values[:4]), Area(*values[4:8]), *values[8:])
+
+
+def _adjusted_limits(p_adjusted: pl.Expr, level: float) -> pl.Expr:
+    """Return limits that exclude 0 where the adjusted p-value is below ``1 - level``.
+
+    Their level is ``1 - alpha * p / p_adjusted``: that of a test which p rejects where p_adjusted
+    rejects at alpha. Of two p-values of 0 the share is that of the smallest of all tests.
+    """
+    p = pl.col("p_value")
+    share = pl.when(p > 0).then(p / p_adjusted).otherwise(1 / p.count())
+    schema = pl.Struct(dict.fromkeys(_ADJUSTED_LIMITS, pl.Float64()))
+
+    def limits(table: pl.Series) -> pl.Series:
+        found: list[dict[str, float | None]] = []
+        for row in table:
+            ends: tuple[float | None, float | None] = (None, None)
+            if row["areas"] is not None:
+                ends = _difference_of(row["areas"]).limits(1 - (1 - level) * row["share"])
+            found.append(dict(zip(_ADJUSTED_LIMITS, ends, strict=True)))
+        return pl.Series(found, dtype=schema)
+
+    both = pl.struct(pl.col(_BOTH_AREAS).alias("areas"), share.alias("share"))
+    return both.map_batches(limits, return_dtype=schema)
 
 
 def adjusted(adjust: Adjust | None) -> dict[str, pl.Expr]:

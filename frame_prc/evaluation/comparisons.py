@@ -95,9 +95,10 @@ class ComparisonVerbs(Evaluated[FrameT]):
             positives. The intervals are not corrected.
         details
             Add ``n, n_pos`` of the segment, ``ap_a, ap_b`` (the average precision of the model and
-            of its baseline), ``std_error`` and, with ``adjust``, ``p_value``; for
-            ``measure="calibrated"`` also ``measure`` and ``reference_prevalence``; with ``over``,
-            ``n_undefined``.
+            of its baseline), ``std_error`` and, with ``adjust``, ``p_value`` and ``ci_low_adjusted,
+            ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is below ``1 - ci`` (not
+            with ``over``); for ``measure="calibrated"`` also ``measure`` and
+            ``reference_prevalence``; with ``over``, ``n_undefined``.
 
         Returns
         -------
@@ -239,7 +240,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
         details
             Add ``measure``, ``n, n_pos`` of the segment, ``prevalence_a, prevalence_b`` and ``ap_a,
             ap_b`` of the segment and of its reference, ``reference_prevalence`` (what a calibrated
-            area is calibrated to), ``std_error`` and, with ``adjust``, ``p_value``.
+            area is calibrated to), ``std_error`` and, with ``adjust``, ``p_value``
+            and ``ci_low_adjusted, ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is
+            below ``1 - ci``.
 
         Returns
         -------

@@ -45,10 +45,30 @@ def many_segments() -> pl.DataFrame:
 
 
 @every_kind
+@pytest.mark.parametrize("adjust", ["holm", "bh"])
+def test_adjusted_limits_exclude_0_where_the_adjusted_p_value_is_below_the_level(kind, adjust):
+    asked = {"by": "region", "adjust": adjust}
+    of_tests = compared(kind, many_segments(), **asked)
+    for place, (p, p_adjusted) in enumerate(of_tests.select("p_value", "p_adjusted").rows()):
+        if p is None:
+            assert of_tests["ci_low_adjusted"][place] is None
+        if p is None or p_adjusted == 1:
+            continue
+        for factor, excludes in ((1 - 1e-6, False), (1 + 1e-6, True)):
+            row = compared(kind, many_segments(), **asked, ci=1 - factor * p_adjusted).row(
+                place, named=True
+            )
+            low, high = row["ci_low_adjusted"], row["ci_high_adjusted"]
+            assert (low > 0 or high < 0) is excludes
+            assert low <= row["ci_low"] <= row["ci_high"] <= high
+
+
+@every_kind
 @pytest.mark.parametrize(("adjust", "by_hand"), [("holm", holm), ("bh", benjamini_hochberg)])
 def test_adjusted_p_values_are_those_of_all_tests(kind, adjust, by_hand):
     result = compared(kind, many_segments(), by="region", adjust=adjust)
-    assert result.columns[-2:] == ["p_adjusted", "status"]
+    limits = ["ci_low_adjusted", "ci_high_adjusted"]
+    assert result.columns[-4:] == ["p_adjusted", *limits, "status"]
     known = result.drop_nulls("p_value")
     assert known.height == 5
     assert result.filter(region=3)["p_adjusted"].to_list() == [None]
