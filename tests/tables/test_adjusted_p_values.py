@@ -75,7 +75,8 @@ def test_adjusted_p_values_are_those_of_all_tests(kind, adjust, by_hand):
     expected = by_hand(known["p_value"].to_list())
     assert known["p_adjusted"].to_list() == pytest.approx(expected, rel=1e-12)
     assert known["p_adjusted"].min() < 0.05 < known["p_adjusted"].max()
-    assert_frame_equal(result.drop("p_adjusted"), compared(kind, many_segments(), by="region"))
+    plain = compared(kind, many_segments(), by="region")
+    assert_frame_equal(result.drop("p_adjusted", *limits), plain)
 
 
 @every_polars_kind

@@ -128,7 +128,8 @@ def test_p_values_are_adjusted_over_all_groupings(kind):
     assert tests > 2
     assert max(adjusted) < 1
     assert known["p_adjusted"].to_list() == pytest.approx(adjusted, rel=1e-12)
-    assert found.columns[-2:] == ["p_adjusted", "status"]
+    limits = ["ci_low_adjusted", "ci_high_adjusted"]
+    assert found.columns[-4:] == ["p_adjusted", *limits, "status"]
 
 
 @every_kind
