@@ -57,9 +57,11 @@ class Passes:
         sizes = self._sizes(rows)
         if sizes["n"].sum() <= most:
             return None
-        sizes = sizes.with_columns(pl.Series(_PART, [*_parts(sizes["n"], most)]))
+        # The model is the first key. A part has one, since each has a prevalence of its own.
+        models = sizes[key_names(1)[0]] if self.parameters.get("model") is not None else None
+        sizes = sizes.with_columns(pl.Series(_PART, [*_parts(sizes["n"], models, most)]))
         amounts = sizes.group_by(_PART, maintain_order=True).agg(pl.sum("n"))["n"].to_list()
-        totals = self._totals(rows)
+        totals = self._totals_of_parts(rows, sizes, models)
         # Reading may start again with other dtypes.
         folder = Path(mkdtemp(dir=self.folder))
         self._write_parts(source, columns, sizes.drop("n"), folder)
@@ -101,6 +103,15 @@ class Passes:
         ordered = counted.sort(names) if names else counted
         return ordered.collect(engine="streaming")
 
+    def _totals_of_parts(
+        self, rows: pl.LazyFrame, sizes: pl.DataFrame, models: pl.Series | None
+    ) -> list[pl.DataFrame]:
+        """Return the positives and negatives of all segments of the model of each part."""
+        totals, first = self._totals(rows), sizes[_PART].is_first_distinct()
+        if models is None:
+            return [totals] * int(first.sum())
+        return [totals.filter(pl.col("model").eq_missing(model)) for model in models.filter(first)]
+
     def _totals(self, rows: pl.LazyFrame) -> pl.DataFrame:
         """Return the positives and negatives of each segment; invalid data raise an error here."""
         self.progress.show_share("checking rows", 0.1)
@@ -133,7 +144,7 @@ class Passes:
         amounts: list[int],
         most: int,
         dtypes: pl.Schema,
-        totals: pl.DataFrame,
+        totals: list[pl.DataFrame],
         folder: Path,
     ) -> Iterator[Path]:
         """Yield the files of the results, in order."""
@@ -144,7 +155,7 @@ class Passes:
             self.progress.show_share(text, 0.6 + 0.4 * number / len(steps))
             paths = sorted(folder.glob(f"rows_*/*={part}/*.parquet"))
             rows = pl.scan_parquet(paths, schema=dtypes, hive_partitioning=False, glob=False)
-            asked = self._of_model(model, totals, dtypes)
+            asked = self._of_model(model, totals[part], dtypes)
             result = folder / f"result_{number}"
             with naming(str(folder)):
                 if amounts[part] > most:
@@ -195,11 +206,13 @@ def _common(verb: str, parameters: Parameters) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if name in known}
 
 
-def _parts(sizes: pl.Series, most: int) -> Iterator[int]:
+def _parts(sizes: pl.Series, models: pl.Series | None, most: int) -> Iterator[int]:
     """Yield the number of the part of each segment; one with more rows has a part of its own."""
     part = filled = 0
-    for size in sizes:
-        if filled and filled + size > most:
+    # Sorted by the model, whose segments begin where it is new.
+    begins = [False] * len(sizes) if models is None else models.is_first_distinct()
+    for size, is_new in zip(sizes, begins, strict=True):
+        if filled and (is_new or filled + size > most):
             part, filled = part + 1, 0
         filled += size
         yield part

@@ -20,6 +20,7 @@ from frame_prc.cli import work as _work
 N = 600
 ROWS = pl.DataFrame({"row": range(N)}).select(
     late=(pl.col("row") * 7919 % 10 < 3),
+    later=(pl.col("row") * 7919 % 10 < 2) | ((pl.col("row") % 3 == 0) & (pl.col("row") % 7 < 2)),
     answer=pl.when(pl.col("row") * 7919 % 10 < 3).then(pl.lit("yes")).otherwise(pl.lit("no")),
     score=(pl.col("row") * 6007 % 211) / 211,
     other=(pl.col("row") * 31 % 97).cast(pl.Float32) / 97,
@@ -35,6 +36,7 @@ LINES = {
     "interval": ["ap", *TRUTH, "--ci", ".9"],
     "summary": ["summary", *TRUTH, "--details"],
     "counts": ["counts", *TRUTH],
+    "long summary": ["summary", "-t", "later", "-s", "score", "--model", "name", "--details"],
     "curve": ["curve", *TRUTH],
     "corners": ["curve", *TRUTH, "--keep", "corners", "--envelope"],
     "points": ["points", *TRUTH, "--recall", "0.5,0.9", "--f-beta", "1"],
