@@ -47,7 +47,7 @@ def with_reference(
         given = left_join(segments.select("segment", *model), calibration.table, model)
         return segment_join(points, given.drop(model))
     if calibration.highest:
-        opening = points.filter("opens").with_columns(**_effective(ranking))
+        opening = points.filter("opens").with_columns(**effective_numbers(squares=ranking.squares))
         keyed = segment_join(opening, segments.select("segment", *model))
         odds = over(highest_odds(), model)
         return segment_join(points, keyed.select("segment", *reference_of(odds)))
@@ -78,15 +78,24 @@ def highest_odds() -> pl.Expr:
     return pl.coalesce(lowest).clip(lower_bound=1.0)
 
 
+def same_reference(segments: pl.LazyFrame, model: list[str]) -> Calibration:
+    """Return what calibrates other rows of a model to the reference of its ``segments``."""
+    odds = (1 - pl.col(REFERENCE)) / pl.col(REFERENCE)
+    first = [pl.col(REFERENCE).first(), odds.first().alias("reference_odds")]
+    return Calibration(
+        table=segments.group_by(model).agg(first) if model else segments.select(first)
+    )
+
+
 def reference_of(odds: pl.Expr) -> list[pl.Expr]:
     """Return the columns of a reference with these odds of a negative."""
     return [odds.alias("reference_odds"), (1 / (1 + odds)).alias(REFERENCE)]
 
 
-def _effective(ranking: Ranking) -> dict[str, pl.Expr]:
-    """Return the effective numbers of rows of each class."""
+def effective_numbers(*, squares: bool) -> dict[str, pl.Expr]:
+    """Return the effective numbers of rows of each class; weighted rows have ``squares``."""
     classes = {"n_effective": "positives", "n_negative": "negatives"}
-    if not ranking.squares:
+    if not squares:
         return {name: pl.col(column).cast(pl.Float64) for name, column in classes.items()}
     return {
         name: effective_number(pl.col(column), pl.col(f"{column}_squares"))
@@ -104,7 +113,7 @@ def calibration_now(
     if calibration.odds is not None or calibration.table is not None or ranking.rows.model_keys:
         return calibration
     if calibration.highest:
-        opening = points.filter("opens").with_columns(**_effective(ranking))
+        opening = points.filter("opens").with_columns(**effective_numbers(squares=ranking.squares))
         found = opening.select(reference_of(highest_odds()))
     else:
         found = points.select(_of_all_segments(ranking))

@@ -19,12 +19,16 @@ from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 
 
-def check_drawable(rows: Rows) -> None:
+def check_drawable(
+    rows: Rows,
+    what: str = "a bootstrap cannot resample the sums of weights in pos= and neg=",
+    allowed: str = "integer counts, or single rows with truth= and weight=",
+) -> None:
     """Raise an error if the input is not rows, or counts of rows, to draw from."""
     if rows.columns.aggregated and rows.columns.weighted:
         raise OptionError(
-            "a bootstrap cannot resample the sums of weights in pos= and neg=",
-            "integer counts, or single rows with truth= and weight=",
+            what,
+            allowed,
             rows.columns.count_hint,
             shell_hint=None,
         )

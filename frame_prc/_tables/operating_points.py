@@ -40,7 +40,6 @@ from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._request.specs import Interval, Resampling, Target, Ties
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
-from frame_prc.exceptions import OptionError
 
 _TP, _FP, _FN, _POSITIVES = pl.col("tp"), pl.col("fp"), pl.col("fn"), pl.col("positives")
 _ROW = ("segment", "order")
@@ -117,13 +116,11 @@ class OperatingPoints(Table):
         from frame_prc._inference import guarantees  # noqa: PLC0415 - needs NumPy
 
         rows = ranking.rows
-        if rows.columns.aggregated and rows.columns.weighted:
-            raise OptionError(
-                "guarantee= needs counts of rows, and these are sums of weights",
-                "single rows, or integer counts",
-                rows.columns.count_hint,
-                shell_hint=None,
-            )
+        check_drawable(
+            rows,
+            "guarantee= needs counts of rows, and these are sums of weights",
+            "single rows, or integer counts",
+        )
         targets = {bound_name(place): target for place, target in enumerate(self.targets)}
         cells = cells_of(ranking, rows, bins=None)
         return guarantees.bounds(cells, targets, in_memory=rows.in_memory)

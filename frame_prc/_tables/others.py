@@ -9,7 +9,7 @@ from datetime import time
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.calibration import REFERENCE
+from frame_prc._curves.calibration import REFERENCE, same_reference
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.row_influence import cluster_sums, numbered, with_influences
 from frame_prc._lazy import cached, in_order, join, left_join, over, segment_join
@@ -112,11 +112,7 @@ def _of_all(segments: Estimates, calibration: Calibration | None) -> Calibration
     """Return the calibration of all rows, to the highest prevalence of their segments."""
     if calibration is None or not calibration.highest:
         return calibration
-    model = segments.ranking.rows.model_keys
-    reference = pl.col("reference_odds", REFERENCE).first()
-    keyed = segments.keyed()
-    table = keyed.group_by(model).agg(reference) if model else keyed.select(reference)
-    return Calibration(table=table)
+    return same_reference(segments.keyed(), segments.ranking.rows.model_keys)
 
 
 def _shared(rows: Rows, segments: Estimates, whole: Estimates) -> pl.LazyFrame:

@@ -12,8 +12,8 @@ from dataclasses import replace
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.calibration import highest_odds, reference_of
-from frame_prc._formulas import effective_number, unsigned_zero
+from frame_prc._curves.calibration import effective_numbers, highest_odds, reference_of
+from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates
 from frame_prc._lazy import in_order, in_python, left_join
 from frame_prc._request.specs import Calibration
@@ -131,11 +131,9 @@ def _given(every: Rows, calibration: Calibration) -> Calibration:
     }
     sums = {name: one.sum() for name, one in classes.items()}
     if calibration.highest:
-        effective = {
-            f"n_{name}": effective_number(one.sum(), (one**2).sum())
-            for name, one in zip(("effective", "negative"), classes.values(), strict=True)
-        }
-        segments = every.frame.group_by("key_0").agg(**sums, **effective)
+        squares = {f"{name}_squares": (one**2).sum() for name, one in classes.items()}
+        segments = every.frame.group_by("key_0").agg(**sums, **squares)
+        segments = segments.with_columns(**effective_numbers(squares=True))
         odds, prevalence = segments.select(reference_of(highest_odds())).collect().row(0)
         return calibration if odds is None else Calibration(prevalence, odds)
     pos, neg = every.frame.select(**sums).collect().row(0)

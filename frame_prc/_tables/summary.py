@@ -17,7 +17,13 @@ from frame_prc._curves.areas import (
     growing,
     with_heights,
 )
-from frame_prc._curves.calibration import CALIBRATED, REFERENCE, calibration_now, with_reference
+from frame_prc._curves.calibration import (
+    CALIBRATED,
+    REFERENCE,
+    calibration_now,
+    same_reference,
+    with_reference,
+)
 from frame_prc._curves.logit_intervals import INTERVAL, RANDOM, lower_without_bias
 from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
 from frame_prc._curves.step_areas import interpolated_shortfall
@@ -108,11 +114,7 @@ class Summary(Table):
         """Return the calibration of all rows, to the highest prevalence of their segments."""
         if not self.calibration.highest:
             return self.calibration
-        odds = ((1 - pl.col(REFERENCE)) / pl.col(REFERENCE)).alias("reference_odds")
-        first, model = [pl.col(REFERENCE).first(), odds.first()], rows.model_keys
-        return Calibration(
-            table=segments.group_by(model).agg(first) if model else segments.select(first)
-        )
+        return same_reference(segments, rows.model_keys)
 
     def _mean(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Return the mean of the segments of each model, and of their calibrated areas."""

@@ -17,8 +17,7 @@ from typing import Any
 import polars as pl
 
 import frame_prc
-from frame_prc._curves.calibration import highest_odds, reference_of
-from frame_prc._formulas import effective_number
+from frame_prc._curves.calibration import effective_numbers, highest_odds, reference_of
 from frame_prc._lazy import aggregated, concat, key_names, left_join, named
 from frame_prc._request.roles import names_of
 from frame_prc.cli import memory
@@ -219,16 +218,12 @@ def _parts(sizes: pl.Series, models: pl.Series | None, most: int) -> Iterator[in
 
 
 def _highest_prevalence(totals: pl.DataFrame) -> float | None:
-    amounts = {"positives": pl.col("pos"), "negatives": pl.col("neg")}
-    effective = {"n_effective": pl.col("pos"), "n_negative": pl.col("neg")}
-    if "pos_squares" in totals.columns:
-        effective = {
-            name: effective_number(amount, pl.col(f"{amount.meta.output_name()}_squares"))
-            for name, amount in effective.items()
-        }
-    [_, prevalence] = (
-        totals.select(**amounts, **effective).select(reference_of(highest_odds())).row(0)
-    )
+    classes = {"pos": "positives", "neg": "negatives"}
+    classes |= {f"{short}_squares": f"{name}_squares" for short, name in classes.items()}
+    given = {name: pl.col(short) for short, name in classes.items() if short in totals.columns}
+    sums = totals.select(**given)  # without the keys, which may have these names
+    effective = effective_numbers(squares="positives_squares" in sums.columns)
+    [_, prevalence] = sums.with_columns(**effective).select(reference_of(highest_odds())).row(0)
     return None if prevalence is None else float(prevalence)
 
 
