@@ -16,6 +16,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from polars.dataframe.group_by import GroupBy
+from polars.lazyframe.group_by import LazyGroupBy
 
 if TYPE_CHECKING:
     from frame_prc.namespace import PrcExpr, PrcFrame
@@ -44,6 +46,7 @@ def register() -> None:
     ):
         if getattr(kind, "prc", None) is not methods:  # a reload finds it there
             getattr(pl.api, f"register_{name}_namespace")("prc")(methods)
+    _refuse_groups(GroupBy, LazyGroupBy)
     if not any(type(finder) is _AfterPandas for finder in sys.meta_path):
         sys.meta_path.insert(0, _AfterPandas())
     if sys.modules.get("pandas") is not None:
@@ -57,6 +60,13 @@ def _register_pandas() -> None:
     extensions = getattr(getattr(sys.modules.get("pandas"), "api", None), "extensions", None)
     if extensions is not None and not _pandas_has_verbs():
         extensions.register_dataframe_accessor("prc")(verbs_of_frame)
+        _refuse_groups(sys.modules["pandas"].api.typing.DataFrameGroupBy)
+
+
+def _refuse_groups(*kinds: Any) -> None:
+    """Let ``prc`` of grouped frames, which has no registration, say that ``by=`` groups."""
+    for kind in kinds:
+        kind.prc = property(verbs_of_frame)
 
 
 def _pandas_has_verbs() -> bool:

@@ -86,7 +86,7 @@ def check_call(
         if name not in own and name not in places:
             raise _unknown(called, name, own)
     if len(args) > len(places):
-        raise _too_many(called, args[len(places)], [name for name in places if name in own])
+        raise _too_many(called, args[len(places)], places, own)
 
 
 def refuses_unknown(function: FunctionT, others: Sequence[str] = ()) -> FunctionT:
@@ -156,10 +156,15 @@ def _hint(name: str, own: Sequence[str]) -> str | None:
     return f"did you mean {' or '.join(close)}?" if close else None
 
 
-def _too_many(called: str, value: object, places: Sequence[str]) -> ParameterError:
+def _too_many(
+    called: str, value: object, places: Sequence[str], own: Sequence[str]
+) -> ParameterError:
+    unnamed = ", ".join(name for name in places if name in own)
+    by_name = ", ".join(f"{name}=" for name in own if name not in places)
+    allowed = f"{unnamed} in this order, and all others by name" if unnamed else by_name
     return ParameterError(
         f"{called}() got {shown(value)} without the name of a parameter",
-        f"{', '.join(places)} in this order, and all others by name",
+        allowed or "no parameter",
         "segment keys go into by=, and several models into a list: score=['a', 'b']"
         if "score" in places
         else None,

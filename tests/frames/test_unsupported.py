@@ -71,6 +71,13 @@ def test_groups_and_windows_are_keys_in_by(frame, grouped):
             verb(grouped(frame), "truth", "score")
 
 
+@pytest.mark.parametrize("name", ["groupby", "group_by", "lazy group_by"])
+def test_prc_of_groups_says_the_same(name):
+    frame, grouped = GROUPED[name]
+    with pytest.raises(frame_prc.FrameError, match="the keys in by="):
+        grouped(frame).prc.average_precision("truth", "score")
+
+
 @pytest.mark.parametrize("module", ["pyspark.sql.group", "ibis.expr.types.groupby"])
 def test_groups_of_engines_get_no_expression_of_polars(module):
     grouped = type("GroupedData", (), {"__module__": module})()
