@@ -25,6 +25,7 @@ from frame_prc._charts.text import (
     cluster_text,
     column_title,
     criterion_text,
+    few_of,
     paragraph,
     percent_text,
     safe,
@@ -32,7 +33,6 @@ from frame_prc._charts.text import (
 )
 from frame_prc._charts.theme import LARGE, AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import FEW_POSITIVES
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._curves.thinning import THINNED
 from frame_prc._lazy import key_names
@@ -242,8 +242,7 @@ def _notes(
     if cluster is not None:
         notes.append(f"Intervals: {cluster_text(cluster)}.")
     if lines["few"].any():
-        few = "positives" if cluster is None else "effective clusters with positives"
-        notes.append(f"(few), drawn faint: fewer than {FEW_POSITIVES} {few}.")
+        notes.append(f"(few), drawn faint: fewer than {few_of(cluster)}.")
     if rows.points.height:
         notes.append("Numbers at markers: thresholds.")
     notes += notes_on_thinning(rows)

@@ -20,11 +20,11 @@ from frame_prc._charts.text import (
 )
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
+from frame_prc._curves.logit_intervals import FEW
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Comparison
 
 PAIR = 2
-FEW = ("few_positives", "few_negatives")
 
 _ALL = "all rows"
 _MOST_PANELS = 24

@@ -9,7 +9,7 @@ import polars as pl
 from frame_prc._charts.data import EvaluatedSegments
 from frame_prc._charts.summary_data import SummaryData, Times, quantity, without_interval
 from frame_prc._charts.summary_marks import UNDEFINED, clipped, difference_domain
-from frame_prc._charts.text import cluster_text, count_text, percent_text, prevalence_text
+from frame_prc._charts.text import cluster_text, count_text, few_of, percent_text, prevalence_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._rows.rows import DROPPED
@@ -23,7 +23,7 @@ def notes(
         *_on_intervals(data, level, segments.cluster, "line" if times is None else "ribbon"),
         *_on_chance(data.dots, segments, "Ticks" if times is None else "Dashed"),
         *(["Sorted by difference."] if times is None and data.by_difference else []),
-        *_on_few(data, segments.cluster, "Hollow (few)" if times is None else "Hollow"),
+        *_on_few(data, segments, "Hollow (few)" if times is None else "Hollow"),
         *_on_clipping(data.differences, over_time=times is not None),
         *(_on_what_is_not_drawn(data.dots, times) if times is not None else []),
         *_on_rows(data.dots, segments),
@@ -55,10 +55,10 @@ def _on_chance(dots: pl.DataFrame, segments: EvaluatedSegments, marks: str) -> I
         yield "An interval below chance is worse than random: is a lower score better?"
 
 
-def _on_few(data: SummaryData, cluster: str | None, marks: str) -> Iterator[str]:
-    if "few_positives" in data.dots["status"]:
-        few = "positives" if cluster is None else "effective clusters with positives"
-        yield f"{marks}: fewer than 20 {few}, intervals may cover less than stated."
+def _on_few(data: SummaryData, segments: EvaluatedSegments, marks: str) -> Iterator[str]:
+    if not {"few_positives", "few_clusters"}.isdisjoint(data.dots["status"]):
+        few = few_of(segments.cluster, weighted=segments.given.columns.weighted)
+        yield f"{marks}: fewer than {few}, intervals may cover less than stated."
     if "few_negatives" in data.dots["status"]:
         yield f"{marks}: so few negatives for what they stand for that the value may be too high."
 

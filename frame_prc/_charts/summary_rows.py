@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.summary_data import FEW, SummaryData, quantity, uncertain
+from frame_prc._charts.summary_data import SummaryData, quantity, uncertain
 from frame_prc._charts.summary_marks import (
     NUMBERS,
     area_scale,
@@ -25,7 +25,7 @@ from frame_prc._charts.summary_marks import (
 from frame_prc._charts.text import count_text
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import RANDOM
+from frame_prc._curves.logit_intervals import FEW, RANDOM
 
 _ROW, _MODEL = 19, 8  # px, at least, of a row and of a model in it
 _WIDE, _NARROW = 440, 300  # px of average precisions, alone and beside differences

@@ -178,7 +178,15 @@ def has_few(row: dict[str, Any]) -> bool:
     Two other statuses take the place of the one that says so.
     """
     hidden = row["status"] in {"no_negatives", "below_chance"}
-    return row["status"] == "few_positives" or (hidden and row["n_pos"] < FEW_POSITIVES)
+    few = row["status"] in ("few_positives", "few_clusters")
+    return few or (hidden and row["n_pos"] < FEW_POSITIVES)
+
+
+def few_of(cluster: str | None, *, weighted: bool = False) -> str:
+    """Return of what there are few: fewer than 20."""
+    if cluster is not None:
+        return f"{FEW_POSITIVES} effective clusters with positives"
+    return f"{FEW_POSITIVES} {'effective ' if weighted else ''}positives"
 
 
 def threshold_text(value: float) -> str:

@@ -84,7 +84,7 @@ class Curve(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the curve of rows."""
         _check_interval(rows, self.extras)
-        clusters = self.extras.z is not None and rows.columns.cluster is not None
+        clusters = self.extras.z is not None and rows.clustered
         ranking, has_start = rank(rows, self.bins, clusters=clusters), self.start is not None
         frame = _with_rates(points(ranking, self.keep), self.start)
         frame = self.extras.added_to(frame, clusters=clusters)

@@ -15,27 +15,32 @@ from frame_prc._request.specs import Interval
 
 # With fewer, a 95 % interval visibly covers less: see tests/benchmarks/area_coverage.py.
 FEW_POSITIVES = 20
+# Statuses that say so.
+FEW = ("few_positives", "few_clusters", "few_negatives")
 # Of a model whose scores have at most two values, as predictions have.
 FEW_SCORES = "few_scores"
 # Statuses of intervals and tests that can be believed.
 BELIEVED = ("ok", FEW_SCORES)
 INTERVAL = ("std_error", "ci_low", "ci_high")
+N_EFFECTIVE = "n_effective"  # positives, or clusters that have some
 RANDOM = "random_average_precision"
 RANDOM_SHORTFALL = "random_shortfall"
 
 Col: TypeAlias = Callable[[str], Any]
 
+# Of a variance, relative to the square of area times shortfall: of 10^12 rows it is above 10^-13.
+ROUNDING_OF_VARIANCE = 1e-24
 # An area whose rows all have one score is at chance, but for rounding errors up to this fraction.
 _ROUNDING = 1e-12
 
 
 def interval_columns(
-    col: Col, interval: Interval, *, few_negatives: Any = None, independent: bool = True
+    col: Col, interval: Interval, *, few_negatives: Any = None, clustered: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Yield the columns of an interval, and the status, to be added one after the other.
 
-    Tables also have ``variance``, unless the method is that of Boyd. ``independent`` says that the
-    rows are, so that a positive is a trial.
+    Tables also have ``variance``, unless the method is that of Boyd. Those of segments, and not of
+    their mean, have ``few_negatives``.
     """
     area, shortfall = col(AVERAGE_PRECISION), col("shortfall")
     when = library(area).when
@@ -44,7 +49,9 @@ def interval_columns(
         variance = area * shortfall / col("n_pos")
         quantile = library(area).lit(normal_quantile(interval.level))
     else:
-        variance = when(has_variance(col)).then(col("variance"))
+        # A sample whose replicates or clusters are all alike does not tell how its area varies.
+        varies = has_variance(col) & shows_spread(col("variance"), area, shortfall)
+        variance = when(varies).then(col("variance"))
         quantile = student_quantile(col, interval.level)
     inside = (col("n_pos") > 0) & (area > 0) & (shortfall > 0)
     # Each step is a column, as engines repeat an operand of a division, and so of all within it.
@@ -58,8 +65,12 @@ def interval_columns(
     low, high = (end * col("factor_of_interval") for end in (area, shortfall))
     yield {"ci_low": low / (shortfall + low), "ci_high": area / (area + high)}
     if interval.method != "boyd":
-        yield _at_edges(col, interval, independent=independent)
-    yield {"status": status(col, few_negatives)}
+        # In a mean of segments, and in a cluster, a positive is no trial.
+        trials = few_negatives is not None and not clustered
+        yield _at_edges(col, interval, trials=trials)
+    yield {"status": status(col, few_negatives, clustered=clustered)}
+    lacks = (col("status") == "ok") & col("ci_low").is_null()
+    yield {"status": when(lacks).then(_text(col, "no_std_error")).otherwise(col("status"))}
     below = col("ci_high") < col(RANDOM) * (1 - _ROUNDING)
     yield {"status": when(below).then(_text(col, "below_chance")).otherwise(col("status"))}
 
@@ -98,7 +109,7 @@ def student_quantile(col: Col, level: float) -> Any:
     return (col("n_effective") * ((normal**2 / degrees).exp() - 1)).sqrt()
 
 
-def _at_edges(col: Col, interval: Interval, *, independent: bool) -> dict[str, Any]:
+def _at_edges(col: Col, interval: Interval, *, trials: bool) -> dict[str, Any]:
     """Return the limits, with exact ones at 0 and 1, where the logit interval has no width.
 
     They are the binomial limits for ``n_effective`` trials of which all fail or all succeed
@@ -114,24 +125,33 @@ def _at_edges(col: Col, interval: Interval, *, independent: bool) -> dict[str, A
     best = known & (col("status") == "ok") & (col("shortfall") == 0)
     worst = known & (col("n_pos") > 0) & (col(AVERAGE_PRECISION) == 0)
     inner = col("ci_low")
-    if independent:
+    if trials:
         inner = when(known & (inner > all_succeed)).then(all_succeed).otherwise(inner)
     low = when(best).then(all_succeed).otherwise(when(worst).then(0.0).otherwise(inner))
     otherwise = when(worst).then(1 - all_succeed).otherwise(col("ci_high"))
     return {"ci_low": low, "ci_high": when(best).then(1.0).otherwise(otherwise)}
 
 
-def status(col: Col, few_negatives: Any = None) -> Any:
+def status(col: Col, few_negatives: Any = None, *, clustered: bool = False) -> Any:
     """Return the status, which says so if there are too few rows to trust the estimates."""
     is_ok, when = col("status") == "ok", library(col("status")).when
     found = col("status")
     if few_negatives is not None:
         found = when(is_ok & few_negatives).then(_text(col, "few_negatives")).otherwise(found)
     few = is_ok & (col("n_effective") < FEW_POSITIVES)
-    found = when(few).then(_text(col, "few_positives")).otherwise(found)
+    few_of = "few_clusters" if clustered else "few_positives"
+    found = when(few).then(_text(col, few_of)).otherwise(found)
     # Sums of weights without those of their squares have no variance.
     unknown = is_ok & col("n_effective").is_null()
     return when(unknown).then(_text(col, "no_std_error")).otherwise(found)
+
+
+def shows_spread(variance: Any, area: Any, shortfall: Any) -> Any:
+    """Return whether a variance is more than rounding errors.
+
+    Rows of one score, for instance, do not move a calibrated area, but for such errors.
+    """
+    return variance > ROUNDING_OF_VARIANCE * (area * shortfall) ** 2
 
 
 def _text(col: Col, text: str) -> Any:

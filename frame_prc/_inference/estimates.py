@@ -9,7 +9,7 @@ from functools import cached_property
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import FEW_POSITIVES
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, shows_spread
 from frame_prc._formulas import sizes
 from frame_prc._inference.bootstrap import with_levels
 from frame_prc._inference.influence import influences, influences_of, spreads
@@ -29,18 +29,8 @@ from frame_prc._rows.checks import check_of, with_checks
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.rules import bin_rules
 
-# Of a variance, relative to the square of area times shortfall: of 10^12 rows it is above 10^-13.
-ROUNDING_OF_VARIANCE = 1e-24
 # Equal weights stand for odds that differ from those of their rows by a rounding error.
 _ROUNDING_OF_K = 1e-9
-
-
-def shows_spread(variance: pl.Expr, area: pl.Expr, shortfall: pl.Expr) -> pl.Expr:
-    """Return whether a variance is more than rounding errors.
-
-    Rows of one score, for instance, do not move a calibrated area, but for such errors.
-    """
-    return variance > ROUNDING_OF_VARIANCE * (area * shortfall) ** 2
 
 
 @dataclass(frozen=True)
@@ -62,7 +52,7 @@ class Estimates:
         cls, rows: Rows, calibration: Calibration | None = None, bins: Bins | None = None
     ) -> Estimates:
         """Return the estimates of rows, in their bins."""
-        if rows.columns.cluster is None:
+        if not rows.clustered:
             return cls(rank(rows, bins, squares=True, scored=False), calibration)
         return cls.by_rows(numbered(_binned_rows(rows, bins)), calibration)
 
@@ -118,7 +108,7 @@ class Estimates:
             counts clusters. With calibration also ``reference_prevalence``.
         """
         areas = self.areas()
-        if self.ranking.rows.columns.cluster is None:
+        if not self.ranking.rows.clustered:
             return with_few_negatives(areas)
         variance = in_order(pl.col("influence") ** 2)
         totals = {"variance": variance, "n_effective": effective("pos")}

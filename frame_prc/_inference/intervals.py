@@ -54,7 +54,6 @@ def with_interval(
     not of their mean, has a column ``few_negatives``.
     """
     few = pl.col("few_negatives") if of_segments else None
-    independent = of_segments and not clustered
-    for columns in interval_columns(pl.col, interval, few_negatives=few, independent=independent):
+    for columns in interval_columns(pl.col, interval, few_negatives=few, clustered=clustered):
         table = table.with_columns(**columns)
     return table

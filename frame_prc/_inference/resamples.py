@@ -130,7 +130,7 @@ def bands(
     """Return ``segment`` and ``outputs``: recall, precision, and the limits of its band.
 
     The limits are quantiles over the replicates that reach the recall, or the exact ones of the
-    precision of the sample if these are farther away.
+    precision of the sample if these are farther away, or if replicates have no false positive left.
     """
     tails = [(1 - level) / 2, (1 + level) / 2]
 
@@ -146,7 +146,8 @@ def bands(
                 continue
             height = precision(observed.tp[0, point], observed.fp[0, point])
             low, high = np.quantile(at.compressed(), tails) if at.count() else limits
-            yield recall, height, min(low, limits[0]), max(high, limits[1])
+            high = limits[1] if high == 1 else max(high, limits[1])
+            yield recall, height, min(low, limits[0]), high
 
     return by_segment(cells, resampling, outputs, band, in_memory=in_memory)
 

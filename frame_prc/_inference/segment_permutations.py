@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from frame_prc._inference.estimates import ROUNDING_OF_VARIANCE
+from frame_prc._curves.logit_intervals import ROUNDING_OF_VARIANCE
 from frame_prc._inference.resamples import Floats, Integers
 from frame_prc._lazy import on_each_thread
 

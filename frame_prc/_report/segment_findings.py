@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._charts.text import count_text, rate_text, status_text
+from frame_prc._charts.text import count_text, few_of, rate_text, status_text
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.logit_intervals import BELIEVED, FEW_POSITIVES
+from frame_prc._curves.logit_intervals import BELIEVED, FEW
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.sentences import (
     MOST_NAMED,
@@ -24,7 +24,7 @@ from frame_prc._report.sentences import (
 )
 
 _LOWEST = 3  # segments to watch
-_SMALL = ("few_positives", "few_negatives", "no_positives", "no_negatives", "empty")
+_SMALL = (*FEW, "no_positives", "no_negatives", "empty")
 
 
 # --- whether they differ -------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def on_sizes(found: Evaluation) -> str:
         return "Sums of weights do not say which segments are too small to judge."
     if small.is_empty():
         return f"None of the {total} is too small to judge."
-    reasons = small.group_by(_REASON.alias("reason"), maintain_order=True)
+    reasons = small.group_by("status", maintain_order=True)
     names = segment_names(found)
     texts = [_too_small(str(reason), own, names, found) for (reason,), own in reasons]
     return f"Of {total}, {'; '.join(texts)}.{_what_is_few(small, found)}"
@@ -203,19 +203,13 @@ def on_sizes(found: Evaluation) -> str:
 
 def _what_is_few(small: pl.DataFrame, found: Evaluation) -> str:
     """Return how many positives are few, in the words of the picture."""
-    if "few_positives" not in small["status"]:
+    if {"few_positives", "few_clusters"}.isdisjoint(small["status"]):
         return ""
-    if found.cluster is None:
-        return f" Few are fewer than {FEW_POSITIVES} positives."
-    return (
-        f" Few are fewer than {FEW_POSITIVES} effective clusters with positives: clusters that "
-        "hold unequal shares of the positives count as fewer."
-    )
-
-
-# With clusters a segment may have few independent positives, and many positives.
-_IN_FEW_CLUSTERS = (pl.col("status") == "few_positives") & (pl.col("n_pos") >= FEW_POSITIVES)
-_REASON = pl.when(_IN_FEW_CLUSTERS).then(pl.lit("few_clusters")).otherwise("status")
+    few = few_of(found.cluster, weighted=found.rows.columns.weighted)
+    text = f" Few are fewer than {few}"
+    if not found.rows.clustered:
+        return f"{text}."
+    return f"{text}: clusters that hold unequal shares of the positives count as fewer."
 
 
 def _too_small(reason: str, own: pl.DataFrame, names: dict[int, str], found: Evaluation) -> str:
@@ -224,9 +218,10 @@ def _too_small(reason: str, own: pl.DataFrame, names: dict[int, str], found: Eva
     verb = f"{listed(shown)} {'has' if own.height == 1 else 'have'}"
     positives = _counts(own["n_pos"])
     if reason == "few_positives":
-        return f"{verb} few positives ({positives}), too few to judge"
-    if reason == "few_clusters":
-        where = "few rows" if found.cluster is None else f"few values of {isolated(found.cluster)}"
+        effective = "effective " if found.rows.columns.weighted else ""
+        return f"{verb} few {effective}positives ({positives}), too few to judge"
+    if reason == "few_clusters" and found.cluster is not None:
+        where = f"few values of {isolated(found.cluster)}"
         return f"{verb} positives in {where} ({positives} positives), too few to judge"
     if reason == "few_negatives":
         return f"{verb} few negatives, too few to judge"

@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 
 from frame_prc._charts.text import make_unique, safe, short, status_text
-from frame_prc._curves.logit_intervals import FEW_POSITIVES
 from frame_prc._lazy import left_join
 from frame_prc._report.directions import negative, turned_pairs
 from frame_prc._report.evaluation import Evaluation
@@ -54,7 +53,7 @@ def _sizes(found: Evaluation, own: pl.DataFrame) -> list[Column]:
     by_segment = own.group_by("segment").agg(pl.col("n", "n_pos", "prevalence").max(), "status")
     rows = by_segment.sort("segment")
     statuses = [", ".join(map(status_text, dict.fromkeys(names))) for names in rows["status"]]
-    notes = list(map(_note, statuses, rows["n_pos"]))
+    notes = ["" if status == "ok" else status for status in statuses]
     return [
         _column(_title(found), "text", found.segments["name"], notes=notes),
         _column("Rows", "count", rows["n"]),
@@ -62,13 +61,6 @@ def _sizes(found: Evaluation, own: pl.DataFrame) -> list[Column]:
         _column("Prevalence", "rate", rows["prevalence"]),
         _column("Status", "text", statuses),
     ]
-
-
-def _note(status: str, n_pos: float) -> str:
-    """Return what to see beside a name; with clusters, many positives may be in few of them."""
-    if status == "few positives" and n_pos >= FEW_POSITIVES:
-        return "positives in few clusters"
-    return "" if status == "ok" else status
 
 
 def _title(found: Evaluation) -> str:

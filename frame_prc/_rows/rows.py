@@ -101,6 +101,11 @@ class Rows:
         return key_names(len(self.keys) - len(self.columns.key_dtypes))
 
     @property
+    def clustered(self) -> bool:
+        """Whether rows name clusters."""
+        return self.columns.cluster is not None
+
+    @property
     def ascending(self) -> bool:
         """Whether a lower score means more likely positive."""
         return self.columns.request.ascending

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, AreaSpec, kept_of
-from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
+from frame_prc._curves.logit_intervals import INTERVAL, N_EFFECTIVE, RANDOM
 from frame_prc._inference.bootstrap import check_drawable, over_replicates
-from frame_prc._inference.estimates import shows_spread
 from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
 from frame_prc._inference.partial_chance import with_partial_chance
@@ -26,10 +25,7 @@ from frame_prc._tables.average_precision import AveragePrecision
 _ESTIMATE = (AVERAGE_PRECISION, "shortfall", "variance", "n_effective", "few_negatives", RANDOM)
 _ROUNDING = 1e-12
 
-_NO_STD_ERROR = pl.lit("no_std_error")
-
-_AUC, _METHOD, _STATUS = pl.col("auc"), pl.col("method"), pl.col("status")
-_SHARE, _VARIANCE = pl.col("share"), pl.col("variance")
+_AUC, _METHOD, _SHARE = pl.col("auc"), pl.col("method"), pl.col("share")
 _POSITIVES, _NEGATIVES = pl.col("n_pos"), pl.col("n") - pl.col("n_pos")
 
 
@@ -46,12 +42,12 @@ class Areas(Table):
     calibration: Calibration | None = None
     interval: Interval | None = None
     chance: bool = False
-    hidden = ("prevalence", "std_error")
+    hidden = ("prevalence", N_EFFECTIVE, "std_error")
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
-        interval = () if self.interval is None else INTERVAL
+        interval = () if self.interval is None else (N_EFFECTIVE, *INTERVAL)
         chance = (RANDOM,) if self.chance else ()
         kept = kept_of(self.calibration)
         return (*SIZES, *kept, "method", "auc", *interval, *chance, "status")
@@ -102,14 +98,11 @@ class Areas(Table):
         by_influence = replace(interval, method="influence", resampling=None)
         whole = AveragePrecision(self.bins, by_influence).of(rows)
         table = left_join(table, whole.select(*rows.keys, *_ESTIMATE), rows.keys)
-        clustered = rows.columns.cluster is not None
         if interval.resampling is None:
-            return with_interval(table, by_influence, clustered=clustered)
+            return with_interval(table, by_influence, clustered=rows.clustered)
         shares = self._as_shares(table)
-        found = with_interval(shares, by_influence, clustered=clustered)
-        limits = found.with_columns(self._as_areas())
-        lacks = (_STATUS == "ok") & pl.col("ci_low").is_null()
-        return limits.with_columns(status=pl.when(lacks).then(_NO_STD_ERROR).otherwise(_STATUS))
+        found = with_interval(shares, by_influence, clustered=rows.clustered)
+        return found.with_columns(self._as_areas())
 
     def _as_shares(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Replace estimates by those of drawn areas, as shares of the largest area.
@@ -134,13 +127,10 @@ class Areas(Table):
             "n_effective": pl.col("n_effective") * counted,
             RANDOM: pl.lit(None, pl.Float64),
         }
-        found = scaled.with_columns(
+        return scaled.with_columns(
             pl.when(is_drawn).then(value).otherwise(name).alias(name)
             for name, value in drawn.items()
         )
-        # A sample whose replicates are all alike does not tell how its area varies.
-        varies = shows_spread(_VARIANCE, pl.col(AVERAGE_PRECISION), pl.col("shortfall"))
-        return found.with_columns(variance=pl.when(varies).then(_VARIANCE))
 
     def _as_areas(self) -> list[pl.Expr]:
         """Return the limits of shares on the scale of their areas."""

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, AreaSpec, sized_areas
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE
-from frame_prc._curves.logit_intervals import INTERVAL, RANDOM
+from frame_prc._curves.logit_intervals import INTERVAL, N_EFFECTIVE, RANDOM
 from frame_prc._curves.tie_bounds import TIE_BOUNDS, tie_bounds
 from frame_prc._inference.bootstrap import variances
 from frame_prc._inference.chance import with_random
@@ -44,12 +44,12 @@ class AveragePrecision(Table):
     chance: bool = False
     calibration: Calibration | None = None
     top: Top | None = None
-    hidden = ("prevalence", "std_error")
+    hidden = ("prevalence", N_EFFECTIVE, "std_error")
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
-        interval = () if self.interval is None else INTERVAL
+        interval = () if self.interval is None else (N_EFFECTIVE, *INTERVAL)
         bounds = TIE_BOUNDS if self.bounds else ()
         chance = (RANDOM,) if self.chance else ()
         area = (AVERAGE_PRECISION,) if self.calibration is None else (REFERENCE, CALIBRATED)
@@ -64,8 +64,7 @@ class AveragePrecision(Table):
         if self.chance or self.interval is not None:
             table = self._with_random(table, ranking)
         if self.interval is not None:
-            clustered = rows.columns.cluster is not None
-            table = with_interval(table, self.interval, clustered=clustered)
+            table = with_interval(table, self.interval, clustered=rows.clustered)
             table = with_few_scores(table, rows)
         if self.bounds:
             bounds = ranking.segments.with_keys(tie_bounds(ranking))

@@ -59,9 +59,9 @@ class Band(Table):
 def _with_status(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     known = Estimates.of(rows).keyed().select(*rows.keys, "status", "n_effective", "few_negatives")
     found = left_join(table, known, rows.keys)
-    judged = found.with_columns(status=status(pl.col, pl.col("few_negatives")))
+    said = status(pl.col, pl.col("few_negatives"), clustered=rows.clustered)
+    judged = found.with_columns(status=said)
     beyond = (1 - pl.col("recall")) * pl.col("n_effective")
     few = (pl.col("status") == "ok") & (beyond < _FEW_BEYOND - _ROUNDING)
-    return judged.with_columns(
-        status=pl.when(few).then(pl.lit("few_positives")).otherwise("status")
-    )
+    text = pl.lit("few_clusters" if rows.clustered else "few_positives")
+    return judged.with_columns(status=pl.when(few).then(text).otherwise("status"))

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE
-from frame_prc._curves.logit_intervals import status
+from frame_prc._curves.logit_intervals import shows_spread, status
 from frame_prc._inference.differences import Area, Difference
-from frame_prc._inference.estimates import shows_spread
 from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_pairs
 from frame_prc._lazy import in_python
 from frame_prc._request.specs import Adjust, Comparison
@@ -89,7 +88,7 @@ class Differences(Table):
             .with_columns(
                 is_tested=_can_be_tested(),
                 apart=_apart(),
-                status=status(pl.col, pl.col("few_negatives")),
+                status=status(pl.col, pl.col("few_negatives"), clustered=rows.clustered),
             )
             .with_columns(std_error=pl.when("is_tested").then(_VARIANCE.sqrt()))
         )

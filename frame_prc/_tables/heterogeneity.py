@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import FEW_POSITIVES, has_variance
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, has_variance, shows_spread
 from frame_prc._formulas import unsigned_zero
-from frame_prc._inference.estimates import Estimates, shows_spread
+from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.heterogeneity import Spread, correlated_spread_of, spread_of
 from frame_prc._inference.intervals import check_method
 from frame_prc._lazy import concat, in_python, join, over
@@ -75,7 +75,7 @@ class Heterogeneity(Table):
         schema = _schema(segments.collect_schema(), model, keys)
         # A step in Python has one input, so what the tests need is stacked under the segments.
         parts = [segments]
-        if rows.columns.cluster is not None:
+        if rows.clustered:
             sums = estimates.clusters.select("cluster", "influence", number=_NUMBER)
             parts.append(sums.with_columns(part=pl.lit("cluster")))
         elif self._may_permute(rows):

@@ -63,7 +63,7 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
         sums[f"variance_{k}"] = in_order((influences[a] - influences[b]) ** 2)
         sums[f"covariance_{k}"] = in_order(influences[a] * influences[b])
     frame = with_influences(rows, models)
-    if rows.columns.cluster is None:
+    if not rows.clustered:
         return frame.group_by(segment="segment_0").agg(**sums)
     sums |= {f"alone_{i}": in_order(influence**2) for i, influence in enumerate(influences)}
     sums["n_effective"] = effective("pos")
@@ -75,7 +75,7 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
 def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
     """Return the sizes of each segment, and its area by a model with its variance."""
     table = Estimates(model.ranking, model.calibration, model).areas()
-    if model.ranking.rows.columns.cluster is not None:
+    if model.ranking.rows.clustered:
         by_rows = table.drop("n_effective").rename({"variance": "variance_by_rows"})
         own = sums.select("segment", "n_effective", variance=f"alone_{place}")
         table = segment_join(by_rows, own)

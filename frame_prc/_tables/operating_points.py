@@ -163,13 +163,15 @@ class OperatingPoints(Table):
 
 def _with_few(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     """Say in the status where there are too few rows of a class to rely on an interval."""
-    if rows.columns.cluster is None and not rows.columns.weighted:
+    if not rows.clustered and not rows.columns.weighted:
         few_negatives = pl.col("all_negatives") < FEW_POSITIVES
         table = table.with_columns(n_effective="all_positives", few_negatives=few_negatives)
     else:
         known = Estimates.of(rows).keyed().select(*rows.keys, "n_effective", "few_negatives")
         table = left_join(table, known, rows.keys)
-    return table.with_columns(status=status(pl.col, pl.col("few_negatives")))
+    return table.with_columns(
+        status=status(pl.col, pl.col("few_negatives"), clustered=rows.clustered)
+    )
 
 
 # --- trials --------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def beside_other_segments(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     weighted = estimates.keyed().with_columns(share=pl.when(_AREA.is_not_null()).then(_POSITIVES))
     table = cached(weighted.with_columns(_SHARE.fill_null(0)))
     found = table.with_columns(_others(rows.model_keys)).with_columns(_means())
-    if rows.columns.cluster is None:
+    if not rows.clustered:
         return found.with_columns(
             covariance=pl.lit(0.0),
             variance_of_difference=above_rounding(*[_VARIANCE_A + _VARIANCE_B] * 2),

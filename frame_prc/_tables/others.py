@@ -119,7 +119,7 @@ def _shared(rows: Rows, segments: Estimates, whole: Estimates) -> pl.LazyFrame:
     """Return the sums of products of both influences of the rows of each segment."""
     own, overall = pl.col("influence_0"), pl.col("influence_1")
     frame = with_influences(rows, [one.by_row for one in (segments, whole) if one.by_row])
-    if rows.columns.cluster is not None:
+    if rows.clustered:
         numbers = ["segment_0", "segment_1"]
         frame = cluster_sums(
             frame, numbers, ["influence_0", "influence_1"], segments.ranking
@@ -171,7 +171,7 @@ def _other_segment(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
 
 def _covariances(estimates: Estimates, partners: pl.LazyFrame) -> pl.LazyFrame:
     """Return ``segment, covariance``, from the clusters with rows in both segments."""
-    if estimates.ranking.rows.columns.cluster is None:
+    if not estimates.ranking.rows.clustered:
         return partners.select("segment", covariance=pl.lit(0.0))
     clusters = estimates.clusters.select("segment", "cluster", "influence")
     own = join(clusters, partners, on="segment", how="inner")

@@ -24,7 +24,7 @@ from frame_prc._curves.calibration import (
     same_reference,
     with_reference,
 )
-from frame_prc._curves.logit_intervals import INTERVAL, RANDOM, lower_without_bias
+from frame_prc._curves.logit_intervals import INTERVAL, N_EFFECTIVE, RANDOM, lower_without_bias
 from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
 from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
@@ -59,7 +59,7 @@ _MEASURES = (
 # What may be added to the average precision by name.
 MEASURES = (*_MEASURES[:4], REFERENCE, *_MEASURES[4:], "best_f1_threshold")
 _SCORECARD = (
-    *SIZES, AVERAGE_PRECISION, *INTERVAL, *_MEASURES[:4],
+    *SIZES, AVERAGE_PRECISION, N_EFFECTIVE, *INTERVAL, *_MEASURES[:4],
     REFERENCE, CALIBRATED, *_CALIBRATED_INTERVAL, *_MEASURES[5:], "best_f1_threshold", "status",
 )  # fmt: skip
 
@@ -150,17 +150,16 @@ class Summary(Table):
         best = _with_best(areas, ranking)
         beside = with_lift(with_random(best, ranking, ["segment"]))
         measured = with_normalised(beside, weighted=rows.columns.weighted)
-        clustered = rows.columns.cluster is not None
-        table = with_interval(measured, self.interval, clustered=clustered)
+        table = with_interval(measured, self.interval, clustered=rows.clustered)
         # Without working columns, whose dtypes vary between rankings.
-        working = ("shortfall", "n_effective", "bias", "calibrated_bias")
+        working = ("shortfall", "bias", "calibrated_bias")
         columns = (*rows.keys, *_SCORECARD, *DROPPED, *working)
         return ranking.segments.with_keys(table).select(columns)
 
     def _calibrated(self, estimates: Estimates) -> pl.LazyFrame:
         """Return the calibrated average precision of each segment, with its interval."""
         at_chance = _table(estimates).with_columns(pl.col(REFERENCE).alias(RANDOM))
-        clustered = estimates.ranking.rows.columns.cluster is not None
+        clustered = estimates.ranking.rows.clustered
         table = with_interval(at_chance, self.interval, clustered=clustered)
         renamed = table.rename(dict(zip(INTERVAL, _CALIBRATED_INTERVAL, strict=True)))
         area = pl.col(AVERAGE_PRECISION).alias(CALIBRATED)
@@ -186,14 +185,14 @@ def _referred(
 
 
 def _ranking(rows: Rows) -> Ranking:
-    if rows.columns.cluster is None:
+    if not rows.clustered:
         return rank(rows, squares=not rows.columns.lacks_squares)
     return rank(numbered(rows), squares=True, numbered=True)
 
 
 def _estimates(ranking: Ranking, calibration: Calibration | None) -> Estimates:
     """Return the estimates of segments; with clusters, from the influence of each row."""
-    if ranking.rows.columns.cluster is None:
+    if not ranking.rows.clustered:
         return Estimates(ranking, calibration)
     return Estimates.with_rows(ranking, calibration)
 
@@ -275,7 +274,7 @@ def _macro(
         n_defined=area.count(),
         bias=in_order(pl.when(area.is_not_null()).then("bias")),
     )
-    if rows.columns.cluster is not None:
+    if rows.clustered:
         of_sum = _variance_of_sum(rows, calibration)
         sums = left_join(sums.drop("variance"), of_sum, rows.model_keys)
     # As a float: the square of many segments is beyond UInt32.
@@ -286,7 +285,7 @@ def _macro(
         # The mean of one segment is that segment, with its interval.
         bias=pl.when(pl.col("n_defined") > 1).then(pl.col("bias") / pl.col("n_defined")),
     )
-    table = with_interval(totals, interval, of_segments=False)
+    table = with_interval(totals, interval, of_segments=False, clustered=rows.clustered)
     table = table.with_columns(ci_low=lower_without_bias(pl.col))
     return table if rows.columns.lacks_squares else table.with_columns(_status_of_macro())
 

@@ -138,9 +138,11 @@ class AreaVerbs(Evaluated[FrameT]):
             rows is retrieved, or ``"expected"``, as many as fit, at random (McSherry & Najork
             2008): the area is the mean over the choices. Not with weights or ``calibrate``.
         details
-            Add ``prevalence`` (``n_pos / n``), with ``ci`` also ``std_error``, and with ``top``
-            also ``random_average_precision``, which a random order of the labels is expected to
-            have in the same ``top`` rows (for weighted rows, with the prevalence as its precision).
+            Add ``prevalence`` (``n_pos / n``), with ``ci`` also ``std_error`` and ``n_effective``,
+            the number of positives (with ``cluster``, of clusters that hold some) that the interval
+            rests on, fewer with unequal weights or clusters, and with ``top`` also
+            ``random_average_precision``, which a random order of the labels is expected to have in
+            the same ``top`` rows (for weighted rows, with the prevalence as its precision).
 
         Returns
         -------
@@ -158,9 +160,10 @@ class AreaVerbs(Evaluated[FrameT]):
             precision of 1 or 0, ``std_error`` is null and the interval is the exact
             (Clopper-Pearson) one. With a single positive and any other average precision, all three
             are null. (``"boyd"`` has an interval with a single positive, and none at 1 and 0.)
-            ``status`` then has four more values. ``"few_positives"`` replaces ``"ok"`` if there
-            are fewer than 20 positives (with weights, fewer than 20 effective positives; with
-            clusters, fewer than 20 effective clusters with positives). ``"few_negatives"`` does if
+            ``status`` then has five more values. ``"few_positives"`` replaces ``"ok"`` if there
+            are fewer than 20 positives (with weights, fewer than 20 effective positives), and
+            ``"few_clusters"`` if fewer than 20 effective clusters hold some. ``"few_negatives"``
+            does if
             there are fewer than 20 negatives, or so few for what their weights stand for (sampled
             negatives) that the average precision is too high and its interval too narrow.
             ``"below_chance"`` replaces all of these if the whole interval lies below the average

@@ -207,10 +207,10 @@ class CurveVerbs(Evaluated[FrameT]):
             to 1) and ``status``. Precision is that of the highest threshold that reaches the
             recall, which is the height of the steps whose area is the average precision. It is null
             if no threshold reaches the recall. ``status`` is ``"few_positives"`` with fewer than 20
-            positives (effective ones, with weights or clusters), or fewer than 4 beyond the recall,
-            so always close to 1: the band may then cover less. Otherwise it is that of
-            :func:`average_precision`, such as ``"few_negatives"`` or ``"ok"``. Sorted by the keys,
-            then by recall ascending: every segment has the same rows.
+            positives (effective ones, with weights), or fewer than 4 beyond the recall, so always
+            close to 1: the band may then cover less. Of clusters it is ``"few_clusters"``.
+            Otherwise it is that of :func:`average_precision`, such as ``"few_negatives"`` or
+            ``"ok"``. Sorted by the keys, then by recall ascending: every segment has the same rows.
 
         Raises
         ------

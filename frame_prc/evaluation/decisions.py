@@ -140,7 +140,7 @@ class DecisionVerbs(Evaluated[FrameT]):
             target that no point meets (its row holds nulls), ``"no_guarantee"`` if none meets it
             with the ``guarantee``, ``"no_threshold"`` for a segment that
             a column or a frame gives none, ``"no_negatives"``, ``"no_positives"``, ``"empty"``,
-            with ``ci`` also ``"few_positives"`` and ``"few_negatives"`` as in
+            with ``ci`` also ``"few_positives"``, ``"few_clusters"`` and ``"few_negatives"`` as in
             :func:`average_precision`, or else ``"ok"``. Sorted by the keys, then in the order of
             the parameters above, thresholds of a column or frame last. With ``missing="drop"``,
             also ``n_dropped``.

@@ -126,7 +126,7 @@ def test_a_single_cluster_does_not_tell_how_an_area_varies(kind):
         day=pl.when(pl.col("segment") == 0).then("day").otherwise(pl.int_range(20))
     )
     found = areas(kind, df, by="segment", cluster="day", method="envelope")
-    assert found["status"].to_list() == ["few_positives"] * 2
+    assert found["status"].to_list() == ["few_clusters"] * 2
     assert found.select(INTERVAL).row(0) == (None, None, None)
     assert None not in found.select(INTERVAL).row(1)
 

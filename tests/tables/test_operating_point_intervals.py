@@ -216,7 +216,7 @@ def test_a_separated_sample_says_no_certainty(kind, target, cluster):
         low, high = found.select(f"{rate}_low", f"{rate}_high").row(0)
         assert 0 < low < 0.025 ** (1 / 5) + 1e-9
         assert high == 1
-    assert found["status"].to_list() == ["few_positives"]
+    assert found["status"].to_list() == ["few_clusters" if cluster else "few_positives"]
 
 
 @every_kind

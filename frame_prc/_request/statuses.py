@@ -1,0 +1,47 @@
+"""What a status says of the number beside it: the one list of all, by name."""
+
+from __future__ import annotations
+
+STATUSES = {
+    "ok": "the number is defined and, where an interval or a test was asked for, can be trusted",
+    "empty": "the segment has no rows",
+    "no_positives": "there are no positive rows, so the area is null",
+    "no_negatives": (
+        "there are no negative rows, so any ranking has an area of 1 (or the share of positives "
+        "that are retrieved)"
+    ),
+    "no_other": "there is nothing to compare with: no other segment, no earlier period",
+    "few_positives": (
+        "fewer than 20 positives (with weights, effective ones), in a `band` also fewer than 4 "
+        "beyond the recall: the interval may cover less than its level"
+    ),
+    "few_clusters": (
+        "fewer than 20 effective clusters that hold positives, or in `heterogeneity` fewer than 6 "
+        "for each segment: the interval may cover less, the test reject more, than its level"
+    ),
+    "few_negatives": (
+        "fewer than 20 negatives, or too few for what they stand for (sampled negatives with large "
+        "weights, a reference prevalence far below the own): the area is too high, and its "
+        "interval too narrow"
+    ),
+    "few_scores": (
+        "the model has no more than two different scores, as the predictions 0 and 1 do: pass the "
+        "scores that they were made from"
+    ),
+    "few_segments": "too few segments have an area for an interval of their mean, or for a test",
+    "below_chance": (
+        "the whole interval lies below the area of a random order; if a lower score means more "
+        "likely positive, pass `ascending=True`"
+    ),
+    "no_std_error": (
+        "the rows do not tell a standard error: sums of weights without sums of their squares, "
+        "clusters or replicates that are all alike, a calibrated area of one score, or a mean of "
+        "segments of which one has a single positive"
+    ),
+    "no_threshold": "the threshold that was given for this segment is null, or there is none",
+    "not_met": "no threshold meets the target",
+    "no_guarantee": (
+        "no threshold meets the target on new rows with the probability in `guarantee=`: there are "
+        "too few rows, or the scores do not reach it"
+    ),
+}
