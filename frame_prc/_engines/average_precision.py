@@ -10,7 +10,7 @@ import narwhals as nw
 
 from frame_prc._curves.areas import AVERAGE_PRECISION, UNDEFINED
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.tie_bounds import bounds_of_tie
+from frame_prc._curves.tie_bounds import TIE_BOUNDS, bounds_of_tie
 from frame_prc._engines.areas import beside_previous
 from frame_prc._engines.calibration import calibrated, reference_sums, with_reference
 from frame_prc._engines.few_scores import scores_of_segments, with_few_scores
@@ -66,7 +66,9 @@ def _of_segments(
     terms = {"area": step_area(nw.col("pos"), nw.col("tp"), nw.col("fp"), _POSITIVES)}
     if bounds:
         sums = beside_previous(sums, counted)
-        terms |= bounds_of_tie(nw.col, weighted=counted.columns.weighted)
+        for columns in bounds_of_tie(nw.col, weighted=counted.columns.weighted):
+            sums = sums.with_columns(**columns)
+        terms |= {name: nw.col(name) for name in TIE_BOUNDS}
     added_up = {name: nw.when(hit).then(term).otherwise(0.0) for name, term in terms.items()}
     if counted.engine.in_ranges and calibration is None and not counted.columns.weighted:
         # The largest running sum is the total too, and spares a window that nothing else needs.
