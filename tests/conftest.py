@@ -17,7 +17,7 @@ from frame_prc import PrcError
 
 # What no error may show: names of ours, and what other libraries or Python say of objects.
 FOREIGN = re.compile(
-    r"\b(by_\d|score_\d|rank_key|suspect|slot|pos_squares_\w+)\b|\n"
+    r"\b(by_\d|key_\d|score_\d|rank_key|suspect|slot|pos_squares_\w+)\b|\n"
     r"|polars\.exceptions|narwhals(?!\.(?:Expr|Series|GroupBy))| at 0x|<class|Traceback"
 )
 
@@ -76,6 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             products.setdefault(item.nodeid.partition("[")[0], []).append(item)
     left_out: set[pytest.Item] = set()
     for name, product in products.items():
+        product.sort(key=lambda item: item.nodeid)  # whatever order they were shuffled into
         slow = [
             of_engine(item) or item.get_closest_marker("thorough") is not None for item in product
         ]
@@ -88,6 +89,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # What takes minutes begins first, so that no process waits for another at the end.
     kept = (item for item in items if item not in left_out)
     items[:] = sorted(kept, key=lambda item: item.path.stem not in LONG)
+    for item in items:
+        for server in SERVERS:
+            if server in item.name or server.lower() in item.path.stem:
+                item.add_marker(pytest.mark.xdist_group(server))
     config.hook.pytest_deselected(items=[*left_out])
 
 
@@ -98,6 +103,8 @@ def of_engine(item: pytest.Function) -> bool:
 
 
 LONG = ("test_spark_connect", "test_spark_cluster")
+# What takes seconds to start: one process has all tests of it.
+SERVERS = ("Spark", "PostgreSQL", "browser")
 REMARKS = pytest.StashKey[list[str]]()
 
 

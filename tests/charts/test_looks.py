@@ -69,6 +69,7 @@ def png_width(path):
     return int.from_bytes(path.read_bytes()[16:20], "big")
 
 
+@pytest.mark.thorough
 def test_images_have_twice_the_density(tmp_path):
     chart = ROWS.prc.plot("late", "score")
     for name, options in (("own", {}), ("single", {"scale_factor": 1}), ("dots", {"ppi": 72})):

@@ -235,7 +235,8 @@ def test_a_picture_is_drawn_from_rows_and_from_a_curve(here, suffix):
     assert leftovers(here) == []
 
 
-@pytest.mark.parametrize("suffix", ["html", *also("svg")])
+@pytest.mark.thorough
+@pytest.mark.parametrize("suffix", ["html", "svg"])
 def test_a_picture_of_a_summary_is_drawn(here, suffix):
     asked = [
         "-t",

@@ -54,7 +54,7 @@ def same(kind, found, expected):
 
 
 @every_kind
-@pytest.mark.parametrize("more", [{}, {"cluster": "day"}, {"weight": "w"}], ids=str)
+@pytest.mark.parametrize("more", [{}, {"cluster": "day"}, *also({"weight": "w"})], ids=str)
 def test_verbs_of_one_evaluation_give_what_they_give_alone(kind, more):
     roles = ROLES | more
     if "cluster" in more:

@@ -300,6 +300,7 @@ def test_pandas_accessor_takes_it():
     assert table["average_precision"].tolist() == [1.0]
 
 
+@pytest.mark.thorough
 def test_pictures_take_rows_and_curves():
     pytest.importorskip("altair")
     asked = {"by": "segment", "ascending": True}

@@ -309,6 +309,7 @@ def test_weighted_rows_of_close_scores_give_what_lazy_ones_give(rows, verb, some
 TAKEN = [-1e300, inf, NEIGHBOURS[14], 1.0, NEIGHBOURS[13], NEIGHBOURS[13], 1.0, 0.5]
 
 
+@pytest.mark.thorough
 @given(DRAWN, st.sampled_from([None, "weight"]), st.booleans())
 @example([(place in (0, 4), score, 1) for place, score in enumerate(TAKEN)], None, False)
 def test_numbered_rows_of_close_scores_are_compared_as_lazy_ones(rows, weight, clustered):

@@ -79,14 +79,9 @@ def test_only_the_scripts_of_the_page_are_allowed(hostile_page):
     assert not re.search(r"(?:src|href)=", markup)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
-    "options",
-    [
-        {"by": "segment"},
-        pytest.param({"by": WEEK}, marks=pytest.mark.thorough),
-        pytest.param({}, marks=pytest.mark.thorough),
-    ],
-    ids=["segments", "weeks", "all rows"],
+    "options", [{"by": "segment"}, {"by": WEEK}, {}], ids=["segments", "weeks", "all rows"]
 )
 def test_pictures_are_valid_charts(report, options):
     page, _ = report(**options)

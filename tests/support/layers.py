@@ -12,8 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
-# Kinds of frames take turns: a layer shows each case on one of them.
-TURNS = ("kind",)
+# Kinds of frames take turns, and two plans of Spark: a layer shows each case on one of them.
+TURNS = ("kind", "counts_first")
 
 Case = tuple[tuple[str, int], ...]
 
@@ -28,8 +28,9 @@ class Layers(NamedTuple):
 def layers(name: str, chosen: Sequence[dict[str, object]], slow: Sequence[bool]) -> Layers:
     """Share combinations of a test's parameters between the layers.
 
-    Of all combinations, those are run that have each pair of values of two parameters: by the first
-    layer on one kind of frame, and by the second on another. What is ``slow`` is for the second.
+    Of all combinations, those are run that have each pair of values of two parameters, on one kind
+    of frame: by the first layer, or by the second what is ``slow``. The second layer has each value
+    on another kind too.
     """
     turn = crc32(name.encode())  # so that all kinds are used as often
     by_case: dict[Case, list[int]] = {}
@@ -37,24 +38,27 @@ def layers(name: str, chosen: Sequence[dict[str, object]], slow: Sequence[bool])
         case = tuple((name, id(value)) for name, value in values.items() if name not in TURNS)
         by_case.setdefault(case, []).append(place)
     found = Layers(set(), set())
-    for i, case in enumerate(paired([*by_case])):
+    kept = covering([*by_case], 2)
+    again = {*covering(kept, 1)}
+    for i, case in enumerate(kept):
         places = by_case[case]
         quick = [place for place in places if not slow[place]]
         first = {quick[(turn + i) % len(quick)]} if quick else set()
         others = [place for place in places if place not in first]
         found.first.update(first)
-        found.second.update({others[(turn + i) % len(others)]} if others else ())
+        if others and (case in again or not quick):
+            found.second.add(others[(turn + i) % len(others)])
     return found
 
 
-def paired(cases: Sequence[Case]) -> list[Case]:
-    """Return cases that have each pair of values of two parameters, and each value of one."""
-    pairs = {case: {*combinations(case, 2)} or {case} for case in cases}
-    missing = set().union(*pairs.values())
+def covering(cases: Sequence[Case], size: int) -> list[Case]:
+    """Return cases that have each combination of so many values, such as each pair."""
+    has = {case: {*combinations(case, size)} or {case} for case in cases}
+    missing = set().union(*has.values())
     kept = []
     while missing:
-        best = max(pairs, key=lambda case: len(pairs[case] & missing))
-        missing -= pairs.pop(best)
+        best = max(has, key=lambda case: len(has[case] & missing))
+        missing -= has.pop(best)
         kept.append(best)
     return kept
 

@@ -244,41 +244,39 @@ def test_dropped_rows_are_on_neither_side(kind):
 # --- segments of unequal prevalence ------------------------------------------------------------
 
 
-def groups(rng: np.random.Generator, prevalences: list[float], rows: int) -> pl.DataFrame:
-    """Return rows of one score model, in groups of different prevalence."""
-    frames = []
-    for number, prevalence in enumerate(prevalences):
-        truth = rng.random(rows) < prevalence
-        score = rng.standard_normal(rows) + 1.5 * truth
-        frames.append(pl.DataFrame({"group": number, "truth": truth, "score": score}))
-    return pl.concat(frames)
+def group(rng: np.random.Generator, prevalence: float, rows: int) -> dict[str, np.ndarray]:
+    """Return rows of one score model, of a group with a prevalence."""
+    truth = rng.random(rows) < prevalence
+    return {"truth": truth, "score": rng.standard_normal(rows) + 1.5 * truth}
+
+
+def drawn_groups(seed: int, draws: int) -> pl.DataFrame:
+    """Draw three groups, of which the last has more positives."""
+    rng = np.random.default_rng(seed)
+    return pl.concat(
+        pl.DataFrame({"draw": draw, "group": number, **group(rng, prevalence, 2000)})
+        for draw in range(draws)
+        for number, prevalence in enumerate((0.05, 0.05, 0.2))
+    )
 
 
 @pytest.mark.thorough
 def test_one_score_model_at_unequal_prevalences_is_rarely_found_to_differ():
-    rng, found = np.random.default_rng(0), []
-    for _ in range(100):
-        ev = groups(rng, [0.05, 0.05, 0.2], 2000).prc.evaluate("truth", "score", by="group")
-        tables = [ev.compare_segments(against=side) for side in ("rest", "overall", {"group": 0})]
-        found.append([table["p_value"][2] < 0.05 for table in tables])
-    # 5 % of 100 is 5, and 12 or more have a probability of 0.4 %.
-    assert max(map(sum, zip(*found, strict=True))) < 12
-    raw = ev.compare_segments(against="rest", measure="average_precision")
-    assert raw["p_value"][2] < 1e-3
+    ev = drawn_groups(0, 100).prc.evaluate("truth", "score", by="group", model="draw")
+    for side in ("rest", "overall", {"group": 0}):
+        p_values = ev.compare_segments(against=side).filter(group=2)["p_value"]
+        # 5 % of 100 is 5, and 12 or more have a probability of 0.4 %.
+        assert (p_values < 0.05).sum() < 12
+    raw = ev.compare_segments(against="rest", measure="average_precision").filter(group=2)
+    assert raw["p_value"].max() < 1e-3
 
 
 @pytest.mark.thorough
 def test_a_segment_that_differs_is_found():
-    rng = np.random.default_rng(1)
-    found = 0
-    for _ in range(50):
-        df = groups(rng, [0.05, 0.05, 0.2], 2000)
-        worse = pl.when((pl.col("group") == 2) & pl.col("truth")).then(0.6).otherwise(0.0)
-        table = df.with_columns(pl.col("score") - worse).prc.compare_segments(
-            "truth", "score", by="group", against="rest"
-        )
-        found += table["p_value"][2] < 0.05
-    assert found > 45
+    worse = pl.when((pl.col("group") == 2) & pl.col("truth")).then(0.6).otherwise(0.0)
+    df = drawn_groups(1, 50).with_columns(pl.col("score") - worse)
+    table = df.prc.compare_segments("truth", "score", by="group", model="draw", against="rest")
+    assert (table.filter(group=2)["p_value"] < 0.05).sum() > 45
 
 
 def test_clusters_that_reach_across_segments_make_them_alike():
@@ -320,7 +318,7 @@ def test_clusters_that_reach_across_segments_make_them_alike():
 def test_status_says_that_there_are_few_negatives_as_by_definition(kind, cluster, sizes, reference):
     rng = np.random.default_rng(3)
     frames = [
-        groups(rng, [prevalence], rows).with_columns(group=pl.lit(f"{prevalence} {rows}"))
+        pl.DataFrame({"group": f"{prevalence} {rows}", **group(rng, prevalence, rows)})
         for prevalence, rows in sizes
     ]
     df = pl.concat(frames).with_columns(pl.col("score").round(), pair=pl.int_range(pl.len()) // 2)

@@ -73,13 +73,6 @@ def test_error_text_is_the_same_on_every_kind(case):
     assert len({str(error_on(kind, case)) for kind in KINDS}) == 1
 
 
-@every_case(CASES)
-def test_error_text_names_nothing_internal(case):
-    text = str(error_on(KINDS[0], case))
-    internal = ["by_0", "key_0", "score_0", "rank_key", "slot", "\0"]
-    assert [name for name in internal if name in text] == []
-
-
 @every_case([AT_THE_CALL[0], AT_COLLECT[0]])
 @every_verb
 @every_kind
