@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import engine_kinds
 import optional
 import polars as pl
 import pytest
-from checkout import FLIGHTS, README, in_checkout
+from checkout import FLIGHTS, in_checkout
 from engine_cases import ROWS, assert_same, every_verb
 from polars.testing import assert_frame_equal
 
@@ -113,23 +111,18 @@ def test_a_result_is_a_table_for_ibis():
 
 
 @in_checkout
-def test_the_lines_of_the_readme_make_a_scorecard(tmp_path):
+def test_counts_of_a_database_make_a_scorecard(tmp_path):
     ibis = optional.require_module("ibis")
     optional.require_module("duckdb")
-    flights, url = pl.read_parquet(FLIGHTS), f"duckdb://{tmp_path / 'predictions.db'}"
-    connection = ibis.connect(url)
-    connection.create_table("flights", flights.to_arrow())
+    flights, models = pl.read_parquet(FLIGHTS), ["logistic", "boosting"]
+    connection = ibis.connect(f"duckdb://{tmp_path / 'predictions.db'}")
+    table = connection.create_table("flights", flights.to_arrow())
+    counts = frame_prc.counts(table, "late", models, by="carrier").to_polars()
     connection.disconnect()
-    code = re.search(
-        r"```python\n(import frame_prc\nimport ibis\n.*?)```", README.read_text("utf-8"), re.DOTALL
-    )[1]
-    *statements, question = code.replace(re.search('"(postgresql:.*?)"', code)[1], url).splitlines()
-    names = {}
-    exec("\n".join(statements), names)  # noqa: S102
-    found = eval(question, names)  # noqa: S307
-    expected = frame_prc.summary(flights, "late", ["logistic", "boosting"], by="carrier")
+    roles = {"score": "threshold", "pos": "pos", "neg": "neg", "model": "model", "by": "carrier"}
+    expected = frame_prc.summary(flights, "late", models, by="carrier")
+    found = frame_prc.summary(counts, **roles)
     assert_frame_equal(found, expected.sort("model", "carrier"), rel_tol=1e-12)
-    names["flights"].get_backend().disconnect()
 
 
 def test_tables_that_cannot_be_computed_are_refused():
