@@ -13,7 +13,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import library, normal_quantile, wallace
 from frame_prc._request.specs import Interval
 
-# With fewer, a 95 % interval visibly covers less: see tests/benchmarks/area_coverage.py.
+# With fewer, a 95 % interval visibly covers less: see tests/benchmarks/simulations.md.
 FEW_POSITIVES = 20
 # Statuses that say so.
 FEW = ("few_positives", "few_clusters", "few_negatives")
@@ -39,8 +39,8 @@ def interval_columns(
 ) -> Iterator[dict[str, Any]]:
     """Yield the columns of an interval, and the status, to be added one after the other.
 
-    Tables also have ``variance``, unless the method is that of Boyd. Those of segments, and not of
-    their mean, have ``few_negatives``.
+    Tables also have ``variance, bias`` and ``n_trials``, unless the method is that of Boyd. Those
+    of segments, and not of their mean, have ``few_negatives``.
     """
     area, shortfall = col(AVERAGE_PRECISION), col("shortfall")
     when = library(area).when
@@ -65,9 +65,8 @@ def interval_columns(
     low, high = (end * col("factor_of_interval") for end in (area, shortfall))
     yield {"ci_low": low / (shortfall + low), "ci_high": area / (area + high)}
     if interval.method != "boyd":
-        # In a mean of segments, and in a cluster, a positive is no trial.
-        trials = few_negatives is not None and not clustered
-        yield _at_edges(col, interval, trials=trials)
+        yield from _lower_without_bias(col)
+        yield _at_edges(col, interval)
     yield {"status": status(col, few_negatives, clustered=clustered)}
     lacks = (col("status") == "ok") & col("ci_low").is_null()
     yield {"status": when(lacks).then(_text(col, "no_std_error")).otherwise(col("status"))}
@@ -75,19 +74,22 @@ def interval_columns(
     yield {"status": when(below).then(_text(col, "below_chance")).otherwise(col("status"))}
 
 
-def lower_without_bias(col: Col) -> Any:
-    """Return the lower limit of an area that is too high on average: from the area less its bias.
+def _lower_without_bias(col: Col) -> Iterator[dict[str, Any]]:
+    """Yield the lower limit of an area that is too high on average: from the area less its bias.
 
-    The table has an interval by :func:`interval_columns`, and ``bias``, null where it is not known.
-    The upper limit stays, so the interval covers more, not less, where the bias is badly estimated.
+    The bias is null where it is not known. The upper limit stays, so the interval covers more, not
+    less, where the bias is badly estimated.
     """
-    area, bias, low = col(AVERAGE_PRECISION), col("bias"), col("ci_low")
-    when = library(area).when
+    bias, low, less = col("bias"), col("ci_low"), col("area_less_bias")
     # At another prevalence a few negatives may have a bias of more than the area.
-    less = (area - bias).clip(0.0)
-    half = (-col("quantile_of_interval") * col("std_error") / (less * (1 - less))).exp()
-    own = less * half / (1 - less + less * half)
-    return when((bias > 0) & (own < low)).then(own).otherwise(low)
+    yield {"area_less_bias": (col(AVERAGE_PRECISION) - bias).clip(0.0)}
+    half = -col("quantile_of_interval") * col("std_error") / (less * (1 - less))
+    yield {"factor_less_bias": half.exp()}
+    end = less * col("factor_less_bias")
+    yield {"low_less_bias": end / (1 - less + end)}
+    lower = col("low_less_bias")
+    when = library(low).when
+    yield {"ci_low": when((bias > 0) & (lower < low)).then(lower).otherwise(low)}
 
 
 def has_variance(col: Col) -> Any:
@@ -109,24 +111,25 @@ def student_quantile(col: Col, level: float) -> Any:
     return (col("n_effective") * ((normal**2 / degrees).exp() - 1)).sqrt()
 
 
-def _at_edges(col: Col, interval: Interval, *, trials: bool) -> dict[str, Any]:
+def _at_edges(col: Col, interval: Interval) -> dict[str, Any]:
     """Return the limits, with exact ones at 0 and 1, where the logit interval has no width.
 
     They are the binomial limits for ``n_effective`` trials of which all fail or all succeed
     (Clopper & Pearson 1934, doi 10.2307/2331986). Rows with a few errors cannot show a higher area
     than as many rows without any: the lower limit is at most that of an area of 1. Near 1 the logit
     interval alone is too narrow, as a positive that ranks far down may be missing by chance: of
-    200 positives with an area of .999, it covered 90 %, and with this limit 98 %. A cluster may
-    hold many positives, of which a few do not fail together: it is no trial.
+    200 positives with an area of .999, it covered 90 %, and with this limit 98 %. Positives
+    of a cluster need not fail together: ``n_trials`` is their number over what clusters multiply
+    the variance by. A mean of segments has no such number.
     """
     n_effective, when = col("n_effective"), library(col("n_pos")).when
     all_succeed = interval.tail ** (1 / n_effective)
     known = ~n_effective.is_null()
     best = known & (col("status") == "ok") & (col("shortfall") == 0)
     worst = known & (col("n_pos") > 0) & (col(AVERAGE_PRECISION) == 0)
-    inner = col("ci_low")
-    if trials:
-        inner = when(known & (inner > all_succeed)).then(all_succeed).otherwise(inner)
+    inner, most = col("ci_low"), interval.tail ** (1 / col("n_trials"))
+    has_most = ~col("n_trials").is_null()
+    inner = when(has_most & (inner > most)).then(most).otherwise(inner)
     low = when(best).then(all_succeed).otherwise(when(worst).then(0.0).otherwise(inner))
     otherwise = when(worst).then(1 - all_succeed).otherwise(col("ci_high"))
     return {"ci_low": low, "ci_high": when(best).then(1.0).otherwise(otherwise)}

@@ -29,6 +29,7 @@ SPREAD = {
     "variance": nw.col("squares").sum(),
     "shares": exact_sum(nw.col("share")),
     "retrieved": nw.col("seen").max(),
+    "bias": nw.col("biased").sum(),
 }
 
 
@@ -60,6 +61,7 @@ def with_influence(steps: Frame, counted: Counted) -> Frame:
         miss=missed,
         wins=nw.col("rate") * nw.col("error"),
         costs=nw.col("rate") * nw.col("precision"),
+        biased=nw.when(hit & (_FP > 0)).then(_bias()).otherwise(zero),
     )
     measured = (nw.col(name) for name in ("precision", "error", "step", "of_misses"))
     above = above_average(*measured)
@@ -68,6 +70,12 @@ def with_influence(steps: Frame, counted: Counted) -> Frame:
     squares = _POS * on_positive * on_positive + _NEG * on_negative * on_negative
     summed = _with_sums_below(ready, counted)
     return summed.with_columns(squares=nw.when(_POSITIVES > 0).then(squares).otherwise(zero))
+
+
+def _bias() -> nw.Expr:
+    """Return what each step adds to the bias of the area (see the formulas of the influence)."""
+    below = 1 - _TP / _NEGATIVES
+    return _POS / _POSITIVES * nw.col("error") * below / (_TP + _FP - 1)
 
 
 def _with_sums_below(steps: Frame, counted: Counted) -> Frame:
@@ -127,8 +135,10 @@ def with_interval(table: Frame, interval: Interval) -> Frame:
     random = random_areas(_POSITIVES, _NEGATIVES, shares, retrieved)
     table = table.with_columns(
         n_effective=has_area.then(_POSITIVES.cast(nw.Float64)),
+        n_trials=has_area.then(_POSITIVES.cast(nw.Float64)),
         **{name: has_area.then(nw.col(name)) for name in ("shortfall", "variance")},
         **{name: has_area.then(value) for name, value in random.items()},
+        bias=nw.when((_POSITIVES > 1) & (_NEGATIVES > 0)).then(nw.col("bias")),
     )
     few = _NEGATIVES < FEW_POSITIVES
     for columns in interval_columns(nw.col, interval, few_negatives=few):

@@ -103,26 +103,28 @@ class Estimates:
         -------
         LazyFrame
             ``segment``, the sizes, ``status, average_precision, shortfall, variance, n_effective,
-            bias`` (see :func:`frame_prc._inference.influence.spreads`), ``few_negatives``, and
-            ``n_dropped`` where missing values are dropped. With clusters, the effective number
-            counts clusters. With calibration also ``reference_prevalence``.
+            n_trials, bias`` (see :func:`frame_prc._inference.influence.spreads`),
+            ``few_negatives``, and ``n_dropped`` where missing values are dropped. With clusters,
+            the effective number counts clusters, and that of trials is the number of positives over
+            what clusters multiply the variance by. With calibration also ``reference_prevalence``.
         """
         areas = self.areas()
         if not self.ranking.rows.clustered:
-            return with_few_negatives(areas)
+            return with_few_negatives(areas.with_columns(n_trials="n_effective"))
         variance = in_order(pl.col("influence") ** 2)
         totals = {"variance": variance, "n_effective": effective("pos")}
         of_clusters = cluster_totals(
             self._influences, ["influence"], self.ranking, totals, lambda: self.clusters
         )
-        by_rows = (
-            areas.drop("n_effective")
-            .rename({"variance": "variance_by_rows"})
-            .with_columns(bias=pl.lit(None, pl.Float64))
-        )
+        by_rows = areas.rename({"variance": "variance_by_rows", "n_effective": "n_by_rows"})
         defined = pl.when(pl.col(AVERAGE_PRECISION).is_not_null()).then(pl.col(*totals))
         table = segment_join(by_rows, of_clusters).with_columns(defined)
-        return with_few_negatives(table)
+        as_rows = pl.col("n_by_rows") * pl.col("variance_by_rows") / pl.col("variance")
+        trials = as_rows.fill_nan(None).clip("n_effective", "n_by_rows")
+        found = table.with_columns(n_trials=trials.fill_null(pl.col("n_effective")))
+        # What clusters multiply the variance by, they multiply the bias by, a second moment too.
+        bias = pl.col("bias") * pl.col("n_by_rows") / pl.col("n_trials")
+        return with_few_negatives(found.with_columns(bias=bias))
 
     def areas(self) -> pl.LazyFrame:
         """Return the table for rows that are independent, with what the last column rests on."""

@@ -22,7 +22,10 @@ from frame_prc._rows.table import Table
 from frame_prc._tables.average_precision import AveragePrecision
 
 # Of an average precision: what an interval is made of.
-_ESTIMATE = (AVERAGE_PRECISION, "shortfall", "variance", "n_effective", "few_negatives", RANDOM)
+_ESTIMATE = (
+    AVERAGE_PRECISION, "shortfall", "variance", "n_effective", "n_trials", "bias",
+    "few_negatives", RANDOM,
+)  # fmt: skip
 _ROUNDING = 1e-12
 
 _AUC, _METHOD, _SHARE = pl.col("auc"), pl.col("method"), pl.col("share")
@@ -125,6 +128,8 @@ class Areas(Table):
             "shortfall": 1 - share,
             "variance": pl.col("drawn") * pl.col("slope") ** 2,
             "n_effective": pl.col("n_effective") * counted,
+            "n_trials": pl.col("n_trials") * counted,
+            "bias": pl.lit(None, pl.Float64),
             RANDOM: pl.lit(None, pl.Float64),
         }
         return scaled.with_columns(

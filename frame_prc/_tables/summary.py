@@ -24,7 +24,7 @@ from frame_prc._curves.calibration import (
     same_reference,
     with_reference,
 )
-from frame_prc._curves.logit_intervals import INTERVAL, N_EFFECTIVE, RANDOM, lower_without_bias
+from frame_prc._curves.logit_intervals import INTERVAL, N_EFFECTIVE, RANDOM
 from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
 from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
@@ -62,6 +62,9 @@ _SCORECARD = (
     *SIZES, AVERAGE_PRECISION, N_EFFECTIVE, *INTERVAL, *_MEASURES[:4],
     REFERENCE, CALIBRATED, *_CALIBRATED_INTERVAL, *_MEASURES[5:], "best_f1_threshold", "status",
 )  # fmt: skip
+
+# Of the estimates: null where they are not known.
+_SPREAD = ("variance", "n_effective", "n_trials")
 
 _TP, _FP = pl.col("tp"), pl.col("fp")
 _POSITIVES, _NEGATIVES = pl.col("positives"), pl.col("negatives")
@@ -201,7 +204,7 @@ def _table(estimates: Estimates) -> pl.LazyFrame:
     """Return the estimates of segments; without sums of squared weights they lack a variance."""
     table, ranking = estimates.table(), estimates.ranking
     if ranking.rows.columns.lacks_squares:
-        unknown = [pl.lit(None, pl.Float64).alias(name) for name in ("variance", "n_effective")]
+        unknown = [pl.lit(None, pl.Float64).alias(name) for name in _SPREAD]
         table = table.with_columns(*unknown, few_negatives=pl.lit(value=False))
     return _with_dropped(table, ranking)
 
@@ -282,11 +285,10 @@ def _macro(
     totals = sums.with_columns(
         n_effective=pl.when(pl.col("n_known") > 0).then("n_effective"),
         variance=pl.when(pl.col("n_errors") == pl.col("n_defined")).then(variance),
-        # The mean of one segment is that segment, with its interval.
-        bias=pl.when(pl.col("n_defined") > 1).then(pl.col("bias") / pl.col("n_defined")),
+        bias=pl.col("bias") / pl.col("n_defined"),
+        n_trials=pl.lit(None, pl.Float64),
     )
     table = with_interval(totals, interval, of_segments=False, clustered=rows.clustered)
-    table = table.with_columns(ci_low=lower_without_bias(pl.col))
     return table if rows.columns.lacks_squares else table.with_columns(_status_of_macro())
 
 

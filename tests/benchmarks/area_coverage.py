@@ -1,16 +1,16 @@
-"""How often intervals cover the truth, by simulation: ``python tests/benchmarks/area_coverage.py``.
+"""Rows of known average precision, and segments of unequal prevalence that are compared.
 
-Each draw is a segment, so one call evaluates all draws of a scenario. The average precision that
-should be covered is that of the distribution the scores come from, by definition: the integral of
-precision over recall on a fine grid of thresholds, or a sum over the few scores there are. An
-estimate of 1 or 0 counts with the interval it gets.
+Each draw is a segment, so one call evaluates all draws of a scenario. Its average precision is that
+of the distribution the scores come from, by definition: the integral of precision over recall on a
+fine grid of thresholds, or a sum over the few scores there are.
+``python tests/benchmarks/area_coverage.py`` compares segments whose scores carry base rates.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -26,8 +26,6 @@ import frame_prc
 
 Dependence = Literal["none", "clusters", "clusters ignored"]
 ROWS_AT_ONCE = 5_000_000
-# Of 2,000 draws a rate is known to .006 only, and where positives are rarest it is near .925.
-AT_THE_EDGE = 20_000
 LEVEL = 0.95
 
 
@@ -102,44 +100,6 @@ class Scenario:
         return pl.DataFrame(columns)
 
 
-def coverage(scenario: Scenario) -> dict[str, object]:
-    """Return how often the interval of the average precision covers it."""
-    results = [
-        frame_prc.average_precision(
-            frame, "truth", "score_0", by="draw", ci=LEVEL, details=True, **scenario.options
-        )
-        for frame in scenario.frames(models=1)
-    ]
-    result = pl.concat(results).filter(pl.col("n_pos") > 0)
-    covered = pl.lit(scenario.area).is_between("ci_low", "ci_high").fill_null(value=False)
-    error, area = pl.col("std_error"), pl.col("average_precision")
-    found = result.select(covered.mean().alias("rate"), (error.mean() / area.std()).alias("ratio"))
-    return _row("interval covers", scenario, *found.row(0))
-
-
-def calibrated_coverage(scenario: Scenario) -> list[dict[str, object]]:
-    """Return how often the calibrated interval covers, where the status is ok and elsewhere."""
-    options = scenario.options | {"calibrate": scenario.reference}
-    results = [
-        frame_prc.average_precision(
-            frame, "truth", "score_0", by="draw", ci=LEVEL, details=True, **options
-        )
-        for frame in scenario.frames(models=1)
-    ]
-    result = pl.concat(results).filter(pl.col("n_pos") > 0)
-    covered = pl.lit(scenario.area).is_between("ci_low", "ci_high").fill_null(value=False)
-    area = pl.col("calibrated_average_precision")
-    ratio = result.select(pl.col("std_error").mean() / area.std()).item()
-    is_ok = pl.col("status") == "ok"
-    found = []
-    for what, chosen in (("calibrated covers", is_ok), ("... few_negatives", ~is_ok)):
-        rows = result.filter(chosen)
-        if rows.height >= result.height / 20:
-            row = _row(what, scenario, rows.select(covered.mean()).item(), ratio)
-            found.append(row | {"draws": rows.height})
-    return found
-
-
 @dataclass(frozen=True)
 class Groups:
     """Groups of rows of one score model at different prevalences, as in a comparison of segments.
@@ -209,132 +169,6 @@ class Groups:
         return pl.concat(frames)
 
 
-def false_positives(scenario: Scenario) -> dict[str, object]:
-    """Return how often two models that are equally good differ at 5 %."""
-    results = [
-        frame_prc.compare_models(
-            frame,
-            "truth",
-            ["score_0", "score_1"],
-            by="draw",
-            ci=LEVEL,
-            details=True,
-            **scenario.options,
-        )
-        for frame in scenario.frames(models=2)
-    ]
-    result = pl.concat(results).filter(pl.col("n_pos") > 0)
-    # No p-value says that there is nothing to tell apart.
-    differs = (pl.col("p_value") < 1 - LEVEL).fill_null(value=False)
-    error, difference = pl.col("std_error"), pl.col("difference")
-    found = result.select(
-        differs.mean().alias("rate"), (error.mean() / difference.std()).alias("ratio")
-    )
-    return _row("models differ", scenario, *found.row(0))
-
-
-def difference_coverage(scenario: Scenario) -> dict[str, object]:
-    """Return how often the interval of a difference covers it, where one model is better."""
-    worse = replace(scenario, separation=scenario.separation / 2)
-    truth = pl.col("truth").cast(pl.Float64)
-    lower = pl.col("score_1") - (scenario.separation - worse.separation) * truth
-    results = [
-        frame_prc.compare_models(
-            frame,
-            "truth",
-            {"a": "score_0", "b": lower},
-            by="draw",
-            ci=LEVEL,
-            details=True,
-            **scenario.options,
-        )
-        for frame in scenario.frames(models=2)
-    ]
-    result = pl.concat(results).filter(pl.col("n_pos") > 0)
-    difference = scenario.area - worse.area
-    covered = pl.lit(difference).is_between("ci_low", "ci_high").fill_null(value=False)
-    error, found = pl.col("std_error"), pl.col("difference")
-    rates = result.select(covered.mean().alias("rate"), (error.mean() / found.std()).alias("ratio"))
-    return _row("difference covers", scenario, *rates.row(0))
-
-
-def _row(what: str, scenario: Scenario, rate: float, ratio: float) -> dict[str, object]:
-    return {
-        "what": what,
-        "ties": "yes" if scenario.ties else "",
-        "weights": "yes" if scenario.weights else "",
-        "clusters": {"none": "", "clusters": "given", "clusters ignored": "ignored"}[
-            scenario.dependence
-        ],
-        "prevalence": scenario.prevalence,
-        "reference": scenario.reference,
-        "positives": scenario.positives,
-        "AP": round(scenario.area, 3),
-        "draws": scenario.draws,
-        "rate": round(rate, 3),
-        "std_error / SD": round(ratio, 3),
-    }
-
-
-def scenarios() -> Iterator[Scenario]:
-    """Yield what is simulated, without the comparisons."""
-    for prevalence in (0.01, 0.1, 0.5):
-        for positives in (10, 20, 50, 200):
-            plain = Scenario(prevalence, positives, draws=_draws(prevalence, positives))
-            yield plain
-            if positives >= 50:
-                yield replace(plain, separation=0.0)
-                yield replace(plain, separation=3.0)
-                yield from _variants(plain)
-            if positives == 50:
-                clusters = replace(plain, draws=1000)
-                yield replace(clusters, dependence="clusters")
-                yield replace(clusters, dependence="clusters ignored")
-
-
-def _draws(prevalence: float, positives: int) -> int:
-    if prevalence < 0.1 and positives >= 50:
-        return AT_THE_EDGE if positives == 50 else 1000
-    return 2000
-
-
-def _variants(plain: Scenario) -> Iterator[Scenario]:
-    yield replace(plain, ties=True)
-    yield replace(plain, weights=True)
-    yield replace(plain, ties=True, weights=True)
-
-
-def comparisons() -> Iterator[Scenario]:
-    """Yield what is simulated with two models."""
-    for prevalence in (0.01, 0.1, 0.5):
-        for positives in (50, 200):
-            plain = Scenario(prevalence, positives, draws=1000 if positives > 50 else 2000)
-            yield plain
-            if positives == 50:
-                yield from _variants(plain)
-                clusters = replace(plain, draws=1000)
-                yield replace(clusters, dependence="clusters")
-                yield replace(clusters, dependence="clusters ignored")
-
-
-def calibrations() -> Iterator[Scenario]:
-    """Yield what is simulated at another prevalence than that of the rows."""
-    plain = Scenario(0.1, 50, draws=1000)
-    for prevalence, reference in ((0.1, 0.3), (0.02, 0.1), (0.05, 0.5), (0.3, 0.5)):
-        for positives in (50, 200):
-            yield replace(plain, prevalence=prevalence, reference=reference, positives=positives)
-    for prevalence, reference in ((0.2, 0.05), (0.5, 0.1), (0.3, 0.1)):
-        for positives in (100, 500, 2000):
-            yield replace(plain, prevalence=prevalence, reference=reference, positives=positives)
-    for prevalence, reference, positives in ((0.1, 0.3, 50), (0.2, 0.05, 1000)):
-        of_variants = replace(
-            plain, prevalence=prevalence, reference=reference, positives=positives
-        )
-        yield from _variants(of_variants)
-        yield replace(of_variants, dependence="clusters")
-        yield replace(of_variants, dependence="clusters ignored")
-
-
 def groups() -> Iterator[Groups]:
     """Yield the comparisons of segments that are simulated."""
     unequal = (0.05, 0.05, 0.2)
@@ -354,10 +188,4 @@ def groups() -> Iterator[Groups]:
 
 
 if __name__ == "__main__":
-    ROWS = [coverage(scenario) for scenario in scenarios()]
-    ROWS += [false_positives(scenario) for scenario in comparisons()]
-    ROWS += [difference_coverage(s) for s in comparisons() if not s.ties and not s.clustered]
-    ROWS += [row for scenario in calibrations() for row in calibrated_coverage(scenario)]
-    ORDER = ["what", "clusters", "weights", "ties", "prevalence", "positives", "AP"]
-    print(markdown(pl.DataFrame(ROWS).sort(ORDER, maintain_order=True)))
     print(markdown(pl.DataFrame([group.rates() for group in groups()])))

@@ -11,7 +11,7 @@ interval lies above it, and ``below`` how often below.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -182,9 +182,9 @@ POINTS = [
 TARGETS = {"recall": 0.8, "precision": 0.6, "fpr": 0.05, "f_beta": 1.0}
 
 
-def points() -> Iterator[Row]:
+def points(cells: Iterable[Cell] = tuple(POINTS)) -> Iterator[Row]:
     """Yield the coverage of precision and recall of new rows at chosen thresholds."""
-    for cell in POINTS:
+    for cell in cells:
         found = frame_prc.operating_points(
             cell.rows(),
             "truth",
@@ -217,9 +217,9 @@ HELD = [
 ]
 
 
-def held() -> Iterator[Row]:
+def held(cells: Iterable[Cell] = tuple(HELD)) -> Iterator[Row]:
     """Yield the coverage of precision and recall at given thresholds, with and without weights."""
-    for cell in HELD:
+    for cell in cells:
         wanted = {"half": cell.separation / 2, "mean": cell.separation, "high": cell.separation + 2}
         found = frame_prc.operating_points(
             cell.rows(),
@@ -256,9 +256,9 @@ BANDS = [
 RECALLS = [0.05, 0.25, 0.5, 0.75, 0.95]
 
 
-def band(**options: object) -> Iterator[Row]:
+def band(cells: Iterable[Cell] = tuple(BANDS)) -> Iterator[Row]:
     """Yield the coverage of the precision at each recall."""
-    for cell in BANDS:
+    for cell in cells:
         found = frame_prc.band(
             cell.rows(),
             "truth",
@@ -270,7 +270,6 @@ def band(**options: object) -> Iterator[Row]:
             seed=1,
             cluster="cluster" if cell.cluster > 1 else None,
             weight="weight" if cell.weighted else None,
-            **options,
         )
         truths = dict(zip(RECALLS, cell.precision_at(np.array(RECALLS)), strict=True))
         for recall, truth in truths.items():
@@ -301,9 +300,9 @@ GUARANTEES = [
 GUARANTEED = {"recall": [0.8, 0.9], "fpr": [0.01, 0.1], "precision": [0.5, 0.8]}
 
 
-def guarantee() -> Iterator[Row]:
+def guarantee(cells: Iterable[Cell] = tuple(GUARANTEES)) -> Iterator[Row]:
     """Yield how often a target is met by new rows too, with a guarantee and without."""
-    for cell in GUARANTEES:
+    for cell in cells:
         for more in [{}, {"guarantee": LEVEL}]:
             found = frame_prc.operating_points(
                 cell.rows(),

@@ -1,4 +1,4 @@
-"""Tests and intervals over segments: ``python tests/benchmarks/coverage_segments.py``.
+"""Tests and intervals over segments, for the table of simulations.
 
 How often a test of equal segments rejects, with equal and with unequal ones, and how often the
 intervals of the mean of the segments and of the spread between them cover. Segments have the same
@@ -22,7 +22,6 @@ from scipy.optimize import brentq
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.area_coverage import Scenario
-from benchmarks.printing import markdown
 
 import frame_prc
 
@@ -184,10 +183,3 @@ def means() -> Iterator[Cell]:
     yield Cell(100, 20, 0.1, 0.3)
     yield Cell(20, 50, 0.1, 0.8)
     yield Cell(100, 10, 0.3, 0.9)
-
-
-if __name__ == "__main__":
-    CELLS = [*levels(), *powers()]
-    ROWS = [heterogeneity(cell, test) for cell in CELLS for test in (None, "q")]
-    print(markdown(pl.DataFrame(ROWS, infer_schema_length=None).unique(maintain_order=True)))
-    print(markdown(pl.DataFrame([mean_of_segments(cell) for cell in means()])))

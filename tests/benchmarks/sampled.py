@@ -1,31 +1,20 @@
-"""Segments as a sample, chance, and heterogeneity, by simulation.
+"""Means over segments that are a sample, and tests against chance, for the table of simulations.
 
-Run ``python tests/benchmarks/sampled.py queries labels segments areas``, or some of these. Each
-scenario evaluates many samples in one call, as segments of one frame. Scores are normal, those of
-positives higher.
+Each scenario evaluates many samples in one call, as segments of one frame. Scores are normal, those
+of positives higher.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from dataclasses import asdict
-from itertools import product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from benchmarks.printing import markdown
-
 import frame_prc
-from frame_prc._inference.heterogeneity import spread_of
 
 LEVEL = 0.95
-DRAWS = 2000
+DRAWS = 1000
 ROWS_AT_ONCE = 4_000_000
 Row = dict[str, object]
 
@@ -120,90 +109,7 @@ def labels(positives: int, prevalence: float, *, ties: bool, draws: int = DRAWS)
         "prevalence": prevalence,
         "ties": "yes" if ties else "",
         "draws": p_value.len(),
-        "chance": round(float(table["ap_b"].mean()), 3),
         "p <= 0.01": round(float((p_value <= 0.01).mean()), 4),
         "p <= 0.05": round(float((p_value <= 0.05).mean()), 4),
         "p <= 0.5": round(float((p_value <= 0.5).mean()), 4),
     }
-
-
-# --- segments ----------------------------------------------------------------------------------
-
-
-def segments(
-    count: int,
-    fewest: int,
-    most: int,
-    prevalence: float,
-    separation: float,
-    draws: int,
-    *,
-    on_logits: bool = True,
-) -> Row:
-    """Return how often Q rejects that equal segments are equal, and their mean gap.
-
-    The expected number of positives is log-uniform between ``fewest`` and ``most``.
-    """
-    random = np.random.default_rng(0)
-    typical = (most - fewest) / np.log(most / fewest)
-    found = []
-    for at_once in batches(draws, count * typical / prevalence):
-        logs = random.uniform(np.log(fewest), np.log(most), at_once * count)
-        sizes = np.rint(np.exp(logs) / prevalence).astype(np.int64)
-        segment = np.repeat(np.arange(sizes.size), sizes)
-        truth = random.random(segment.size) < prevalence
-        score = random.standard_normal(segment.size) + separation * truth
-        df = pl.DataFrame({"s": segment, "truth": truth, "score": score})
-        table = frame_prc.average_precision(df, "truth", "score", by="s", ci=LEVEL, details=True)
-        found += [spread(part, on_logits=on_logits) for part in table.iter_slices(count)]
-    # A draw with fewer than two segments that have a standard error tests nothing.
-    found = [row for row in found if row["p_value"] is not None]
-    names = ("p_value", "tau", "gap", "gap_if_equal")
-    values = {name: np.array([row[name] for row in found]) for name in names}
-    return {
-        "segments": count,
-        "positives": f"{fewest} to {most}",
-        "prevalence": prevalence,
-        "AP": round(float(np.mean([row["AP"] for row in found])), 3),
-        "draws": len(found),
-        "Q rejects": round(float((values["p_value"] < 1 - LEVEL).mean()), 3),
-        "gap": round(float(values["gap"].mean()), 3),
-        "gap_if_equal": round(float(values["gap_if_equal"].mean()), 3),
-        "tau": round(float(values["tau"].mean()), 4),
-    }
-
-
-def spread(table: pl.DataFrame, *, on_logits: bool) -> dict[str, Any]:
-    """Return what ``heterogeneity`` returns, from the estimates of the segments of one draw."""
-    used = table.drop_nulls("std_error")
-    area, error, n = used["average_precision"], used["std_error"], used["n_pos"]
-    values, errors = area, error * (n / (n - 1)).sqrt()
-    if on_logits:
-        values, errors = (area / (1 - area)).log(), errors / (area * (1 - area))
-    found = asdict(spread_of(values.to_list(), errors.to_list()))
-    return found | {"gap": area.max() - area.min(), "AP": area.median()}
-
-
-# --- tables ------------------------------------------------------------------------------------
-
-
-def simulated(what: str) -> Iterator[Row]:
-    """Yield the rows of one of the tables."""
-    if what == "queries":
-        yield from map(queries, (3, 5, 10, 20, 50, 200))
-    elif what == "labels":
-        for positives, prevalence, ties in product((3, 20), (0.05, 0.5), (False, True)):
-            yield labels(positives, prevalence, ties=ties)
-    elif what == "areas":  # what the test would be without logits
-        for prevalence, separation in product((0.1, 0.5), (1.5, 3.0)):
-            yield segments(5, 50, 2000, prevalence, separation, 1000, on_logits=False)
-    else:
-        sizes = ((50, 2000), (50, 100), (10, 50))
-        for (fewest, most), count in product(sizes, (5, 20)):
-            for prevalence, separation in product((0.1, 0.5), (1.5, 3.0)):
-                yield segments(count, fewest, most, prevalence, separation, 1000)
-
-
-if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        print(markdown(pl.DataFrame([*simulated(name)])), flush=True)

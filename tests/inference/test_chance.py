@@ -12,6 +12,7 @@ import pytest
 from exact import segments
 from hypothesis import given
 from kinds import every_kind
+from layers import also
 from strategies import SCORES_OR_NONE, frames
 
 import frame_prc
@@ -78,7 +79,7 @@ def test_small_cases(kind, truth, score, wanted):
     assert found == (None if wanted is None else pytest.approx(wanted, rel=1e-15, abs=0))
 
 
-@pytest.mark.parametrize("n", [15, 16, 17, 40, 300])
+@pytest.mark.parametrize("n", [15, 16, 17, *also(40, 300)])
 @pytest.mark.parametrize("distinct", [1, 7, 1_000])
 def test_tied_rows_count_beside_the_sum_without_ties(n, distinct):
     df = pl.DataFrame({"truth": [i % 3 == 0 for i in range(n)], "place": range(n)})
@@ -225,6 +226,7 @@ def test_it_is_divided_as_the_area_is():
     assert found(top=1, normaliser="attainable") == pytest.approx(3 * one)
 
 
+@pytest.mark.thorough
 def test_a_range_of_many_rows_has_the_prevalence():
     n = 200_000
     df = pl.DataFrame({"truth": pl.int_range(n, eager=True) % 10 == 0, "score": range(n)})

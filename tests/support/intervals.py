@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import oracle
@@ -27,7 +28,10 @@ def interval_of(kind: Any, df: pl.DataFrame, **options: Any) -> pl.DataFrame:
 def expected_interval(
     rows: list[oracle.Row], ci: float, clusters: list[Any] | None = None
 ) -> tuple[float | None, float | None, float | None]:
-    """Return standard error and ends by definition: with logits, and a case for each edge."""
+    """Return standard error and ends by definition: with logits, and a case for each edge.
+
+    The lower end allows for the bias of leaving out each row, where rows have equal weights.
+    """
     positives, negatives = oracle.totals(rows)
     nothing = (None, None, None)
     if not positives:
@@ -39,13 +43,27 @@ def expected_interval(
         return None, 0.0, 1 - alike
     if area == 1:
         return (None, alike, 1.0) if negatives else nothing
-    if round(effective) < 2:
+    variance = oracle.variance(rows, clusters)
+    if round(effective) < 2 or not variance:
         return nothing
-    error = math.sqrt(oracle.variance(rows, clusters))
+    by_rows = oracle.effective_positives(rows)
+    trials = by_rows * oracle.variance(rows) / variance
+    trials = min(max(trials, effective), by_rows)
     quantile = oracle.student_quantile(ci, effective - 1)
-    half = quantile * oracle.student_error(error, effective) / float(area * (1 - area))
-    logit = math.log(area / (1 - area))
-    return error, _expit(logit - half), _expit(logit + half)
+    error = math.sqrt(variance)
+    reach = quantile * oracle.student_error(error, effective)
+    lows = [_lower(area, reach), ((1 - ci) / 2) ** (1 / trials)]
+    if len({row.weight for row in rows}) == 1 and by_rows > 1 and negatives:
+        bias = oracle.bias(rows) * by_rows / trials
+        lows += [_lower(max(area - bias, Fraction(0)), reach)] if bias > 0 else []
+    return error, min(lows), 1 - _lower(1 - area, reach)
+
+
+def _lower(area: Fraction, reach: float) -> float:
+    """Return the lower end of an interval on the logit scale."""
+    if area == 0:
+        return 0.0
+    return _expit(math.log(area / (1 - area)) - reach / float(area * (1 - area)))
 
 
 def _expit(logit: float) -> float:

@@ -56,12 +56,11 @@ def test_other_areas_are_resampled_and_their_intervals_are_of_the_logit(days):
     draw = random.Random(5)  # noqa: S311 - not for secrets
     parts = df.partition_by("day" if days else "row")
     drawn = [
-        frame_prc.auc(
-            pl.concat(draw.choices(parts, k=len(parts))), "truth", "score", method=METHODS[1:]
-        )
-        for _ in range(400)
+        pl.concat(draw.choices(parts, k=len(parts))).with_columns(draw=number)
+        for number in range(400)
     ]
-    known = pl.concat(drawn).group_by("method", maintain_order=True).agg(pl.col("auc").std())
+    each = frame_prc.auc(pl.concat(drawn), "truth", "score", by="draw", method=METHODS[1:])
+    known = each.group_by("method", maintain_order=True).agg(pl.col("auc").std())
     cluster = "day" if days else None
     asked = {"ci": 0.9, "cluster": cluster, "seed": 1, "replicates": 2000, "details": True}
     found = frame_prc.auc(df, "truth", "score", method=METHODS[1:], **asked)

@@ -1,0 +1,252 @@
+"""All intervals and tests by simulation, in one table: ``python tests/benchmarks/simulations.py``.
+
+It takes about ten minutes on two cores. Name parts to run only these: ``areas``, ``models``,
+``segments``, ``points``. A row is a cell and a status that at least a tenth of its draws have:
+``covers`` is how often a 95 % interval contains what it should, ``above`` and ``below`` how often
+it lies wholly above or below it, ``width`` how wide it is beside 3.92 standard deviations of the
+estimate, and ``rejects`` how often a test at 5 % rejects. Of 1,000 draws a rate of .95 is known to
+.007, of 100 to .022.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+from scipy.stats import norm
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks import coverage_points, coverage_segments, sampled
+from benchmarks.area_coverage import LEVEL, Scenario
+from benchmarks.coverage_points import Row
+from benchmarks.coverage_segments import Cell, separation
+from benchmarks.printing import markdown
+
+import frame_prc
+
+ROWS_OF_CELL = 8_000_000
+MOST_DRAWS = 1000
+COLUMNS = [
+    "what", "prevalence", "AP", "positives", "rows", "draws", "status", "of draws",
+    "covers", "above", "below", "width", "rejects",
+]  # fmt: skip
+
+
+def scenario(prevalence: float, area: float, positives: int, **of_rows: object) -> Scenario:
+    """Return rows of one distribution, in as many draws as there is time for."""
+    draws = min(MOST_DRAWS, round(ROWS_OF_CELL * prevalence / positives))
+    higher = separation(prevalence, area)
+    return Scenario(prevalence, positives, higher, draws=draws, **of_rows)
+
+
+def about(what: str, s: Scenario) -> Row:
+    """Return what a row of results says of its data."""
+    kinds = {"ties": s.ties, "weights": s.weights, "clusters": s.clustered}
+    return {
+        "what": what,
+        "prevalence": s.prevalence,
+        "AP": round(s.area, 3),
+        "positives": s.positives,
+        "rows": ", ".join(name for name, given in kinds.items() if given),
+        "draws": s.draws,
+    }
+
+
+def judged(found: pl.DataFrame, estimate: str, truth: float, **test: pl.Expr) -> Iterator[Row]:
+    """Yield how good the intervals are, for each status that is not rare."""
+    low, high, sure = pl.col("ci_low"), pl.col("ci_high"), 2 * norm.isf((1 - LEVEL) / 2)
+    spread = found[estimate].std()
+    for (status,), rows in found.group_by("status", maintain_order=True):
+        if rows.height >= found.height / 10:
+            rates = rows.select(
+                pl.lit(truth).is_between(low, high).mean().alias("covers"),
+                (low > truth).mean().alias("above"),
+                (high < truth).mean().alias("below"),
+                ((high - low).mean() / (sure * spread)).alias("width"),
+                **{name: value.mean() for name, value in test.items()},
+            )
+            share = rows.height / found.height
+            yield {"status": status, "of draws": share, **rates.row(0, named=True)}
+
+
+def each(
+    what: str, cells: Iterable[Scenario], judge: Callable[..., Iterator[Row]]
+) -> Iterator[Row]:
+    """Yield the rows of all cells."""
+    for cell in cells:
+        yield from (about(what, cell) | row for row in judge(cell))
+
+
+# --- areas -----------------------------------------------------------------------------------
+
+DISTRIBUTIONS = [
+    (0.001, 0.02), (0.001, 0.3), (0.001, 0.9), (0.01, 0.05), (0.01, 0.3), (0.01, 0.8),
+    (0.01, 0.99), (0.05, 0.999), (0.1, 0.2), (0.1, 0.5), (0.1, 0.9), (0.1, 0.99),
+    (0.3, 0.9), (0.5, 0.7), (0.5, 0.95), (0.5, 0.999), (0.7, 0.8),
+]  # fmt: skip
+VARIANTS = [{"ties": True}, {"weights": True}, {"dependence": "clusters"}]
+
+
+def areas() -> Iterator[Row]:
+    """Yield the average precision of a segment, as it is and at another prevalence."""
+    plain = [scenario(*cell, n) for cell in DISTRIBUTIONS for n in (10, 50, 200)]
+    plain += [scenario(*cell, 2000) for cell in ((0.1, 0.5), (0.5, 0.95))]
+    special = ((0.01, 0.8), (0.1, 0.5), (0.1, 0.99))
+    plain += [scenario(*cell, n, **v) for cell in special for n in (50, 200) for v in VARIANTS]
+    yield from each("average precision", plain, average_precision)
+    for prevalence, reference in ((0.1, 0.3), (0.05, 0.5), (0.3, 0.1), (0.5, 0.1)):
+        cells = [
+            replace(scenario(prevalence, 0.6, n), reference=reference) for n in (50, 200, 1000)
+        ]
+        yield from each(f"at a prevalence of {reference}", cells, average_precision)
+    yield from sampled_negatives()
+
+
+def average_precision(s: Scenario) -> Iterator[Row]:
+    asked = {"by": "draw", "ci": LEVEL, "calibrate": s.reference, **s.options}
+    found = [frame_prc.average_precision(rows, "truth", "score_0", **asked) for rows in s.frames(1)]
+    name = "average_precision" if s.reference is None else "calibrated_average_precision"
+    return judged(pl.concat(found).filter(pl.col("n_pos") > 0), name, s.area)
+
+
+def sampled_negatives() -> Iterator[Row]:
+    """Yield intervals where few negatives were drawn, and stand for many by their weights."""
+    for negative_weight in (1.0, 10.0, 1000.0):
+        cell = coverage_points.Cell(200, 1 / 11, 1.5, 400, negative_weight=negative_weight)
+        found = frame_prc.average_precision(
+            cell.rows(), "truth", "score", by="draw", weight="weight", ci=LEVEL
+        )
+        said = {"prevalence": 0.091, "AP": round(cell.area(), 3), "positives": 200, "draws": 400}
+        said |= {"what": "average precision", "rows": f"negatives weigh {negative_weight:g}"}
+        yield from (said | row for row in judged(found, "average_precision", cell.area()))
+
+
+# --- models ----------------------------------------------------------------------------------
+
+
+def models() -> Iterator[Row]:
+    """Yield comparisons of two models that are equally good, and of one that is better."""
+    good = ((0.01, 0.3), (0.1, 0.5), (0.1, 0.9), (0.05, 0.995), (0.5, 0.9), (0.5, 0.99))
+    equal = [scenario(*cell, n) for cell in good for n in (20, 50, 200)]
+    equal += [scenario(0.1, 0.5, n, **variant) for n in (50, 200) for variant in VARIANTS]
+    yield from each("equal models", equal, lambda s: compared(s, 0.0))
+    for worse, cell in ((0.9, (0.5, 0.99)), (0.9, (0.1, 0.95)), (0.6, (0.1, 0.65))):
+        drop = separation(*cell) - separation(cell[0], worse)
+        cells = [scenario(*cell, n) for n in (20, 100, 200)]
+        yield from each(f"beside one of {worse}", cells, lambda s, drop=drop: compared(s, drop))
+
+
+def compared(s: Scenario, drop: float) -> Iterator[Row]:
+    """Compare a model with one whose positives score lower by ``drop``."""
+    lower = pl.col("score_1") - drop * pl.col("truth").cast(pl.Float64)
+    asked = {"by": "draw", "ci": LEVEL, **s.options}
+    found = [
+        frame_prc.compare_models(rows, "truth", {"a": "score_0", "b": lower}, **asked)
+        for rows in s.frames(2)
+    ]
+    truth = s.area - replace(s, separation=s.separation - drop).area
+    differs = (pl.col("p_value") < 1 - LEVEL).fill_null(value=False)
+    return judged(
+        pl.concat(found).filter(pl.col("ci_low").is_not_null()),
+        "difference",
+        truth,
+        rejects=differs,
+    )
+
+
+# --- segments --------------------------------------------------------------------------------
+
+
+def segments() -> Iterator[Row]:
+    """Yield comparisons of segments, their heterogeneity, and their mean."""
+    for cell in (
+        Cell(20, 50, 0.1, 0.5, draws=200),
+        Cell(20, 50, 0.05, 0.995, draws=200),
+        Cell(10, 20, 0.3, 0.8, draws=200),
+        Cell(6, 50, 0.1, 0.6, draws=200, prevalences=(0.05, 0.1, 0.3)),
+    ):
+        yield of_segments("any of equal segments differs", cell, rejects=any_differs(cell))
+    for cell in coverage_segments.levels():
+        found = coverage_segments.heterogeneity(replace(cell, draws=100))
+        yield of_segments("equal segments are heterogeneous", cell, draws=100, **taken(found))
+    for cell in coverage_segments.powers():
+        found = coverage_segments.heterogeneity(replace(cell, draws=100))
+        yield of_segments("segments that differ are", cell, draws=100, **taken(found))
+    for cell in coverage_segments.means():
+        found = coverage_segments.mean_of_segments(cell)
+        yield of_segments("mean of segments", cell, **taken(found))
+
+    for count in (5, 20, 100):
+        said, found = {"rows": f"{count} queries", "draws": sampled.DRAWS}, sampled.queries(count)
+        for what in ("macro", "weighted"):
+            yield {"what": f"{what} mean of queries", "covers": found[f"{what} covers"], **said}
+        for test in ("t", "permutation"):
+            yield {
+                "what": f"models, {test} over queries",
+                "rejects": found[f"{test} differs"],
+                **said,
+            }
+    for positives, prevalence in ((3, 0.05), (20, 0.05), (20, 0.5)):
+        found = sampled.labels(positives, prevalence, ties=True)
+        said = {"prevalence": prevalence, "positives": positives, "draws": found["draws"]}
+        yield {"what": "random scores beat chance", "rejects": found["p <= 0.05"], **said}
+
+
+def any_differs(cell: Cell) -> float:
+    """Return how often one of equal segments is found different from the others, after Holm."""
+    roles = {name: role for name, role in cell.roles.items() if name != "model"}
+    draws = (draw for rows, _ in cell.frames() for draw in rows.partition_by("draw"))
+    found = [frame_prc.compare_segments(draw, **roles, adjust="holm") for draw in draws]
+    differs = [(table["p_adjusted"] < 1 - LEVEL).any() for table in found]
+    return sum(differs) / len(differs)
+
+
+def of_segments(what: str, cell: Cell, **found: object) -> Row:
+    said = cell.about
+    rows = f"{said['segments']} segments" + (f", {cell.days} days" if cell.days else "")
+    kept = {name: said[name] for name in ("prevalence", "AP", "positives", "draws")}
+    return {"what": what, **kept, "rows": rows, **found}
+
+
+def taken(found: Row) -> Row:
+    return {name: found[name] for name in ("covers", "above", "rejects") if name in found}
+
+
+# --- points ----------------------------------------------------------------------------------
+
+
+def points() -> Iterator[Row]:
+    """Yield precision and recall at thresholds, bands, and targets that are to be kept."""
+    some = [coverage_points.POINTS[place] for place in (1, 3, 4)]
+    bands = [coverage_points.BANDS[place] for place in (0, 2, 6)]
+    sure = [coverage_points.GUARANTEES[place] for place in (1, 2, 4)]
+    tables = [
+        coverage_points.points([replace(cell, draws=100) for cell in some]),
+        coverage_points.held(coverage_points.HELD[:2]),
+        coverage_points.band([replace(cell, draws=100) for cell in bands]),
+    ]
+    for found in (row for table in tables for row in table):
+        yield of_point(found, covers=found["covers"], above=found["above"], below=found["below"])
+    for found in coverage_points.guarantee([replace(cell, draws=200) for cell in sure]):
+        if found["guarantee"]:
+            yield of_point(found, covers=None if found["kept"] is None else 1 - found["broken"])
+
+
+def of_point(found: Row, **rates: object) -> Row:
+    what = found["measure"] + (" is kept" if "guarantee" in found else "")
+    said = {name: found[name] for name in ("prevalence", "positives", "rows")}
+    return {"what": what, **said, **rates}
+
+
+PARTS = {"areas": areas, "models": models, "segments": segments, "points": points}
+
+if __name__ == "__main__":
+    ROWS = [row for part in sys.argv[1:] or PARTS for row in PARTS[part]()]
+    TABLE = pl.DataFrame(ROWS, infer_schema_length=None)
+    SHOWN = [name for name in COLUMNS if name in TABLE.columns]
+    ROUNDED = TABLE.select(SHOWN).with_columns(pl.selectors.float().round(3))
+    print(markdown(ROUNDED.cast(pl.String)))
