@@ -86,13 +86,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker("thorough")
             elif place not in found.first:
                 left_out.add(item)
-    # What takes minutes begins first, so that no process waits for another at the end.
-    kept = (item for item in items if item not in left_out)
-    items[:] = sorted(kept, key=lambda item: item.path.stem not in LONG)
-    for item in items:
-        for server in SERVERS:
-            if server in item.name or server.lower() in item.path.stem:
-                item.add_marker(pytest.mark.xdist_group(server))
+    items[:] = sorted((item for item in items if item not in left_out), key=turn_of)
     config.hook.pytest_deselected(items=[*left_out])
 
 
@@ -102,9 +96,17 @@ def of_engine(item: pytest.Function) -> bool:
     return isinstance(kind, Kind) and kind.name not in FRAMES and "engines" not in item.path.parts
 
 
-LONG = ("test_spark_connect", "test_spark_cluster")
-# What takes seconds to start: one process has all tests of it.
-SERVERS = ("Spark", "PostgreSQL", "browser")
+def turn_of(item: pytest.Item) -> int:
+    """Return when a test runs: one process takes the first ones, and no other has to start Spark.
+
+    What takes minutes begins first, so that no process waits for another at the end.
+    """
+    stem = item.path.stem
+    if stem in ("test_spark_connect", "test_spark_cluster"):
+        return 0
+    return 1 if "spark" in item.nodeid.lower() or stem == "test_sums_and_ranges" else 2
+
+
 REMARKS = pytest.StashKey[list[str]]()
 
 

@@ -81,14 +81,15 @@ def _lower_without_bias(col: Col) -> Iterator[dict[str, Any]]:
     less, where the bias is badly estimated.
     """
     bias, low, less = col("bias"), col("ci_low"), col("area_less_bias")
-    # At another prevalence a few negatives may have a bias of more than the area.
-    yield {"area_less_bias": (col(AVERAGE_PRECISION) - bias).clip(0.0)}
+    when, least = library(low).when, col(AVERAGE_PRECISION) / 10
+    # With clusters, or at another prevalence, a few rows may have a bias of more than the area.
+    unbiased = col(AVERAGE_PRECISION) - bias
+    yield {"area_less_bias": when(unbiased < least).then(least).otherwise(unbiased)}
     half = -col("quantile_of_interval") * col("std_error") / (less * (1 - less))
     yield {"factor_less_bias": half.exp()}
     end = less * col("factor_less_bias")
     yield {"low_less_bias": end / (1 - less + end)}
     lower = col("low_less_bias")
-    when = library(low).when
     yield {"ci_low": when((bias > 0) & (lower < low)).then(lower).otherwise(low)}
 
 

@@ -190,8 +190,9 @@ class AreaVerbs(Evaluated[FrameT]):
         The influence of a row (with ``cluster``, of a cluster) is how much it changes the average
         precision, to first order; the standard error is the square root of the sum of squared
         influences (infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). The interval uses
-        Student's t on the logit scale. The formulas, the bootstrap, the limits at 1 and 0, and
-        simulated coverage are in ``examples/guide/statistics.md`` in the repository.
+        Student's t on the logit scale; the lower limit allows for the average precision of few rows
+        being too high on average. The formulas, the bootstrap, the limits at 1 and 0, and simulated
+        coverage are in ``examples/guide/statistics.md`` in the repository.
 
         Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
         name. The result is a lazy frame of the same engine, which does all the work and reports

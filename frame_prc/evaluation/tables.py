@@ -109,11 +109,9 @@ class TableVerbs(Evaluated[FrameT]):
             details, ``n_undefined`` (Int64) is how many segments have no average precision and are
             left out of the mean (0 for pooled rows, null for segments). In a macro row, sizes
             are sums, measures are means over the segments that have them, and the interval adds up
-            what each row, or cluster, does to all segments. In a ``"macro"`` row of two or more
-            segments the lower limit allows for the average precision of few rows being too high on
-            average, except with ``cluster``. There the interval is null, and ``status``
-            ``"no_std_error"``, if any of these segments has no standard error, because of a single
-            positive or an average precision of exactly 0 or 1.
+            what each row, or cluster, does to all segments. In a ``"macro"`` row the interval is
+            null, and ``status`` ``"no_std_error"``, if any of these segments has no standard error,
+            because of a single positive or an average precision of exactly 0 or 1.
 
         Raises
         ------

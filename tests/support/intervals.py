@@ -55,14 +55,12 @@ def expected_interval(
     lows = [_lower(area, reach), ((1 - ci) / 2) ** (1 / trials)]
     if len({row.weight for row in rows}) == 1 and by_rows > 1 and negatives:
         bias = oracle.bias(rows) * by_rows / trials
-        lows += [_lower(max(area - bias, Fraction(0)), reach)] if bias > 0 else []
+        lows += [_lower(max(area - bias, area / 10), reach)] if bias > 0 else []
     return error, min(lows), 1 - _lower(1 - area, reach)
 
 
 def _lower(area: Fraction, reach: float) -> float:
     """Return the lower end of an interval on the logit scale."""
-    if area == 0:
-        return 0.0
     return _expit(math.log(area / (1 - area)) - reach / float(area * (1 - area)))
 
 

@@ -449,7 +449,7 @@ def test_lower_limit_of_the_mean_allows_for_the_bias_of_leaving_out_each_row(kin
         bias = max(0.0, float(oracle.bias(rows, prevalence)))
         area = row[f"{prefix}average_precision"]
         quantile = math.sqrt(m / (m - 1)) * oracle.student_quantile(0.9, Fraction(m - 1))
-        centres = (area, max(area - bias, 1e-9))
+        centres = (area, max(area - bias, area / 10))
         low = min(expit(logit(one) - quantile * error / (one * (1 - one))) for one in centres)
         assert row[f"{prefix}ci_low"] == pytest.approx(low, rel=1e-7, abs=1e-9)
 
