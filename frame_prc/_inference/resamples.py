@@ -125,27 +125,29 @@ def bands(
     recalls: Sequence[float],
     level: float,
     *,
+    simultaneous: bool,
     in_memory: bool,
 ) -> pl.LazyFrame:
     """Return ``segment`` and ``outputs``: recall, precision, and the limits of its band.
 
     The limits are quantiles over the replicates that reach the recall, or the exact ones of the
     precision of the sample if these are farther away, or if replicates have no false positive left.
+    Simultaneous ones hold all of a replicate's curve with probability ``level``.
     """
-    tails = [(1 - level) / 2, (1 + level) / 2]
 
     def band(sample: Sample, replicates: Iterator[Curves]) -> Iterator[tuple[float | None, ...]]:
         drawn = np.concatenate([_precisions(curves, recalls) for curves in replicates])
         observed = sample.observed()
         points = _places(observed, recalls)[0]
         reached = np.ma.masked_invalid(drawn)
-        exact = sample.exact_limits(observed, points, level)
+        tail = _tail_of_all(drawn, level) if simultaneous else (1 - level) / 2
+        exact = sample.exact_limits(observed, points, 1 - 2 * tail)
         for recall, point, at, limits in zip(recalls, points, reached.T, exact, strict=True):
             if point == observed.tp.shape[1]:
                 yield recall, None, None, None
                 continue
             height = precision(observed.tp[0, point], observed.fp[0, point])
-            low, high = np.quantile(at.compressed(), tails) if at.count() else limits
+            low, high = np.quantile(at.compressed(), [tail, 1 - tail]) if at.count() else limits
             high = limits[1] if high == 1 else max(high, limits[1])
             yield recall, height, min(low, limits[0]), high
 
@@ -396,6 +398,24 @@ def _average_precisions(curves: Curves) -> Floats:
     areas: Floats = np.nansum(steps, axis=1)
     areas[curves.positives == 0] = np.nan
     return areas
+
+
+def _tail_of_all(drawn: Floats, level: float) -> float:
+    """Return the tail of quantiles that whole curves leave with a probability of 1 - ``level``.
+
+    A curve leaves them where it is farthest out: at the recall where the fewest replicates are as
+    low, or as high.
+    """
+    depth = np.ones(len(drawn))
+    for heights in drawn.T:
+        known = np.sort(heights[~np.isnan(heights)])
+        if known.size:
+            as_low = np.searchsorted(known, heights, "right") / known.size
+            as_high = 1 - np.searchsorted(known, heights, "left") / known.size
+            inside = np.minimum(as_low, as_high)
+            depth = np.minimum(depth, np.where(np.isnan(heights), 1.0, inside))
+    # Not below what so many replicates can tell.
+    return float(max(np.quantile(depth, 1 - level), 1 / len(drawn)))
 
 
 def _precisions(curves: Curves, recalls: Sequence[float]) -> Floats:

@@ -30,6 +30,7 @@ class Band(Table):
     recalls: Sequence[float]
     level: float
     resampling: Resampling
+    simultaneous: bool = False
     outputs = (*_LIMITS, "status")
     counts_dropped = False
 
@@ -45,6 +46,7 @@ class Band(Table):
             _LIMITS,
             self.recalls,
             self.level,
+            simultaneous=self.simultaneous,
             in_memory=rows.in_memory,
         )
         grid = pl.LazyFrame({"recall": self.recalls}, schema={"recall": pl.Float64})

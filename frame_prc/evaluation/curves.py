@@ -172,11 +172,12 @@ class CurveVerbs(Evaluated[FrameT]):
         *,
         recalls: int | Sequence[float] = 101,
         ci: float = OF_EVALUATION_OR_95,
+        simultaneous: bool = False,
         replicates: int = 1000,
         stratified: bool = False,
         seed: int | None = None,
     ) -> FrameT:
-        """Precision on a grid of recalls, with a pointwise band around the curve.
+        """Precision on a grid of recalls, with a pointwise or simultaneous band around the curve.
 
         Pointwise means that it covers the precision in the population with probability ``ci`` at
         each recall by itself, and a whole curve less often. It comes from a bootstrap, which needs
@@ -188,7 +189,11 @@ class CurveVerbs(Evaluated[FrameT]):
             The recalls, the same for every segment: an ascending list, or how many to space equally
             from 0 to 1.
         ci
-            The confidence level at each recall.
+            The confidence level at each recall, or of the whole band.
+        simultaneous
+            Cover all recalls of the grid at once with probability ``ci``: the quantiles that whole
+            curves of replicates leave that rarely (rank envelope). Recalls close to 1, where the
+            status is not ``"ok"``, make it wider: end the list before them.
         replicates
             Number of resampled data sets, up to 1,000,000.
         stratified
@@ -253,7 +258,8 @@ class CurveVerbs(Evaluated[FrameT]):
         grid, level = recall_list(recalls), confidence(self._level(ci))
         drawn = resampling(replicates, seed, stratified, self._request.cluster)
         check_numpy()
-        return self._table(Band(grid, level, drawn))
+        check_option("simultaneous", simultaneous, (True, False))
+        return self._table(Band(grid, level, drawn, simultaneous))
 
     @verb
     def counts(

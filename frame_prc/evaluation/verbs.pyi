@@ -84,6 +84,7 @@ def band(
     *,
     recalls: int | Sequence[float] = 101,
     ci: float = 0.95,
+    simultaneous: bool = False,
     replicates: int = 1000,
     stratified: bool = False,
     seed: int | None = None,

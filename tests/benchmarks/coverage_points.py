@@ -1,6 +1,6 @@
 """Coverage of areas, points and bands: ``python tests/benchmarks/coverage_points.py``.
 
-Name parts to run only these: ``areas``, ``points``, ``held``, ``band``, ``guarantee``. Each draw is
+Name parts to run only these: ``areas, points, held, band, whole_curves, guarantee``. Each draw is
 a segment with a fixed number of rows of each class, so one call evaluates all draws of a cell.
 Scores are normal with variance 1, those of the positives higher by ``separation``. What should be
 covered is a property of the distribution: the area of its curve, precision and recall of new rows
@@ -279,6 +279,39 @@ def band(cells: Iterable[Cell] = tuple(BANDS)) -> Iterator[Row]:
             yield {"measure": name, **cell.columns, "truth": round(truth, 4), **rates}
 
 
+def whole_curves() -> Iterator[Row]:
+    """Yield how often a band covers all recalls at once."""
+    for cell in (
+        Cell(200, 0.1, 1.5, draws=200),
+        Cell(200, 0.2, 2.5, draws=200),
+        Cell(50, 0.1, 1.5, draws=200),
+        Cell(100, 0.02, 2.5, draws=100),
+        Cell(1000, 0.2, 1.5, draws=60),
+    ):
+        recalls = [place / 20 for place in range(1, 18)]
+        truth = pl.DataFrame({"recall": recalls, "truth": cell.precision_at(np.array(recalls))})
+        for simultaneous in (False, True):
+            found = frame_prc.band(
+                cell.rows(),
+                "truth",
+                "score",
+                by="draw",
+                recalls=recalls,
+                ci=LEVEL,
+                seed=1,
+                simultaneous=simultaneous,
+            ).join(truth, on="recall")
+            low, high, true = (pl.col(n) for n in ("precision_low", "precision_high", "truth"))
+            rates = found.group_by("draw").agg(
+                covers=true.is_between(low, high).all(),
+                above=(low > true).any(),
+                below=(high < true).any(),
+            )
+            name = f"whole curve, {'simultaneous' if simultaneous else 'pointwise'} band"
+            share = rates.select(pl.exclude("draw").mean().round(3)).row(0, named=True)
+            yield {"measure": name, **cell.columns, **share}
+
+
 # --- guarantees ------------------------------------------------------------------------------
 
 
@@ -345,6 +378,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "points": points,
     "held": held,
     "band": band,
+    "whole_curves": whole_curves,
     "guarantee": guarantee,
 }
 

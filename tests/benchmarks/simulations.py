@@ -228,6 +228,7 @@ def points() -> Iterator[Row]:
         coverage_points.points([replace(cell, draws=100) for cell in some]),
         coverage_points.held(coverage_points.HELD[:2]),
         coverage_points.band([replace(cell, draws=100) for cell in bands]),
+        coverage_points.whole_curves(),
     ]
     for found in (row for table in tables for row in table):
         yield of_point(found, covers=found["covers"], above=found["above"], below=found["below"])

@@ -244,6 +244,54 @@ def test_where_no_negative_is_as_high_the_band_has_the_width_of_as_many_trials(
     assert table[ENDS[0]][0] == pytest.approx(0.05 ** (1 / trials), rel=1e-9)
 
 
+def test_whole_curves_leave_a_simultaneous_band_as_rarely_as_asked():
+    """By definition, on curves that are drawn apart: a tenth of them leaves its quantiles."""
+    np = require_module("numpy")
+    resamples = require_module("frame_prc._inference.resamples")
+    drawn = np.random.default_rng(0).random((2_000, 12)).cumsum(axis=1)
+    drawn[::7, 9:] = np.nan  # some do not reach the last recalls
+    tail = resamples._tail_of_all(drawn, 0.9)  # noqa: SLF001 - its definition
+    assert tail < 0.05
+    low, high = np.nanquantile(drawn, [tail, 1 - tail], axis=0)
+    leaves = ((drawn < low) | (drawn > high)).any(axis=1).mean()
+    assert 0.08 < leaves < 0.105
+
+
+@every_kind
+def test_a_simultaneous_band_is_wider(kind):
+    pointwise, both = (
+        band(kind.make(ROWS), recalls=[0.25, 0.5, 0.75], ci=0.8, simultaneous=simultaneous)
+        for simultaneous in (False, True)
+    )
+    pointwise, both = kind.rows(pointwise), kind.rows(both)
+    assert_frame_equal(both.drop(ENDS), pointwise.drop(ENDS))
+    assert (both["precision_low"] <= pointwise["precision_low"]).all()
+    assert (both["precision_high"] >= pointwise["precision_high"]).all()
+    assert (both["precision_low"] < pointwise["precision_low"]).any()
+    with pytest.raises(OptionError, match="simultaneous='yes'"):
+        band(kind.make(ROWS), simultaneous="yes")
+
+
+@pytest.mark.thorough
+def test_a_simultaneous_band_covers_the_whole_curve():
+    np, stats = require_module("numpy"), require_module("scipy.stats")
+    rng, draws, recalls = np.random.default_rng(1), 60, [k / 20 for k in range(1, 19)]
+    truth = np.tile(np.arange(1_000) < 200, draws)
+    score = rng.standard_normal(truth.size) + 1.5 * truth
+    df = pl.DataFrame({"draw": np.repeat(np.arange(draws), 1_000), "truth": truth, "score": score})
+    asked = {"by": "draw", "recalls": recalls, "replicates": 500, "seed": 1}
+    thresholds = 1.5 + stats.norm.isf(recalls)
+    true = 0.2 * np.array(recalls) / (0.2 * np.array(recalls) + 0.8 * stats.norm.sf(thresholds))
+    covers = {}
+    for simultaneous in (False, True):
+        found = frame_prc.band(df, "truth", "score", **asked, simultaneous=simultaneous)
+        lows, highs = (found[end].to_numpy().reshape(draws, -1) for end in ENDS)
+        covers[simultaneous] = ((lows <= true) & (true <= highs)).all(axis=1).mean()
+    # Of 60 draws 95 % are 57, and fewer than 53 have a probability of 2 %.
+    assert covers[True] >= 53 / 60
+    assert covers[False] < covers[True]
+
+
 @every_kind
 def test_status_says_where_few_positives_decide(kind):
     regions = [("many", 100, 100), ("few", 19, 100), ("no", 0, 5), ("all", 30, 0), ("rare", 30, 5)]

@@ -53,7 +53,8 @@ OPTIONS = {
     "average_precision": "over=None, average=None, thresholds=None, bounds=False, ci=None, "
     "ci_method='influence', replicates=1000, stratified=False, seed=None, calibrate=None, "
     "top=None, normaliser='positives', ties='whole', details=False",
-    "band": "recalls=101, ci=0.95, replicates=1000, stratified=False, seed=None",
+    "band": "recalls=101, ci=0.95, simultaneous=False, replicates=1000, stratified=False, "
+    "seed=None",
     "compare_models": "ci=0.95, baseline=None, measure=None, calibrate=None, over=None, "
     "test='t', replicates=1000, seed=None, adjust=None, details=False",
     "compare_segments": "against='others', ci=0.95, measure=None, calibrate=None, "
