@@ -70,7 +70,8 @@ def _of_segments(
             sums = sums.with_columns(**columns)
         terms |= {name: nw.col(name) for name in TIE_BOUNDS}
     added_up = {name: nw.when(hit).then(term).otherwise(0.0) for name, term in terms.items()}
-    if counted.engine.in_ranges and calibration is None and not counted.columns.weighted:
+    unweighted = not counted.columns.weighted
+    if counted.engine.in_ranges and calibration is None and interval is None and unweighted:
         # The largest running sum is the total too, and spares a window that nothing else needs.
         added_up["negatives"] = nw.col("fp")
     steps = sums.with_columns(**added_up)
