@@ -84,7 +84,7 @@ class PrcFrame(Generic[FrameT]):
         write_ggplot         Write a table for R, and the ggplot2 script that draws it.
         report               Write one HTML page to send, and its numbers as JSON.
         auc                  Area under the curve of each segment, by one or several methods.
-        band                 Precision on a grid of recalls, with a pointwise band around the curve.
+        band                 Precision on a grid of recalls, with a pointwise or simultaneous band.
         one_vs_rest          Turn one score column per class into one long frame with a key `label`.
         quantile_thresholds  Thresholds that divide the rows into about equal parts.
 

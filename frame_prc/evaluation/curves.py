@@ -177,7 +177,7 @@ class CurveVerbs(Evaluated[FrameT]):
         stratified: bool = False,
         seed: int | None = None,
     ) -> FrameT:
-        """Precision on a grid of recalls, with a pointwise or simultaneous band around the curve.
+        """Precision on a grid of recalls, with a pointwise or simultaneous band.
 
         Pointwise means that it covers the precision in the population with probability ``ci`` at
         each recall by itself, and a whole curve less often. It comes from a bootstrap, which needs
