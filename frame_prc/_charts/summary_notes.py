@@ -12,6 +12,7 @@ from frame_prc._charts.summary_marks import UNDEFINED, clipped, difference_domai
 from frame_prc._charts.text import cluster_text, count_text, few_of, percent_text, prevalence_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
+from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES
 from frame_prc._rows.rows import DROPPED
 
 
@@ -56,7 +57,7 @@ def _on_chance(dots: pl.DataFrame, segments: EvaluatedSegments, marks: str) -> I
 
 
 def _on_few(data: SummaryData, segments: EvaluatedSegments, marks: str) -> Iterator[str]:
-    if not {"few_positives", "few_clusters"}.isdisjoint(data.dots["status"]):
+    if data.dots["status"].is_in(FEW_OF_POSITIVES).any():
         few = few_of(segments.cluster, weighted=segments.given.columns.weighted)
         yield f"{marks}: fewer than {few}, intervals may cover less than stated."
     if "few_negatives" in data.dots["status"]:

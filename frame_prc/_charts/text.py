@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
+from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES, FEW_POSITIVES, FEW_SCORES
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Target
 
@@ -178,8 +178,7 @@ def has_few(row: dict[str, Any]) -> bool:
     Two other statuses take the place of the one that says so.
     """
     hidden = row["status"] in {"no_negatives", "below_chance"}
-    few = row["status"] in ("few_positives", "few_clusters")
-    return few or (hidden and row["n_pos"] < FEW_POSITIVES)
+    return row["status"] in FEW_OF_POSITIVES or (hidden and row["n_pos"] < FEW_POSITIVES)
 
 
 def few_of(cluster: str | None, *, weighted: bool = False) -> str:

@@ -15,8 +15,9 @@ from frame_prc._request.specs import Interval
 
 # With fewer, a 95 % interval visibly covers less: see tests/benchmarks/simulations.md.
 FEW_POSITIVES = 20
-# Statuses that say so.
-FEW = ("few_positives", "few_clusters", "few_negatives")
+# Statuses that say so: of positives, or of clusters that hold some; and those of either class.
+FEW_OF_POSITIVES = ("few_positives", "few_clusters")
+FEW = (*FEW_OF_POSITIVES, "few_negatives")
 # Of a model whose scores have at most two values, as predictions have.
 FEW_SCORES = "few_scores"
 # Statuses of intervals and tests that can be believed.
@@ -143,8 +144,7 @@ def status(col: Col, few_negatives: Any = None, *, clustered: bool = False) -> A
     if few_negatives is not None:
         found = when(is_ok & few_negatives).then(_text(col, "few_negatives")).otherwise(found)
     few = is_ok & (col("n_effective") < FEW_POSITIVES)
-    few_of = "few_clusters" if clustered else "few_positives"
-    found = when(few).then(_text(col, few_of)).otherwise(found)
+    found = when(few).then(_text(col, FEW_OF_POSITIVES[clustered])).otherwise(found)
     # Sums of weights without those of their squares have no variance.
     unknown = is_ok & col("n_effective").is_null()
     return when(unknown).then(_text(col, "no_std_error")).otherwise(found)

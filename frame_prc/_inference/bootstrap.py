@@ -115,7 +115,7 @@ def with_levels(rows: Rows, frame: pl.LazyFrame, bins: Bins) -> pl.LazyFrame:
 
 
 def _row_cells(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-    cluster = pl.lit(None) if not rows.clustered else pl.col("cluster")
+    cluster = pl.col("cluster") if rows.clustered else pl.lit(None)
     weight = pl.col("weight") if rows.columns.weighted else pl.lit(1.0)
     alike = frame.select(
         *rows.keys, "score", weight.alias("weight"), cluster.alias("cluster"), positive="truth"

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_prc._charts.text import count_text, few_of, rate_text, status_text
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.logit_intervals import BELIEVED, FEW
+from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.sentences import (
     MOST_NAMED,
@@ -203,7 +203,7 @@ def on_sizes(found: Evaluation) -> str:
 
 def _what_is_few(small: pl.DataFrame, found: Evaluation) -> str:
     """Return how many positives are few, in the words of the picture."""
-    if {"few_positives", "few_clusters"}.isdisjoint(small["status"]):
+    if not small["status"].is_in(FEW_OF_POSITIVES).any():
         return ""
     few = few_of(found.cluster, weighted=found.rows.columns.weighted)
     text = f" Few are fewer than {few}"

@@ -136,8 +136,13 @@ def name_hint(name: str, known: Sequence[str]) -> str | None:
 
 
 def _unknown(called: str, name: str, own: Sequence[str]) -> ParameterError:
-    allowed = ", ".join(f"{parameter}=" for parameter in own)
-    return ParameterError(f"{called}() has no parameter {name}=", allowed or None, _hint(name, own))
+    return ParameterError(
+        f"{called}() has no parameter {name}=", _by_name(own) or None, _hint(name, own)
+    )
+
+
+def _by_name(parameters: Sequence[str]) -> str:
+    return ", ".join(f"{name}=" for name in parameters)
 
 
 def _hint(name: str, own: Sequence[str]) -> str | None:
@@ -160,8 +165,7 @@ def _too_many(
     called: str, value: object, places: Sequence[str], own: Sequence[str]
 ) -> ParameterError:
     unnamed = ", ".join(name for name in places if name in own)
-    by_name = ", ".join(f"{name}=" for name in own if name not in places)
-    allowed = f"{unnamed} in this order, and all others by name" if unnamed else by_name
+    allowed = f"{unnamed} in this order, and all others by name" if unnamed else _by_name(own)
     return ParameterError(
         f"{called}() got {shown(value)} without the name of a parameter",
         allowed or "no parameter",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import status
+from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES, status
 from frame_prc._inference.bootstrap import cells_of, check_drawable
 from frame_prc._inference.estimates import Estimates
 from frame_prc._lazy import join, left_join
@@ -65,5 +65,5 @@ def _with_status(table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     judged = found.with_columns(status=said)
     beyond = (1 - pl.col("recall")) * pl.col("n_effective")
     few = (pl.col("status") == "ok") & (beyond < _FEW_BEYOND - _ROUNDING)
-    text = pl.lit("few_clusters" if rows.clustered else "few_positives")
+    text = pl.lit(FEW_OF_POSITIVES[rows.clustered])
     return judged.with_columns(status=pl.when(few).then(text).otherwise("status"))

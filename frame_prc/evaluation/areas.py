@@ -160,12 +160,11 @@ class AreaVerbs(Evaluated[FrameT]):
             precision of 1 or 0, ``std_error`` is null and the interval is the exact
             (Clopper-Pearson) one. With a single positive and any other average precision, all three
             are null. (``"boyd"`` has an interval with a single positive, and none at 1 and 0.)
-            ``status`` then has five more values. ``"few_positives"`` replaces ``"ok"`` if there
-            are fewer than 20 positives (with weights, fewer than 20 effective positives), and
+            ``status`` then has five more values. ``"few_positives"`` replaces ``"ok"`` if there are
+            fewer than 20 positives (with weights, fewer than 20 effective positives), and
             ``"few_clusters"`` if fewer than 20 effective clusters hold some. ``"few_negatives"``
-            does if
-            there are fewer than 20 negatives, or so few for what their weights stand for (sampled
-            negatives) that the average precision is too high and its interval too narrow.
+            does if there are fewer than 20 negatives, or so few for what their weights stand for
+            (sampled negatives) that the average precision is too high and its interval too narrow.
             ``"below_chance"`` replaces all of these if the whole interval lies below the average
             precision of a random ranking (``random_average_precision`` of :func:`summary`). If a
             lower score means more likely positive, pass ``ascending=True``. ``"few_scores"``

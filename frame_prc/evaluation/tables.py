@@ -61,8 +61,8 @@ class TableVerbs(Evaluated[FrameT]):
             Measures to add, by their names below, or ``"all"``.
         details
             Add all measures, ``prevalence``, ``n_effective`` and the standard errors (as in
-            :func:`average_precision`), the interval of the calibrated
-            average precision and, with ``overall``, ``n_undefined``.
+            :func:`average_precision`), the interval of the calibrated average precision and, with
+            ``overall``, ``n_undefined``.
 
         Returns
         -------
@@ -72,8 +72,8 @@ class TableVerbs(Evaluated[FrameT]):
             - ``n, n_pos`` as in :func:`average_precision`, with ``missing="drop"`` also
               ``n_dropped``, and, always last, ``status``: ``"ok"``, ``"few_positives"`` (fewer than
               20, or with weights fewer than 20 effective positives), ``"few_clusters"`` (fewer than
-              20 effective clusters that hold positives), ``"few_negatives"`` (so few
-              for the prevalence that the calibrated average precision is likely too high),
+              20 effective clusters that hold positives), ``"few_negatives"`` (so few for the
+              prevalence that the calibrated average precision is likely too high),
               ``"below_chance"`` (the whole interval lies below ``random_average_precision``; if a
               lower score means more likely positive, pass ``ascending=True``), ``"few_scores"``
               (the model has no more than two, like the predictions 0 and 1), ``"no_negatives"``,
