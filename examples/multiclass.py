@@ -16,7 +16,7 @@ import polars as pl
 import frame_prc
 
 DIGITS = Path(__file__).parent / "data" / "digits.parquet"
-AVERAGES: tuple[Literal["macro", "weighted", "micro"], ...] = ("macro", "weighted", "micro")
+HOW: tuple[Literal["mean", "weighted", "micro"], ...] = ("mean", "weighted", "micro")
 
 
 def main(folder: Path) -> None:
@@ -26,11 +26,9 @@ def main(folder: Path) -> None:
     long = frame_prc.one_vs_rest(wide, "digit", scores)
     table = frame_prc.average_precision(long, "truth", "score", by="label", ci=0.95)
     print(table.select("label", "n_pos", "average_precision", "ci_low", "ci_high"))
-    for average in AVERAGES:
-        mean = frame_prc.average_precision(
-            long, "truth", "score", by="label", over="label", average=average
-        )
-        print(f"{average}: {mean['average_precision'].item():.4f}")
+    for how in HOW:
+        mean = frame_prc.average(long, "truth", "score", by="label", over="label", how=how)
+        print(f"{how}: {mean['average_precision'].item():.4f}")
 
     chart = frame_prc.plot_summary(long, "truth", "score", by="label", title="Handwritten digits")
     folder.mkdir(parents=True, exist_ok=True)

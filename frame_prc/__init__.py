@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from frame_prc.evaluation.verbs import (
         Evaluation,
         auc,
+        average,
         average_precision,
         average_precision_expr,
         band,
@@ -62,6 +63,7 @@ __all__ = [
     "ParameterError",
     "PrcError",
     "auc",
+    "average",
     "average_precision",
     "average_precision_expr",
     "band",

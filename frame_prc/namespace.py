@@ -72,6 +72,7 @@ class PrcFrame(Generic[FrameT]):
 
         evaluate             Name truth, scores and segments once, for all verbs that follow.
         average_precision    Average precision of each segment, with its interval.
+        average              Mean of a measure over a key: over queries, users, folds or labels.
         curve                Precision and recall at every threshold of each segment.
         summary              Scorecard of each segment: area, interval, lift and measures by name.
         compare_models       Compare models on the same rows, each with each or with a baseline.
@@ -105,6 +106,7 @@ class PrcFrame(Generic[FrameT]):
     evaluate = cast("_Evaluate", _method(verbs.evaluate))
     counts = _frame_method(verbs.counts)
     curve = _frame_method(verbs.curve)
+    average = _frame_method(verbs.average)
     average_precision = _frame_method(verbs.average_precision)
     auc = _frame_method(verbs.auc)
     compare_models = _frame_method(verbs.compare_models)

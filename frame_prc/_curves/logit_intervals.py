@@ -1,7 +1,7 @@
-"""The interval of an average precision, symmetric on the logit scale, and what it says of it.
+"""The interval of a measure, symmetric on the logit scale, and what it says of it.
 
 Columns are expressions of Polars or of Narwhals; ``col`` is that of the library. Tables have
-``n_pos, status, average_precision, shortfall, n_effective`` and ``random_average_precision``.
+``n_pos, status, estimate, shortfall, n_effective`` and ``random_average_precision``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import library, normal_quantile, wallace
 from frame_prc._request.specs import Interval
 
@@ -22,6 +21,8 @@ FEW = (*FEW_OF_POSITIVES, "few_negatives")
 FEW_SCORES = "few_scores"
 # Statuses of intervals and tests that can be believed.
 BELIEVED = ("ok", FEW_SCORES)
+# A measure of each segment, and 1 minus it.
+ESTIMATE, SHORTFALL = "estimate", "shortfall"
 INTERVAL = ("std_error", "ci_low", "ci_high")
 N_EFFECTIVE = "n_effective"  # positives, or clusters that have some
 RANDOM = "random_average_precision"
@@ -43,7 +44,7 @@ def interval_columns(
     Tables also have ``variance, bias`` and ``n_trials``, unless the method is that of Boyd. Those
     of segments, and not of their mean, have ``few_negatives``.
     """
-    area, shortfall = col(AVERAGE_PRECISION), col("shortfall")
+    area, shortfall = col(ESTIMATE), col("shortfall")
     when = library(area).when
     if interval.method == "boyd":
         # As published: with the normal quantile, and without an interval at 0 and 1.
@@ -82,9 +83,9 @@ def _lower_without_bias(col: Col) -> Iterator[dict[str, Any]]:
     less, where the bias is badly estimated.
     """
     bias, low, less = col("bias"), col("ci_low"), col("area_less_bias")
-    when, least = library(low).when, col(AVERAGE_PRECISION) / 10
+    when, least = library(low).when, col(ESTIMATE) / 10
     # With clusters, or at another prevalence, a few rows may have a bias of more than the area.
-    unbiased = col(AVERAGE_PRECISION) - bias
+    unbiased = col(ESTIMATE) - bias
     yield {"area_less_bias": when(unbiased < least).then(least).otherwise(unbiased)}
     half = -col("quantile_of_interval") * col("std_error") / (less * (1 - less))
     yield {"factor_less_bias": half.exp()}
@@ -128,7 +129,7 @@ def _at_edges(col: Col, interval: Interval) -> dict[str, Any]:
     all_succeed = interval.tail ** (1 / n_effective)
     known = ~n_effective.is_null()
     best = known & (col("status") == "ok") & (col("shortfall") == 0)
-    worst = known & (col("n_pos") > 0) & (col(AVERAGE_PRECISION) == 0)
+    worst = known & (col("n_pos") > 0) & (col(ESTIMATE) == 0)
     inner, most = col("ci_low"), interval.tail ** (1 / col("n_trials"))
     has_most = ~col("n_trials").is_null()
     inner = when(has_most & (inner > most)).then(most).otherwise(inner)
@@ -137,13 +138,24 @@ def _at_edges(col: Col, interval: Interval) -> dict[str, Any]:
     return {"ci_low": low, "ci_high": when(best).then(1.0).otherwise(otherwise)}
 
 
-def status(col: Col, few_negatives: Any = None, *, clustered: bool = False) -> Any:
-    """Return the status, which says so if there are too few rows to trust the estimates."""
+def status(
+    col: Col,
+    few_negatives: Any = None,
+    *,
+    clustered: bool = False,
+    of_both_classes: bool = False,
+) -> Any:
+    """Return the status, which says so if there are too few rows to trust the estimates.
+
+    Of a measure ``of_both_classes``, ``n_effective`` may be that of negatives.
+    """
     is_ok, when = col("status") == "ok", library(col("status")).when
     found = col("status")
     if few_negatives is not None:
         found = when(is_ok & few_negatives).then(_text(col, "few_negatives")).otherwise(found)
     few = is_ok & (col("n_effective") < FEW_POSITIVES)
+    if of_both_classes:
+        few &= ~few_negatives
     found = when(few).then(_text(col, FEW_OF_POSITIVES[clustered])).otherwise(found)
     # Sums of weights without those of their squares have no variance.
     unknown = is_ok & col("n_effective").is_null()

@@ -22,12 +22,13 @@ from frame_prc._engines.segments import by_segment
 from frame_prc._engines.spark_ranges import cut
 from frame_prc._formulas import sizes, step_area, total
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import Average, Calibration, Interval
+from frame_prc._request.specs import Calibration, How, Interval
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import DROPPED
 
 _POSITIVES, _NEGATIVES = nw.col("positives"), nw.col("negatives")
+_COUNTED = ("n_segments", UNDEFINED)
 _N, _N_POS, _AREA = nw.col("n"), nw.col("n_pos"), nw.col(AVERAGE_PRECISION)
 
 
@@ -100,20 +101,19 @@ def averages(
     frame: Any,
     request: Request,
     over: str,
-    average: Average,
+    how: How,
     outputs: Sequence[str],
     bins: Bins | None,
 ) -> Any:
-    """Return the average over one key, within segments by the other keys."""
+    """Return the mean over one key, within segments by the other keys."""
     counted = count(engine, frame, request, outputs, bins)
     check_over(counted.columns, over)
-    if average == "micro":
+    if how == "micro":
         others = replace(request, keys=[key for key in request.keys if key != over])
         pooled = count(engine, frame, others, outputs, bins)
-        table = _of_segments(pooled).with_columns(nw.lit(0, nw.Int64).alias(UNDEFINED))
-        return pooled.finish(table, outputs, [])
+        return pooled.finish(_of_segments(pooled), outputs, [])
     kept = _without_key(counted, over)
-    return kept.finish(_mean(_of_segments(counted), kept, average), outputs, [])
+    return kept.finish(_mean(_of_segments(counted), kept, how), outputs, [])
 
 
 def _without_key(counted: Counted, over: str) -> Counted:
@@ -124,21 +124,27 @@ def _without_key(counted: Counted, over: str) -> Counted:
     return replace(counted, keys=keys, columns=replace(counted.columns, key_dtypes=dtypes))
 
 
-def _mean(table: Frame, kept: Counted, average: Average) -> Frame:
+def _mean(table: Frame, kept: Counted, how: How) -> Frame:
     """Return the mean of the segments. Those without an average precision only count in sizes."""
-    share = _N_POS.cast(nw.Float64) if average == "weighted" else nw.lit(1.0)
-    used = nw.when(~_AREA.is_null()).then(share)
+    shares = {"mean": nw.lit(1.0), "weighted": _N_POS.cast(nw.Float64), "rows": _N.cast(nw.Float64)}
+    used = nw.when(~_AREA.is_null()).then(shares[how])
     shared = table.with_columns(
-        shares=used, weighted=used * _AREA, undefined=_AREA.is_null().cast(nw.Int64)
+        shares=used,
+        weighted=used * _AREA,
+        n_segments=(~_AREA.is_null()).cast(nw.Int64),
+        n_undefined=_AREA.is_null().cast(nw.Int64),
     )
-    sums = [nw.col(name).sum() for name in ("n", "n_pos", *DROPPED, "shares", "weighted")]
-    sums.append(nw.col("undefined").sum().alias(UNDEFINED))
+    summed = ("n", "n_pos", *DROPPED, *_COUNTED, "shares", "weighted")
+    sums = [nw.col(name).sum() for name in summed]
     added = shared.group_by(*kept.keys).agg(*sums) if kept.keys else shared.select(*sums)
     typed = added.with_columns(
         nw.col("n", "n_pos").fill_null(0).cast(kept.amount),
-        nw.col(*DROPPED, UNDEFINED).fill_null(0).cast(nw.Int64),
+        nw.col(*DROPPED, *_COUNTED).fill_null(0).cast(nw.Int64),
     )
     mean = nw.when(nw.col("shares") > 0).then(nw.col("weighted") / nw.col("shares"))
+    none = nw.col("n_segments") == 0
     return typed.with_columns(
-        mean.alias(AVERAGE_PRECISION), prevalence=nw.when(_N > 0).then(_N_POS / _N)
+        mean.alias(AVERAGE_PRECISION),
+        prevalence=nw.when(_N > 0).then(_N_POS / _N),
+        status=nw.when(none).then(nw.lit("few_segments")).otherwise(nw.lit("ok")),
     )

@@ -141,8 +141,7 @@ def check_request(engine: Engine, request: Request, refused: Mapping[str, bool])
 
 # What counts do not suffice for.
 HELD_BY_COLUMN = "threshold= as a column"
-MEAN_OF_SAMPLES = "average='samples' with weights"
-_OF_ROWS = ("squares", HELD_BY_COLUMN, MEAN_OF_SAMPLES)
+_OF_ROWS = ("squares", HELD_BY_COLUMN)
 
 
 def _is_of_rows(request: Request) -> bool:

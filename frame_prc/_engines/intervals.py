@@ -134,6 +134,7 @@ def with_interval(table: Frame, interval: Interval) -> Frame:
     shares, retrieved = nw.col("shares"), nw.col("retrieved")
     random = random_areas(_POSITIVES, _NEGATIVES, shares, retrieved)
     table = table.with_columns(
+        estimate=nw.col("average_precision"),
         n_effective=has_area.then(_POSITIVES.cast(nw.Float64)),
         n_trials=has_area.then(_POSITIVES.cast(nw.Float64)),
         **{name: has_area.then(nw.col(name)) for name in ("shortfall", "variance")},

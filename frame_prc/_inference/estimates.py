@@ -1,18 +1,18 @@
-"""Estimates of segments: their average precision, its variance, and what the variance rests on."""
+"""Estimates of segments: a measure, its variance, and what the variance rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import FEW_POSITIVES, shows_spread
+from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL, shows_spread
 from frame_prc._formulas import sizes
+from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.bootstrap import with_levels
-from frame_prc._inference.influence import influences, influences_of, spreads
+from frame_prc._inference.measure import Measure, spreads
 from frame_prc._inference.row_influence import (
     RowInfluence,
     cluster_sums,
@@ -23,7 +23,6 @@ from frame_prc._inference.row_influence import (
 )
 from frame_prc._lazy import cached, in_order, segment_join
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import Calibration
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.checks import check_of, with_checks
 from frame_prc._rows.rows import Rows
@@ -35,48 +34,44 @@ _ROUNDING_OF_K = 1e-9
 
 @dataclass(frozen=True)
 class Estimates:
-    """The average precision of each segment of a ranking, maybe calibrated, with its variance.
+    """A measure of each segment of a ranking, with its variance.
 
     If rows name clusters, these are taken as independent, and otherwise the rows are. ``by_row``
     has the influence of each row, for clusters and for comparisons row by row. ``spread`` is the
-    area of each segment with its variance by rows, if it has been computed.
+    measure of each segment with its variance by rows, if it has been computed.
     """
 
     ranking: Ranking
-    calibration: Calibration | None = None
+    measure: Measure
     by_row: RowInfluence | None = None
     spread: pl.LazyFrame | None = None
 
     @classmethod
-    def of(
-        cls, rows: Rows, calibration: Calibration | None = None, bins: Bins | None = None
-    ) -> Estimates:
-        """Return the estimates of rows, in their bins."""
+    def of(cls, rows: Rows, measure: Measure | None = None, bins: Bins | None = None) -> Estimates:
+        """Return the estimates of rows, in their bins; by default the average precision."""
+        measure = measure or AveragePrecision()
         if not rows.clustered:
-            return cls(rank(rows, bins, squares=True, scored=False), calibration)
-        return cls.by_rows(numbered(_binned_rows(rows, bins)), calibration)
+            return cls(rank(rows, bins, squares=True, scored=False), measure)
+        return cls.by_rows(numbered(_binned_rows(rows, bins)), measure)
 
     @classmethod
-    def by_rows(cls, rows: Rows, calibration: Calibration | None = None) -> Estimates:
+    def by_rows(cls, rows: Rows, measure: Measure) -> Estimates:
         """Return the estimates of numbered rows, with the influence of each row."""
-        return cls.with_rows(rank(rows, squares=True, numbered=True, scored=False), calibration)
+        return cls.with_rows(rank(rows, squares=True, numbered=True, scored=False), measure)
 
     @classmethod
-    def with_rows(cls, ranking: Ranking, calibration: Calibration | None = None) -> Estimates:
+    def with_rows(cls, ranking: Ranking, measure: Measure) -> Estimates:
         """Return the estimates of a ranking of numbered rows, with the influence of each row."""
-        return cls(ranking, calibration, RowInfluence(ranking, calibration))
+        return cls(ranking, measure, RowInfluence(ranking, measure))
 
-    def windows(self, hits: Sequence[pl.LazyFrame]) -> list[pl.LazyFrame]:
+    def windows(self, influences: Iterable[pl.LazyFrame]) -> list[pl.LazyFrame]:
         """Return the part of the plan that has windows, to be computed with those of others.
 
-        ``hits`` are the scores that have positives, with their reference if calibrated, in parts of
-        whole segments. Influences of single rows do not need them.
+        ``influences`` are in parts of whole segments. Those of single rows do not need them.
         """
         if self.by_row is not None:
             return [self.by_row.windows()]
-        calibrates = self.calibration is not None
-        influences = [influences_of(part, calibrates=calibrates) for part in hits]
-        return [spreads(part, self.ranking, self.calibration) for part in influences]
+        return [spreads(part, self.ranking, self.measure) for part in influences]
 
     def with_windows(self, found: pl.LazyFrame) -> Estimates:
         """Return the estimates from the part of the plan that has windows."""
@@ -102,29 +97,29 @@ class Estimates:
         Returns
         -------
         LazyFrame
-            ``segment``, the sizes, ``status, average_precision, shortfall, variance, n_effective,
-            n_trials, bias`` (see :func:`frame_prc._inference.influence.spreads`),
-            ``few_negatives``, and ``n_dropped`` where missing values are dropped. With clusters,
-            the effective number counts clusters, and that of trials is the number of positives over
-            what clusters multiply the variance by. With calibration also ``reference_prevalence``.
+            ``segment``, the sizes, ``status, estimate, shortfall, variance, n_effective, n_trials,
+            bias`` (see :func:`frame_prc._inference.measure.spreads`), ``few_negatives``, and
+            ``n_dropped`` where missing values are dropped. With clusters, the effective number
+            counts clusters, and that of trials is the number of positives over what clusters
+            multiply the variance by. With calibration also ``reference_prevalence``.
         """
         areas = self.areas()
         if not self.ranking.rows.clustered:
-            return with_few_negatives(areas.with_columns(n_trials="n_effective"))
+            return with_few(areas.with_columns(n_trials="n_effective"), self.measure)
         variance = in_order(pl.col("influence") ** 2)
         totals = {"variance": variance, "n_effective": effective("pos")}
         of_clusters = cluster_totals(
             self._influences, ["influence"], self.ranking, totals, lambda: self.clusters
         )
         by_rows = areas.rename({"variance": "variance_by_rows", "n_effective": "n_by_rows"})
-        defined = pl.when(pl.col(AVERAGE_PRECISION).is_not_null()).then(pl.col(*totals))
+        defined = pl.when(pl.col(ESTIMATE).is_not_null()).then(pl.col(*totals))
         table = segment_join(by_rows, of_clusters).with_columns(defined)
         as_rows = pl.col("n_by_rows") * pl.col("variance_by_rows") / pl.col("variance")
         trials = as_rows.fill_nan(None).clip("n_effective", "n_by_rows")
         found = table.with_columns(n_trials=trials.fill_null(pl.col("n_effective")))
         # What clusters multiply the variance by, they multiply the bias by, a second moment too.
         bias = pl.col("bias") * pl.col("n_by_rows") / pl.col("n_trials")
-        return with_few_negatives(found.with_columns(bias=bias))
+        return with_few(found.with_columns(bias=bias), self.measure)
 
     def areas(self) -> pl.LazyFrame:
         """Return the table for rows that are independent, with what the last column rests on."""
@@ -132,19 +127,16 @@ class Estimates:
         if table is None:
             by_row = self.by_row is not None
             table = self._spread() if by_row else self.ranking.rows.windowed(self._spread())
-        renamed = table.with_columns(
-            *sizes(pl.col("positives"), pl.col("negatives")),
-            pl.col("step").alias(AVERAGE_PRECISION),
-        )
-        return self.ranking.with_dropped(renamed.drop("positives", "negatives", "step"))
+        sized = table.with_columns(sizes(pl.col("positives"), pl.col("negatives")))
+        return self.ranking.with_dropped(sized.drop("positives", "negatives"))
 
     def _spread(self) -> pl.LazyFrame:
-        return spreads(self._steps(), self.ranking, self.calibration)
+        return spreads(self._steps(), self.ranking, self.measure)
 
     def _steps(self) -> pl.LazyFrame:
         if self.by_row is not None:
             return self.by_row.steps
-        return influences(self.ranking, self.calibration)
+        return self.measure.influences(self.ranking)
 
     def keyed(self) -> pl.LazyFrame:
         """Return the table with keys in place of the numbers of segments."""
@@ -155,8 +147,8 @@ class Estimates:
         return self.ranking.segments.with_keys(self.clusters)
 
 
-def with_few_negatives(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Add whether there are too few negatives for what they stand for.
+def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
+    """Add whether there are too few negatives for a measure.
 
     Where a negative stands for k > 1 of them beside each positive, few of them decide the precision
     at the top of the ranking: the average precision is too high, and its interval too narrow. k is
@@ -164,18 +156,28 @@ def with_few_negatives(table: pl.LazyFrame) -> pl.LazyFrame:
     over those of the rows. In simulations, 95 % intervals covered less than 92 % where the
     negatives go with fewer than 20 sqrt(k) positives at these odds, and where they were fewer than
     20. With clusters the number of negatives is divided by what they multiply the variance by.
+
+    A measure of both classes rests on the scarcer one, whatever its negatives stand for.
     """
-    columns, count, odds = table.collect_schema(), pl.col("n_negative"), _odds_stood_for(table)
+    columns, count = table.collect_schema(), pl.col("n_negative")
     if "variance_by_rows" in columns:
-        area = (pl.col(AVERAGE_PRECISION), pl.col("shortfall"))
+        area = (pl.col(ESTIMATE), pl.col(SHORTFALL))
         variances = pl.col("variance_by_rows"), pl.col("variance")
         # Of two rounding errors the quotient may be anything.
         has_spread = pl.all_horizontal(shows_spread(each, *area) for each in variances)
         count *= pl.when(has_spread).then(variances[0] / variances[1]).otherwise(1.0)
-    k = odds / pl.col("row_odds")
-    stretched = (k > 1 + _ROUNDING_OF_K) & (count / odds < FEW_POSITIVES * k.sqrt())
-    few = stretched | (count < FEW_POSITIVES)
-    return table.with_columns(few_negatives=few.fill_null(value=False))
+    few = count < FEW_POSITIVES
+    if not measure.of_both_classes:
+        odds = _odds_stood_for(table)
+        k = odds / pl.col("row_odds")
+        few |= (k > 1 + _ROUNDING_OF_K) & (count / odds < FEW_POSITIVES * k.sqrt())
+    found = table.with_columns(few_negatives=few.fill_null(value=False))
+    if not measure.of_both_classes:
+        return found
+    rests_on = [name for name in ("n_effective", "n_trials") if name in columns]
+    return found.with_columns(
+        pl.when(count < pl.col(name)).then(count).otherwise(name).alias(name) for name in rests_on
+    )
 
 
 def _odds_stood_for(table: pl.LazyFrame) -> pl.Expr:

@@ -1,10 +1,10 @@
-"""Confidence intervals of the average precision, per segment."""
+"""Confidence intervals of a measure, per segment."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import interval_columns
+from frame_prc._curves.logit_intervals import ESTIMATE, interval_columns
 from frame_prc._inference.bootstrap import check_drawable
 from frame_prc._request.specs import Interval
 from frame_prc._rows.columns import Columns
@@ -46,14 +46,20 @@ def _check_boyd(columns: Columns) -> None:
 
 
 def with_interval(
-    table: pl.LazyFrame, interval: Interval, *, of_segments: bool = True, clustered: bool = False
+    table: pl.LazyFrame,
+    interval: Interval,
+    *,
+    of: str = ESTIMATE,
+    of_segments: bool = True,
+    clustered: bool = False,
 ) -> pl.LazyFrame:
-    """Add ``std_error, ci_low, ci_high`` to estimates, and update their status.
+    """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status.
 
     ``table`` also has the average precision of a random order of the labels; that of segments, and
     not of their mean, has a column ``few_negatives``.
     """
     few = pl.col("few_negatives") if of_segments else None
+    table = table.with_columns(pl.col(of).alias(ESTIMATE))
     for columns in interval_columns(pl.col, interval, few_negatives=few, clustered=clustered):
         table = table.with_columns(**columns)
     return table

@@ -14,14 +14,12 @@ from functools import cached_property, partial
 import polars as pl
 
 from frame_prc._formulas import effective_number
-from frame_prc._inference.influence import influences
+from frame_prc._inference.measure import Measure
 from frame_prc._lazy import beside, cached, in_order
 from frame_prc._ranking.places import gathered, has_numpy, placed
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import is_hit
 from frame_prc._ranking.segments import KeyRange, range_of
 from frame_prc._ranking.stretches import group_totals, valued_stretches
-from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import Rows
 
 _MOST_CELLS = 2**62  # so that the number of a cluster and that of its segment fit Int64
@@ -43,30 +41,30 @@ def _numbered(rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class RowInfluence:
-    """The influences of ranked, numbered rows on the average precision of their segments.
+    """The influences of ranked, numbered rows on a measure of their segments.
 
     ``found`` are those at each score, if they have been computed (see :meth:`windows`).
     """
 
     ranking: Ranking
-    calibration: Calibration | None = None
+    measure: Measure
     found: pl.LazyFrame | None = None
 
     @classmethod
-    def of(cls, rows: Rows, calibration: Calibration | None) -> RowInfluence:
+    def of(cls, rows: Rows, measure: Measure) -> RowInfluence:
         """Return the influences of numbered rows."""
-        return cls(rank(rows, squares=True, numbered=True, scored=False), calibration)
+        return cls(rank(rows, squares=True, numbered=True, scored=False), measure)
 
     @classmethod
-    def of_each(cls, scored: Sequence[Rows], calibration: Calibration | None) -> list[RowInfluence]:
+    def of_each(cls, scored: Sequence[Rows], measure: Measure) -> list[RowInfluence]:
         """Return the influences of the same rows with different scores, computed together."""
-        areas = scored[0].together([partial(cls.of, rows, calibration) for rows in scored])
+        areas = scored[0].together([partial(cls.of, rows, measure) for rows in scored])
         found = scored[0].windowed_together(*(area.windows() for area in areas))
         return [replace(area, found=frame) for area, frame in zip(areas, found, strict=True)]
 
     def windows(self) -> pl.LazyFrame:
         """Return the part of the plan that has windows: the influence at each score."""
-        return influences(self.ranking, self.calibration)
+        return self.measure.influences(self.ranking)
 
     @cached_property
     def steps(self) -> pl.LazyFrame:
@@ -83,10 +81,15 @@ class RowInfluence:
         names = {f"segment_{place}": pl.col("segment").set_sorted()}
         rows = self.ranking.rows
         if rows.many_in_memory and has_numpy():
-            ranked, influence = _at_once(self.ranking, self.steps.collect()), pl.col("influence")
+            ranked, influence = (
+                _at_once(self.ranking, self.measure, self.steps.collect()),
+                pl.col("influence"),
+            )
         else:
             table, at_once = _of_rows_after(self.steps), rows.many_in_memory
-            ranked = gathered(_with_steps(self.ranking), "step", table, at_once=at_once)
+            ranked = gathered(
+                _with_steps(self.ranking, self.measure), "step", table, at_once=at_once
+            )
             ranked = ranked.with_columns(self.ranking.key.unpacked())
             influence = pl.when("positive").then("on_positive").otherwise("on_negative")
         return ranked.select("row", "positive", **names, **{f"influence_{place}": influence})
@@ -104,10 +107,10 @@ class RowInfluence:
         return ranked.select(pl.col(names).gather((number * 2**32 + ranked_at).sort() % 2**32))
 
 
-def _at_once(ranking: Ranking, steps: pl.DataFrame) -> pl.LazyFrame:
+def _at_once(ranking: Ranking, measure: Measure, steps: pl.DataFrame) -> pl.LazyFrame:
     """Return ``row, positive, segment, influence`` of each row that counts, of rows in memory."""
     key, ranked = ranking.key, ranking.in_order.collect()
-    is_step = is_hit(key) & ~key.unretrieved()
+    is_step = measure.points.last_rows(key) & ~key.unretrieved()
     marks = ranked.lazy().select(positive=key.positive(), marked=key.opens() | is_step)
     table = _of_rows_after(steps.lazy()).collect(engine="in-memory")
     values = [table["on_positive"], table["on_negative"]]
@@ -118,14 +121,14 @@ def _at_once(ranking: Ranking, steps: pl.DataFrame) -> pl.LazyFrame:
     )
 
 
-def _with_steps(ranking: Ranking) -> pl.LazyFrame:
+def _with_steps(ranking: Ranking, measure: Measure) -> pl.LazyFrame:
     """Return ``row_and_class, step`` of each ranked row that counts.
 
     ``step`` is the number of scores with influences that rank above the row (see
-    :func:`influences`), without the row that opens its segment.
+    :meth:`Measure.influences`), without the row that opens its segment.
     """
     key, is_step = ranking.key, pl.col("is_step")
-    steps = is_hit(key) & ~key.unretrieved()
+    steps = measure.points.last_rows(key) & ~key.unretrieved()
     ranked = ranking.in_order.select(key.row_and_class(), key.opens(), is_step=steps)
     # The first row of all gets -1, which is in range too.
     above = is_step.cum_sum().cast(pl.Int64) - is_step - 1

@@ -44,6 +44,10 @@ class Points:
     beside_previous: bool = False
     only_hits: bool = False
 
+    def last_rows(self, key: RankKey) -> pl.Expr:
+        """Return whether a sorted row is the last of a score wanted, or opens its segment."""
+        return is_hit(key) if self.only_hits else key.ends_tie()
+
     def of(self, ranked: pl.LazyFrame, key: RankKey, sums: tuple[str, str]) -> pl.LazyFrame:
         """Return these rows, and the last row of each segment.
 

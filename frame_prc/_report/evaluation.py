@@ -18,7 +18,7 @@ from frame_prc._report.shown import Shown, choose
 from frame_prc._report.threshold_limits import LIMITS, points_with_limits
 from frame_prc._request.options import models_compared, segments_compared
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import MODEL, Calibration, Interval
+from frame_prc._request.specs import MODEL, Calibration, Interval, Measured
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.compare import Differences
@@ -252,7 +252,11 @@ def _heterogeneity(found: EvaluatedSegments, named: _Names, options: Options) ->
     columns = found.given.columns
     if not columns.key_dtypes or columns.lacks_squares:
         return pl.DataFrame()
-    table = Heterogeneity(options.calibration, options.level).finished(found.given).collect()
+    table = (
+        Heterogeneity(Measured("calibrated_average_precision", options.calibration), options.level)
+        .finished(found.given)
+        .collect()
+    )
     return named.with_model(_numbered_ends(table, named))
 
 

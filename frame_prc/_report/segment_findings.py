@@ -173,7 +173,7 @@ def _left_out(found: Evaluation, model: str) -> str:
 
 
 def _calibrated_interval(row: dict[str, Any]) -> str:
-    low, high = row["calibrated_ci_low"], row["calibrated_ci_high"]
+    low, high = row["calibrated_average_precision_low"], row["calibrated_average_precision_high"]
     return "" if low is None else f" [{rate_text(low)}, {rate_text(high)}]"
 
 

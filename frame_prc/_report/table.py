@@ -13,7 +13,12 @@ from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.period import period
 
 _MEASURES = (
-    ("calibrated_average_precision", "Calibrated AP", "calibrated_ci_low", "calibrated_ci_high"),
+    (
+        "calibrated_average_precision",
+        "Calibrated AP",
+        "calibrated_average_precision_low",
+        "calibrated_average_precision_high",
+    ),
     ("average_precision", "AP", "ci_low", "ci_high"),
     ("lift", "Lift", None, None),
 )

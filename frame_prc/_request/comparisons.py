@@ -18,6 +18,7 @@ from frame_prc._request.specs import (
     PAIRED_TESTS,
     SEGMENTS_TESTS,
     ChanceTest,
+    Measured,
     Paired,
     PairedTest,
     Resampling,
@@ -97,6 +98,7 @@ def paired(
     drawn: Resampling,
     adjust: Any,
     cluster: object,
+    found: Measured,
 ) -> Paired:
     """Return which models to compare over segments that are a sample, and how."""
     name = key_name(over)
@@ -116,6 +118,7 @@ def paired(
         name,
         drawn if test == "permutation" else None,
         adjustment(adjust),
+        found,
     )
 
 
@@ -174,7 +177,7 @@ def check_segments(request: Request) -> None:
         raise OptionError("by= is not given", "by= to make the segments to compare")
 
 
-def segments_test(test: Any, cluster: object) -> SegmentsTest | None:
+def segments_test(test: Any, cluster: object, measured: Measured) -> SegmentsTest | None:
     """Return the test of whether segments differ; ``None`` leaves it to the segments."""
     found: SegmentsTest | None = check_option("test", test, (None, *SEGMENTS_TESTS))
     if found == "permutation":
@@ -183,6 +186,11 @@ def segments_test(test: Any, cluster: object) -> SegmentsTest | None:
                 "cluster= is given with test='permutation', which permutes single rows: within a "
                 "cluster they are not exchangeable",
                 "test='q' or no test=, which take clusters into account",
+            )
+        if measured.name == "roc_auc":
+            raise OptionError(
+                "test='permutation' is given with measure='roc_auc'",
+                "test='q' or no test=, or an average precision",
             )
         check_numpy("a permutation test")
     return found

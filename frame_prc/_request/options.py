@@ -20,12 +20,13 @@ from frame_prc._request.specs import (
     STARTS,
     Adjust,
     Against,
-    Average,
     Calibration,
     Comparison,
+    How,
     Interval,
     Keep,
-    Measure,
+    Measured,
+    MeasureName,
     Method,
     NamedAgainst,
     Normaliser,
@@ -242,9 +243,9 @@ def calibration(calibrate: Any) -> Calibration | None:
     return None if found is None else Calibration.at(found)
 
 
-def check_calibrated(ci_method: str, over: object, average: object, *, bounds: bool) -> None:
+def check_calibrated(ci_method: str, *, bounds: bool) -> None:
     """Refuse what there is of the plain average precision only."""
-    given = {"over=": over is not None, "average=": average is not None, "bounds=True": bounds}
+    given = {"bounds=True": bounds}
     given |= {f"ci_method={ci_method!r}": ci_method != CI_METHODS[0]}
     if name := _first_given(given):
         raise OptionError(
@@ -270,6 +271,15 @@ def check_top(ci: object, thresholds: object, *, bounds: bool) -> None:
             "one of them",
             None if bounds else f"auc(..., method='step') takes {name} with top=",
         )
+
+
+def check_top_of(measure: str, thresholds: object) -> None:
+    """Refuse what a mean over segments has of their whole area only."""
+    if measure != "average_precision":
+        raise OptionError(
+            f"top= is given with measure={measure!r}", "top= with measure='average_precision'"
+        )
+    check_top(None, thresholds, bounds=False)
 
 
 def check_calibrated_methods(methods: Sequence[Method], ci: object) -> None:
@@ -436,12 +446,17 @@ def models_compared(
     calibrate: Any = None,
     adjust: Any = None,
 ) -> Comparison:
-    """Return which models to compare, by default by the plain area: they have the same rows."""
-    usual = "average_precision" if calibrate is None else "calibrated"
-    calibrated = reference(usual if measure is None else measure, calibrate)
+    """Return which models to compare."""
+    found = models_measured(measure, calibrate)
     models = models_to_compare(request, baseline)
     pairs = pairs_of(models, baseline)
-    return Comparison(confidence(ci), pairs, None, adjustment(adjust), calibrated)
+    return Comparison(confidence(ci), pairs, None, adjustment(adjust), found)
+
+
+def models_measured(measure: Any, calibrate: Any) -> Measured:
+    """Return the measure of models, by default the plain area: they have the same rows."""
+    usual = "average_precision" if calibrate is None else "calibrated_average_precision"
+    return measured(usual if measure is None else measure, calibrate)
 
 
 def segments_compared(
@@ -454,9 +469,9 @@ def segments_compared(
     adjust: Any = None,
 ) -> Comparison:
     """Return what segments are compared with, by default at one prevalence."""
-    found = _against(request, against)
-    calibrated = reference("calibrated" if measure is None else measure, calibrate)
-    return Comparison(confidence(ci), (), found, adjustment(adjust), calibrated)
+    others = _against(request, against)
+    found = measured("calibrated_average_precision" if measure is None else measure, calibrate)
+    return Comparison(confidence(ci), (), others, adjustment(adjust), found)
 
 
 def adjustment(adjust: Any) -> Adjust | None:
@@ -481,17 +496,19 @@ def models_to_compare(request: Request, baseline: str | None) -> list[str]:
     return models
 
 
-def reference(measure: Any, calibrate: Any) -> Calibration | None:
-    """Return what to calibrate to, if the measure is the calibrated average precision."""
-    measure = check_option("measure", measure, get_args(Measure), measure_hint(measure))
-    if measure == "calibrated":
-        return calibration("highest" if calibrate is None else calibrate)
+def measured(measure: Any, calibrate: Any) -> Measured:
+    """Return the measure, calibrated if it is the calibrated average precision."""
+    name: MeasureName = check_option(
+        "measure", measure, get_args(MeasureName), measure_hint(measure)
+    )
+    if name == "calibrated_average_precision":
+        return Measured(name, calibration("highest" if calibrate is None else calibrate))
     if calibrate is not None:
         raise OptionError(
-            "calibrate= is given with measure='average_precision'",
-            "calibrate= with measure='calibrated'",
+            f"calibrate= is given with measure={name!r}",
+            "calibrate= with measure='calibrated_average_precision'",
         )
-    return None
+    return Measured(name)
 
 
 def check_baseline(baseline: object, models: Sequence[str]) -> None:
@@ -535,43 +552,32 @@ def _named_segment(against: Mapping[Any, Any]) -> Mapping[str, object]:
     return dict(against)
 
 
-def average_over(
-    over: str | None, average: Any, interval: Interval | None, cluster: object, *, bounds: bool
-) -> tuple[str, Average]:
-    """Return the key to average over and the kind of average, which go together."""
-    if bounds:
-        raise OptionError(
-            "bounds=True is given with over= and average=",
-            "bounds= for the average precision of segments",
-        )
-    if over is None or average is None:
-        given, lacking = ("average", "over") if over is None else ("over", "average")
-        raise OptionError(f"{given}= is given without {lacking}=", "over= and average= together")
-    average = check_option("average", average, get_args(Average))
+# The names of scikit-learn.
+_OTHER_AVERAGES = {
+    "macro": "did you mean 'mean'?",
+    "samples": "did you mean 'rows'?",
+    "binary": "did you mean 'micro'?",
+}
+
+
+def mean_over(over: Any, how: Any, ci: object, cluster: object) -> tuple[str, How]:
+    """Return the key that a measure is averaged over, and how."""
+    found: How = check_option("how", how, get_args(How), _OTHER_AVERAGES.get(how))
     over = key_name(over)
-    if interval is not None:
-        _check_interval_of_average(interval, over, average, cluster)
-    return over, average
-
-
-def _check_interval_of_average(
-    interval: Interval, over: str, average: Average, cluster: object
-) -> None:
-    """Refuse what the interval of a mean over segments cannot take into account."""
-    if average == "micro":
+    if ci is not None and found == "micro":
         raise OptionError(
-            "ci= is given with average='micro', which pools the rows",
-            "ci= with an average over segments: 'macro', 'weighted' or 'samples'",
-            f"cluster={over!r} gives the interval of pooled rows, without over= and average=, and "
+            "ci= is given with how='micro', which pools the rows",
+            "ci= with a mean over segments: 'mean', 'weighted' or 'rows'",
+            f"average_precision(..., ci=, cluster={over!r}) gives the interval of pooled rows, "
             f"without {over!r} in by=",
         )
-    if interval.method != CI_METHODS[0] or cluster is not None:
-        name = "cluster=" if cluster is not None else f"ci_method={interval.method!r}"
+    if ci is not None and cluster is not None:
         raise OptionError(
-            f"{name} is given with over= and average=",
+            "cluster= is given with ci= of a mean over segments",
             "ci= alone: its interval comes from the spread between the segments",
             "name the groups in by= and over= to take them as the independent units",
         )
+    return over, found
 
 
 def key_name(over: object) -> str:

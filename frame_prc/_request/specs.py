@@ -69,7 +69,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 PARTIAL_METHODS: tuple[Method, ...] = ("step", "trapezoid", "interpolated", "envelope")
 Normaliser: TypeAlias = Literal["positives", "attainable"]
 Ties: TypeAlias = Literal["whole", "expected"]
-Average: TypeAlias = Literal["macro", "weighted", "micro", "samples"]
+How: TypeAlias = Literal["mean", "weighted", "rows", "micro"]
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ SegmentsAre: TypeAlias = Literal["fixed", "sampled"]
 Adjust: TypeAlias = Literal["holm", "bh"]
 NamedAgainst: TypeAlias = Literal["others", "rest", "overall", "previous", "random"]
 Against: TypeAlias = NamedAgainst | Mapping[str, object]
-Measure: TypeAlias = Literal["average_precision", "calibrated"]
+MeasureName: TypeAlias = Literal["average_precision", "calibrated_average_precision", "roc_auc"]
 PairedTest: TypeAlias = Literal["t", "permutation"]
 SegmentsTest: TypeAlias = Literal["permutation", "q"]
 SegmentsTestUsed: TypeAlias = SegmentsTest | Literal["f"]
@@ -145,6 +145,14 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """A measure by its name; one that is calibrated has a prevalence."""
+
+    name: MeasureName = "average_precision"
+    calibration: Calibration | None = None
+
+
+@dataclass(frozen=True)
 class Comparison:
     """What is compared: pairs of models by their places, or each segment ``against`` others."""
 
@@ -152,7 +160,7 @@ class Comparison:
     pairs: tuple[tuple[int, int], ...]
     against: Against | None
     adjust: Adjust | None
-    calibration: Calibration | None = None
+    measured: Measured = Measured()
 
 
 @dataclass(frozen=True)
@@ -168,6 +176,7 @@ class Paired:
     over: str
     resampling: Resampling | None
     adjust: Adjust | None
+    measured: Measured = Measured()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, AreaSpec, kept_of
-from frame_prc._curves.logit_intervals import INTERVAL, N_EFFECTIVE, RANDOM
+from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, N_EFFECTIVE, RANDOM
 from frame_prc._inference.bootstrap import check_drawable, over_replicates
 from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
@@ -23,7 +23,7 @@ from frame_prc._tables.average_precision import AveragePrecision
 
 # Of an average precision: what an interval is made of.
 _ESTIMATE = (
-    AVERAGE_PRECISION, "shortfall", "variance", "n_effective", "n_trials", "bias",
+    "shortfall", "variance", "n_effective", "n_trials", "bias",
     "few_negatives", RANDOM,
 )  # fmt: skip
 _ROUNDING = 1e-12
@@ -100,7 +100,11 @@ class Areas(Table):
         """Add the interval of each area, and what it says to the status."""
         by_influence = replace(interval, method="influence", resampling=None)
         whole = AveragePrecision(self.bins, by_influence).of(rows)
-        table = left_join(table, whole.select(*rows.keys, *_ESTIMATE), rows.keys)
+        table = left_join(
+            table,
+            whole.select(*rows.keys, pl.col(AVERAGE_PRECISION).alias(ESTIMATE), *_ESTIMATE),
+            rows.keys,
+        )
         if interval.resampling is None:
             return with_interval(table, by_influence, clustered=rows.clustered)
         shares = self._as_shares(table)
@@ -124,7 +128,7 @@ class Areas(Table):
         )
         share = pl.when(_SHARE < 1 - _ROUNDING).then(_SHARE).when(_SHARE.is_not_null()).then(1.0)
         drawn = {
-            AVERAGE_PRECISION: share,
+            ESTIMATE: share,
             "shortfall": 1 - share,
             "variance": pl.col("drawn") * pl.col("slope") ** 2,
             "n_effective": pl.col("n_effective") * counted,

@@ -9,8 +9,9 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION, SIZES, AreaSpec, sized_areas
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE
-from frame_prc._curves.logit_intervals import INTERVAL, N_EFFECTIVE, RANDOM
+from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, N_EFFECTIVE, RANDOM
 from frame_prc._curves.tie_bounds import TIE_BOUNDS, tie_bounds
+from frame_prc._inference import average_precision as area
 from frame_prc._inference.bootstrap import variances
 from frame_prc._inference.chance import with_random
 from frame_prc._inference.estimates import Estimates
@@ -69,16 +70,16 @@ class AveragePrecision(Table):
         if self.bounds:
             bounds = ranking.segments.with_keys(tie_bounds(ranking))
             table = left_join(table, bounds, rows.keys)
-        if self.calibration is not None:
-            table = table.rename({AVERAGE_PRECISION: CALIBRATED})
-        return table
+        name = AVERAGE_PRECISION if self.calibration is None else CALIBRATED
+        return table.rename({ESTIMATE: name})
 
     def _areas(self, rows: Rows) -> tuple[pl.LazyFrame, Ranking]:
         """Return the area of each segment, maybe with what an interval needs, and the ranking."""
         if self.interval is None:
             ranking = rank(rows, self.bins, scored=False)
-            return sized_areas(ranking, self.calibration, self.top), ranking
-        estimates = Estimates.of(rows, self.calibration, self.bins)
+            areas = sized_areas(ranking, self.calibration, self.top)
+            return areas.rename({AVERAGE_PRECISION: ESTIMATE}), ranking
+        estimates = Estimates.of(rows, area.AveragePrecision(self.calibration), self.bins)
         table = estimates.keyed()
         if self.interval.resampling is not None:
             drawn = variances(rows, self.interval.resampling, self.bins)

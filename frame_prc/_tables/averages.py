@@ -1,80 +1,87 @@
-"""Averages over a key: macro, weighted, micro and samples as in scikit-learn, of any segments."""
+"""Means of a measure over a key, as scikit-learn's averages, and with an interval of segments."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
-from frame_prc._curves.areas import (
-    AVERAGE_PRECISION,
-    N_UNDEFINED,
-    NONE_UNDEFINED,
-    SIZES,
-    UNDEFINED,
-    sized_areas,
+from frame_prc._curves.areas import SIZES, UNDEFINED, sized_areas
+from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL
+from frame_prc._inference.measures import measure_of
+from frame_prc._inference.sampled import (
+    FEW_SEGMENTS,
+    SPREAD,
+    with_deviations,
+    with_limits,
+    with_std_error,
 )
-from frame_prc._curves.logit_intervals import INTERVAL
-from frame_prc._inference.sampled import SPREAD, with_deviations, with_limits, with_std_error
-from frame_prc._lazy import aggregated, in_order, key_names, left_join
+from frame_prc._lazy import aggregated, in_order, key_names
 from frame_prc._ranking.ranking import rank
-from frame_prc._request.specs import Average, Interval, Top
+from frame_prc._request.specs import How, Interval, Measured, Top
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows, dropped
 from frame_prc._rows.table import Table
-from frame_prc.exceptions import OptionError
+
+SEGMENTS = "n_segments"
+
+_ESTIMATE, _N, _N_POS = pl.col(ESTIMATE), pl.col("n"), pl.col("n_pos")
 
 
 @dataclass(frozen=True)
 class Averages(Table):
-    """The average over one key, within segments by the other keys.
+    """The mean over one key, within segments by the other keys; ``"micro"`` pools their rows.
 
     An ``interval`` is for segments that are themselves a sample.
     """
 
     over: str
-    average: Average
-    bins: Bins | None
+    how: How
+    measured: Measured
     interval: Interval | None = None
+    bins: Bins | None = None
     top: Top | None = None
-    hidden = ("prevalence", "std_error")
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
         interval = () if self.interval is None else INTERVAL
-        return (*SIZES, AVERAGE_PRECISION, *interval, UNDEFINED)
+        segments = () if self.how == "micro" else (SEGMENTS, UNDEFINED)
+        return (*segments, *SIZES, self.measured.name, *interval, "status")
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        sizes = ("prevalence",) if self.how == "micro" else SIZES
+        return (UNDEFINED, *sizes, "std_error")
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the averages, with the remaining keys."""
+        """Return the means, with the remaining keys."""
         check_over(rows.columns, self.over)
-        _check_samples(rows, self.average)
-        if self.average == "micro":
-            pooled = rank(without_key(rows, self.over), self.bins, scored=False)
-            return sized_areas(pooled, top=self.top).with_columns(NONE_UNDEFINED)
-        areas = sized_areas(rank(rows, self.bins, scored=False), top=self.top)
-        means = _mean(areas, rows, self.over, self.average)
-        if self.interval is None:
-            return means
-        return with_limits(
-            means, AVERAGE_PRECISION, self.interval.level, 0.0, in_memory=rows.in_memory
-        )
+        if self.how == "micro":
+            return self._named(self._values(without_key(rows, self.over)))
+        means = _mean(self._values(rows), rows, self.over, self.how, interval=self.interval)
+        if self.interval is not None:
+            level, in_memory = self.interval.level, rows.in_memory
+            means = with_limits(means, ESTIMATE, level, 0.0, in_memory=in_memory)
+        return self._named(means)
+
+    def _values(self, rows: Rows) -> pl.LazyFrame:
+        """Return the keys and sizes of each segment, and the measure."""
+        measure = measure_of(self.measured)
+        if self.top is None:
+            return measure.of_segments(rows, self.bins)
+        areas = sized_areas(rank(rows, self.bins, scored=False), measure.calibration, self.top)
+        return areas.rename({self.measured.name: ESTIMATE})
+
+    def _named(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        return table.rename({ESTIMATE: self.measured.name})
 
     def keyed(self, rows: Rows) -> Rows:
         """Return rows without the key that is averaged over."""
         return without_key(rows, self.over)
-
-
-def _check_samples(rows: Rows, average: Average) -> None:
-    if average == "samples" and rows.columns.aggregated and rows.columns.weighted:
-        raise OptionError(
-            "average='samples' needs the mean weight of each segment's rows, which sums of weights "
-            "in pos= and neg= do not contain",
-            "rows with weight=, or integer counts",
-            "average='macro' weights all segments equally",
-        )
 
 
 def kept_keys(rows: Rows, over: str) -> dict[str, str]:
@@ -94,29 +101,33 @@ def without_key(rows: Rows, over: str) -> Rows:
     return replace(rows, frame=frame, columns=replace(rows.columns, key_dtypes=dtypes), values=None)
 
 
-def _mean(table: pl.LazyFrame, rows: Rows, over: str, average: Average) -> pl.LazyFrame:
-    """Return the mean of the segments. Those without an average precision only count in sizes."""
-    area, n, n_pos = pl.col(AVERAGE_PRECISION), pl.col("n"), pl.col("n_pos")
+def _mean(
+    table: pl.LazyFrame, rows: Rows, over: str, how: How, *, interval: Interval | None
+) -> pl.LazyFrame:
+    """Return the mean of the segments. Those without the measure only count in sizes."""
     kept = kept_keys(rows, over)
-    totals = pl.col("n", "n_pos", *dropped(rows.columns.request.missing)).sum()
-    shared = with_deviations(
-        _with_share(table, rows, average), list(kept), area, pl.col("share")
-    ).with_columns(weighted=pl.col("shares") * area)
+    share = {"mean": pl.lit(1.0), "weighted": _N_POS, "rows": _N}[how].cast(pl.Float64)
+    shared = with_deviations(table, list(kept), _ESTIMATE, share).with_columns(
+        weighted=pl.col("shares") * _ESTIMATE
+    )
     sums = aggregated(
-        shared, list(kept), totals, in_order(pl.col(*SPREAD, "weighted")), N_UNDEFINED
+        shared,
+        list(kept),
+        pl.col("n", "n_pos", *dropped(rows.columns.request.missing)).sum(),
+        in_order(pl.col(*SPREAD, "weighted")),
+        n_segments=_ESTIMATE.count().cast(pl.Int64),
+        n_undefined=_ESTIMATE.null_count().cast(pl.Int64),
     )
     mean = pl.when(pl.col("shares") > 0).then(pl.col("weighted") / pl.col("shares"))
-    prevalence = pl.when(n > 0).then(n_pos / n)
-    means = sums.with_columns(mean.alias(AVERAGE_PRECISION), prevalence=prevalence)
+    means = sums.with_columns(
+        mean.alias(ESTIMATE),
+        prevalence=pl.when(_N > 0).then(_N_POS / _N),
+        status=status_of_mean(1 if interval is None else FEW_SEGMENTS),
+    )
     return with_std_error(means).rename(kept).sort(list(kept.values()))
 
 
-def _with_share(table: pl.LazyFrame, rows: Rows, average: Average) -> pl.LazyFrame:
-    """Add ``share``, the weight of each segment in the mean."""
-    if average == "weighted":
-        return table.with_columns(share=pl.col("n_pos").cast(pl.Float64))
-    if average == "samples" and "weight" in rows.columns.classes:
-        # A segment is a sample here, and all its rows have the weight of the sample.
-        weights = rows.used().group_by(rows.keys).agg(share=pl.col("weight").mean())
-        return left_join(table, weights, rows.keys)
-    return table.with_columns(share=pl.lit(1.0))
+def status_of_mean(fewest: int) -> pl.Expr:
+    """Return whether enough segments have the measure."""
+    few = pl.col(SEGMENTS) < fewest
+    return pl.when(few).then(pl.lit("few_segments")).otherwise(pl.lit("ok"))

@@ -11,8 +11,9 @@ from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import shows_spread, status
 from frame_prc._inference.differences import Area, Difference
 from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_pairs
+from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import in_python
-from frame_prc._request.specs import Adjust, Comparison
+from frame_prc._request.specs import Adjust, Comparison, Measured
 from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.table import Table
 from frame_prc._tables.models import beside_models
@@ -51,7 +52,8 @@ class Differences(Table):
         if self.comparison.against is not None:
             shown = ("reference", "measure", *sizes, *_PREVALENCES, *reference)
         else:
-            measure = ("measure",) if self._calibrated else ()
+            is_plain = self.comparison.measured == Measured()
+            measure = () if is_plain else ("measure",)
             shown = ("model", "baseline", *measure, *sizes, *reference)
         return (*shown, *_TEST, *adjusted, "status")
 
@@ -71,7 +73,7 @@ class Differences(Table):
 
     @property
     def _calibrated(self) -> bool:
-        return self.comparison.calibration is not None
+        return self.comparison.measured.calibration is not None
 
     def keyed(self, rows: Rows) -> Rows:
         """Return rows without a key for the model, if models are compared."""
@@ -80,15 +82,19 @@ class Differences(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the differences, each with its test."""
         both_areas = beside_models if self.comparison.against is None else beside_others
-        comparison, calibrated = self.comparison, self._calibrated
-        measure = "calibrated" if calibrated else "average_precision"
+        comparison, measure = self.comparison, measure_of(self.comparison.measured)
         estimated = (
             both_areas(rows, comparison)
-            .with_columns(difference=_difference(), measure=pl.lit(measure))
+            .with_columns(difference=_difference(), measure=pl.lit(measure.name))
             .with_columns(
                 is_tested=_can_be_tested(),
                 apart=_apart(),
-                status=status(pl.col, pl.col("few_negatives"), clustered=rows.clustered),
+                status=status(
+                    pl.col,
+                    pl.col("few_negatives"),
+                    clustered=rows.clustered,
+                    of_both_classes=measure.of_both_classes,
+                ),
             )
             .with_columns(std_error=pl.when("is_tested").then(_VARIANCE.sqrt()))
         )

@@ -8,16 +8,22 @@ from dataclasses import asdict, dataclass, replace
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import FEW_POSITIVES, has_variance, shows_spread
+from frame_prc._curves.logit_intervals import (
+    ESTIMATE,
+    FEW_POSITIVES,
+    SHORTFALL,
+    has_variance,
+    shows_spread,
+)
 from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.heterogeneity import Spread, correlated_spread_of, spread_of
 from frame_prc._inference.intervals import check_method
+from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import concat, in_python, join, over
 from frame_prc._ranking.places import has_numpy
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._request.specs import Calibration, Interval, SegmentsTest, SegmentsTestUsed
+from frame_prc._request.specs import Interval, Measured, SegmentsTest, SegmentsTestUsed
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import OptionError
@@ -27,7 +33,7 @@ _NUMBERS = (
     "gap", "gap_if_equal", "gap_p_value", "q", "p_value", "i_squared", "tau", "tau_low", "tau_high",
 )  # fmt: skip
 _FEWEST = 2  # segments that can differ
-_AREA, _SHORTFALL = pl.col(AVERAGE_PRECISION), pl.col("shortfall")
+_AREA, _SHORTFALL = pl.col(ESTIMATE), pl.col(SHORTFALL)
 _NUMBER = pl.col("segment").cast(pl.Int64)
 
 # By simulation: with so many segments, or so few positives in each, chi-square rejects too often.
@@ -46,7 +52,7 @@ class Heterogeneity(Table):
     ``level`` is that of the interval of tau. Without a ``test`` it depends on the segments.
     """
 
-    calibration: Calibration | None
+    measured: Measured
     level: float = 0.95
     test: SegmentsTest | None = None
     outputs = (*_COUNTS, "best_ap", "worst_ap", *_NUMBERS, "test", "status")
@@ -70,7 +76,7 @@ class Heterogeneity(Table):
         model = rows.model_keys
         keys = rows.keys[len(model) :]
         check_method(rows, Interval(0.95))
-        estimates = Estimates.of(rows, self.calibration)
+        estimates = Estimates.of(rows, measure_of(self.measured))
         segments = _with_errors(estimates).with_columns(part=pl.lit("segment"))
         schema = _schema(segments.collect_schema(), model, keys)
         # A step in Python has one input, so what the tests need is stacked under the segments.
@@ -102,7 +108,8 @@ class Heterogeneity(Table):
                 rows.columns.count_hint,
                 shell_hint=None,
             )
-        return self.test != "q" and not is_sums and has_numpy()
+        is_area = self.measured.name != "roc_auc"
+        return self.test != "q" and is_area and not is_sums and has_numpy()
 
     def _permuted(self, segments: pl.LazyFrame, rows: Rows, ranking: Ranking) -> pl.LazyFrame:
         """Return the rows of the models whose segments are compared by permutation.
@@ -209,7 +216,11 @@ def _with_errors(estimates: Estimates) -> pl.LazyFrame:
     variance = pl.col("variance") * (m / (m - 1))
     spread = shows_spread(variance, _AREA, _SHORTFALL)
     known = has_variance(pl.col) & (_AREA > 0) & (_SHORTFALL > 0) & spread
-    odds = pl.lit(None, pl.Float64) if estimates.calibration is None else pl.col("reference_odds")
+    odds = (
+        pl.lit(None, pl.Float64)
+        if estimates.measure.calibration is None
+        else pl.col("reference_odds")
+    )
     numbered = table.with_columns(
         number=_NUMBER,
         few=(m < FEW_POSITIVES) | pl.col("few_negatives"),
@@ -221,7 +232,7 @@ def _with_errors(estimates: Estimates) -> pl.LazyFrame:
     )
     segments = estimates.ranking.segments
     return segments.with_keys(numbered).select(
-        *segments.keys, AVERAGE_PRECISION, "number", "positives", "logit", "error", "slope", "few",
+        *segments.keys, ESTIMATE, "number", "positives", "logit", "error", "slope", "few",
         "odds",
     )  # fmt: skip
 
@@ -255,7 +266,7 @@ def _first(used: pl.DataFrame, keys: Sequence[str], end: str) -> pl.DataFrame:
 
     Of equal areas it is the first one in the order of the keys.
     """
-    ordered = used.sort(AVERAGE_PRECISION, descending=end == "best", maintain_order=True)
+    ordered = used.sort(ESTIMATE, descending=end == "best", maintain_order=True)
     names = [pl.col(key).alias(f"{end}_{i}") for i, key in enumerate(keys)]
     first = ordered.head(1).select(*names, _AREA.alias(f"{end}_ap"))
     return first if first.height else first.clear(1)

@@ -8,8 +8,9 @@ from functools import partial
 import polars as pl
 import polars.selectors as cs
 
-from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._inference.estimates import Estimates, with_few_negatives
+from frame_prc._curves.logit_intervals import ESTIMATE
+from frame_prc._inference.estimates import Estimates, with_few
+from frame_prc._inference.measures import measure_of
 from frame_prc._inference.row_influence import (
     RowInfluence,
     cluster_sums,
@@ -29,10 +30,11 @@ CANCELLED = 1e-12
 
 # What models have of their own, and the names for it, which end with the place of the model.
 _SIDES = {
-    AVERAGE_PRECISION: "ap",
+    ESTIMATE: "ap",
     "variance": "alone",
     "shortfall": "shortfall",
     "few_negatives": "few_negatives",
+    "n_effective": "n_effective",
 }
 
 _VARIANCE, _VARIANCE_A, _VARIANCE_B = (pl.col(n) for n in ("variance", "variance_a", "variance_b"))
@@ -42,7 +44,7 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     """Return one row per segment and pair of models."""
     rows, names = numbered(side_by_side(rows)), list(rows.columns.request.models)
     scored = [of_model(rows, place) for place in range(len(names))]
-    models = RowInfluence.of_each(scored, comparison.calibration)
+    models = RowInfluence.of_each(scored, measure_of(comparison.measured))
     sums = rows.once(_sums(rows, models, comparison))
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
     table = segment_join(first, sums.select("segment", cs.starts_with("variance_", "covariance_")))
@@ -74,12 +76,12 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
 
 def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
     """Return the sizes of each segment, and its area by a model with its variance."""
-    table = Estimates(model.ranking, model.calibration, model).areas()
+    table = Estimates(model.ranking, model.measure, model).areas()
     if model.ranking.rows.clustered:
         by_rows = table.drop("n_effective").rename({"variance": "variance_by_rows"})
         own = sums.select("segment", "n_effective", variance=f"alone_{place}")
         table = segment_join(by_rows, own)
-    found = with_few_negatives(table)
+    found = with_few(table, model.measure)
     return found.rename({name: f"{side}_{place}" for name, side in _SIDES.items()}, strict=False)
 
 
@@ -95,14 +97,14 @@ def _by_pair(
     columns = (("a", "model"), ("b", "baseline"))
     for (side, column), models in zip(columns, zip(*pairs, strict=True), strict=True):
         lists[column] = pl.lit([names[i] for i in models], dtype=text)
-        for name in ("ap", "shortfall", *flags):
+        for name in ("ap", "shortfall", "n_effective", *flags):
             lists[f"{name}_{side}"] = pl.concat_list([f"{name}_{i}" for i in models])
         lists[f"variance_{side}"] = pl.concat_list([f"alone_{i}" for i in models])
     long = table.with_columns(**lists).explode(*lists, empty_as_null=False)
     either = {name: pl.any_horizontal(f"{name}_a", f"{name}_b") for name in flags}
     variance = above_rounding(_VARIANCE, _VARIANCE_A + _VARIANCE_B)
-    effective = {f"n_effective_{side}": pl.col("n_effective") for side in "ab"}
-    return long.with_columns(variance=variance, **either, **effective)
+    fewer = pl.min_horizontal("n_effective_a", "n_effective_b")
+    return long.with_columns(variance=variance, **either, n_effective=fewer)
 
 
 def above_rounding(variance: pl.Expr, alone: pl.Expr) -> pl.Expr:

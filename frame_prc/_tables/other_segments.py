@@ -10,15 +10,16 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._formulas import effective_number, sizes
 from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import aggregated, cached, in_order, left_join, over
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.models import CANCELLED, above_rounding
 
-_AREA, _SHARE, _OTHERS = pl.col(AVERAGE_PRECISION), pl.col("share"), pl.col("share_b")
+_AREA, _SHARE, _OTHERS = pl.col(ESTIMATE), pl.col("share"), pl.col("share_b")
 _POSITIVES, _NEGATIVES = pl.col("n_pos"), pl.col("n") - pl.col("n_pos")
 _VARIANCE_A, _VARIANCE_B = pl.col("variance"), pl.col("variance_b")
 # Others of which a larger share has few negatives have few themselves.
@@ -30,7 +31,7 @@ def beside_other_segments(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
 
     ``variance_of_difference`` is null if the rows show no spread.
     """
-    estimates = Estimates.of(rows, comparison.calibration)
+    estimates = Estimates.of(rows, measure_of(comparison.measured))
     weighted = estimates.keyed().with_columns(share=pl.when(_AREA.is_not_null()).then(_POSITIVES))
     table = cached(weighted.with_columns(_SHARE.fill_null(0)))
     found = table.with_columns(_others(rows.model_keys)).with_columns(_means())

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import time
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE, same_reference
+from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.measure import Measure
+from frame_prc._inference.measures import measure_of
 from frame_prc._inference.row_influence import cluster_sums, numbered, with_influences
 from frame_prc._lazy import cached, in_order, join, left_join, over, segment_join
 from frame_prc._request.class_values import class_value, literal, other_spelling, plain
-from frame_prc._request.specs import Calibration, Comparison
+from frame_prc._request.specs import Comparison
 from frame_prc._rows.checks import Check, with_checks
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.models import CANCELLED, above_rounding
@@ -23,7 +26,7 @@ from frame_prc._tables.rest import rest_of_each_segment
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest, shown
 
 _OF_SIDES = {
-    AVERAGE_PRECISION: "ap",
+    ESTIMATE: "ap",
     "shortfall": "shortfall",
     "variance": "variance",
     "prevalence": "prevalence",
@@ -92,8 +95,8 @@ def _overall(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     Its own rows influence both areas; all others influence only the area of all rows.
     """
     counted = numbered(rows)
-    segments = Estimates.by_rows(counted, comparison.calibration)
-    whole = Estimates.by_rows(counted.pooled(), _of_all(segments, comparison.calibration))
+    segments = Estimates.by_rows(counted, measure_of(comparison.measured))
+    whole = Estimates.by_rows(counted.pooled(), _of_all(segments))
     table = segment_join(segments.table().rename(_NAMES_A), _shared(counted, segments, whole))
     keyed = segments.ranking.segments.with_keys(table)
     model = rows.model_keys
@@ -108,11 +111,13 @@ def _overall(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     return keyed.with_columns(variance=pl.when(is_part).then(variance))
 
 
-def _of_all(segments: Estimates, calibration: Calibration | None) -> Calibration | None:
-    """Return the calibration of all rows, to the highest prevalence of their segments."""
-    if calibration is None or not calibration.highest:
-        return calibration
-    return same_reference(segments.keyed(), segments.ranking.rows.model_keys)
+def _of_all(segments: Estimates) -> Measure:
+    """Return the measure of all rows, calibrated to the highest prevalence of their segments."""
+    measure = segments.measure
+    if measure.calibration is None or not measure.calibration.highest:
+        return measure
+    same = same_reference(segments.keyed(), segments.ranking.rows.model_keys)
+    return replace(measure, calibration=same)
 
 
 def _shared(rows: Rows, segments: Estimates, whole: Estimates) -> pl.LazyFrame:
@@ -138,8 +143,9 @@ def _shared(rows: Rows, segments: Estimates, whole: Estimates) -> pl.LazyFrame:
 
 def _rest(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     """Return each segment beside all other rows: independent, except for clusters in both."""
-    own = Estimates.of(rows, comparison.calibration).keyed().rename(_NAMES_A)
-    rest = _side_b(rest_of_each_segment(rows, comparison.calibration))
+    measure = measure_of(comparison.measured)
+    own = Estimates.of(rows, measure).keyed().rename(_NAMES_A)
+    rest = _side_b(rest_of_each_segment(rows, measure))
     table = left_join(own, rest, rows.keys)
     return table.with_columns(variance=_of_difference())
 
@@ -153,7 +159,7 @@ def _of_difference() -> pl.Expr:
 
 def _other_segment(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     """Return each segment beside another one: independent, except for clusters in both."""
-    estimates = Estimates.of(rows, comparison.calibration)
+    estimates = Estimates.of(rows, measure_of(comparison.measured))
     table = cached(estimates.table())
     partners = _partners(estimates, comparison)
     paired = segment_join(table.rename(_NAMES_A), partners)

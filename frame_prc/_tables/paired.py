@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION, UNDEFINED, sized_areas
-from frame_prc._curves.logit_intervals import INTERVAL
+from frame_prc._curves.areas import UNDEFINED
+from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL
+from frame_prc._inference.measures import measure_of
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
     SPREAD,
@@ -18,16 +19,15 @@ from frame_prc._inference.sampled import (
     with_std_error,
 )
 from frame_prc._lazy import aggregated, in_order, in_python, left_join, mean_in_order
-from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Paired
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows, dropped, side_by_side
 from frame_prc._rows.table import Table
-from frame_prc._tables.averages import kept_keys, without_key
+from frame_prc._tables.averages import SEGMENTS, kept_keys, status_of_mean, without_key
 from frame_prc._tables.compare import adjusted, hidden_of_test
 
 _MODELS = ("model", "baseline")
-_COUNTS = ("n_segments", UNDEFINED)
+_COUNTS = (SEGMENTS, UNDEFINED)
 _AREAS = ("ap_a", "ap_b")
 _TEST = (*_AREAS, "difference", *INTERVAL, "p_value")
 _AP_A, _AP_B, _DIFFERENCE = (pl.col(name) for name in ("ap_a", "ap_b", "difference"))
@@ -64,7 +64,7 @@ class PairedDifferences(Table):
         rows = side_by_side(rows)
         check_over(rows.columns, self.paired.over)
         kept = kept_keys(rows, self.paired.over)
-        areas = _areas(rows, len(self.paired.models)).drop(set(rows.keys) - set(kept)).rename(kept)
+        areas = self._values(rows).drop(set(rows.keys) - set(kept)).rename(kept)
         keys = list(kept.values())
         counted = dropped(rows.columns.request.missing)
         return in_python(
@@ -74,18 +74,19 @@ class PairedDifferences(Table):
             in_memory=rows.in_memory,
         )
 
-
-def _areas(rows: Rows, models: int) -> pl.LazyFrame:
-    """Return the keys of each segment, and ``ap_0, ap_1, ...`` of the models."""
-    frames = (rows.frame.with_columns(score=f"score_{i}") for i in range(models))
-    rankings = (rank(replace(rows, frame=frame), scored=False) for frame in frames)
-    first, *others = (
-        sized_areas(ranking).rename({AVERAGE_PRECISION: f"ap_{i}"})
-        for i, ranking in enumerate(rankings)
-    )
-    for i, other in enumerate(others, 1):
-        first = left_join(first, other.select(*rows.keys, f"ap_{i}"), rows.keys)
-    return first
+    def _values(self, rows: Rows) -> pl.LazyFrame:
+        """Return the keys of each segment, and ``ap_0, ap_1, ...`` of the models."""
+        measure = measure_of(self.paired.measured)
+        frames = (
+            rows.frame.with_columns(score=f"score_{i}") for i in range(len(self.paired.models))
+        )
+        first, *others = (
+            measure.of_segments(replace(rows, frame=frame)).rename({ESTIMATE: f"ap_{i}"})
+            for i, frame in enumerate(frames)
+        )
+        for i, other in enumerate(others, 1):
+            first = left_join(first, other.select(*rows.keys, f"ap_{i}"), rows.keys)
+        return first
 
 
 def _schema(areas: pl.Schema, keys: Sequence[str], counted: Sequence[str]) -> pl.Schema:
@@ -114,9 +115,7 @@ def _compared(
         with_std_error(sums), "difference", paired.level, -1.0, in_memory=True
     ).collect(engine="in-memory")
     p_value = pl.Series("p_value", _p_values(limited, paired), dtype=pl.Float64)
-    few = pl.col("n_segments") < FEW_SEGMENTS
-    status = pl.when(few).then(pl.lit("few_segments")).otherwise(pl.lit("ok"))
-    return limited.with_columns(p_value, status=status).select(
+    return limited.with_columns(p_value, status=status_of_mean(FEW_SEGMENTS)).select(
         *keys, *_MODELS, *_COUNTS, *counted, *_TEST, "status"
     )
 

@@ -11,16 +11,17 @@ from dataclasses import replace
 
 import polars as pl
 
-from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import effective_numbers, highest_odds, reference_of
+from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.measure import Measure
 from frame_prc._lazy import in_order, in_python, left_join
 from frame_prc._request.specs import Calibration
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
 
-_ESTIMATES = (AVERAGE_PRECISION, "shortfall", "variance", "prevalence", "n_effective")
+_ESTIMATES = (ESTIMATE, "shortfall", "variance", "prevalence", "n_effective")
 
 _ROWS_IN_BLOCK = 500_000  # the fastest size in measurements
 _MOST_ROWS = 4_000_000_000
@@ -28,7 +29,7 @@ _MOST_ROWS = 4_000_000_000
 _PLACE, _MOST_IN_BLOCK = pl.UInt16(), 2**16
 
 
-def rest_of_each_segment(rows: Rows, calibration: Calibration | None) -> pl.LazyFrame:
+def rest_of_each_segment(rows: Rows, measure: Measure) -> pl.LazyFrame:
     """Return the keys of each segment, and the estimates of all other rows of its model.
 
     ``covariance`` is that of the segment and its rest, from the clusters with rows in both.
@@ -38,13 +39,13 @@ def rest_of_each_segment(rows: Rows, calibration: Calibration | None) -> pl.Lazy
     numbers = dict.fromkeys((*_ESTIMATES, "covariance"), pl.Float64())
     return in_python(
         rows.with_checks(rows.frame),
-        lambda frame: _evaluated(rows, frame, calibration),
+        lambda frame: _evaluated(rows, frame, measure),
         pl.Schema({**keys, **numbers, "status": pl.String(), "few_negatives": pl.Boolean()}),
         in_memory=rows.in_memory,
     )
 
 
-def _evaluated(rows: Rows, frame: pl.DataFrame, calibration: Calibration | None) -> pl.DataFrame:
+def _evaluated(rows: Rows, frame: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     model = rows.model_keys
     pool = pl.struct(model).rank("dense") if model else pl.lit(1, pl.UInt32)
     distinct = frame.select(rows.keys).unique().sort(rows.keys)
@@ -56,7 +57,7 @@ def _evaluated(rows: Rows, frame: pl.DataFrame, calibration: Calibration | None)
     blocks = [
         block
         for pool in segments["pool"].unique(maintain_order=True).to_list() or [1]
-        for block in _blocks(*_of_pool(pool, every, segments), calibration)
+        for block in _blocks(*_of_pool(pool, every, segments), measure)
     ]
     joined = segments.join(pl.concat(blocks), on="segment", maintain_order="left")
     return joined.select(*rows.keys, *_ESTIMATES, "covariance", "status", "few_negatives")
@@ -108,16 +109,15 @@ def _of_pool(pool: int, every: Rows, segments: pl.DataFrame) -> tuple[Rows, pl.S
     return replace(every, frame=frame), members
 
 
-def _blocks(
-    every: Rows, segments: pl.Series, calibration: Calibration | None
-) -> Iterator[pl.DataFrame]:
+def _blocks(every: Rows, segments: pl.Series, measure: Measure) -> Iterator[pl.DataFrame]:
     """Yield the estimates of the rests of a block of segments of one model."""
-    found = None if calibration is None else _given(every, calibration)
+    if measure.calibration is not None:
+        measure = replace(measure, calibration=_given(every, measure.calibration))
     influences = None
     if every.columns.cluster is not None:
-        influences = Estimates.of(every, found).keyed_clusters().collect()
+        influences = Estimates.of(every, measure).keyed_clusters().collect()
     for first, rest in _rests(every, segments):
-        yield _estimates_of(Estimates.of(rest, found), first, influences)
+        yield _estimates_of(Estimates.of(rest, measure), first, influences)
 
 
 def _given(every: Rows, calibration: Calibration) -> Calibration:

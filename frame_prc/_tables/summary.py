@@ -24,14 +24,17 @@ from frame_prc._curves.calibration import (
     same_reference,
     with_reference,
 )
-from frame_prc._curves.logit_intervals import INTERVAL, N_EFFECTIVE, RANDOM
+from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, N_EFFECTIVE, RANDOM
 from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
 from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
+from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.chance import with_random
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
+from frame_prc._inference.measure import Measure
+from frame_prc._inference.roc_auc import ROC_AUC, RocAuc
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
@@ -51,16 +54,25 @@ from frame_prc._tables.normalised import with_lift, with_normalised
 LEVEL = "level"
 
 _METHODS: tuple[Method, ...] = ("interpolated", "gain")  # the estimates have the average precision
-_CALIBRATED_INTERVAL = tuple(f"calibrated_{name}" for name in INTERVAL)
+
+
+def interval_of(measure: str) -> tuple[str, ...]:
+    """Return the names of the interval of a measure beside others."""
+    return tuple(f"{measure}_{part}" for part in ("std_error", "low", "high"))
+
+
+# What the mean of segments needs of each measure that has an interval.
+_WORKING = ("shortfall", "bias", "n_effective")
 _MEASURES = (
     RANDOM, "lift", "chance_corrected_average_precision", "normalised_average_precision",
     CALIBRATED, "interpolated", "normalised_interpolated", "gain", "best_f1",
 )  # fmt: skip
+_WITHOUT_INTERVAL = [name for name in _MEASURES if name != CALIBRATED]
 # What may be added to the average precision by name.
-MEASURES = (*_MEASURES[:4], REFERENCE, *_MEASURES[4:], "best_f1_threshold")
+MEASURES = (*_MEASURES[:4], REFERENCE, *_MEASURES[4:], "best_f1_threshold", ROC_AUC)
 _SCORECARD = (
     *SIZES, AVERAGE_PRECISION, N_EFFECTIVE, *INTERVAL, *_MEASURES[:4],
-    REFERENCE, CALIBRATED, *_CALIBRATED_INTERVAL, *_MEASURES[5:], "best_f1_threshold", "status",
+    REFERENCE, CALIBRATED, *interval_of(CALIBRATED), *_MEASURES[5:], "best_f1_threshold",
 )  # fmt: skip
 
 # Of the estimates: null where they are not known.
@@ -83,15 +95,28 @@ class Summary(Table):
     @property
     def outputs(self) -> Sequence[str]:
         """The columns other than keys."""
-        return (LEVEL, *_SCORECARD[:-1], UNDEFINED, "status") if self.overall else _SCORECARD
+        level, undefined = ((LEVEL,), (UNDEFINED,)) if self.overall else ((), ())
+        of_roc = (ROC_AUC, *interval_of(ROC_AUC)) if self._has_roc else ()
+        return (*level, *_SCORECARD, *of_roc, *undefined, "status")
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
         # With the level of each row, the lift would make the table too wide for a terminal.
         at_first = (*self.leading, "n", "n_pos", AVERAGE_PRECISION, "ci_low", "ci_high")
-        shown = (*at_first, *(() if self.overall else ("lift",)), *self.measures)
+        beside = () if self.overall else ("lift",)
+        limits = [name for measure in self.measures for name in interval_of(measure)[1:]]
+        shown = (*at_first, *beside, *self.measures, *limits)
         return [name for name in self.outputs if name not in shown]
+
+    @property
+    def _has_roc(self) -> bool:
+        return ROC_AUC in self.measures
+
+    @property
+    def _others(self) -> list[Measure]:
+        """The measures that have an interval beside that of the average precision."""
+        return [AveragePrecision(self.calibration), *([RocAuc()] if self._has_roc else [])]
 
     @property
     def leading(self) -> Sequence[str]:
@@ -120,55 +145,65 @@ class Summary(Table):
         return same_reference(segments, rows.model_keys)
 
     def _mean(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
-        """Return the mean of the segments of each model, and of their calibrated areas."""
-        macro, model = _macro if self.segments == "fixed" else _macro_sampled, rows.model_keys
-        area = pl.col(CALIBRATED)
-        own = dict(zip(INTERVAL, map(pl.col, _CALIBRATED_INTERVAL), strict=True))
-        as_plain = segments.with_columns(
-            area.alias(AVERAGE_PRECISION), shortfall=1 - area, bias="calibrated_bias", **own
-        ).with_columns(pl.col(REFERENCE).alias(RANDOM))
-        found = macro(as_plain, rows, self.interval, self.calibration)
-        intervals = zip(_CALIBRATED_INTERVAL, INTERVAL, strict=True)
-        calibrated = found.select(*model, *(pl.col(of).alias(name) for name, of in intervals))
-        return left_join(macro(segments, rows, self.interval), calibrated, model)
+        """Return the mean of the segments of each model, with the interval of each measure."""
+        macro = _macro if self.segments == "fixed" else _macro_sampled
+        table = macro(segments, rows, self.interval, AveragePrecision())
+        for measure in self._others:
+            found = macro(_as_plain(segments, measure), rows, self.interval, measure)
+            own = zip(interval_of(measure.name), INTERVAL, strict=True)
+            limits = found.select(
+                *rows.model_keys,
+                pl.col(AVERAGE_PRECISION).alias(measure.name),
+                *(pl.col(of).alias(name) for name, of in own),
+            )
+            table = left_join(table, limits, rows.model_keys)
+        return table
 
     def _scorecards(self, rows: Rows, calibration: Calibration) -> pl.LazyFrame:
         """Return the keys and the scorecard of each segment."""
         ranking = _ranking(rows)
         grown = rows.once(rows.windowed(growing(ranking, _METHODS)))
         parts = in_parts(grown, at_once=rows.many_in_memory)
-        plain, calibrated = (_estimates(ranking, c) for c in (None, calibration))
+        area, at_odds = AveragePrecision(), AveragePrecision(calibration)
+        plain, calibrated = _estimates(ranking, area), _estimates(ranking, at_odds)
         # The streaming engine takes small parts, so all that areas need stays in the cache.
         areas = _areas_of(with_heights(grown, _METHODS), ranking)
-        top, own, at_odds = rows.windowed_in_parts(
+        top, of_area, of_calibrated = rows.windowed_in_parts(
             [_best_step(part, ranking) for part in parts],
-            plain.windows(parts),
-            calibrated.windows(_referred(grown, parts, ranking, calibration)),
+            plain.windows(map(area.influences_of, parts)),
+            calibrated.windows(
+                map(at_odds.influences_of, _referred(grown, parts, ranking, calibration))
+            ),
         )
-        estimates = _table(plain.with_windows(own))
-        at_reference = self._calibrated(calibrated.with_windows(at_odds))
-        for table in (top, estimates, at_reference):
+        tables = [top, _table(plain.with_windows(of_area))]
+        tables.append(self._beside(calibrated.with_windows(of_calibrated)))
+        if self._has_roc:
+            tables.append(self._beside(_estimates(ranking, RocAuc())))
+        for table in tables:
             areas = segment_join(areas, table)
-        areas = areas.with_columns(pl.col("few_negatives") | pl.col("few_at_reference"))
+        areas = areas.with_columns(pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives"))
         best = _with_best(areas, ranking)
         beside = with_lift(with_random(best, ranking, ["segment"]))
         measured = with_normalised(beside, weighted=rows.columns.weighted)
-        table = with_interval(measured, self.interval, clustered=rows.clustered)
-        # Without working columns, whose dtypes vary between rankings.
-        working = ("shortfall", "bias", "calibrated_bias")
-        columns = (*rows.keys, *_SCORECARD, *DROPPED, *working)
+        table = with_interval(
+            measured, self.interval, of=AVERAGE_PRECISION, clustered=rows.clustered
+        )
+        # Without other working columns, whose dtypes vary between rankings.
+        working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
+        shown = [name for name in self.outputs if name not in (LEVEL, UNDEFINED)]
+        columns = (*rows.keys, *shown, *DROPPED, "shortfall", "bias", *working)
         return ranking.segments.with_keys(table).select(columns)
 
-    def _calibrated(self, estimates: Estimates) -> pl.LazyFrame:
-        """Return the calibrated average precision of each segment, with its interval."""
-        at_chance = _table(estimates).with_columns(pl.col(REFERENCE).alias(RANDOM))
-        clustered = estimates.ranking.rows.clustered
-        table = with_interval(at_chance, self.interval, clustered=clustered)
-        renamed = table.rename(dict(zip(INTERVAL, _CALIBRATED_INTERVAL, strict=True)))
-        area = pl.col(AVERAGE_PRECISION).alias(CALIBRATED)
-        few = pl.col("few_negatives").alias("few_at_reference")
-        bias = pl.col("bias").alias("calibrated_bias")
-        return renamed.select("segment", REFERENCE, area, *_CALIBRATED_INTERVAL, few, bias)
+    def _beside(self, estimates: Estimates) -> pl.LazyFrame:
+        """Return a measure of each segment, with its interval, under its own names."""
+        measure, clustered = estimates.measure, estimates.ranking.rows.clustered
+        at_chance = _table(estimates).with_columns(measure.chance.alias(RANDOM))
+        table = with_interval(at_chance, self.interval, of=AVERAGE_PRECISION, clustered=clustered)
+        name = measure.name
+        renamed = dict(zip(INTERVAL, interval_of(name), strict=True)) | {AVERAGE_PRECISION: name}
+        renamed |= {one: f"{name}_{one}" for one in (*_WORKING, "few_negatives")}
+        own = [column for column in measure.kept if column == REFERENCE]
+        return table.select("segment", *own, *(pl.col(of).alias(to) for of, to in renamed.items()))
 
 
 # --- segments ------------------------------------------------------------------------------
@@ -193,16 +228,16 @@ def _ranking(rows: Rows) -> Ranking:
     return rank(numbered(rows), squares=True, numbered=True)
 
 
-def _estimates(ranking: Ranking, calibration: Calibration | None) -> Estimates:
+def _estimates(ranking: Ranking, measure: Measure) -> Estimates:
     """Return the estimates of segments; with clusters, from the influence of each row."""
     if not ranking.rows.clustered:
-        return Estimates(ranking, calibration)
-    return Estimates.with_rows(ranking, calibration)
+        return Estimates(ranking, measure)
+    return Estimates.with_rows(ranking, measure)
 
 
 def _table(estimates: Estimates) -> pl.LazyFrame:
     """Return the estimates of segments; without sums of squared weights they lack a variance."""
-    table, ranking = estimates.table(), estimates.ranking
+    table, ranking = estimates.table().rename({ESTIMATE: AVERAGE_PRECISION}), estimates.ranking
     if ranking.rows.columns.lacks_squares:
         unknown = [pl.lit(None, pl.Float64).alias(name) for name in _SPREAD]
         table = table.with_columns(*unknown, few_negatives=pl.lit(value=False))
@@ -253,11 +288,17 @@ def _with_dropped(table: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
 # --- all segments --------------------------------------------------------------------------
 
 
+def _as_plain(segments: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
+    """Return segments with a measure and its interval in place of the average precision."""
+    name = measure.name
+    own = {AVERAGE_PRECISION: name} | dict(zip(INTERVAL, interval_of(name), strict=True))
+    own |= {one: f"{name}_{one}" for one in _WORKING}
+    plain = segments.with_columns(pl.col(of).alias(to) for to, of in own.items())
+    return plain.with_columns(measure.chance.alias(RANDOM))
+
+
 def _macro(
-    segments: pl.LazyFrame,
-    rows: Rows,
-    interval: Interval,
-    calibration: Calibration | None = None,
+    segments: pl.LazyFrame, rows: Rows, interval: Interval, measure: Measure
 ) -> pl.LazyFrame:
     """Return the mean of the segments of each model; undefined measures are left out.
 
@@ -278,7 +319,7 @@ def _macro(
         bias=in_order(pl.when(area.is_not_null()).then("bias")),
     )
     if rows.clustered:
-        of_sum = _variance_of_sum(rows, calibration)
+        of_sum = _variance_of_sum(rows, measure)
         sums = left_join(sums.drop("variance"), of_sum, rows.model_keys)
     # As a float: the square of many segments is beyond UInt32.
     variance = pl.col("variance") / pl.col("n_defined").cast(pl.Float64) ** 2
@@ -288,15 +329,17 @@ def _macro(
         bias=pl.col("bias") / pl.col("n_defined"),
         n_trials=pl.lit(None, pl.Float64),
     )
-    table = with_interval(totals, interval, of_segments=False, clustered=rows.clustered)
+    table = with_interval(
+        totals, interval, of=AVERAGE_PRECISION, of_segments=False, clustered=rows.clustered
+    )
     return table if rows.columns.lacks_squares else table.with_columns(_status_of_macro())
 
 
-def _variance_of_sum(rows: Rows, calibration: Calibration | None) -> pl.LazyFrame:
+def _variance_of_sum(rows: Rows, measure: Measure) -> pl.LazyFrame:
     """Return the variance of the sum of the areas of all segments of each model."""
     model = rows.model_keys
     influence = pl.col("influence").fill_nan(None)
-    clusters = Estimates.of(rows, calibration).keyed_clusters()
+    clusters = Estimates.of(rows, measure).keyed_clusters()
     sums = clusters.group_by(*model, "cluster").agg(in_order(influence)).sort(*model, "cluster")
     return aggregated(sums, model, variance=in_order(influence**2))
 
@@ -308,7 +351,7 @@ def _status_of_macro() -> pl.Expr:
 
 
 def _macro_sampled(
-    segments: pl.LazyFrame, rows: Rows, interval: Interval, _: Calibration | None = None
+    segments: pl.LazyFrame, rows: Rows, interval: Interval, _: Measure
 ) -> pl.LazyFrame:
     """Return the same for segments that are a sample: the interval comes from their spread."""
     model = rows.model_keys
@@ -331,7 +374,7 @@ def _means(segments: pl.LazyFrame, rows: Rows, *sums: pl.Expr, **named: pl.Expr)
         segments,
         model,
         pl.col("n", "n_pos", *DROPPED).sum(),
-        mean_in_order(pl.col(AVERAGE_PRECISION, "shortfall", *_MEASURES)),
+        mean_in_order(pl.col(AVERAGE_PRECISION, "shortfall", *_WITHOUT_INTERVAL)),
         pl.col(REFERENCE).max(),
         N_UNDEFINED,
         *sums,

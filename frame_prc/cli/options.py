@@ -15,10 +15,10 @@ from frame_prc._request.specs import (
     PAIRED_TESTS,
     SEGMENTS_TESTS,
     Adjust,
-    Average,
     ChartX,
     Criterion,
-    Measure,
+    How,
+    MeasureName,
     Missing,
     NamedAgainst,
     Normaliser,
@@ -242,7 +242,7 @@ OPTIONS: dict[str, Option] = {
     "pos_squares": Option(str, "Sums of squared weights of the positives, for --ci.", COLUMN),
     "neg_squares": Option(str, "Sums of squared weights of the negatives, for --ci.", COLUMN),
     "over": Option(str, "Average over this key of --by, within the other keys.", COLUMN),
-    "average": Option(str, "How to average over --over.", values=get_args(Average), parse=none_or),
+    "how": Option(str, "How to average over --over.", values=get_args(How)),
     "thresholds": Option(
         list[str],
         "Bin the scores: a number of thresholds from 0 to 1, or a list such as 0.1,0.5,0.9.",
@@ -335,7 +335,7 @@ OPTIONS: dict[str, Option] = {
         values=get_args(NamedAgainst),
         parse=none_or,
     ),
-    "measure": Option(str, "What to compare.", values=get_args(Measure), parse=none_or),
+    "measure": Option(str, "What to compare.", values=get_args(MeasureName), parse=none_or),
     "adjust": Option(
         str, "Correct p-values for multiple testing.", values=get_args(Adjust), parse=none_or
     ),

@@ -7,17 +7,18 @@ from dataclasses import replace
 from typing import Literal
 
 from frame_prc._curves.areas import AreaSpec
-from frame_prc._engines.engine import MEAN_OF_SAMPLES
 from frame_prc._frames.border import FrameT
 from frame_prc._request.options import (
     area_interval,
-    average_over,
     bins_of,
     calibration,
     check_calibrated,
     check_calibrated_methods,
     check_top,
+    check_top_of,
     interval_of,
+    mean_over,
+    measured,
     method_list,
     recall_bounds,
     resampling,
@@ -27,10 +28,13 @@ from frame_prc._request.roles import check_option
 from frame_prc._request.specs import (
     PARTIAL_METHODS,
     STARTS,
-    Average,
     CiMethod,
+    How,
+    Measured,
+    MeasureName,
     Method,
     Normaliser,
+    Resampling,
     Start,
     Ties,
 )
@@ -49,8 +53,6 @@ class AreaVerbs(Evaluated[FrameT]):
     def average_precision(
         self,
         *,
-        over: str | None = None,
-        average: Average | None = None,
         thresholds: int | Sequence[float] | None = None,
         bounds: bool = False,
         ci: float | None = OF_EVALUATION,
@@ -72,15 +74,6 @@ class AreaVerbs(Evaluated[FrameT]):
 
         Parameters
         ----------
-        over
-            The key in ``by`` to average over, within each combination of the other keys. Requires
-            ``average``.
-        average
-            ``"macro"``: the mean over segments. ``"weighted"``: their mean weighted by ``n_pos``.
-            ``"micro"``: the average precision of all rows pooled. ``"samples"``: the mean weighted
-            by the mean sample weight of each segment, for an ``over`` that identifies samples.
-            Segments whose average precision is undefined are left out and counted in
-            ``n_undefined``.
         thresholds
             Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
             1. A number is for probabilities: scores below 0 or above 1.001 are then an error.
@@ -94,13 +87,10 @@ class AreaVerbs(Evaluated[FrameT]):
             the error of binning can be. They may be slightly wider than the range that is attained.
             Rows below the lowest of the ``thresholds`` are never retrieved here either; if there
             are none, the average precision of the exact scores also lies between the bounds. Always
-            included with ``thresholds``; not available for averages.
+            included with ``thresholds``.
         ci
             Add a confidence interval of this level, for example ``0.95``, for the average precision
-            in the population from which the rows were sampled. With ``over``, the interval of the
-            mean if the segments are themselves a sample (queries, users, folds) that stands for
-            others like them: it comes from the spread between the segments. Not for
-            ``average="micro"``.
+            in the population from which the rows were sampled.
         ci_method
             ``"influence"``: from the influence of each row on the average precision. ``"boyd"``: as
             if the average precision were a proportion of the positives (Boyd, Eng & Page 2013, doi
@@ -123,8 +113,7 @@ class AreaVerbs(Evaluated[FrameT]):
             have at this prevalence (Siblini et al. 2020, arXiv 1909.02827), which makes segments of
             unequal prevalence comparable. A number between 0 and 1, ``"highest"`` (see
             :func:`summary`), or ``"pooled"``: the share of positives of all rows of the model. Its
-            interval is that of ``ci_method="influence"``;
-            not with ``over`` or ``bounds``.
+            interval is that of ``ci_method="influence"``; not with ``bounds``.
         top
             Compute only the area over the points that retrieve at most this many rows, such as the
             100 that are looked into. Rows of equal score are retrieved together: if they do not all
@@ -152,9 +141,7 @@ class AreaVerbs(Evaluated[FrameT]):
             ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1, or the share of
             positives that are retrieved), ``"no_positives"`` or ``"empty"`` (the average precision
             is null). Sorted by the keys. Without ``by``, a single model has one row even if there
-            are no rows at all. Averages have ``n_undefined`` (Int64) instead of ``status``. With
-            ``ci``, ``ci_low, ci_high`` precede it; they are null if fewer than two segments have an
-            average precision, or if all of these are equal.
+            are no rows at all.
 
             With ``ci``, also ``ci_low, ci_high`` (Float64) before ``status``. At an average
             precision of 1 or 0, ``std_error`` is null and the interval is the exact
@@ -198,8 +185,8 @@ class AreaVerbs(Evaluated[FrameT]):
         invalid data with an error of its own. At the call, the values of an Ibis table are checked,
         by one query with one row; a PySpark frame is sampled once, to cut large segments into
         ranges. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``top`` is not
-        available, nor are ``ci`` with weights, ``cluster``, ``over``, ``calibrate`` or
-        ``"bootstrap"``, and ``average="samples"`` with weights; ``thresholds`` is limited to 1,000.
+        available, nor is ``ci`` with weights, ``cluster``, ``calibrate`` or ``"bootstrap"``;
+        ``thresholds`` is limited to 1,000.
 
         Examples
         --------
@@ -224,27 +211,22 @@ class AreaVerbs(Evaluated[FrameT]):
         └────────┴─────┴───────┴───────────────────┴────────┘
         """
         asked = self._request
-        has_interval = average != "micro" and (top is None or over is not None)
-        level = self._level(ci, has_interval=has_interval)
+        level = self._level(ci, has_interval=top is None)
         cluster, bins = asked.cluster, bins_of(thresholds, ascending=asked.ascending)
         bounds = check_option("bounds", bounds, (True, False))
         drawn = resampling(replicates, seed, stratified, cluster)
         interval = interval_of(level, ci_method, drawn)
         reference, within = calibration(calibrate), top_rows(top, normaliser, ties)
         if within is not None:
-            check_top(level if over is None else None, thresholds, bounds=bounds)
+            check_top(level, thresholds, bounds=bounds)
             if within.ties == "expected":
                 check_expected_area(None, calibrate)
         if reference is not None:
-            check_calibrated(ci_method, over, average, bounds=bounds)
-        if over is not None or average is not None:
-            key, kind = average_over(over, average, interval, cluster, bounds=bounds)
-            return self._averages(Averages(key, kind, bins, interval, within), details=details)
-        bounds = reference is None and (bounds or bins is not None)
+            check_calibrated(ci_method, bounds=bounds)
         table = AveragePrecision(
             bins,
             interval,
-            bounds,
+            reference is None and (bounds or bins is not None),
             chance=within is not None and details is True,
             calibration=reference,
             top=within,
@@ -253,36 +235,134 @@ class AreaVerbs(Evaluated[FrameT]):
             return self._table(table, details=details)
         outputs = self._columns_of(table, details=details)
         area = self._plans(engine, self._refused(table)).average_precision(
-            engine, self._native, asked, outputs, bins, reference, interval, bounds=bounds
+            engine, self._native, asked, outputs, bins, reference, interval, bounds=table.bounds
         )
         return self._like_frame(area)
 
-    def _averages(self, table: Averages, *, details: bool) -> FrameT:
-        if (engine := self._engine) is None:
-            return self._table(table, details=details)
-        plans = self._plans(engine, self._refused(table))
-        outputs = self._columns_of(table, details=details)
-        mean = plans.averages(
-            engine, self._native, self._request, table.over, table.average, outputs, table.bins
-        )
-        return self._like_frame(mean)
-
-    def _refused(self, table: AveragePrecision | Averages) -> dict[str, bool]:
+    def _refused(self, table: AveragePrecision) -> dict[str, bool]:
         """Return what does not run inside an engine, and whether it is given."""
-        by_samples = isinstance(table, Averages) and table.average == "samples"
-        reference = table.calibration if isinstance(table, AveragePrecision) else None
-        calibrates = reference is not None
-        interval = table.interval
-        is_drawn = interval is not None and interval.resampling is not None
+        reference, interval = table.calibration, table.interval
         return {
             "top": table.top is not None,
             "calibrate='highest'": reference is not None and reference.highest,
-            "ci= with over=": interval is not None and isinstance(table, Averages),
-            "ci= with calibrate=": interval is not None and calibrates,
+            "ci= with calibrate=": interval is not None and reference is not None,
             "ci= with cluster=": interval is not None and self._request.cluster is not None,
-            "ci= by bootstrap": is_drawn,
-            MEAN_OF_SAMPLES: by_samples and "weight" in self._request.classes,
+            "ci= by bootstrap": interval is not None and interval.resampling is not None,
         }
+
+    @verb
+    def average(
+        self,
+        *,
+        over: str,
+        measure: MeasureName = "average_precision",
+        how: How = "mean",
+        ci: float | None = OF_EVALUATION,
+        calibrate: float | Literal["highest", "pooled"] | None = None,
+        thresholds: int | Sequence[float] | None = None,
+        top: float | None = None,
+        normaliser: Normaliser = "positives",
+        ties: Ties = "whole",
+        details: bool = False,
+    ) -> FrameT:
+        """Mean of a measure over a key: over queries, users, folds or labels.
+
+        Parameters
+        ----------
+        over
+            The key in ``by`` to average over, within each combination of the other keys.
+        measure
+            ``"average_precision"``, whose mean over queries is known as MAP;
+            ``"calibrated_average_precision"``, with all segments at one prevalence; or
+            ``"roc_auc"``.
+        how
+            ``"mean"``: every segment counts the same (scikit-learn's ``"macro"``). ``"weighted"``:
+            by its positives. ``"rows"``: by its rows, or their weight (with a segment per sample,
+            scikit-learn's ``"samples"``). ``"micro"``: not a mean, but the measure of all rows
+            pooled.
+        ci
+            Add a confidence interval of this level for the mean, if the segments are themselves a
+            sample that stands for others like them: it comes from the spread between the segments.
+            Not for ``how="micro"``. For segments that are all there are (regions, devices), see
+            ``overall`` of :func:`summary`.
+        calibrate
+            The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
+            default (see :func:`summary`), ``"pooled"``, or a number between 0 and 1.
+        thresholds
+            Bin the scores, as in :func:`average_precision`.
+        top
+            Only the area over the points that retrieve at most this many rows of each segment, as
+            in :func:`average_precision`; of the plain average precision.
+        normaliser
+            What the area over the ``top`` rows is divided by, as in :func:`average_precision`.
+        ties
+            What becomes of a tie that does not fit into the ``top`` rows, as in
+            :func:`average_precision`.
+        details
+            Add ``n_undefined`` (Int64), how many segments do not have the measure, ``n, n_pos``
+            and ``prevalence`` of all their rows and, with ``ci``, ``std_error``.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys other than ``over``, then ``n_segments`` (Int64), how many segments have the
+            measure: the others are left out of the mean. Then the mean under the name of the
+            measure, with ``ci`` also ``ci_low, ci_high`` (Float64; null if fewer than two segments
+            have the measure, or if all of them are equal), and ``status``: ``"ok"``, or
+            ``"few_segments"`` if no segment has the measure, with ``ci`` if fewer than 6 have.
+            ``how="micro"`` has ``n, n_pos`` in place of ``n_segments``, and the ``status`` of a
+            segment.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        The interval uses Student's t, with the effective number of segments less 1 as its degrees
+        of freedom (Cochran 1977, Sampling Techniques, 6.13). Inside DuckDB, Spark and Ibis only
+        the plain average precision is available, without ``ci`` and ``top``.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame(
+        ...     {
+        ...         "query": ["a", "a", "a", "b", "b", "c", "c"],
+        ...         "relevant": [True, False, True, False, True, True, False],
+        ...         "score": [0.9, 0.8, 0.3, 0.6, 0.2, 0.7, 0.1],
+        ...     }
+        ... )
+        >>> df.prc.average("relevant", "score", by="query", over="query", ci=0.95)
+        """
+        asked = self._request
+        found = measured(measure, calibrate)
+        level = self._level(ci, has_interval=how != "micro")
+        key, kind = mean_over(over, how, level, asked.cluster)
+        bins, within = (
+            bins_of(thresholds, ascending=asked.ascending),
+            top_rows(top, normaliser, ties),
+        )
+        if within is not None:
+            check_top_of(found.name, thresholds)
+        interval = None if level is None else interval_of(level, "influence", Resampling())
+        table = Averages(key, kind, found, interval, bins, within)
+        if (engine := self._engine) is None:
+            return self._table(table, details=details)
+        refused = {
+            "top": within is not None,
+            "ci": interval is not None,
+            f"measure={found.name!r}": found != Measured(),
+        }
+        plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
+        return self._like_frame(
+            plans.averages(engine, self._native, asked, key, kind, outputs, bins)
+        )
 
     @verb
     def auc(

@@ -20,13 +20,14 @@ from frame_prc._request.comparisons import (
 )
 from frame_prc._request.options import (
     confidence,
+    measured,
     models_compared,
-    reference,
+    models_measured,
     resampling,
     segments_compared,
 )
 from frame_prc._request.roles import Request, check_one_grouping
-from frame_prc._request.specs import Adjust, Against, Measure, PairedTest, SegmentsTest
+from frame_prc._request.specs import Adjust, Against, MeasureName, PairedTest, SegmentsTest
 from frame_prc._rows.long import PLACEHOLDERS, of_models
 from frame_prc._rows.table import Table
 from frame_prc._tables.chance_test import ChanceTests
@@ -46,7 +47,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         *,
         ci: float = OF_EVALUATION_OR_95,
         baseline: str | None = None,
-        measure: Measure | None = None,
+        measure: MeasureName | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
         over: str | None = None,
         test: PairedTest = "t",
@@ -66,11 +67,12 @@ class ComparisonVerbs(Evaluated[FrameT]):
             The name of a model. Each other model is compared with it, instead of each with each.
         measure
             ``"average_precision"``, the default: models have the same rows, and so the same
-            prevalence. ``"calibrated"``: the calibrated average precision.
+            prevalence. ``"calibrated_average_precision"``: that at another prevalence.
+            ``"roc_auc"``: the area under the ROC curve.
         calibrate
-            The prevalence for ``measure="calibrated"``: ``"highest"``, the default (see
-            :func:`summary`), ``"pooled"``: the share of positives of all rows of the model, or a
-            number between 0 and 1.
+            The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
+            default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
+            model, or a number between 0 and 1.
         over
             A key in ``by`` whose segments are themselves a sample (queries, users, folds) that
             stands for others like them. Models are then compared by the mean of their differences
@@ -97,7 +99,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
             Add ``n, n_pos`` of the segment, ``ap_a, ap_b`` (the average precision of the model and
             of its baseline), ``std_error`` and, with ``adjust``, ``p_value`` and ``ci_low_adjusted,
             ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is below ``1 - ci`` (not
-            with ``over``); for ``measure="calibrated"`` also ``measure`` and
+            with ``over``); for another ``measure`` also ``measure`` and, if calibrated,
             ``reference_prevalence``; with ``over``, ``n_undefined``.
 
         Returns
@@ -156,15 +158,16 @@ class ComparisonVerbs(Evaluated[FrameT]):
         check_rows(asked)
         drawn = resampling(replicates, seed, False, asked.cluster)
         paired_by = paired_test(over, test, drawn)
-        if over is not None:
-            check_plain(measure, calibrate, "over=", "the paired test has one prevalence")
         check_long(asked)
 
         def table(models: Request, base: str | None = baseline) -> Table:
             """Return what compares the models of a request."""
             if over is not None:
+                found = models_measured(measure, calibrate)
                 return PairedDifferences(
-                    paired(models, level, base, over, paired_by, drawn, adjust, asked.cluster)
+                    paired(
+                        models, level, base, over, paired_by, drawn, adjust, asked.cluster, found
+                    )
                 )
             compared = models_compared(
                 models, level, baseline=base, measure=measure, calibrate=calibrate, adjust=adjust
@@ -183,7 +186,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         *,
         against: Against = "others",
         ci: float = OF_EVALUATION_OR_95,
-        measure: Measure | None = None,
+        measure: MeasureName | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
         replicates: int = 1000,
         seed: int | None = None,
@@ -218,13 +221,14 @@ class ComparisonVerbs(Evaluated[FrameT]):
             The level of the confidence interval for the difference in the population from which the
             rows were sampled.
         measure
-            ``"calibrated"``, the default: compare the calibrated average precision, with both sides
-            at the same prevalence. ``"average_precision"``: compare it as it is; it grows with the
-            prevalence, so segments of unequal prevalence differ for that reason alone.
+            ``"calibrated_average_precision"``, the default: both sides are at the same prevalence.
+            ``"average_precision"``: as it is; it grows with the prevalence, so segments of unequal
+            prevalence differ for that reason alone. ``"roc_auc"``: the area under the ROC curve,
+            which does not depend on the prevalence.
         calibrate
-            The prevalence for ``measure="calibrated"``: ``"highest"``, the default (see
-            :func:`summary`), ``"pooled"``: the share of positives of all rows of the model, or a
-            number between 0 and 1.
+            The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
+            default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
+            model, or a number between 0 and 1.
         replicates
             Number of random orders for ``against="random"``, up to 1,000,000. No p-value is below
             ``1 / (1 + replicates)``.
@@ -321,7 +325,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         self,
         *,
         ci: float = OF_EVALUATION_OR_95,
-        measure: Measure = "calibrated",
+        measure: MeasureName = "calibrated_average_precision",
         calibrate: float | Literal["highest", "pooled"] | None = None,
         test: SegmentsTest | None = None,
         details: bool = False,
@@ -336,13 +340,13 @@ class ComparisonVerbs(Evaluated[FrameT]):
         ci
             The level of the interval of ``tau``.
         measure
-            ``"calibrated"``: the calibrated average precision, with all segments at the same
-            prevalence. ``"average_precision"``: as it is; then segments of unequal prevalence
-            differ for that reason alone.
+            ``"calibrated_average_precision"``: all segments are at the same prevalence.
+            ``"average_precision"``: as it is; then segments of unequal prevalence differ for that
+            reason alone. ``"roc_auc"``: the area under the ROC curve.
         calibrate
-            The prevalence for ``measure="calibrated"``: ``"highest"``, the default (see
-            :func:`summary`), ``"pooled"``: the share of positives of all rows of the model, or a
-            number between 0 and 1.
+            The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
+            default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
+            model, or a number between 0 and 1.
         test
             How to test whether all segments have the same average precision. ``"permutation"``:
             assign the rows to the segments at random, 999 times with a fixed seed; the p-value is
@@ -429,6 +433,6 @@ class ComparisonVerbs(Evaluated[FrameT]):
         self._check_frame()
         check_one_grouping(self._request)
         check_segments(self._request)
-        calibrated, level = reference(measure, calibrate), confidence(self._level(ci))
-        table = Heterogeneity(calibrated, level, segments_test(test, self._request.cluster))
+        level, found = confidence(self._level(ci)), measured(measure, calibrate)
+        table = Heterogeneity(found, level, segments_test(test, self._request.cluster, found))
         return self._table(table, details=details)

@@ -99,6 +99,9 @@ class TableVerbs(Evaluated[FrameT]):
             - ``interpolated`` and ``normalised_interpolated``: the area by that method of
               :func:`auc`;
             - ``gain``: the area by that method of :func:`auc`;
+            - ``roc_auc``, with ``roc_auc_low, roc_auc_high``: the area under the ROC curve, the
+              probability that a positive scores higher than a negative, with ties as one half, and
+              its interval by the variance of DeLong et al. 1988;
             - ``best_f1`` and ``best_f1_threshold``, the highest threshold that reaches it; the
               threshold is null if no threshold retrieves a positive, and ``best_f1`` is then 0.
 
@@ -170,5 +173,6 @@ class TableVerbs(Evaluated[FrameT]):
             check_pooled(self._request)
         reference = calibration(calibrate) or Calibration(highest=True)
         are = segments_are(segments, overall=overall)
-        table = Summary(interval, overall, reference, are, measure_list(measures, MEASURES))
+        named = MEASURES if details is True else measure_list(measures, MEASURES)
+        table = Summary(interval, overall, reference, are, named)
         return self._table(table, details=details)

@@ -14,6 +14,7 @@ from frame_prc.evaluation.helpers import (
 )
 
 auc = forward(Evaluation.auc)
+average = forward(Evaluation.average)
 average_precision = forward(Evaluation.average_precision)
 band = forward(Evaluation.band)
 compare_models = forward(Evaluation.compare_models)
@@ -31,6 +32,7 @@ write_ggplot = forward(Evaluation.write_ggplot)
 __all__ = [
     "Evaluation",
     "auc",
+    "average",
     "average_precision",
     "average_precision_expr",
     "band",

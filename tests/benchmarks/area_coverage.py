@@ -72,6 +72,15 @@ class Scenario:
         at = precision[:-1] if self.ties else (precision[:-1] + precision[1:]) / 2
         return float(np.sum(at * -np.diff(found)))
 
+    @property
+    def roc_auc(self) -> float:
+        """The area under the ROC curve of the distribution."""
+        if not self.ties:
+            return float(norm.cdf(self.separation / np.sqrt(2)))
+        edges = np.arange(-8.5, 15)
+        found, wrong = norm.sf(edges - self.separation), norm.sf(edges)
+        return float(np.sum(-np.diff(wrong) * (found[:-1] + found[1:]) / 2))
+
     def frames(self, models: int) -> Iterator[pl.DataFrame]:
         """Draw all samples, some at a time."""
         rng = np.random.default_rng(0)
@@ -115,7 +124,7 @@ class Groups:
     separation: float = 1.5
     clusters: bool = False
     draws: int = 1000
-    measure: str = "calibrated"
+    measure: str = "calibrated_average_precision"
     base_rates: bool = False
 
     def rates(self) -> dict[str, object]:

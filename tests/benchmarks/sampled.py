@@ -56,20 +56,16 @@ def queries(count: int, draws: int = DRAWS) -> Row:
     many = queries_frame(random, 1, 50_000, 0.0)
     asked = {"by": ["draw", "query"], "over": "query"}
     population = {
-        average: frame_prc.average_precision(many, "truth", "a", **asked, average=average)[
-            "average_precision"
-        ].item()
-        for average in ("macro", "weighted")
+        how: frame_prc.average(many, "truth", "a", **asked, how=how)["average_precision"].item()
+        for how in ("mean", "weighted")
     }
     found: dict[str, list[float]] = {}
     for at_once in batches(draws, count * 40):
         df = queries_frame(random, at_once, count, 0.0)
-        for average, mean in population.items():
-            table = frame_prc.average_precision(
-                df, "truth", "a", **asked, average=average, ci=LEVEL
-            )
+        for how, mean in population.items():
+            table = frame_prc.average(df, "truth", "a", **asked, how=how, ci=LEVEL)
             covered = pl.lit(mean).is_between("ci_low", "ci_high").fill_null(value=False)
-            found.setdefault(f"{average} covers", []).extend(table.select(covered).to_series())
+            found.setdefault(f"{how} covers", []).extend(table.select(covered).to_series())
         for method in ("t", "permutation"):
             drawn = {"seed": 1} if method == "permutation" else {}
             table = frame_prc.compare_models(df, "truth", ["a", "b"], **asked, test=method, **drawn)

@@ -1,7 +1,7 @@
 """All intervals and tests by simulation, in one table: ``python tests/benchmarks/simulations.py``.
 
 It takes about ten minutes on two cores. Name parts to run only these: ``areas``, ``models``,
-``segments``, ``points``. A row is a cell and a status that at least a tenth of its draws have:
+``roc``, ``segments``, ``points``. A row is a cell and a status that at least a tenth of its draws have:
 ``covers`` is how often a 95 % interval contains what it should, ``above`` and ``below`` how often
 it lies wholly above or below it, ``width`` how wide it is beside 3.92 standard deviations of the
 estimate, and ``rejects`` how often a test at 5 % rejects. Of 1,000 draws a rate of .95 is known to
@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -140,15 +141,16 @@ def models() -> Iterator[Row]:
         yield from each(f"beside one of {worse}", cells, lambda s, drop=drop: compared(s, drop))
 
 
-def compared(s: Scenario, drop: float) -> Iterator[Row]:
+def compared(s: Scenario, drop: float, truth: float | None = None, **options: str) -> Iterator[Row]:
     """Compare a model with one whose positives score lower by ``drop``."""
     lower = pl.col("score_1") - drop * pl.col("truth").cast(pl.Float64)
-    asked = {"by": "draw", "ci": LEVEL, **s.options}
+    asked = {"by": "draw", "ci": LEVEL, **s.options, **options}
     found = [
         frame_prc.compare_models(rows, "truth", {"a": "score_0", "b": lower}, **asked)
         for rows in s.frames(2)
     ]
-    truth = s.area - replace(s, separation=s.separation - drop).area
+    if truth is None:
+        truth = s.area - replace(s, separation=s.separation - drop).area
     differs = (pl.col("p_value") < 1 - LEVEL).fill_null(value=False)
     return judged(
         pl.concat(found).filter(pl.col("ci_low").is_not_null()),
@@ -156,6 +158,70 @@ def compared(s: Scenario, drop: float) -> Iterator[Row]:
         truth,
         rejects=differs,
     )
+
+
+# --- the area under the ROC curve --------------------------------------------------------------
+
+ROC_AREAS = (0.6, 0.8, 0.95, 0.99, 0.999)
+
+
+def roc() -> Iterator[Row]:
+    """Yield the area under the ROC curve of a segment, and of two models and many segments."""
+    counts = ((0.1, 20), (0.1, 200), (0.01, 50), (0.5, 25), (0.5, 200), (0.8, 200))
+    plain = [at_roc(area, *count) for area in ROC_AREAS for count in counts]
+    plain += [at_roc(area, 0.1, 100, **v) for area in (0.8, 0.99) for v in VARIANTS]
+    yield from each("ROC AUC", plain, roc_auc)
+    equal = [at_roc(area, *count) for area in (0.7, 0.95, 0.995) for count in counts[1:]]
+    equal += [at_roc(0.8, 0.1, 100, **variant) for variant in VARIANTS]
+    yield from each("ROC AUC of equal models", equal, lambda s: roc_compared(s, 0.0))
+    for worse, area in ((0.9, 0.99), (0.7, 0.8)):
+        drop = higher(area) - higher(worse)
+        cells = [at_roc(area, 0.1, n) for n in (50, 200)]
+        judge = partial(roc_compared, drop=drop)
+        yield from each(f"ROC AUC beside one of {worse}", cells, judge)
+    for area in (0.8, 0.97):
+        for segments_, positives in ((5, 100), (20, 50), (30, 20)):
+            s = replace(at_roc(area, 0.2, positives), draws=200 * segments_)
+            yield about("equal segments differ in ROC AUC", s) | {
+                "rows": f"{segments_} segments", "draws": 200, "rejects": roc_differs(s, segments_)
+            }  # fmt: skip
+
+
+def higher(area: float) -> float:
+    """Return how much higher positives score at an area under the ROC curve."""
+    return float(norm.ppf(area) * 2**0.5)
+
+
+def at_roc(area: float, prevalence: float, positives: int, **of_rows: object) -> Scenario:
+    draws = min(MOST_DRAWS, round(ROWS_OF_CELL * prevalence / positives))
+    return Scenario(prevalence, positives, higher(area), draws=draws, **of_rows)
+
+
+def roc_auc(s: Scenario) -> Iterator[Row]:
+    asked = {"by": "draw", "ci": LEVEL, "measures": "roc_auc", **s.options}
+    found = [frame_prc.summary(rows, "truth", "score_0", **asked) for rows in s.frames(1)]
+    own = [pl.col("roc_auc_low").alias("ci_low"), pl.col("roc_auc_high").alias("ci_high")]
+    defined = pl.concat(found).filter(pl.col("roc_auc").is_not_null()).with_columns(own)
+    said = {"what": f"ROC AUC of {s.roc_auc:.3f}"}
+    return (said | row for row in judged(defined, "roc_auc", s.roc_auc))
+
+
+def roc_compared(s: Scenario, drop: float) -> Iterator[Row]:
+    truth = s.roc_auc - replace(s, separation=s.separation - drop).roc_auc
+    return compared(s, drop, truth, measure="roc_auc")
+
+
+def roc_differs(s: Scenario, segments_: int) -> float:
+    """Return how often equal segments are found to differ."""
+    found = []
+    for rows in s.frames(1):
+        own = rows.with_columns(pl.col("draw") // segments_, segment=pl.col("draw") % segments_)
+        found.append(
+            frame_prc.heterogeneity(
+                own, "truth", "score_0", by="segment", model="draw", measure="roc_auc"
+            )
+        )
+    return pl.concat(found).select((pl.col("p_value") < 1 - LEVEL).mean()).item()
 
 
 # --- segments --------------------------------------------------------------------------------
@@ -243,7 +309,7 @@ def of_point(found: Row, **rates: object) -> Row:
     return {"what": what, **said, **rates}
 
 
-PARTS = {"areas": areas, "models": models, "segments": segments, "points": points}
+PARTS = {"areas": areas, "models": models, "roc": roc, "segments": segments, "points": points}
 
 if __name__ == "__main__":
     ROWS = [row for part in sys.argv[1:] or PARTS for row in PARTS[part]()]

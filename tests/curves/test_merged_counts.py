@@ -219,6 +219,6 @@ def test_bins_that_overlap_are_an_error_of_a_pooled_average(kind):
     apart = pl.concat(parts).with_columns(site=pl.lit("a"))
     asked = {"score": "threshold", "pos": "pos", "neg": "neg", "by": ["key", "site"]}
     frame = kind.make(apart)
-    kind.rows(frame_prc.average_precision(frame, **asked, over="key", average="macro"))
+    kind.rows(frame_prc.average(frame, **asked, over="key"))
     with pytest.raises(DataError, match="overlaps"):
-        kind.rows(frame_prc.average_precision(frame, **asked, over="key", average="micro"))
+        kind.rows(frame_prc.average(frame, **asked, over="key", how="micro"))

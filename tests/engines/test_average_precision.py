@@ -68,7 +68,7 @@ def test_intervals_are_those_of_polars(kind, df, columns, options):
     assert_same(kind, frame_prc.average_precision, df, *columns, **{"ci": 0.95, **options})
 
 
-@pytest.mark.parametrize("average", ["macro", "weighted", "micro", "samples"])
+@pytest.mark.parametrize("how", ["mean", "weighted", "micro", "rows"])
 @pytest.mark.parametrize(
     ("df", "columns", "options"),
     [
@@ -79,31 +79,26 @@ def test_intervals_are_those_of_polars(kind, df, columns, options):
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
-def test_averages_are_those_of_polars(kind, average, df, columns, options):
-    assert_same(kind, frame_prc.average_precision, df, *columns, average=average, **options)
+def test_averages_are_those_of_polars(kind, how, df, columns, options):
+    assert_same(kind, frame_prc.average, df, *columns, how=how, **options)
 
 
-@pytest.mark.parametrize("average", ["weighted", "micro"])
-def test_averages_of_weighted_and_binned_rows_are_those_of_polars(kind, average):
+@pytest.mark.parametrize("how", ["weighted", "micro"])
+def test_averages_of_weighted_and_binned_rows_are_those_of_polars(kind, how):
     options = {"by": ["segment", "week"], "over": "segment", "weight": "weight"}
-    options |= {"thresholds": [0.0, 0.15, 0.5], "average": average}
-    assert_same(kind, frame_prc.average_precision, ROWS, "truth", "other", **options)
+    options |= {"thresholds": [0.0, 0.15, 0.5], "how": how}
+    assert_same(kind, frame_prc.average, ROWS, "truth", "other", **options)
 
 
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({"over": "month", "average": "macro"}, ColumnError, "over='month' is not a key"),
-        ({"over": "segment"}, OptionError, "over= is given without average="),
+        ({"over": "month"}, ColumnError, "over='month' is not a key"),
+        ({"over": "segment", "ci": 0.9}, OptionError, "ci= does not run inside .*counts"),
         (
-            {"over": "segment", "average": "samples", "weight": "weight"},
+            {"over": "segment", "measure": "roc_auc"},
             OptionError,
-            "average='samples' with weights does not run inside .*collect them: ",
-        ),
-        (
-            {"over": "segment", "average": "macro", "ci": 0.9},
-            OptionError,
-            "ci= with over= does not run inside .*counts",
+            "measure='roc_auc' does not run inside .*counts",
         ),
         ({"top": 3}, OptionError, "top= does not run inside .*counts"),
         (
@@ -116,8 +111,9 @@ def test_averages_of_weighted_and_binned_rows_are_those_of_polars(kind, average)
     ],
 )
 def test_errors_are_raised_at_the_call(kind, options, error, says):
+    verb = frame_prc.average if "over" in options else frame_prc.average_precision
     with pytest.raises(error, match=says):
-        frame_prc.average_precision(kind.make(ROWS), "truth", "score", by="segment", **options)
+        verb(kind.make(ROWS), "truth", "score", by="segment", **options)
 
 
 @pytest.mark.thorough
@@ -129,14 +125,15 @@ def test_errors_are_raised_at_the_call(kind, options, error, says):
             {"bounds": True},
             {"calibrate": 0.01},
             {"calibrate": "pooled"},
-            {"over": "segment", "average": "macro"},
-            {"over": "week", "average": "weighted"},
+            {"over": "segment", "how": "mean"},
+            {"over": "week", "how": "weighted"},
         ]
     ),
 )
 def test_duckdb_has_the_segments_of_polars_on_any_frame(df, options):
     kind = engine_kinds.duckdb_kind()
     common = {"by": ["segment", "week"], "weight": "weight", "missing": "unretrieved"}
-    expected = frame_prc.average_precision(df, "truth", "score", **common, **options)
-    result = frame_prc.average_precision(kind.make(df), "truth", "score", **common, **options)
+    verb = frame_prc.average if "over" in options else frame_prc.average_precision
+    expected = verb(df, "truth", "score", **common, **options)
+    result = verb(kind.make(df), "truth", "score", **common, **options)
     assert_frame_equal(kind.rows(result), expected, rel_tol=1e-12, abs_tol=1e-12)

@@ -194,10 +194,10 @@ def test_scorecard_has_the_intervals_of_average_precision(kind, cluster, calibra
     )
     names = ["std_error", "ci_low", "ci_high"]
     assert_frame_equal(card.select(names), own.select(names), rel_tol=1e-12)
-    found = card.select(AREA, "reference_prevalence", *(f"calibrated_{name}" for name in names))
-    expected = at.select(
-        AREA, "reference_prevalence", *(pl.col(n).alias(f"calibrated_{n}") for n in names)
-    )
+    own = [f"{AREA}_{name}" for name in ("std_error", "low", "high")]
+    found = card.select(AREA, "reference_prevalence", *own)
+    renamed = (pl.col(n).alias(to) for n, to in zip(names, own, strict=True))
+    expected = at.select(AREA, "reference_prevalence", *renamed)
     assert_frame_equal(found, expected, rel_tol=1e-12)
 
 

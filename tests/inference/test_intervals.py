@@ -447,18 +447,6 @@ AT_THE_CALL = {
         {"ci_method": "boyd", "cluster": "user"},
         "boyd.*does not support cluster=",
     ),
-    "micro average": (
-        {"by": "region", "over": "region", "average": "micro"},
-        "ci= is given with average='micro'.*cluster='region' gives the interval of pooled rows",
-    ),
-    "clusters of an average": (
-        {"by": "region", "over": "region", "average": "macro", "cluster": "user"},
-        "cluster= is given with over= and average=",
-    ),
-    "bootstrap of an average": (
-        {"by": "region", "over": "region", "average": "macro", "ci_method": "bootstrap"},
-        "ci_method='bootstrap' is given with over= and average=",
-    ),
     "cluster as key": ({"by": "user", "cluster": "user"}, "'user' is named in by= and cluster="),
     "no such cluster": ({"cluster": "users"}, "cluster= names 'users'.*did you mean 'user'"),
     "cluster that is no column": ({"cluster": 3}, "cluster= takes columns, got 3"),

@@ -88,8 +88,8 @@ def test_average_precision_is_that_of_torchmetrics(kind, seed, thresholds):
 
 
 @every_kind
-@pytest.mark.parametrize("average", ["macro", "weighted"])
-def test_averages_over_classes_are_those_of_torchmetrics(kind, average):
+@pytest.mark.parametrize(("average", "how"), [("macro", "mean"), ("weighted", "weighted")])
+def test_averages_over_classes_are_those_of_torchmetrics(kind, average, how):
     torch = optional.require_module("torch")
     random = np.random.default_rng(11)
     scores = random.integers(0, 64, (90, 3)) / 64
@@ -100,5 +100,5 @@ def test_averages_over_classes_are_those_of_torchmetrics(kind, average):
     columns = {f"p{place}": scores[:, place] for place in range(3)}
     wide = kind.make(pl.DataFrame({"kind": kinds, **columns}))
     long = wide.prc.one_vs_rest("kind", {place: f"p{place}" for place in range(3)})
-    table = long.prc.average_precision("truth", "score", by="label", over="label", average=average)
+    table = long.prc.average("truth", "score", by="label", over="label", how=how)
     assert kind.rows(table)["average_precision"].item() == pytest.approx(theirs.item(), **SINGLE)

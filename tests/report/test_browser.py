@@ -220,7 +220,7 @@ def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
     expected = expected.filter(model="good").sort("calibrated_average_precision", descending=True)
     areas = [
         f"{row['calibrated_average_precision']:.3f} "
-        f"[{row['calibrated_ci_low']:.3f}, {row['calibrated_ci_high']:.3f}]"
+        f"[{row['calibrated_average_precision_low']:.3f}, {row['calibrated_average_precision_high']:.3f}]"
         for row in expected.to_dicts()
     ]
     assert shown == areas
@@ -463,5 +463,7 @@ def test_pictures_and_tables_can_be_saved(browser, pages, tmp_path, name):
             model="good"
         )
         found = saved["good: Calibrated AP low"].to_list()
-        assert found == pytest.approx(summary["calibrated_ci_low"].to_list(), rel=1e-12)
+        assert found == pytest.approx(
+            summary["calibrated_average_precision_low"].to_list(), rel=1e-12
+        )
     assert browser.get_log("browser") == []

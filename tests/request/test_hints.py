@@ -271,8 +271,8 @@ def test_a_parameter_of_another_library_is_told_by_our_name(kind, verb, foreign,
 @pytest.mark.parametrize(
     ("name", "asked", "says"),
     [
-        ("average_precision", {"average_method": "macro"}, r"did you mean average=\?$"),
-        ("curve", {"average_method": "macro"}, "average= is a parameter of average_precision"),
+        ("average_precision", {"calibrate_to": 0.1}, r"did you mean calibrate=\?$"),
+        ("curve", {"normaliser": "positives"}, "normaliser= is a parameter of average"),
         (
             "curve",
             {"standardised": True},

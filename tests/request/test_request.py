@@ -164,7 +164,8 @@ class Word(enum.StrEnum):
     LATE = "late"
     SCORE = "score"
     REGION = "region"
-    MACRO = "macro"
+    DAY = "day"
+    ROWS = "rows"
     BOYD = "boyd"
     YES = "True"
 
@@ -172,7 +173,8 @@ class Word(enum.StrEnum):
 OPTIONS = {
     "curve": {"missing": "drop", "start": "first", "keep": "corners", "gain": True},
     "auc": {"method": "gain", "standardised": False},
-    "average_precision": {"by": "region", "over": "region", "average": "macro", "bounds": False},
+    "average": {"by": "region", "over": "region", "how": "rows", "details": False},
+    "average_precision": {"by": "region", "bounds": False},
     "average_precision of an interval": {"ci": 0.9, "ci_method": "boyd", "stratified": False},
     "counts": {"squares": True, "missing": "drop"},
     "summary": {"by": "region", "overall": True},

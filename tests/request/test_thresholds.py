@@ -26,8 +26,7 @@ BINNING = {
     "interval": {"ci": 0.9},
     "clusters": {"ci": 0.9, "cluster": "user"},
     "bootstrap": {"ci": 0.9, "ci_method": "bootstrap", "replicates": 3, "seed": 1},
-    "macro": {"by": "user", "over": "user", "average": "macro"},
-    "micro": {"by": "user", "over": "user", "average": "micro"},
+    "average": {"by": "user", "over": "user"},
     "auc": {"method": ["step", "interpolated"]},
 }
 

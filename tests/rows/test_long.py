@@ -57,7 +57,7 @@ def assert_alike(kind, found: pl.DataFrame, expected: pl.DataFrame) -> None:
         {},
         {"weight": "weight", "baseline": "beta"},
         {"cluster": "user", "adjust": "holm", "missing": "drop"},
-        {"measure": "calibrated", "ascending": True},
+        {"measure": "calibrated_average_precision", "ascending": True},
         {"over": "region"},
     ],
     ids=str,
@@ -191,7 +191,7 @@ def test_models_are_in_the_order_of_their_dtype(dtype):
     [
         ("auc", {}),
         ("average_precision", {"ci": 0.9, "cluster": "user"}),
-        ("average_precision", {"over": "region", "average": "macro"}),
+        ("average", {"over": "region"}),
         ("average_precision", {"calibrate": "pooled"}),
         ("band", {"recalls": 3, "replicates": 5, "seed": 1}),
         ("compare_segments", {"against": "rest"}),

@@ -60,7 +60,7 @@ def test_iris_has_the_classes_and_the_micro_average_of_scikit_learn(kind):
     assert per_class["average_precision"].to_list() == pytest.approx(
         average_precision_score(truth, scores, average=None).tolist(), rel=1e-12, abs=0
     )
-    micro = long.prc.average_precision("truth", "score", by="label", over="label", average="micro")
+    micro = long.prc.average("truth", "score", by="label", over="label", how="micro")
     assert area(kind.rows(micro)) == pytest.approx(
         average_precision_score(truth, scores, average="micro"), rel=1e-12, abs=0
     )
@@ -183,8 +183,8 @@ def test_a_missing_class_is_a_missing_truth_of_every_label(kind):
 
 
 @every_kind
-@pytest.mark.parametrize("average", ["macro", "micro"])
-def test_classes_are_averaged_inside_each_region(kind, average):
+@pytest.mark.parametrize("how", ["mean", "micro"])
+def test_classes_are_averaged_inside_each_region(kind, how):
     wide = pl.DataFrame(
         {
             "region": ["n"] * 3 + ["s"] * 2,
@@ -195,19 +195,18 @@ def test_classes_are_averaged_inside_each_region(kind, average):
     )
     long = kind.make(wide).prc.one_vs_rest("kind", {"cat": "p", "dog": "q"}, by="region")
     result = kind.rows(
-        long.prc.average_precision(
-            "truth", "score", by=["region", "label"], over="label", average=average
-        )
+        long.prc.average("truth", "score", by=["region", "label"], over="label", how=how)
     )
     # North: cats 1 and 2/3, dogs 1/2. South: there are only dogs, all found at once.
     north = (np.mean([1, 2 / 3]) + 1 / 2) / 2
-    if average == "micro":
+    if how == "micro":
         # Scores .9+ .6 .5+ .5 .4+ .1: a tie of one cat and one that is no dog.
         north = (1 + 2 / 4 + 3 / 5) / 3
-    south = 1 if average == "macro" else (1 + 2 / 2) / 2
+    south = 1 if how == "mean" else (1 + 2 / 2) / 2
     assert result["region"].to_list() == ["n", "s"]
     assert result["average_precision"].to_list() == pytest.approx([north, south], rel=1e-12, abs=0)
-    assert result["n_undefined"].to_list() == ([0, 1] if average == "macro" else [0, 0])
+    if how == "mean":
+        assert result["n_segments"].to_list() == [2, 1]
 
 
 # --- errors ------------------------------------------------------------------------------------

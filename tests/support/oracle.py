@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from math import comb
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -365,6 +365,52 @@ def _move(points: Sequence[Point], row: Row, area: Fraction) -> Fraction:
             retrieved = point.tp + point.fp
             moved += added * ((retrieved if row.truth else 0) - point.tp) / retrieved**2
     return moved
+
+
+def roc_auc(rows: Sequence[Row]) -> Fraction | None:
+    """Return how likely a positive ranks above a negative, ties as one half, pair by pair."""
+    positives, negatives = totals(rows)
+    if not positives * negatives:
+        return None
+    pairs = product((r for r in rows if r.truth), (r for r in rows if not r.truth))
+    won = sum((p.weight * n.weight * _won(p, n) for p, n in pairs), Fraction(0))
+    return won / (positives * negatives)
+
+
+def _won(positive: Row, negative: Row) -> Fraction:
+    """Return 1 where the positive ranks above, one half at a tie; rows without a score are last."""
+    a, b = ((row.score is not None, row.score or 0) for row in (positive, negative))
+    return Fraction(a > b) + Fraction(a == b, 2)
+
+
+def roc_moves(rows: Sequence[Row]) -> list[Fraction]:
+    """Return how far the area under the ROC curve moves per unit of weight of each row."""
+    area, (positives, negatives) = roc_auc(rows), totals(rows)
+    moved = []
+    for row in rows:
+        others = [other for other in rows if other.truth != row.truth]
+        won = sum(
+            (o.weight * (_won(row, o) if row.truth else _won(o, row)) for o in others), Fraction(0)
+        )
+        own, of_others = (positives, negatives) if row.truth else (negatives, positives)
+        moved.append((won / of_others - area) / own)
+    return moved
+
+
+def delong_variance(rows: Sequence[Row]) -> float:
+    """Return the variance of DeLong et al. (1988), for effective numbers of rows."""
+    variance = Fraction(0)
+    for truth in (True, False):
+        own = [
+            (row, move)
+            for row, move in zip(rows, roc_moves(rows), strict=True)
+            if row.truth == truth
+        ]
+        weights = [row.weight for row, _ in own]
+        number = sum(weights) ** 2 / sum(w * w for w in weights)
+        squares = sum((row.weight * move) ** 2 for row, move in own)
+        variance += squares * (number / (number - 1) if number > 1 else 1)
+    return float(variance)
 
 
 def variance(

@@ -22,16 +22,17 @@ from strategies import DYADIC_WEIGHTS, SCORES, frames
 import frame_prc
 
 ROUNDED = {"rel_tol": 1e-12, "abs_tol": 0.0}
-AVERAGES = ["macro", "weighted", "micro", "samples"]
+# How segments are averaged, and scikit-learn's name for it.
+HOW = {"mean": "macro", "weighted": "weighted", "micro": "micro", "rows": "samples"}
 
-every_average = pytest.mark.parametrize("average", AVERAGES)
+every_how = pytest.mark.parametrize("how", HOW)
 
 every_weight = pytest.mark.parametrize("weight", [None, "weight"], ids=["unweighted", "weighted"])
 
 
-def averaged(kind, df, over, average, **options):
-    return frame_prc.average_precision(
-        kind.make(df), "truth", "score", over=over, average=average, **options, details=True
+def averaged(kind, df, over, how, **options):
+    return frame_prc.average(
+        kind.make(df), "truth", "score", over=over, how=how, **options, details=True
     )
 
 
@@ -65,15 +66,13 @@ def long_labels(kind, wide, labels, weight=None):
 
 @every_kind
 @pytest.mark.parametrize(
-    ("average", "printed"),
-    [("micro", 0.36111), ("macro", 0.41766), ("weighted", 0.528274), ("samples", 0.5625)],
+    ("how", "printed"),
+    [("micro", 0.36111), ("mean", 0.41766), ("weighted", 0.528274), ("rows", 0.5625)],
 )
-def test_averages_of_five_rows_are_the_published_ones(kind, average, printed):
+def test_averages_of_five_rows_are_the_published_ones(kind, how, printed):
     long = long_labels(kind, FIVE, ["a", "b"], weight="weight")
-    over = "row" if average == "samples" else "label"
-    result = long.prc.average_precision(
-        "truth", "score", by=over, weight="weight", over=over, average=average
-    )
+    over = "row" if how == "rows" else "label"
+    result = long.prc.average("truth", "score", by=over, weight="weight", over=over, how=how)
     digits = len(str(printed)) - 2
     assert round(area(kind.rows(result)), digits) == printed
 
@@ -103,86 +102,30 @@ def multilabel(seed, *, lone_rows=False):
     return pl.DataFrame(columns)
 
 
-def sklearn_average(wide, average, weight):
+def sklearn_average(wide, how, weight):
     truth = wide.select(f"is_{label}" for label in "abcd").to_numpy()
     scores = wide.select(*"abcd").to_numpy()
     weights = None if weight is None else wide[weight].to_numpy()
-    return average_precision_score(truth, scores, average=average, sample_weight=weights)
+    return average_precision_score(truth, scores, average=HOW[how], sample_weight=weights)
 
 
 @every_kind
 @every_weight
-@every_average
+@every_how
 @pytest.mark.parametrize("seed", range(2))
-def test_averages_are_those_of_scikit_learn(kind, seed, average, weight):
+def test_averages_are_those_of_scikit_learn(kind, seed, how, weight):
     wide = multilabel(seed)
     long = long_labels(kind, wide, "abcd", weight)
-    over = "row" if average == "samples" else "label"
-    result = long.prc.average_precision(
-        "truth", "score", by=over, weight=weight, over=over, average=average
-    )
+    over = "row" if how == "rows" else "label"
+    asked = {"by": over, "weight": weight, "over": over, "how": how}
+    result = long.prc.average("truth", "score", **asked, details=True)
     found = kind.rows(result).row(0, named=True)
     # A label's weighted average has the weight of its positives, as in scikit-learn.
-    expected = sklearn_average(wide, average, weight)
+    expected = sklearn_average(wide, how, weight)
     assert found["average_precision"] == pytest.approx(expected, rel=1e-12, abs=0)
     n = 4 * (40 if weight is None else wide[weight].sum())
     assert found["n"] == pytest.approx(n, rel=1e-12)
-    assert found["n_undefined"] == 0
-
-
-@every_kind
-def test_weights_of_samples_cannot_be_told_from_sums_of_weights(kind):
-    long = long_labels(kind, multilabel(0), "abcd", "weight")
-    asked = {"score": "threshold", "pos": "pos", "neg": "neg", "by": "row"}
-    asked |= {"over": "row", "average": "samples"}
-    of_weights = long.prc.counts("truth", "score", by="row", weight="weight")
-    with pytest.raises(frame_prc.OptionError, match=r"average=.samples. needs the mean weight"):
-        kind.rows(frame_prc.average_precision(of_weights, **asked))
-    of_rows = long.prc.counts("truth", "score", by="row")
-    found = kind.rows(frame_prc.average_precision(of_rows, **asked))
-    expected = sklearn_average(multilabel(0), "samples", None)
-    assert area(found) == pytest.approx(expected, rel=1e-12, abs=0)
-
-
-@every_kind
-def test_rows_that_are_left_out_are_no_part_of_the_weight_of_a_sample(kind):
-    # Sample a has an average precision of 1 and b of 1/2; of weight 1 each, their mean is 3/4.
-    df = pl.DataFrame(
-        {
-            "id": list("aabbbbc"),
-            "truth": [True, False, True, False, True, None, True],
-            "score": [0.9, 0.5, 0.2, 0.8, None, 0.7, None],
-            "other": [0.9, 0.5, 0.2, 0.8, None, 0.1, None],
-            "weight": [1.0, 1.0, 1.0, 1.0, 100.0, 50.0, 10.0],
-        }
-    )
-    asked = {"weight": "weight", "by": "id", "over": "id", "average": "samples"}
-    for thresholds in (None, [0.2, 0.5, 0.8, 0.9]):
-        options = asked | {"missing": "drop", "thresholds": thresholds}
-        found = kind.rows(frame_prc.average_precision(kind.make(df), "truth", "score", **options))
-        assert area(found) == 0.75
-        assert (found["n_dropped"].item(), found["n_undefined"].item()) == (3, 1)
-    # Each model leaves out its own rows: with its last, b has the mean weight 102/3.
-    models = df.with_columns(other=pl.Series([0.9, 0.5, 0.2, 0.8, 0.2, 0.1, None]))
-    both = frame_prc.average_precision(
-        kind.make(models), "truth", ["score", "other"], **asked, missing="drop"
-    )
-    averages = dict(kind.rows(both).select("model", "average_precision").iter_rows())
-    # Of b, 101 of 102 are positive at .2, after one negative at .8: 101/102.
-    assert averages["score"] == 0.75
-    assert averages["other"] == pytest.approx((1 + 34 * 101 / 102) / 35, rel=1e-12)
-    # Never retrieved is not left out: the row carries the weight of its sample, and is a miss.
-    kept = df.drop_nulls("truth").filter(pl.col("id") != "c")
-    missed = frame_prc.average_precision(
-        kind.make(kept), "truth", "score", **asked, missing="unretrieved"
-    )
-    assert area(kind.rows(missed)) == pytest.approx((1 + 34 * (1 / 101) / 2) / 35, rel=1e-12)
-    # Of weight 0 is no row.
-    none = kept.with_columns(weight=pl.col("weight").replace(100.0, 0.0))
-    without = frame_prc.average_precision(
-        kind.make(none), "truth", "score", **asked, missing="unretrieved"
-    )
-    assert area(kind.rows(without)) == 0.75
+    assert found.get("n_undefined", 0) == 0
 
 
 @every_kind
@@ -193,58 +136,58 @@ def test_rows_without_labels_count_as_zero_in_scikit_learn_and_are_left_out_here
     lone = ~pl.any_horizontal(f"is_{label}" for label in "abcd")
     assert wide.select(lone.sum()).item() == 9
     long = long_labels(kind, wide, "abcd", weight)
-    result = long.prc.average_precision(
-        "truth", "score", by="row", weight=weight, over="row", average="samples"
-    )
+    asked = {"by": "row", "weight": weight, "over": "row", "how": "rows"}
+    result = long.prc.average("truth", "score", **asked, details=True)
     found = kind.rows(result)
     labelled = wide.filter(~lone)
-    expected = sklearn_average(labelled, "samples", weight)
+    expected = sklearn_average(labelled, "rows", weight)
     assert area(found) == pytest.approx(expected, rel=1e-12, abs=0)
     assert found["n_undefined"].item() == 9
     share = labelled[weight].sum() / wide[weight].sum() if weight else 31 / 40
-    assert sklearn_average(wide, "samples", weight) == pytest.approx(share * expected, rel=1e-12)
+    assert sklearn_average(wide, "rows", weight) == pytest.approx(share * expected, rel=1e-12)
 
 
 # --- averages by definition --------------------------------------------------------------------
 
 
-def exact_average(rows_of_segments, average):
+def exact_average(rows_of_segments, how):
     """Return the average of segments by definition, and how many are undefined."""
     areas = {key: oracle.average_precision(rows) for key, rows in rows_of_segments.items()}
     defined = {key: value for key, value in areas.items() if value is not None}
-    if average == "micro":
+    if how == "micro":
         return oracle.average_precision([*chain.from_iterable(rows_of_segments.values())]), 0
-    share = dict.fromkeys(defined, 1)
-    if average == "weighted":
-        share = {key: oracle.totals(rows_of_segments[key])[0] for key in defined}
-    if average == "samples":
-        share = {key: _mean_weight(rows_of_segments[key]) for key in defined}
+    share = {key: _share(rows_of_segments[key], how) for key in defined}
     total = sum(share.values())
     mean = sum(share[key] * defined[key] for key in defined) / total if total else None
     return mean, len(areas) - len(defined)
 
 
-def _mean_weight(rows):
-    return sum(row.weight for row in rows) / len(rows)
+def _share(rows, how):
+    positives, negatives = oracle.totals(rows)
+    return {"mean": Fraction(1), "weighted": positives, "rows": positives + negatives}[how]
 
 
 @every_kind
-@every_average
+@every_how
 @pytest.mark.parametrize("weights", [None, DYADIC_WEIGHTS], ids=["unweighted", "weighted"])
 @given(st.data())
-def test_average_inside_other_keys_equals_exact_arithmetic(kind, weights, average, data):
+def test_average_inside_other_keys_equals_exact_arithmetic(kind, weights, how, data):
     df = data.draw(frames(SCORES, weights))
     weight = None if weights is None else "weight"
     options = {"by": ["segment", "week"], "weight": weight}
-    found = kind.rows(averaged(kind, df, "week", average, **options))
+    found = kind.rows(averaged(kind, df, "week", how, **options))
     inner = {}
     for (segment, week), rows in segments(df, ["segment", "week"]).items():
         inner.setdefault(segment, {})[week] = rows
     assert found["segment"].to_list() == list(inner)
     for row, rows_of_weeks in zip(found.iter_rows(named=True), inner.values(), strict=True):
-        mean, undefined = exact_average(rows_of_weeks, average)
+        mean, undefined = exact_average(rows_of_weeks, how)
         positives, negatives = oracle.totals([*chain.from_iterable(rows_of_weeks.values())])
-        assert row["n_undefined"] == undefined
+        if how != "micro":
+            assert (row["n_segments"], row["n_undefined"]) == (
+                len(rows_of_weeks) - undefined,
+                undefined,
+            )
         assert (row["n"], row["n_pos"]) == (positives + negatives, positives)
         assert row["prevalence"] == float(positives / (positives + negatives))
         assert row["average_precision"] == (
@@ -253,8 +196,8 @@ def test_average_inside_other_keys_equals_exact_arithmetic(kind, weights, averag
 
 
 @every_kind
-@every_average
-def test_undefined_segments_are_left_out_and_counted(kind, average):
+@every_how
+def test_undefined_segments_are_left_out_and_counted(kind, how):
     df = pl.DataFrame(
         {
             "segment": ["a", "a", "b", "c", "d"],
@@ -262,20 +205,13 @@ def test_undefined_segments_are_left_out_and_counted(kind, average):
             "score": [0.4, 0.5, 0.9, 0.1, None],
         }
     )
-    result = averaged(kind, df, "segment", average, by="segment", missing="drop")
-    micro = average == "micro"
-    expected = pl.DataFrame(
-        {
-            "n": [4],
-            "n_pos": [2],
-            "prevalence": [0.5],
-            # Pooled, the positives of a and c come third and fourth of four.
-            "average_precision": [(1 / 3 + 2 / 4) / 2 if micro else (1 / 2 + 1) / 2],
-            "n_undefined": [0 if micro else 2],
-            "n_dropped": [1],
-        }
-    )
-    assert_rows(kind, result, expected, **ROUNDED)
+    result = averaged(kind, df, "segment", how, by="segment", missing="drop")
+    counted = {} if how == "micro" else {"n_segments": [2], "n_undefined": [2]}
+    # Pooled, the positives of a and c come third and fourth of four.
+    area = {"micro": (1 / 3 + 2 / 4) / 2, "rows": (2 * 1 / 2 + 1) / 3}.get(how, (1 / 2 + 1) / 2)
+    sizes = {"n": [4], "n_pos": [2], "prevalence": [0.5]}
+    expected = {**counted, **sizes, "average_precision": [area], "n_dropped": [1], "status": ["ok"]}
+    assert_rows(kind, result, pl.DataFrame(expected), **ROUNDED)
 
 
 @every_kind
@@ -297,30 +233,32 @@ def test_micro_over_the_first_of_two_keys_is_that_of_the_other(kind, segments, o
 
 
 @every_kind
-@every_average
+@every_how
 @every_weight
-def test_average_of_nothing_is_null(kind, weight, average):
+def test_average_of_nothing_is_null(kind, weight, how):
     schema = {"segment": pl.String, "truth": pl.Int64, "score": pl.Float64, "weight": pl.Float64}
     none = pl.DataFrame(schema=schema)
-    amount = pl.Int64 if weight is None else pl.Float64
-    result = averaged(kind, none, "segment", average, by="segment", weight=weight)
-    row = {"n": 0, "n_pos": 0, "prevalence": None, "average_precision": None, "n_undefined": 0}
-    columns = {"n": amount, "n_pos": amount, "prevalence": pl.Float64}
-    columns |= {"average_precision": pl.Float64, "n_undefined": pl.Int64}
-    assert_rows(kind, result, pl.DataFrame([row], schema=columns))
+    result = averaged(kind, none, "segment", how, by="segment", weight=weight)
+    row = kind.rows(result).row(0, named=True)
+    micro = how == "micro"
+    counted = {} if micro else {"n_segments": 0, "n_undefined": 0}
+    null = {"prevalence": None, "average_precision": None}
+    assert row == {
+        **counted, "n": 0, "n_pos": 0, **null, "status": "empty" if micro else "few_segments"
+    }  # fmt: skip
 
 
 @every_kind
-@every_average
-def test_average_has_a_row_per_model(kind, average):
+@every_how
+def test_average_has_a_row_per_model(kind, how):
     df = pl.DataFrame(
         {"segment": ["a", "a", "b"], "truth": [1, 0, 1], "x": [2, 1, 3], "y": [1, 2, 0]}
     )
-    result = frame_prc.average_precision(
-        kind.make(df), "truth", ["y", "x"], by="segment", over="segment", average=average
+    result = frame_prc.average(
+        kind.make(df), "truth", ["y", "x"], by="segment", over="segment", how=how
     )
     alone = [
-        area(averaged(KINDS[0], df.rename({name: "score"}), "segment", average, by="segment"))
+        area(averaged(KINDS[0], df.rename({name: "score"}), "segment", how, by="segment"))
         for name in ("x", "y")
     ]
     found = kind.rows(result)
@@ -330,12 +268,12 @@ def test_average_has_a_row_per_model(kind, average):
 
 
 @every_kind
-@pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
-def test_average_of_binned_scores(kind, average):
+@pytest.mark.parametrize("how", ["mean", "weighted", "micro"])
+def test_average_of_binned_scores(kind, how):
     df = pl.DataFrame(
         {"segment": ["a", "a", "b", "b"], "truth": [1, 0, 1, 0], "score": [0.4, 0.3, 0.9, 0.6]}
     )
-    result = averaged(kind, df, "segment", average, by="segment", thresholds=[0, 0.5])
+    result = averaged(kind, df, "segment", how, by="segment", thresholds=[0, 0.5])
     # At both thresholds each segment holds one of either class; pooled, half is at the upper.
     assert area(kind.rows(result)) == 0.5
 
@@ -345,14 +283,11 @@ def test_average_of_binned_scores(kind, average):
 INTERVAL = ["std_error", "ci_low", "ci_high"]
 
 
-def exact_interval(rows_of_segments, average, level):
+def exact_interval(rows_of_segments, how, level):
     """Return mean, standard error and limits by their definitions: fractions, and t by SciPy."""
     areas = {key: oracle.average_precision(rows) for key, rows in rows_of_segments.items()}
-    share = {key: Fraction(1) for key, area in areas.items() if area is not None}
-    if average == "weighted":
-        share = {key: oracle.totals(rows_of_segments[key])[0] for key in share}
-    if average == "samples":
-        share = {key: _mean_weight(rows_of_segments[key]) for key in share}
+    defined = [key for key, area in areas.items() if area is not None]
+    share = {key: _share(rows_of_segments[key], how) for key in defined}
     total = sum(share.values())
     if not total:
         return None, None, None, None
@@ -367,21 +302,21 @@ def exact_interval(rows_of_segments, average, level):
 
 
 @every_kind
-@pytest.mark.parametrize("average", ["macro", "weighted", "samples"])
+@pytest.mark.parametrize("how", ["mean", "weighted", "rows"])
 @pytest.mark.parametrize("weights", [None, DYADIC_WEIGHTS], ids=["unweighted", "weighted"])
 @given(st.data())
-def test_interval_of_an_average_equals_exact_arithmetic(kind, weights, average, data):
+def test_interval_of_an_average_equals_exact_arithmetic(kind, weights, how, data):
     df = data.draw(frames(SCORES, weights))
     weight = None if weights is None else "weight"
     by = data.draw(st.sampled_from([["segment", "week"], ["week"]]))
-    result = averaged(kind, df, "week", average, by=by, weight=weight, ci=0.9)
+    result = averaged(kind, df, "week", how, by=by, weight=weight, ci=0.9)
     found = kind.rows(result)
     inner = {}
     for key, rows in segments(df, by).items():
         inner.setdefault(key[:-1], {})[key[-1]] = rows
     assert found.height == max(len(inner), len(by) == 1)
     for row, rows_of_weeks in zip(found.iter_rows(named=True), inner.values(), strict=False):
-        expected = exact_interval(rows_of_weeks, average, 0.9)
+        expected = exact_interval(rows_of_weeks, how, 0.9)
         names = ["average_precision", *INTERVAL]
         for name, value in zip(names, expected, strict=True):
             near = None if value is None else pytest.approx(float(value), rel=1e-8, abs=1e-12)
@@ -392,9 +327,9 @@ def test_interval_of_an_average_equals_exact_arithmetic(kind, weights, average, 
 def test_interval_of_a_mean_is_the_usual_one(kind):
     wide = multilabel(2, lone_rows=True)
     long = long_labels(kind, wide, "abcd")
-    asked = {"by": "row", "over": "row", "average": "macro"}
-    found = kind.rows(long.prc.average_precision("truth", "score", **asked, ci=0.99, details=True))
-    assert found.columns[-5:] == ["average_precision", *INTERVAL, "n_undefined"]
+    asked = {"by": "row", "over": "row", "ci": 0.99}
+    found = kind.rows(long.prc.average("truth", "score", **asked, details=True))
+    assert found.columns[-5:] == ["average_precision", *INTERVAL, "status"]
     rows = kind.rows(long.prc.average_precision("truth", "score", by="row", details=True))
     areas = rows["average_precision"].drop_nulls().to_numpy()
     assert found["n_undefined"].item() == 40 - len(areas) > 0
@@ -402,7 +337,7 @@ def test_interval_of_a_mean_is_the_usual_one(kind):
     assert found["std_error"].item() == pytest.approx(error, rel=1e-12)
     limits = stats.t.interval(0.99, len(areas) - 1, areas.mean(), error)
     assert found.select("ci_low", "ci_high").row(0) == pytest.approx(limits, rel=1e-9)
-    without = long.prc.average_precision("truth", "score", **asked, details=True)
+    without = long.prc.average("truth", "score", by="row", over="row", details=True)
     assert_rows(kind, kind.make(found.drop(INTERVAL)), kind.rows(without), **ROUNDED)
 
 
@@ -416,7 +351,7 @@ def test_equal_areas_and_a_single_segment_say_nothing_of_the_spread(kind):
             "score": [0.3, 0.2, 0.1] * 4,
         }
     )
-    found = kind.rows(averaged(kind, df, "q", "macro", by=["k", "q"], ci=0.95))
+    found = kind.rows(averaged(kind, df, "q", "mean", by=["k", "q"], ci=0.95))
     assert found["average_precision"].to_list() == [0.5, 1.0]
     assert found.select(INTERVAL).rows() == [(None,) * 3] * 2
     assert found["n_undefined"].to_list() == [0, 1]

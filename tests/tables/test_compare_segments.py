@@ -40,7 +40,7 @@ def sides(df: pl.DataFrame, region: str | None, against: object) -> list[pl.Data
 @pytest.mark.parametrize("calibrate", [None, "highest", "pooled", 0.25])
 @pytest.mark.parametrize("against", ["rest", "overall", {"region": "s"}, "previous"])
 def test_segment_against_others_equals_exact_arithmetic(kind, weight, cluster, calibrate, against):
-    measure = "average_precision" if calibrate is None else "calibrated"
+    measure = "average_precision" if calibrate is None else "calibrated_average_precision"
     result = compared(
         kind,
         TWO,
@@ -102,7 +102,7 @@ def test_models_are_compared_at_a_prevalence_as_by_exact_arithmetic(kind, cluste
         effective = oracle.effective_positives(rows, clusters)
         moved = [sums(moves, clusters) for moves in (moves_a, moves_b)]
         assert_test(found, by_definition(a, b, *moved, effective))
-        assert found["measure"] == "calibrated"
+        assert found["measure"] == "calibrated_average_precision"
         assert found["reference_prevalence"] == 0.25
         assert (found["ap_a"], found["ap_b"]) == pytest.approx((float(a), float(b)), rel=1e-12)
 

@@ -135,11 +135,11 @@ def test_p_values_are_adjusted_over_all_groupings(kind):
 @every_kind
 def test_one_key_is_averaged_over_in_each_grouping(kind):
     groupings = [["region", "day"], ["day"]]
-    asked = {"score": "score", "over": "day", "average": "macro"}
-    found = kind.rows(frame_prc.average_precision(kind.make(DF), "truth", by=groupings, **asked))
-    expected = one_by_one("average_precision", groupings, **asked)
+    asked = {"score": "score", "over": "day"}
+    found = kind.rows(frame_prc.average(kind.make(DF), "truth", by=groupings, **asked))
+    expected = one_by_one("average", groupings, **asked)
     assert found["average_precision"].to_list() == expected["average_precision"].to_list()
-    assert found.columns[:3] == ["grouping", "region", "n"]
+    assert found.columns[:3] == ["grouping", "region", "n_segments"]
 
 
 @every_kind

@@ -336,7 +336,9 @@ def test_bad_values_raise(kind):
 @every_kind
 def test_segments_are_compared_at_one_prevalence(kind):
     df = many_segments()
-    row = heterogeneity(kind, df, by="week", measure="calibrated").row(0, named=True)
+    row = heterogeneity(kind, df, by="week", measure="calibrated_average_precision").row(
+        0, named=True
+    )
     rows = [*segments(df.select("week", "truth", "score"), "week").values()]
     highest = float(oracle.highest_prevalence(rows))
     table = frame_prc.average_precision(
@@ -345,7 +347,7 @@ def test_segments_are_compared_at_one_prevalence(kind):
     areas = dict(table.select("week", "calibrated_average_precision").iter_rows())
     assert row["best_ap"] == pytest.approx(max(areas.values()), rel=1e-12)
     assert row["worst_ap"] == pytest.approx(min(areas.values()), rel=1e-12)
-    at = heterogeneity(kind, df, by="week", measure="calibrated", calibrate=0.1)
+    at = heterogeneity(kind, df, by="week", measure="calibrated_average_precision", calibrate=0.1)
     assert at["best_ap"].item() < row["best_ap"]
 
 
@@ -399,14 +401,14 @@ def small_segments(seed=0, differ=0.0, segments=12, rows=40):
     return pl.DataFrame({"week": week, "truth": truth, "score": score, "weight": weight})
 
 
-@pytest.mark.parametrize("measure", ["calibrated", "average_precision"])
+@pytest.mark.parametrize("measure", ["calibrated_average_precision", "average_precision"])
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_draws_have_the_areas_and_errors_of_their_segments(measure, weight):
     """Q of the first draws is that of the verb on rows whose segments are those of the draw."""
     df = small_segments().with_columns(score=pl.when(pl.int_range(pl.len()) % 13 > 0).then("score"))
     options = {"by": "week", "weight": weight, "measure": measure, "missing": "unretrieved"}
     odds = None
-    if measure == "calibrated":
+    if measure == "calibrated_average_precision":
         odds = 3.0
         options["calibrate"] = 0.25
     single = df.select(
@@ -430,7 +432,7 @@ def test_draws_have_the_areas_and_errors_of_their_segments(measure, weight):
 @every_kind
 def test_small_segments_are_permuted_and_counts_and_any_order_give_the_same(kind):
     df = small_segments(seed=3, differ=1.5)
-    first = heterogeneity(kind, df, by="week", measure="calibrated")
+    first = heterogeneity(kind, df, by="week", measure="calibrated_average_precision")
     row = first.row(0, named=True)
     assert (row["test"], row["status"]) == ("permutation", "ok")
     assert row["p_value"] == 0.001
@@ -438,7 +440,7 @@ def test_small_segments_are_permuted_and_counts_and_any_order_give_the_same(kind
     assert row["gap_p_value"] < 0.05
     assert 0 < row["tau_low"] < row["tau"] < row["tau_high"]
     shuffled = df.sample(fraction=1, shuffle=True, seed=1)
-    again = heterogeneity(kind, shuffled, by="week", measure="calibrated")
+    again = heterogeneity(kind, shuffled, by="week", measure="calibrated_average_precision")
     assert_frame_equal(first, again, rel_tol=1e-9)
     roles = {"score": "threshold", "pos": "pos", "neg": "neg", "by": "week"}
     counted = frame_prc.counts(df, "truth", "score", by="week")

@@ -69,7 +69,7 @@ def positives_and_negatives(df: pl.DataFrame) -> Any:
 @pytest.mark.parametrize("cluster", [None, "user"])
 @pytest.mark.parametrize("calibrate", [None, "highest", "pooled", 0.25])
 def test_others_equal_the_mean_of_their_areas_by_exact_arithmetic(kind, weight, cluster, calibrate):
-    measure = "average_precision" if calibrate is None else "calibrated"
+    measure = "average_precision" if calibrate is None else "calibrated_average_precision"
     asked = OTHERS | {"weight": weight, "cluster": cluster}
     result = compared(kind, MANY, "old", **asked, measure=measure, calibrate=calibrate)
     df = MANY.filter(pl.col("weight") > 0) if weight else MANY.drop("weight")
@@ -135,9 +135,7 @@ def test_others_are_the_weighted_average_of_the_verb_for_averages():
     )
     for region, area in found.filter(pl.col("n_pos") > 0).select("region", "ap_b").iter_rows():
         others = MANY.filter(pl.col("region").ne_missing(pl.lit(region)))
-        average = others.prc.average_precision(
-            "truth", "old", by="region", over="region", average="weighted", details=True
-        )
+        average = others.prc.average("truth", "old", by="region", over="region", how="weighted")
         assert average["average_precision"].item() == pytest.approx(area, rel=1e-12)
 
 

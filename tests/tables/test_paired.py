@@ -256,7 +256,7 @@ def test_a_mean_difference_is_that_of_the_averages(kind):
     df = many_queries()
     row = compared(kind, df, ("a", "b"), **OVER).row(0, named=True)
     for side, name in (("ap_a", "a"), ("ap_b", "b")):
-        mean = frame_prc.average_precision(df, "truth", name, **OVER, average="macro")
+        mean = frame_prc.average(df, "truth", name, **OVER)
         assert row[side] == pytest.approx(mean["average_precision"].item(), rel=1e-12)
 
 

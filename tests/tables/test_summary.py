@@ -36,7 +36,10 @@ MEASURES = {
     "best_f1_threshold": pl.Float64,
 }
 INTERVAL = ["std_error", "ci_low", "ci_high"]
-INTERVALS = [*INTERVAL, *(f"calibrated_{name}" for name in INTERVAL)]
+INTERVALS = [
+    *INTERVAL,
+    *(f"calibrated_average_precision_{n}" for n in ("std_error", "low", "high")),
+]
 
 exact_weights = pytest.mark.parametrize(
     "weights", [None, DYADIC_WEIGHTS], ids=["unweighted", "weighted"]
@@ -621,9 +624,7 @@ def test_interval_of_sampled_segments_is_that_of_their_average(kind, count):
     asked = {"by": "query", "overall": True, "segments": "sampled", "ci": 0.9}
     table = kind.rows(call(kind, df, **asked))
     assert table["level"].to_list() == ["segment"] * count + ["pooled", "macro_sampled"]
-    mean = frame_prc.average_precision(
-        df, "truth", "score", by="query", over="query", average="macro", ci=0.9, details=True
-    )
+    mean = frame_prc.average(df, "truth", "score", by="query", over="query", ci=0.9, details=True)
     names = ["n", "n_pos", "average_precision", "std_error", "ci_low", "ci_high", "n_undefined"]
     sampled = table.tail(1)
     assert_frame_equal(

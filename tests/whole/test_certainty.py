@@ -29,7 +29,13 @@ TABLES = {
 # Estimates, their limits, and the least and the largest value.
 LIMITS = [
     ("average_precision", "ci_low", "ci_high", 0.0, 1.0),
-    ("calibrated_average_precision", "calibrated_ci_low", "calibrated_ci_high", 0.0, 1.0),
+    (
+        "calibrated_average_precision",
+        "calibrated_average_precision_low",
+        "calibrated_average_precision_high",
+        0.0,
+        1.0,
+    ),
     ("auc", "ci_low", "ci_high", -float("inf"), 1.0),  # a gain may be below 0
     ("difference", "ci_low", "ci_high", -1.0, 1.0),
     ("precision", "precision_low", "precision_high", 0.0, 1.0),

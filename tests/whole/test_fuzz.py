@@ -178,10 +178,11 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         ci=LEVELS,
         cluster=some("truth", "k", pl.col("score")),
         thresholds=EDGES,
-    )
-    | parameters(
-        over=some("k", "model"),
-        average=some("macro", "weighted", "micro", "samples"),
+    ),
+    "average": parameters(
+        {"over": some("k", "model")},
+        measure=some("average_precision", "calibrated_average_precision", "roc_auc"),
+        how=some("mean", "weighted", "micro", "rows"),
         score=MODELS,
         ci=LEVELS,
         top=some(1, 2.5),
@@ -244,7 +245,7 @@ OPTIONS: dict[str, st.SearchStrategy] = {
     "heterogeneity": parameters(
         score=MODELS,
         cluster=some("truth", "k"),
-        measure=some("calibrated", "average_precision"),
+        measure=some("calibrated_average_precision", "average_precision", "roc_auc"),
         calibrate=CALIBRATIONS,
     ),
     "band": parameters(
@@ -259,7 +260,7 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         score=MODELS,
         ci=LEVELS,
         against=some("others", "rest", "overall", "previous", {"k": None}, {"k": 1}, {"k": "a"}),
-        measure=some("calibrated", "average_precision"),
+        measure=some("calibrated_average_precision", "average_precision", "roc_auc"),
         calibrate=CALIBRATIONS,
         adjust=some("holm", "bh"),
         cluster=some("truth", "k"),
@@ -270,7 +271,7 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         {"score": MODELS},
         ci=LEVELS,
         baseline=some("score", "a"),
-        measure=some("calibrated", "average_precision"),
+        measure=some("calibrated_average_precision", "average_precision", "roc_auc"),
         calibrate=CALIBRATIONS,
         adjust=some("holm", "bh"),
         cluster=some("truth", "k"),

@@ -50,7 +50,9 @@ OPTIONS = {
     "auc": "method='step', start='one', recall_range=None, standardised=False, thresholds=None, "
     "calibrate=None, top=None, normaliser='positives', ties='whole', ci=None, replicates=1000, "
     "stratified=False, seed=None, details=False",
-    "average_precision": "over=None, average=None, thresholds=None, bounds=False, ci=None, "
+    "average": "over, measure='average_precision', how='mean', ci=None, calibrate=None, "
+    "thresholds=None, top=None, normaliser='positives', ties='whole', details=False",
+    "average_precision": "thresholds=None, bounds=False, ci=None, "
     "ci_method='influence', replicates=1000, stratified=False, seed=None, calibrate=None, "
     "top=None, normaliser='positives', ties='whole', details=False",
     "band": "recalls=101, ci=0.95, simultaneous=False, replicates=1000, stratified=False, "
@@ -62,7 +64,8 @@ OPTIONS = {
     "counts": "thresholds=None, squares=False",
     "curve": "start='one', keep='all', envelope=False, gain=False, calibrate=None, "
     "thresholds=None, ci=None, recalls=None, over=None",
-    "heterogeneity": "ci=0.95, measure='calibrated', calibrate=None, test=None, details=False",
+    "heterogeneity": "ci=0.95, measure='calibrated_average_precision', calibrate=None, test=None, "
+    "details=False",
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ties='whole', guarantee=None, "
     "ci=None, "

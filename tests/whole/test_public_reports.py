@@ -91,11 +91,11 @@ def test_a_class_without_positives_is_left_out_of_the_weighted_mean(kind):
     rows = pl.DataFrame(
         {"label": ["a", "a", "b", "b"], "truth": [0, 1, 0, 0], "score": [0.1, 0.8, 0.2, 0.1]}
     )
-    for average in ("weighted", "macro"):
-        found = frame_prc.average_precision(
-            kind.make(rows), "truth", "score", by="label", over="label", average=average
+    for how in ("weighted", "mean"):
+        found = frame_prc.average(
+            kind.make(rows), "truth", "score", by="label", over="label", how=how
         )
-        assert kind.rows(found).select("average_precision", "n_undefined").row(0) == (1.0, 1)
+        assert kind.rows(found).select("average_precision", "n_segments").row(0) == (1.0, 1)
 
 
 @every_kind

@@ -97,7 +97,7 @@ def options_take_one_value_or_several(df: pl.DataFrame) -> None:
     frame_prc.auc(df, "truth", "score", recall_range=(0.5, 1), standardised=True)
     frame_prc.operating_points(df, "truth", "score", recall=[0.5, 1], f_beta=2, threshold=(0.1,))
     frame_prc.curve(df, "truth", "score", gain=True, calibrate=0.1, thresholds=[0.1, 0.5])
-    frame_prc.average_precision(df, "truth", "score", by="k", over="k", average="macro")
+    frame_prc.average(df, "truth", "score", by="k", over="k", how="weighted")
     frame_prc.average_precision(df, "truth", "score", ci=0.9, ci_method="bootstrap", seed=1)
     frame_prc.band(df, "truth", "score", recalls=[0.1, 0.5], cluster="user", replicates=100)
     frame_prc.band(df, "truth", "score", recalls=11, stratified=True, seed=None)
@@ -131,7 +131,7 @@ def slips_are_found_before_anything_runs(df: pl.DataFrame) -> None:
     frame_prc.auc(df, "truth", "score", method="area")  # type: ignore[arg-type]
     frame_prc.auc(df, "truth", "score", recall_range=(0, 0.5, 1))  # type: ignore[arg-type]
     frame_prc.operating_points(df, "truth", "score", recall="0.5")  # type: ignore[arg-type]
-    frame_prc.average_precision(df, "t", "s", over="k", average="mean")  # type: ignore[arg-type]
+    frame_prc.average(df, "t", "s", over="k", how="macro")  # type: ignore[arg-type]
     frame_prc.plot(df, "truth", "score", points={"recal": 0.5})  # type: ignore[dict-item]
     frame_prc.one_vs_rest(df, "kind")  # type: ignore[call-arg]
 
