@@ -29,7 +29,9 @@ from frame_prc.exceptions import (
 
 if TYPE_CHECKING:
     from frame_prc.evaluation.verbs import (
+        Draws,
         Evaluation,
+        Top,
         auc,
         average,
         average_precision,
@@ -56,12 +58,14 @@ if TYPE_CHECKING:
 __all__ = [
     "ColumnError",
     "DataError",
+    "Draws",
     "Evaluation",
     "FileError",
     "FrameError",
     "OptionError",
     "ParameterError",
     "PrcError",
+    "Top",
     "auc",
     "average",
     "average_precision",

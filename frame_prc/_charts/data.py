@@ -19,9 +19,9 @@ from frame_prc._request.specs import (
     MODEL,
     Calibration,
     Comparison,
+    Draws,
     Interval,
     Keep,
-    Resampling,
     Start,
     Target,
 )
@@ -137,7 +137,7 @@ class EvaluatedSegments:
 
     def bands_at(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
         """Return ``line`` and the columns of bands."""
-        band = Band(recalls, level, Resampling(seed=_SEED)).finished(self.given)
+        band = Band(recalls, level, Draws(seed=_SEED)).finished(self.given)
         return self._numbered(_with_numbered_keys(band.collect(), len(self.keys)))
 
     def compared(self, comparison: Comparison) -> pl.DataFrame:

@@ -23,7 +23,7 @@ from frame_prc.exceptions import ColumnError, FrameError, OptionError, PrcError
 
 _UNKNOWN = (pl.Object, pl.Unknown, pl.Null)
 
-VERBS = "counts, curve, average_precision, auc and operating_points"
+VERBS = "counts, curve, average_precision, average, auc and operating_points"
 
 
 _CLASSES = (

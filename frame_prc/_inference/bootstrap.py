@@ -13,7 +13,7 @@ import polars as pl
 from frame_prc._formulas import unsigned_zero
 from frame_prc._lazy import concat
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import Resampling
+from frame_prc._request.specs import Draws
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc.exceptions import OptionError
@@ -37,7 +37,7 @@ def check_drawable(
 # --- tables --------------------------------------------------------------------------------
 
 
-def variances(rows: Rows, resampling: Resampling, bins: Bins | None) -> pl.LazyFrame:
+def variances(rows: Rows, resampling: Draws, bins: Bins | None) -> pl.LazyFrame:
     """Return keys and ``variance``: that of the average precision over replicates.
 
     Without keys there is one row.
@@ -53,7 +53,7 @@ def variances(rows: Rows, resampling: Resampling, bins: Bins | None) -> pl.LazyF
 def over_replicates(
     ranking: Ranking,
     rows: Rows,
-    resampling: Resampling,
+    resampling: Draws,
     statistics: Callable[[pl.LazyFrame], pl.LazyFrame],
     wanted: Mapping[str, pl.Expr],
     *,

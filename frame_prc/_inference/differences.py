@@ -4,7 +4,9 @@ The limits of a difference ``a - b`` lie as far from it as those of the areas to
 method of variance estimates recovery: Zou & Donner 2008, doi 10.1002/sim.3095; Newcombe 1998,
 method 10): with a lower limit ``x`` below ``a``, an upper limit ``y`` above ``b``, and ``r`` the
 correlation of both areas, the lower limit is ``sqrt(x^2 + y^2 - 2 r x y)`` below. Thus it is as
-far from a certainty as those of the areas. The p-value is the smallest ``1 - level`` whose interval
+far from a certainty as those of the areas. Near 1, where the limits of both are skewed but the
+difference of equal models is not, they are too near: a limit is at least as far as Student's t
+takes the standard error of the difference. The p-value is the smallest ``1 - level`` whose interval
 does not contain 0, so neither contradicts the other.
 """
 
@@ -39,12 +41,12 @@ class Area(NamedTuple):
             alike = -math.expm1(_log_tail(z) / self.n_effective)
             return (alike, 0.0) if self.shortfall == 0 else (0.0, alike)
         spread = self.area * self.shortfall
-        half = min(self._student(z) * self.error / spread, _MOST_EXPONENT)
+        half = min(self.student(z) * self.error / spread, _MOST_EXPONENT)
         factor, left = math.exp(-half), -math.expm1(-half)
         below = spread * left / (self.shortfall + self.area * factor)
         return below, spread * left / (self.area + self.shortfall * factor)
 
-    def _student(self, z: float) -> float:
+    def student(self, z: float) -> float:
         """Return the deviate of Student's t, as for the interval of an area."""
         degrees = self.n_effective - 1
         exponent = min((z / wallace(degrees)) ** 2 / degrees, _MOST_EXPONENT)
@@ -62,7 +64,8 @@ class Difference(NamedTuple):
     def limits(self, level: float) -> tuple[float, float]:
         """Return the ends of the interval."""
         z = normal_quantile(level)
-        return self.difference - self._width(z, -1), self.difference + self._width(z, 1)
+        low, high = self.difference - self._width(z, -1), self.difference + self._width(z, 1)
+        return max(low, -1.0), min(high, 1.0)
 
     def p_value(self, level: float) -> float:
         """Return the two-sided p-value, which agrees with the interval of this level."""
@@ -83,7 +86,14 @@ class Difference(NamedTuple):
         """Return how far the lower limit (side -1) or the upper one is from the difference."""
         (below_a, above_a), (below_b, above_b) = self.a.reach(z), self.b.reach(z)
         x, y = (below_a, above_b) if side < 0 else (above_a, below_b)
-        return math.sqrt((x - y) ** 2 + 2 * self.apart * x * y)
+        recovered = math.sqrt((x - y) ** 2 + 2 * self.apart * x * y)
+        return max(recovered, self._student(z))
+
+    def _student(self, z: float) -> float:
+        """Return how far Student's t takes the standard error of the difference."""
+        a, b = self.a.error, self.b.error
+        error = math.sqrt((a - b) ** 2 + 2 * self.apart * a * b)
+        return min(self.a, self.b, key=lambda one: one.n_effective).student(z) * error
 
 
 def _log_tail(z: float) -> float:

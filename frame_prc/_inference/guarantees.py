@@ -28,7 +28,7 @@ from frame_prc._curves.effective_rows import share_of_sums
 from frame_prc._formulas import normal_quantile
 from frame_prc._inference.distributions import binomial_cdf
 from frame_prc._inference.resamples import SUMS, Class, Curves, Floats, Integers, Sample, by_segment
-from frame_prc._request.specs import Resampling, Target
+from frame_prc._request.specs import Draws, Target
 
 _STARTS = 4
 _APART = 2  # one start has so many times the rows of the one before
@@ -47,9 +47,7 @@ def bounds(cells: pl.LazyFrame, targets: Mapping[str, Target], *, in_memory: boo
         points = sample.observed()
         return [tuple(_BOUNDS[t.criterion](sample, points, t) for t in targets.values())]
 
-    return by_segment(
-        cells, Resampling(1), [*targets], found, every_score=True, in_memory=in_memory
-    )
+    return by_segment(cells, Draws(1), [*targets], found, every_score=True, in_memory=in_memory)
 
 
 def needed(target: Target) -> int | None:

@@ -14,7 +14,7 @@ from frame_prc.exceptions import OptionError
 
 def check_method(rows: Rows, interval: Interval) -> None:
     """Raise an error if the method has no interval for such rows."""
-    if interval.method == "bootstrap":
+    if interval.resampling is not None:
         check_drawable(rows)
     elif interval.method == "boyd":
         _check_boyd(rows.columns)

@@ -22,7 +22,7 @@ import polars as pl
 
 from frame_prc._inference.resamples import Floats, Integers, Progress, progress_bar
 from frame_prc._lazy import in_python
-from frame_prc._request.specs import Resampling
+from frame_prc._request.specs import Draws
 
 # Draws per block of replicates: about what fits a processor's cache.
 _BLOCK = 2**18
@@ -36,7 +36,7 @@ _CELLS_PER_POSITIVE = 3
 _ROUNDING = 1e-12
 
 
-def p_values(cells: pl.LazyFrame, resampling: Resampling, *, in_memory: bool) -> pl.LazyFrame:
+def p_values(cells: pl.LazyFrame, resampling: Draws, *, in_memory: bool) -> pl.LazyFrame:
     """Return ``segment`` and ``p_value`` of each segment that has both classes.
 
     ``cells`` are those of a bootstrap: see :mod:`frame_prc._inference.bootstrap`.
@@ -74,7 +74,7 @@ def _by_shape(cells: pl.DataFrame) -> dict[_Shape, list[tuple[int, float]]]:
 
 
 def _every_segment(
-    shapes: dict[_Shape, list[tuple[int, float]]], seed: int, resampling: Resampling
+    shapes: dict[_Shape, list[tuple[int, float]]], seed: int, resampling: Draws
 ) -> list[tuple[int, float]]:
     """Return each segment with its p-value."""
     with progress_bar("permutations", len(shapes) * resampling.replicates) as progress:
@@ -89,7 +89,7 @@ def _tested(
     shape: _Shape,
     observed: list[tuple[int, float]],
     seed: int,
-    resampling: Resampling,
+    resampling: Draws,
     progress: Progress,
 ) -> Iterator[tuple[int, float]]:
     """Yield each segment of a shape with its p-value; they share their random orders."""

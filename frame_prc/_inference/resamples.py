@@ -23,7 +23,7 @@ from frame_prc._curves.effective_rows import share_of_sums
 from frame_prc._formulas import normal_quantile, precision, step_area
 from frame_prc._inference.exact_limits import with_exact_limits
 from frame_prc._lazy import in_python
-from frame_prc._request.specs import Resampling
+from frame_prc._request.specs import Draws
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -43,7 +43,7 @@ SUMS = ("rows", "sizes", "spread", "unseen")  # see `share_of_sums`
 # --- tables --------------------------------------------------------------------------------
 
 
-def variances(cells: pl.LazyFrame, resampling: Resampling, *, in_memory: bool) -> pl.LazyFrame:
+def variances(cells: pl.LazyFrame, resampling: Draws, *, in_memory: bool) -> pl.LazyFrame:
     """Return ``segment`` and the ``variance`` of the average precision over replicates.
 
     It is null if fewer than two replicates have positives.
@@ -59,7 +59,7 @@ def variances(cells: pl.LazyFrame, resampling: Resampling, *, in_memory: bool) -
 
 def aggregates(
     cells: pl.LazyFrame,
-    resampling: Resampling,
+    resampling: Draws,
     statistics: Callable[[pl.LazyFrame], pl.LazyFrame],
     wanted: Mapping[str, pl.Expr],
     *,
@@ -120,7 +120,7 @@ def _points(curves: Curves, columns_of_points: pl.DataFrame | None = None) -> pl
 
 def bands(
     cells: pl.LazyFrame,
-    resampling: Resampling,
+    resampling: Draws,
     outputs: Sequence[str],
     recalls: Sequence[float],
     level: float,
@@ -156,7 +156,7 @@ def bands(
 
 def by_segment(
     cells: pl.LazyFrame,
-    resampling: Resampling,
+    resampling: Draws,
     outputs: Sequence[str],
     summarise: Callable[[Sample, Iterator[Curves]], Iterable[tuple[Any, ...]]],
     *,
@@ -328,7 +328,7 @@ class Sample:
         unseen = float(np.sum(of_class * self.negative.weights) / np.sum(of_class))
         return dict(zip(SUMS, (rows, *squares, unseen), strict=True))
 
-    def replicates(self, resampling: Resampling, progress: Progress) -> Iterator[Curves]:
+    def replicates(self, resampling: Draws, progress: Progress) -> Iterator[Curves]:
         """Yield curves in blocks; memory holds one block."""
         # The same seed for each segment: its result does not depend on the others.
         random, total = np.random.default_rng(resampling.seed), resampling.replicates

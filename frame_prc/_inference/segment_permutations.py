@@ -2,7 +2,7 @@
 
 Each segment keeps its size, and rows keep their score, class and weight. A calibrated area does not
 depend on the prevalence, so its segments also keep their number of positives and of negatives. In
-each draw every segment gets an average precision and a variance of its own: the statistic is
+each draw every segment gets an area and a variance of its own: the statistic is
 studentised, so the test also holds approximately where only the areas are equal (Chung & Romano
 2013, doi 10.1214/13-AOS1090). The p-value is ``(1 + hits) / (1 + draws)``.
 
@@ -22,6 +22,7 @@ import polars as pl
 
 from frame_prc._curves.logit_intervals import ROUNDING_OF_VARIANCE
 from frame_prc._inference.resamples import Floats, Integers
+from frame_prc._inference.roc_auc import ROC_AUC
 from frame_prc._lazy import on_each_thread
 
 Places: TypeAlias = npt.NDArray[np.intp]
@@ -48,17 +49,17 @@ class Null:
     inflation: float
 
 
-def null_of(rows: pl.DataFrame, odds: float | None) -> Null | None:
+def null_of(rows: pl.DataFrame, measure: str, odds: float | None) -> Null | None:
     """Return what draws show, or nothing if fewer than two segments can be compared.
 
     ``rows`` have ``segment``, a number; ``tie``, which ascends in ranking order; ``retrieved``,
     ``positive`` and ``weight``. They are sorted by tie, class and weight, so that the draws do not
-    depend on the order of the caller's rows. ``odds`` are those of a negative if areas are
-    calibrated.
+    depend on the order of the caller's rows. ``measure`` is the name of one, and ``odds`` are
+    those of a negative if areas are calibrated.
     """
     # Invalid values may get here before the checks report them; NumPy need not warn of them.
     with np.errstate(all="ignore"):
-        segments = SegmentRows.of(rows, odds)
+        segments = SegmentRows.of(rows, measure, odds)
         observed = segments.spread(segments.positives.segment, segments.negatives.segment)
         if observed.degrees[0] < 1:
             return None
@@ -213,10 +214,11 @@ class SegmentRows:
     positives: _Class
     negatives: _Class
     segments: int
+    measure: str
     odds: float | None
 
     @classmethod
-    def of(cls, rows: pl.DataFrame, odds: float | None) -> SegmentRows:
+    def of(cls, rows: pl.DataFrame, measure: str, odds: float | None) -> SegmentRows:
         names = rows["segment"].unique().sort()
         number = pl.col("segment").replace_strict(names, range(len(names)), return_dtype=pl.UInt32)
         numbered = rows.with_columns(segment=number)
@@ -224,7 +226,7 @@ class SegmentRows:
         positives, negatives = (
             _Class.of(numbered.filter(positive=v), dtype) for v in (True, False)
         )
-        return cls(positives, negatives, len(names), odds)
+        return cls(positives, negatives, len(names), measure, odds)
 
     @cached_property
     def starts_of_ties(self) -> Integers:
@@ -265,7 +267,11 @@ class SegmentRows:
             np.ravel(np.stack(labels) + offsets) for labels in zip(*found, strict=True)
         )
         every = SegmentRows(
-            self.positives.repeated(times), self.negatives.repeated(times), segments, self.odds
+            self.positives.repeated(times),
+            self.negatives.repeated(times),
+            segments,
+            self.measure,
+            self.odds,
         )
         return every.spread(positives, negatives, draws=times)
 
@@ -299,10 +305,20 @@ class SegmentRows:
     ) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
         """Return the logits of the areas, their variances, and which have a standard error.
 
-        They are those of :mod:`frame_prc._inference.influence`.
+        They are those of the measure's influences.
         """
         pos = self.positives.grouped(positives, self.segments)
         neg = self.negatives.grouped(negatives, self.segments)
+        of_roc = self.measure == ROC_AUC
+        found = self._roc_areas(pos, neg) if of_roc else self._average_precisions(pos, neg)
+        area, shortfall, variance, effective = found
+        scaled = variance * effective / (effective - 1) / (area * shortfall) ** 2
+        known = (area > 0) & (shortfall > 0) & (np.rint(effective) > 1)
+        known &= scaled > ROUNDING_OF_VARIANCE
+        return np.log(area / shortfall), scaled, known
+
+    def _average_precisions(self, pos: _Grouped, neg: _Grouped) -> tuple[Floats, ...]:
+        """Return the areas, 1 minus them, their variances, and the effective positives."""
         steps = self._steps(pos, neg)
         total, n = pos.total, neg.total
         scale = np.ones(self.segments) if self.odds is None else self.odds * total / n
@@ -324,12 +340,22 @@ class SegmentRows:
             on_negative += below[pos.segment]
         squares = pos.summed(pos.square * on_positive**2 + steps.passed * on_negative**2)
         squares += steps.left * below**2
-        effective = total**2 / pos.square_total
-        variance = squares / total**2 * effective / (effective - 1)
-        scaled = variance / (area * shortfall) ** 2
-        known = (area > 0) & (shortfall > 0) & (np.rint(effective) > 1)
-        known &= scaled > ROUNDING_OF_VARIANCE
-        return np.log(area / shortfall), scaled, known
+        return area, shortfall, squares / total**2, total**2 / pos.square_total
+
+    def _roc_areas(self, pos: _Grouped, neg: _Grouped) -> tuple[Floats, ...]:
+        """Return the areas, 1 minus them, their variances, and the effective rows of a class."""
+        of_pos = self.starts_of_ties[pos.segment] + self.positives.tie[pos.order]
+        of_neg = self.starts_of_ties[neg.segment] + self.negatives.tie[neg.order]
+        missed = _share_above(of_pos, of_neg, pos, neg)
+        passed = _share_above(of_neg, of_pos, neg, pos)
+        area, shortfall = (pos.summed(pos.weight * x) / pos.total for x in (1 - missed, missed))
+        variance, numbers = np.zeros(self.segments), []
+        for own, placement in ((pos, 1 - missed), (neg, passed)):
+            number = own.total**2 / own.square_total
+            squares = own.summed(own.square * (placement - area[own.segment]) ** 2)
+            variance += squares / own.total**2 * number / (number - 1)
+            numbers.append(number)
+        return area, shortfall, variance, np.minimum(*numbers)
 
     def _steps(self, pos: _Grouped, neg: _Grouped) -> _Steps:
         """Return what is at the score of each positive of the segments."""
@@ -376,6 +402,14 @@ class _Steps:
         added = _summed(values)
         found: Floats = added[self.ends] - added[self.first]
         return found
+
+
+def _share_above(places: Places, of_others: Places, own: _Grouped, others: _Grouped) -> Floats:
+    """Return the share of the rows of the other class above each row, with ties as one half."""
+    ends = (others.sums[np.searchsorted(of_others, places, side)] for side in ("left", "right"))
+    before = others.sums[others.starts[own.segment]]
+    found: Floats = (sum(ends) / 2 - before) / others.total[own.segment]
+    return found
 
 
 def _labels_of(segments: int) -> npt.DTypeLike:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_prc._request.specs import Resampling
+from frame_prc._request.specs import Draws
 
 # With this many segments or fewer all signs are evaluated: 2**15 sums, as both directions count.
 MOST_ENUMERATED = 16
@@ -25,7 +25,7 @@ _BLOCK = 2**20  # signs that are drawn at once
 _ROUNDING = 1e-12
 
 
-def p_value(differences: Sequence[float], resampling: Resampling) -> float | None:
+def p_value(differences: Sequence[float], resampling: Draws) -> float | None:
     """Return the two-sided p-value of the sum of the differences; ``None`` without any."""
     sizes = np.sort(np.abs(np.asarray(differences, dtype=np.float64)))
     if not len(sizes):
@@ -45,9 +45,7 @@ def _all_sums(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
     return sums
 
 
-def _drawn_sums(
-    sizes: NDArray[np.float64], resampling: Resampling
-) -> Iterator[NDArray[np.float64]]:
+def _drawn_sums(sizes: NDArray[np.float64], resampling: Draws) -> Iterator[NDArray[np.float64]]:
     # The same seed for each test: its result does not depend on the others.
     random, total = np.random.default_rng(resampling.seed), resampling.replicates
     block = max(1, _BLOCK // len(sizes))

@@ -15,13 +15,11 @@ from frame_prc._request.options import (
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_option
 from frame_prc._request.specs import (
-    PAIRED_TESTS,
     SEGMENTS_TESTS,
     ChanceTest,
+    Draws,
     Measured,
     Paired,
-    PairedTest,
-    Resampling,
     SegmentsAre,
     SegmentsTest,
     pairs_of,
@@ -29,28 +27,11 @@ from frame_prc._request.specs import (
 from frame_prc.exceptions import OptionError, nearest, shown
 
 
-def paired_test(over: str | None, test: Any, drawn: Resampling) -> PairedTest:
-    """Return the paired test; refuse options that do not apply without one."""
-    found: PairedTest = check_option("test", test, PAIRED_TESTS)
-    if over is None and found != PAIRED_TESTS[0]:
+def check_drawn(drawn: Draws | None, needed: str, *, is_drawn: bool) -> None:
+    """Refuse permutations where nothing is permuted."""
+    if drawn is not None and not is_drawn:
         raise OptionError(
-            f"test={found!r} is given without over=",
-            "test= with over=, the key of the segments that are a sample",
-        )
-    if drawn != Resampling() and found != "permutation":
-        raise OptionError(
-            "replicates= or seed= is given, and nothing is drawn",
-            "these only with test='permutation'",
-        )
-    return found
-
-
-def check_drawn(drawn: Resampling, *, is_random: bool) -> None:
-    """Refuse what only draws have, where nothing is drawn."""
-    if drawn != Resampling() and not is_random:
-        raise OptionError(
-            "replicates= or seed= is given, and nothing is drawn",
-            "these only with against='random'",
+            "permutations= is given, and nothing is permuted", f"permutations= with {needed}"
         )
 
 
@@ -94,8 +75,7 @@ def paired(
     ci: Any,
     baseline: str | None,
     over: object,
-    test: PairedTest,
-    drawn: Resampling,
+    drawn: Draws | None,
     adjust: Any,
     cluster: object,
     found: Measured,
@@ -108,7 +88,7 @@ def paired(
             "one of them",
             "with over= the segments are the independent units: name the clusters there",
         )
-    if test == "permutation":
+    if drawn is not None:
         check_numpy("a permutation test")
     models = models_to_compare(request, baseline)
     return Paired(
@@ -116,7 +96,7 @@ def paired(
         tuple(models),
         pairs_of(models, baseline),
         name,
-        drawn if test == "permutation" else None,
+        drawn,
         adjustment(adjust),
         found,
     )
@@ -131,7 +111,7 @@ def check_plain(measure: object, calibrate: object, beside: str, reason: str) ->
             )
 
 
-def chance_test(drawn: Resampling, adjust: Any, cluster: object) -> ChanceTest:
+def chance_test(drawn: Draws, adjust: Any, cluster: object) -> ChanceTest:
     """Return how segments are tested against chance."""
     if cluster is not None:
         raise OptionError(
@@ -177,7 +157,7 @@ def check_segments(request: Request) -> None:
         raise OptionError("by= is not given", "by= to make the segments to compare")
 
 
-def segments_test(test: Any, cluster: object, measured: Measured) -> SegmentsTest | None:
+def segments_test(test: Any, cluster: object) -> SegmentsTest | None:
     """Return the test of whether segments differ; ``None`` leaves it to the segments."""
     found: SegmentsTest | None = check_option("test", test, (None, *SEGMENTS_TESTS))
     if found == "permutation":
@@ -186,11 +166,6 @@ def segments_test(test: Any, cluster: object, measured: Measured) -> SegmentsTes
                 "cluster= is given with test='permutation', which permutes single rows: within a "
                 "cluster they are not exchangeable",
                 "test='q' or no test=, which take clusters into account",
-            )
-        if measured.name == "roc_auc":
-            raise OptionError(
-                "test='permutation' is given with measure='roc_auc'",
-                "test='q' or no test=, or an average precision",
             )
         check_numpy("a permutation test")
     return found

@@ -24,13 +24,13 @@ _ALSO_CALLED = {
     "missing": "na na_rm dropna drop_nulls nan_policy",
     "ascending": "lower_is_better reverse",
     "row": "item item_id row_id",
-    "average": "average_method",
+    "how": "average average_method",
     "thresholds": "bins n_bins num_thresholds n_thresholds",
     "keep": "drop_intermediate",
     "f_beta": "beta f1",
     "ci": "confidence confidence_level level",
-    "replicates": "n_boot n_bootstrap n_bootstraps n_resamples",
-    "seed": "random_state rng",
+    "bootstrap": "n_boot n_bootstrap n_bootstraps n_resamples replicates",
+    "permutations": "n_permutations",
     "cluster": "clusters cluster_by",
     "standardised": "standardized",
     "adjust": "p_adjust correction",
@@ -40,16 +40,18 @@ _MOST_VERBS = 3  # in a hint
 # What there is instead of a parameter that no verb has.
 _INSTEAD = {
     "ax": "a plot is a chart of Altair, which has no axes to draw into: chart.save('chart.png')",
+    **dict.fromkeys(
+        ("seed", "random_state", "rng", "stratified"),
+        "bootstrap= and permutations= take frame_prc.Draws(1000, seed=1)",
+    ),
 }
 # What other libraries measure, and where it is found.
 _MEASURES = {
-    "roc_auc": "sklearn.metrics.roc_auc_score",
-    "roc_auc_score": "sklearn.metrics.roc_auc_score",
-    "auroc": "sklearn.metrics.roc_auc_score",
     "brier": "sklearn.metrics.brier_score_loss",
     "brier_score": "sklearn.metrics.brier_score_loss",
     "log_loss": "sklearn.metrics.log_loss",
 }
+_ROC_AUC = ("roc_auc", "roc_auc_score", "auroc")
 # Other names of the verbs, from other libraries and the command line.
 _VERBS_ALSO_CALLED = {
     "ap": "average_precision",
@@ -125,6 +127,8 @@ def measure_hint(name: object) -> str | None:
         return None
     if name in _AT_THRESHOLDS:
         return "operating_points(..., threshold=0.5, ci=0.95) has precision and recall"
+    if name in _ROC_AUC:
+        return "it is a measure: summary(measures='roc_auc'), compare_models(measure='roc_auc')"
     elsewhere = _MEASURES.get(name)
     return elsewhere and f"{elsewhere} computes it; this package measures precision and recall"
 

@@ -21,7 +21,9 @@ from frame_prc._request.specs import (
     Adjust,
     Against,
     Calibration,
+    CiMethod,
     Comparison,
+    Draws,
     How,
     Interval,
     Keep,
@@ -30,7 +32,6 @@ from frame_prc._request.specs import (
     Method,
     NamedAgainst,
     Normaliser,
-    Resampling,
     Start,
     Ties,
     Top,
@@ -176,22 +177,17 @@ def _check_number(name: str, count: int) -> None:
         raise OptionError(f"{name}= asks for {count} thresholds", f"up to {MOST_THRESHOLDS}")
 
 
-def top_rows(
-    top: Any, normaliser: Any, ties: Any, methods: Sequence[Method] = ("step",)
-) -> Top | None:
+def top_rows(top: Any, methods: Sequence[Method] = ("step",)) -> Top | None:
     """Return how many rows an area is limited to, and what it is divided by."""
-    normaliser = check_option("normaliser", normaliser, get_args(Normaliser))
-    ties = check_option("ties", ties, get_args(Ties))
     if top is None:
-        if ties != "whole":
-            raise OptionError(f"ties={ties!r} is given without top=", "both, for example top=100")
-        if normaliser != "positives":
-            raise OptionError(
-                f"normaliser={normaliser!r} is given without top=", "both, for example top=100"
-            )
         return None
-    if not is_number(top) or not 0 < top < math.inf:
-        raise OptionError(f"top={shown(top)} is not a number of rows", "a number above 0")
+    asked = top if isinstance(top, Top) else Top(top)
+    if not is_number(asked.count) or not 0 < asked.count < math.inf:
+        raise OptionError(
+            f"top={shown(asked.count)} is not a number of rows",
+            "a number above 0, or Top(100, normaliser='attainable')",
+            shell_hint="for example --top 100 or --top 100,normaliser=attainable",
+        )
     for name in methods:
         if name != "step":
             raise OptionError(
@@ -199,7 +195,8 @@ def top_rows(
                 "'step'",
                 "ask for it in a call of its own, without top=",
             )
-    return Top(float(top), normaliser, ties)
+    normaliser = check_option("normaliser", asked.normaliser, get_args(Normaliser))
+    return Top(float(asked.count), normaliser, check_option("ties", asked.ties, get_args(Ties)))
 
 
 def check_row_number(name: str, number: float, *, weighted: bool) -> None:
@@ -243,17 +240,17 @@ def calibration(calibrate: Any) -> Calibration | None:
     return None if found is None else Calibration.at(found)
 
 
-def check_calibrated(ci_method: str, *, bounds: bool) -> None:
+def check_calibrated(ci_method: str, bootstrap: object, *, bounds: bool) -> None:
     """Refuse what there is of the plain average precision only."""
-    given = {"bounds=True": bounds}
+    given = {"bounds=True": bounds, "bootstrap=": bootstrap is not None}
     given |= {f"ci_method={ci_method!r}": ci_method != CI_METHODS[0]}
     if name := _first_given(given):
         raise OptionError(
             f"{name} is given with calibrate=",
             "one of them",
-            "ci_method='influence' has an interval for the calibrated average precision"
-            if name.startswith("ci")
-            else None,
+            None
+            if name.startswith("bounds")
+            else "ci= alone has an interval for the calibrated average precision",
         )
 
 
@@ -327,33 +324,33 @@ def is_number(value: Any) -> bool:
         return False
 
 
-def interval_of(ci: Any, ci_method: Any, drawn: Resampling) -> Interval | None:
+_CI_HINTS = {"bootstrap": "bootstrap=1000 resamples the rows"}
+
+
+def interval_of(ci: Any, ci_method: Any, drawn: Draws | None) -> Interval | None:
     """Return the interval asked for."""
-    ci_method = check_option("ci_method", ci_method, CI_METHODS)
-    if ci_method != "bootstrap" and drawn != Resampling():
-        raise OptionError(
-            f"replicates=, seed= or stratified= is given with ci_method={ci_method!r}",
-            "these only with ci_method='bootstrap'",
-        )
+    method: CiMethod = check_option("ci_method", ci_method, CI_METHODS, _CI_HINTS.get(ci_method))
+    if drawn is not None and method != CI_METHODS[0]:
+        raise OptionError(f"bootstrap= is given with ci_method={method!r}", "one of them")
     if ci is None:
-        _check_needs_interval("ci_method", given=ci_method != CI_METHODS[0])
+        given = "bootstrap" if drawn is not None else "ci_method"
+        _check_needs_interval(given, given=drawn is not None or method != CI_METHODS[0])
         return None
-    if ci_method != "bootstrap":
-        return Interval(confidence(ci), ci_method)
-    check_numpy()
-    return Interval(confidence(ci), ci_method, drawn)
+    if drawn is not None:
+        check_numpy()
+    return Interval(confidence(ci), method, drawn)
 
 
-def drawn_interval(ci: Any, drawn: Resampling) -> Interval | None:
+def drawn_interval(ci: Any, drawn: Draws | None) -> Interval | None:
     """Return the interval of a bootstrap."""
     if ci is None:
         check_not_drawn(drawn, "ci=")
         return None
     check_numpy()
-    return Interval(confidence(ci), "bootstrap", drawn)
+    return Interval(confidence(ci), resampling=drawn or Draws())
 
 
-def area_interval(ci: Any, drawn: Resampling, *, is_drawn: bool) -> Interval | None:
+def area_interval(ci: Any, drawn: Draws | None, *, is_drawn: bool) -> Interval | None:
     """Return the interval of areas; that of the whole step area alone needs no bootstrap."""
     if is_drawn:
         return drawn_interval(ci, drawn)
@@ -361,11 +358,11 @@ def area_interval(ci: Any, drawn: Resampling, *, is_drawn: bool) -> Interval | N
     return None if ci is None else Interval(confidence(ci))
 
 
-def check_not_drawn(drawn: Resampling, needed: str) -> None:
-    if drawn != Resampling():
+def check_not_drawn(drawn: Draws | None, needed: str) -> None:
+    """Refuse a bootstrap where nothing is resampled."""
+    if drawn is not None:
         raise OptionError(
-            "replicates=, seed= or stratified= is given, and nothing is resampled",
-            f"these with {needed}",
+            "bootstrap= is given, and nothing is resampled", f"bootstrap= with {needed}"
         )
 
 
@@ -374,26 +371,32 @@ def _check_needs_interval(name: str, *, given: bool) -> None:
         raise OptionError(f"{name}= is given without ci=", "both, for example ci=0.95")
 
 
-def resampling(replicates: Any, seed: Any, stratified: Any, cluster: object) -> Resampling:
-    """Return how a bootstrap draws."""
-    stratified = check_option("stratified", stratified, (True, False))
-    if stratified and cluster is not None:
+def draws(name: str, value: Any, cluster: object = None) -> Draws | None:
+    """Return how random samples are drawn, given a number of them or more."""
+    if value is None:
+        return None
+    asked = value if isinstance(value, Draws) else Draws(value)
+    if asked.stratified and name != "bootstrap":
+        raise OptionError(
+            f"stratified=True is given in {name}=, which keep the sizes of the classes",
+            f"{name}=Draws(1000, seed=1)",
+        )
+    if check_option("stratified", asked.stratified, (True, False)) and cluster is not None:
         raise OptionError(
             "stratified=True is given with cluster=",
             "one of them",
             "clusters are drawn whole, with their rows of both classes",
         )
-    if not _is_integer(replicates) or not 1 <= replicates <= _MOST_REPLICATES:
+    count, seed = asked.replicates, asked.seed
+    if not _is_integer(count) or not 1 <= count <= _MOST_REPLICATES:
         raise OptionError(
-            f"replicates={shown(replicates)} is out of range",
-            f"an integer from 1 to {_MOST_REPLICATES:,}",
+            f"{name}={shown(count)} is out of range",
+            f"an integer from 1 to {_MOST_REPLICATES:,}, or Draws(1000, seed=1)",
+            shell_hint=f"for example --{name} 1000 or --{name} 1000,seed=1",
         )
     if seed is not None and (not _is_integer(seed) or seed < 0):
-        raise OptionError(
-            f"seed={shown(seed)} is not a seed",
-            "an integer of 0 or more, for the same result every time, or None for a new one",
-        )
-    return Resampling(int(replicates), None if seed is None else int(seed), stratified)
+        raise OptionError(f"seed={shown(seed)} is not a seed", "an integer of 0 or more, or None")
+    return Draws(int(count), None if seed is None else int(seed), asked.stratified)
 
 
 def recall_grid(

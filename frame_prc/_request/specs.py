@@ -74,9 +74,28 @@ How: TypeAlias = Literal["mean", "weighted", "rows", "micro"]
 
 @dataclass(frozen=True)
 class Top:
-    """The points that retrieve at most ``count`` rows, and what their area is divided by.
+    """The area over the points that retrieve at most so many rows, for ``top=``.
 
-    Of a tie that does not fit, ``ties`` takes none of the rows, or as many as fit, at random.
+    A number alone, such as ``top=100``, means ``Top(100)``.
+
+    Parameters
+    ----------
+    count
+        How many rows; with weights it is a sum of weights. Rows of equal score are retrieved
+        together.
+    normaliser
+        What the area is divided by: ``"positives"``, all of them, as in trec_eval's ``map_cut``, or
+        ``"attainable"``, as many of them as fit, so that a perfect ranking has 1.
+    ties
+        What becomes of a tie that does not fit: ``"whole"``, none of its rows is retrieved, or
+        ``"expected"``, as many as fit, at random (McSherry & Najork 2008): the area is the mean
+        over the choices. Not with weights or ``calibrate``.
+
+    Examples
+    --------
+    >>> import frame_prc
+    >>> frame_prc.Top(100, normaliser="attainable")
+    Top(count=100, normaliser='attainable', ties='whole')
     """
 
     count: float
@@ -107,23 +126,43 @@ class Calibration:
 
 # --- intervals and comparisons -----------------------------------------------------------------
 
-CiMethod: TypeAlias = Literal["influence", "boyd", "bootstrap"]
+CiMethod: TypeAlias = Literal["influence", "boyd"]
 CI_METHODS: tuple[CiMethod, ...] = get_args(CiMethod)
 SegmentsAre: TypeAlias = Literal["fixed", "sampled"]
 Adjust: TypeAlias = Literal["holm", "bh"]
 NamedAgainst: TypeAlias = Literal["others", "rest", "overall", "previous", "random"]
 Against: TypeAlias = NamedAgainst | Mapping[str, object]
 MeasureName: TypeAlias = Literal["average_precision", "calibrated_average_precision", "roc_auc"]
-PairedTest: TypeAlias = Literal["t", "permutation"]
 SegmentsTest: TypeAlias = Literal["permutation", "q"]
 SegmentsTestUsed: TypeAlias = SegmentsTest | Literal["f"]
 SEGMENTS_TESTS: tuple[SegmentsTest, ...] = get_args(SegmentsTest)
-PAIRED_TESTS: tuple[PairedTest, ...] = get_args(PairedTest)
 
 
 @dataclass(frozen=True)
-class Resampling:
-    """How many replicates, the seed they are drawn with, and whether classes keep their sizes."""
+class Draws:
+    """How random samples are drawn, for ``bootstrap=`` and ``permutations=``.
+
+    A number alone, such as ``bootstrap=500``, means ``Draws(500)``.
+
+    Parameters
+    ----------
+    replicates
+        How many are drawn, up to 1,000,000. An interval of a single one is null, and no p-value is
+        below ``1 / (1 + replicates)``.
+    seed
+        Integer that makes results reproducible: the same seed gives the same result for any kind of
+        frame, any order of the rows, and any other segments. ``None`` draws anew each time.
+    stratified
+        Of a bootstrap: resample positives and negatives separately, each to its original number, as
+        if the class sizes had been fixed in advance. Otherwise rows are resampled regardless of
+        class, and the prevalence varies between replicates. Not with ``cluster``.
+
+    Examples
+    --------
+    >>> import frame_prc
+    >>> frame_prc.Draws(2000, seed=1)
+    Draws(replicates=2000, seed=1, stratified=False)
+    """
 
     replicates: int = 1000
     seed: int | None = None
@@ -132,11 +171,11 @@ class Resampling:
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval asked for: its level, such as 0.95, and its method."""
+    """An interval asked for: its level, such as 0.95, and its method, or how it is resampled."""
 
     level: float
     method: CiMethod = "influence"
-    resampling: Resampling | None = None
+    resampling: Draws | None = None
 
     @property
     def tail(self) -> float:
@@ -174,7 +213,7 @@ class Paired:
     models: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...]
     over: str
-    resampling: Resampling | None
+    resampling: Draws | None
     adjust: Adjust | None
     measured: Measured = Measured()
 
@@ -183,7 +222,7 @@ class Paired:
 class ChanceTest:
     """A test of each segment against random orders of its labels."""
 
-    resampling: Resampling
+    resampling: Draws
     adjust: Adjust | None
 
 

@@ -17,7 +17,7 @@ from frame_prc._request.options import (
     percent_hint,
 )
 from frame_prc._request.packages import check_numpy
-from frame_prc._request.specs import Criterion, Interval, Resampling, Target
+from frame_prc._request.specs import Criterion, Draws, Interval, Target
 from frame_prc.exceptions import OptionError, shown
 
 _LARGEST_BETA = 1e100  # the square of a larger one overflows
@@ -116,7 +116,7 @@ def _target(criterion: Criterion, value: Any) -> float:
     return float(value)
 
 
-def target_interval(ci: Any, drawn: Resampling, targets: Sequence[Target]) -> Interval | None:
+def target_interval(ci: Any, drawn: Draws | None, targets: Sequence[Target]) -> Interval | None:
     """Return the interval of operating points, which is drawn where a threshold is chosen."""
     if any(target.guarantee is not None for target in targets):
         check_not_drawn(drawn, "ci= and a target without guarantee=")

@@ -15,7 +15,7 @@ from frame_prc._inference.intervals import with_interval
 from frame_prc._inference.partial_chance import with_partial_chance
 from frame_prc._lazy import join, left_join
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import Calibration, Interval, Resampling
+from frame_prc._request.specs import Calibration, Draws, Interval
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
@@ -73,7 +73,7 @@ class Areas(Table):
             keyed = with_partial_chance(keyed, ranking, self.spec, rows.keys)
         return keyed
 
-    def _drawn(self, ranking: Ranking, rows: Rows, resampling: Resampling) -> pl.LazyFrame:
+    def _drawn(self, ranking: Ranking, rows: Rows, resampling: Draws) -> pl.LazyFrame:
         """Return the variance of areas over replicates."""
         spec = self.spec.drawn
         methods = pl.Series([*spec.methods], dtype=pl.String)

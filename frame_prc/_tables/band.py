@@ -12,7 +12,7 @@ from frame_prc._inference.bootstrap import cells_of, check_drawable
 from frame_prc._inference.estimates import Estimates
 from frame_prc._lazy import join, left_join
 from frame_prc._ranking.ranking import rank
-from frame_prc._request.specs import Resampling
+from frame_prc._request.specs import Draws
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 
@@ -29,7 +29,7 @@ class Band(Table):
 
     recalls: Sequence[float]
     level: float
-    resampling: Resampling
+    resampling: Draws
     simultaneous: bool = False
     outputs = (*_LIMITS, "status")
     counts_dropped = False

@@ -13,7 +13,7 @@ from frame_prc._inference.bootstrap import cells_of, keyed
 from frame_prc._inference.chance import with_random
 from frame_prc._lazy import left_join
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import ChanceTest, Resampling
+from frame_prc._request.specs import ChanceTest, Draws
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.average_precision import CLASSES
@@ -53,7 +53,7 @@ class ChanceTests(Table):
         return left_join(table, _p_values(ranking, rows, self.test.resampling), rows.keys)
 
 
-def _p_values(ranking: Ranking, rows: Rows, resampling: Resampling) -> pl.LazyFrame:
+def _p_values(ranking: Ranking, rows: Rows, resampling: Draws) -> pl.LazyFrame:
     """Return keys and ``p_value``; without keys there is one row."""
     from frame_prc._inference import permutations  # noqa: PLC0415 - needs NumPy, which is optional
 

@@ -108,8 +108,7 @@ class Heterogeneity(Table):
                 rows.columns.count_hint,
                 shell_hint=None,
             )
-        is_area = self.measured.name != "roc_auc"
-        return self.test != "q" and is_area and not is_sums and has_numpy()
+        return self.test != "q" and not is_sums and has_numpy()
 
     def _permuted(self, segments: pl.LazyFrame, rows: Rows, ranking: Ranking) -> pl.LazyFrame:
         """Return the rows of the models whose segments are compared by permutation.
@@ -160,7 +159,7 @@ class Heterogeneity(Table):
         )
         texts = {"test": found.test, "status": found.status}
         return both.with_columns(
-            *(pl.lit(segments[name][0]).alias(name) for name in model),
+            *(pl.lit(segments[name][0], segments.schema[name]).alias(name) for name in model),
             *(pl.lit(value, pl.Float64).alias(name) for name, value in found.numbers.items()),
             *(pl.lit(value, pl.String).alias(name) for name, value in texts.items()),
             n_segments=pl.lit(used.height, pl.Int64),
@@ -187,7 +186,7 @@ class Heterogeneity(Table):
             from frame_prc._inference import segment_permutations  # noqa: PLC0415 - needs NumPy
 
             null = segment_permutations.null_of(
-                _ranked(single, ascending=ascending), used["odds"][0]
+                _ranked(single, ascending=ascending), self.measured.name, used["odds"][0]
             )
             if null is not None:
                 found = spread_of(logits, errors, self.level, inflation=null.inflation)

@@ -37,7 +37,7 @@ from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.exact_limits import with_exact_limits
 from frame_prc._lazy import cached, concat, in_order, join, left_join, mean_in_order
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import Interval, Resampling, Target, Ties
+from frame_prc._request.specs import Draws, Interval, Target, Ties
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 
@@ -277,7 +277,7 @@ def _at_chosen(
     return join(*tables, on=list(_ROW), how="left", maintain_order="left")
 
 
-def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Resampling) -> pl.LazyFrame:
+def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Draws) -> pl.LazyFrame:
     """Return how much of the precision and of the recall at chosen thresholds is left in new rows.
 
     A threshold is chosen anew in each replicate, where it does better than in the sample: as much

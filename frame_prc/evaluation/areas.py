@@ -16,12 +16,12 @@ from frame_prc._request.options import (
     check_calibrated_methods,
     check_top,
     check_top_of,
+    draws,
     interval_of,
     mean_over,
     measured,
     method_list,
     recall_bounds,
-    resampling,
     top_rows,
 )
 from frame_prc._request.roles import check_option
@@ -29,14 +29,13 @@ from frame_prc._request.specs import (
     PARTIAL_METHODS,
     STARTS,
     CiMethod,
+    Draws,
     How,
     Measured,
     MeasureName,
     Method,
-    Normaliser,
-    Resampling,
     Start,
-    Ties,
+    Top,
 )
 from frame_prc._request.ties import check_expected_area
 from frame_prc._tables.areas import Areas
@@ -57,13 +56,9 @@ class AreaVerbs(Evaluated[FrameT]):
         bounds: bool = False,
         ci: float | None = OF_EVALUATION,
         ci_method: CiMethod = "influence",
-        replicates: int = 1000,
-        stratified: bool = False,
-        seed: int | None = None,
+        bootstrap: int | Draws | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
-        top: float | None = None,
-        normaliser: Normaliser = "positives",
-        ties: Ties = "whole",
+        top: float | Top | None = None,
         details: bool = False,
     ) -> FrameT:
         """Average precision of each segment, with its interval.
@@ -94,38 +89,21 @@ class AreaVerbs(Evaluated[FrameT]):
         ci_method
             ``"influence"``: from the influence of each row on the average precision. ``"boyd"``: as
             if the average precision were a proportion of the positives (Boyd, Eng & Page 2013, doi
-            10.1007/978-3-642-40994-3_29); without weights and clusters. ``"bootstrap"``: from the
-            spread over ``replicates`` resampled data sets; needs NumPy. All three are symmetric on
-            the logit scale. See the notes.
-        replicates
-            Number of resampled data sets for ``ci_method="bootstrap"``, up to 1,000,000. With a
-            single one the interval is null.
-        stratified
-            Resample positives and negatives separately, each to its original number, as if the
-            class sizes had been fixed in advance. Otherwise rows are resampled regardless of class,
-            and the prevalence varies between replicates. Not with ``cluster``.
-        seed
-            Integer that makes ``"bootstrap"`` reproducible: the same seed gives the same interval
-            for any kind of frame, any order of the rows, and any other segments. ``None`` draws new
-            samples each time.
+            10.1007/978-3-642-40994-3_29); without weights and clusters. Both are symmetric on the
+            logit scale. See the notes.
+        bootstrap
+            Take the interval from the spread over so many resampled data sets, or as
+            :class:`Draws` says, to check that of the influences; needs NumPy.
         calibrate
             Return the calibrated average precision instead: the one that the same ranking would
             have at this prevalence (Siblini et al. 2020, arXiv 1909.02827), which makes segments of
             unequal prevalence comparable. A number between 0 and 1, ``"highest"`` (see
             :func:`summary`), or ``"pooled"``: the share of positives of all rows of the model. Its
-            interval is that of ``ci_method="influence"``; not with ``bounds``.
+            interval is that of the influences; not with ``bounds``.
         top
             Compute only the area over the points that retrieve at most this many rows, such as the
-            100 that are looked into. Rows of equal score are retrieved together: if they do not all
-            fit, none of them is. With weights it is a sum of weights.
-        normaliser
-            What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
-            trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
-            rows, so that a perfect ranking has 1.
-        ties
-            What becomes of a tie that does not fit into the ``top`` rows: ``"whole"``, none of its
-            rows is retrieved, or ``"expected"``, as many as fit, at random (McSherry & Najork
-            2008): the area is the mean over the choices. Not with weights or ``calibrate``.
+            100 that are looked into; :class:`Top` says what it is divided by, and what becomes of a
+            tie that does not fit.
         details
             Add ``prevalence`` (``n_pos / n``), with ``ci`` also ``std_error`` and ``n_effective``,
             the number of positives (with ``cluster``, of clusters that hold some) that the interval
@@ -185,7 +163,7 @@ class AreaVerbs(Evaluated[FrameT]):
         invalid data with an error of its own. At the call, the values of an Ibis table are checked,
         by one query with one row; a PySpark frame is sampled once, to cut large segments into
         ranges. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``top`` is not
-        available, nor is ``ci`` with weights, ``cluster``, ``calibrate`` or ``"bootstrap"``;
+        available, nor is ``ci`` with weights, ``cluster``, ``calibrate`` or ``bootstrap``;
         ``thresholds`` is limited to 1,000.
 
         Examples
@@ -214,15 +192,14 @@ class AreaVerbs(Evaluated[FrameT]):
         level = self._level(ci, has_interval=top is None)
         cluster, bins = asked.cluster, bins_of(thresholds, ascending=asked.ascending)
         bounds = check_option("bounds", bounds, (True, False))
-        drawn = resampling(replicates, seed, stratified, cluster)
-        interval = interval_of(level, ci_method, drawn)
-        reference, within = calibration(calibrate), top_rows(top, normaliser, ties)
+        interval = interval_of(level, ci_method, draws("bootstrap", bootstrap, cluster))
+        reference, within = calibration(calibrate), top_rows(top)
         if within is not None:
             check_top(level, thresholds, bounds=bounds)
             if within.ties == "expected":
                 check_expected_area(None, calibrate)
         if reference is not None:
-            check_calibrated(ci_method, bounds=bounds)
+            check_calibrated(ci_method, bootstrap, bounds=bounds)
         table = AveragePrecision(
             bins,
             interval,
@@ -260,9 +237,7 @@ class AreaVerbs(Evaluated[FrameT]):
         ci: float | None = OF_EVALUATION,
         calibrate: float | Literal["highest", "pooled"] | None = None,
         thresholds: int | Sequence[float] | None = None,
-        top: float | None = None,
-        normaliser: Normaliser = "positives",
-        ties: Ties = "whole",
+        top: float | Top | None = None,
         details: bool = False,
     ) -> FrameT:
         """Mean of a measure over a key: over queries, users, folds or labels.
@@ -291,13 +266,9 @@ class AreaVerbs(Evaluated[FrameT]):
         thresholds
             Bin the scores, as in :func:`average_precision`.
         top
-            Only the area over the points that retrieve at most this many rows of each segment, as
-            in :func:`average_precision`; of the plain average precision.
-        normaliser
-            What the area over the ``top`` rows is divided by, as in :func:`average_precision`.
-        ties
-            What becomes of a tie that does not fit into the ``top`` rows, as in
-            :func:`average_precision`.
+            Compute only the area over the points that retrieve at most this many rows, such as the
+            100 that are looked into; :class:`Top` says what it is divided by, and what becomes of a
+            tie that does not fit. Of the plain average precision.
         details
             Add ``n_undefined`` (Int64), how many segments do not have the measure, ``n, n_pos``
             and ``prevalence`` of all their rows and, with ``ci``, ``std_error``.
@@ -346,11 +317,11 @@ class AreaVerbs(Evaluated[FrameT]):
         key, kind = mean_over(over, how, level, asked.cluster)
         bins, within = (
             bins_of(thresholds, ascending=asked.ascending),
-            top_rows(top, normaliser, ties),
+            top_rows(top),
         )
         if within is not None:
             check_top_of(found.name, thresholds)
-        interval = None if level is None else interval_of(level, "influence", Resampling())
+        interval = None if level is None else interval_of(level, "influence", None)
         table = Averages(key, kind, found, interval, bins, within)
         if (engine := self._engine) is None:
             return self._table(table, details=details)
@@ -374,13 +345,9 @@ class AreaVerbs(Evaluated[FrameT]):
         standardised: bool = False,
         thresholds: int | Sequence[float] | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
-        top: float | None = None,
-        normaliser: Normaliser = "positives",
-        ties: Ties = "whole",
+        top: float | Top | None = None,
         ci: float | None = OF_EVALUATION,
-        replicates: int = 1000,
-        stratified: bool = False,
-        seed: int | None = None,
+        bootstrap: int | Draws | None = None,
         details: bool = False,
     ) -> FrameT:
         """Area under the curve of each segment, by one or several methods.
@@ -417,31 +384,15 @@ class AreaVerbs(Evaluated[FrameT]):
             precision (Siblini et al. 2020, arXiv 1909.02827). Not for ``gain``.
         top
             Compute only the area over the points that retrieve at most this many rows, such as the
-            100 that are looked into. Rows of equal score are retrieved together: if they do not all
-            fit, none of them is. With weights it is a sum of weights. Only for ``step``.
-        normaliser
-            What the area over the ``top`` rows is divided by: ``"positives"``, all of them, as in
-            trec_eval's ``map_cut``, or ``"attainable"``, as many of them as fit into the ``top``
-            rows, so that a perfect ranking has 1.
-        ties
-            What becomes of a tie that does not fit into the ``top`` rows: ``"whole"``, none of its
-            rows is retrieved, or ``"expected"``, as many as fit, at random (McSherry & Najork
-            2008): the area is the mean over the choices. Not with weights or ``calibrate``.
+            100 that are looked into; :class:`Top` says what it is divided by, and what becomes of a
+            tie that does not fit. Only for ``step``.
         ci
             Add ``ci_low, ci_high``: an interval of this level. That of the whole ``step`` area is
             that of :func:`average_precision`. Other areas, and parts of the step area, get the same
             kind of interval from the spread over bootstrap replicates, which need NumPy. Not with
             ``calibrate``.
-        replicates
-            Number of resampled data sets, up to 1,000,000. With a single one the interval is null.
-        stratified
-            Resample positives and negatives separately, each to its original number, as if the
-            class sizes had been fixed in advance. Otherwise rows are resampled regardless of class,
-            and the prevalence varies between replicates. Not with ``cluster``.
-        seed
-            Integer that makes the interval reproducible: the same seed gives the same one for any
-            kind of frame, any order of the rows, and any other segments. ``None`` draws new samples
-            each time.
+        bootstrap
+            How many data sets are resampled for that, 1,000 by default, or :class:`Draws`.
         details
             Add ``prevalence`` and, with ``ci``, ``std_error``; for areas that are resampled it is
             the standard deviation over the replicates. With ``recall_range`` or ``top``, also
@@ -531,11 +482,11 @@ class AreaVerbs(Evaluated[FrameT]):
             bins_of(thresholds, ascending=asked.ascending),
         )
         reference = calibration(calibrate)
-        drawn = resampling(replicates, seed, stratified, asked.cluster)
+        drawn = draws("bootstrap", bootstrap, asked.cluster)
         if reference is not None:
             check_calibrated_methods(methods, level)
-        within = top_rows(top, normaliser, ties, methods)
-        if ties == "expected":
+        within = top_rows(top, methods)
+        if within is not None and within.ties == "expected":
             check_expected_area(recall_range, calibrate)
         spec = AreaSpec(methods, start, limits, standardised, within)
         interval = area_interval(level, drawn, is_drawn=bool(spec.drawn.methods))

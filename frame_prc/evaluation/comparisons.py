@@ -15,19 +15,18 @@ from frame_prc._request.comparisons import (
     check_rows,
     check_segments,
     paired,
-    paired_test,
     segments_test,
 )
 from frame_prc._request.options import (
     confidence,
+    draws,
     measured,
     models_compared,
     models_measured,
-    resampling,
     segments_compared,
 )
 from frame_prc._request.roles import Request, check_one_grouping
-from frame_prc._request.specs import Adjust, Against, MeasureName, PairedTest, SegmentsTest
+from frame_prc._request.specs import Adjust, Against, Draws, MeasureName, SegmentsTest
 from frame_prc._rows.long import PLACEHOLDERS, of_models
 from frame_prc._rows.table import Table
 from frame_prc._tables.chance_test import ChanceTests
@@ -50,9 +49,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         measure: MeasureName | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
         over: str | None = None,
-        test: PairedTest = "t",
-        replicates: int = 1000,
-        seed: int | None = None,
+        permutations: int | Draws | None = None,
         adjust: Adjust | None = None,
         details: bool = False,
     ) -> FrameT:
@@ -78,18 +75,10 @@ class ComparisonVerbs(Evaluated[FrameT]):
             stands for others like them. Models are then compared by the mean of their differences
             over these segments, within each combination of the other keys: a paired test with
             segments as the independent units. Not with ``cluster``.
-        test
-            The test with ``over``. ``"t"``: Student's t. ``"permutation"``: flip the signs of the
-            differences; needs NumPy. With up to 16 segments all combinations of signs are
-            evaluated, otherwise ``replicates`` random ones, and the p-value is ``(1 + hits) / (1 +
-            replicates)``.
-        replicates
-            Number of random permutations, up to 1,000,000. No p-value is below ``1 / (1 +
-            replicates)``, unless all combinations of signs are evaluated.
-        seed
-            Integer that makes random permutations reproducible: the same seed gives the same
-            p-value for any kind of frame, any order of the rows, and any other segments. ``None``
-            draws new ones each time.
+        permutations
+            With ``over``: in place of Student's t, flip the signs of the differences so many times,
+            or as :class:`Draws` says; needs NumPy. The p-value is ``(1 + hits) / (1 +
+            replicates)``; with up to 16 segments all combinations of signs are evaluated.
         adjust
             Show ``p_adjusted`` in place of ``p_value``: the p-values corrected for multiple testing
             over all rows of the result that have one. ``"holm"`` controls the probability of any
@@ -156,8 +145,10 @@ class ComparisonVerbs(Evaluated[FrameT]):
         self._check_frame(takes_counts=False)
         asked, level = self._request, self._level(ci)
         check_rows(asked)
-        drawn = resampling(replicates, seed, False, asked.cluster)
-        paired_by = paired_test(over, test, drawn)
+        drawn = draws("permutations", permutations)
+        check_drawn(
+            drawn, "over=, the key of segments that are a sample", is_drawn=over is not None
+        )
         check_long(asked)
 
         def table(models: Request, base: str | None = baseline) -> Table:
@@ -165,9 +156,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
             if over is not None:
                 found = models_measured(measure, calibrate)
                 return PairedDifferences(
-                    paired(
-                        models, level, base, over, paired_by, drawn, adjust, asked.cluster, found
-                    )
+                    paired(models, level, base, over, drawn, adjust, asked.cluster, found)
                 )
             compared = models_compared(
                 models, level, baseline=base, measure=measure, calibrate=calibrate, adjust=adjust
@@ -188,8 +177,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         ci: float = OF_EVALUATION_OR_95,
         measure: MeasureName | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
-        replicates: int = 1000,
-        seed: int | None = None,
+        permutations: int | Draws | None = None,
         adjust: Adjust | None = None,
         details: bool = False,
     ) -> FrameT:
@@ -229,13 +217,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
             The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
             model, or a number between 0 and 1.
-        replicates
-            Number of random orders for ``against="random"``, up to 1,000,000. No p-value is below
-            ``1 / (1 + replicates)``.
-        seed
-            Integer that makes random orders reproducible: the same seed gives the same p-value for
-            any kind of frame, any order of the rows, and any other segments. ``None`` draws new
-            ones each time.
+        permutations
+            How many random orders there are for ``against="random"``, 1,000 by default, or
+            :class:`Draws`.
         adjust
             Show ``p_adjusted`` in place of ``p_value``: the p-values corrected for multiple testing
             over all rows of the result that have one. ``"holm"`` controls the probability of any
@@ -308,12 +292,12 @@ class ComparisonVerbs(Evaluated[FrameT]):
         asked, level = self._request, self._level(ci)
         check_rows(asked)
         check_no_row(asked)
-        drawn = resampling(replicates, seed, False, asked.cluster)
+        drawn = draws("permutations", permutations)
         is_random = isinstance(against, str) and against == "random"
-        check_drawn(drawn, is_random=is_random)
+        check_drawn(drawn, "against='random'", is_drawn=is_random)
         if is_random:
             check_plain(measure, calibrate, "against='random'", "random orders have one prevalence")
-            random = ChanceTests(chance_test(drawn, adjust, asked.cluster))
+            random = ChanceTests(chance_test(drawn or Draws(), adjust, asked.cluster))
             return self._table(random, details=details)
         compared = segments_compared(
             asked, level, against, measure=measure, calibrate=calibrate, adjust=adjust
@@ -434,5 +418,5 @@ class ComparisonVerbs(Evaluated[FrameT]):
         check_one_grouping(self._request)
         check_segments(self._request)
         level, found = confidence(self._level(ci)), measured(measure, calibrate)
-        table = Heterogeneity(found, level, segments_test(test, self._request.cluster, found))
+        table = Heterogeneity(found, level, segments_test(test, self._request.cluster))
         return self._table(table, details=details)

@@ -11,15 +11,15 @@ from frame_prc._frames.border import FrameT
 from frame_prc._request.options import (
     bins_of,
     confidence,
+    draws,
     points_to_keep,
     prevalence,
     recall_grid,
     recall_list,
-    resampling,
 )
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option
-from frame_prc._request.specs import STARTS, Keep, Start
+from frame_prc._request.specs import STARTS, Draws, Keep, Start
 from frame_prc._tables.band import Band
 from frame_prc._tables.recall_grid import RecallGrid
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
@@ -173,9 +173,7 @@ class CurveVerbs(Evaluated[FrameT]):
         recalls: int | Sequence[float] = 101,
         ci: float = OF_EVALUATION_OR_95,
         simultaneous: bool = False,
-        replicates: int = 1000,
-        stratified: bool = False,
-        seed: int | None = None,
+        bootstrap: int | Draws = 1000,
     ) -> FrameT:
         """Precision on a grid of recalls, with a pointwise or simultaneous band.
 
@@ -194,16 +192,8 @@ class CurveVerbs(Evaluated[FrameT]):
             Cover all recalls of the grid at once with probability ``ci``: the quantiles that whole
             curves of replicates leave that rarely (rank envelope). Recalls close to 1, where the
             status is not ``"ok"``, make it wider: end the list before them.
-        replicates
-            Number of resampled data sets, up to 1,000,000.
-        stratified
-            Resample positives and negatives separately, each to its original number, as if the
-            class sizes had been fixed in advance. Otherwise rows are resampled regardless of class,
-            and the prevalence varies between replicates. Not with ``cluster``.
-        seed
-            Integer that makes the band reproducible: the same seed gives the same band for any kind
-            of frame, any order of the rows, and any other segments. ``None`` draws new samples each
-            time.
+        bootstrap
+            How many data sets are resampled, or :class:`Draws`.
 
         Returns
         -------
@@ -240,7 +230,7 @@ class CurveVerbs(Evaluated[FrameT]):
         >>> df = pl.DataFrame(
         ...     {"late": [1, 1, 0, 1, 0, 0, 1, 0] * 20, "score": [8, 7, 6, 5, 4, 3, 2, 1] * 20}
         ... )
-        >>> df.prc.band("late", "score", recalls=5, seed=1)
+        >>> df.prc.band("late", "score", recalls=5, bootstrap=frame_prc.Draws(1000, seed=1))
         shape: (5, 5)
         ┌────────┬───────────┬───────────────┬────────────────┬───────────────┐
         │ recall ┆ precision ┆ precision_low ┆ precision_high ┆ status        │
@@ -256,7 +246,7 @@ class CurveVerbs(Evaluated[FrameT]):
         """
         self._check_frame()
         grid, level = recall_list(recalls), confidence(self._level(ci))
-        drawn = resampling(replicates, seed, stratified, self._request.cluster)
+        drawn = draws("bootstrap", bootstrap, self._request.cluster) or Draws()
         check_numpy()
         check_option("simultaneous", simultaneous, (True, False))
         return self._table(Band(grid, level, drawn, simultaneous))

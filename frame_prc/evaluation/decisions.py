@@ -13,8 +13,8 @@ from frame_prc._engines.engine import HELD_BY_COLUMN, class_of, collected, engin
 from frame_prc._frames.border import FrameT, is_frame, scan_all
 from frame_prc._frames.narwhals_frames import unwrapped
 from frame_prc._request.hints import column_hint, is_of_engine
-from frame_prc._request.options import resampling
-from frame_prc._request.specs import Criterion, IntoColumn, Ties
+from frame_prc._request.options import draws
+from frame_prc._request.specs import Criterion, Draws, IntoColumn, Ties
 from frame_prc._request.targets import guaranteed, target_interval, targets
 from frame_prc._request.ties import expected_ties
 from frame_prc._tables.operating_points import OperatingPoints
@@ -44,9 +44,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         ties: Ties = "whole",
         guarantee: float | None = None,
         ci: float | None = OF_EVALUATION,
-        replicates: int = 1000,
-        stratified: bool = False,
-        seed: int | None = None,
+        bootstrap: int | Draws | None = None,
         details: bool = False,
     ) -> FrameT:
         """Best threshold of each segment for a target, or given ones.
@@ -114,16 +112,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             chooses the threshold anew in each replicate estimates it, which needs NumPy. With
             ``cluster`` and weights, both count effective rows (Korn & Graubard 1998). Not with
             sums of weights in ``pos`` and ``neg``.
-        replicates
-            Number of resampled data sets, up to 1,000,000.
-        stratified
-            Resample positives and negatives separately, each to its original number, as if the
-            class sizes had been fixed in advance. Otherwise rows are resampled regardless of class,
-            and the prevalence varies between replicates. Not with ``cluster``.
-        seed
-            Integer that makes the bootstrap reproducible: the same seed gives the same interval for
-            any kind of frame, any order of the rows, and any other segments. ``None`` draws new
-            samples each time.
+        bootstrap
+            How many data sets are resampled for that, 1,000 by default, or :class:`Draws`.
         details
             Add ``criterion`` (String) and ``target_value`` (Float64), which make up the target, the
             counts ``tp, fp, fn, tn``, ``f_score`` (F1, or the F-beta requested; null without
@@ -210,7 +200,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         held_too = given is not None
         wanted = guaranteed(targets(asked, others=held_too), guarantee, others=held_too)
         cluster = self._request.cluster
-        drawn = resampling(replicates, seed, stratified, cluster)
+        drawn = draws("bootstrap", bootstrap, cluster)
         level = self._level(ci, has_interval=ties != "expected")
         interval = target_interval(level, drawn, wanted)
         criteria = [target.criterion for target in wanted]

@@ -3,6 +3,7 @@
 Their types are in ``verbs.pyi``, which ``.ci/stubs`` writes from the methods.
 """
 
+from frame_prc._request.specs import Draws, Top
 from frame_prc.evaluation.evaluation import Evaluation, evaluate
 from frame_prc.evaluation.forward import forward
 from frame_prc.evaluation.helpers import (
@@ -30,7 +31,9 @@ summary = forward(Evaluation.summary)
 write_ggplot = forward(Evaluation.write_ggplot)
 
 __all__ = [
+    "Draws",
     "Evaluation",
+    "Top",
     "auc",
     "average",
     "average_precision",

@@ -11,7 +11,6 @@ from frame_prc._frames.border import AnyFrame, FrameT
 from frame_prc._request.specs import (
     Adjust,
     Against,
-    Average,
     ChartX,
     CiMethod,
     How,

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 import frame_prc
+from frame_prc import Draws
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "data" / "flights.parquet"
 ENOUGH_POSITIVES = 200
@@ -33,9 +34,7 @@ def agreement(replicates: int = 2000) -> pl.DataFrame:
     flights = pl.read_parquet(FLIGHTS)
     asked = {"truth": "late", "score": "boosting", "by": "carrier", "ci": 0.95, "details": True}
     analytic = frame_prc.average_precision(flights, **asked)
-    drawn = frame_prc.average_precision(
-        flights, **asked, ci_method="bootstrap", replicates=replicates, seed=0
-    )
+    drawn = frame_prc.average_precision(flights, **asked, bootstrap=Draws(replicates, seed=0))
     table = analytic.select("carrier", "n", "n_pos", "average_precision", analytic="std_error")
     return (
         table.with_columns(drawn["std_error"].alias("bootstrap"))
@@ -92,7 +91,7 @@ def coverage(samples: int = 1000, replicates: int = 400) -> Iterator[dict[str, f
     for population, rows in SMALL:
         frame = population.sample(np.random.default_rng(1), rows, samples)
         asked = {"truth": "truth", "score": "score", "by": "sample", "ci": 0.95}
-        drawn = {"ci_method": "bootstrap", "replicates": replicates, "seed": 1}
+        drawn = {"bootstrap": Draws(replicates, seed=1)}
         true = population.average_precision()
         yield {
             "prevalence": population.prevalence,
@@ -136,7 +135,7 @@ def bands(rows: int = 2000, samples: int = 300, replicates: int = 400) -> pl.Dat
     population = Population(0.1, 1.5)
     frame = population.sample(np.random.default_rng(1), rows, samples)
     table = frame_prc.band(
-        frame, "truth", "score", by="sample", recalls=21, replicates=replicates, seed=1
+        frame, "truth", "score", by="sample", recalls=21, bootstrap=Draws(replicates, seed=1)
     ).filter(pl.col("recall").is_between(0, 1, closed="none"))
     true = pl.col("recall").map_elements(population.precision_at, return_dtype=pl.Float64)
     held = pl.col("precision_low", "precision_high")

@@ -21,6 +21,7 @@ from benchmarks.data import Source
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 import frame_prc
+from frame_prc import Draws
 
 Metric = Callable[..., Any]
 
@@ -219,7 +220,7 @@ class Contender:
 
 METHODS = ["step", "trapezoid", "interpolated", "envelope", "11-point", "101-point", "gain"]
 _WEIGHT = {"weight": "weight"}
-_BOOTSTRAP = {"ci_method": "bootstrap", "replicates": 1000, "seed": 0}
+_BOOTSTRAP = {"bootstrap": Draws(1000, seed=0)}
 _AP = {"metric": average_precision_score}
 _PR = {"metric": precision_recall_curve}
 

@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.printing import markdown
 
 import frame_prc
+from frame_prc import Draws
 
 LEVEL = 0.95
 Row: TypeAlias = dict[str, object]
@@ -155,8 +156,7 @@ def areas() -> Iterator[Row]:
                 recall_range=limits,
                 standardised=limits is not None,
                 ci=LEVEL,
-                replicates=300,
-                seed=1,
+                bootstrap=Draws(300, seed=1),
             )
             truth = cell.area() if limits is None else cell.area(*limits) * 2
             for method in METHODS:
@@ -192,8 +192,7 @@ def points(cells: Iterable[Cell] = tuple(POINTS)) -> Iterator[Row]:
             by="draw",
             **TARGETS,
             ci=LEVEL,
-            replicates=300,
-            seed=1,
+            bootstrap=Draws(300, seed=1),
             cluster="cluster" if cell.cluster > 1 else None,
             weight="weight" if cell.weighted else None,
             details=True,
@@ -266,8 +265,7 @@ def band(cells: Iterable[Cell] = tuple(BANDS)) -> Iterator[Row]:
             by="draw",
             recalls=RECALLS,
             ci=LEVEL,
-            replicates=300,
-            seed=1,
+            bootstrap=Draws(300, seed=1),
             cluster="cluster" if cell.cluster > 1 else None,
             weight="weight" if cell.weighted else None,
         )
@@ -298,7 +296,7 @@ def whole_curves() -> Iterator[Row]:
                 by="draw",
                 recalls=recalls,
                 ci=LEVEL,
-                seed=1,
+                bootstrap=Draws(seed=1),
                 simultaneous=simultaneous,
             ).join(truth, on="recall")
             low, high, true = (pl.col(n) for n in ("precision_low", "precision_high", "truth"))

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 import frame_prc
+from frame_prc import Draws
 
 LEVEL = 0.95
 DRAWS = 1000
@@ -67,7 +68,7 @@ def queries(count: int, draws: int = DRAWS) -> Row:
             covered = pl.lit(mean).is_between("ci_low", "ci_high").fill_null(value=False)
             found.setdefault(f"{how} covers", []).extend(table.select(covered).to_series())
         for method in ("t", "permutation"):
-            drawn = {"seed": 1} if method == "permutation" else {}
+            drawn = {"permutations": Draws(seed=1)} if method == "permutation" else {}
             table = frame_prc.compare_models(df, "truth", ["a", "b"], **asked, test=method, **drawn)
             differs = (table["p_value"] < 1 - LEVEL).fill_null(value=False)
             found.setdefault(f"{method} differs", []).extend(differs)
@@ -97,7 +98,7 @@ def labels(positives: int, prevalence: float, *, ties: bool, draws: int = DRAWS)
         }
     )
     table = frame_prc.compare_segments(
-        df, "truth", "score", by="draw", against="random", replicates=999, seed=1
+        df, "truth", "score", by="draw", against="random", permutations=Draws(999, seed=1)
     )
     p_value = table["p_value"].drop_nulls()
     return {

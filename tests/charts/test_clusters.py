@@ -9,7 +9,7 @@ from chart_reading import ROWS, drawn, of, words
 from kinds import every_kind
 
 import frame_prc
-from frame_prc import OptionError
+from frame_prc import Draws, OptionError
 
 ENDS = ["precision_low", "precision_high"]
 
@@ -63,7 +63,7 @@ def test_band_draws_whole_clusters(kind):
     chart = kind.make(DAYS).prc.plot("late", "new", band=True, cluster="day")
     [(_, rows)] = drawn(chart, "area", "precision_low")
     columns = ["recall", *ENDS]
-    table = frame_prc.band(DAYS, "late", "new", cluster="day", seed=0)
+    table = frame_prc.band(DAYS, "late", "new", cluster="day", bootstrap=Draws(seed=0))
     assert of(rows, *columns) == table.select(columns).to_dicts()
 
 

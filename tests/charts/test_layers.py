@@ -14,6 +14,7 @@ from chart_reading import REGIONS, ROWS, drawn, is_over, lines, of, specificatio
 from kinds import every_kind
 
 import frame_prc
+from frame_prc import Draws
 from frame_prc._charts.markers import placed
 
 # --- ribbons, points, other views --------------------------------------------------------------
@@ -45,7 +46,7 @@ def test_ci_draws_intervals_at_thresholds():
 def test_band_is_the_verb_of_that_name():
     rows = pl.concat([ROWS] * 20)
     [(_, drawn_rows)] = drawn(rows.prc.plot("late", "score", band=True), "area", "precision_low")
-    table = rows.prc.band("late", "score", seed=0)
+    table = rows.prc.band("late", "score", bootstrap=Draws(seed=0))
     columns = ["recall", "precision_low", "precision_high"]
     assert of(drawn_rows, *columns) == table.select(columns).to_dicts()
 
@@ -56,7 +57,7 @@ def test_band_takes_weighted_rows_of_several_models():
     chart = rows.prc.plot(**asked, band=True)
     found = [row for _, some in drawn(chart, "area", "precision_low") for row in some]
     columns = ["region", "model", "recall", "precision_low"]
-    table = rows.prc.band(**asked, seed=0).sort("region", maintain_order=True)
+    table = rows.prc.band(**asked, bootstrap=Draws(seed=0)).sort("region", maintain_order=True)
     assert [tuple(row.values()) for row in of(found, "key_1", "key_0", *columns[2:])] == (
         table.select(columns).rows()
     )

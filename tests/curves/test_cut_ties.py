@@ -14,11 +14,11 @@ from kinds import every_kind
 from strategies import SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import OptionError
+from frame_prc import Draws, OptionError, Top
 
 # Ranked 1 0 1 | three of score 0.5 | 0.
 ROWS = pl.DataFrame({"truth": [1, 0, 1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.5, 0.5, 0.5, 0.1]})
-ASKED = {"by": "segment", "missing": "unretrieved", "ties": "expected", "details": True}
+ASKED = {"by": "segment", "missing": "unretrieved", "details": True}
 
 
 def choices(rows, most):
@@ -56,7 +56,13 @@ def mean(values):
 def test_counts_are_means_over_the_choices(kind, most, df):
     table = kind.rows(
         frame_prc.operating_points(
-            kind.make(df), "truth", "score", predicted_count=most, recall=1, **ASKED
+            kind.make(df),
+            "truth",
+            "score",
+            predicted_count=most,
+            recall=1,
+            ties="expected",
+            **ASKED,
         )
     )
     assert table["tp"].dtype == pl.Float64
@@ -82,7 +88,8 @@ def test_counts_are_means_over_the_choices(kind, most, df):
 def test_the_area_is_the_mean_over_the_choices(kind, most, df):
     verbs = {"average_precision": "average_precision", "auc": "auc"}
     for verb, column in verbs.items():
-        table = getattr(frame_prc, verb)(kind.make(df), "truth", "score", top=most, **ASKED)
+        top = Top(most, ties="expected")
+        table = getattr(frame_prc, verb)(kind.make(df), "truth", "score", top=top, **ASKED)
         found = dict(kind.rows(table).select("segment", column).rows())
         for (segment,), rows in segments(df, "segment").items():
             positives = sum(row.truth for row in rows)
@@ -96,7 +103,7 @@ def test_the_area_is_the_mean_over_the_choices(kind, most, df):
 @every_kind
 def test_a_random_order_has_the_chance_of_the_same_rows(kind):
     table = frame_prc.average_precision(
-        kind.make(ROWS), "truth", "score", top=4, ties="expected", details=True
+        kind.make(ROWS), "truth", "score", top=Top(4, ties="expected"), details=True
     )
     truths = ROWS["truth"].to_list()
     areas = []
@@ -144,27 +151,23 @@ def test_counts_and_ascending_scores_give_what_rows_give(kind):
             r"ci= is given with.*replicate",
         ),
         ("operating_points", {"predicted_count": 3, "weight": "w"}, "given for weighted rows"),
-        ("average_precision", {}, "ties='expected' is given without top="),
-        ("average_precision", {"top": 3, "calibrate": 0.2}, "calibrate= is given with ties="),
-        ("average_precision", {"top": 3, "weight": "w"}, "given for weighted rows"),
-        ("auc", {"top": 3, "recall_range": (0, 0.5)}, "recall_range= is given with ties="),
-        (
-            "auc",
-            {"top": 3, "ties": "random"},
-            "ties='random' is not an option.*'expected'",
-        ),
+        ("average_precision", {"calibrate": 0.2}, "calibrate= is given with ties="),
+        ("average_precision", {"weight": "w"}, "given for weighted rows"),
+        ("auc", {"recall_range": (0, 0.5)}, "recall_range= is given with ties="),
+        ("auc", {"top": Top(3, ties="random")}, "ties='random' is not an option.*'expected'"),
     ],
 )
 def test_what_has_no_such_mean_is_refused(kind, verb, options, says):
     df = kind.make(ROWS.with_columns(w=0.5))
+    cut = {"ties": "expected"} if verb == "operating_points" else {"top": Top(3, ties="expected")}
     with pytest.raises(OptionError, match=says):
-        kind.rows(getattr(frame_prc, verb)(df, "truth", "score", **{"ties": "expected"} | options))
+        kind.rows(getattr(frame_prc, verb)(df, "truth", "score", **cut | options))
 
 
 def test_the_level_of_an_evaluation_is_not_meant():
     ev = frame_prc.evaluate(ROWS, "truth", "score", ci=0.9)
     assert ev.operating_points(predicted_count=4, ties="expected")["predicted_count"].item() == 4.0
-    assert "ci_low" not in ev.average_precision(top=4, ties="expected").columns
+    assert "ci_low" not in ev.average_precision(top=Top(4, ties="expected")).columns
 
 
 def test_an_engine_says_that_it_does_not_take_them():
@@ -179,6 +182,6 @@ def test_an_interval_of_the_area_follows_the_draws():
     df = pl.DataFrame({"truth": [k * 7 % 11 < 4 for k in range(400)]}).with_columns(
         score=pl.int_range(400) * 7919 % 601 // 60 + 2 * pl.col("truth")
     )
-    asked = {"top": 100, "ties": "expected", "ci": 0.9, "seed": 1, "replicates": 200}
+    asked = {"top": Top(100, ties="expected"), "ci": 0.9, "bootstrap": Draws(200, seed=1)}
     row = frame_prc.auc(df, "truth", "score", **asked).row(0, named=True)
     assert row["ci_low"] < row["auc"] < row["ci_high"]

@@ -15,13 +15,14 @@ from polars.testing import assert_frame_equal, assert_series_equal
 from strategies import BY, DYADIC_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import OptionError
+from frame_prc import OptionError, Top
 
 # Ranked 1 0 1 | two of score 0.5 | 1 0.
 ROWS = pl.DataFrame({"truth": [1, 0, 1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.5, 0.5, 0.3, 0.1]})
 
 
-def area(kind, df, top, **options):
+def area(kind, df, top, normaliser="positives", **options):
+    top = None if top is None else Top(top, normaliser)
     found = frame_prc.average_precision(
         kind.make(df), "truth", "score", top=top, **options, details=True
     )
@@ -87,7 +88,7 @@ def test_a_perfect_ranking_has_all_that_is_attainable(kind):
 @every_kind
 @given(frames(SCORES_OR_NONE), BY)
 def test_auc_has_the_same_area(kind, df, by):
-    asked = {"by": by, "missing": "unretrieved", "top": 3, "normaliser": "attainable"}
+    asked = {"by": by, "missing": "unretrieved", "top": Top(3, "attainable")}
     table = kind.rows(frame_prc.auc(kind.make(df), "truth", "score", **asked))
     areas = area(kind, df, 3, by=by, missing="unretrieved", normaliser="attainable")
     assert table["auc"].to_list() == areas["average_precision"].to_list()
@@ -132,8 +133,7 @@ def test_a_share_is_no_number_of_rows(kind, verb, columns):
     [
         ("average_precision", {"top": 0}, ["top=0", "above 0"]),
         ("average_precision", {"top": "all"}, ["top='all'"]),
-        ("average_precision", {"normaliser": "attainable"}, ["without top="]),
-        ("average_precision", {"top": 5, "normaliser": "all"}, ["normaliser='all'", "'positives'"]),
+        ("average_precision", {"top": Top(5, "all")}, ["normaliser='all'", "'positives'"]),
         ("average_precision", {"top": 5, "ci": 0.9}, ["ci=", "auc(", "top="]),
         ("average_precision", {"top": 5, "bounds": True}, ["bounds=True", "top="]),
         ("average_precision", {"top": 5, "thresholds": 11}, ["thresholds=", "auc("]),

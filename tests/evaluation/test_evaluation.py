@@ -17,7 +17,7 @@ from polars.io.plugins import register_io_source
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc import ColumnError, DataError, OptionError, ParameterError
+from frame_prc import ColumnError, DataError, Draws, OptionError, ParameterError
 from frame_prc._ranking import ranking as _ranking
 from frame_prc._rows import rows as _rows
 
@@ -33,7 +33,7 @@ ROLES = {"truth": "late", "score": ["old", "new"], "by": "region"}
 VERBS = {
     "auc": {"method": ["step", "trapezoid"]},
     "average_precision": {"ci": 0.9},
-    "band": {"recalls": 3, "replicates": 5, "seed": 1},
+    "band": {"recalls": 3, "bootstrap": Draws(5, seed=1)},
     "compare_models": {"baseline": "old"},
     "counts": {},
     "curve": {"keep": "corners"},

@@ -17,10 +17,10 @@ from polars.testing import assert_frame_equal, assert_series_equal
 from strategies import BY, INTEGER_WEIGHTS, SCORES, SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import DataError, OptionError
+from frame_prc import DataError, Draws, OptionError
 
 ENDS = ["precision_low", "precision_high"]
-SEEDED = {"replicates": 100, "seed": 3}
+SEEDED = {"bootstrap": Draws(100, seed=3)}
 ROWS = pl.DataFrame(
     {
         "region": ["n"] * 8 + ["s"] * 4 + ["x"] * 2,
@@ -148,7 +148,13 @@ def height(rows, recall):
 def test_precision_is_the_height_of_the_steps(kind, weights, data, by):
     df = data.draw(frames(SCORES_OR_NONE, weights)).rename({"truth": "late"})
     weight = "weight" if weights is not None else None
-    asked = {"by": by, "weight": weight, "missing": "unretrieved", "recalls": 5, "replicates": 3}
+    asked = {
+        "by": by,
+        "weight": weight,
+        "missing": "unretrieved",
+        "recalls": 5,
+        "bootstrap": Draws(3, seed=3),
+    }
     table = kind.rows(band(kind.make(df), **asked))
     exact = [
         height(rows, recall)
@@ -200,7 +206,7 @@ def test_band_reaches_to_percentiles_and_to_exact_limits():
     df = pl.DataFrame({"late": truth, "score": [draw.gauss(2 * one, 1) for one in truth]})
     rows = [oracle.Row(*row) for row in df.rows()]
     recalls = [0.1, 0.5, 0.9]
-    found = band(df, recalls=recalls, ci=0.9, replicates=2000, seed=1)
+    found = band(df, recalls=recalls, ci=0.9, bootstrap=Draws(2000, seed=1))
     samples = [draw.choices(rows, k=len(rows)) for _ in range(1000)]
     wider = []
     for recall, *ends in found.select("recall", *ENDS).rows():
@@ -279,7 +285,7 @@ def test_a_simultaneous_band_covers_the_whole_curve():
     truth = np.tile(np.arange(1_000) < 200, draws)
     score = rng.standard_normal(truth.size) + 1.5 * truth
     df = pl.DataFrame({"draw": np.repeat(np.arange(draws), 1_000), "truth": truth, "score": score})
-    asked = {"by": "draw", "recalls": recalls, "replicates": 500, "seed": 1}
+    asked = {"by": "draw", "recalls": recalls, "bootstrap": Draws(500, seed=1)}
     thresholds = 1.5 + stats.norm.isf(recalls)
     true = 0.2 * np.array(recalls) / (0.2 * np.array(recalls) + 0.8 * stats.norm.sf(thresholds))
     covers = {}
@@ -320,7 +326,7 @@ def test_status_says_where_few_positives_decide(kind):
 def test_every_kind_and_row_order_gives_the_same_band(kind, data, by):
     df = data.draw(frames(SCORES, INTEGER_WEIGHTS)).rename({"truth": "late"})
     shuffled = df.sample(fraction=1, shuffle=True, seed=data.draw(st.integers(0, 9)))
-    asked = {"by": by, "weight": "weight", "recalls": 4, "replicates": 20}
+    asked = {"by": by, "weight": "weight", "recalls": 4, "bootstrap": Draws(20, seed=3)}
     result = kind.rows(band(kind.make(shuffled), **asked))
     assert_frame_equal(result, band(df, **asked), rel_tol=1e-12, check_dtypes=kind.name != "pandas")
 
@@ -329,7 +335,13 @@ def test_every_kind_and_row_order_gives_the_same_band(kind, data, by):
 def test_options_of_the_bootstrap_reach_the_band(kind):
     bands = [
         kind.rows(band(kind.make(ROWS), **asked))
-        for asked in ({}, {"seed": 4}, {"stratified": True}, {"cluster": "w"}, {"ci": 0.5})
+        for asked in (
+            {},
+            {"bootstrap": Draws(100, seed=4)},
+            {"bootstrap": Draws(100, seed=3, stratified=True)},
+            {"cluster": "w"},
+            {"ci": 0.5},
+        )
     ]
     assert len({tuple(table["precision_low"].to_list()) for table in bands}) == len(bands)
     assert len({tuple(table["precision"].to_list()) for table in bands}) == 1
@@ -347,9 +359,12 @@ def test_options_of_the_bootstrap_reach_the_band(kind):
         ({"recalls": [0.5, 1.5]}, r"recalls= holds 1.5"),
         ({"recalls": [0.5, None]}, r"recalls= holds None"),
         ({"recalls": [0.5, 0.2]}, r"recalls= are not ascending: 0.2 comes after 0.5"),
-        ({"replicates": 0}, r"replicates=0"),
-        ({"seed": 0.5}, r"seed=0.5"),
-        ({"stratified": True, "cluster": "w"}, r"stratified=True is given with cluster="),
+        ({"bootstrap": 0}, r"bootstrap=0"),
+        ({"bootstrap": Draws(seed=0.5)}, r"seed=0.5"),
+        (
+            {"bootstrap": Draws(stratified=True), "cluster": "w"},
+            r"stratified=True is given with cluster=",
+        ),
     ],
     ids=str,
 )

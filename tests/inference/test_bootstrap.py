@@ -22,10 +22,10 @@ from polars.testing import assert_frame_equal
 from strategies import BY, INTEGER_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import DataError, OptionError
+from frame_prc import DataError, Draws, OptionError
 
 MANY = 20_000
-SEEDED = {"ci": 0.95, "ci_method": "bootstrap", "replicates": 50, "seed": 7}
+SEEDED = {"ci": 0.95, "bootstrap": Draws(50, seed=7)}
 ROWS = pl.DataFrame(
     {
         "region": ["n"] * 6 + ["s"] * 5,
@@ -78,7 +78,7 @@ CLOSE = {"rel": 0.025}
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_rows_are_drawn_like_all_samples_of_rows(weight):
     exact = spread(samples([[row] for row in exact_rows(FIVE, weight)]))
-    table = average_precision(FIVE, weight=weight, replicates=MANY)
+    table = average_precision(FIVE, weight=weight, bootstrap=Draws(MANY, seed=7))
     assert table["std_error"].item() == pytest.approx(exact, **CLOSE)
 
 
@@ -87,7 +87,7 @@ def test_stratified_samples_keep_the_size_of_each_class(weight):
     rows = exact_rows(FIVE, weight)
     classes = [[[row] for row in rows if row.truth == truth] for truth in (True, False)]
     exact = spread(p + n for p in samples(classes[0]) for n in samples(classes[1]))
-    table = average_precision(FIVE, weight=weight, replicates=MANY, stratified=True)
+    table = average_precision(FIVE, weight=weight, bootstrap=Draws(MANY, seed=7, stratified=True))
     assert table["std_error"].item() == pytest.approx(exact, **CLOSE)
 
 
@@ -95,16 +95,16 @@ def test_clusters_are_drawn_as_a_whole():
     north = ROWS.filter(region="n")
     rows = exact_rows(north)
     exact = spread(samples([rows[:2], rows[2:4], rows[4:]]))
-    table = average_precision(north, cluster="user", replicates=MANY)
+    table = average_precision(north, cluster="user", bootstrap=Draws(MANY, seed=7))
     assert table["std_error"].item() == pytest.approx(exact, **CLOSE)
-    alone = average_precision(north, replicates=MANY)["std_error"].item()
+    alone = average_precision(north, bootstrap=Draws(MANY, seed=7))["std_error"].item()
     assert abs(alone / exact - 1) > 0.1  # so that this test can fail
 
 
 def test_unretrieved_rows_are_drawn_as_well():
     df = FIVE.with_columns(pl.when(pl.col("score") != 0.7).then("score").alias("score"))
     exact = spread(samples([[row] for row in exact_rows(df)]))
-    table = average_precision(df, missing="unretrieved", replicates=MANY)
+    table = average_precision(df, missing="unretrieved", bootstrap=Draws(MANY, seed=7))
     assert table["std_error"].item() == pytest.approx(exact, **CLOSE)
 
 
@@ -116,7 +116,7 @@ def test_many_rows_of_few_scores_spread_as_the_influence_says():
     asked = {"score": "score", "pos": "pos", "neg": "neg", "ci": 0.95}
     analytic = frame_prc.average_precision(counted, **asked, details=True)
     drawn = frame_prc.average_precision(
-        counted, **{**SEEDED, **asked, "replicates": MANY}, details=True
+        counted, **{**SEEDED, **asked, "bootstrap": Draws(MANY, seed=7)}, details=True
     )
     wanted = pytest.approx(analytic["std_error"].item(), rel=0.03)
     assert drawn["std_error"].item() == wanted
@@ -181,7 +181,8 @@ def test_thresholds_bin_what_is_drawn():
 
 def test_seeds_differ_and_none_is_a_new_one_every_time():
     errors = [
-        average_precision(ROWS, seed=seed)["std_error"].item() for seed in (1, 2, None, None, 1)
+        average_precision(ROWS, bootstrap=Draws(50, seed))["std_error"].item()
+        for seed in (1, 2, None, None, 1)
     ]
     assert len(set(errors)) == 4
     assert errors[0] == errors[-1]
@@ -231,7 +232,7 @@ def test_no_rows_are_a_result(kind, by):
 
 
 def test_one_replicate_or_one_cluster_has_no_spread():
-    assert average_precision(ROWS, replicates=1)["std_error"].to_list() == [None]
+    assert average_precision(ROWS, bootstrap=1)["std_error"].to_list() == [None]
     assert average_precision(ROWS.with_columns(user=1), cluster="user")["std_error"].item() is None
 
 
@@ -245,20 +246,23 @@ FIRST = pl.when(pl.col("score") == 0.2)
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"replicates": 0}, r"replicates=0 .* Allowed: an integer from 1 to 1,000,000"),
-        ({"replicates": -5}, r"replicates=-5"),
-        ({"replicates": 2.5}, r"replicates=2.5"),
-        ({"replicates": True}, r"replicates=True"),
-        ({"seed": "a"}, r"seed='a' is not a seed"),
-        ({"seed": 1.5}, r"seed=1.5"),
-        ({"seed": -1}, r"seed=-1"),
-        ({"stratified": 1}, r"stratified=1 is not an option"),
-        ({"stratified": True, "cluster": "user"}, r"stratified=True is given with cluster="),
+        ({"bootstrap": 0}, r"bootstrap=0 .* Allowed: an integer from 1 to 1,000,000"),
+        ({"bootstrap": -5}, r"bootstrap=-5"),
+        ({"bootstrap": Draws(2.5)}, r"bootstrap=2.5"),
+        ({"bootstrap": True}, r"bootstrap=True"),
+        ({"bootstrap": Draws(seed="a")}, r"seed='a' is not a seed"),
+        ({"bootstrap": Draws(seed=1.5)}, r"seed=1.5"),
+        ({"bootstrap": Draws(seed=-1)}, r"seed=-1"),
+        ({"bootstrap": Draws(stratified=1)}, r"stratified=1 is not an option"),
+        (
+            {"bootstrap": Draws(stratified=True), "cluster": "user"},
+            r"stratified=True is given with cluster=",
+        ),
         ({"ci": 1.0}, r"ci=1.0 is not a level"),
         ({"ci": 95}, r"ci=95 is not a level.*ci=0.95"),
-        ({"ci": None}, r"ci_method= is given without ci="),
-        ({"ci_method": "influence"}, r"seed= or stratified= is given with ci_method='influence'"),
-        ({"ci_method": "boot"}, r"ci_method='boot' is not an option.*'bootstrap'"),
+        ({"ci": None}, r"bootstrap= is given without ci="),
+        ({"ci_method": "boyd"}, r"bootstrap= is given with ci_method='boyd'"),
+        ({"ci_method": "bootstrap"}, r"is not an option.*bootstrap=1000 resamples the rows"),
     ],
     ids=str,
 )
@@ -318,7 +322,7 @@ for name in {names!r}:
 import polars as pl, frame_prc
 rows = pl.DataFrame({{"t": [1, 0, 1, 0], "s": [4, 3, 2, 1]}})
 try:
-    asked = dict(details=True, ci=0.9, ci_method="bootstrap", replicates=20, seed=1)
+    asked = dict(details=True, ci=0.9, bootstrap=Draws(20, seed=1))
     print(rows.lazy().prc.average_precision("t", "s", **asked).collect()["std_error"][0] > 0)
 except frame_prc.OptionError as error:
     print(error)

@@ -16,6 +16,7 @@ from layers import also
 from strategies import SCORES_OR_NONE, frames
 
 import frame_prc
+from frame_prc import Draws
 
 RANDOM = "random_average_precision"
 
@@ -223,7 +224,7 @@ def test_it_is_divided_as_the_area_is():
     assert found(recall_range=(0.5, 1), standardised=True) == pytest.approx(2 * half)
     one = found(top=1)
     assert one == pytest.approx(1 / 6)
-    assert found(top=1, normaliser="attainable") == pytest.approx(3 * one)
+    assert found(top=frame_prc.Top(1, normaliser="attainable")) == pytest.approx(3 * one)
 
 
 @pytest.mark.thorough
@@ -291,7 +292,7 @@ def rows_of(truth):
     [
         {},
         {"ci_method": "boyd"},
-        {"ci_method": "bootstrap", "seed": 1, "replicates": 100},
+        {"bootstrap": Draws(100, seed=1)},
         {"cluster": "user"},
         {"weight": "weight"},
         {"thresholds": [-300, -150, -100, -50, 0, 50, 100, 150, 300]},

@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 from strategies import DTYPES, DYADIC_WEIGHTS, frames, frames_of
 
 import frame_prc
-from frame_prc import DataError, OptionError
+from frame_prc import DataError, Draws, OptionError
 
 INFINITY = float("inf")
 THRESHOLDS = ("threshold", "below", "best_f1_threshold")
@@ -34,16 +34,16 @@ CALLS = [
     ("auc", {"method": ["step", "trapezoid", "interpolated", "envelope", "11-point", "gain"]}),
     ("average_precision", {"weight": "weight", "ci": 0.9, "bounds": True}),
     ("average_precision", {"thresholds": [-0.25, 0.25, 1.0], "ci": 0.9, "cluster": "user"}),
-    ("average_precision", {"ci": 0.9, "ci_method": "bootstrap", "replicates": 9, "seed": 1}),
+    ("average_precision", {"ci": 0.9, "bootstrap": Draws(9, seed=1)}),
     ("average_precision", {"over": "segment", "average": "macro", "ci": 0.9}),
-    ("band", {"recalls": 3, "replicates": 5, "seed": 1}),
+    ("band", {"recalls": 3, "bootstrap": Draws(5, seed=1)}),
     ("compare_models", {"score": ["score", "other"], "weight": "weight"}),
     ("compare_segments", {"against": "rest"}),
     ("compare_segments", {"against": "rest", "cluster": "user"}),
     ("compare_segments", {"against": "others"}),
     ("compare_segments", {"against": "others", "cluster": "user"}),
     ("compare_segments", {"against": "overall"}),
-    ("compare_segments", {"against": "random", "replicates": 9, "seed": 1}),
+    ("compare_segments", {"against": "random", "permutations": Draws(9, seed=1)}),
     ("counts", {"weight": "weight", "squares": True}),
     ("counts", {"thresholds": [-INFINITY, -0.25, 0.25, INFINITY]}),
     ("curve", {"start": "first", "envelope": True, "gain": True, "calibrate": 0.2}),

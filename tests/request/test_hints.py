@@ -272,7 +272,7 @@ def test_a_parameter_of_another_library_is_told_by_our_name(kind, verb, foreign,
     ("name", "asked", "says"),
     [
         ("average_precision", {"calibrate_to": 0.1}, r"did you mean calibrate=\?$"),
-        ("curve", {"normaliser": "positives"}, "normaliser= is a parameter of average"),
+        ("curve", {"bounds": True}, "bounds= is a parameter of average_precision"),
         (
             "curve",
             {"standardised": True},
@@ -312,13 +312,13 @@ def test_what_has_to_be_named_is_said(kind, verb):
         ("heterogeneity", {"by": "region", "measure": "recall"}, r"operating_points\(\.\.\., thre"),
         (
             "heterogeneity",
-            {"by": "region", "measure": "roc_auc"},
-            r"sklearn\.metrics\.roc_auc_score",
+            {"by": "region", "measure": "auroc"},
+            r"'roc_auc'\. Hint: it is a measure: summary\(measures='roc_auc'\)",
         ),
         (
             "auc",
             {"method": "roc_auc"},
-            r"'gain'\. Hint: sklearn\.metrics\.roc_auc_score computes it",
+            r"'gain'\. Hint: it is a measure: summary\(measures='roc_auc'\)",
         ),
         ("plot", {"ax": None}, r"has no parameter ax=.*Hint: a plot is a chart of Altair"),
         ("plot_summary", {"ax": None}, r"has no parameter ax=.*chart\.save\('chart\.png'\)"),
@@ -345,7 +345,15 @@ def test_a_dict_of_thresholds_becomes_a_frame_as_the_hint_says(kind):
 # --- other engines ------------------------------------------------------------------------------
 
 
-INSIDE = {"auc", "average_precision", "counts", "curve", "merge_counts", "operating_points"}
+INSIDE = {
+    "auc",
+    "average",
+    "average_precision",
+    "counts",
+    "curve",
+    "merge_counts",
+    "operating_points",
+}
 # report collects the counts itself, and evaluate has the verbs that run inside.
 OF_ANY = {"average_precision_expr", "evaluate", "iso_f1", "report"}
 

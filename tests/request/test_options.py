@@ -87,7 +87,7 @@ CLASSES = {"n": "score", "s": "other"}
         ("counts", {"thresholds": b"ab"}, OptionError, "thresholds=b'ab' gives no thresholds"),
         ("counts", {"thresholds": {0.5}}, OptionError, r"thresholds=\{0.5\} gives no thresholds"),
         ("counts", {"thresholds": {0.5: 1}}, OptionError, "thresholds=.* gives no thresholds"),
-        ("band", {"replicates": 10**15}, OptionError, "replicates=10+ .*from 1 to 1,000,000"),
+        ("band", {"bootstrap": 10**15}, OptionError, "bootstrap=10+ .*from 1 to 1,000,000"),
     ],
 )
 def test_options_are_checked_before_a_row_is_read(verb, asked, error, says):

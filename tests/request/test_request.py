@@ -12,7 +12,7 @@ from kinds import VERBS, Kind, every_kind, every_polars_kind
 from layers import also
 
 import frame_prc
-from frame_prc import ColumnError, DataError, OptionError
+from frame_prc import ColumnError, DataError, Draws, OptionError
 
 COUNTS = pl.DataFrame({"threshold": [0.5, 0.25], "hits": [1, 2], "below": [3, 1]})
 ROWS = pl.DataFrame(
@@ -175,10 +175,10 @@ OPTIONS = {
     "auc": {"method": "gain", "standardised": False},
     "average": {"by": "region", "over": "region", "how": "rows", "details": False},
     "average_precision": {"by": "region", "bounds": False},
-    "average_precision of an interval": {"ci": 0.9, "ci_method": "boyd", "stratified": False},
+    "average_precision of an interval": {"ci": 0.9, "ci_method": "boyd"},
     "counts": {"squares": True, "missing": "drop"},
     "summary": {"by": "region", "overall": True},
-    "band": {"stratified": True, "recalls": 3, "replicates": 5, "seed": 1},
+    "band": {"bootstrap": Draws(5, seed=1, stratified=True), "recalls": 3},
 }
 OTHER_TYPES = {
     "NumPy": lambda v: np.bool_(v) if isinstance(v, bool) else np.str_(v),

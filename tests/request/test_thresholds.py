@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 from strategies import INFINITY
 
 import frame_prc
-from frame_prc import DataError, OptionError
+from frame_prc import DataError, Draws, OptionError
 
 ROWS = pl.DataFrame({"truth": [True, False, True], "score": [0.9, 0.4, 0.1]})
 
@@ -25,7 +25,7 @@ BINNING = {
     "average_precision": {},
     "interval": {"ci": 0.9},
     "clusters": {"ci": 0.9, "cluster": "user"},
-    "bootstrap": {"ci": 0.9, "ci_method": "bootstrap", "replicates": 3, "seed": 1},
+    "bootstrap": {"ci": 0.9, "bootstrap": Draws(3, seed=1)},
     "average": {"by": "user", "over": "user"},
     "auc": {"method": ["step", "interpolated"]},
 }

@@ -10,7 +10,7 @@ from polars.io.plugins import register_io_source
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc import ColumnError, DataError, OptionError
+from frame_prc import ColumnError, DataError, Draws, OptionError
 
 MODELS = ["alpha", "beta", "gamma"]
 WIDE = pl.DataFrame(
@@ -193,11 +193,11 @@ def test_models_are_in_the_order_of_their_dtype(dtype):
         ("average_precision", {"ci": 0.9, "cluster": "user"}),
         ("average", {"over": "region"}),
         ("average_precision", {"calibrate": "pooled"}),
-        ("band", {"recalls": 3, "replicates": 5, "seed": 1}),
+        ("band", {"recalls": 3, "bootstrap": Draws(5, seed=1)}),
         ("compare_segments", {"against": "rest"}),
         ("compare_segments", {"against": "others", "cluster": "user"}),
         ("compare_segments", {"against": "overall", "cluster": "user"}),
-        ("compare_segments", {"against": "random", "replicates": 5, "seed": 1}),
+        ("compare_segments", {"against": "random", "permutations": Draws(5, seed=1)}),
         ("counts", {"thresholds": [0.0, 0.5]}),
         ("curve", {"weight": "weight"}),
         ("heterogeneity", {}),

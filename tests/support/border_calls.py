@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import frame_prc
+from frame_prc import Draws
 
 ROWS = pl.DataFrame(
     {
@@ -49,7 +50,7 @@ def _reported(frame: Any) -> str:
 TABLES: dict[str, Callable[[Any], Any]] = {
     "auc": _of_rows("auc"),
     "average_precision": _of_rows("average_precision", ci=0.9),
-    "band": _of_rows("band", recalls=3, replicates=5, seed=1),
+    "band": _of_rows("band", recalls=3, bootstrap=Draws(5, seed=1)),
     "compare_models": _of_rows("compare_models", score=["score", "other"]),
     "compare_segments": _of_rows("compare_segments"),
     "counts": _of_rows("counts"),

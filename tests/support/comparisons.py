@@ -75,7 +75,7 @@ def by_definition(
     )
     if (variance == 0 and (a, b) != (1, 1)) or round(min(effective)) < 2:
         return dict.fromkeys(names) | {"difference": difference}
-    covariance = sum(x * y for x, y in pairs)
+    covariance, error = sum(x * y for x, y in pairs), math.sqrt(variance)
     apart = 1.0
     if of_a and of_b:
         r = float(covariance) / math.sqrt(of_a) / math.sqrt(of_b)
@@ -88,13 +88,14 @@ def by_definition(
             for area, spread, m in ((a, of_a, effective[0]), (b, of_b, effective[-1]))
         )
         reaches = (float(a) - low_a, high_b - float(b)), (high_a - float(a), float(b) - low_b)
-        below, above = (math.sqrt((x - y) ** 2 + 2 * apart * x * y) for x, y in reaches)
-        return difference - below, difference + above
+        plain = student(min(effective), z) * oracle.student_error(error, min(effective))
+        below, above = (max(plain, math.sqrt((x - y) ** 2 + 2 * apart * x * y)) for x, y in reaches)
+        return max(difference - below, -1.0), min(difference + above, 1.0)
 
     low, high = ends(NormalDist().inv_cdf(0.975))
     return {
         "difference": difference,
-        "std_error": math.sqrt(variance),
+        "std_error": error,
         "ci_low": low,
         "ci_high": high,
         "p_value": smallest(lambda z: ends(z)[0] > 0 or ends(z)[1] < 0),
@@ -106,12 +107,16 @@ def limits(area: Any, error: float, effective: Any, z: float) -> tuple[float, fl
     if area in (0, 1):
         alike = (math.erfc(z / math.sqrt(2)) / 2) ** (1 / float(effective))
         return (alike, 1.0) if area else (0.0, 1 - alike)
-    degrees = float(effective - 1)
-    u = z * (8 * degrees + 3) / (8 * degrees + 1)
-    student = math.sqrt(degrees * math.expm1(u * u / degrees)) if u * u / degrees < 700 else 1e150
-    half = student * oracle.student_error(error, effective) / float(area * (1 - area))
+    half = student(effective, z) * oracle.student_error(error, effective) / float(area * (1 - area))
     logit = math.log(area / (1 - area))
     return _expit(logit - half), _expit(logit + half)
+
+
+def student(effective: Any, z: float) -> float:
+    """Return the deviate of Student's t at the level of a normal one."""
+    degrees = float(effective - 1)
+    u = z * (8 * degrees + 3) / (8 * degrees + 1)
+    return math.sqrt(degrees * math.expm1(u * u / degrees)) if u * u / degrees < 700 else 1e150
 
 
 def smallest(excludes_0: Any) -> float:

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from frame_prc import _lazy
+from frame_prc import Draws, _lazy
 from frame_prc._ranking import ranking as _ranking
 from frame_prc._ranking import segments as _segments
 from frame_prc._ranking import stretches as _stretches
@@ -98,7 +98,7 @@ TYPES = {
 VERBS = {
     "auc": {},
     "average_precision": {},
-    "band": {"recalls": 3, "replicates": 5, "seed": 1},
+    "band": {"recalls": 3, "bootstrap": Draws(5, seed=1)},
     "counts": {},
     "curve": {},
     "operating_points": {"recall": 0.5},

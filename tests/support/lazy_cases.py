@@ -8,6 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from frame_prc import Draws
+
 ROWS = pl.DataFrame(
     {
         "region": ["n", "n", "s", "s", None],
@@ -25,7 +27,7 @@ TRUTH = {"truth": "late", "score": "other"}
 VERBS = {
     "auc": {"method": ["step", "interpolated", "11-point"]},
     "average_precision": {},
-    "band": {"recalls": 3, "replicates": 5, "seed": 1},
+    "band": {"recalls": 3, "bootstrap": Draws(5, seed=1)},
     "counts": {},
     "curve": {},
     "operating_points": {"recall": [0.5, 1.0], "threshold": 0.3, "f_beta": 1},

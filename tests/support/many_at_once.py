@@ -30,6 +30,7 @@ from kinds import KINDS, VERBS, Kind
 from polars.testing import assert_frame_equal
 
 import frame_prc
+from frame_prc import Draws
 
 THREADS, PROCESSES = 16, 2
 SILENCE = float(os.environ.get("SILENCE", "120"))  # seconds without a call that comes back
@@ -101,7 +102,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {},
         {"ci": 0.9},
         {"ci": 0.9, "cluster": "user"},
-        {"ci": 0.9, "ci_method": "bootstrap", "replicates": 5, "seed": 1},
+        {"ci": 0.9, "bootstrap": Draws(5, seed=1)},
         {"by": "segment", "over": "segment", "average": "macro"},
         {"thresholds": 20, "bounds": True},
         {"ci": 0.9, "calibrate": "pooled"},
@@ -126,7 +127,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"by": "segment", "against": "rest"},
         {"by": "segment", "against": "others", "cluster": "user"},
         {"by": "segment", "against": "previous", "cluster": "user"},
-        {"by": "segment", "against": "random", "replicates": 5, "seed": 1},
+        {"by": "segment", "against": "random", "permutations": Draws(5, seed=1)},
     ],
 }
 KEYS = [

@@ -12,14 +12,14 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import frame_prc
-from frame_prc import OptionError
+from frame_prc import Draws, OptionError, Top
 from frame_prc._request.specs import METHODS
 
 INTERVAL = ["std_error", "ci_low", "ci_high"]
 
 
 def areas(kind, df, **options):
-    options = {"method": METHODS, "ci": 0.9, "seed": 1, "replicates": 200, **options}
+    options = {"method": METHODS, "ci": 0.9, "bootstrap": Draws(200, seed=1), **options}
     return kind.rows(frame_prc.auc(kind.make(df), "truth", "score", **options, details=True))
 
 
@@ -44,7 +44,7 @@ def test_the_step_area_has_the_interval_of_the_average_precision(kind, roles):
     assert_frame_equal(found.select(columns), known.select(columns))
     methods = ["envelope", "step"]
     both = kind.rows(
-        frame_prc.auc(kind.make(df), "truth", "score", method=methods, replicates=9, **asked)
+        frame_prc.auc(kind.make(df), "truth", "score", method=methods, bootstrap=9, **asked)
     )
     assert_frame_equal(both.filter(method="step"), found)
 
@@ -62,7 +62,7 @@ def test_other_areas_are_resampled_and_their_intervals_are_of_the_logit(days):
     each = frame_prc.auc(pl.concat(drawn), "truth", "score", by="draw", method=METHODS[1:])
     known = each.group_by("method", maintain_order=True).agg(pl.col("auc").std())
     cluster = "day" if days else None
-    asked = {"ci": 0.9, "cluster": cluster, "seed": 1, "replicates": 2000, "details": True}
+    asked = {"ci": 0.9, "cluster": cluster, "bootstrap": Draws(2000, seed=1), "details": True}
     found = frame_prc.auc(df, "truth", "score", method=METHODS[1:], **asked)
     assert found["std_error"].to_list() == pytest.approx(known["auc"].to_list(), rel=0.15)
     held = df.filter("truth").group_by("day" if days else "row").len()["len"]
@@ -97,8 +97,7 @@ def test_counts_of_rows_have_the_intervals_of_rows(kind):
         neg="neg",
         method=METHODS,
         ci=0.9,
-        seed=1,
-        replicates=200,
+        bootstrap=Draws(200, seed=1),
         details=True,
     )
     assert_frame_equal(kind.rows(found), areas(kind, df))
@@ -107,7 +106,7 @@ def test_counts_of_rows_have_the_intervals_of_rows(kind):
 @every_kind
 def test_top_rows_are_cut_in_each_replicate(kind):
     df = sample(60)
-    found = areas(kind, df, method="step", top=10, normaliser="attainable")
+    found = areas(kind, df, method="step", top=Top(10, normaliser="attainable"))
     assert found["ci_low"].item() < found["auc"].item() <= found["ci_high"].item() <= 1
 
 
@@ -135,7 +134,7 @@ def test_a_single_cluster_does_not_tell_how_an_area_varies(kind):
 def test_a_perfect_ranking_has_exact_limits(kind, n_pos):
     df = pl.DataFrame({"truth": [1] * n_pos + [0] * 50, "score": range(n_pos + 50, 0, -1)})
     low = stats.beta.ppf(0.05, n_pos, 1)
-    found = areas(kind, df, stratified=True)
+    found = areas(kind, df, bootstrap=Draws(200, seed=1, stratified=True))
     for method, area, *limits, status in found.select("method", "auc", *INTERVAL, "status").rows():
         at = 1 - n_pos / 50 * (1 - low) / low if method == "gain" else low
         assert (area, *limits) == (pytest.approx(1), None, pytest.approx(at), 1.0)
@@ -148,7 +147,7 @@ def test_a_perfect_ranking_has_exact_limits(kind, n_pos):
 def test_replicates_that_are_all_alike_leave_an_area_without_an_interval():
     # With a single score, a stratified sample has one area whatever rows are drawn.
     df = pl.DataFrame({"truth": [1] * 30 + [0] * 30, "score": 1})
-    asked = {"method": "interpolated", "ci": 0.9, "stratified": True, "seed": 1}
+    asked = {"method": "interpolated", "ci": 0.9, "bootstrap": Draws(seed=1, stratified=True)}
     found = frame_prc.auc(df, "truth", "score", **asked)
     assert found.select("ci_low", "ci_high", "status").row(0) == (None, None, "no_std_error")
 
@@ -156,10 +155,10 @@ def test_replicates_that_are_all_alike_leave_an_area_without_an_interval():
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"seed": 1, "method": "envelope"}, ["seed=", "ci="]),
-        ({"seed": 1, "ci": 0.9}, ["nothing is resampled", "other than the whole"]),
+        ({"bootstrap": Draws(seed=1), "method": "envelope"}, ["bootstrap=", "ci="]),
+        ({"bootstrap": 9, "ci": 0.9}, ["nothing is resampled", "other than the whole"]),
         ({"ci": 0.9, "calibrate": 0.2}, ["calibrate=", "average_precision("]),
-        ({"ci": 0.9, "method": "envelope", "replicates": 0}, ["replicates=0"]),
+        ({"ci": 0.9, "method": "envelope", "bootstrap": 0}, ["bootstrap=0"]),
     ],
     ids=str,
 )

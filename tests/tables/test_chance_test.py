@@ -20,12 +20,12 @@ from polars.testing import assert_frame_equal
 from strategies import INTEGER_WEIGHTS, SCORES_OR_NONE, frames
 
 import frame_prc
-from frame_prc import DataError, OptionError
+from frame_prc import DataError, Draws, OptionError
 from frame_prc._inference import permutations
 
 MANY = 20_000
 COLUMNS = ["reference", "n", "n_pos", "ap_a", "ap_b", "difference", "p_value", "status"]
-RANDOM = {"against": "random", "seed": 3}
+RANDOM = {"against": "random", "permutations": Draws(seed=3)}
 ROUNDED = {"rel_tol": 1e-12, "abs_tol": 1e-12}
 
 
@@ -53,7 +53,9 @@ def assert_near(p_value, share, replicates=MANY):
 
 def test_no_p_value_is_below_one_in_the_draws_and_the_rows_themselves():
     df = pl.DataFrame({"truth": [1] * 30 + [0] * 30, "score": range(60, 0, -1)})
-    found = frame_prc.compare_segments(df, "truth", "score", replicates=19, **RANDOM)
+    found = frame_prc.compare_segments(
+        df, "truth", "score", **RANDOM | {"permutations": Draws(19, seed=3)}
+    )
     assert found["p_value"].item() == 1 / 20
 
 
@@ -72,7 +74,9 @@ def test_p_value_is_the_share_of_all_orders_of_the_labels(monkeypatch, way, weig
     for name, value in way.items():
         monkeypatch.setattr(permutations, name, value)
     df = ROWS.filter(pl.col("region").eq_missing(pl.lit("n")))
-    found = frame_prc.compare_segments(df, "truth", score, weight=weight, replicates=MANY, **RANDOM)
+    found = frame_prc.compare_segments(
+        df, "truth", score, weight=weight, **RANDOM | {"permutations": Draws(MANY, seed=3)}
+    )
     share = share_of_orders(df, weight, score)
     assert 0.02 < share < 0.99
     assert_near(found["p_value"].item(), share)
@@ -84,7 +88,12 @@ def test_rows_that_are_never_retrieved_hold_labels_too(monkeypatch, way, weight)
     for name, value in way.items():
         monkeypatch.setattr(permutations, name, value)
     df = ROWS.head(7).with_columns(old=pl.when(pl.col("old") > 0.3).then("old"))
-    asked = {"missing": "unretrieved", "weight": weight, "replicates": MANY, **RANDOM}
+    asked = {
+        "missing": "unretrieved",
+        "weight": weight,
+        **RANDOM,
+        "permutations": Draws(MANY, seed=3),
+    }
     found = frame_prc.compare_segments(df, "truth", "old", **asked)
     assert_near(found["p_value"].item(), share_of_orders(df, weight))
 
@@ -145,7 +154,7 @@ def test_every_kind_and_row_order_gives_the_same_numbers(kind, data):
         "by": data.draw(st.sampled_from([None, "segment"])),
         "weight": data.draw(st.sampled_from([None, "weight"])),
         "missing": data.draw(st.sampled_from(["drop", "unretrieved"])),
-        "replicates": 20,
+        "permutations": Draws(20, seed=3),
         **RANDOM,
     }
     shuffled = df.sample(fraction=1, shuffle=True, seed=data.draw(st.integers(0, 9)))
@@ -164,7 +173,7 @@ def test_a_segment_does_not_depend_on_the_others(kind):
 
 
 def test_what_does_not_change_the_test_does_not_change_the_draws():
-    asked = {"by": "region", "replicates": 100, **RANDOM}
+    asked = {"by": "region", **RANDOM, "permutations": Draws(100, seed=3)}
     wanted = frame_prc.compare_segments(ROWS, "truth", "old", **asked)["p_value"].to_list()
     for change in (pl.col("old") ** 3, pl.col("old") - 7, pl.col("old").rank("dense")):
         found = frame_prc.compare_segments(ROWS, "truth", {"old": change}, **asked)
@@ -190,7 +199,11 @@ def test_seeds_differ_and_none_is_a_new_one_every_time():
     df = df.with_columns(segment=(pl.col("row") // 7).pow(0.6).floor())
     asked = RANDOM | {"by": "segment"}
     p_values = [
-        tuple(frame_prc.compare_segments(df, "truth", "old", **(asked | {"seed": seed}))["p_value"])
+        tuple(
+            frame_prc.compare_segments(
+                df, "truth", "old", **(asked | {"permutations": Draws(100, seed=seed)})
+            )["p_value"]
+        )
         for seed in (1, 2, None, None, 1)
     ]
     assert len(p_values[0]) == 20
@@ -202,7 +215,9 @@ def test_ties_of_the_statistic_are_hits_whatever_their_rounding():
     # The area depends on one number: how many of the 7 rows of the first tie are positive.
     df = pl.DataFrame({"truth": [1, 1, 1] + [0] * 18, "old": ([3.0] * 7 + [2.0] * 7 + [1.0] * 7)})
     exact = share_of_orders(df)
-    found = frame_prc.compare_segments(df, "truth", "old", replicates=MANY, **RANDOM)
+    found = frame_prc.compare_segments(
+        df, "truth", "old", **RANDOM | {"permutations": Draws(MANY, seed=3)}
+    )
     assert exact == pytest.approx(35 / 1330)
     assert_near(found["p_value"].item(), exact)
 
@@ -217,7 +232,9 @@ def test_p_values_are_uniform_if_labels_are_random():
             "old": random.integers(0, 40, n * segments),
         }
     )
-    found = frame_prc.compare_segments(df, "truth", "old", by="k", replicates=199, **RANDOM)
+    found = frame_prc.compare_segments(
+        df, "truth", "old", by="k", **RANDOM | {"permutations": Draws(199, seed=3)}
+    )
     p_values = found["p_value"].drop_nulls()
     assert p_values.len() == segments
     for level in (0.05, 0.25, 0.5, 0.75):
@@ -247,11 +264,11 @@ def test_schema_is_known_before_anything_is_read(kind):
 
 WRONG = {
     "cluster": ({"cluster": "user"}, "cluster= is given with against='random'.*exchangeable"),
-    "replicates": ({"replicates": 0}, "replicates=0 is out of range"),
-    "seed": ({"seed": -1}, "seed=-1 is not a seed"),
+    "replicates": ({"permutations": 0}, "permutations=0 is out of range"),
+    "seed": ({"permutations": Draws(seed=-1)}, "seed=-1 is not a seed"),
     "nothing drawn": (
-        {"against": "rest", "by": "region", "seed": 1},
-        "replicates= or seed= is given, and nothing is drawn",
+        {"against": "rest", "by": "region", "permutations": 9},
+        "permutations= is given, and nothing is permuted",
     ),
 }
 
@@ -287,7 +304,7 @@ rows = pl.DataFrame({"t": [1, 0, 1, 0], "s": [4, 3, 2, 1], "r": [4, 2, 3, 1], "k
 ev = rows.prc.evaluate("t", ["s", "r"], by="k")
 for ask in (
     lambda: ev.compare_segments(against="random"),
-    lambda: ev.compare_models(over="k", test="permutation"),
+    lambda: ev.compare_models(over="k", permutations=9),
 ):
     try:
         ask()

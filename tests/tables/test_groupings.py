@@ -14,7 +14,7 @@ from layers import also
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc import ColumnError, DataError, OptionError
+from frame_prc import ColumnError, DataError, Draws, OptionError
 
 DF = ROWS.with_columns(day=pl.col("user") % 3, score="old")
 GROUPINGS = [["day"], ["region", "day"], [], ["region"]]
@@ -24,9 +24,9 @@ CALLS = [
     ("average_precision", {"ci": 0.9, "weight": "weight"}),
     ("average_precision", {"score": ["old", "new"], "calibrate": "pooled"}),
     ("average_precision", {"thresholds": [0.25, 0.5], "missing": "drop"}),
-    ("band", {"recalls": 3, "replicates": 5, "seed": 1}),
+    ("band", {"recalls": 3, "bootstrap": Draws(5, seed=1)}),
     ("compare_models", {"score": ["old", "new", "third"], "weight": "weight"}),
-    ("compare_segments", {"against": "random", "replicates": 5, "seed": 1}),
+    ("compare_segments", {"against": "random", "permutations": Draws(5, seed=1)}),
     ("counts", {"ascending": True}),
     ("counts", {"thresholds": [0.0, 0.5]}),
     ("curve", {"keep": 5}),

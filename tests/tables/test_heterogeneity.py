@@ -401,7 +401,9 @@ def small_segments(seed=0, differ=0.0, segments=12, rows=40):
     return pl.DataFrame({"week": week, "truth": truth, "score": score, "weight": weight})
 
 
-@pytest.mark.parametrize("measure", ["calibrated_average_precision", "average_precision"])
+@pytest.mark.parametrize(
+    "measure", ["calibrated_average_precision", "average_precision", "roc_auc"]
+)
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_draws_have_the_areas_and_errors_of_their_segments(measure, weight):
     """Q of the first draws is that of the verb on rows whose segments are those of the draw."""
@@ -414,7 +416,7 @@ def test_draws_have_the_areas_and_errors_of_their_segments(measure, weight):
     single = df.select(
         "score", positive="truth", number="week", weight=weight or pl.lit(1.0), size=pl.lit(1)
     )
-    rows = segment_permutations.SegmentRows.of(_ranked(single, ascending=False), odds)
+    rows = segment_permutations.SegmentRows.of(_ranked(single, ascending=False), measure, odds)
     order = ["score", "truth", *([weight] if weight else [])]
     first = [name == "score" for name in order]
     ordered = df.sort(order, descending=first, nulls_last=True)

@@ -21,14 +21,14 @@ from strategies import DYADIC_WEIGHTS, SCORES_OR_NONE, frames
 import frame_prc
 from frame_prc import ColumnError, OptionError
 from frame_prc._inference import sign_flips
-from frame_prc._request.specs import Resampling
+from frame_prc._request.specs import Draws
 
 COLUMNS = [
     "model", "baseline", "n_segments", "n_undefined", "ap_a", "ap_b",
     "difference", "std_error", "ci_low", "ci_high", "p_value", "status",
 ]  # fmt: skip
 OVER = {"by": "week", "over": "week"}
-PERMUTED = {"test": "permutation", "seed": 5}
+PERMUTED = {"permutations": Draws(seed=5)}
 ROUNDED = {"rel_tol": 1e-9, "abs_tol": 1e-12}
 
 
@@ -145,7 +145,7 @@ def test_permutation_test_evaluates_all_signs_of_few_segments(kind, data):
 
 @given(st.lists(st.integers(-8, 8), min_size=1, max_size=9), st.sampled_from([1, 1 / 3, 1e-7]))
 def test_sums_that_are_equal_but_for_rounding_are_hits(whole, scale):
-    found = sign_flips.p_value([scale * value for value in whole], Resampling())
+    found = sign_flips.p_value([scale * value for value in whole], Draws())
     assert found == exact_p_value(whole)
 
 
@@ -155,7 +155,7 @@ def test_drawn_signs_give_the_share_of_all_signs(count):
     differences = [0.5] * (count // 2 + 2 + count // 40) + [-0.5] * (count // 2 - 2 - count // 40)
     extreme = abs(sum(d > 0 for d in differences) - len(differences) / 2)
     exact = 2 * stats.binom.sf(len(differences) / 2 + extreme - 1e-9, len(differences), 0.5)
-    found = sign_flips.p_value(differences, Resampling(20_000, 1))
+    found = sign_flips.p_value(differences, Draws(20_000, 1))
     assert found == pytest.approx(exact, abs=5 * math.sqrt(exact / 20_000))
 
 
@@ -172,7 +172,7 @@ def test_drawn_signs_are_those_of_scipy():
         n_resamples=20_000,
         rng=np.random.default_rng(0),
     )
-    row = compared_rows(df, replicates=20_000).row(0, named=True)
+    row = compared_rows(df, permutations=Draws(20_000, seed=5)).row(0, named=True)
     error = math.sqrt(2 * test.pvalue / 20_000)
     assert row["p_value"] == pytest.approx(test.pvalue, abs=5 * error)
     assert 0.001 < test.pvalue < 0.5
@@ -295,8 +295,11 @@ WRONG = {
     "no keys": ({"by": None}, ColumnError, "over='region' is not a key.*by='region' makes it one"),
     "not a name": ({"over": 3}, OptionError, "over= takes a key, got a value of type int"),
     "cluster": ({"cluster": "user"}, OptionError, "cluster= is given beside over="),
-    "test": ({"test": "wilcoxon"}, OptionError, "test='wilcoxon' is not an option"),
-    "seed of t": ({"seed": 1}, OptionError, "seed= is given, and nothing is drawn"),
+    "stratified": (
+        {"permutations": Draws(stratified=True)},
+        OptionError,
+        "stratified=True is given",
+    ),
     "baseline": ({"baseline": "odl"}, OptionError, "baseline='odl' is not a model"),
     "level": ({"ci": 2}, OptionError, "ci=2 is not a level"),
     "adjust": ({"adjust": "fdr"}, OptionError, "adjust='fdr' is not an option"),

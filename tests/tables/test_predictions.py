@@ -11,6 +11,7 @@ import pytest
 from kinds import every_kind
 
 import frame_prc
+from frame_prc import Draws
 
 N = 240
 # A score with many values, one with two, one with a single value, and one with three.
@@ -41,7 +42,7 @@ def statuses(kind, df, verb, score, **asked):
         ("average_precision", {"ci": 0.95, "ci_method": "boyd"}),
         ("average_precision", {"ci": 0.95, "thresholds": [-1.0, 0.0, 1.0]}),
         ("auc", {"ci": 0.95}),
-        ("auc", {"ci": 0.95, "recall_range": (0, 0.5), "seed": 1, "replicates": 50}),
+        ("auc", {"ci": 0.95, "recall_range": (0, 0.5), "bootstrap": Draws(50, seed=1)}),
         ("summary", {}),
     ],
 )

@@ -445,16 +445,19 @@ def test_lower_limit_of_the_mean_allows_for_the_bias_of_leaving_out_each_row(kin
     twice = pl.concat([df.with_columns(weight=2.5, k=k) for k in (1, 2)])
     table = kind.rows(frame_prc.summary(kind.make(twice), "truth", "score", **named, **options))
     (row,) = table.filter(level="macro").rows(named=True)
-    for prefix, prevalence in (("", None), ("calibrated_", Fraction(1, 10))):
-        error, m = row[f"{prefix}std_error"], row["n_pos"] / (2.5 if weight else 1)
+    own = ("average_precision", "std_error", "ci_low")
+    of = "calibrated_average_precision"
+    at_reference = (of, f"{of}_std_error", f"{of}_low")
+    for names, prevalence in ((own, None), (at_reference, Fraction(1, 10))):
+        area, error, found = (row[name] for name in names)
+        m = row["n_pos"] / (2.5 if weight else 1)
         if error is None:
             continue
         bias = max(0.0, float(oracle.bias(rows, prevalence)))
-        area = row[f"{prefix}average_precision"]
         quantile = math.sqrt(m / (m - 1)) * oracle.student_quantile(0.9, Fraction(m - 1))
         centres = (area, max(area - bias, area / 10))
         low = min(expit(logit(one) - quantile * error / (one * (1 - one))) for one in centres)
-        assert row[f"{prefix}ci_low"] == pytest.approx(low, rel=1e-7, abs=1e-9)
+        assert found == pytest.approx(low, rel=1e-7, abs=1e-9)
 
 
 @every_kind

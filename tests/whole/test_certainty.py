@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import TIED_SCORES, frames
 
-from frame_prc import evaluate
+from frame_prc import Draws, evaluate
 from frame_prc._request.statuses import STATUSES
 
-DRAWN = {"seed": 3, "replicates": 60}
+DRAWN = {"bootstrap": Draws(60, seed=3)}
 METHODS = ["step", "trapezoid", "interpolated", "gain"]
 TABLES = {
     "average precision": lambda ev: ev.average_precision(),

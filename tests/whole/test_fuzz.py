@@ -46,7 +46,7 @@ from kinds import POLARS_KINDS, looking
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc import PrcError
+from frame_prc import Draws, PrcError, Top
 from frame_prc._rows import checks as _gate
 
 pytestmark = pytest.mark.thorough
@@ -147,7 +147,12 @@ METHODS = ["step", "trapezoid", "interpolated", "envelope", "gain", "101-point",
 HELD = pl.DataFrame({"threshold": [0.5]})
 HELD_BY_KEY = pl.DataFrame({"k": [None, "a"], "threshold": [0.5, None]}, strict=False)
 CALIBRATIONS = some("pooled", 0.5, 1e-9, 0.9999999)
-SHARES, LEVELS, SEEDS = some(0.5, 0.0, 1.0, [0.1, 0.9]), some(0.95, 0.5), some(0, 1)
+SHARES, LEVELS, DRAWS = (
+    some(0.5, 0.0, 1.0, [0.1, 0.9]),
+    some(0.95, 0.5),
+    st.builds(Draws, some(2, 3), seed=some(0, 1), stratified=YES_OR_NO),
+)
+PERMUTED = st.builds(Draws, st.just(9), seed=some(0, 1))
 OPTIONS: dict[str, st.SearchStrategy] = {
     "counts": parameters(score=MODELS, thresholds=EDGES, squares=YES_OR_NO),
     "curve": parameters(
@@ -163,13 +168,15 @@ OPTIONS: dict[str, st.SearchStrategy] = {
     )
     | parameters({"recalls": some(3, [0.0, 0.5])}, score=MODELS, thresholds=EDGES, over=some("k")),
     "average_precision": parameters(
-        {"seed": SEEDS},
+        {"ci": LEVELS},
         score=MODELS,
-        ci=LEVELS,
-        ci_method=some("influence", "boyd", "bootstrap"),
+        ci_method=some("influence", "boyd"),
         cluster=some("truth", "k", pl.col("score")),
-        replicates=some(2, 3),
-        stratified=YES_OR_NO,
+    )
+    | parameters(
+        {"ci": LEVELS, "bootstrap": DRAWS},
+        score=MODELS,
+        cluster=some("truth", "k", pl.col("score")),
     )
     | parameters(score=MODELS, thresholds=EDGES, bounds=YES_OR_NO)
     | parameters(
@@ -185,8 +192,7 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         how=some("mean", "weighted", "micro", "rows"),
         score=MODELS,
         ci=LEVELS,
-        top=some(1, 2.5),
-        normaliser=some("positives", "attainable"),
+        top=some(1, 2.5, Top(2, "attainable")),
     ),
     "auc": parameters(
         score=MODELS,
@@ -198,13 +204,12 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         calibrate=CALIBRATIONS,
     )
     | parameters(
-        {"ci": LEVELS, "replicates": some(2, 3), "seed": SEEDS},
+        {"ci": LEVELS, "bootstrap": DRAWS},
         score=MODELS,
         method=some("step", METHODS),
         thresholds=EDGES,
         top=some(2),
         cluster=some("truth", "k"),
-        stratified=YES_OR_NO,
     ),
     "operating_points": parameters(
         score=MODELS,
@@ -224,13 +229,12 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         cluster=some("truth", "k"),
     )
     | parameters(
-        {"ci": LEVELS, "recall": SHARES, "replicates": some(2, 3), "seed": SEEDS},
+        {"ci": LEVELS, "recall": SHARES, "bootstrap": DRAWS},
         score=MODELS,
         threshold=some(0.5),
         predicted_count=some(2),
         cost=some((1, 3)),
         cluster=some("truth", "k"),
-        stratified=YES_OR_NO,
     ),
     "summary": parameters(
         score=MODELS,
@@ -249,12 +253,11 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         calibrate=CALIBRATIONS,
     ),
     "band": parameters(
-        {"replicates": some(2, 3), "seed": SEEDS},
+        {"bootstrap": DRAWS},
         score=MODELS,
         recalls=some(3, [0.5], [0.1, 1.0]),
         ci=LEVELS,
         cluster=some("truth", "k"),
-        stratified=YES_OR_NO,
     ),
     "compare_segments": parameters(
         score=MODELS,
@@ -266,7 +269,7 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         cluster=some("truth", "k"),
         details=YES_OR_NO,
     )
-    | parameters({"seed": SEEDS, "against": some("random")}, score=MODELS, replicates=some(9)),
+    | parameters({"permutations": PERMUTED, "against": some("random")}, score=MODELS),
     "compare_models": parameters(
         {"score": MODELS},
         ci=LEVELS,
@@ -278,9 +281,8 @@ OPTIONS: dict[str, st.SearchStrategy] = {
         details=YES_OR_NO,
     )
     | parameters(
-        {"score": MODELS, "seed": SEEDS, "test": some("permutation")},
+        {"score": MODELS, "permutations": PERMUTED},
         over=some("k"),
-        replicates=some(9),
     )
     | parameters({"score": MODELS}, over=some("k"), ci=LEVELS, adjust=some("holm")),
 }

@@ -16,7 +16,7 @@ from polars.io.plugins import register_io_source
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc import DataError
+from frame_prc import DataError, Draws
 
 COUNTS = {"score": "other", "pos": "hits", "neg": "misses"}
 
@@ -101,14 +101,14 @@ def test_named_columns_are_read_once_and_only_at_collect(asked, columns, verb, e
         ("average_precision", {"bounds": True}),
         ("counts", {"thresholds": 3, "squares": True}),
         ("curve", {"keep": 5}),
-        ("average_precision", {"ci": 0.9, "ci_method": "bootstrap", "replicates": 5, "seed": 1}),
+        ("average_precision", {"ci": 0.9, "bootstrap": Draws(5, seed=1)}),
         ("curve", {"ci": 0.9}),
         ("summary", {"overall": True}),
         ("average_precision", {"ci": 0.95}),
         ("average_precision", {"over": "region", "average": "macro", "ci": 0.9}),
         ("summary", {"overall": True, "segments": "sampled"}),
         ("heterogeneity", {}),
-        ("compare_segments", {"against": "random", "replicates": 5, "seed": 1}),
+        ("compare_segments", {"against": "random", "permutations": Draws(5, seed=1)}),
         ("compare_models", {"score": {"a": "other", "b": -pl.col("other")}, "over": "region"}),
         ("compare_segments", {"against": "others"}),
         ("compare_segments", {"against": "rest"}),

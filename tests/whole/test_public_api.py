@@ -48,19 +48,16 @@ ROLES = (
 # What each method of an evaluation takes.
 OPTIONS = {
     "auc": "method='step', start='one', recall_range=None, standardised=False, thresholds=None, "
-    "calibrate=None, top=None, normaliser='positives', ties='whole', ci=None, replicates=1000, "
-    "stratified=False, seed=None, details=False",
+    "calibrate=None, top=None, ci=None, bootstrap=None, details=False",
     "average": "over, measure='average_precision', how='mean', ci=None, calibrate=None, "
-    "thresholds=None, top=None, normaliser='positives', ties='whole', details=False",
-    "average_precision": "thresholds=None, bounds=False, ci=None, "
-    "ci_method='influence', replicates=1000, stratified=False, seed=None, calibrate=None, "
-    "top=None, normaliser='positives', ties='whole', details=False",
-    "band": "recalls=101, ci=0.95, simultaneous=False, replicates=1000, stratified=False, "
-    "seed=None",
+    "thresholds=None, top=None, details=False",
+    "average_precision": "thresholds=None, bounds=False, ci=None, ci_method='influence', "
+    "bootstrap=None, calibrate=None, top=None, details=False",
+    "band": "recalls=101, ci=0.95, simultaneous=False, bootstrap=1000",
     "compare_models": "ci=0.95, baseline=None, measure=None, calibrate=None, over=None, "
-    "test='t', replicates=1000, seed=None, adjust=None, details=False",
+    "permutations=None, adjust=None, details=False",
     "compare_segments": "against='others', ci=0.95, measure=None, calibrate=None, "
-    "replicates=1000, seed=None, adjust=None, details=False",
+    "permutations=None, adjust=None, details=False",
     "counts": "thresholds=None, squares=False",
     "curve": "start='one', keep='all', envelope=False, gain=False, calibrate=None, "
     "thresholds=None, ci=None, recalls=None, over=None",
@@ -68,8 +65,7 @@ OPTIONS = {
     "details=False",
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ties='whole', guarantee=None, "
-    "ci=None, "
-    "replicates=1000, stratified=False, seed=None, details=False",
+    "ci=None, bootstrap=None, details=False",
     "plot": "x='recall', start='one', ci=None, band=False, iso_f1=True, points=None, roc=False, "
     "threshold=None, facet=None, dark=False, title=None, width=None, height=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate=None, sort=None, dark=False, title=None, "
@@ -202,7 +198,7 @@ def test_readme_names_every_function():
         ("compare_segments", {"by": pl.lit("all").alias("key"), "missing": "drop"}),
         ("counts", {"squares": True}),
         ("curve", {"envelope": True, "ci": 0.9}),
-        ("band", {"replicates": 2}),
+        ("band", {"bootstrap": 2}),
         (
             "operating_points",
             {"cost": (1, 1), "threshold": pl.lit(0.5), "missing": "drop"},

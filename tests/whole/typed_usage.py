@@ -12,6 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 import frame_prc
+from frame_prc import Draws
 from frame_prc.namespace import PrcFrame
 
 
@@ -98,9 +99,9 @@ def options_take_one_value_or_several(df: pl.DataFrame) -> None:
     frame_prc.operating_points(df, "truth", "score", recall=[0.5, 1], f_beta=2, threshold=(0.1,))
     frame_prc.curve(df, "truth", "score", gain=True, calibrate=0.1, thresholds=[0.1, 0.5])
     frame_prc.average(df, "truth", "score", by="k", over="k", how="weighted")
-    frame_prc.average_precision(df, "truth", "score", ci=0.9, ci_method="bootstrap", seed=1)
-    frame_prc.band(df, "truth", "score", recalls=[0.1, 0.5], cluster="user", replicates=100)
-    frame_prc.band(df, "truth", "score", recalls=11, stratified=True, seed=None)
+    frame_prc.average_precision(df, "truth", "score", ci=0.9, bootstrap=Draws(seed=1))
+    frame_prc.band(df, "truth", "score", recalls=[0.1, 0.5], cluster="user", bootstrap=100)
+    frame_prc.band(df, "truth", "score", recalls=11, bootstrap=Draws(seed=None, stratified=True))
     frame_prc.curve(df, "truth", "score", ci=0.9)
     frame_prc.curve(df, "truth", "score", ci=0.9, cluster=pl.col("day").dt.date())
     frame_prc.summary(df, "truth", "score", by="k", ci=0.9, overall=True)
