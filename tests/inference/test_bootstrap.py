@@ -322,7 +322,7 @@ for name in {names!r}:
 import polars as pl, frame_prc
 rows = pl.DataFrame({{"t": [1, 0, 1, 0], "s": [4, 3, 2, 1]}})
 try:
-    asked = dict(details=True, ci=0.9, bootstrap=Draws(20, seed=1))
+    asked = dict(details=True, ci=0.9, bootstrap=frame_prc.Draws(20, seed=1))
     print(rows.lazy().prc.average_precision("t", "s", **asked).collect()["std_error"][0] > 0)
 except frame_prc.OptionError as error:
     print(error)
