@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
 from frame_prc._lazy import named
-from frame_prc.cli.options import columns
+from frame_prc.cli.files import Source
 from frame_prc.cli.reading import first_value, reading
-from frame_prc.cli.source import Source
+from frame_prc.cli.values import columns
 from frame_prc.exceptions import ColumnError, OptionError
 
 _PERIOD = re.compile(r"[1-9]\d*(s|m|h|d|w|mo|q|y)")
@@ -25,11 +25,9 @@ _FORMS: list[tuple[pl.Date | pl.Datetime, str]] = [
 _DATES = "dates, or ISO text such as 2024-01-31 or 2024-01-31 08:15:00"
 
 
-def keys(
-    texts: Sequence[str], source: Source, rows: pl.LazyFrame, schema: Mapping[str, pl.DataType]
-) -> list[str | pl.Expr]:
+def keys(texts: Sequence[str], source: Source) -> list[str | pl.Expr]:
     """Return keys: names of columns, and expressions where a period follows a name."""
-    return [_key(text, source, rows, schema) for text in columns(texts, schema)]
+    return [_key(text, source) for text in columns(texts, source.schema)]
 
 
 def names(by: Sequence[str | pl.Expr]) -> list[str]:
@@ -37,9 +35,8 @@ def names(by: Sequence[str | pl.Expr]) -> list[str]:
     return [key if isinstance(key, str) else key.meta.output_name() for key in by]
 
 
-def _key(
-    text: str, source: Source, rows: pl.LazyFrame, schema: Mapping[str, pl.DataType]
-) -> str | pl.Expr:
+def _key(text: str, source: Source) -> str | pl.Expr:
+    schema = source.schema
     name, colon, period = text.rpartition(":")
     found = _PERIOD.fullmatch(period)
     if text in schema or not colon:
@@ -55,7 +52,7 @@ def _key(
     dtype, column = schema[name], named(name)
     if dtype == pl.String:
         with reading(source):
-            dtype, form = _form(text, name, rows)
+            dtype, form = _form(text, name, source)
         column = column.str.strptime(dtype, form)
     if dtype not in (pl.Date, pl.Datetime):
         raise ColumnError(f"by={text!r} cuts dates, and column {name!r} has dtype {dtype}", _DATES)
@@ -68,14 +65,14 @@ def _key(
     return column.dt.truncate(period).alias(name)
 
 
-def _form(text: str, name: str, rows: pl.LazyFrame) -> tuple[pl.Date | pl.Datetime, str]:
+def _form(text: str, name: str, source: Source) -> tuple[pl.Date | pl.Datetime, str]:
     """Return the dtype and the format of dates that are text: those of the first one."""
     column = named(name)
-    first = pl.Series([first_value(rows, name, column.is_not_null())], dtype=pl.String)
+    first = pl.Series([first_value(source, name, column.is_not_null())], dtype=pl.String)
     fitting = (form for form in _FORMS if not first.str.strptime(*form, strict=False).has_nulls())
     dtype, form = next(fitting, _FORMS[0])
     is_unread = column.str.strptime(dtype, form, strict=False).is_null()
-    unread = first_value(rows, name, column.is_not_null() & is_unread)
+    unread = first_value(source, name, column.is_not_null() & is_unread)
     if unread is not None:
         raise ColumnError(
             f"by={text!r} cuts dates, and column {name!r} holds {unread!r}",

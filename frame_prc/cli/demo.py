@@ -13,8 +13,7 @@ import polars as pl
 import typer
 
 import frame_prc
-from frame_prc.cli import charts
-from frame_prc.cli.output import show_text
+from frame_prc.cli.output import save_chart, show_text
 from frame_prc.cli.work import Progress, done
 from frame_prc.exceptions import FileError
 
@@ -97,7 +96,7 @@ def write(flights: pl.LazyFrame, folder: Path) -> tuple[Path, Path, Path]:
     html = folder / "flights.html"
     tsv, script = frame_prc.write_ggplot(flights, folder / "flights.tsv", _TRUTH, _MODELS, by=_KEY)
     chart = frame_prc.plot(flights, _TRUTH, _MODELS, by=_KEY, cluster=_CLUSTER)
-    charts.save(chart, str(html))
+    save_chart(chart, str(html))
     return html, tsv, script
 
 

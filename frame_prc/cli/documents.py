@@ -1,4 +1,4 @@
-"""A table for a document: Markdown for a pull request, HTML for a browser or a mail.
+"""The text of cells, and tables for documents: Markdown for a pull request, HTML for a mail.
 
 Text of the data is escaped: it is shown as it is, whatever it would mean there.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from typing import Any
 
 import polars as pl
 
-from frame_prc.cli.cells import texts
-
+_SMALLEST, _LARGEST = 1e-3, 1e6
+# Shown with all digits, because a rounded threshold retrieves other rows.
+_EXACT = ("threshold", "below", "above", "best_f1_threshold")
 # What has a meaning inside a cell; an underscore has one only at the edge of a word.
 _MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<!\w)_|_(?!\w)")
 _BREAK = re.compile(r"\r\n|\r|\n")
@@ -40,6 +42,19 @@ _HTML_END = """</tbody>
 </body>
 </html>
 """
+
+
+def texts(values: pl.Series, missing: str) -> list[str]:
+    """Return the text of each value, with 4 decimals unless it is a threshold."""
+    exact = values.cast(pl.String) if values.name in _EXACT else values
+    return [missing if value is None else _text(value) for value in exact]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        plain = value == 0 or _SMALLEST <= abs(value) < _LARGEST
+        return f"{value:.4f}" if plain else f"{value:.4g}"
+    return str(value)
 
 
 def markdown(frame: pl.DataFrame) -> Iterator[bytes]:

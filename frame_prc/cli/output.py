@@ -18,6 +18,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._files import atomic_write, check_writable
+from frame_prc._request.packages import check_installed
 from frame_prc.cli import documents
 from frame_prc.exceptions import FileError, OptionError
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMATS = ("table", "json", "ndjson", "csv", "tsv", "markdown", "html")
+DRAWN = ("plot", "plot_summary")
+_PICTURES = (".html", ".svg", ".png")
+_BOTH = "--format is given with --output"
 _ALSO_CALLED = {"md": "markdown"}
 _ROWS_AT_ONCE = 50_000
 _OS_ERROR = re.compile(r"([^:]*) \(os error (\d+)\)")
@@ -35,41 +39,58 @@ _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 # --- checks of options ------------------------------------------------------------------------
 
 
-def check(output: str | None, form: str | None) -> None:
+def check(verb: str, output: str | None, form: str | None) -> None:
     """Refuse a file or a format that cannot be written, before anything is read."""
+    if verb in DRAWN:
+        allowed = f"a file that ends with {', '.join(_PICTURES)}"
+        _check_file(_given(output, allowed, "-o plot.html"), _PICTURES)
+        check_installed("vl_convert", "vl-convert-python", "a picture")
+    elif verb == "report":
+        _check_report(output, form)
+    elif verb == "write_ggplot":  # checks the path itself
+        _given(output, "the file for R to read", "-o curves.tsv")
+    else:
+        _check_table(output, form)
+
+
+def _check_table(output: str | None, form: str | None) -> None:
     if form is not None and form not in (*FORMATS, *_ALSO_CALLED):
         raise OptionError(f"--format {form} is not known", ", ".join(FORMATS))
-    if output is None:
-        return
-    if form is not None:
-        raise OptionError(
-            "--format is given with --output",
-            "one of them",
-            "the suffix of the file sets the format",
-        )
-    check_file(output, tuple(_WRITERS))
+    if output is not None and form is not None:
+        raise OptionError(_BOTH, "one of them", "the suffix of the file sets the format")
+    if output is not None:
+        _check_file(output, tuple(_WRITERS))
 
 
-def check_not_source(output: str | None, sources: Sequence[Path]) -> None:
-    """Refuse to write a result over the files it is computed from."""
-    if output is not None and Path(output).resolve() in {path.resolve() for path in sources}:
-        raise FileError(f"{output!r} is also an input file", "another file to write")
+def _check_report(output: str | None, form: str | None) -> None:
+    if form not in (None, "json"):
+        raise OptionError(f"--format {form} is not a format of a report", "json")
+    if form is None:
+        _given(output, "a file that ends with .html or .json", "-o report.html")
+    elif output is not None:
+        raise OptionError(_BOTH, "one of them", "-o report.json")
 
 
-def check_given(output: str | None, allowed: str, hint: str) -> str:
+def _given(output: str | None, allowed: str, hint: str) -> str:
     """Return the file to write; refuse a command without one."""
     if output is None:
         raise OptionError("--output is not given", allowed, hint)
     return output
 
 
-def check_file(output: str, suffixes: Sequence[str]) -> None:
+def _check_file(output: str, suffixes: Sequence[str]) -> None:
     """Refuse a file that cannot be written, or whose suffix is not one of these."""
     check_writable(output)
     if Path(output).suffix.lower() not in suffixes:
         raise FileError(
             f"the suffix of {output!r} does not say how to write it", ", ".join(suffixes)
         )
+
+
+def check_not_source(output: str | None, sources: Sequence[Path]) -> None:
+    """Refuse to write a result over the files it is computed from."""
+    if output is not None and Path(output).resolve() in {path.resolve() for path in sources}:
+        raise FileError(f"{output!r} is also an input file", "another file to write")
 
 
 # --- files ------------------------------------------------------------------------------------
@@ -79,6 +100,13 @@ def save(result: pl.LazyFrame, output: str) -> None:
     """Write a result, atomically, in the format of the suffix."""
     with atomic_write(output) as (part,), naming(output):
         _WRITERS[Path(output).suffix.lower()](result, part)
+
+
+def save_chart(chart: Any, output: str) -> None:
+    """Write a chart, atomically, in the format of the suffix, as a file that needs no network."""
+    suffix = Path(output).suffix.lower()
+    with atomic_write(output) as (part,):
+        chart.save(part, format=suffix.removeprefix("."), inline=suffix == ".html")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from frame_prc.cli.cells import texts
+from frame_prc.cli.documents import texts
 
 MOST_ROWS = 200
 _GAP = 2

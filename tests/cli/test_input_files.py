@@ -12,7 +12,7 @@ from command_line import ASKED, ROWS, WRITERS, result, run, said
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc.cli import source as _source
+from frame_prc.cli import files as _files
 
 # --- what comes in -----------------------------------------------------------------------------
 
@@ -73,7 +73,7 @@ def test_files_counted_one_by_one_are_counted_as_one(here, monkeypatch, kind, th
     parts = [ROWS.filter(~pl.col("late")), ROWS, ROWS.filter("late")]
     for place, part in enumerate(parts):
         WRITERS[kind](part, here / f"part-{place}.{kind}")
-    monkeypatch.setattr(_source, "PART", 2)  # rows at once, where files can be read in parts
+    monkeypatch.setattr(_files, "PART", 2)  # rows at once, where files can be read in parts
     asked = ["-t", "said", "-s", "score", "-b", "region", "--pos-label", "yes", *thresholds]
     counted = result("counts", f"part-*.{kind}", *asked)
     bins = 3 if thresholds else None

@@ -14,7 +14,7 @@ from command_line import leftovers, run, said
 from layers import also
 from polars.testing import assert_frame_equal
 
-from frame_prc.cli import memory as _memory
+from frame_prc.cli import passes as _passes
 from frame_prc.cli import work as _work
 
 N = 600
@@ -69,7 +69,7 @@ def most(monkeypatch):
     """Return a function that sets how many rows fit in memory."""
 
     def allow(rows: int) -> None:
-        monkeypatch.setattr(_memory, "rows_at_once", lambda *_: rows)
+        monkeypatch.setattr(_passes, "rows_at_once", lambda *_: rows)
 
     return allow
 
@@ -217,7 +217,7 @@ def test_what_is_no_size_is_refused(size):
     ("text", "size"), [("500MB", 5 * 10**8), ("1.5GiB", 3 * 2**29), ("2 gb", 2 * 10**9)]
 )
 def test_sizes_have_units(text, size):
-    assert _memory.size(text) == size
+    assert _passes.size(text) == size
 
 
 @pytest.mark.parametrize(
@@ -273,13 +273,13 @@ def test_scratch_files_are_removed_after_an_error(most, here, monkeypatch):
 STUCK = """
 import sys, time
 import polars as pl
-from frame_prc.cli import main, memory, passes
-memory.rows_at_once = lambda *_: 160
+from frame_prc.cli import main, passes
+passes.rows_at_once = lambda *_: 160
 def stay(*_):
     open("reached", "w").close()
     while True:
         time.sleep(0.1)
-passes.Passes._of_model = stay
+passes._of_model = stay
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -17,7 +17,6 @@ import pytest
 from command_line import ASKED, leftovers, process, result, run, said, start
 
 from frame_prc.cli import commands as _commands
-from frame_prc.cli import input as _input
 from frame_prc.cli import work as _work
 
 
@@ -166,7 +165,7 @@ def test_a_command_that_timed_out_ends(monkeypatch):
     def time_out(*_: object, **__: object) -> None:
         raise TimeoutError(errno.ETIMEDOUT, "the share does not answer")
 
-    monkeypatch.setattr(_input, "read_by", time_out)
+    monkeypatch.setattr(_commands, "read_by", time_out)
     code, _, err = run("ap", "rows.csv", *ASKED)
     assert code == 1
     assert "the share does not answer" in err

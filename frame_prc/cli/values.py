@@ -1,0 +1,148 @@
+"""The text of options as values: numbers, columns, models, segments, and their shorthands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from frame_prc._request.class_values import from_text
+from frame_prc.cli.files import Dialect, Source
+from frame_prc.cli.reading import opened
+from frame_prc.exceptions import OptionError
+
+Numbers = int | list[float]
+
+
+def pieces(texts: Sequence[str]) -> list[str]:
+    """Return the values of an option that is repeated, or has several separated by commas."""
+    return [piece.strip() for text in texts for piece in text.split(",")]
+
+
+def numbers(texts: Sequence[str]) -> list[float]:
+    """Return the numbers of an option."""
+    return [_number(piece) for piece in pieces(texts)]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"{text!r} is not a number", "numbers, such as 0.9 or 0.5,0.9") from None
+
+
+def integer_or(text: str) -> int | str:
+    """Return an integer, or another text as it is."""
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
+def share(text: str) -> float | str:
+    """Return a prevalence, or the word for one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def none_or(text: str) -> str | None:
+    """Return a word, or ``None`` for the word none, or None as in Python."""
+    return None if text.lower() == "none" else text
+
+
+def words(texts: Sequence[str]) -> str | list[str]:
+    """Return names, or the word for all of them."""
+    return "all" if (found := pieces(texts)) == ["all"] else found
+
+
+def thresholds(texts: Sequence[str]) -> Numbers:
+    """Return a number of thresholds, or the thresholds."""
+    found = pieces(texts)
+    count = integer_or(found[0])
+    if len(found) == 1 and isinstance(count, int):
+        return count
+    listed = numbers(texts)
+    if len(listed) == 1 and listed[0] >= 2 and listed[0].is_integer():  # noqa: PLR2004
+        raise OptionError(
+            f"thresholds={found[0]!r} is ambiguous: one threshold, or a number of thresholds",
+            "an integer for a number of thresholds, or a list of thresholds",
+            f"thresholds={listed[0]:.0f}",
+        )
+    return listed
+
+
+def recalls(texts: Sequence[str]) -> Numbers:
+    """Return a number of recalls, or the recalls."""
+    count = integer_or(texts[0].strip())
+    return count if isinstance(count, int) and count > 1 and not texts[1:] else numbers(texts)
+
+
+def costs(texts: Sequence[str]) -> list[tuple[float, ...]]:
+    """Return pairs of costs, from texts such as ``1,10``."""
+    return [tuple(numbers([text])) for text in texts]
+
+
+def targets(texts: Sequence[str]) -> dict[str, list[float]]:
+    """Return operating points to mark, from texts such as ``recall=0.9``."""
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if not equals:
+            raise OptionError(
+                f"points={text!r} is not an operating point",
+                "a criterion and numbers, such as 'recall=0.9'",
+            )
+        found.setdefault(name.replace("-", "_"), []).extend(numbers([values]))
+    return found
+
+
+# --- columns -----------------------------------------------------------------------------------
+
+
+def columns(texts: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Return names of columns; commas separate them, unless they are part of a name."""
+    known = {*known}
+    return [name for text in texts for name in ([text] if text in known else pieces([text]))]
+
+
+def scores(texts: Sequence[str], source: Source) -> str | list[str] | dict[str, str]:
+    """Return one score, several, or ``{name: column}`` if one is written as NAME=COLUMN."""
+    texts = columns(texts, source.schema)
+    pairs = [_named(text, source.schema) for text in texts]
+    if all(name == column for name, column in pairs):
+        return texts[0] if len(texts) == 1 else texts
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise OptionError(f"score= names a model {name!r} twice", "each model once")
+    return dict(pairs)
+
+
+def _named(text: str, schema: Mapping[str, object]) -> tuple[str, str]:
+    name, equals, column = text.partition("=")
+    return (name, column) if equals and text not in schema else (text, text)
+
+
+def facet(texts: Sequence[str], source: Source) -> list[str] | bool:
+    """Return keys, or ``False`` for the word none."""
+    found = columns(texts, source.schema)
+    return found != ["none"] and found
+
+
+def segment(text: str, source: Source) -> str | dict[str, Any] | None:
+    """Return a segment named as KEY=VALUE, or another text as it is."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        return none_or(text)
+    return {key: from_text(value, source.schema[key]) if key in source.schema else value}
+
+
+def held(texts: Sequence[str], source: Source) -> list[float] | str | pl.DataFrame:
+    """Return thresholds as numbers, a column of the rows, or a file."""
+    if len(texts) == 1 and texts[0] in source.schema:
+        return texts[0]
+    if len(texts) == 1 and Path(texts[0]).is_file():
+        with opened(texts, None, Dialect()) as file:
+            return file.rows.collect()
+    return numbers(texts)
