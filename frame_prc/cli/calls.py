@@ -11,9 +11,9 @@ import polars as pl
 
 import frame_prc
 from frame_prc._lazy import key_names, named
-from frame_prc.cli.dates import names
 from frame_prc.cli.files import Source
 from frame_prc.cli.reading import reading
+from frame_prc.cli.values import names_of_keys
 from frame_prc.cli.work import Progress
 from frame_prc.exceptions import DataError
 
@@ -73,7 +73,7 @@ class Call:
         squares = ("pos_squares", "neg_squares") if self.needs_squares else ()
         return self.but(
             score="threshold",
-            by=names(self.get("by") or ()) or None,
+            by=names_of_keys(self.get("by") or ()) or None,
             model="model" if several or self.get("model") is not None else None,
             missing="raise",
             **dict.fromkeys({"truth", "pos_label", "weight", "cluster"} & {*self.parameters}),
@@ -100,7 +100,7 @@ def counted(call: Call, progress: Progress) -> pl.LazyFrame:
     of_part, ascending = call.for_a_part(), call.get("ascending")
     added: list[pl.DataFrame] = []
     for place, part in enumerate(parts, 1):
-        progress.text = f"counting {place} of {len(parts)}: {part}"
+        progress.set(f"counting {place} of {len(parts)}: {part}")
         added = [frame_prc.merge_counts(*added, _counted(of_part, part), ascending=ascending)]
     # A label that occurs in no part is an error, which counting all rows together raises.
     is_nowhere = call.get("pos_label") is not None and added[0]["pos"].sum() == 0

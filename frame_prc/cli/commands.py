@@ -18,21 +18,10 @@ from frame_prc._lazy import named
 from frame_prc._request.class_values import from_text
 from frame_prc.cli import errors, gate, output, passes
 from frame_prc.cli.calls import Call
-from frame_prc.cli.dates import names
 from frame_prc.cli.files import Dialect, Source
-from frame_prc.cli.options import (
-    DEBUG,
-    FOR_R,
-    GATE,
-    PICTURE,
-    REPORT,
-    RESULT,
-    SOURCE,
-    options,
-    parameters,
-)
+from frame_prc.cli.options import common_options, options, parameters
 from frame_prc.cli.reading import check_numbers, opened, read_by
-from frame_prc.cli.values import columns
+from frame_prc.cli.values import columns, names_of_keys
 from frame_prc.cli.work import Progress, done
 from frame_prc.exceptions import ColumnError, OptionError, nearest
 
@@ -40,12 +29,6 @@ Values = Mapping[str, Any]
 
 # Columns that identify a row, besides the keys: a wide table repeats them in each block.
 _IDENTIFYING = ("level", "model", "baseline", "method", "target", "criterion")
-# Verbs with a row per segment or model, which may fail the command.
-_JUDGED = {
-    *("average_precision", "summary", "compare_models", "compare_segments"),
-    *("heterogeneity", "operating_points"),
-}
-_FILES = {"plot": PICTURE, "plot_summary": PICTURE, "write_ggplot": FOR_R, "report": REPORT}
 
 
 @dataclass(frozen=True)
@@ -86,15 +69,11 @@ class Command:
         return run
 
     def _parameters(self) -> list[Parameter]:
-        given, judged = parameters(self.verb), GATE if self.verb in _JUDGED else {}
-        common = SOURCE | _FILES.get(self.verb, RESULT) | judged | DEBUG
+        given, common = parameters(self.verb), common_options(self.verb).items()
         return [
             _paths(),
             *(one.parameter(name, given[name].default) for name, one in options(self.verb).items()),
-            *(
-                one.parameter(name, False if one.kind is bool else None)
-                for name, one in common.items()
-            ),
+            *(one.parameter(name, False if one.kind is bool else None) for name, one in common),
         ]
 
 
@@ -190,7 +169,7 @@ def execute(command: Command, given: Values) -> int:
 
         def work(source: Source) -> pl.DataFrame | None:
             call = Call(verb, asked, source)
-            if verb in _FILES:
+            if verb in output.WRITING:
                 _write(call, path)
                 return None
             return wanted.table(passes.result(wanted.call(call), budget, folder, progress))
@@ -198,7 +177,7 @@ def execute(command: Command, given: Values) -> int:
         frame = done(lambda: read_by(work, source), progress)
     if frame is None:
         return errors.SUCCESS
-    identifying = [*_IDENTIFYING, *names(asked["by"] or ())]
+    identifying = [*_IDENTIFYING, *names_of_keys(asked["by"] or ())]
     if path is None:
         output.show(wanted.of(frame.lazy()).collect(), form, identifying)
     failed = conditions and not gate.is_passed(frame, conditions, identifying)

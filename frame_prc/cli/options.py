@@ -13,14 +13,13 @@ from typing import Annotated, Any, get_args
 import frame_prc
 from frame_prc._request.specs import Criterion, NamedAgainst
 from frame_prc.cli import values
-from frame_prc.cli.dates import keys
 from frame_prc.cli.errors import FLAGS, command_name, flag, in_shell
 from frame_prc.cli.files import KINDS, Source
 from frame_prc.cli.output import FORMATS
 from frame_prc.evaluation import roles
 from frame_prc.evaluation.evaluation import Evaluation
 
-SHORT = {"truth": "-t", "score": "-s", "by": "-b", "weight": "-w", "output": "-o", "format": "-f"}
+_SHORT = {"truth": "-t", "score": "-s", "by": "-b", "weight": "-w", "output": "-o", "format": "-f"}
 _SEVERAL = "repeat it, or separate them by commas"
 
 
@@ -37,15 +36,15 @@ class Option:
     """One option of a command.
 
     Typer converts the text to the type ``kind``, and ``read`` converts that to the verb's
-    parameter. Shell completion offers the ``values``, which are also the metavar by default. The
-    help shows ``default_text`` instead of the default.
+    parameter. Shell completion offers the ``words``, by default those in the metavar. The help
+    shows ``default_text`` instead of the default.
     """
 
     kind: Any
-    help: str = ""
     metavar: str | None = None
-    values: Sequence[str] = ()
+    help: str = ""
     read: Callable[[Any, Source], Any] = _unchanged
+    words: Sequence[str] = ()
     default_text: str | None = None
 
     def parameter(self, name: str, default: Any) -> Parameter:
@@ -53,15 +52,16 @@ class Option:
         import typer  # noqa: PLC0415
 
         main = flag(name)
-        flags = [f"{main}/--no-{main[2:]}" if default is True else main]
-        offered = list(self.values)
+        words = [*self.words] or [
+            word for word in (self.metavar or "").split("|") if word.islower()
+        ]
         option = typer.Option(
-            *flags,
-            *([SHORT[name]] if name in SHORT else []),
+            f"{main}/--no-{main[2:]}" if default is True else main,
+            *([_SHORT[name]] if name in _SHORT else []),
             help=self.help,
-            metavar=self.metavar or "|".join(offered) or None,
+            metavar=self.metavar,
             show_default=self.default_text or default not in (None, False, True),
-            autocompletion=(lambda: offered) if offered else None,
+            autocompletion=(lambda: words) if words else None,
         )
         kind = self.kind if default is not None else self.kind | None
         return Parameter(
@@ -76,64 +76,57 @@ class Option:
 _BY_TYPE: dict[str, Option] = {
     "bool": Option(bool),
     "bool | Sequence[float]": Option(bool),
-    "int": Option(int, metavar="INTEGER"),
-    "float": Option(float, metavar="NUMBER"),
-    "str": Option(str, metavar="TEXT"),
-    "object": Option(str, metavar="VALUE"),
-    "IntoColumn": Option(str, metavar="COLUMN"),
+    "int": Option(int, "INTEGER"),
+    "float": Option(float, "NUMBER"),
+    "str": Option(str, "TEXT"),
+    "object": Option(str, "VALUE"),
+    "IntoColumn": Option(str, "COLUMN"),
     "IntoScores": Option(
         list[str],
-        f"For several models {_SEVERAL}; NAME=COLUMN names a model.",
         "COLUMN",
-        read=values.scores,
+        f"For several models {_SEVERAL}; NAME=COLUMN names a model.",
+        values.scores,
     ),
-    "IntoKeys": Option(list[str], metavar="COLUMN[:PERIOD]", read=keys),
+    "IntoKeys": Option(list[str], "COLUMN[:PERIOD]", read=values.keys),
     "float | Sequence[float]": Option(
-        list[str], f"For several {_SEVERAL}.", "NUMBER", read=_of_text(values.numbers)
+        list[str], "NUMBER", f"For several {_SEVERAL}.", _of_text(values.numbers)
     ),
-    "int | Sequence[float]": Option(list[str], "A list is written as 0.1,0.5,0.9.", "NUMBER|LIST"),
+    "int | Sequence[float]": Option(list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9."),
     "float | Literal['highest', 'pooled']": Option(
         str,
+        "SHARE|highest|pooled",
         "highest is that of the segment where positives are most frequent, at most 0.5, and pooled "
         "that of all rows of a model.",
-        "SHARE|highest|pooled",
-        ("highest", "pooled"),
         _of_text(values.share),
     ),
-    "str | Sequence[str]": Option(list[str], metavar="NAME|all", read=_of_text(values.words)),
-    "Keep": Option(
-        str,
-        metavar="all|corners|NUMBER",
-        values=("all", "corners"),
-        read=_of_text(values.integer_or),
-    ),
+    "str | Sequence[str]": Option(list[str], "NAME|all", read=_of_text(values.words)),
+    "Keep": Option(str, "all|corners|NUMBER", read=_of_text(values.integer_or)),
     "float | Sequence[float] | IntoColumn | AnyFrame": Option(
         list[str],
+        "NUMBER|COLUMN|FILE",
         "Or that of each segment: a column, or a file that points wrote for other rows. For "
         f"several numbers {_SEVERAL}.",
-        "NUMBER|COLUMN|FILE",
-        read=values.held,
+        values.held,
     ),
     "tuple[float, float] | Sequence[tuple[float, float]]": Option(
         list[str],
-        "A pair is written as 1,10; repeat it for several.",
         "FP,FN",
-        read=_of_text(values.costs),
+        "A pair is written as 1,10; repeat it for several.",
+        _of_text(values.costs),
     ),
     "Against": Option(
         str,
-        "Or a named segment.",
         "|".join([*get_args(NamedAgainst), "KEY=VALUE"]),
-        get_args(NamedAgainst),
+        "Or a named segment.",
         values.segment,
     ),
     "OperatingPoints": Option(
         list[str],
-        metavar="NAME=NUMBER",
-        values=tuple(f"{name}=" for name in get_args(Criterion)),
+        "NAME=NUMBER",
         read=_of_text(values.targets),
+        words=[f"{name}=" for name in get_args(Criterion)],
     ),
-    "Facet": Option(list[str], "none draws all curves in one panel.", "COLUMN", read=values.facet),
+    "Facet": Option(list[str], "COLUMN", "none draws all curves in one panel.", values.facet),
 }
 # What is special about a parameter of this name.
 _BY_NAME: dict[str, dict[str, Any]] = {
@@ -200,7 +193,7 @@ def _option(verb: str, name: str, annotation: str, text: str) -> Option:
 def _choice(verb: str, alias: str) -> Option:
     """Return an option with one of the values of a type, such as ``Missing``."""
     known = vars(roles) | unwrap(getattr(Evaluation, verb)).__globals__
-    return Option(str, values=_words(known[alias]), read=_of_text(values.none_or))
+    return Option(str, "|".join(_words(known[alias])), read=_of_text(values.none_or))
 
 
 def _words(kind: Any) -> list[str]:
@@ -224,12 +217,12 @@ def _documented(doc: str | None) -> dict[str, str]:
 
 
 _OF_VALUE = ('``"', "``None``:")
-_SOURCE_OF_METHOD = re.compile(r" \([^()]*\b(?:19|20)\d\d\b[^()]*\)")
+__SOURCE_OF_METHOD = re.compile(r" \([^()]*\b(?:19|20)\d\d\b[^()]*\)")
 
 
 def _plain(text: str) -> str:
     """Return a text of the documentation without its markup and sources, in words of a shell."""
-    text = _SOURCE_OF_METHOD.sub("", text)
+    text = __SOURCE_OF_METHOD.sub("", text)
     text = re.sub(r":func:`(\w+)`", lambda found: command_name(found[1]), text)
     return re.sub(r"``(.+?)``", lambda found: _code(found[1]), text)
 
@@ -240,70 +233,85 @@ def _code(text: str) -> str:
 
 # --- options of every command ------------------------------------------------------------------
 
-SOURCE = {
+_SOURCE = {
     "input_format": Option(
-        str, "Format of the files; by default their suffix says it.", values=KINDS
+        str, "|".join(KINDS), "Format of the files; by default their suffix says it."
     ),
-    "separator": Option(str, "Separator of the columns of CSV files.", "CHARACTER"),
-    "decimal_comma": Option(bool, "CSV files have a decimal comma: 0,93."),
+    "separator": Option(str, "CHARACTER", "Separator of the columns of CSV files."),
+    "decimal_comma": Option(bool, help="CSV files have a decimal comma: 0,93."),
     "null_value": Option(
-        list[str], "A word that stands for a missing value in CSV files, such as NA.", "WORD"
+        list[str], "WORD", "A word that stands for a missing value in CSV files, such as NA."
     ),
     "text": Option(
-        list[str], "Columns of CSV files to read as text, so that 007 is not 7.", "COLUMN"
+        list[str], "COLUMN", "Columns of CSV files to read as text, so that 007 is not 7."
     ),
     "memory": Option(
         str,
+        "SIZE",
         "Stay below this much memory, such as 2GB, at least 500MB: exact results in passes, with "
         "scratch files beside the output, or in TMPDIR. For ap, counts, curve, points and summary.",
-        "SIZE",
     ),
 }
-RESULT = {
+_PICTURE = {"output": Option(str, "FILE", "File to draw: .html, .svg or .png.")}
+_FILES = {
+    "plot": _PICTURE,
+    "plot_summary": _PICTURE,
+    "write_ggplot": {
+        "output": Option(
+            str,
+            "FILE",
+            "Table to write: .tsv, .csv, .parquet or .arrow. The script is written beside it, as "
+            ".R.",
+        ),
+    },
+    "report": {
+        "output": Option(
+            str,
+            "FILE",
+            "Page to write: .html. Its numbers are written beside it, as .json; or .json for them "
+            "alone.",
+        ),
+        "format": Option(str, "json", "json prints the numbers."),
+    },
+}
+_TABLE = {
     "output": Option(
         str,
-        "File to write; its suffix sets the format.",
         "FILE",
+        "File to write; its suffix sets the format.",
         default_text="standard output",
     ),
     "format": Option(
         str,
+        "|".join(FORMATS),
         "Format of standard output.",
-        values=FORMATS,
         default_text="table to a terminal, tsv to a pipe",
     ),
     "columns": Option(
         list[str],
-        "Write these columns of the result only, in this order.",
         "COLUMN",
+        "Write these columns of the result only, in this order.",
         default_text="all",
     ),
 }
-GATE = {
+_GATE = {
     "fail_under": Option(
         list[str],
+        "CONDITION",
         "Exit with code 3 if a row meets this condition, such as 'average_precision<0.3': a "
         "column, one of <, <=, >, >=, and a number. Such rows are named on standard error. So are "
         "rows without a value, which do not fail, unless no row has one: that is an error. Repeat "
         "it for several.",
-        "CONDITION",
     ),
 }
-PICTURE = {"output": Option(str, "File to draw: .html, .svg or .png.", "FILE")}
-FOR_R = {
-    "output": Option(
-        str,
-        "Table to write: .tsv, .csv, .parquet or .arrow. The script is written beside it, as .R.",
-        "FILE",
-    ),
+_DEBUG = {"debug": Option(bool, help="Show the traceback of an error.")}
+# Verbs with a row per segment or model, which may fail the command.
+_JUDGED = {
+    *("average_precision", "summary", "compare_models", "compare_segments"),
+    *("heterogeneity", "operating_points"),
 }
-REPORT = {
-    "output": Option(
-        str,
-        "Page to write: .html. Its numbers are written beside it, as .json; or .json for them "
-        "alone.",
-        "FILE",
-    ),
-    "format": Option(str, "json prints the numbers.", values=("json",)),
-}
-DEBUG = {"debug": Option(bool, "Show the traceback of an error.")}
+
+
+def common_options(verb: str) -> dict[str, Option]:
+    """Return the options of a command beside the parameters of its verb."""
+    return _SOURCE | _FILES.get(verb, _TABLE) | (_GATE if verb in _JUDGED else {}) | _DEBUG

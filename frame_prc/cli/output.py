@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "ndjson", "csv", "tsv", "markdown", "html")
 DRAWN = ("plot", "plot_summary")
+WRITING = (*DRAWN, "write_ggplot", "report")  # verbs whose result is no table
 _PICTURES = (".html", ".svg", ".png")
 _BOTH = "--format is given with --output"
 _ALSO_CALLED = {"md": "markdown"}
@@ -59,7 +61,7 @@ def _check_table(output: str | None, form: str | None) -> None:
     if output is not None and form is not None:
         raise OptionError(_BOTH, "one of them", "the suffix of the file sets the format")
     if output is not None:
-        _check_file(output, tuple(_WRITERS))
+        _check_file(output, (*_SINKS, *_FORM_OF_SUFFIX))
 
 
 def _check_report(output: str | None, form: str | None) -> None:
@@ -98,8 +100,13 @@ def check_not_source(output: str | None, sources: Sequence[Path]) -> None:
 
 def save(result: pl.LazyFrame, output: str) -> None:
     """Write a result, atomically, in the format of the suffix."""
+    suffix = Path(output).suffix.lower()
     with atomic_write(output) as (part,), naming(output):
-        _WRITERS[Path(output).suffix.lower()](result, part)
+        if suffix in _SINKS:
+            _SINKS[suffix](result, part)
+        else:
+            with part.open("wb") as file:
+                file.writelines(_LINES[_FORM_OF_SUFFIX[suffix]](result.collect()))
 
 
 def save_chart(chart: Any, output: str) -> None:
@@ -128,25 +135,6 @@ def naming(output: str) -> Iterator[None]:
         raise pl.exceptions.ComputeError(str(error)) from error
 
 
-_WRITERS: dict[str, Callable[[pl.LazyFrame, Path], None]] = {
-    ".parquet": lambda result, part: result.sink_parquet(part),
-    ".csv": lambda result, part: result.sink_csv(part),
-    ".tsv": lambda result, part: result.sink_csv(part, separator="\t"),
-    ".arrow": lambda result, part: result.sink_ipc(part),
-    ".feather": lambda result, part: result.sink_ipc(part),
-    ".ndjson": lambda result, part: _write_lines(_ndjson(result.collect()), part),
-    ".jsonl": lambda result, part: _write_lines(_ndjson(result.collect()), part),
-    ".json": lambda result, part: _write_lines(_json(result.collect()), part),
-    ".md": lambda result, part: _write_lines(documents.markdown(result.collect()), part),
-    ".html": lambda result, part: _write_lines(documents.html(result.collect()), part),
-}
-
-
-def _write_lines(lines: Iterator[bytes], part: Path) -> None:
-    with part.open("wb") as file:
-        file.writelines(lines)
-
-
 # --- standard output --------------------------------------------------------------------------
 
 
@@ -160,7 +148,7 @@ def show(frame: pl.DataFrame, form: str | None, keys: Sequence[str]) -> None:
         show_text(lambda console: _table.show(frame, keys, console))
     else:
         with _standard_output() as out:
-            out.writelines(_PRINTERS[form](frame))
+            out.writelines(_LINES[form](frame))
 
 
 def show_text(write: Callable[[Console], None]) -> None:
@@ -197,13 +185,10 @@ def _standard_output() -> Iterator[BinaryIO]:
             ) from error
 
 
-def _csv(separator: str) -> Callable[[pl.DataFrame], Iterator[bytes]]:
-    def lines(frame: pl.DataFrame) -> Iterator[bytes]:
-        yield frame.clear().write_csv(separator=separator).encode()
-        for part in frame.iter_slices(_ROWS_AT_ONCE):
-            yield part.write_csv(separator=separator, include_header=False).encode()
-
-    return lines
+def _csv(frame: pl.DataFrame, separator: str) -> Iterator[bytes]:
+    yield frame.clear().write_csv(separator=separator).encode()
+    for part in frame.iter_slices(_ROWS_AT_ONCE):
+        yield part.write_csv(separator=separator, include_header=False).encode()
 
 
 def _json(frame: pl.DataFrame) -> Iterator[bytes]:
@@ -230,11 +215,25 @@ def _in_json(value: Any) -> Any:
     return "Infinity" if value > 0 else "-Infinity"
 
 
-_PRINTERS: dict[str, Callable[[pl.DataFrame], Iterator[bytes]]] = {
-    "csv": _csv(","),
-    "tsv": _csv("\t"),
+_LINES: dict[str, Callable[[pl.DataFrame], Iterator[bytes]]] = {
+    "csv": partial(_csv, separator=","),
+    "tsv": partial(_csv, separator="\t"),
     "json": _json,
     "ndjson": _ndjson,
     "markdown": documents.markdown,
     "html": documents.html,
+}
+# Other files are written as the rows are computed.
+_SINKS: dict[str, Callable[[pl.LazyFrame, Path], object]] = {
+    ".parquet": pl.LazyFrame.sink_parquet,
+    ".csv": pl.LazyFrame.sink_csv,
+    ".tsv": partial(pl.LazyFrame.sink_csv, separator="\t"),
+    ".arrow": pl.LazyFrame.sink_ipc,
+    ".feather": pl.LazyFrame.sink_ipc,
+}
+_FORM_OF_SUFFIX = {
+    **dict.fromkeys([".ndjson", ".jsonl"], "ndjson"),
+    ".json": "json",
+    ".md": "markdown",
+    ".html": "html",
 }

@@ -139,7 +139,7 @@ class _Passes:
         _check(call)
         dtypes = call.source.rows.select(map(named, _columns(call))).collect_schema()
         most = rows_at_once(call.verb, budget, dtypes)
-        progress.show_share("finding segments", 0)
+        progress.set("finding segments", 0)
         segments = _segments(call)
         if segments["n"].sum() <= most:
             return None
@@ -151,10 +151,10 @@ class _Passes:
 
     def result(self) -> pl.LazyFrame:
         """Return the result, in files of the folder."""
-        self.progress.show_share("checking rows", 0.1)
+        self.progress.set("checking rows", 0.1)
         prevalences = _prevalences(self.call)
         for number, piece in enumerate(pieces := self.call.source.parts()):
-            self.progress.show_share("dividing rows", 0.2 + 0.4 * number / len(pieces))
+            self.progress.set("dividing rows", 0.2 + 0.4 * number / len(pieces))
             self._divide(piece, self.folder / f"rows_{number}")
         schema = self.call(pl.LazyFrame(schema=self.dtypes)).collect_schema()
         # Thresholds of several models have the common dtype of their scores.
@@ -186,7 +186,7 @@ class _Passes:
         steps = [(model, *part) for model in _models(self.call) for part in amounts]
         for number, (model, part, size, key) in enumerate(steps):
             text = f"part {number + 1} of {len(steps)}"
-            self.progress.show_share(text, 0.6 + 0.4 * number / len(steps))
+            self.progress.set(text, 0.6 + 0.4 * number / len(steps))
             is_long = self.call.get("model") is not None
             call = _of_model(self.call, model, prevalences.get(key if is_long else model))
             paths = sorted(self.folder.glob(f"rows_*/*={part}/*.parquet"))

@@ -301,31 +301,10 @@ def test_a_signal_between_passes_leaves_what_was_there(here, by):
     assert leftovers(here) == []
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
-def test_a_bar_is_shown_on_a_terminal_alone(monkeypatch, stream):
-    monkeypatch.setattr(_work, "_SECONDS_TO_SHOW", 0)
-    monkeypatch.setattr(sys, "stderr", stream())
-    progress = _work.Progress("reading")
-    for text, share in (("dividing rows", 0.25), ("part 2 of 4", 0.75)):
-        progress.show_share(text, share)
-        progress.show()
-    progress.hide()
-    shown = sys.stderr.getvalue()
-    assert ("part 2 of 4" in shown) == (stream is Terminal)
-    assert bool(shown) == (stream is Terminal)
-
-
 def test_the_bar_only_grows(most, monkeypatch):
     most(160)
     shares = []
-    monkeypatch.setattr(
-        _work.Progress, "show_share", lambda _, text, share: shares.append((share, text))
-    )
+    monkeypatch.setattr(_work.Progress, "set", lambda _, text, share: shares.append((share, text)))
     both("summary", "many.parquet", *TRUTH, "-b", "day")
     assert shares == sorted(shares)
     assert [text for _, text in shares][-1] == "part 5 of 5"
