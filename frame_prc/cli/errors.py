@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 import shlex
 import signal
-from inspect import isfunction, signature
+from inspect import signature
 
 import frame_prc
 from frame_prc.exceptions import DataError, PrcError, message
 
 SUCCESS, BAD_DATA, BAD_USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 128 + signal.SIGINT
 
+# The verbs that are commands, and the names of those that are shorter as a command.
+_VERBS = (
+    *("average_precision", "curve", "summary", "compare_models", "compare_segments"),
+    *("heterogeneity", "operating_points", "counts", "plot", "plot_summary", "write_ggplot"),
+    "report",
+)
 _SHORTER = {"average_precision": "ap", "operating_points": "points", "write_ggplot": "ggplot"}
-_VERBS = [name for name in frame_prc.__all__ if isfunction(getattr(frame_prc, name))]
 _OF_VERBS = [name for verb in _VERBS for name in signature(getattr(frame_prc, verb)).parameters]
 _OF_FILES = ["input_format", "separator", "text", "memory"]
 

@@ -7,7 +7,7 @@ import json
 
 import polars as pl
 import pytest
-from command_line import ASKED, ROWS, WRITERS, result, run, said
+from command_line import ASKED, ROWS, WRITERS, result, run
 from polars.testing import assert_frame_equal
 
 import frame_prc
@@ -127,55 +127,6 @@ def test_a_column_may_have_a_colon_in_its_name():
     ]
     DATED.rename({"day": "at:day"}).write_csv("colons.csv")
     assert result("ap", "colons.csv", *ASKED, "-b", "at:day:1w")["at:day"].to_list() == WEEKS
-
-
-DATES = "Allowed: dates, or ISO text such as 2024-01-31 or 2024-01-31 08:15:00"
-
-
-@pytest.mark.parametrize(
-    ("by", "told"),
-    [
-        (
-            "region:1w",
-            "--by region:1w cuts dates, and column 'region' holds 'north'. "
-            f"{DATES}, all in one form. Hint: is this the right column?",
-        ),
-        (
-            "late:1w",
-            f"--by late:1w cuts dates, and column 'late' has dtype Boolean. {DATES}.",
-        ),
-        (
-            "mixed:1w",
-            "--by mixed:1w cuts dates, and column 'mixed' holds '01/02/2024'. "
-            f"{DATES}, all in one form. Hint: is this the right column?",
-        ),
-        (
-            "day:1h",
-            "--by day:1h cuts days, and column 'day' has dates without a time. Allowed: periods of "
-            "whole days.",
-        ),
-        (
-            "day:1m",
-            "--by day:1m cuts days, and column 'day' has dates without a time. Allowed: periods of "
-            "whole days. Hint: --by day:1mo is a month.",
-        ),
-        *(
-            (
-                f"day:{period}",
-                f"--by day:{period} ends with {period!r}, which is not a period. Allowed: a number "
-                "and one of s, m (minutes), h, d, w, mo (months), q or y. Hint: for example --by "
-                "day:1w.",
-            )
-            for period in ("week", "0d", "1w2d")
-        ),
-        ("dya:1w", "--by names 'dya', which is not a column. Hint: did you mean 'day'?"),
-        ("day:1w,day:1mo", "column 'day' is named twice in --by. Allowed: each column once."),
-    ],
-)
-def test_a_key_that_cannot_be_cut_is_one_line(by, told):
-    mixed = pl.Series("mixed", [*DAYS[:5], "01/02/2024"])
-    DATED.with_columns(mixed).write_csv("days.csv")
-    assert said("ap", "days.csv", *ASKED, "-b", by) == (2, told)
 
 
 def test_zones_keep_their_midnight(here):

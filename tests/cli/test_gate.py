@@ -6,7 +6,7 @@ import io
 
 import polars as pl
 import pytest
-from command_line import ASKED, ROWS, leftovers, process, run, said
+from command_line import ASKED, ROWS, leftovers, process, run
 
 BY_REGION = ["rows.parquet", *ASKED, "-b", "region"]
 # By hand, of the scores of ROWS: hits at ranks 1 and 3 of 3, and at rank 2 of 3.
@@ -144,46 +144,3 @@ def test_a_file_is_written_whether_its_rows_fail_or_not(here):
         assert written["average_precision"].to_list() == pytest.approx([NORTH, SOUTH], rel=1e-12)
         (here / "ap.csv").unlink()
     assert leftovers(here) == []
-
-
-ALLOWED = (
-    "Allowed: a column, one of <, <=, >, >=, and a number. Hint: for example --fail-under "
-    "'average_precision<0.3', in quotes."
-)
-
-
-@pytest.mark.parametrize(
-    ("condition", "told"),
-    [
-        # What is left where a shell takes an unquoted > for a redirection.
-        ("average_precision", f"--fail-under 'average_precision' is not a condition. {ALLOWED}"),
-        ("n==3", f"--fail-under 'n==3' is not a condition. {ALLOWED}"),
-        ("n!=3", f"--fail-under 'n!=3' is not a condition. {ALLOWED}"),
-        ("<3", f"--fail-under '<3' is not a condition. {ALLOWED}"),
-        ("n<30%", f"--fail-under 'n<30%': '30%' is not a number. {ALLOWED}"),
-        ("n<nan", f"--fail-under 'n<nan': 'nan' is not a number. {ALLOWED}"),
-        (
-            "average_precison<.3",
-            "--fail-under names 'average_precison', which is not a column of the result. Hint: did "
-            "you mean 'average_precision'?",
-        ),
-        (
-            "ci_low<.2",
-            "--fail-under names 'ci_low', which is not a column of the result. Hint: --ci 0.95 "
-            "adds it.",
-        ),
-        (
-            "status<3",
-            "--fail-under names 'status', which has dtype String. Allowed: a numeric column. Hint: "
-            "the columns are 'n', 'n_pos', 'average_precision'.",
-        ),
-    ],
-)
-def test_a_condition_that_cannot_be_judged_is_one_line(condition, told):
-    assert said("ap", *BY_REGION, "--fail-under", condition) == (2, told)
-
-
-@pytest.mark.parametrize("command", ["curve", "counts", "plot"])
-def test_only_tables_of_segments_are_judged(command):
-    code, line = said(command, *BY_REGION, "--fail-under", "n<3")
-    assert (code, line.partition(".")[0]) == (2, "no such option: --fail-under")

@@ -206,41 +206,11 @@ def test_a_file_that_fits_is_read_at_once(monkeypatch):
 # --- options -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", ["2", "2G", "GB", "-1GB", "1e3MB", ""])
-def test_what_is_no_size_is_refused(size):
-    code, text = said("ap", "many.parquet", *TRUTH, f"--memory={size}")
-    assert code == 2
-    assert "is not a size. Allowed: a size such as 500MB, 2GB or 1.5GiB." in text
-
-
 @pytest.mark.parametrize(
     ("text", "size"), [("500MB", 5 * 10**8), ("1.5GiB", 3 * 2**29), ("2 gb", 2 * 10**9)]
 )
 def test_sizes_have_units(text, size):
     assert _passes.size(text) == size
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        (["ap", "--memory", "10MB"], "--memory 10MB is too little. Allowed: 500MB or more."),
-        (
-            ["compare-models", "-s", "other", "--memory", "2GB"],
-            "not available for this command. Allowed:",
-        ),
-        (["plot", "-o", "p.svg", "--memory", "2GB"], "not available for this command. Allowed: ap"),
-        (
-            ["ap", "-b", "day", "--over", "day", "--average", "macro", "--memory", "2GB"],
-            "--over, w",
-        ),
-        (["summary", "--overall", "--memory", "2GB"], "--memory is given with --overall, which"),
-        (["ap", "--calibrate", "pooled", "--memory", "2GB"], "is given with --calibrate, which"),
-        (["points", "--threshold", "many.csv", "--memory", "2GB"], "with a file of thresholds"),
-    ],
-)
-def test_what_passes_cannot_do_is_refused_before_anything_is_read(line, says):
-    code, text = said(line[0], "many.parquet", *TRUTH, *line[1:])
-    assert (code, says in text) == (2, True), text
 
 
 # --- scratch files, progress, and signals ------------------------------------------------------
