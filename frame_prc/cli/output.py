@@ -20,7 +20,7 @@ import polars.selectors as cs
 
 from frame_prc._files import atomic_write, check_writable
 from frame_prc._request.packages import check_installed
-from frame_prc.cli import documents
+from frame_prc.cli import tables
 from frame_prc.exceptions import FileError, OptionError
 
 if TYPE_CHECKING:
@@ -143,9 +143,7 @@ def show(frame: pl.DataFrame, form: str | None, keys: Sequence[str]) -> None:
     form = form or ("table" if sys.stdout is not None and sys.stdout.isatty() else "tsv")
     form = _ALSO_CALLED.get(form, form)
     if form == "table":
-        from frame_prc.cli import table as _table  # noqa: PLC0415 - importing Rich is slow
-
-        show_text(lambda console: _table.show(frame, keys, console))
+        show_text(lambda console: tables.show(frame, keys, console))
     else:
         with _standard_output() as out:
             out.writelines(_LINES[form](frame))
@@ -220,8 +218,8 @@ _LINES: dict[str, Callable[[pl.DataFrame], Iterator[bytes]]] = {
     "tsv": partial(_csv, separator="\t"),
     "json": _json,
     "ndjson": _ndjson,
-    "markdown": documents.markdown,
-    "html": documents.html,
+    "markdown": tables.markdown,
+    "html": tables.html,
 }
 # Other files are written as the rows are computed.
 _SINKS: dict[str, Callable[[pl.LazyFrame, Path], object]] = {
