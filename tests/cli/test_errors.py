@@ -45,6 +45,9 @@ curve rows.csv -t late -s score --start two
 curve rows.csv -t late -s score --thresholds .5,.1
     --thresholds are not ascending: 0.1 comes after 0.5. Allowed: a number of thresholds, 2 or
     more, or a list of ascending numbers. Hint: for example --thresholds 0.1,0.5,0.9.
+ap rows.csv -t late -s score --text score
+    --score column 'score' holds text: numbers that were read as text. Allowed: numbers. Hint:
+    --text reads numbers as text.
 ap rows.csv -t late -s score --text Region
     --text Region is no column of 'rows.csv'. Hint: did you mean 'region'?
 curve rows.csv -t late -s score --thresholds x
@@ -226,6 +229,9 @@ counts gaps.csv gaps.csv -t late -s score
 ap rows.csv -t said -s score --pos-label maybe
     --pos-label maybe is nowhere in --truth column 'said', which holds 'no', 'yes'. Allowed: a
     value that occurs.
+ap rows16.csv -t late -s score
+    'rows16.csv' is text in UTF-16. Allowed: UTF-8. Hint: iconv -f utf16 -t utf8 FILE | frame-prc
+    ... - reads it.
 ap header.csv -t late -s score
     'header.csv' has a header and no rows. Allowed: a file that holds rows.
 ap ragged.csv -t late -s score
@@ -271,6 +277,7 @@ def odd_files(here):
     for name, text in texts.items():
         (here / name).write_text(text)
     (here / "latin.csv").write_bytes("late,score,é\n1,.5,é\n0,.4,é\n".encode("latin-1"))
+    (here / "rows16.csv").write_text("late,score\ntrue,0.5\n", encoding="utf-16")
     (here / "binary.csv").write_bytes(b"\x00\x01\x02late,score\n")
     return here
 
