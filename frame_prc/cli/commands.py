@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -18,7 +18,7 @@ from frame_prc._lazy import named
 from frame_prc._request.class_values import from_text
 from frame_prc.cli import errors, gate, output, passes
 from frame_prc.cli.calls import Call
-from frame_prc.cli.files import Dialect, Source
+from frame_prc.cli.files import Source
 from frame_prc.cli.options import common_options, options, parameters
 from frame_prc.cli.reading import check_numbers, opened, read_by
 from frame_prc.cli.values import columns, names_of_keys
@@ -160,7 +160,7 @@ def execute(command: Command, given: Values) -> int:
     budget = None if given["memory"] is None else passes.budget(given["memory"], verb)
     with (
         nullcontext() if budget is None else scratch_folder(path) as folder,
-        opened(given["paths"], given["input_format"], _dialect(given)) as source,
+        _opened(given) as source,
     ):
         asked = arguments(verb, given, source)
         output.check_not_source(path, source.paths)
@@ -184,9 +184,15 @@ def execute(command: Command, given: Values) -> int:
     return errors.FAILED if failed else errors.SUCCESS
 
 
-def _dialect(given: Values) -> Dialect:
-    words, text = given["null_value"] or (), given["text"] or ()
-    return Dialect(given["separator"], given["decimal_comma"], words, text)
+def _opened(given: Values) -> AbstractContextManager[Source]:
+    return opened(
+        given["paths"],
+        given["input_format"],
+        given["separator"],
+        given["text"] or (),
+        decimal_comma=given["decimal_comma"],
+        null_values=given["null_value"] or None,
+    )
 
 
 def arguments(verb: str, given: Values, source: Source) -> dict[str, Any]:

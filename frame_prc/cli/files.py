@@ -10,11 +10,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import polars as pl
 
@@ -43,6 +44,7 @@ _SIMILAR = 0.8  # above difflib's default, because the names of files have much 
 _ROWS_FOR_DTYPES = 10_000  # rows of text from which the dtypes are inferred
 _SHOWN_PATHS = 3
 _STDIN = "-"
+_MARKS = {"csv": ",", "tsv": "\t"}
 _SEPARATORS = {"tab": "\t", "\\t": "\t"}
 _GZIP = b"\x1f\x8b"
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
@@ -53,34 +55,18 @@ _HEADER_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
-class Dialect:
-    """How text files are written; by default the kind of file sets the separator."""
-
-    separator: str | None = None
-    decimal_comma: bool = False
-    null_values: Sequence[str] = ()
-    text: Sequence[str] = ()
-
-    def checked(self) -> Dialect:
-        """Return the dialect with its separator as one character."""
-        given = self.separator
-        separator = None if given is None else _SEPARATORS.get(given, given)
-        if separator is not None and len(separator.encode()) != 1:
-            raise OptionError(f"separator={given!r} is not a separator", "one character, or 'tab'")
-        return replace(self, separator=separator)
-
-
-@dataclass(frozen=True)
 class Source:
-    """Files of one kind, in order, or a slice of the rows of one file."""
+    """Files of one kind, in order, or a slice of the rows of one file.
+
+    ``csv`` are the parameters with which Polars reads CSV and TSV.
+    """
 
     paths: list[Path]
     kind: str
-    dialect: Dialect = Dialect()
     name: str = ""
+    csv: Mapping[str, Any] = field(default_factory=dict)
     dtypes: Mapping[str, pl.DataType] | None = None
     slice: tuple[int, int] | None = None
-    rows_for_dtypes: int | None = _ROWS_FOR_DTYPES
 
     def __str__(self) -> str:
         names = ", ".join(repr(str(path)) for path in self.paths[:_SHOWN_PATHS])
@@ -92,11 +78,6 @@ class Source:
     def is_delimited(self) -> bool:
         """Whether the files are CSV or TSV."""
         return self.kind in ("csv", "tsv")
-
-    @property
-    def separator(self) -> str:
-        """The separator of the columns of text."""
-        return self.dialect.separator or ("\t" if self.kind == "tsv" else ",")
 
     @cached_property
     def rows(self) -> pl.LazyFrame:
@@ -131,29 +112,17 @@ def _slices(file: Source) -> list[Source]:
     return [replace(file, slice=(first, PART)) for first in range(0, height, PART)]
 
 
-def _scan_delimited(source: Source) -> pl.LazyFrame:
-    dialect = source.dialect
-    return pl.scan_csv(
-        source.paths,
-        separator=source.separator,
-        decimal_comma=dialect.decimal_comma,
-        null_values=list(dialect.null_values) or None,
-        schema_overrides=source.dtypes or None,
-        infer_schema_length=source.rows_for_dtypes,
-        glob=False,
-    )
+def _scan_text(source: Source) -> pl.LazyFrame:
+    dtypes: dict[str, Any] = {"schema_overrides": source.dtypes or None}
+    if source.is_delimited:
+        return pl.scan_csv(source.paths, glob=False, **dtypes, **source.csv)
+    return pl.scan_ndjson(source.paths, infer_schema_length=_ROWS_FOR_DTYPES, **dtypes)
 
 
 _SCANS: dict[str, Callable[[Source], pl.LazyFrame]] = {
     "parquet": lambda source: pl.scan_parquet(source.paths, glob=False),
     "arrow": lambda source: pl.scan_ipc(source.paths, glob=False),
-    "ndjson": lambda source: pl.scan_ndjson(
-        source.paths,
-        schema_overrides=source.dtypes or None,
-        infer_schema_length=_ROWS_FOR_DTYPES,
-    ),
-    "csv": _scan_delimited,
-    "tsv": _scan_delimited,
+    **dict.fromkeys(TEXT, _scan_text),
 }
 
 
@@ -161,18 +130,24 @@ _SCANS: dict[str, Callable[[Source], pl.LazyFrame]] = {
 
 
 @contextmanager
-def named_files(patterns: Sequence[str], kind: str | None, dialect: Dialect) -> Iterator[Source]:
+def named_files(
+    patterns: Sequence[str], kind: str | None, separator: str | None, csv: Mapping[str, Any]
+) -> Iterator[Source]:
     """Yield the source that paths and globs name, or standard input, of which nothing is read."""
     if kind is not None and kind not in KINDS:
         raise OptionError(f"input_format={kind!r} is not known", ", ".join(KINDS))
-    dialect = dialect.checked()
-    if _STDIN not in patterns:
-        paths = [path for pattern in patterns for path in _matching(pattern, len(patterns))]
-        yield Source(paths, kind or _kind_of(paths), dialect)
-        return
+    mark = None if separator is None else _SEPARATORS.get(separator, separator)
+    if mark is not None and len(mark.encode()) != 1:
+        raise OptionError(f"separator={separator!r} is not a separator", "one character, or 'tab'")
     with TemporaryDirectory(prefix="frame-prc-") as folder:
-        path = _copied_stdin(patterns, Path(folder))
-        yield Source([path], kind or _guessed_kind(path), dialect, name="standard input")
+        if _STDIN in patterns:
+            paths = [_copied_stdin(patterns, Path(folder))]
+            kind, name = kind or _guessed_kind(paths[0]), "standard input"
+        else:
+            paths = [path for pattern in patterns for path in _matching(pattern, len(patterns))]
+            kind, name = kind or _kind_of(paths), ""
+        csv = {"infer_schema_length": _ROWS_FOR_DTYPES, **csv}
+        yield Source(paths, kind, name, {**csv, "separator": mark or _MARKS.get(kind)})
 
 
 def _matching(pattern: str, n_patterns: int) -> list[Path]:

@@ -150,20 +150,21 @@ _HELP = {
     "predicted-rate=0.05. Repeat it for several.",
 }
 
+# How a sentence begins that is about a value, and what is left out of all.
+_OF_VALUE = ('``"', "``None``:")
+_CITATION = re.compile(r" \([^()]*\b(?:19|20)\d\d\b[^()]*\)")
+
 # Roles, and the verbs that they mean nothing to.
-_COMPARISONS = {"compare_models", "compare_segments"}
-_WITHOUT_SQUARES = {*frame_prc.__all__} - {
-    *("average_precision", "counts", "heterogeneity", "summary")
-}
+_ALL = {*frame_prc.__all__}
 _UNUSED = {
-    "frame": {*frame_prc.__all__},
-    "path": {*frame_prc.__all__},
+    **dict.fromkeys(["frame", "path"], _ALL),
+    "row": _ALL - {"compare_models"},
     "cluster": {"counts"},
-    "pos": _COMPARISONS,
-    "neg": _COMPARISONS,
-    "row": {*frame_prc.__all__} - {"compare_models"},
-    "pos_squares": _WITHOUT_SQUARES,
-    "neg_squares": _WITHOUT_SQUARES,
+    **dict.fromkeys(["pos", "neg"], ("compare_models", "compare_segments")),
+    **dict.fromkeys(
+        ["pos_squares", "neg_squares"],
+        _ALL - {"average_precision", "counts", "heterogeneity", "summary"},
+    ),
 }
 
 
@@ -216,13 +217,9 @@ def _documented(doc: str | None) -> dict[str, str]:
     return found
 
 
-_OF_VALUE = ('``"', "``None``:")
-__SOURCE_OF_METHOD = re.compile(r" \([^()]*\b(?:19|20)\d\d\b[^()]*\)")
-
-
 def _plain(text: str) -> str:
     """Return a text of the documentation without its markup and sources, in words of a shell."""
-    text = __SOURCE_OF_METHOD.sub("", text)
+    text = _CITATION.sub("", text)
     text = re.sub(r":func:`(\w+)`", lambda found: command_name(found[1]), text)
     return re.sub(r"``(.+?)``", lambda found: _code(found[1]), text)
 

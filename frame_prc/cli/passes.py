@@ -25,6 +25,7 @@ from frame_prc.cli.large_segments import Segment
 from frame_prc.cli.output import naming
 from frame_prc.cli.reading import reading
 from frame_prc.cli.work import Progress
+from frame_prc.evaluation.roles import NAMES
 from frame_prc.exceptions import OptionError
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([MGT])(I?)B", re.IGNORECASE)
@@ -41,10 +42,7 @@ _COMPUTED = {
     "summary": 250,
 }
 _OF_TEXT = 24  # bytes of a value that has no fixed width
-_COLUMNS = (
-    *("truth", "score", "by", "weight", "cluster", "model"),
-    *("pos", "neg", "pos_squares", "neg_squares"),
-)
+_COLUMNS = {*NAMES} - {"pos_label", "missing", "ascending"}  # roles that are columns
 _BIN_ENDS = ("below", "above")
 _PART = "part of frame_prc"
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from frame_prc._lazy import named
-from frame_prc.cli.files import NAMES, TEXT, Dialect, Source, named_files
+from frame_prc.cli.files import NAMES, TEXT, Source, named_files
 from frame_prc.exceptions import ColumnError, DataError, FileError, OptionError, PrcError, nearest
 
 Result = TypeVar("Result")
@@ -30,18 +30,28 @@ _CURVE_FOR_R = {_THRESHOLD, "tp", "fp", "average_precision"}
 
 
 @contextmanager
-def opened(patterns: Sequence[str], kind: str | None, dialect: Dialect) -> Iterator[Source]:
-    """Yield the source that paths and globs name, once all files are checked."""
-    with named_files(patterns, kind, dialect) as given:
+def opened(
+    patterns: Sequence[str],
+    kind: str | None = None,
+    separator: str | None = None,
+    text: Sequence[str] = (),
+    **csv: Any,
+) -> Iterator[Source]:
+    """Yield the source that paths and globs name, once all files are checked.
+
+    ``text`` are columns of CSV files that are read as they stand.
+    """
+    with named_files(patterns, kind, separator, csv) as given:
         for file in given.files():
             _check_bytes(file)
-        source = _without_empty_files(replace(given, dtypes=_known_dtypes(given)))
+        known = _known_dtypes(given, text) if given.is_delimited else {}
+        source = _without_empty_files(replace(given, dtypes=known))
         for part in (*source.files(), source):
             with reading(part):
                 part.rows.collect_schema()
         if source.is_delimited:
             with reading(source):
-                _check_columns(source)
+                _check_columns(source, text)
         yield source
 
 
@@ -60,7 +70,7 @@ def read_by(work: Callable[[Source], Result], source: Source) -> Result:
         )
         if not is_inferred:
             raise
-        again = replace(source, rows_for_dtypes=None)
+        again = replace(source, csv={**source.csv, "infer_schema_length": None})
         try:
             with reading(again):
                 return work(again)
@@ -121,18 +131,14 @@ def _check_bytes(file: Source) -> None:
         raise DataError(f"{file} is not text, as {NAMES[file.kind]} is", hint=_KIND_HINT)
 
 
-def _known_dtypes(source: Source) -> dict[str, pl.DataType]:
+def _known_dtypes(source: Source, text: Sequence[str]) -> dict[str, pl.DataType]:
     """Return the dtypes of columns of CSV files that need not be inferred."""
-    if not source.is_delimited:
-        return {}
-    text: dict[str, pl.DataType] = dict.fromkeys(source.dialect.text, pl.String())
     with source.paths[0].open("rb") as file:
         header = file.readline(_HEADER_BYTES).decode("utf-8", "replace").strip()
-    names = header.split(source.separator)
-    if source.dialect.null_values or not {*names} >= _CURVE_FOR_R:
-        return text
+    is_for_r = {*header.split(source.csv["separator"])} >= _CURVE_FOR_R
     # write_ggplot writes Inf and NA, from which Polars would infer text.
-    return {_THRESHOLD: pl.Float64(), **text}
+    numbers = {_THRESHOLD: pl.Float64()} if is_for_r and not source.csv.get("null_values") else {}
+    return {**numbers, **dict.fromkeys(text, pl.String())}
 
 
 def _without_empty_files(source: Source) -> Source:
@@ -152,10 +158,10 @@ def _has_no_rows(source: Source) -> bool:
         return False
 
 
-def _check_columns(source: Source) -> None:
+def _check_columns(source: Source, text: Sequence[str]) -> None:
     """Refuse CSV files without rows, or with another separator than the one they are read with."""
     names = source.schema.names()
-    for name in source.dialect.text:
+    for name in text:
         if name not in names:
             raise ColumnError(f"text={name!r} is no column of {source}", hint=nearest(name, names))
     found = [mark for mark in ";\t|," if mark in names[0]]
@@ -198,12 +204,12 @@ def _not_numeric(role: str, name: str, source: Source) -> ColumnError:
     return ColumnError(
         f"{role}= column {name!r} holds text: {shown or 'numbers that were read as text'}",
         "numbers",
-        _text_hint(name, found, source.dialect, has_numbers=has_numbers),
+        _text_hint(name, found, source, has_numbers=has_numbers),
     )
 
 
-def _text_hint(name: str, found: Sequence[str], dialect: Dialect, *, has_numbers: bool) -> str:
-    if not found and name in dialect.text:
+def _text_hint(name: str, found: Sequence[str], source: Source, *, has_numbers: bool) -> str:
+    if not found and name in (source.dtypes or ()):
         return "--text reads numbers as text"
     if not found:
         return "--decimal-comma expects 0,93, not 0.93"

@@ -14,7 +14,7 @@ import polars as pl
 
 from frame_prc._lazy import named
 from frame_prc._request.class_values import from_text
-from frame_prc.cli.files import Dialect, Source
+from frame_prc.cli.files import Source
 from frame_prc.cli.reading import first_value, opened, reading
 from frame_prc.exceptions import ColumnError, OptionError
 
@@ -148,7 +148,7 @@ def held(texts: Sequence[str], source: Source) -> list[float] | str | pl.DataFra
     if len(texts) == 1 and texts[0] in source.schema:
         return texts[0]
     if len(texts) == 1 and Path(texts[0]).is_file():
-        with opened(texts, None, Dialect()) as file:
+        with opened(texts) as file:
             return file.rows.collect()
     return numbers(texts)
 
