@@ -12,7 +12,7 @@ import polars as pl
 import frame_prc
 from frame_prc._lazy import key_names, named
 from frame_prc.cli.files import Source
-from frame_prc.cli.reading import reading
+from frame_prc.cli.reading import listed, reading
 from frame_prc.cli.values import names_of_keys
 from frame_prc.cli.work import Progress
 from frame_prc.exceptions import DataError
@@ -79,13 +79,6 @@ class Call:
             **dict.fromkeys({"truth", "pos_label", "weight", "cluster"} & {*self.parameters}),
             **{name: name for name in ("pos", "neg", *squares)},
         )
-
-
-def listed(value: Any) -> list[Any]:
-    """Return one item, several or none as a list."""
-    if isinstance(value, dict):
-        return [*value.values()]
-    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def counted(call: Call, progress: Progress) -> pl.LazyFrame:

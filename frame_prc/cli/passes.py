@@ -18,12 +18,12 @@ import polars as pl
 
 from frame_prc._lazy import aggregated, concat, key_names, left_join, named
 from frame_prc._request.roles import names_of
-from frame_prc.cli.calls import Call, counted, listed
+from frame_prc.cli.calls import Call, counted
 from frame_prc.cli.errors import flag
 from frame_prc.cli.files import Source
 from frame_prc.cli.large_segments import Segment
 from frame_prc.cli.output import naming
-from frame_prc.cli.reading import reading
+from frame_prc.cli.reading import listed, reading
 from frame_prc.cli.work import Progress
 from frame_prc.evaluation.roles import NAMES
 from frame_prc.exceptions import OptionError

@@ -180,18 +180,17 @@ def check_numbers(source: Source, parameters: Mapping[str, object]) -> None:
     if not source.is_delimited:
         return
     for role in ("score", "weight", "pos", "neg"):
-        for name in _names(parameters.get(role)):
+        for name in listed(parameters.get(role)):
             if source.schema.get(name) == pl.String:
                 with reading(source):
                     raise _not_numeric(role, name, source)
 
 
-def _names(columns: object) -> list[str]:
-    if isinstance(columns, Mapping):
-        return list(map(str, columns.values()))
-    if isinstance(columns, list):
-        return columns
-    return [columns] if isinstance(columns, str) else []
+def listed(value: Any) -> list[Any]:
+    """Return the columns of a role: none, one, several, or those of named models."""
+    if isinstance(value, dict):
+        return [*value.values()]
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _not_numeric(role: str, name: str, source: Source) -> ColumnError:

@@ -124,19 +124,13 @@ def test_thresholds_are_held_to_other_rows_through_a_file(suffix):
 
 
 def test_a_named_segment_has_the_type_of_its_key(here):
-    days = pl.Series(
-        "day", [day for day in (dt.date(2024, 1, 1), dt.date(2024, 1, 2)) for _ in range(3)]
-    )
-    df = ROWS.with_columns(days, number=pl.col("user") % 2)
+    day = pl.when(pl.col("user") > 1).then(dt.date(2024, 1, 2)).otherwise(dt.date(2024, 1, 1))
+    df = ROWS.with_columns(day=day, number=pl.col("user") % 2)
     df.write_parquet("typed.parquet")
-    for text, segment in (
-        ("day=2024-01-02", {"day": dt.date(2024, 1, 2)}),
-        ("number=1", {"number": 1}),
-    ):
-        key = next(iter(segment))
-        asked = ["-b", key, "--against", text, "-o", "found.parquet"]
+    for key, text, value in (("day", "2024-01-02", dt.date(2024, 1, 2)), ("number", "1", 1)):
+        asked = ["-b", key, "--against", f"{key}={text}", "-o", "found.parquet"]
         assert run("compare-segments", "typed.parquet", *ASKED, *asked) == (0, "", "")
-        expected = frame_prc.compare_segments(df, "late", "score", by=key, against=segment)
+        expected = df.prc.compare_segments("late", "score", by=key, against={key: value})
         assert_frame_equal(pl.read_parquet(here / "found.parquet"), expected, rel_tol=1e-12)
 
 
@@ -207,33 +201,22 @@ def test_integers_that_would_be_rounded_are_refused():
     assert run("ap", "long.parquet", "-t", "late", "-s", "long")[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "dtype", "value"),
-    [
-        ("yes", pl.String(), "yes"),
-        ("1", pl.String(), "1"),
-        ("1", pl.Int8(), 1),
-        ("1", pl.UInt64(), 1),
-        ("1", pl.Float32(), 1.0),
-        ("1.5", pl.Decimal(5, 2), Decimal("1.5")),
-        ("true", pl.Boolean(), True),
-        ("False", pl.Boolean(), False),
-        ("yes", pl.Boolean(), "yes"),
-        ("one", pl.Int64(), "one"),
-        ("1.0", pl.Int64(), 1),
-        ("1.5", pl.Int64(), "1.5"),
-        ("nan", pl.Int64(), "nan"),
-        ("one", pl.Decimal(5, 2), "one"),
-        ("2024-02-03", pl.Date(), dt.date(2024, 2, 3)),
-        ("2024-02-03T04:05", pl.Datetime("us"), dt.datetime(2024, 2, 3, 4, 5)),
-        ("04:05", pl.Time(), dt.time(4, 5)),
-        ("yes", pl.Enum(["yes", "no"]), "yes"),
-    ],
-    ids=str,
-)
-def test_a_label_has_the_dtype_of_its_truth(text, dtype, value):
-    label = from_text(text, dtype)
-    assert (label, type(label)) == (value, type(value))
+LABELS = [
+    *((text, pl.String(), text) for text in ("yes", "1")),
+    *(("1", dtype, 1) for dtype in (pl.Int8(), pl.UInt64())),
+    *(("1.0", pl.Int64(), 1), ("1", pl.Float32(), 1.0), ("yes", pl.Enum(["yes", "no"]), "yes")),
+    *(("true", pl.Boolean(), True), ("False", pl.Boolean(), False), ("yes", pl.Boolean(), "yes")),
+    *((text, pl.Int64(), text) for text in ("one", "1.5", "nan")),
+    *(("1.5", pl.Decimal(5, 2), Decimal("1.5")), ("one", pl.Decimal(5, 2), "one")),
+    *(("2024-02-03", pl.Date(), dt.date(2024, 2, 3)), ("04:05", pl.Time(), dt.time(4, 5))),
+    ("2024-02-03T04:05", pl.Datetime("us"), dt.datetime(2024, 2, 3, 4, 5)),
+]
+
+
+def test_a_label_has_the_dtype_of_its_truth():
+    for text, dtype, value in LABELS:
+        label = from_text(text, dtype)
+        assert (label, type(label)) == (value, type(value)), dtype
 
 
 def test_the_positive_label_is_found_in_a_column_of_any_dtype():
