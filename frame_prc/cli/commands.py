@@ -87,20 +87,7 @@ def _paths() -> Parameter:
     return Parameter("paths", Parameter.KEYWORD_ONLY, annotation=Annotated[list[str], argument])
 
 
-COMMANDS = [
-    Command("average_precision", "rows.parquet -t late -s score -b carrier"),
-    Command("curve", "rows.csv -t late -s score --keep corners -o curve.tsv"),
-    Command("summary", "rows.csv -t outcome -s score -b region --pos-label yes --overall"),
-    Command("compare_models", "rows.parquet -t late -s new -s old -b carrier --adjust holm"),
-    Command("compare_segments", "rows.parquet -t late -s score -b carrier --adjust holm"),
-    Command("heterogeneity", "rows.parquet -t late -s score -b carrier"),
-    Command("operating_points", "rows.parquet -t late -s score -b carrier --recall 0.9 --f-beta 1"),
-    Command("counts", "'2024-*.parquet' -t late -s score --thresholds 200 -o counts.parquet"),
-    Command("plot", "rows.parquet -t late -s old -s new -b carrier -o curves.html"),
-    Command("plot_summary", "rows.parquet -t late -s old -s new -b carrier -o summary.html"),
-    Command("write_ggplot", "rows.parquet -t late -s old -s new -b carrier -o curves.tsv"),
-    Command("report", "rows.parquet -t late -s old -s new -b carrier -o report.html"),
-]
+COMMANDS = [Command(verb, arguments) for verb, arguments in errors.EXAMPLES.items()]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The words of a shell: exit codes, and texts for Python in which parameters become options."""
+"""The words of a shell: commands, exit codes, and texts for Python as they are said there."""
 
 from __future__ import annotations
 
@@ -12,14 +12,23 @@ from frame_prc.exceptions import DataError, PrcError, message
 
 SUCCESS, BAD_DATA, BAD_USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 128 + signal.SIGINT
 
-# The verbs that are commands, and the names of those that are shorter as a command.
-_VERBS = (
-    *("average_precision", "curve", "summary", "compare_models", "compare_segments"),
-    *("heterogeneity", "operating_points", "counts", "plot", "plot_summary", "write_ggplot"),
-    "report",
-)
+# The verbs that are commands, with the arguments of an example.
+EXAMPLES = {
+    "average_precision": "rows.parquet -t late -s score -b carrier",
+    "curve": "rows.csv -t late -s score --keep corners -o curve.tsv",
+    "summary": "rows.csv -t outcome -s score -b region --pos-label yes --overall",
+    "compare_models": "rows.parquet -t late -s new -s old -b carrier --adjust holm",
+    "compare_segments": "rows.parquet -t late -s score -b carrier --adjust holm",
+    "heterogeneity": "rows.parquet -t late -s score -b carrier",
+    "operating_points": "rows.parquet -t late -s score -b carrier --recall 0.9 --f-beta 1",
+    "counts": "'2024-*.parquet' -t late -s score --thresholds 200 -o counts.parquet",
+    "plot": "rows.parquet -t late -s old -s new -b carrier -o curves.html",
+    "plot_summary": "rows.parquet -t late -s old -s new -b carrier -o summary.html",
+    "write_ggplot": "rows.parquet -t late -s old -s new -b carrier -o curves.tsv",
+    "report": "rows.parquet -t late -s old -s new -b carrier -o report.html",
+}
 _SHORTER = {"average_precision": "ap", "operating_points": "points", "write_ggplot": "ggplot"}
-_OF_VERBS = [name for verb in _VERBS for name in signature(getattr(frame_prc, verb)).parameters]
+_OF_VERBS = [name for verb in EXAMPLES for name in signature(getattr(frame_prc, verb)).parameters]
 _OF_FILES = ["input_format", "separator", "text", "memory"]
 
 
@@ -42,7 +51,7 @@ _SEVERAL = r"[([][^()[\]]*[)\]]"
 # A call with named parameters, one of these with a value, several or none, a key with its value, or
 # None. A quoted value is the user's text, which is matched so that nothing inside it is.
 _PYTHON = re.compile(
-    rf"\b(?P<verb>{'|'.join(_VERBS)})\((?:\.\.\.)?(?P<given>(?:(?:, )?\w+=(?:{_VALUE}))*)\)"
+    rf"\b(?P<verb>{'|'.join(EXAMPLES)})\((?:\.\.\.)?(?P<given>(?:(?:, )?\w+=(?:{_VALUE}))*)\)"
     rf"|\b(?P<name>{_NAME})=(?!=)(?P<value>{_VALUE}|{_SEVERAL})?"
     rf"|{{(?P<key>{_VALUE}): (?P<of_key>{_VALUE})}}"
     rf"|\bNone\b|(?<!\w)(?:{_QUOTED})"
