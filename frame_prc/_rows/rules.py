@@ -141,7 +141,6 @@ def squares_rule(role: str, columns: dict[str, Column], col: Callable[[str], Exp
         complaint=f"that cannot be sums of squares of the weights in {sums}",
         allowed="above 0 where the sum is, and at most its square",
         hint="counts(..., squares=True) makes both",
-        shell_hint="frame-prc counts --squares makes both",
     )
 
 

@@ -6,17 +6,19 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 import typer.main
 
 import frame_prc
+from frame_prc._request.near_misses import parameter_name
+from frame_prc._request.specs import Criterion
 from frame_prc.cli import errors
 from frame_prc.cli.commands import COMMANDS
 from frame_prc.cli.demo import demo
-from frame_prc.cli.near_misses import near_miss
-from frame_prc.exceptions import PrcError
+from frame_prc.cli.options import parameters
+from frame_prc.exceptions import OptionError, PrcError
 
 _NAME = "frame-prc"
 _HELP = """Precision-recall curves and average precision per segment, from files.
@@ -52,7 +54,7 @@ def _is_usage(error: Exception) -> bool:
 def _report(error: Exception, arguments: Sequence[str]) -> tuple[int, str]:
     """Return the exit code and the message of an error."""
     if _is_usage(error):
-        clearer = near_miss(error, arguments)
+        clearer = _near_miss(error, arguments)
         text = errors.usage_line(error) if clearer is None else errors.line(clearer)
         return errors.BAD_USAGE, text
     if isinstance(error, PrcError):
@@ -98,3 +100,43 @@ def _main(
 
 
 _main.__doc__ = _HELP
+
+
+# --- near misses -----------------------------------------------------------------------------
+
+
+def _near_miss(error: Exception, arguments: Sequence[str]) -> OptionError | None:
+    """Return a clearer error than Typer's, for names used in Python or in other libraries."""
+    return _other_command(arguments[0]) or _other_option(error)
+
+
+def _other_command(typed: str) -> OptionError | None:
+    names = {command.verb: command.name for command in COMMANDS}
+    meant, verb = names.get(typed, typed), typed.replace("-", "_")
+    if meant != typed:
+        return OptionError(f"no such command {typed!r}", hint=f"did you mean {meant!r}?")
+    if verb in frame_prc.__all__ and verb not in names:
+        hint = f"{verb} is only in Python: help(frame_prc.{verb})"
+        return OptionError(f"no such command {typed!r}", hint=hint)
+    return None
+
+
+def _other_option(error: Exception) -> OptionError | None:
+    typed, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
+    if typed is None or context is None or not typed.startswith("--"):
+        return None
+    name = typed[2:].replace("-", "_")
+    hint = _option_hint(name, [parameter.name for parameter in context.command.params])
+    return None if hint is None else OptionError(f"no such option: {typed}", hint=hint)
+
+
+def _option_hint(name: str, own: Sequence[str]) -> str | None:
+    meant = parameter_name(name, own)
+    if name in own:
+        return None
+    if meant in own:
+        return f"did you mean {meant}=?"
+    if meant in get_args(Criterion) and "points" in own:
+        return f"--points '{errors.flag(meant)[2:]}=NUMBER' marks such a point"
+    commands = [command.name for command in COMMANDS if meant in parameters(command.verb)]
+    return f"{meant}= is an option of {', '.join(commands)}" if commands else None

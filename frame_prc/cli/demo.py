@@ -13,8 +13,8 @@ import polars as pl
 import typer
 
 import frame_prc
-from frame_prc.cli import charts
-from frame_prc.cli.output import show_text
+from frame_prc.cli import tables
+from frame_prc.cli.output import save_chart, show_text
 from frame_prc.cli.work import Progress, done
 from frame_prc.exceptions import FileError
 
@@ -44,7 +44,13 @@ def demo(
     Example:
       frame-prc demo
     """  # noqa: D301 - Typer keeps the lines after it
-    _make(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"the folder {str(folder)!r} cannot be created: {error.strerror}",
+            hint="frame-prc demo FOLDER writes to another folder",
+        ) from error
     flights = pl.scan_parquet(bundled_flights())
     scores = done(lambda: scorecards(flights), Progress("computing the scorecards"))
     show_text(lambda console: _show(scores, console))
@@ -53,16 +59,18 @@ def demo(
         lambda: write(flights, folder.resolve()), Progress("drawing the curves")
     )
     written = _WRITTEN.format(
-        html=html.as_uri(), tsv=tsv, script=script, command=_command(script), program=_program()
+        html=html.as_uri(),
+        tsv=tsv,
+        script=script,
+        quoted=shlex.quote(str(script)),
+        program=_program(),
     )
     show_text(lambda console: console.print(written, soft_wrap=True))
 
 
 def _show(scores: pl.DataFrame, console: Console) -> None:
-    from frame_prc.cli import table as _table  # noqa: PLC0415 - importing Rich is slow
-
     console.print(_introduction(scores), soft_wrap=True)
-    _table.show(scorecard(scores), [_KEY], console)
+    tables.show(scorecard(scores), [_KEY], console)
 
 
 def bundled_flights() -> Path:
@@ -97,18 +105,8 @@ def write(flights: pl.LazyFrame, folder: Path) -> tuple[Path, Path, Path]:
     html = folder / "flights.html"
     tsv, script = frame_prc.write_ggplot(flights, folder / "flights.tsv", _TRUTH, _MODELS, by=_KEY)
     chart = frame_prc.plot(flights, _TRUTH, _MODELS, by=_KEY, cluster=_CLUSTER)
-    charts.save(chart, str(html))
+    save_chart(chart, str(html))
     return html, tsv, script
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"the folder {str(folder)!r} cannot be created: {error.strerror}",
-            hint="frame-prc demo FOLDER writes to another folder",
-        ) from error
 
 
 def _pooled(scores: pl.DataFrame) -> list[dict[str, Any]]:
@@ -138,10 +136,6 @@ def _program() -> str:
     return os.path.relpath(path) if path.name == "frame-prc" else f"{sys.executable} -m frame_prc"
 
 
-def _command(script: Path) -> str:
-    return f"Rscript {shlex.quote(str(script))}"
-
-
 _WRITTEN = """
 Written:
   {html}
@@ -149,7 +143,7 @@ Written:
   {tsv}
     the curves as a table
   {script}
-    an R script that draws the table: {command}
+    an R script that draws the table: Rscript {quoted}
 
 To do the same for your own file, such as a CSV whose column outcome is yes or no:
   {program} summary mine.csv --truth outcome --pos-label yes --score model --by region

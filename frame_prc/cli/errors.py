@@ -1,51 +1,79 @@
-"""Errors on the command line: an exit code, and one line in which parameters are options."""
+"""The words of a shell: commands, exit codes, and texts for Python as they are said there."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import signal
+from inspect import signature
 
-from frame_prc.cli.options import OPTIONS, PLOT, SOURCE, flag
+import frame_prc
 from frame_prc.exceptions import DataError, PrcError, message
 
 SUCCESS, BAD_DATA, BAD_USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 128 + signal.SIGINT
 
-_FLAGS = {name: flag(name) for name in [*OPTIONS, *PLOT, *SOURCE]} | {"path": "--output"}
-_QUOTED = r"(?<!\w)(?:'[^']*'|\"[^\"]*\")"
-# A parameter with a value, several or none, a key with its value, None, or a quoted value.
-# The last is the user's text, which is matched so that nothing inside it is.
-_VALUE = r"'[^']*'|\"[^\"]*\"|-?[\w.]*\w"
-_PARAMETER = re.compile(
-    rf"\b({'|'.join(_FLAGS)})=(?!=)({_VALUE}|[([][^()[\]]*[)\]])?|{{({_VALUE}): ({_VALUE})}}"
-    rf"|\bNone\b|{_QUOTED}"
+# The verbs that are commands, with the arguments of an example.
+EXAMPLES = {
+    "average_precision": "rows.parquet -t late -s score -b carrier",
+    "average": "run.parquet -t relevant -s score -b query --over query --ci 0.95",
+    "curve": "rows.csv -t late -s score --keep corners -o curve.tsv",
+    "summary": "rows.csv -t outcome -s score -b region --pos-label yes --overall",
+    "compare_models": "rows.parquet -t late -s new -s old -b carrier --adjust holm",
+    "compare_segments": "rows.parquet -t late -s score -b carrier --adjust holm",
+    "heterogeneity": "rows.parquet -t late -s score -b carrier",
+    "operating_points": "rows.parquet -t late -s score -b carrier --recall 0.9 --f-beta 1",
+    "counts": "'2024-*.parquet' -t late -s score --thresholds 200 -o counts.parquet",
+    "plot": "rows.parquet -t late -s old -s new -b carrier -o curves.html",
+    "plot_summary": "rows.parquet -t late -s old -s new -b carrier -o summary.html",
+    "write_ggplot": "rows.parquet -t late -s old -s new -b carrier -o curves.tsv",
+    "report": "rows.parquet -t late -s old -s new -b carrier -o report.html",
+}
+_SHORTER = {"average_precision": "ap", "operating_points": "points", "write_ggplot": "ggplot"}
+_OF_VERBS = [name for verb in EXAMPLES for name in signature(getattr(frame_prc, verb)).parameters]
+_OF_FILES = ["input_format", "separator", "text", "memory"]
+
+
+def flag(name: str) -> str:
+    """Return the option of a parameter."""
+    return "--" + name.replace("_", "-")
+
+
+def command_name(verb: str) -> str:
+    """Return the command that calls a verb."""
+    return _SHORTER.get(verb, verb.replace("_", "-"))
+
+
+# The options by the names of parameters.
+FLAGS = {name: flag(name) for name in [*_OF_VERBS, *_OF_FILES]} | {"path": "--output"}
+_NAME = "|".join(FLAGS)
+_QUOTED = r"'[^']*'|\"[^\"]*\""
+_VALUE = rf"{_QUOTED}|-?[\w.]*\w"
+_SEVERAL = r"[([][^()[\]]*[)\]]"
+# A call with named parameters, one of these with a value, several or none, a key with its value, or
+# None. A quoted value is the user's text, which is matched so that nothing inside it is.
+_PYTHON = re.compile(
+    rf"\b(?P<verb>{'|'.join(EXAMPLES)})\((?:\.\.\.)?(?P<given>(?:(?:, )?\w+=(?:{_VALUE}))*)\)"
+    rf"|\b(?P<name>{_NAME})=(?!=)(?P<value>{_VALUE}|{_SEVERAL})?"
+    rf"|{{(?P<key>{_VALUE}): (?P<of_key>{_VALUE})}}"
+    rf"|\bNone\b|(?<!\w)(?:{_QUOTED})"
 )
 
 
-def exit_code(error: PrcError) -> int:
-    """Return 1 for invalid data, and 2 for invalid options or files."""
-    return BAD_DATA if isinstance(error, DataError) else BAD_USAGE
+def in_shell(text: str) -> str:
+    """Return a text for Python, in one line, as it is said in a shell."""
+    return _PYTHON.sub(_said, " ".join(text.split()))
 
 
-def line(error: PrcError) -> str:
-    """Return an error's text, in one line, with options where it has parameters."""
-    allowed, hint = (part and _in_shell(part) for part in (error.allowed, error.shell_hint))
-    return message(_in_shell(error.what), allowed, hint)
-
-
-def _in_shell(part: str) -> str:
-    return _PARAMETER.sub(_option, " ".join(part.split()))
-
-
-def _option(found: re.Match[str]) -> str:
-    name, value, key, of_key = found.groups()
+def _said(found: re.Match[str]) -> str:
+    verb, given, name, value, key, of_key = found.groups()
+    if verb is not None:
+        options = in_shell(given.removeprefix(", ")).replace(", ", " ")
+        return f"frame-prc {command_name(verb)} {options}".rstrip()
     if key is not None:
         return f"{_bare(key)}={_bare(of_key)}"
     if name is None:
         return "none" if found[0] == "None" else found[0]
-    if value is None or value == "True":
-        return _FLAGS[name]
-    return f"{_FLAGS[name]} {_bare(value)}"
+    return FLAGS[name] if value in (None, "True") else f"{FLAGS[name]} {_bare(value)}"
 
 
 def _bare(value: str) -> str:
@@ -55,6 +83,20 @@ def _bare(value: str) -> str:
     if value.startswith(("(", "[")):
         return ",".join(value.strip("(,)[]").split(", "))
     return "none" if value == "None" else value
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+def exit_code(error: PrcError) -> int:
+    """Return 1 for invalid data, and 2 for invalid options or files."""
+    return BAD_DATA if isinstance(error, DataError) else BAD_USAGE
+
+
+def line(error: PrcError) -> str:
+    """Return an error's text, in one line, with options where it has parameters."""
+    allowed, hint = (part and in_shell(part) for part in (error.allowed, error.shell_hint))
+    return message(in_shell(error.what), allowed, hint)
 
 
 def usage_line(error: Exception) -> str:

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -18,13 +19,18 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._files import atomic_write, check_writable
-from frame_prc.cli import documents
+from frame_prc._request.packages import check_installed
+from frame_prc.cli import tables
 from frame_prc.exceptions import FileError, OptionError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 FORMATS = ("table", "json", "ndjson", "csv", "tsv", "markdown", "html")
+DRAWN = ("plot", "plot_summary")
+WRITING = (*DRAWN, "write_ggplot", "report")  # verbs whose result is no table
+_PICTURES = (".html", ".svg", ".png")
+_BOTH = "--format is given with --output"
 _ALSO_CALLED = {"md": "markdown"}
 _ROWS_AT_ONCE = 50_000
 _OS_ERROR = re.compile(r"([^:]*) \(os error (\d+)\)")
@@ -35,35 +41,46 @@ _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 # --- checks of options ------------------------------------------------------------------------
 
 
-def check(output: str | None, form: str | None) -> None:
+def check(verb: str, output: str | None, form: str | None) -> None:
     """Refuse a file or a format that cannot be written, before anything is read."""
+    if verb in DRAWN:
+        allowed = f"a file that ends with {', '.join(_PICTURES)}"
+        _check_file(_given(output, allowed, "-o plot.html"), _PICTURES)
+        check_installed("vl_convert", "vl-convert-python", "a picture")
+    elif verb == "report":
+        _check_report(output, form)
+    elif verb == "write_ggplot":  # checks the path itself
+        _given(output, "the file for R to read", "-o curves.tsv")
+    else:
+        _check_table(output, form)
+
+
+def _check_table(output: str | None, form: str | None) -> None:
     if form is not None and form not in (*FORMATS, *_ALSO_CALLED):
         raise OptionError(f"--format {form} is not known", ", ".join(FORMATS))
-    if output is None:
-        return
-    if form is not None:
-        raise OptionError(
-            "--format is given with --output",
-            "one of them",
-            "the suffix of the file sets the format",
-        )
-    check_file(output, tuple(_WRITERS))
+    if output is not None and form is not None:
+        raise OptionError(_BOTH, "one of them", "the suffix of the file sets the format")
+    if output is not None:
+        _check_file(output, (*_SINKS, *_FORM_OF_SUFFIX))
 
 
-def check_not_source(output: str | None, sources: Sequence[Path]) -> None:
-    """Refuse to write a result over the files it is computed from."""
-    if output is not None and Path(output).resolve() in {path.resolve() for path in sources}:
-        raise FileError(f"{output!r} is also an input file", "another file to write")
+def _check_report(output: str | None, form: str | None) -> None:
+    if form not in (None, "json"):
+        raise OptionError(f"--format {form} is not a format of a report", "json")
+    if form is None:
+        _given(output, "a file that ends with .html or .json", "-o report.html")
+    elif output is not None:
+        raise OptionError(_BOTH, "one of them", "-o report.json")
 
 
-def check_given(output: str | None, allowed: str, hint: str) -> str:
+def _given(output: str | None, allowed: str, hint: str) -> str:
     """Return the file to write; refuse a command without one."""
     if output is None:
         raise OptionError("--output is not given", allowed, hint)
     return output
 
 
-def check_file(output: str, suffixes: Sequence[str]) -> None:
+def _check_file(output: str, suffixes: Sequence[str]) -> None:
     """Refuse a file that cannot be written, or whose suffix is not one of these."""
     check_writable(output)
     if Path(output).suffix.lower() not in suffixes:
@@ -72,13 +89,31 @@ def check_file(output: str, suffixes: Sequence[str]) -> None:
         )
 
 
+def check_not_source(output: str | None, sources: Sequence[Path]) -> None:
+    """Refuse to write a result over the files it is computed from."""
+    if output is not None and Path(output).resolve() in {path.resolve() for path in sources}:
+        raise FileError(f"{output!r} is also an input file", "another file to write")
+
+
 # --- files ------------------------------------------------------------------------------------
 
 
 def save(result: pl.LazyFrame, output: str) -> None:
     """Write a result, atomically, in the format of the suffix."""
+    suffix = Path(output).suffix.lower()
     with atomic_write(output) as (part,), naming(output):
-        _WRITERS[Path(output).suffix.lower()](result, part)
+        if suffix in _SINKS:
+            _SINKS[suffix](result, part)
+        else:
+            with part.open("wb") as file:
+                file.writelines(_LINES[_FORM_OF_SUFFIX[suffix]](result.collect()))
+
+
+def save_chart(chart: Any, output: str) -> None:
+    """Write a chart, atomically, in the format of the suffix, as a file that needs no network."""
+    suffix = Path(output).suffix.lower()
+    with atomic_write(output) as (part,):
+        chart.save(part, format=suffix.removeprefix("."), inline=suffix == ".html")
 
 
 @contextmanager
@@ -100,25 +135,6 @@ def naming(output: str) -> Iterator[None]:
         raise pl.exceptions.ComputeError(str(error)) from error
 
 
-_WRITERS: dict[str, Callable[[pl.LazyFrame, Path], None]] = {
-    ".parquet": lambda result, part: result.sink_parquet(part),
-    ".csv": lambda result, part: result.sink_csv(part),
-    ".tsv": lambda result, part: result.sink_csv(part, separator="\t"),
-    ".arrow": lambda result, part: result.sink_ipc(part),
-    ".feather": lambda result, part: result.sink_ipc(part),
-    ".ndjson": lambda result, part: _write_lines(_ndjson(result.collect()), part),
-    ".jsonl": lambda result, part: _write_lines(_ndjson(result.collect()), part),
-    ".json": lambda result, part: _write_lines(_json(result.collect()), part),
-    ".md": lambda result, part: _write_lines(documents.markdown(result.collect()), part),
-    ".html": lambda result, part: _write_lines(documents.html(result.collect()), part),
-}
-
-
-def _write_lines(lines: Iterator[bytes], part: Path) -> None:
-    with part.open("wb") as file:
-        file.writelines(lines)
-
-
 # --- standard output --------------------------------------------------------------------------
 
 
@@ -127,12 +143,10 @@ def show(frame: pl.DataFrame, form: str | None, keys: Sequence[str]) -> None:
     form = form or ("table" if sys.stdout is not None and sys.stdout.isatty() else "tsv")
     form = _ALSO_CALLED.get(form, form)
     if form == "table":
-        from frame_prc.cli import table as _table  # noqa: PLC0415 - importing Rich is slow
-
-        show_text(lambda console: _table.show(frame, keys, console))
+        show_text(lambda console: tables.show(frame, keys, console))
     else:
         with _standard_output() as out:
-            out.writelines(_PRINTERS[form](frame))
+            out.writelines(_LINES[form](frame))
 
 
 def show_text(write: Callable[[Console], None]) -> None:
@@ -169,13 +183,10 @@ def _standard_output() -> Iterator[BinaryIO]:
             ) from error
 
 
-def _csv(separator: str) -> Callable[[pl.DataFrame], Iterator[bytes]]:
-    def lines(frame: pl.DataFrame) -> Iterator[bytes]:
-        yield frame.clear().write_csv(separator=separator).encode()
-        for part in frame.iter_slices(_ROWS_AT_ONCE):
-            yield part.write_csv(separator=separator, include_header=False).encode()
-
-    return lines
+def _csv(frame: pl.DataFrame, separator: str) -> Iterator[bytes]:
+    yield frame.clear().write_csv(separator=separator).encode()
+    for part in frame.iter_slices(_ROWS_AT_ONCE):
+        yield part.write_csv(separator=separator, include_header=False).encode()
 
 
 def _json(frame: pl.DataFrame) -> Iterator[bytes]:
@@ -202,11 +213,25 @@ def _in_json(value: Any) -> Any:
     return "Infinity" if value > 0 else "-Infinity"
 
 
-_PRINTERS: dict[str, Callable[[pl.DataFrame], Iterator[bytes]]] = {
-    "csv": _csv(","),
-    "tsv": _csv("\t"),
+_LINES: dict[str, Callable[[pl.DataFrame], Iterator[bytes]]] = {
+    "csv": partial(_csv, separator=","),
+    "tsv": partial(_csv, separator="\t"),
     "json": _json,
     "ndjson": _ndjson,
-    "markdown": documents.markdown,
-    "html": documents.html,
+    "markdown": tables.markdown,
+    "html": tables.html,
+}
+# Other files are written as the rows are computed.
+_SINKS: dict[str, Callable[[pl.LazyFrame, Path], object]] = {
+    ".parquet": pl.LazyFrame.sink_parquet,
+    ".csv": pl.LazyFrame.sink_csv,
+    ".tsv": partial(pl.LazyFrame.sink_csv, separator="\t"),
+    ".arrow": pl.LazyFrame.sink_ipc,
+    ".feather": pl.LazyFrame.sink_ipc,
+}
+_FORM_OF_SUFFIX = {
+    **dict.fromkeys([".ndjson", ".jsonl"], "ndjson"),
+    ".json": "json",
+    ".md": "markdown",
+    ".html": "html",
 }

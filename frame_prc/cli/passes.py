@@ -1,208 +1,217 @@
-"""Exact results for more rows than fit in memory, some of the segments in each pass.
+"""Exact results for more rows than fit in ``--memory``, some of the segments in each pass.
 
-The rows are read three times: to check them, to find the sizes of the segments, and to write them
+The rows are read three times: to find the sizes of the segments, to check them, and to write them
 to a scratch folder, in parts of whole segments that fit in memory. The parts are in the order of
 the result, so the results of the parts are the result, one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from inspect import signature
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 import polars as pl
 
-import frame_prc
-from frame_prc._curves.calibration import effective_numbers, highest_odds, reference_of
 from frame_prc._lazy import aggregated, concat, key_names, left_join, named
 from frame_prc._request.roles import names_of
-from frame_prc.cli import memory
-from frame_prc.cli.counting import without_label
-from frame_prc.cli.large_segments import Segment, pieces_of_large
+from frame_prc.cli.calls import Call, counted
+from frame_prc.cli.errors import flag
+from frame_prc.cli.files import Source
+from frame_prc.cli.large_segments import Segment
 from frame_prc.cli.output import naming
-from frame_prc.cli.reading import reading
-from frame_prc.cli.source import Source
+from frame_prc.cli.reading import listed, reading
 from frame_prc.cli.work import Progress
+from frame_prc.evaluation.roles import NAMES
 from frame_prc.exceptions import OptionError
 
-Parameters = Mapping[str, Any]
-
-_ROLES = ("truth", "weight", "pos", "neg", "pos_squares", "neg_squares", "model", "cluster")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([MGT])(I?)B", re.IGNORECASE)
+_LARGE = {"M": 2, "G": 3, "T": 4}  # powers of 1000, or of 1024 for MiB
+# What the program takes itself, with the buffers of reading and of writing.
+_OVERHEAD = 350 * 10**6
+_LEAST = 500 * 10**6
+# Bytes that a verb takes for a row, beside its columns: the sort, and what it computes for it.
+_COMPUTED = {
+    "average_precision": 120,
+    "counts": 160,
+    "curve": 250,
+    "operating_points": 250,
+    "summary": 250,
+}
+_OF_TEXT = 24  # bytes of a value that has no fixed width
+_COLUMNS = {*NAMES} - {"pos_label", "missing", "ascending"}  # roles that are columns
 _BIN_ENDS = ("below", "above")
 _PART = "part of frame_prc"
 
 
-@dataclass(frozen=True)
-class Passes:
-    """What a verb is asked for, how many rows it can take at once, and where to write parts."""
+# --- what fits, and what can be done in passes ---------------------------------------------------
 
-    verb: str
-    parameters: Parameters
-    budget: int
+
+def budget(text: str, verb: str) -> int:
+    """Return a number of bytes from its text; refuse a command that needs all rows at once."""
+    bytes_at_once = size(text)
+    if verb not in _COMPUTED:
+        raise OptionError(
+            "memory= is not available for this command",
+            "ap, counts, curve, points or summary",
+            "counts --memory writes counts that fit in memory, if scores repeat; pass them with "
+            "-s threshold --pos pos --neg neg",
+        )
+    return bytes_at_once
+
+
+def size(text: str) -> int:
+    """Return a number of bytes from its text."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise OptionError(f"memory={text!r} is not a size", "a size such as 500MB, 2GB or 1.5GiB")
+    number, unit, binary = found.groups()
+    amount = int(float(number) * (1024 if binary else 1000) ** _LARGE[unit.upper()])
+    if amount < _LEAST:
+        raise OptionError(f"memory={text!r} is too little", "500MB or more")
+    return amount
+
+
+def rows_at_once(verb: str, budget: int, schema: Mapping[str, pl.DataType]) -> int:
+    """Return how many rows with these columns a verb can take in this many bytes."""
+    fixed = [
+        dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
+        for dtype in schema.values()
+    ]
+    width = sum(8 if is_fixed else _OF_TEXT for is_fixed in fixed)
+    return (budget - _OVERHEAD) // (3 * width + _COMPUTED[verb])
+
+
+def _check(call: Call) -> None:
+    """Refuse what needs all segments at once; a summary counts all rows anyway."""
+    given = [name for name in ("over", "overall") if call.get(name)]
+    if call.get("calibrate") in ("highest", "pooled") and call.verb != "summary":
+        given.append("calibrate")
+    if given:
+        raise OptionError(
+            f"memory= is given with {flag(given[0])}, which needs all segments at once",
+            "results with a row for each segment",
+            "write the counts of each segment, and pass them to a second command",
+        )
+    if isinstance(call.get("threshold"), pl.DataFrame):
+        raise OptionError(
+            "memory= is given with a file of thresholds", "numbers, or a column of the rows"
+        )
+
+
+# --- passes ------------------------------------------------------------------------------------
+
+
+def result(call: Call, budget: int | None, folder: Path | None, progress: Progress) -> pl.LazyFrame:
+    """Return the result of a call, in passes if there is a budget that its rows do not fit into."""
+    if budget is not None and folder is not None:
+        passes = _Passes.planned(call, budget, folder, progress)
+        if passes is not None:
+            return passes.result()
+    if call.verb == "counts":
+        return counted(call, progress)
+    whole: pl.LazyFrame = call(call.source.rows)
+    return whole
+
+
+@dataclass(frozen=True)
+class _Passes:
+    """A call, the columns that it reads, its segments in parts, and where these are written.
+
+    ``segments`` are in the order of the result: their keys, number of rows ``n``, and part.
+    """
+
+    call: Call
+    dtypes: pl.Schema
+    segments: pl.DataFrame
+    most: int
     folder: Path
     progress: Progress
 
-    def result(self, source: Source, rows: pl.LazyFrame) -> pl.LazyFrame | None:
-        """Return the result, in files of the folder, or None if all rows fit in memory."""
-        memory.check(self.parameters, pools=self.verb == "summary")
-        columns = self._columns(rows.collect_schema())
-        dtypes = rows.select(map(named, columns)).collect_schema()
-        most = memory.rows_at_once(self.verb, self.budget, dtypes)
-        self.progress.show_share("finding segments", 0)
-        sizes = self._sizes(rows)
-        if sizes["n"].sum() <= most:
+    @classmethod
+    def planned(cls, call: Call, budget: int, folder: Path, progress: Progress) -> _Passes | None:
+        """Return what is to be done, or None if all rows fit in memory."""
+        _check(call)
+        dtypes = call.source.rows.select(map(named, _columns(call))).collect_schema()
+        most = rows_at_once(call.verb, budget, dtypes)
+        progress.set("finding segments", 0)
+        segments = _segments(call)
+        if segments["n"].sum() <= most:
             return None
         # The model is the first key. A part has one, since each has a prevalence of its own.
-        models = sizes[key_names(1)[0]] if self.parameters.get("model") is not None else None
-        sizes = sizes.with_columns(pl.Series(_PART, [*_parts(sizes["n"], models, most)]))
-        amounts = sizes.group_by(_PART, maintain_order=True).agg(pl.sum("n"))["n"].to_list()
-        totals = self._totals_of_parts(rows, sizes, models)
+        models = segments.to_series() if call.get("model") is not None else None
+        segments = segments.with_columns(pl.Series(_PART, [*_parts(segments["n"], models, most)]))
         # Reading may start again with other dtypes.
-        folder = Path(mkdtemp(dir=self.folder))
-        self._write_parts(source, columns, sizes.drop("n"), folder)
-        pieces = self._pieces(amounts, most, dtypes, totals, folder)
-        schema = self._call(pl.LazyFrame(schema=dtypes)).collect_schema()
+        return cls(call, dtypes, segments, most, Path(mkdtemp(dir=folder)), progress)
+
+    def result(self) -> pl.LazyFrame:
+        """Return the result, in files of the folder."""
+        self.progress.set("checking rows", 0.1)
+        prevalences = _prevalences(self.call)
+        for number, piece in enumerate(pieces := self.call.source.parts()):
+            self.progress.set("dividing rows", 0.2 + 0.4 * number / len(pieces))
+            self._divide(piece, self.folder / f"rows_{number}")
+        schema = self.call(pl.LazyFrame(schema=self.dtypes)).collect_schema()
         # Thresholds of several models have the common dtype of their scores.
-        return concat([pl.scan_parquet(piece, glob=False).cast(schema) for piece in pieces])
+        return concat(
+            [pl.scan_parquet(path, glob=False).cast(schema) for path in self._results(prevalences)]
+        )
 
-    def _columns(self, schema: pl.Schema) -> list[str]:
-        """Return the columns that the verb reads, in their order."""
-        given = [self.parameters.get(role) for role in _ROLES]
-        score, by = self.parameters.get("score"), self.parameters.get("by")
-        scores = score.values() if isinstance(score, dict) else _listed(score)
-        threshold = self.parameters.get("threshold")
-        if isinstance(threshold, pl.DataFrame):
-            raise OptionError(
-                "memory= is given with a file of thresholds", "numbers, or a column of the rows"
-            )
-        others = [threshold] if isinstance(threshold, str) else []
-        ends = [name for name in _BIN_ENDS if self.parameters.get("pos") is not None]
-        items = [item for item in [*given, *scores, *_listed(by), *others] if item is not None]
-        wanted = names_of([*items, *ends]) or set(schema)
-        # An unknown name is an error of the verb, which knows the similar ones.
-        self._call(pl.LazyFrame(schema=schema)).collect_schema()
-        return [name for name in schema if name in wanted]
+    def _divide(self, piece: Source, folder: Path) -> None:
+        """Write rows to a folder for each part, inside a folder."""
+        keys = self.call.keys()
+        numbered = left_join(
+            piece.rows.with_columns(keys),
+            self.segments.lazy().drop("n"),
+            key_names(len(keys)),
+            in_order=False,
+        ).select(*map(named, self.dtypes), _PART)
+        by_part = pl.PartitionBy(
+            folder, key=_PART, include_key=False, approximate_bytes_per_file=None
+        )
+        folder.mkdir()
+        with reading(piece), naming(str(self.folder)):
+            numbered.sink_parquet(by_part, compression="lz4", mkdir=True)
 
-    def _keys(self) -> list[pl.Expr]:
-        items = [*_listed(self.parameters.get("model")), *_listed(self.parameters.get("by"))]
-        return [
-            (named(item) if isinstance(item, str) else item).alias(name)
-            for item, name in zip(items, key_names(len(items)), strict=True)
-        ]
-
-    def _sizes(self, rows: pl.LazyFrame) -> pl.DataFrame:
-        """Return the segments in the order of the result, and their numbers of rows."""
-        keys = self._keys()
-        names = key_names(len(keys))
-        counted = aggregated(rows.select(keys or pl.all()), names, n=pl.len().cast(pl.Int64))
-        ordered = counted.sort(names) if names else counted
-        return ordered.collect(engine="streaming")
-
-    def _totals_of_parts(
-        self, rows: pl.LazyFrame, sizes: pl.DataFrame, models: pl.Series | None
-    ) -> list[pl.DataFrame]:
-        """Return the positives and negatives of all segments of the model of each part."""
-        totals, first = self._totals(rows), sizes[_PART].is_first_distinct()
-        if models is None:
-            return [totals] * int(first.sum())
-        return [totals.filter(pl.col("model").eq_missing(model)) for model in models.filter(first)]
-
-    def _totals(self, rows: pl.LazyFrame) -> pl.DataFrame:
-        """Return the positives and negatives of each segment; invalid data raise an error here."""
-        self.progress.show_share("checking rows", 0.1)
-        lowest = float("inf") if self.parameters["ascending"] else float("-inf")
-        asked = {**_common("counts", self.parameters), "thresholds": [lowest]}
-        asked["squares"] = self.parameters.get("weight") is not None
-        return frame_prc.counts(rows, **asked).collect(engine="streaming")
-
-    def _write_parts(
-        self, source: Source, columns: Sequence[str], parts: pl.DataFrame, folder: Path
-    ) -> None:
-        """Write the rows to a folder for each part, inside one for each slice of the source."""
-        keys, slices = self._keys(), source.parts()
-        names = key_names(len(keys))
-        for number, piece in enumerate(slices):
-            self.progress.show_share("dividing rows", 0.2 + 0.4 * number / len(slices))
-            base = folder / f"rows_{number}"
-            base.mkdir()
-            numbered = left_join(
-                piece.scan().with_columns(keys), parts.lazy(), names, in_order=False
-            ).select(*map(named, columns), _PART)
-            by_part = pl.PartitionBy(
-                base, key=_PART, include_key=False, approximate_bytes_per_file=None
-            )
-            with reading(piece), naming(str(folder)):
-                numbered.sink_parquet(by_part, compression="lz4", mkdir=True)
-
-    def _pieces(
-        self,
-        amounts: list[int],
-        most: int,
-        dtypes: pl.Schema,
-        totals: list[pl.DataFrame],
-        folder: Path,
-    ) -> Iterator[Path]:
+    def _results(self, prevalences: Mapping[Any, float]) -> Iterator[Path]:
         """Yield the files of the results, in order."""
-        models = _models(self.parameters["score"])
-        steps = [(model, part) for model in models for part in range(len(amounts))]
-        for number, (model, part) in enumerate(steps):
+        parts = self.segments.group_by(_PART, maintain_order=True)
+        first_key = self.segments.columns[0]
+        amounts = parts.agg(pl.sum("n"), pl.first(first_key).alias("key")).rows()
+        steps = [(model, *part) for model in _models(self.call) for part in amounts]
+        for number, (model, part, size, key) in enumerate(steps):
             text = f"part {number + 1} of {len(steps)}"
-            self.progress.show_share(text, 0.6 + 0.4 * number / len(steps))
-            paths = sorted(folder.glob(f"rows_*/*={part}/*.parquet"))
-            rows = pl.scan_parquet(paths, schema=dtypes, hive_partitioning=False, glob=False)
-            asked = self._of_model(model, totals[part], dtypes)
-            result = folder / f"result_{number}"
-            with naming(str(folder)):
-                if amounts[part] > most:
-                    segment = Segment(self.verb, asked, rows, amounts[part], most)
-                    yield from pieces_of_large(segment, result)
-                else:
-                    path = result.with_suffix(".parquet")
-                    getattr(frame_prc, self.verb)(rows, **asked).sink_parquet(path)
-                    yield path
-
-    def _of_model(
-        self, model: str | None, totals: pl.DataFrame, dtypes: pl.Schema
-    ) -> dict[str, Any]:
-        """Return the parameters for one model, and for a part in which a label may not occur."""
-        asked = dict(without_label(self.parameters, dtypes))
-        if model is not None:
-            asked["score"] = {model: _by_model(asked["score"])[model]}
-            totals = totals.filter(pl.col("model") == model)
-        if self.verb == "summary" and asked.get("calibrate") in (None, "highest"):
-            asked["calibrate"] = _highest_prevalence(totals)
-        elif self.verb == "summary" and asked["calibrate"] == "pooled":
-            asked["calibrate"] = _prevalence(totals)
-        return asked
-
-    def _call(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        result: pl.LazyFrame = getattr(frame_prc, self.verb)(rows, **self.parameters)
-        return result
+            self.progress.set(text, 0.6 + 0.4 * number / len(steps))
+            is_long = self.call.get("model") is not None
+            call = _of_model(self.call, model, prevalences.get(key if is_long else model))
+            paths = sorted(self.folder.glob(f"rows_*/*={part}/*.parquet"))
+            rows = pl.scan_parquet(paths, schema=self.dtypes, hive_partitioning=False, glob=False)
+            segment = Segment(call, rows, size, self.most)
+            with naming(str(self.folder)):
+                yield from segment.results(self.folder / f"result_{number}")
 
 
-def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+def _columns(call: Call) -> list[str]:
+    """Return the columns that the verb reads, in their order."""
+    # An unknown name is an error of the verb, which knows the similar ones.
+    call(pl.LazyFrame(schema=call.source.schema)).collect_schema()
+    held = call.get("threshold")
+    ends = _BIN_ENDS if call.get("pos") is not None else ()
+    given = [*map(call.get, _COLUMNS), held if isinstance(held, str) else None]
+    wanted = names_of([item for value in given for item in listed(value)] + [*ends])
+    return [name for name in call.source.schema if not wanted or name in wanted]
 
 
-def _by_model(score: Any) -> dict[str, Any]:
-    return score if isinstance(score, dict) else {name: name for name in score}
-
-
-def _models(score: Any) -> list[str | None]:
-    """Return the names of models, in the order of the result."""
-    return [None] if isinstance(score, (str, pl.Expr)) else [*sorted(_by_model(score))]
-
-
-def _common(verb: str, parameters: Parameters) -> dict[str, Any]:
-    """Return the parameters that another verb has too."""
-    known = signature(getattr(frame_prc, verb)).parameters
-    return {name: value for name, value in parameters.items() if name in known}
+def _segments(call: Call) -> pl.DataFrame:
+    """Return the segments in the order of the result, and their numbers of rows."""
+    keys = call.keys()
+    names = key_names(len(keys))
+    rows = call.source.rows.select(keys or pl.all())
+    counts = aggregated(rows, names, n=pl.len().cast(pl.Int64))
+    return (counts.sort(names) if names else counts).collect(engine="streaming")
 
 
 def _parts(sizes: pl.Series, models: pl.Series | None, most: int) -> Iterator[int]:
@@ -217,16 +226,31 @@ def _parts(sizes: pl.Series, models: pl.Series | None, most: int) -> Iterator[in
         yield part
 
 
-def _highest_prevalence(totals: pl.DataFrame) -> float | None:
-    classes = {"pos": "positives", "neg": "negatives"}
-    classes |= {f"{short}_squares": f"{name}_squares" for short, name in classes.items()}
-    given = {name: pl.col(short) for short, name in classes.items() if short in totals.columns}
-    sums = totals.select(**given)  # without the keys, which may have these names
-    effective = effective_numbers(squares="positives_squares" in sums.columns)
-    [_, prevalence] = sums.with_columns(**effective).select(reference_of(highest_odds())).row(0)
-    return None if prevalence is None else float(prevalence)
+def _prevalences(call: Call) -> dict[Any, float]:
+    """Return the prevalence that a summary of all segments of each model is calibrated to.
+
+    Invalid data raise an error here, whatever the verb.
+    """
+    lowest = float("inf") if call.get("ascending") else float("-inf")
+    totals = call.counts(call.source.rows, thresholds=[lowest]).collect(engine="streaming")
+    if call.verb != "summary" or isinstance(call.get("calibrate"), float):
+        return {}
+    of_counts = call.of_counts().but(details=True, missing=call.get("missing"))
+    table = of_counts(totals.lazy()).collect()
+    model = pl.col("model") if "model" in table.columns else pl.lit(None)
+    found = table.select(model, pl.col("reference_prevalence")).drop_nulls("reference_prevalence")
+    return dict(found.rows())
 
 
-def _prevalence(totals: pl.DataFrame) -> float | None:
-    pos, neg = totals.select(pl.col("pos", "neg").sum()).row(0)
-    return float(pos / (pos + neg)) if pos > 0 and neg > 0 else None
+def _models(call: Call) -> list[str | None]:
+    """Return the names of models in columns of their own, in the order of the result."""
+    score = call.get("score")
+    return [None] if isinstance(score, str) else [*sorted(score)]
+
+
+def _of_model(call: Call, model: str | None, prevalence: float | None) -> Call:
+    """Return the call for one model, and for a part in which a label may not occur."""
+    call, score = call.for_a_part(), call.get("score")
+    if model is not None:
+        call = call.but(score={model: score[model] if isinstance(score, dict) else model})
+    return call if prevalence is None else call.but(calibrate=prevalence)

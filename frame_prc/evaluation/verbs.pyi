@@ -19,13 +19,13 @@ from frame_prc._request.specs import (
     Keep,
     MeasureName,
     Method,
-    Normaliser,
-    PairedTest,
     SegmentsAre,
     SegmentsTest,
     Start,
     Ties,
 )
+from frame_prc._request.specs import Draws as Draws
+from frame_prc._request.specs import Top as Top
 from frame_prc.evaluation.evaluation import Evaluation as Evaluation
 from frame_prc.evaluation.evaluation import evaluate as evaluate
 from frame_prc.evaluation.helpers import average_precision_expr as average_precision_expr
@@ -46,13 +46,9 @@ def auc(
     standardised: bool = False,
     thresholds: int | Sequence[float] | None = None,
     calibrate: float | Literal["highest", "pooled"] | None = None,
-    top: float | None = None,
-    normaliser: Normaliser = "positives",
-    ties: Ties = "whole",
+    top: float | Top | None = None,
     ci: float | None = None,
-    replicates: int = 1000,
-    stratified: bool = False,
-    seed: int | None = None,
+    bootstrap: int | Draws | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
@@ -67,9 +63,7 @@ def average(
     ci: float | None = None,
     calibrate: float | Literal["highest", "pooled"] | None = None,
     thresholds: int | Sequence[float] | None = None,
-    top: float | None = None,
-    normaliser: Normaliser = "positives",
-    ties: Ties = "whole",
+    top: float | Top | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
@@ -82,13 +76,9 @@ def average_precision(
     bounds: bool = False,
     ci: float | None = None,
     ci_method: CiMethod = "influence",
-    replicates: int = 1000,
-    stratified: bool = False,
-    seed: int | None = None,
+    bootstrap: int | Draws | None = None,
     calibrate: float | Literal["highest", "pooled"] | None = None,
-    top: float | None = None,
-    normaliser: Normaliser = "positives",
-    ties: Ties = "whole",
+    top: float | Top | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
@@ -100,9 +90,7 @@ def band(
     recalls: int | Sequence[float] = 101,
     ci: float = 0.95,
     simultaneous: bool = False,
-    replicates: int = 1000,
-    stratified: bool = False,
-    seed: int | None = None,
+    bootstrap: int | Draws = 1000,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
 def compare_models(
@@ -115,9 +103,7 @@ def compare_models(
     measure: MeasureName | None = None,
     calibrate: float | Literal["highest", "pooled"] | None = None,
     over: str | None = None,
-    test: PairedTest = "t",
-    replicates: int = 1000,
-    seed: int | None = None,
+    permutations: int | Draws | None = None,
     adjust: Adjust | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
@@ -131,8 +117,7 @@ def compare_segments(
     ci: float = 0.95,
     measure: MeasureName | None = None,
     calibrate: float | Literal["highest", "pooled"] | None = None,
-    replicates: int = 1000,
-    seed: int | None = None,
+    permutations: int | Draws | None = None,
     adjust: Adjust | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
@@ -190,9 +175,7 @@ def operating_points(
     ties: Ties = "whole",
     guarantee: float | None = None,
     ci: float | None = None,
-    replicates: int = 1000,
-    stratified: bool = False,
-    seed: int | None = None,
+    bootstrap: int | Draws | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...

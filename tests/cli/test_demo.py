@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
-import sys
 import tomllib
+from io import StringIO
 
 import polars as pl
 import pytest
 from checkout import FLIGHTS, PYPROJECT, in_checkout
+from command_line import process, said
+from rich.console import Console
 
 import frame_prc
 from frame_prc import FileError
@@ -57,10 +58,6 @@ def test_the_scorecard_is_that_of_the_better_model(scores):
 
 
 def test_the_scorecard_is_readable_at_100_columns(scores):
-    from io import StringIO  # noqa: PLC0415
-
-    from rich.console import Console  # noqa: PLC0415
-
     text = StringIO()
     _demo._show(scores, Console(file=text, width=100))  # noqa: SLF001
     lines = text.getvalue().splitlines()
@@ -75,37 +72,26 @@ def test_the_scorecard_is_readable_at_100_columns(scores):
     assert [line.split()[0] for line in table[3:]] == [*CARRIERS, "pooled", "macro"]
 
 
-@pytest.mark.thorough
-def test_a_folder_that_cannot_be_made_is_one_error(tmp_path):
-    (tmp_path / "taken").touch()
-    command = [sys.executable, "-m", "frame_prc", "demo", "taken"]
-    done = subprocess.run(  # noqa: S603
-        command, cwd=tmp_path, capture_output=True, text=True, check=False
+def test_a_folder_that_cannot_be_made_is_one_error(here):
+    (here / "taken").touch()
+    assert said("demo", "taken") == (
+        2,
+        "the folder 'taken' cannot be created: File exists. "
+        "Hint: frame-prc demo FOLDER writes to another folder.",
     )
-    told = (
-        "frame-prc: the folder 'taken' cannot be created: File exists. "
-        "Hint: frame-prc demo FOLDER writes to another folder.\n"
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
 @pytest.mark.thorough
-def test_the_demonstration_runs(tmp_path):
-    command = [sys.executable, "-W", "error", "-m", "frame_prc", "demo", "new/folder"]
-    done = subprocess.run(  # noqa: S603
-        command, cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    folder = tmp_path / "new" / "folder"
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "flights.R",
-        "flights.html",
-        "flights.tsv",
-    ]
-    places = [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")]
+def test_the_demonstration_runs(here):
+    code, out, err = process("demo", "new/folder")
+    assert (code, err) == (0, "")
+    folder = here / "new" / "folder"
+    names = [path.name for path in folder.iterdir()]
+    assert sorted(names) == ["flights.R", "flights.html", "flights.tsv"]
+    places = [line.strip() for line in out.splitlines() if line.startswith("  ")]
     assert (folder / "flights.html").as_uri() in places
     assert {f"{folder / 'flights.tsv'}", f"{folder / 'flights.R'}"} < {*places}
     html = (folder / "flights.html").read_text(encoding="utf-8")
     assert "https://cdn" not in html
     assert "rows clustered by day" in html
-    assert f"Rscript {shlex.quote(str(folder / 'flights.R'))}" in done.stdout
+    assert f"Rscript {shlex.quote(str(folder / 'flights.R'))}" in out

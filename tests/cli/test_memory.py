@@ -6,7 +6,6 @@ import io
 import signal
 import subprocess
 import sys
-from itertools import cycle
 
 import polars as pl
 import pytest
@@ -14,7 +13,7 @@ from command_line import leftovers, run, said
 from layers import also
 from polars.testing import assert_frame_equal
 
-from frame_prc.cli import memory as _memory
+from frame_prc.cli import passes as _passes
 from frame_prc.cli import work as _work
 
 N = 600
@@ -28,34 +27,57 @@ ROWS = pl.DataFrame({"row": range(N)}).select(
     day=(pl.col("row") % 5).cast(pl.Int8),
     size=pl.when(pl.col("row") < 400).then(pl.lit("most")).otherwise(pl.lit("few")),
     name=pl.when(pl.col("row") % 3 == 0).then(pl.lit("new")).otherwise(pl.lit("old")),
+    gaps=pl.when(pl.col("row") % 5 != 0).then((pl.col("row") * 6007 % 211) / 211),
     w=(pl.col("row") % 3 + 1).cast(pl.Float64) / 8,
 )
 TRUTH = ["-t", "late", "-s", "score"]
-LINES = {
-    "ap": ["ap", *TRUTH],
-    "interval": ["ap", *TRUTH, "--ci", ".9"],
-    "summary": ["summary", *TRUTH, "--details"],
-    "counts": ["counts", *TRUTH],
-    "long summary": ["summary", "-t", "later", "-s", "score", "--model", "name", "--details"],
-    "curve": ["curve", *TRUTH],
-    "corners": ["curve", *TRUTH, "--keep", "corners", "--envelope"],
-    "points": ["points", *TRUTH, "--recall", "0.5,0.9", "--f-beta", "1"],
-    "models": ["summary", "-t", "late", "-s", "score", "-s", "other", "--details"],
-    "named models": ["curve", "-t", "late", "-s", "z=score", "-s", "a=other"],
-    "long": ["ap", *TRUTH, "--model", "name"],
-    "label": ["ap", "-t", "answer", "-s", "score", "--pos-label", "yes"],
-    "weights": ["counts", *TRUTH, "-w", "w", "--squares"],
-    "ascending": ["curve", *TRUTH, "--ascending"],
-}
+ONE, TWO, SIZE = "-b region", "-b day -b region", "-b size"
+# Whole segments of 150 rows, or parts of those of fewer.
+WHOLE = [
+    f"ap -t late -s score {ONE}",
+    f"ap -t late -s score --ci .9 {TWO}",
+    f"summary -t late -s score --details {ONE}",
+    f"summary -t late -s gaps --missing unretrieved --details {ONE}",
+    f"counts -t late -s score {TWO}",
+    f"summary -t later -s score --model name --details {ONE}",
+    *also(
+        f"ap -t late -s gaps --missing drop --ci .9 --cluster day {ONE}",
+        f"curve -t late -s score {TWO}",
+        f"curve -t late -s score --keep corners --envelope {ONE}",
+        f"points -t late -s score --recall 0.5,0.9 --f-beta 1 {TWO}",
+        f"summary -t late -s score -s other --details {ONE}",
+        f"summary -t late -s score -w w --calibrate pooled --details {ONE}",
+        f"curve -t late -s z=score -s a=other {TWO}",
+        f"ap -t late -s score --model name {ONE}",
+        f"ap -t answer -s score --pos-label yes {TWO}",
+        f"counts -t late -s score -w w --squares {ONE}",
+        f"curve -t late -s score --ascending {TWO}",
+    ),
+]
+# How many rows fit into memory, which a segment does not: its counts do, or those of a range.
+LARGE = [
+    (60, "ap -t late -s score"),
+    (100, f"counts -t late -s score {SIZE}"),
+    (60, f"curve -t late -s score {SIZE} -b day"),
+    (250, f"points -t late -s score --recall 0.5,0.9 --f-beta 1 {SIZE}"),
+    (250, f"summary -t late -s score -s other --details {SIZE}"),
+    (60, f"curve -t late -s score -w w {SIZE}"),
+    *also(
+        (250, "counts -t late -s score"),
+        (250, "curve -t late -s score"),
+        (300, f"ap -t answer -s score --pos-label yes {SIZE}"),
+        (100, "curve -t late -s score --ascending"),
+        (60, f"curve -t late -s score --ascending {SIZE}"),
+        (100, f"curve -t late -s z=score -s a=other {SIZE}"),
+        (250, f"ap -t late -s score --ci .9 {SIZE}"),
+        (250, f"summary -t late -s score --details {SIZE}"),
+        (250, f"curve -t late -s score --keep corners --envelope {SIZE}"),
+        (60, f"counts -t late -s score -w w {SIZE}"),
+        (60, f"ap -t late -s score -w w {SIZE}"),
+    ),
+]
 # Sums of floats, whose last digit depends on how many threads add them up.
 AREAS = ("average_precision", "std_error", "ci_low", "ci_high", "lift")
-SEGMENTS = {
-    "one key": ["-b", "region"],
-    "two keys": ["-b", "day", "-b", "region"],
-}
-
-
-PASSES = [*zip(LINES, cycle(SEGMENTS))]
 
 
 @pytest.fixture(autouse=True)
@@ -67,180 +89,86 @@ def files(here):
 @pytest.fixture
 def most(monkeypatch):
     """Return a function that sets how many rows fit in memory."""
-
-    def allow(rows: int) -> None:
-        monkeypatch.setattr(_memory, "rows_at_once", lambda *_: rows)
-
-    return allow
+    return lambda rows: monkeypatch.setattr(_passes, "rows_at_once", lambda *_: rows)
 
 
-def table(*arguments: str) -> pl.DataFrame:
-    code, out, err = run(*arguments, "-f", "ndjson")
+def table(line: str) -> pl.DataFrame:
+    code, out, err = run(*line.split(), "-f", "ndjson")
     assert (code, err) == (0, "")
     return pl.read_ndjson(io.StringIO(out), infer_schema_length=None)
 
 
-def both(*arguments: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the results with and without passes."""
-    return table(*arguments, "--memory", "1GB"), table(*arguments)
-
-
-def assert_same(in_passes: pl.DataFrame, at_once: pl.DataFrame, rel_tol: float = 1e-14) -> None:
+def assert_same(line: str, *files: str, rel_tol: float = 1e-14) -> None:
     """Compare counts, and what is computed from those of one point, exactly; and areas closely."""
+    verb, _, options = line.partition(" ")
+    at_once = table(f"{verb} many.parquet {options}")
+    in_passes = table(f"{verb} {' '.join(files) or 'many.parquet'} {options} --memory 1GB")
     areas = [name for name in at_once.columns if name.endswith(AREAS)]
+    if " -w " in line and rel_tol > 1e-14:
+        areas = at_once.columns  # sums of weights of ranges have twelve digits
     assert_frame_equal(in_passes.drop(areas), at_once.drop(areas), check_exact=True)
     assert_frame_equal(in_passes.select(areas), at_once.select(areas), abs_tol=0, rel_tol=rel_tol)
 
 
-# --- whole segments ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("line", "by"), [*PASSES[:5], *also(*PASSES[5:])])
-def test_passes_give_what_all_rows_give_at_once(most, line, by):
+@pytest.mark.parametrize("line", WHOLE)
+def test_passes_give_what_all_rows_give_at_once(most, line):
     most(160)
-    in_passes, at_once = both(LINES[line][0], "many.parquet", *LINES[line][1:], *SEGMENTS[by])
-    assert_same(in_passes, at_once)
+    assert_same(line)
 
 
-def test_all_rows_may_be_one_segment(most):
-    most(250)
-    for line in (LINES["counts"], LINES["curve"], LINES["ascending"]):
-        assert_frame_equal(*both(line[0], "many.parquet", *line[1:]), check_exact=True)
-
-
-# --- a segment that does not fit ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("line", "by", "rows"),
-    [
-        ("ap", [], 60),
-        ("counts", ["-b", "size"], 100),
-        ("curve", ["-b", "size", "-b", "day"], 60),
-        *also(
-            ("label", ["-b", "size"], 300),
-            ("ascending", [], 100),
-            ("ascending", ["-b", "size"], 60),
-            ("named models", ["-b", "size"], 100),
-        ),
-    ],
-    ids=str,
-)
-def test_large_segments_are_counted_in_ranges_of_scores(most, line, by, rows):
+@pytest.mark.parametrize(("rows", "line"), LARGE)
+def test_large_segments_are_counted_in_ranges_of_scores(most, rows, line):
     most(rows)
-    in_passes, at_once = both(LINES[line][0], "many.parquet", *LINES[line][1:], *by)
-    assert_same(in_passes, at_once)
-
-
-@pytest.mark.parametrize("line", ["points", "models", *also("interval", "summary", "corners")])
-def test_scores_that_repeat_fit_as_counts(most, line):
-    most(250)
-    in_passes, at_once = both(LINES[line][0], "many.parquet", *LINES[line][1:], "-b", "size")
-    assert_same(in_passes, at_once, rel_tol=1e-12)
-
-
-@pytest.mark.parametrize("verb", ["curve", *also("counts", "ap")])
-def test_weights_of_large_segments_add_up_to_twelve_digits(most, verb):
-    most(60)
-    in_passes, at_once = both(verb, "many.parquet", *TRUTH, "-w", "w", "-b", "size")
-    assert_frame_equal(in_passes, at_once, abs_tol=0, rel_tol=1e-12)
+    # Only what counts by themselves answer has more digits.
+    exact = rows < 250 and " -w " not in line
+    assert_same(line, rel_tol=1e-14 if exact else 1e-12)
 
 
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        (["points", *TRUTH, "--recall", "0.5"], "this command needs all scores of a segment"),
-        (["ap", *TRUTH, "--ci", ".9"], "--ci needs all scores of a segment at once"),
-        (["curve", *TRUTH, "--envelope"], "--envelope needs all scores of a segment at once"),
-        (["ap", *TRUTH, "--missing", "drop"], "--missing needs all rows of a segment at once"),
-        (["ap", *TRUTH, "--ci", ".9", "--cluster", "day"], "--cluster needs all rows"),
+        ("points many.parquet --recall 0.5", "this command needs all scores of a segment"),
+        ("ap many.parquet --ci .9", "--ci needs all scores of a segment at once"),
+        ("curve many.parquet --envelope", "--envelope needs all scores of a segment at once"),
+        ("ap many.parquet --missing drop", "--missing needs all rows of a segment at once"),
+        ("ap many.parquet --ci .9 --cluster day", "--cluster needs all rows"),
     ],
 )
-def test_what_a_large_segment_cannot_answer_is_one_error(most, line, says):
+def test_what_a_large_segment_cannot_answer_is_one_error(most, here, monkeypatch, line, says):
     most(60)
-    code, text = said(line[0], "many.parquet", *line[1:], "-b", "size", "--memory", "1GB")
+    monkeypatch.setenv("TMPDIR", str(here))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    code, text = said(*line.split(), *TRUTH, "-b", "size", "--memory", "1GB")
     assert code == 2
     assert f"--memory is too little for a segment of 200 rows: {says}" in text
     assert text.endswith("Hint: --thresholds 1000 bins the scores, and needs no --memory.")
+    assert leftovers(here) == []
 
 
-# --- other files and rows ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("verb", ["curve"])
-def test_several_files_and_text_are_read_in_passes(most, here, verb):
+def test_several_files_and_text_are_read_in_passes(most, here):
     most(160)
     ROWS.head(200).write_csv(here / "first.csv")
     ROWS.tail(400).write_csv(here / "last.csv")
-    expected = table(verb, "many.csv", *TRUTH, "-b", "region")
     for files in (["many.csv"], ["first.csv", "last.csv"]):
-        assert_same(table(verb, *files, *TRUTH, "-b", "region", "--memory", "1GB"), expected)
+        assert_same("curve -t late -s score -b region", *files)
 
 
-def test_dropped_rows_and_clusters_of_whole_segments_are_as_at_once(most, here):
+@pytest.mark.parametrize("truth", ["late -s gaps", *also("answer --pos-label Yes -s score")])
+def test_bad_data_are_the_error_of_all_rows(most, truth):
     most(160)
-    score = pl.when(pl.col("day") < 4).then("score")
-    ROWS.with_columns(score).write_parquet(here / "holes.parquet")
-    asked = ["holes.parquet", *TRUTH, "-b", "region", "--ci", ".9", "--cluster", "day"]
-    in_passes, at_once = both("ap", *asked, "--missing", "drop")
-    assert at_once["n_dropped"].sum() > 0
-    assert_same(in_passes, at_once)
-
-
-@pytest.mark.parametrize("name", ["holes", *also("label")])
-def test_bad_data_are_the_error_of_all_rows(most, here, name):
-    most(160)
-    holes = ROWS.with_columns(score=pl.when(pl.col("day") < 4).then("score"))
-    (holes if name == "holes" else ROWS).write_parquet(here / "bad.parquet")
-    truth = ["-t", "late"] if name == "holes" else ["-t", "answer", "--pos-label", "Yes"]
-    asked = ["ap", "bad.parquet", *truth, "-s", "score", "-b", "region"]
+    asked = f"ap many.parquet -b region -t {truth}".split()
     assert said(*asked, "--memory", "1GB") == said(*asked)
     assert said(*asked)[0] == 1
 
 
 def test_a_file_that_fits_is_read_at_once(monkeypatch):
     monkeypatch.setattr(pl, "PartitionBy", None)
-    assert_frame_equal(*both("curve", "many.parquet", *TRUTH, "-b", "region"))
+    assert_same("curve -t late -s score -b region")
 
 
-# --- options -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", ["2", "2G", "GB", "-1GB", "1e3MB", ""])
-def test_what_is_no_size_is_refused(size):
-    code, text = said("ap", "many.parquet", *TRUTH, f"--memory={size}")
-    assert code == 2
-    assert "is not a size. Allowed: a size such as 500MB, 2GB or 1.5GiB." in text
-
-
-@pytest.mark.parametrize(
-    ("text", "size"), [("500MB", 5 * 10**8), ("1.5GiB", 3 * 2**29), ("2 gb", 2 * 10**9)]
-)
-def test_sizes_have_units(text, size):
-    assert _memory.size(text) == size
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        (["ap", "--memory", "10MB"], "--memory 10MB is too little. Allowed: 500MB or more."),
-        (
-            ["compare-models", "-s", "other", "--memory", "2GB"],
-            "not available for this command. Allowed:",
-        ),
-        (["plot", "-o", "p.svg", "--memory", "2GB"], "not available for this command. Allowed: ap"),
-        (
-            ["ap", "-b", "day", "--over", "day", "--average", "macro", "--memory", "2GB"],
-            "--over, w",
-        ),
-        (["summary", "--overall", "--memory", "2GB"], "--memory is given with --overall, which"),
-        (["ap", "--calibrate", "pooled", "--memory", "2GB"], "is given with --calibrate, which"),
-        (["points", "--threshold", "many.csv", "--memory", "2GB"], "with a file of thresholds"),
-    ],
-)
-def test_what_passes_cannot_do_is_refused_before_anything_is_read(line, says):
-    code, text = said(line[0], "many.parquet", *TRUTH, *line[1:])
-    assert (code, says in text) == (2, True), text
+def test_sizes_have_units():
+    for text, size in {"500MB": 5 * 10**8, "1.5GiB": 3 * 2**29, "2 gb": 2 * 10**9}.items():
+        assert _passes.size(text) == size
 
 
 # --- scratch files, progress, and signals ------------------------------------------------------
@@ -248,38 +176,28 @@ def test_what_passes_cannot_do_is_refused_before_anything_is_read(line, says):
 
 def test_scratch_files_lie_beside_the_output_and_are_removed(most, here, monkeypatch):
     most(160)
-    seen = []
-    sink = pl.LazyFrame.sink_parquet
+    seen, sink = [], pl.LazyFrame.sink_parquet
     monkeypatch.setattr(
         pl.LazyFrame, "sink_parquet", lambda *a, **k: (seen.append(leftovers(here)), sink(*a, **k))
     )
-    assert (
-        run("curve", "many.parquet", *TRUTH, "-b", "day", "--memory", "1GB", "-o", "c.csv")[0] == 0
-    )
-    assert all(len(names) >= 1 for names in seen)
+    asked = ["curve", "many.parquet", *TRUTH, "-b", "day", "--memory", "1GB", "-o", "c.csv"]
+    assert run(*asked)[0] == 0
+    assert all(seen)
     assert leftovers(here) == []
     assert pl.read_csv(here / "c.csv").height > 400
-
-
-def test_scratch_files_are_removed_after_an_error(most, here, monkeypatch):
-    most(60)
-    monkeypatch.setenv("TMPDIR", str(here))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    said("points", "many.parquet", *TRUTH, "--recall", ".5", "-b", "size", "--memory", "1GB")
-    assert leftovers(here) == []
 
 
 # A program that stays in the middle of the passes, once it has written the parts.
 STUCK = """
 import sys, time
 import polars as pl
-from frame_prc.cli import main, memory, passes
-memory.rows_at_once = lambda *_: 160
+from frame_prc.cli import main, passes
+passes.rows_at_once = lambda *_: 160
 def stay(*_):
     open("reached", "w").close()
     while True:
         time.sleep(0.1)
-passes.Passes._of_model = stay
+passes._of_model = stay
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -301,31 +219,10 @@ def test_a_signal_between_passes_leaves_what_was_there(here, by):
     assert leftovers(here) == []
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
-def test_a_bar_is_shown_on_a_terminal_alone(monkeypatch, stream):
-    monkeypatch.setattr(_work, "_SECONDS_TO_SHOW", 0)
-    monkeypatch.setattr(sys, "stderr", stream())
-    progress = _work.Progress("reading")
-    for text, share in (("dividing rows", 0.25), ("part 2 of 4", 0.75)):
-        progress.show_share(text, share)
-        progress.show()
-    progress.hide()
-    shown = sys.stderr.getvalue()
-    assert ("part 2 of 4" in shown) == (stream is Terminal)
-    assert bool(shown) == (stream is Terminal)
-
-
 def test_the_bar_only_grows(most, monkeypatch):
     most(160)
     shares = []
-    monkeypatch.setattr(
-        _work.Progress, "show_share", lambda _, text, share: shares.append((share, text))
-    )
-    both("summary", "many.parquet", *TRUTH, "-b", "day")
+    monkeypatch.setattr(_work.Progress, "set", lambda _, text, share: shares.append((share, text)))
+    table("summary many.parquet -t late -s score -b day --memory 1GB")
     assert shares == sorted(shares)
     assert [text for _, text in shares][-1] == "part 5 of 5"

@@ -15,120 +15,125 @@ from command_line import ASKED, ROWS, result, run, said
 from polars.testing import assert_frame_equal
 
 import frame_prc
+from frame_prc import Draws, Top
 from frame_prc._request.class_values import from_text
 from frame_prc.cli import commands as _commands
+from frame_prc.cli import options as _options
 
-# --- commands and options ----------------------------------------------------------------------
-
-
-COUNTS, SQUARES = {"pos", "neg"}, {"pos_squares", "neg_squares"}
+VERBS = {command.name: command.verb for command in _commands.COMMANDS}
 # Of the roles that not every command has: those of each.
+COUNTS = {"cluster", "pos", "neg"}
+SQUARES = {*COUNTS, "pos_squares", "neg_squares"}
 USED = {
-    "average_precision": {"cluster", *COUNTS, *SQUARES},
+    **dict.fromkeys(["average_precision", "heterogeneity", "summary"], SQUARES),
+    "counts": SQUARES - {"cluster"},
     "compare_models": {"row", "cluster"},
     "compare_segments": {"cluster"},
-    "counts": {*COUNTS, *SQUARES},
-    "heterogeneity": {"cluster", *COUNTS, *SQUARES},
-    "summary": {"cluster", *COUNTS, *SQUARES},
 }
-DRAWN = ("curve", "operating_points", "plot", "plot_summary", "report", "write_ggplot")
-USED |= {verb: {"cluster", *COUNTS} for verb in DRAWN}
 
 
 @pytest.mark.parametrize("command", _commands.COMMANDS, ids=lambda command: command.name)
 def test_every_parameter_of_a_verb_is_an_option_unless_it_means_nothing_there(command):
+    unused = {"frame", "path", "row", *SQUARES} - USED.get(command.verb, COUNTS)
     verb = inspect.signature(getattr(frame_prc, command.verb))
-    roles = {"row", "cluster", "pos", "neg", "pos_squares", "neg_squares"}
-    unused = roles - USED[command.verb]
-    parameters = [name for name in verb.parameters if name not in {"frame", "path", *unused}]
     code, help_text, _ = run(command.name, "--help")
     assert code == 0
     flags = re.findall(r"^  (?:-\w, )?(--[\w-]+)", help_text, flags=re.MULTILINE)
-    expected = ["--" + name.replace("_", "-") for name in parameters]
+    expected = ["--" + name.replace("_", "-") for name in verb.parameters if name not in unused]
     assert flags[: len(expected)] == expected
     assert " ".join(command.example.split()) in " ".join(help_text.split())
+    # What only Python reads: markup, calls, and the names of parameters as they are written there.
+    texts = [option.help for option in _options.options(command.verb).values()]
+    assert all(texts)
+    assert not re.search(
+        r"`|:func|\bpl\.|\w=[\"'\w]|\bNone\b", re.sub("NAME=|=0|beta=", "", str(texts))
+    )
 
 
 @pytest.mark.parametrize(
-    ("line", "verb", "asked"),
+    ("name", "of_docs"),
     [
-        ("ap --ci .9 --cluster user", "average_precision", {"ci": 0.9, "cluster": "user"}),
         (
-            "ap -w w --thresholds .0,.5",
-            "average_precision",
-            {"weight": "w", "thresholds": [0, 0.5]},
+            "start",
+            "The point at recall 0 that opens each segment, at threshold inf. one: precision 1",
         ),
-        ("curve --keep corners --start first", "curve", {"keep": "corners", "start": "first"}),
-        ("curve --keep 5 --envelope", "curve", {"keep": 5, "envelope": True}),
-        ("curve --ci .9 --cluster user", "curve", {"ci": 0.9, "cluster": "user"}),
-        ("curve --thresholds 5 --start none", "curve", {"thresholds": 5, "start": None}),
-        ("curve --start None", "curve", {"start": None}),
-        ("ap --calibrate .2", "average_precision", {"calibrate": 0.2}),
-        ("curve --ascending", "curve", {"ascending": True}),
-        ("ap --model user", "average_precision", {"model": "user"}),
-        ("ap --calibrate pooled", "average_precision", {"calibrate": "pooled"}),
-        ("summary --overall", "summary", {"overall": True}),
-        ("summary --calibrate .2", "summary", {"calibrate": 0.2}),
-        (
-            "compare-segments --against region=south",
-            "compare_segments",
-            {"against": {"region": "south"}},
-        ),
-        (
-            "compare-segments --against previous --calibrate .2",
-            "compare_segments",
-            {"against": "previous", "calibrate": 0.2},
-        ),
-        (
-            "compare-segments --against rest --measure average_precision",
-            "compare_segments",
-            {"against": "rest", "measure": "average_precision"},
-        ),
-        (
-            "heterogeneity --measure average_precision",
-            "heterogeneity",
-            {"measure": "average_precision"},
-        ),
-        ("compare-models -s other --adjust none", "compare_models", {"score": ["score", "other"]}),
-        (
-            "compare-models -s other --baseline other",
-            "compare_models",
-            {"score": ["score", "other"], "baseline": "other"},
-        ),
-        (
-            "points --recall .5,1 --f-beta 1 --f-beta 2",
-            "operating_points",
-            {"recall": [0.5, 1], "f_beta": [1, 2]},
-        ),
-        ("counts --squares", "counts", {"squares": True}),
-        ("counts -w w --thresholds 3", "counts", {"weight": "w", "thresholds": 3}),
+        ("recalls", "from 0 to 1. A list is written as 0.1,0.5,0.9."),
+        ("over", "With --recalls, a key in --by, such as the fold"),
+        ("envelope", "the largest precision at this point or any later one, at higher recall."),
+        ("neg", "instead of --truth, for data that are already aggregated."),
     ],
 )
-def test_a_command_gives_what_its_verb_gives(here, line, verb, asked):
-    command, *options = line.split()
-    arguments = [command, "rows.parquet", *ASKED, "--by", "region", *options]
-    code, out, err = run(*arguments, "-o", "out.parquet")
-    assert (code, out, err) == (0, "", "")
-    expected = getattr(frame_prc, verb)(
-        ROWS, **{"truth": "late", "score": "score", "by": "region"} | asked
-    )
+def test_help_is_the_documentation_in_words_of_a_shell(name, of_docs):
+    assert of_docs in _options.options("curve")[name].help
+
+
+GIVEN = {
+    "ap --ci .9 --cluster user": {"ci": 0.9, "cluster": "user"},
+    "ap -w w --thresholds .0,.5": {"weight": "w", "thresholds": [0, 0.5]},
+    "ap --model user --calibrate pooled": {"model": "user", "calibrate": "pooled"},
+    "ap --top 2,normaliser=attainable": {"top": Top(2, "attainable")},
+    "ap --ci .9 --bootstrap 9,seed=1,stratified=true": {"ci": 0.9, "bootstrap": Draws(9, 1, True)},
+    "average --over region --how rows": {"over": "region", "how": "rows"},
+    "curve --keep corners --start first": {"keep": "corners", "start": "first"},
+    "curve --keep 5 --envelope --ascending": {"keep": 5, "envelope": True, "ascending": True},
+    "curve --ci .9 --cluster user": {"ci": 0.9, "cluster": "user"},
+    "curve --thresholds 5 --start none": {"thresholds": 5, "start": None},
+    "curve --start None --calibrate .2": {"start": None, "calibrate": 0.2},
+    "curve --recalls 3 --over region": {"recalls": 3, "over": "region"},
+    "curve --recalls .5,1": {"recalls": [0.5, 1]},
+    "summary --overall --calibrate .2": {"overall": True, "calibrate": 0.2},
+    "summary --measures gain,interpolated": {"measures": ["gain", "interpolated"]},
+    "compare-segments --against region=south": {"against": {"region": "south"}},
+    "compare-segments --against previous --calibrate .2": {"against": "previous", "calibrate": 0.2},
+    "compare-segments --measure average_precision": {"measure": "average_precision"},
+    "heterogeneity --measure average_precision": {"measure": "average_precision"},
+    "compare-models -s other --adjust none": {"score": ["score", "other"]},
+    "compare-models -s other --baseline other": {"score": ["score", "other"], "baseline": "other"},
+    "points --recall .5,1 --f-beta 1 --f-beta 2": {"recall": [0.5, 1], "f_beta": [1, 2]},
+    "points --threshold w": {"threshold": "w"},
+    "points --threshold 0.5,0.75 --details": {"threshold": [0.5, 0.75], "details": True},
+    "points --predicted-count 2 --fpr 0": {"predicted_count": 2, "fpr": 0},
+    "points --recall 0.5 --guarantee 0.5": {"recall": 0.5, "guarantee": 0.5},
+    "points --cost 1,10 --cost 2,1": {"cost": [(1, 10), (2, 1)]},
+    "counts --squares": {"squares": True},
+    "counts -w w --thresholds 3": {"weight": "w", "thresholds": 3},
+}
+
+
+@pytest.mark.parametrize("line", GIVEN)
+def test_a_command_gives_what_its_verb_gives(here, line):
+    ROWS.with_columns(w=pl.max("w").over("region")).write_parquet("wide.parquet")
+    name, *options = line.split()
+    arguments = [name, "wide.parquet", *ASKED, "--by", "region", *options]
+    assert run(*arguments, "-o", "out.parquet") == (0, "", "")
+    asked = {"truth": "late", "score": "score", "by": "region", **GIVEN[line]}
+    expected = getattr(frame_prc, VERBS[name])(pl.read_parquet("wide.parquet"), **asked)
     assert_frame_equal(pl.read_parquet(here / "out.parquet"), expected, rel_tol=1e-12)
 
 
+@pytest.mark.parametrize("suffix", [".tsv", ".parquet"])
+def test_thresholds_are_held_to_other_rows_through_a_file(suffix):
+    later = ROWS.with_columns(score=pl.col("score") - 0.1)
+    later.write_csv("later.csv")
+    asked = [*ASKED, "-b", "region"]
+    assert run("points", "rows.csv", *asked, "--recall", "1", "-o", f"chosen{suffix}")[0] == 0
+    held = ["--threshold", f"chosen{suffix}", "--ci", "0.9", "--details"]
+    found = result("points", "later.csv", *asked, *held)
+    by = {"by": "region", "details": True}
+    chosen = frame_prc.operating_points(ROWS, "late", "score", recall=1, **by)
+    expected = frame_prc.operating_points(later, "late", "score", threshold=chosen, ci=0.9, **by)
+    assert found["tp"].to_list() == expected["tp"].to_list() == [1, 0]
+    assert found["recall_high"].to_list() == pytest.approx(expected["recall_high"].to_list())
+
+
 def test_a_named_segment_has_the_type_of_its_key(here):
-    days = pl.Series(
-        "day", [day for day in (dt.date(2024, 1, 1), dt.date(2024, 1, 2)) for _ in range(3)]
-    )
-    df = ROWS.with_columns(days, number=pl.col("user") % 2)
+    day = pl.when(pl.col("user") > 1).then(dt.date(2024, 1, 2)).otherwise(dt.date(2024, 1, 1))
+    df = ROWS.with_columns(day=day, number=pl.col("user") % 2)
     df.write_parquet("typed.parquet")
-    for text, segment in (
-        ("day=2024-01-02", {"day": dt.date(2024, 1, 2)}),
-        ("number=1", {"number": 1}),
-    ):
-        key = next(iter(segment))
-        asked = ["-b", key, "--against", text, "-o", "found.parquet"]
+    for key, text, value in (("day", "2024-01-02", dt.date(2024, 1, 2)), ("number", "1", 1)):
+        asked = ["-b", key, "--against", f"{key}={text}", "-o", "found.parquet"]
         assert run("compare-segments", "typed.parquet", *ASKED, *asked) == (0, "", "")
-        expected = frame_prc.compare_segments(df, "late", "score", by=key, against=segment)
+        expected = df.prc.compare_segments("late", "score", by=key, against={key: value})
         assert_frame_equal(pl.read_parquet(here / "found.parquet"), expected, rel_tol=1e-12)
 
 
@@ -146,12 +151,6 @@ def test_a_picture_may_be_over_the_threshold():
     text = Path("chart.svg").read_text(encoding="utf-8")
     assert "Precision, recall and F1 by threshold" in text
     assert "At score ≥" in text
-    code, _, err = run("plot", *asked, "--roc")
-    assert (code, err) == (
-        2,
-        "frame-prc: --roc is given with --x threshold. Allowed: --roc with --x recall only. Hint: "
-        "over thresholds each segment and model has a panel of its own.\n",
-    )
 
 
 def test_several_columns_are_repeated_or_separated_by_commas():
@@ -173,31 +172,23 @@ def test_a_model_is_named_before_its_column():
     assert "model" not in result("ap", "equals.parquet", "-t", "late", "-s", "a=b").columns
 
 
-MIXED = {
-    "Int64": pl.col("user"),
-    "UInt64": pl.col("user").cast(pl.UInt64),
-    "Decimal": pl.col("w").cast(pl.Decimal(10, 2)),
-    "long and exact": pl.col("user") * 2**60,
-}
-
-
 @pytest.mark.parametrize(
-    ("mixed", "command", "dtype"),
+    ("name", "dtype", "mixed"),
     [
-        ("Int64", "ap", pl.Float32),
-        ("UInt64", "counts", pl.Float64),
-        ("Decimal", "compare-models", pl.Float64),
-        ("long and exact", "ap", pl.Float64),
+        ("ap", pl.Float32, pl.col("user")),
+        ("counts", pl.Float64, pl.col("user").cast(pl.UInt64)),
+        ("compare-models", pl.Float64, pl.col("w").cast(pl.Decimal(10, 2))),
+        ("ap", pl.Float64, pl.col("user") * 2**60),
     ],
+    ids=str,
 )
-def test_scores_of_several_dtypes_are_ranked_together(here, mixed, dtype, command):
-    rows = ROWS.with_columns(pl.col("score").cast(dtype), mixed=MIXED[mixed])
+def test_scores_of_several_dtypes_are_ranked_together(here, name, dtype, mixed):
+    rows = ROWS.with_columns(pl.col("score").cast(dtype), mixed=mixed)
     rows.write_parquet("mixed.parquet")
     asked = ["-t", "late", "-s", "score", "-s", "new=mixed", "-b", "region", "-o", "out.parquet"]
-    assert run(command, "mixed.parquet", *asked) == (0, "", "")
-    verb = {"ap": "average_precision"}.get(command, command.replace("-", "_"))
+    assert run(name, "mixed.parquet", *asked) == (0, "", "")
     scores = {"score": "score", "new": pl.col("mixed").cast(pl.Float64)}
-    expected = getattr(frame_prc, verb)(rows, "late", scores, by="region")
+    expected = getattr(frame_prc, VERBS[name])(rows, "late", scores, by="region")
     assert_frame_equal(pl.read_parquet(here / "out.parquet"), expected, rel_tol=1e-12)
 
 
@@ -213,54 +204,31 @@ def test_integers_that_would_be_rounded_are_refused():
     assert run("ap", "long.parquet", "-t", "late", "-s", "long")[0] == 0
 
 
-def test_scores_that_show_their_dtype_late_are_ranked_together():
-    lines = [*(f"{n % 3 == 0},{n % 9},{n % 7 / 8}" for n in range(11_000)), "false,0.5,1"]
-    Path("long.csv").write_text("\n".join(["late,score,other", *lines]), encoding="utf-8")
-    table = result("ap", "long.csv", "-t", "late", "-s", "score,other")
-    assert table["n"].to_list() == [11_001, 11_001]
+LABELS = [
+    *((text, pl.String(), text) for text in ("yes", "1")),
+    *(("1", dtype, 1) for dtype in (pl.Int8(), pl.UInt64())),
+    *(("1.0", pl.Int64(), 1), ("1", pl.Float32(), 1.0), ("yes", pl.Enum(["yes", "no"]), "yes")),
+    *(("true", pl.Boolean(), True), ("False", pl.Boolean(), False), ("yes", pl.Boolean(), "yes")),
+    *((text, pl.Int64(), text) for text in ("one", "1.5", "nan")),
+    *(("1.5", pl.Decimal(5, 2), Decimal("1.5")), ("one", pl.Decimal(5, 2), "one")),
+    *(("2024-02-03", pl.Date(), dt.date(2024, 2, 3)), ("04:05", pl.Time(), dt.time(4, 5))),
+    ("2024-02-03T04:05", pl.Datetime("us"), dt.datetime(2024, 2, 3, 4, 5)),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "dtype", "value"),
-    [
-        ("yes", pl.String(), "yes"),
-        ("1", pl.String(), "1"),
-        ("1", pl.Int8(), 1),
-        ("1", pl.UInt64(), 1),
-        ("1", pl.Float32(), 1.0),
-        ("1.5", pl.Decimal(5, 2), Decimal("1.5")),
-        ("true", pl.Boolean(), True),
-        ("False", pl.Boolean(), False),
-        ("yes", pl.Boolean(), "yes"),
-        ("one", pl.Int64(), "one"),
-        ("1.0", pl.Int64(), 1),
-        ("1.5", pl.Int64(), "1.5"),
-        ("nan", pl.Int64(), "nan"),
-        ("one", pl.Decimal(5, 2), "one"),
-        ("2024-02-03", pl.Date(), dt.date(2024, 2, 3)),
-        ("2024-02-03T04:05", pl.Datetime("us"), dt.datetime(2024, 2, 3, 4, 5)),
-        ("04:05", pl.Time(), dt.time(4, 5)),
-        ("yes", pl.Enum(["yes", "no"]), "yes"),
-    ],
-    ids=str,
-)
-def test_a_label_has_the_dtype_of_its_truth(text, dtype, value):
-    label = from_text(text, dtype)
-    assert (label, type(label)) == (value, type(value))
+def test_a_label_has_the_dtype_of_its_truth():
+    for text, dtype, value in LABELS:
+        label = from_text(text, dtype)
+        assert (label, type(label)) == (value, type(value)), dtype
 
 
-@pytest.mark.parametrize(
-    ("column", "label"),
-    [("said", "yes"), ("number", "1"), ("number", "1.0"), ("late", "true"), ("day", "2024-01-02")],
-)
-def test_the_positive_label_is_found_in_a_column_of_any_dtype(column, label):
+def test_the_positive_label_is_found_in_a_column_of_any_dtype():
     day = pl.when("late").then(dt.date(2024, 1, 2)).otherwise(dt.date(2024, 1, 3))
     ROWS.with_columns(day=day).write_parquet("days.parquet")
-    table = result("ap", "days.parquet", "-t", column, "-s", "score", "--pos-label", label)
-    assert table["n_pos"].to_list() == [3]
-
-
-# --- as a process ------------------------------------------------------------------------------
+    for label in ("said=yes", "number=1", "number=1.0", "late=true", "day=2024-01-02"):
+        column, _, value = label.partition("=")
+        asked = ["-t", column, "-s", "score", "--pos-label", value]
+        assert result("ap", "days.parquet", *asked)["n_pos"].to_list() == [3], label
 
 
 def test_columns_may_be_taken_as_text():

@@ -17,7 +17,6 @@ import pytest
 from command_line import ASKED, leftovers, process, result, run, said, start
 
 from frame_prc.cli import commands as _commands
-from frame_prc.cli import input as _input
 from frame_prc.cli import work as _work
 
 
@@ -93,7 +92,7 @@ def interrupted(running: subprocess.Popen, *, until, by=signal.SIGINT) -> tuple[
 def test_a_signal_while_it_computes_leaves_what_was_there(here, by):
     (here / "old.csv").write_text("old")
     # It would take hours; and NumPy, which does it, knows nothing of Ctrl-C.
-    bootstrap = ["--ci", ".9", "--ci-method", "bootstrap", "--replicates", "1000000"]
+    bootstrap = ["--ci", ".9", "--bootstrap", "1000000"]
     # Started by nohup, it would ignore a hangup, and so do its children.
     default = {"preexec_fn": lambda: signal.signal(by, signal.SIG_DFL)}
     running = start("ap", "rows.parquet", *ASKED, *bootstrap, "-o", "old.csv", **default)
@@ -125,26 +124,22 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize("stream", [Terminal, io.StringIO])
 def test_progress_is_shown_on_a_terminal_alone(monkeypatch, stream):
     monkeypatch.setattr(_work, "_SECONDS_TO_SHOW", 0)
-    shown = threading.Event()
-    progress = _work.Progress("counting 1 of 2")
     monkeypatch.setattr(sys, "stderr", stream())
-    monkeypatch.setattr(progress, "show", lambda show=progress.show: (show(), shown.set()))
-    assert _work.done(lambda: shown.wait(60) and "result", progress) == "result"
-    is_terminal = stream is Terminal
-    assert ("counting 1 of 2 (0 s)" in sys.stderr.getvalue()) == is_terminal
-    assert bool(sys.stderr.getvalue()) == is_terminal
+    for text, share in (("counting 1 of 2", None), ("part 2 of 4", 0.75)):
+        progress, shown = _work.Progress("reading"), threading.Event()
+        progress.set(text, share)
+        show = progress.show
+        monkeypatch.setattr(progress, "show", lambda show=show, shown=shown: (show(), shown.set()))
+        assert _work.done(lambda shown=shown: shown.wait(60) and "result", progress) == "result"
+        assert (text in sys.stderr.getvalue()) == (stream is Terminal)
+    assert bool(sys.stderr.getvalue()) == (stream is Terminal)
 
 
 def test_progress_says_which_file_is_counted(monkeypatch):
     texts = []
-    monkeypatch.setattr(
-        _work.Progress,
-        "__setattr__",
-        lambda self, *a: (texts.append(a), object.__setattr__(self, *a)),
-    )
+    monkeypatch.setattr(_work.Progress, "set", lambda _, text: texts.append(text))
     result("counts", "rows.parquet", "rows.parquet", *ASKED)
-    said_of = [value for name, value in texts if name == "text"]
-    assert said_of[1:] == ["counting 1 of 2: 'rows.parquet'", "counting 2 of 2: 'rows.parquet'"]
+    assert texts == ["counting 1 of 2: 'rows.parquet'", "counting 2 of 2: 'rows.parquet'"]
 
 
 def test_work_that_timed_out_is_done(monkeypatch):
@@ -166,7 +161,7 @@ def test_a_command_that_timed_out_ends(monkeypatch):
     def time_out(*_: object, **__: object) -> None:
         raise TimeoutError(errno.ETIMEDOUT, "the share does not answer")
 
-    monkeypatch.setattr(_input, "read_by", time_out)
+    monkeypatch.setattr(_commands, "read_by", time_out)
     code, _, err = run("ap", "rows.csv", *ASKED)
     assert code == 1
     assert "the share does not answer" in err

@@ -219,9 +219,12 @@ def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
     expected = frame_prc.summary(ROWS, "truth", TWO, by="segment", cluster="day", details=True)
     expected = expected.filter(model="good").sort("calibrated_average_precision", descending=True)
     areas = [
-        f"{row['calibrated_average_precision']:.3f} "
-        f"[{row['calibrated_average_precision_low']:.3f}, {row['calibrated_average_precision_high']:.3f}]"
-        for row in expected.to_dicts()
+        f"{area:.3f} [{low:.3f}, {high:.3f}]"
+        for area, low, high in expected.select(
+            "calibrated_average_precision",
+            "calibrated_average_precision_low",
+            "calibrated_average_precision_high",
+        ).iter_rows()
     ]
     assert shown == areas
     browser.execute_script("document.getElementById('filter').focus()")

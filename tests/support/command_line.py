@@ -49,6 +49,13 @@ def process(*arguments: str, **options) -> tuple[int, str, str]:
     return started.returncode, (out or b"").decode(), (err or b"").decode()
 
 
+def python(code: str) -> tuple[int, str, str]:
+    """Return the exit code of a process that runs code, and what it wrote to both outputs."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    return done.returncode, done.stdout, done.stderr
+
+
 def run(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
     """Return what a process would, into which something is piped, without one."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))

@@ -9,7 +9,7 @@ import pytest
 from command_line import ASKED, ROWS, leftovers, run
 from markdown_it import MarkdownIt  # Rich brings it along
 
-from frame_prc.cli import documents
+from frame_prc.cli import tables
 
 ODD = [
     "<script>alert(1)</script>",
@@ -58,7 +58,7 @@ class _Cells(HTMLParser):
 
 
 def written(frame: pl.DataFrame, form: str) -> _Cells:
-    text = b"".join(getattr(documents, form)(frame)).decode()
+    text = b"".join(getattr(tables, form)(frame)).decode()
     if form == "markdown":
         text = (
             MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(text)
@@ -98,7 +98,7 @@ def test_a_table_without_rows_is_its_header(form):
 
 def test_markdown_lines_up_as_text():
     frame = pl.DataFrame({"region": ["n", "south"], "n": [3, 12000]})
-    assert b"".join(documents.markdown(frame)).decode() == (
+    assert b"".join(tables.markdown(frame)).decode() == (
         "| region |     n |\n| ------ | ----: |\n| n      |     3 |\n| south  | 12000 |\n"
     )
 

@@ -1,0 +1,260 @@
+"""The text of options as values: numbers, columns, models, segments, and periods of time.
+
+``--by day:1w`` cuts a column of dates into weeks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from frame_prc._lazy import named
+from frame_prc._request.class_values import from_text
+from frame_prc._request.specs import Draws, Top
+from frame_prc.cli.files import Source
+from frame_prc.cli.reading import first_value, opened, reading
+from frame_prc.exceptions import ColumnError, OptionError, nearest
+
+Numbers = int | list[float]
+
+
+def pieces(texts: Sequence[str]) -> list[str]:
+    """Return the values of an option that is repeated, or has several separated by commas."""
+    return [piece.strip() for text in texts for piece in text.split(",")]
+
+
+def numbers(texts: Sequence[str]) -> list[float]:
+    """Return the numbers of an option."""
+    return [_number(piece) for piece in pieces(texts)]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"{text!r} is not a number", "numbers, such as 0.9 or 0.5,0.9") from None
+
+
+def integer_or(text: str) -> int | str:
+    """Return an integer, or another text as it is."""
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
+def share(text: str) -> float | str:
+    """Return a prevalence, or the word for one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def none_or(text: str) -> str | None:
+    """Return a word, or ``None`` for the word none, or None as in Python."""
+    return None if text.lower() == "none" else text
+
+
+def words(texts: Sequence[str]) -> str | list[str]:
+    """Return names, or the word for all of them."""
+    return "all" if (found := pieces(texts)) == ["all"] else found
+
+
+def thresholds(texts: Sequence[str]) -> Numbers:
+    """Return a number of thresholds, or the thresholds."""
+    found = pieces(texts)
+    count = integer_or(found[0])
+    if len(found) == 1 and isinstance(count, int):
+        return count
+    listed = numbers(texts)
+    if len(listed) == 1 and listed[0] >= 2 and listed[0].is_integer():  # noqa: PLR2004
+        raise OptionError(
+            f"thresholds={found[0]!r} is ambiguous: one threshold, or a number of thresholds",
+            "an integer for a number of thresholds, or a list of thresholds",
+            f"thresholds={listed[0]:.0f}",
+        )
+    return listed
+
+
+def recalls(texts: Sequence[str]) -> Numbers:
+    """Return a number of recalls, or the recalls."""
+    count = integer_or(texts[0].strip())
+    return count if isinstance(count, int) and count > 1 and not texts[1:] else numbers(texts)
+
+
+def draws(text: str) -> Draws:
+    """Return how random samples are drawn, from a text such as ``1000,seed=1``."""
+    return Draws(**_fields(Draws, text))
+
+
+def top(text: str) -> Top:
+    """Return how many rows an area is limited to, from a text such as ``100,ties=expected``."""
+    return Top(**_fields(Top, text))
+
+
+def _fields(kind: type[Draws | Top], text: str) -> dict[str, Any]:
+    """Return the fields of a value of a kind; what has no name is the first one."""
+    known = [one.name for one in fields(kind)]
+    found: dict[str, Any] = {}
+    for piece in pieces([text]):
+        name, equals, value = piece.rpartition("=")
+        if equals and name not in known:
+            raise OptionError(
+                f"{text!r} names {name!r}", ", ".join(known[1:]), nearest(name, known)
+            )
+        found[name or known[0]] = _plain(value)
+    return found
+
+
+def _plain(text: str) -> int | float | bool | str:
+    """Return a number, or whether it is true, or the text."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return int(text)
+    except ValueError:
+        return share(text)
+
+
+def costs(texts: Sequence[str]) -> list[tuple[float, ...]]:
+    """Return pairs of costs, from texts such as ``1,10``."""
+    return [tuple(numbers([text])) for text in texts]
+
+
+def targets(texts: Sequence[str]) -> dict[str, list[float]]:
+    """Return operating points to mark, from texts such as ``recall=0.9``."""
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if not equals:
+            raise OptionError(
+                f"points={text!r} is not an operating point",
+                "a criterion and numbers, such as 'recall=0.9'",
+            )
+        found.setdefault(name.replace("-", "_"), []).extend(numbers([values]))
+    return found
+
+
+# --- columns -----------------------------------------------------------------------------------
+
+
+def columns(texts: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Return names of columns; commas separate them, unless they are part of a name."""
+    known = {*known}
+    return [name for text in texts for name in ([text] if text in known else pieces([text]))]
+
+
+def scores(texts: Sequence[str], source: Source) -> str | list[str] | dict[str, str]:
+    """Return one score, several, or ``{name: column}`` if one is written as NAME=COLUMN."""
+    texts = columns(texts, source.schema)
+    pairs = [_named(text, source.schema) for text in texts]
+    if all(name == column for name, column in pairs):
+        return texts[0] if len(texts) == 1 else texts
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise OptionError(f"score= names a model {name!r} twice", "each model once")
+    return dict(pairs)
+
+
+def _named(text: str, schema: Mapping[str, object]) -> tuple[str, str]:
+    name, equals, column = text.partition("=")
+    return (name, column) if equals and text not in schema else (text, text)
+
+
+def facet(texts: Sequence[str], source: Source) -> list[str] | bool:
+    """Return keys, or ``False`` for the word none."""
+    found = columns(texts, source.schema)
+    return found != ["none"] and found
+
+
+def segment(text: str, source: Source) -> str | dict[str, Any] | None:
+    """Return a segment named as KEY=VALUE, or another text as it is."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        return none_or(text)
+    return {key: from_text(value, source.schema[key]) if key in source.schema else value}
+
+
+def held(texts: Sequence[str], source: Source) -> list[float] | str | pl.DataFrame:
+    """Return thresholds as numbers, a column of the rows, or a file."""
+    if len(texts) == 1 and texts[0] in source.schema:
+        return texts[0]
+    if len(texts) == 1 and Path(texts[0]).is_file():
+        with opened(texts) as file:
+            return file.rows.collect()
+    return numbers(texts)
+
+
+# --- keys ----------------------------------------------------------------------------------
+
+_PERIOD = re.compile(r"[1-9]\d*(s|m|h|d|w|mo|q|y)")
+_LONGEST_PERIOD = 6  # characters: 9999mo
+_UNITS = "s, m (minutes), h, d, w, mo (months), q or y"
+_WITHIN_A_DAY = ("s", "m", "h")
+_TIMES = ("%H:%M:%S%.f", "%H:%M", "%H:%M:%S%.f%#z")
+_FORMS: list[tuple[pl.Date | pl.Datetime, str]] = [
+    (pl.Date(), "%Y-%m-%d"),
+    *((pl.Datetime("us"), f"%Y-%m-%d{between}{time}") for time in _TIMES for between in "T "),
+]
+_DATES = "dates, or ISO text such as 2024-01-31 or 2024-01-31 08:15:00"
+
+
+def keys(texts: Sequence[str], source: Source) -> list[str | pl.Expr]:
+    """Return keys: names of columns, and expressions where a period follows a name."""
+    return [_key(text, source) for text in columns(texts, source.schema)]
+
+
+def names_of_keys(by: Sequence[str | pl.Expr]) -> list[str]:
+    """Return the names of keys."""
+    return [key if isinstance(key, str) else key.meta.output_name() for key in by]
+
+
+def _key(text: str, source: Source) -> str | pl.Expr:
+    schema = source.schema
+    name, colon, period = text.rpartition(":")
+    found = _PERIOD.fullmatch(period)
+    if text in schema or not colon:
+        return text
+    if name not in schema:  # the verb names the columns that are similar
+        return name if found else text
+    if found is None or len(period) > _LONGEST_PERIOD:
+        raise OptionError(
+            f"by={text!r} ends with {period!r}, which is not a period",
+            f"a number and one of {_UNITS}",
+            f"for example --by {name}:1w",
+        )
+    dtype, column = schema[name], named(name)
+    if dtype == pl.String:
+        with reading(source):
+            dtype, form = _form(text, name, source)
+        column = column.str.strptime(dtype, form)
+    if dtype not in (pl.Date, pl.Datetime):
+        raise ColumnError(f"by={text!r} cuts dates, and column {name!r} has dtype {dtype}", _DATES)
+    if dtype == pl.Date and found[1] in _WITHIN_A_DAY:
+        raise ColumnError(
+            f"by={text!r} cuts days, and column {name!r} has dates without a time",
+            "periods of whole days",
+            f"--by {name}:1mo is a month" if found[1] == "m" else None,
+        )
+    return column.dt.truncate(period).alias(name)
+
+
+def _form(text: str, name: str, source: Source) -> tuple[pl.Date | pl.Datetime, str]:
+    """Return the dtype and the format of dates that are text: those of the first one."""
+    column = named(name)
+    first = pl.Series([first_value(source, name, column.is_not_null())], dtype=pl.String)
+    fitting = (form for form in _FORMS if not first.str.strptime(*form, strict=False).has_nulls())
+    dtype, form = next(fitting, _FORMS[0])
+    is_unread = column.str.strptime(dtype, form, strict=False).is_null()
+    unread = first_value(source, name, column.is_not_null() & is_unread)
+    if unread is not None:
+        raise ColumnError(
+            f"by={text!r} cuts dates, and column {name!r} holds {unread!r}",
+            f"{_DATES}, all in one form",
+            "is this the right column?",
+        )
+    return dtype, form
