@@ -117,14 +117,12 @@ _BY_TYPE: dict[str, Option] = {
     "int | Draws": Option(
         str,
         "NUMBER",
-        "Or 1000,seed=1 and, of a bootstrap, stratified=true.",
-        _of_text(values.draws),
+        read=_of_text(values.draws),
     ),
     "float | Top": Option(
         str,
         "NUMBER",
-        "Or 100,normaliser=attainable and 100,ties=expected.",
-        _of_text(values.top),
+        read=_of_text(values.top),
     ),
     "Against": Option(
         str,
@@ -155,6 +153,11 @@ _HELP = {
     f"w, mo, q or y). For several keys {_SEVERAL}.",
     "ascending": "Lower scores mean more likely positive: distances, ranks.",
     "baseline": "Compare all other models with this one, instead of each with each.",
+    "bootstrap": "Resample so many data sets for the intervals: 1000, or 1000,seed=1 or "
+    "1000,stratified=true, which keeps the sizes of the classes.",
+    "permutations": "Draw so many permutations: 1000, or 1000,seed=1.",
+    "top": "Only the area over this many of the highest rows: 100, or 100,normaliser=attainable, "
+    "which divides it by the positives that fit, or 100,ties=expected, which cuts a tie.",
     "details": "Add the columns that are not shown at first, such as prevalence.",
     "measures": "Add measures to the scorecard by name, or all.",
     "iso_f1": "Draw lines of equal F1.",

@@ -1,11 +1,11 @@
 """All intervals and tests by simulation, in one table: ``python tests/benchmarks/simulations.py``.
 
-It takes about ten minutes on two cores. Name parts to run only these: ``areas``, ``models``,
+It takes about twelve minutes on two cores. Name parts to run only these: ``areas``, ``models``,
 ``roc``, ``segments``, ``points``. A row is a cell and a status that at least a tenth of its draws
-have: ``covers`` is how often a 95 % interval contains what it should, ``above`` and ``below`` how often
-it lies wholly above or below it, ``width`` how wide it is beside 3.92 standard deviations of the
-estimate, and ``rejects`` how often a test at 5 % rejects. Of 1,000 draws a rate of .95 is known to
-.007, of 100 to .022.
+have: ``covers`` is how often a 95 % interval contains what it should, ``above`` and ``below`` how
+often it lies wholly above or below it, ``width`` how wide it is beside 3.92 standard deviations of
+the estimate, and ``rejects`` how often a test at 5 % rejects. Of 1,000 draws a rate of .95 is known
+to .007, of 100 to .022.
 """
 
 from __future__ import annotations

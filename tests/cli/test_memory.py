@@ -77,7 +77,7 @@ LARGE = [
     ),
 ]
 # Sums of floats, whose last digit depends on how many threads add them up.
-AREAS = ("average_precision", "std_error", "ci_low", "ci_high", "lift")
+AREAS = ("average_precision", "std_error", "_low", "_high", "lift", "roc_auc")
 
 
 @pytest.fixture(autouse=True)

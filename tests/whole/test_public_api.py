@@ -22,6 +22,7 @@ from frame_prc.namespace import PrcFrame
 
 VERBS = [
     "auc",
+    "average",
     "average_precision",
     "band",
     "compare_models",
@@ -139,7 +140,7 @@ def test_namespace_has_the_verbs_and_nothing_else(kind):
         ("ap", " Hint: did you mean average_precision"),
         ("pr_auc", " Hint: did you mean auc or average_precision"),
         ("roc", r" Hint: did you mean plot\(..., roc=True\)"),
-        ("roc_auc", " Hint: sklearn.metrics.roc_auc_score computes it; .*precision and recall"),
+        ("roc_auc", r" Hint: it is a measure: summary\(measures='roc_auc'\), .*\)"),
         ("brier", " Hint: sklearn.metrics.brier_score_loss computes it; .*"),
         ("sumary", " Hint: did you mean summary or plot_summary"),
         ("merge_counts", r" Hint: did you mean frame_prc.merge_counts\(\*frames\)"),
@@ -156,7 +157,7 @@ def test_a_name_that_is_no_verb_is_told_which_are(kind, name, hint):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("roc_auc", "sklearn.metrics.roc_auc_score computes it"),
+        ("roc_auc", r"it is a measure: summary\("),
         ("pr_auc", "did you mean auc or average_precision"),
         ("sumary", "did you mean summary"),
         ("Evaluatoin", "did you mean Evaluation"),
