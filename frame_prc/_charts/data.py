@@ -28,6 +28,7 @@ from frame_prc._request.specs import (
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
+from frame_prc._rows.table import Table
 from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc._tables.band import Band
 from frame_prc._tables.compare import Differences
@@ -88,8 +89,6 @@ class EvaluatedSegments:
         The point at which curves start.
     error
         The largest error of a curve that was thinned before.
-    models
-        The models in the order in which they were given, if that is known.
     """
 
     keys: list[str]
@@ -98,13 +97,20 @@ class EvaluatedSegments:
     counts: Rows
     start: Start
     error: float | None
-    models: tuple[str, ...] = ()
 
     @property
     def cluster(self) -> str | None:
         """The name of the clusters of the rows, if any."""
         column = self.given.columns.cluster
         return None if column is None else column.name
+
+    @property
+    def models(self) -> list[str]:
+        """The models in the order in which they were given; none if that is not known."""
+        columns = self.given.columns
+        # The models of long data are in the order of their names.
+        is_known = columns.several_models and columns.model is None
+        return list(map(str, columns.request.models)) if is_known else []
 
     @property
     def sortable(self) -> pl.DataFrame:
@@ -114,16 +120,16 @@ class EvaluatedSegments:
 
     def curves(self, keep: Keep, z: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves, without points of undefined recall."""
-        # Counts do not tell which rows are of one cluster.
-        rows = self.counts if z is None or self.cluster is None else self.given
-        points = Curve(self.start, keep, extras=Extras(z=z)).finished(rows).collect()
-        return self._numbered(_with_numbered_keys(points, len(self.keys))).drop_nulls("recall")
+        return self._points(Curve(self.start, keep, extras=Extras(z=z)))
 
     def at_thresholds(self, bins: Bins, z: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves at thresholds."""
-        rows = self.counts if z is None or self.cluster is None else self.given
-        points = Curve(None, "all", bins, Extras(z=z)).finished(rows).collect()
-        return self._numbered(_with_numbered_keys(points, len(self.keys))).drop_nulls("recall")
+        return self._points(Curve(None, "all", bins, Extras(z=z)))
+
+    def _points(self, curve: Curve) -> pl.DataFrame:
+        # Counts do not tell which rows are of one cluster.
+        rows = self.counts if curve.extras.z is None or self.cluster is None else self.given
+        return self._numbered(curve, rows).drop_nulls("recall")
 
     def finite_scores(self) -> pl.Series:
         """Return the finite scores of all segments, each once, in ascending order."""
@@ -133,22 +139,20 @@ class EvaluatedSegments:
 
     def points_at(self, targets: Sequence[Target]) -> pl.DataFrame:
         """Return ``line`` and the columns of operating points, in the order of the targets."""
-        return self._numbered(OperatingPoints(targets).finished(self.counts).collect())
+        return self._numbered(OperatingPoints(targets), self.counts)
 
     def bands_at(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
         """Return ``line`` and the columns of bands."""
-        band = Band(recalls, level, Resampling(seed=_SEED)).finished(self.given)
-        return self._numbered(_with_numbered_keys(band.collect(), len(self.keys)))
+        return self._numbered(Band(recalls, level, Resampling(seed=_SEED)), self.given)
 
     def compared(self, comparison: Comparison) -> pl.DataFrame:
         """Return a row per segment and pair of models, keyed by ``key_0, ...`` without models."""
         return Differences(comparison).finished(self.given).collect()
 
-    def _numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return a frame with ``line`` in place of its keys."""
+    def _numbered(self, table: Table, rows: Rows) -> pl.DataFrame:
+        """Return a table of rows with ``line`` in place of its keys."""
         by = key_names(len(self.keys))
-        if not by:
-            return frame.with_columns(line=pl.lit(0, self.table.schema["line"]))
+        frame = _with_numbered_keys(table.finished(rows).collect(), len(by))
         return left_join(frame, self.table.select("line", *by), by).drop(by)
 
 
@@ -203,12 +207,7 @@ def _evaluate_rows(
     plans = [Counts().finished(rows), _average_precision(rows, level, calibration)]
     counted, table = (_with_numbered_keys(frame, len(keys)) for frame in pl.collect_all(plans))
     count_rows = _read_counts(counted, len(keys), ascending=rows.ascending)
-    asked = rows.columns
-    # The models of long data are in the order of their names.
-    given = asked.several_models and asked.model is None
-    models = tuple(map(str, asked.request.models)) if given else ()
-    table = table.with_row_index("line")
-    return EvaluatedSegments(keys, table, rows, count_rows, start, None, models)
+    return EvaluatedSegments(keys, table.with_row_index("line"), rows, count_rows, start, None)
 
 
 def _evaluate_curve(

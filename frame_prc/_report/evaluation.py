@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,15 +10,14 @@ import polars as pl
 
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_rows
 from frame_prc._charts.summary_data import dots_of, split_keys
-from frame_prc._charts.theme import MOST_COLOURS
-from frame_prc._charts.threshold_rows import spread, with_rates
+from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._lazy import key_names, left_join
-from frame_prc._report.shown import Shown, choose
-from frame_prc._report.threshold_limits import LIMITS, points_with_limits
+from frame_prc._report.lines import Lines
 from frame_prc._request.options import models_compared, segments_compared
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import MODEL, Calibration, Interval
-from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.heterogeneity import Heterogeneity
@@ -27,10 +25,7 @@ from frame_prc._tables.summary import Summary
 
 ADJUST = "holm"
 
-_MOST_POINTS = 20_000  # of all curves
-_POINTS = (30, 300)  # of a curve
-_MOST_THRESHOLD_ROWS = 24_000
-_THRESHOLDS = (40, 200)
+_OF_EACH = 20  # worst, best and largest
 
 
 @dataclass(frozen=True)
@@ -45,6 +40,18 @@ class Options:
     calibration: Calibration
     baseline: str | None
     title: str | None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The numbers of the segments that are shown, in the order of the keys.
+
+    ``judged_by`` is the model by which the worst and the best were chosen; ``None`` if all segments
+    are shown.
+    """
+
+    segments: list[int]
+    judged_by: str | None
 
 
 @dataclass(frozen=True)
@@ -101,6 +108,30 @@ class Evaluation:
         column = self.rows.columns.cluster
         return None if column is None else column.name
 
+    @property
+    def names(self) -> dict[int, str]:
+        """The names of segments, by their numbers."""
+        return dict(self.segments.select("segment", "name").iter_rows())
+
+    @property
+    def alpha(self) -> float:
+        """The level of tests."""
+        return 1 - self.options.level
+
+    @property
+    def pooled(self) -> pl.DataFrame:
+        """The scorecard of all rows."""
+        return self.scorecard.filter(level="pooled")
+
+    @property
+    def best(self) -> str:
+        """The model with the largest average precision over all rows; the first of equals."""
+        return _best_model(self.scorecard, self.models)
+
+    def of_segments(self, model: str) -> pl.DataFrame:
+        """Return the scorecard of the segments of a model."""
+        return self.scorecard.filter(level="segment", model=model)
+
 
 def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
     """Return the tables of a report on rows in memory."""
@@ -116,8 +147,8 @@ def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
         .finished(found.given)
         .collect()
     )
-    shown = choose(named.segments, scorecard, named.models)
-    lines = _Lines.of(found, named, shown, asked, options.level)
+    shown = _choose(named.segments, scorecard, named.models)
+    lines = _lines(found, named, shown.segments, asked, options.level)
     of_models, differences = _compared(found, named, asked, options)
     return Evaluation(
         asked=asked,
@@ -134,8 +165,28 @@ def evaluate(rows: Rows, asked: Request, options: Options) -> Evaluation:
         heterogeneity=_heterogeneity(found, named, options),
         shown=shown,
         curves=lines.curves(),
-        thresholds=lines.thresholds(_best(scorecard), ascending=asked.ascending),
+        thresholds=lines.thresholds(_best_thresholds(scorecard), options.level),
     )
+
+
+def _choose(segments: pl.DataFrame, scorecard: pl.DataFrame, models: list[str]) -> Shown:
+    """Return the segments to show: all, if a chart can show them, or those at the ends."""
+    numbers = segments["segment"].to_list()
+    if len(numbers) <= MOST_SEGMENTS:
+        return Shown(numbers, None)
+    judged_by = _best_model(scorecard, models)
+    own = scorecard.filter(pl.col("level") == "segment", pl.col("model") == judged_by)
+    ranked = own.drop_nulls(CALIBRATED).sort(CALIBRATED, "segment")["segment"]
+    largest = own.sort("n_pos", "segment", descending=[True, False])["segment"]
+    chosen = {*ranked.head(_OF_EACH), *ranked.tail(_OF_EACH), *largest.head(_OF_EACH)}
+    return Shown(sorted(chosen), judged_by)
+
+
+def _best_model(scorecard: pl.DataFrame, models: list[str]) -> str:
+    pooled = scorecard.filter(pl.col("level") == "pooled")
+    areas = dict(pooled.select("model", AVERAGE_PRECISION).iter_rows())
+    known = [model for model in models if areas.get(model) is not None]
+    return max(known, key=lambda model: areas[model], default=models[0])
 
 
 @dataclass(frozen=True)
@@ -168,14 +219,14 @@ class _Names:
         """Replace the keys of a table by the number of the segment, null for all rows."""
         keys = self.segments.columns[2:]
         numbers = self.segments.select("segment", *keys)
-        with_model = self.with_model(table)
-        if "level" not in table.columns:
-            return _first(left_join(with_model, numbers, keys).drop(keys))
-        is_segment = pl.col("level") == "segment"
-        joined = left_join(with_model, numbers, keys).drop(keys)
-        # A null key is a segment too, and rows for all of them have null keys.
-        number = pl.when(is_segment).then("segment")
-        return _first(joined.with_columns(number.alias("segment")))
+        joined = left_join(self.with_model(table), numbers, keys).drop(keys)
+        if "level" in table.columns:
+            # A null key is a segment too, and rows for all of them have null keys.
+            is_segment = pl.col("level") == "segment"
+            joined = joined.with_columns(segment=pl.when(is_segment).then("segment"))
+        # First what identifies a row.
+        names = [name for name in ("level", MODEL, "segment") if name in joined.columns]
+        return joined.select(*names, pl.exclude(names))
 
     def with_model(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return a table with the names of models as text."""
@@ -183,16 +234,6 @@ class _Names:
             return table.with_columns(pl.lit(self.models[0]).alias(MODEL))
         named = [name for name in (MODEL, "baseline") if name in table.columns]
         return table.with_columns(_model_names(table[name]) for name in named)
-
-    def of_lines(self, points: pl.DataFrame) -> pl.DataFrame:
-        """Replace the number of a line by its model and segment."""
-        return left_join(points, self.lines, ["line"]).drop("line")
-
-
-def _first(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table that begins with what identifies its rows."""
-    names = [name for name in ("level", MODEL, "segment") if name in table.columns]
-    return table.select(*names, pl.exclude(names))
 
 
 def _model_names(values: pl.Series) -> pl.Series:
@@ -222,13 +263,10 @@ def _compared(
     plain = models_compared(asked, options.level, **asked_for)
     calibrated = models_compared(asked, options.level, calibrate=options.calibrate, **asked_for)
     pooled = Differences(plain).finished(found.given.pooled()).collect()
-    by_segment = None
-    if columns.key_dtypes:
-        by_segment = Differences(calibrated).finished(found.given).collect()
-    of_models = named.with_model(pooled)
-    if by_segment is None:
-        return of_models, pl.DataFrame()
-    return of_models, named.with_segments(by_segment)
+    if not columns.key_dtypes:
+        return named.with_model(pooled), pl.DataFrame()
+    by_segment = Differences(calibrated).finished(found.given).collect()
+    return named.with_model(pooled), named.with_segments(by_segment)
 
 
 def _against_others(
@@ -270,67 +308,18 @@ def _numbered_ends(table: pl.DataFrame, named: _Names) -> pl.DataFrame:
 # --- curves --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Lines:
-    """The segments shown, and all rows if these are not one of them, as lines of pictures."""
-
-    parts: list[tuple[EvaluatedSegments, _Names]]
-    shown: Shown
-    count: int
-    level: float
-
-    @classmethod
-    def of(
-        cls, found: EvaluatedSegments, named: _Names, shown: Shown, asked: Request, level: float
-    ) -> _Lines:
-        """Return the lines of what was evaluated."""
-        parts = [(found, named)]
-        if named.segments.height > 1:
-            pooled = source_of_rows(found.given.pooled(), "one").evaluate(level)
-            parts.insert(0, (pooled, _Names.of(pooled, asked)))
-        segments = len(shown.segments) + len(parts) - 1
-        return cls(parts, shown, max(segments * len(named.models), 1), level)
-
-    def curves(self) -> pl.DataFrame:
-        """Return the points of thinned curves."""
-        most = _within(_MOST_POINTS // self.count, _POINTS)
-        columns = ("threshold", "recall", "precision", "precision_error")
-        return self._joined([found.curves(most) for found, _ in self.parts], columns)
-
-    def thresholds(self, best: Sequence[float], *, ascending: bool) -> pl.DataFrame:
-        """Return exact counts at the same thresholds in all lines, the best ones among them."""
-        most = _within(_MOST_THRESHOLD_ROWS // self.count, _THRESHOLDS)
-        chosen = spread(self.parts[0][0].finite_scores(), most)
-        if not chosen:
-            return pl.DataFrame()
-        bins = Bins(sorted({*chosen, *best}), ascending=ascending)
-        columns = ("threshold", "text", "tp", "fp", "fn", "tn", "precision", "recall", *LIMITS)
-        points = self._joined(
-            [points_with_limits(found, bins, self.level) for found, _ in self.parts], columns
-        )
-        return with_rates(points.filter(pl.col("threshold").is_finite()))
-
-    def _joined(self, points: Sequence[pl.DataFrame], columns: Sequence[str]) -> pl.DataFrame:
-        """Return the points of all lines; those of all rows have no segment."""
-        # As text a threshold has the digits of its own dtype.
-        as_text = pl.col("threshold").cast(pl.String).alias("text")
-        number = pl.col("threshold").cast(pl.Float64)
-        *of_all, (_, named) = self.parts
-        by_segment = named.of_lines(points[-1]).filter(pl.col("segment").is_in(self.shown.segments))
-        tables = [by_segment]
-        for (_, names), found in zip(of_all, points, strict=False):
-            rows = names.of_lines(found)
-            tables.insert(0, rows.with_columns(segment=pl.lit(None, rows.schema["segment"])))
-        joined = pl.concat([table.with_columns(as_text) for table in tables], how="diagonal")
-        return joined.with_columns(number).select("model", "segment", *columns)
+def _lines(
+    found: EvaluatedSegments, named: _Names, shown: list[int], asked: Request, level: float
+) -> Lines:
+    """Return the lines of pictures: all rows first, if they are not one of the segments."""
+    parts = [(found, named.lines)]
+    if named.segments.height > 1:
+        pooled = source_of_rows(found.given.pooled(), "one").evaluate(level)
+        parts.insert(0, (pooled, _Names.of(pooled, asked).lines))
+    return Lines(parts, shown, len(named.models))
 
 
-def _best(scorecard: pl.DataFrame) -> list[float]:
+def _best_thresholds(scorecard: pl.DataFrame) -> list[float]:
     """Return the thresholds of the largest F1 over all rows."""
-    pooled = scorecard.filter(pl.col("level") == "pooled")["best_f1_threshold"].drop_nulls()
+    pooled = scorecard.filter(level="pooled")["best_f1_threshold"].drop_nulls()
     return [value for value in pooled.cast(pl.Float64) if math.isfinite(value)]
-
-
-def _within(count: int, bounds: tuple[int, int]) -> int:
-    lowest, highest = bounds
-    return max(lowest, min(count, highest))

@@ -93,6 +93,14 @@ def test_long_curves_have_exact_counts_at_some_thresholds_and_stay_under_the_lim
     assert best in thresholds
 
 
+def test_many_lines_with_their_best_thresholds_stay_under_the_limit():
+    rows = pl.DataFrame({"row": range(3000)}).with_columns(
+        key=pl.col("row") % 60, late=pl.col("row") * 7919 % 3001 < 1000, score="row"
+    )
+    chart = rows.prc.plot("late", "score", by="key", x="threshold")
+    assert 1200 < len(rows_of(chart)) < 5000
+
+
 def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given():
     # F1 is 2/3 at 0.9, 0.8 at 0.4 and 2/3 at 0.2.
     chart = ROWS.prc.plot("late", "score", x="threshold")
