@@ -187,9 +187,9 @@ def scales(how: Literal["shared", "independent"]) -> alt.Resolve:
 def _properties(
     panels: Sequence[PanelData], notes: Iterable[str], rows: ChartRows, options: ChartOptions
 ) -> dict[str, Any]:
-    look, only = options.look, panels[0]
-    listed = bool(only.lines) and only.points.is_empty()
-    legend = len(panels) == 1 and not options.roc and not listed
+    look = options.look
+    only = panels[0] if len(panels) == 1 and not options.roc else None
+    legend = only is not None and not (only.lines and only.points.is_empty())
     width = look.characters(len(panels), paired=options.roc, legend=legend)
     errors = {"precision_error": rows.precision_error}
     if options.roc:

@@ -165,9 +165,9 @@ def source_of_rows(rows: Rows, start: Start, calibration: Calibration | None = N
     dtypes = columns.key_dtypes.values()
     keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
     renamed = replace(rows, columns=replace(columns, key_dtypes=keys))
-    segments = _distinct(rows.source.select(f"by_{i}" for i in range(len(dtypes))))
+    by = [f"by_{i}" for i in range(len(dtypes))]
+    segments = _distinct(rows.source.select(by))
     if columns.model is not None:
-        by = [pl.col(f"by_{i}") for i in range(len(dtypes))]
         segments = _distinct(rows.source.select("model", *by)).sort("model", maintain_order=True)
     elif columns.several_models:
         models = pl.DataFrame({"model": list(columns.request.models)})
@@ -176,7 +176,10 @@ def source_of_rows(rows: Rows, start: Start, calibration: Calibration | None = N
     table = _with_numbered_keys(segments, len(names))
 
     def evaluate(level: float) -> EvaluatedSegments:
-        return _evaluate_rows(names, renamed, level, start, calibration)
+        plans = [Counts().finished(renamed), _average_precision(renamed, level, calibration)]
+        counted, areas = (_with_numbered_keys(f, len(names)) for f in pl.collect_all(plans))
+        counts = _read_counts(counted, len(names), ascending=rows.ascending)
+        return EvaluatedSegments(names, areas.with_row_index("line"), renamed, counts, start, None)
 
     return ChartSource(names, table, evaluate)
 
@@ -190,7 +193,10 @@ def source_of_curve(
     table = _with_numbered_keys(segments, len(keys))
 
     def evaluate(level: float) -> EvaluatedSegments:
-        return _evaluate_curve(read_curve(frame.lazy(), ascending=ascending), level, calibration)
+        curve = read_curve(frame.lazy(), ascending=ascending)
+        counts = counts_of_curve(curve)
+        areas = _average_precision(counts, level, calibration).collect().with_row_index("line")
+        return EvaluatedSegments(curve.keys, areas, counts, counts, curve.start, curve.error)
 
     return ChartSource(keys, table, evaluate)
 
@@ -199,24 +205,6 @@ def counts_of_curve(curve_frame: CurveFrame) -> Rows:
     """Return the counts between the points of a curve as rows, keyed by ``key_0, ...``."""
     counts, keys = curve_frame.counts, len(curve_frame.keys)
     return _read_counts(counts, keys, ascending=curve_frame.ascending)
-
-
-def _evaluate_rows(
-    keys: list[str], rows: Rows, level: float, start: Start, calibration: Calibration | None
-) -> EvaluatedSegments:
-    plans = [Counts().finished(rows), _average_precision(rows, level, calibration)]
-    counted, table = (_with_numbered_keys(frame, len(keys)) for frame in pl.collect_all(plans))
-    count_rows = _read_counts(counted, len(keys), ascending=rows.ascending)
-    return EvaluatedSegments(keys, table.with_row_index("line"), rows, count_rows, start, None)
-
-
-def _evaluate_curve(
-    curve_frame: CurveFrame, level: float, calibration: Calibration | None
-) -> EvaluatedSegments:
-    rows = counts_of_curve(curve_frame)
-    table = _average_precision(rows, level, calibration).collect().with_row_index("line")
-    start, error = curve_frame.start, curve_frame.error
-    return EvaluatedSegments(curve_frame.keys, table, rows, rows, start, error)
 
 
 def _average_precision(rows: Rows, level: float, calibration: Calibration | None) -> pl.LazyFrame:

@@ -100,8 +100,7 @@ def lines_of(
     if points.is_empty():
         return
     parts = points.partition_by("model", "segment", as_dict=True, include_key=False)
-    in_order = lambda key: (-1 if key[1] is None else key[1], models.index(key[0]))  # noqa: E731
-    for key in sorted(parts, key=in_order):
+    for key in sorted(parts, key=lambda of: (of[1] is not None, of[1], models.index(of[0]))):
         yield key, parts[key]
 
 

@@ -11,9 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from chart_reading import REGIONS, ROWS, drawn, is_over, lines, of, specification, words
-from kinds import every_kind
 
-import frame_prc
 from frame_prc._charts.markers import placed
 
 # --- ribbons, points, other views --------------------------------------------------------------
@@ -52,14 +50,6 @@ def test_band_takes_weighted_rows_of_several_models():
     assert [tuple(row.values()) for row in of(found, "key_1", "key_0", *columns[2:])] == (
         table.select(columns).rows()
     )
-
-
-@every_kind
-def test_nothing_at_all_is_no_crash(kind):
-    asked = {"roc": True, "threshold": 0.5, "ci": 0.9, "points": {"recall": 0.5}}
-    chart = kind.make(ROWS.clear()).prc.plot("late", "score", **asked)
-    assert "no rows" in words(chart)
-    frame_prc.plot_summary(kind.make(ROWS.clear()), "late", "score").to_dict()
 
 
 def test_operating_points_are_marked():

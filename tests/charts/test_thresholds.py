@@ -192,21 +192,6 @@ def test_infinite_scores_are_counted_and_not_drawn():
     assert [rows for _, rows in drawn(empty, "text", "text")] == [[{"text": "no finite scores"}]]
 
 
-def test_undefined_precision_is_no_crash():
-    rows = ROWS.with_columns(late=False)
-    chart = rows.prc.plot("late", "score", x="threshold", threshold=0.5, ci=0.9)
-    assert any(text.startswith("no ") for text in words(chart))
-
-
-@every_kind
-@pytest.mark.parametrize(("by", "score"), [(None, ["score", "other"]), ("key", "score")])
-def test_no_rows_are_a_chart_without_lines(kind, by, score):
-    dtypes = {"late": pl.Boolean, "score": pl.Float64, "other": pl.Float64, "key": pl.String}
-    rows = kind.make(pl.DataFrame(schema=dtypes))
-    chart = frame_prc.plot(rows, "late", score, by=by, x="threshold", ci=0.9)
-    assert "Precision, recall and F1 by threshold" in words(chart)
-
-
 @pytest.mark.thorough
 def test_counts_and_curves_have_thresholds_too(tmp_path):
     chart = REGIONS.prc.plot("late", "old", by="region", x="threshold", ci=0.9)
