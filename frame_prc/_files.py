@@ -6,12 +6,13 @@ import os
 import secrets
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
-from frame_prc.exceptions import FileError
+from frame_prc.exceptions import FileError, OptionError, type_name
 
 _TRIES = 20
 _UNFINISHED: set[Path] = set()
@@ -76,6 +77,25 @@ def discard_unfinished() -> None:
     """Remove unfinished files of threads that nobody waits for."""
     for part in list(_UNFINISHED):
         _discard(part)
+
+
+def path_of(path: Any, suffixes: Sequence[str], allowed: str, example: str) -> Path:
+    """Return the path of a file to write, or raise an error if it has none of some suffixes.
+
+    ``example`` is a call in which the path comes first.
+    """
+    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
+        raise OptionError(f"path= is of type {type_name(path)}", "the path of a file, as text")
+    given = Path(os.fspath(path))
+    if given.suffix.lower() not in suffixes:
+        found = f"the suffix {given.suffix!r}" if given.suffix else "no suffix"
+        raise FileError(
+            f"path= {os.fspath(path)!r} has {found}",
+            allowed,
+            f"the path comes before the columns: {example}",
+            shell_hint=None,
+        )
+    return given
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -9,11 +9,10 @@ import polars as pl
 
 from frame_prc._charts.data import EvaluatedSegments
 from frame_prc._charts.options import ChartOptions
-from frame_prc._charts.roc import false_positive_rate, thin
 from frame_prc._charts.text import criterion_text, joined
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.thinning import THINNED
-from frame_prc._formulas import normal_quantile
+from frame_prc._formulas import normal_quantile, recall
 from frame_prc._request.specs import LEAST_POINTS, Target
 
 ISO_STEPS = 50
@@ -25,6 +24,8 @@ _ROWS_OF_THRESHOLDS = 300  # of the panel beside that of a single line
 _VISIBLE_RECALL = 0.004
 _SHARE_OF_BAND = 0.3
 _SHARE_OF_ROC = 0.4
+
+_X, _Y, _KEPT = pl.col("fpr"), pl.col("recall"), pl.col("kept")
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def _largest(errors: pl.Series) -> float:
 def _roc(corners: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
     if not most:
         return corners.clear(), 0.0
-    return thin(corners.with_columns(fpr=false_positive_rate()).drop_nulls("fpr"), most)
+    return _thinned(corners.with_columns(fpr=_false_positive_rate()).drop_nulls("fpr"), most)
 
 
 def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions) -> pl.DataFrame:
@@ -145,7 +146,7 @@ def point_rows(
     points = lines.select("line").join(found, on="line", maintain_order="left_right")
     criteria = list(map(criterion_text, targets)) * (len(points) // len(targets))
     points = points.with_columns(
-        pl.Series("criterion", criteria, dtype=pl.String), fpr=false_positive_rate()
+        pl.Series("criterion", criteria, dtype=pl.String), fpr=_false_positive_rate()
     )
     return _with_labels(points, lines)
 
@@ -171,3 +172,39 @@ def _with_labels(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     # As text: JSON has no infinity.
     threshold = [pl.col("threshold").cast(pl.String)] if "threshold" in rows.columns else []
     return ordered.with_columns(threshold)
+
+
+# --- ROC ------------------------------------------------------------------------------------------
+
+
+def _false_positive_rate() -> pl.Expr:
+    """Return the share of negatives that are predicted positive; null without negatives."""
+    # The recall of the negative class, so the same formula.
+    return recall(pl.col("fp"), pl.col("fp") + pl.col("tn"))
+
+
+def _thinned(points: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
+    """Keep at most ``most`` points of each line; return them and the largest error.
+
+    Both rates grow from 0 to 1, so their sum grows from 0 to 2. That range is cut into equal
+    stretches, and the last point of each is kept. The error is the distance of a dropped point to
+    the straight line drawn in its place.
+    """
+    along = pl.max_horizontal((_X + _Y) / 2 * (most - 2), 0.0).ceil()
+    stretch = along.clip(0, most - 2)
+    first = pl.int_range(pl.len()).over("line") == 0
+    last = pl.int_range(pl.len(), 0, -1).over("line") == 1
+    ends = stretch != stretch.shift(-1).over("line")
+    fits = pl.len().over("line") <= most
+    marked = points.with_columns(kept=(first | last | ends | fits).fill_null(value=True))
+    off = marked.select(_distance().max()).item()
+    return marked.filter(_KEPT).drop("kept"), float(off or 0.0)
+
+
+def _distance() -> pl.Expr:
+    """Return the distance of each dropped point to the line between its kept neighbours."""
+    ax, ay = (pl.when(_KEPT).then(v).forward_fill().over("line") for v in (_X, _Y))
+    bx, by = (pl.when(_KEPT).then(v).backward_fill().over("line") for v in (_X, _Y))
+    length = ((bx - ax) ** 2 + (by - ay) ** 2).sqrt()
+    area = ((bx - ax) * (_Y - ay) - (by - ay) * (_X - ax)).abs()
+    return pl.when(~_KEPT, length > 0).then(area / length)

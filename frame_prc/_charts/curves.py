@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
@@ -31,7 +30,7 @@ from frame_prc._charts.text import (
     safe,
     status_text,
 )
-from frame_prc._charts.theme import LARGE, AnyChart
+from frame_prc._charts.theme import LARGE, AnyChart, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._curves.thinning import THINNED
@@ -52,9 +51,9 @@ def plot(source: ChartSource, options: ChartOptions) -> ChartType:
     rows = chart_rows(segments, lines, options)
     panels = [panel_of(lines, rows, number) for number in range(lines["panel"].n_unique())]
     cells = _cells(panels, renderer_of(segments, lines, options), options)
-    notes = _notes(lines, rows, options, segments.cluster)
-    top_level = _top_level(panels, notes, rows, options)
-    chart: ChartType = _with_confusion(cells, rows, options, top_level)
+    notes = _notes(segments, lines, rows, options)
+    properties = _properties(panels, notes, rows, options)
+    chart: ChartType = _with_confusion(cells, segments, rows, options, properties)
     return chart
 
 
@@ -128,40 +127,53 @@ def _cells(
     panels: Sequence[PanelData], renderer: PanelRenderer, options: ChartOptions
 ) -> list[AnyChart]:
     """Return the panels in reading order, each followed by its ROC curve if there is one."""
-    columns, width, height = options.look.grid(len(panels), paired=options.roc)
     kinds = [renderer.precision_recall, *([renderer.roc] if options.roc else [])]
-    total = len(panels) * len(kinds)
-    cells: list[AnyChart] = []
-    for panel in panels:
-        # The title of a single panel is part of the title of the chart.
-        titled = panel if len(panels) > 1 else replace(panel, title="", size="", lines=[])
-        for render in kinds:
-            number = len(cells)
-            left = options.roc or number % columns == 0
-            layout = PanelLayout(number, width, height, left, bottom=number >= total - columns)
-            cells.append(render(titled, layout))
-    return cells
+    # The title of a single panel is part of the title of the chart.
+    shown = panels if len(panels) > 1 else [panel.untitled() for panel in panels]
+    drawn = [(panel, draw) for panel in shown for draw in kinds]
+    grid = options.look.grid(len(panels), paired=options.roc)
+    layouts = layouts_of(len(drawn), *grid, paired=options.roc)
+    return [draw(panel, layout) for (panel, draw), layout in zip(drawn, layouts, strict=True)]
+
+
+def layouts_of(
+    count: int, columns: int, width: int, height: int, *, paired: bool
+) -> list[PanelLayout]:
+    """Return the layouts of panels in a grid; each of those that are paired has a left axis."""
+    return [
+        PanelLayout(
+            number=number,
+            width=width,
+            height=height,
+            left=paired or number % columns == 0,
+            bottom=number >= count - columns,
+        )
+        for number in range(count)
+    ]
 
 
 def _with_confusion(
-    cells: list[AnyChart], rows: ChartRows, options: ChartOptions, top_level: dict[str, Any]
+    cells: list[AnyChart],
+    segments: EvaluatedSegments,
+    rows: ChartRows,
+    options: ChartOptions,
+    properties: dict[str, Any],
 ) -> AnyChart:
     """Return the panels, with the confusion counts of ``threshold=`` beside or below them."""
     if options.threshold is None:
-        return _grid(cells, options, top_level)
-    counts = confusion(
-        rows.at_threshold, options.threshold, options.look, ascending=options.ascending
-    )
-    combine = alt.hconcat if rows.at_threshold.height == 1 and not options.roc else alt.vconcat
+        return _grid(cells, options, properties)
+    points, ascending = rows.at_threshold, segments.given.ascending
+    counts = confusion(points, options.threshold, options.look, ascending=ascending)
+    combine = alt.hconcat if points.height == 1 and not options.roc else alt.vconcat
     # Scales of their own keep the legends at the panels.
-    return combine(_grid(cells, options, {}), counts, resolve=scales("independent"), **top_level)
+    return combine(_grid(cells, options, {}), counts, resolve=scales("independent"), **properties)
 
 
-def _grid(cells: list[AnyChart], options: ChartOptions, top_level: dict[str, Any]) -> AnyChart:
+def _grid(cells: list[AnyChart], options: ChartOptions, properties: dict[str, Any]) -> AnyChart:
     if len(cells) == 1:
-        return cells[0].properties(**top_level) if top_level else cells[0]
+        return cells[0].properties(**properties) if properties else cells[0]
     columns, _, _ = options.look.grid(len(cells) // (1 + options.roc), paired=options.roc)
-    return alt.concat(*cells, columns=columns, spacing=14, resolve=scales("shared"), **top_level)
+    return alt.concat(*cells, columns=columns, spacing=14, resolve=scales("shared"), **properties)
 
 
 def scales(how: Literal["shared", "independent"]) -> alt.Resolve:
@@ -169,87 +181,88 @@ def scales(how: Literal["shared", "independent"]) -> alt.Resolve:
     return alt.Resolve(scale=alt.ScaleResolveMap(color=how, strokeDash=how, fill=how, shape=how))
 
 
-def _notes_on_ribbons(lines: pl.DataFrame, options: ChartOptions) -> list[str]:
-    percent = percent_text(options.level)
-    if options.wilson:
-        note = f"Ribbon: {percent} interval of precision at each threshold (Wilson)."
-    elif options.band:
-        note = f"Ribbon: pointwise {percent} band of precision, at each recall by itself."
-    else:
-        return []
-    overlap = _most_overlaid(lines) > MOST_RIBBONS
-    return [note, *(["Ribbons are fainter where more than four overlap."] if overlap else [])]
-
-
-def notes_on_thinning(rows: ChartRows) -> list[str]:
-    """Return how far off the curves are, if one could see it."""
-    error = rows.precision_error
-    return [f"Thinned: precision is off by at most {error:.2g}."] if error > _NOTED_ERROR else []
-
-
-def _are_large(lines: pl.DataFrame, options: ChartOptions) -> bool:
-    """Return whether the panels have room for labels of the F1 curves."""
-    _, width, height = options.look.grid(lines["panel"].n_unique(), paired=options.roc)
-    return min(width, height) >= LARGE
-
-
-def _most_overlaid(lines: pl.DataFrame) -> int:
-    """Return the largest number of curves in a panel."""
-    return max(lines.drop_nulls(AVERAGE_PRECISION)["panel"].value_counts()["count"], default=0)
-
-
 # --- title and notes -----------------------------------------------------------------------------
 
 
-def _top_level(
-    panels: Sequence[PanelData], notes: list[str], rows: ChartRows, options: ChartOptions
+def _properties(
+    panels: Sequence[PanelData], notes: Iterable[str], rows: ChartRows, options: ChartOptions
 ) -> dict[str, Any]:
-    """Return the properties of the whole chart."""
     look = options.look
-    only = panels[0] if len(panels) == 1 else None
-    legend = only is not None and not options.roc and not (only.lines and only.points.is_empty())
+    only = panels[0] if len(panels) == 1 and not options.roc else None
+    legend = only is not None and not (only.lines and only.points.is_empty())
     width = look.characters(len(panels), paired=options.roc, legend=legend)
-    names = [only.title, *map(" ".join, only.lines), only.size] if only else []
     errors = {"precision_error": rows.precision_error}
     if options.roc:
         errors["roc_error"] = rows.roc_error
+    return properties_of("Precision and recall", panels, paragraph(notes, width), errors, look)
+
+
+def properties_of(
+    title: str, panels: Sequence[PanelData], notes: list[str], errors: dict[str, float], look: Look
+) -> dict[str, Any]:
+    """Return the properties of a whole chart, whose title has that of a single panel."""
+    names = panels[0].names() if len(panels) == 1 else []
     return {
-        "title": alt.Title(
-            safe(look.title or "Precision and recall"),
-            subtitle=[*filter(None, map(str.strip, names)), *paragraph(notes, width)],
-            offset=12,
-        ),
+        "title": alt.Title(safe(look.title or title), subtitle=[*names, *notes], offset=12),
         "usermeta": {"frame_prc": errors},
         "config": alt.Config(**look.config()),
     }
 
 
 def _notes(
-    lines: pl.DataFrame, rows: ChartRows, options: ChartOptions, cluster: str | None
-) -> list[str]:
-    """Return sentences that explain the chart."""
-    percent = percent_text(options.level)
-    notes = [
-        "Dashed: a random ranking, whose precision is the prevalence."
-        if options.roc
-        else "Dashed: prevalence, the precision of a random ranking."
-    ]
-    if "ci_low" in lines.columns:
-        notes.append(f"AP: average precision [{percent} interval].")
+    segments: EvaluatedSegments, lines: pl.DataFrame, rows: ChartRows, options: ChartOptions
+) -> Iterator[str]:
+    """Yield sentences that explain the chart."""
+    if options.roc:
+        yield "Dashed: a random ranking, whose precision is the prevalence."
+    else:
+        yield "Dashed: prevalence, the precision of a random ranking."
+    yield from notes_on_areas(lines, options)
     if options.iso_f1 and not _are_large(lines, options):
-        notes.append(f"Grey curves: F1 = {', '.join(f'{f:.3g}' for f in options.iso_f1)}.")
-    notes += _notes_on_ribbons(lines, options)
-    if cluster is not None:
-        notes.append(f"Intervals: {cluster_text(cluster)}.")
+        yield f"Grey curves: F1 = {', '.join(f'{f:.3g}' for f in options.iso_f1)}."
+    yield from notes_on_ribbons(segments, lines, options)
     if lines["few"].any():
-        notes.append(f"(few), drawn faint: fewer than {few_of(cluster)}.")
+        yield f"(few), drawn faint: fewer than {few_of(segments.cluster)}."
     if rows.points.height:
-        notes.append("Numbers at markers: thresholds.")
-    notes += notes_on_thinning(rows)
+        yield "Numbers at markers: thresholds."
+    yield from notes_on_thinning(rows)
     if rows.roc_error > _NOTED_ERROR:
-        notes.append(f"ROC curves are off by at most {rows.roc_error:.2g}.")
+        yield f"ROC curves are off by at most {rows.roc_error:.2g}."
     if rows.undefined:
         more = len(rows.undefined) - _NAMED_POINTS
         named = "; ".join(rows.undefined[:_NAMED_POINTS])
-        notes.append(f"Not reached: {named}{f' and {more} more' if more > 0 else ''}.")
-    return notes
+        yield f"Not reached: {named}{f' and {more} more' if more > 0 else ''}."
+
+
+def notes_on_areas(lines: pl.DataFrame, options: ChartOptions) -> Iterator[str]:
+    """Yield what is in brackets, if there are intervals."""
+    if "ci_low" in lines.columns:
+        yield f"AP: average precision [{percent_text(options.level)} interval]."
+
+
+def notes_on_ribbons(
+    segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
+) -> Iterator[str]:
+    """Yield what ribbons are, and what intervals take for clusters."""
+    percent = percent_text(options.level)
+    if options.wilson:
+        yield f"Ribbon: {percent} interval of precision at each threshold (Wilson)."
+    elif options.band:
+        yield f"Ribbon: pointwise {percent} band of precision, at each recall by itself."
+    overlaid = lines.drop_nulls(AVERAGE_PRECISION)["panel"].value_counts()["count"]
+    if (options.wilson or options.band) and max(overlaid, default=0) > MOST_RIBBONS:
+        yield "Ribbons are fainter where more than four overlap."
+    if segments.cluster is not None:
+        yield f"Intervals: {cluster_text(segments.cluster)}."
+
+
+def notes_on_thinning(rows: ChartRows) -> Iterator[str]:
+    """Yield how far off the curves are, if one could see it."""
+    if rows.precision_error > _NOTED_ERROR:
+        yield f"Thinned: precision is off by at most {rows.precision_error:.2g}."
+
+
+def _are_large(lines: pl.DataFrame, options: ChartOptions) -> bool:
+    """Return whether the panels have room for labels of the F1 curves."""
+    _, width, height = options.look.grid(lines["panel"].n_unique(), paired=options.roc)
+    return min(width, height) >= LARGE

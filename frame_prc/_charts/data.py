@@ -19,15 +19,16 @@ from frame_prc._request.specs import (
     MODEL,
     Calibration,
     Comparison,
-    Draws,
     Interval,
     Keep,
+    Draws,
     Start,
     Target,
 )
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
+from frame_prc._rows.table import Table
 from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc._tables.band import Band
 from frame_prc._tables.compare import Differences
@@ -88,8 +89,6 @@ class EvaluatedSegments:
         The point at which curves start.
     error
         The largest error of a curve that was thinned before.
-    models
-        The models in the order in which they were given, if that is known.
     """
 
     keys: list[str]
@@ -98,13 +97,20 @@ class EvaluatedSegments:
     counts: Rows
     start: Start
     error: float | None
-    models: tuple[str, ...] = ()
 
     @property
     def cluster(self) -> str | None:
         """The name of the clusters of the rows, if any."""
         column = self.given.columns.cluster
         return None if column is None else column.name
+
+    @property
+    def models(self) -> list[str]:
+        """The models in the order in which they were given; none if that is not known."""
+        columns = self.given.columns
+        # The models of long data are in the order of their names.
+        is_known = columns.several_models and columns.model is None
+        return list(map(str, columns.request.models)) if is_known else []
 
     @property
     def sortable(self) -> pl.DataFrame:
@@ -114,16 +120,16 @@ class EvaluatedSegments:
 
     def curves(self, keep: Keep, z: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves, without points of undefined recall."""
-        # Counts do not tell which rows are of one cluster.
-        rows = self.counts if z is None or self.cluster is None else self.given
-        points = Curve(self.start, keep, extras=Extras(z=z)).finished(rows).collect()
-        return self._numbered(_with_numbered_keys(points, len(self.keys))).drop_nulls("recall")
+        return self._points(Curve(self.start, keep, extras=Extras(z=z)))
 
     def at_thresholds(self, bins: Bins, z: float | None = None) -> pl.DataFrame:
         """Return ``line`` and the columns of curves at thresholds."""
-        rows = self.counts if z is None or self.cluster is None else self.given
-        points = Curve(None, "all", bins, Extras(z=z)).finished(rows).collect()
-        return self._numbered(_with_numbered_keys(points, len(self.keys))).drop_nulls("recall")
+        return self._points(Curve(None, "all", bins, Extras(z=z)))
+
+    def _points(self, curve: Curve) -> pl.DataFrame:
+        # Counts do not tell which rows are of one cluster.
+        rows = self.counts if curve.extras.z is None or self.cluster is None else self.given
+        return self._numbered(curve, rows).drop_nulls("recall")
 
     def finite_scores(self) -> pl.Series:
         """Return the finite scores of all segments, each once, in ascending order."""
@@ -133,22 +139,20 @@ class EvaluatedSegments:
 
     def points_at(self, targets: Sequence[Target]) -> pl.DataFrame:
         """Return ``line`` and the columns of operating points, in the order of the targets."""
-        return self._numbered(OperatingPoints(targets).finished(self.counts).collect())
+        return self._numbered(OperatingPoints(targets), self.counts)
 
     def bands_at(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
         """Return ``line`` and the columns of bands."""
-        band = Band(recalls, level, Draws(seed=_SEED)).finished(self.given)
-        return self._numbered(_with_numbered_keys(band.collect(), len(self.keys)))
+        return self._numbered(Band(recalls, level, Draws(seed=_SEED)), self.given)
 
     def compared(self, comparison: Comparison) -> pl.DataFrame:
         """Return a row per segment and pair of models, keyed by ``key_0, ...`` without models."""
         return Differences(comparison).finished(self.given).collect()
 
-    def _numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return a frame with ``line`` in place of its keys."""
+    def _numbered(self, table: Table, rows: Rows) -> pl.DataFrame:
+        """Return a table of rows with ``line`` in place of its keys."""
         by = key_names(len(self.keys))
-        if not by:
-            return frame.with_columns(line=pl.lit(0, self.table.schema["line"]))
+        frame = _with_numbered_keys(table.finished(rows).collect(), len(by))
         return left_join(frame, self.table.select("line", *by), by).drop(by)
 
 
@@ -161,9 +165,9 @@ def source_of_rows(rows: Rows, start: Start, calibration: Calibration | None = N
     dtypes = columns.key_dtypes.values()
     keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
     renamed = replace(rows, columns=replace(columns, key_dtypes=keys))
-    segments = _distinct(rows.source.select(f"by_{i}" for i in range(len(dtypes))))
+    by = [f"by_{i}" for i in range(len(dtypes))]
+    segments = _distinct(rows.source.select(by))
     if columns.model is not None:
-        by = [pl.col(f"by_{i}") for i in range(len(dtypes))]
         segments = _distinct(rows.source.select("model", *by)).sort("model", maintain_order=True)
     elif columns.several_models:
         models = pl.DataFrame({"model": list(columns.request.models)})
@@ -172,7 +176,10 @@ def source_of_rows(rows: Rows, start: Start, calibration: Calibration | None = N
     table = _with_numbered_keys(segments, len(names))
 
     def evaluate(level: float) -> EvaluatedSegments:
-        return _evaluate_rows(names, renamed, level, start, calibration)
+        plans = [Counts().finished(renamed), _average_precision(renamed, level, calibration)]
+        counted, areas = (_with_numbered_keys(f, len(names)) for f in pl.collect_all(plans))
+        counts = _read_counts(counted, len(names), ascending=rows.ascending)
+        return EvaluatedSegments(names, areas.with_row_index("line"), renamed, counts, start, None)
 
     return ChartSource(names, table, evaluate)
 
@@ -186,7 +193,10 @@ def source_of_curve(
     table = _with_numbered_keys(segments, len(keys))
 
     def evaluate(level: float) -> EvaluatedSegments:
-        return _evaluate_curve(read_curve(frame.lazy(), ascending=ascending), level, calibration)
+        curve = read_curve(frame.lazy(), ascending=ascending)
+        counts = counts_of_curve(curve)
+        areas = _average_precision(counts, level, calibration).collect().with_row_index("line")
+        return EvaluatedSegments(curve.keys, areas, counts, counts, curve.start, curve.error)
 
     return ChartSource(keys, table, evaluate)
 
@@ -195,29 +205,6 @@ def counts_of_curve(curve_frame: CurveFrame) -> Rows:
     """Return the counts between the points of a curve as rows, keyed by ``key_0, ...``."""
     counts, keys = curve_frame.counts, len(curve_frame.keys)
     return _read_counts(counts, keys, ascending=curve_frame.ascending)
-
-
-def _evaluate_rows(
-    keys: list[str], rows: Rows, level: float, start: Start, calibration: Calibration | None
-) -> EvaluatedSegments:
-    plans = [Counts().finished(rows), _average_precision(rows, level, calibration)]
-    counted, table = (_with_numbered_keys(frame, len(keys)) for frame in pl.collect_all(plans))
-    count_rows = _read_counts(counted, len(keys), ascending=rows.ascending)
-    asked = rows.columns
-    # The models of long data are in the order of their names.
-    given = asked.several_models and asked.model is None
-    models = tuple(map(str, asked.request.models)) if given else ()
-    table = table.with_row_index("line")
-    return EvaluatedSegments(keys, table, rows, count_rows, start, None, models)
-
-
-def _evaluate_curve(
-    curve_frame: CurveFrame, level: float, calibration: Calibration | None
-) -> EvaluatedSegments:
-    rows = counts_of_curve(curve_frame)
-    table = _average_precision(rows, level, calibration).collect().with_row_index("line")
-    start, error = curve_frame.start, curve_frame.error
-    return EvaluatedSegments(curve_frame.keys, table, rows, rows, start, error)
 
 
 def _average_precision(rows: Rows, level: float, calibration: Calibration | None) -> pl.LazyFrame:

@@ -46,7 +46,6 @@ class ChartOptions:
     threshold: float | None
     facet: Any
     look: Look
-    ascending: bool = False
 
     def all_targets(self) -> list[Target]:
         """Return the operating points to mark, with that of ``threshold=`` last."""
@@ -69,8 +68,6 @@ def chart_options(
     threshold: Any,
     facet: Any,
     look: Look,
-    *,
-    ascending: bool = False,
 ) -> ChartOptions:
     """Check and normalise the options of the chart of curves."""
     band = check_option("band", band, (True, False))
@@ -92,7 +89,6 @@ def chart_options(
         threshold=None if threshold is None else _threshold(threshold),
         facet=_facet(facet),
         look=look,
-        ascending=ascending,
     )
 
 

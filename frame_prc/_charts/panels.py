@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import altair as alt
@@ -57,6 +57,14 @@ class PanelData:
     ribbon: pl.DataFrame
     points: pl.DataFrame
     empty: str | None
+
+    def names(self) -> list[str]:
+        """Return the texts above the panel as lines."""
+        return [*filter(None, map(str.strip, (self.title, *map(" ".join, self.lines), self.size)))]
+
+    def untitled(self) -> PanelData:
+        """Return the panel without the texts above it."""
+        return replace(self, title="", size="", lines=[])
 
 
 @dataclass(frozen=True)
@@ -147,8 +155,8 @@ class PanelRenderer:
         ]
         # Blank lines align the panel with the one beside it.
         blank = [("", " ") for _ in _above(panel)]
-        title = f"{short(panel.title, _title_room(layout) - len(_ROC))}{_ROC}"
-        return self._titled(layers, title if panel.title else "", blank, layout)
+        name = f"{short(panel.title, _title_room(layout) - len(_ROC))}{_ROC}" if panel.title else ""
+        return self.titled(layers, replace(panel, title=name, size="", lines=blank), layout)
 
     # --- layers --------------------------------------------------------------------------------
 
@@ -156,10 +164,9 @@ class PanelRenderer:
         """Return the curves of constant F1, with labels outside a large panel."""
         if self.iso.is_empty():
             return []
-        lines = alt.Chart(self.iso).mark_line(
-            color=self.look.faint, strokeWidth=1, interpolate="monotone"
-        )
-        curves = lines.encode(x=x, y=y, detail=alt.Detail("f_score:Q"))
+        lines = alt.Chart(self.iso)
+        mark = lines.mark_line(color=self.look.faint, strokeWidth=1, interpolate="monotone")
+        curves = mark.encode(x=x, y=y, detail=alt.Detail("f_score:Q"))
         if not layout.is_large:
             return [curves]
         labels = alt.Chart(self.iso.drop_nulls("label")).mark_text(
@@ -180,29 +187,20 @@ class PanelRenderer:
         return [baseline]
 
     def _ribbon(self, rows: pl.DataFrame, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
-        area = (
-            alt.Chart(rows)
-            # These may be the rows of the curve, whose start point has no interval.
-            .transform_filter("isValid(datum.precision_low)")
-            .mark_area(opacity=_ribbon_opacity(rows), interpolate="step-before")
-            .encode(
-                x=x,
-                y=layout.y("precision_low", "Precision"),
-                y2=alt.Y2("precision_high:Q"),
-                color=self._colour(),
-            )
-        )
-        return [] if rows.is_empty() else [area]
+        if rows.is_empty():
+            return []
+        # Several on top of each other would hide the lines.
+        opacity = 0.22 if rows["series"].n_unique() <= MOST_RIBBONS else 0.07
+        y = layout.y("precision_low", "Precision")
+        area = ribbon(alt.Chart(rows), x, y, opacity=opacity, interpolate="step-before")
+        return [area.encode(color=self._colour())]
 
     def _openings(self, rows: pl.DataFrame, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
         """Return a faint line from the start point, a convention, to the first step."""
         if rows.is_empty():
             return []
-        rule = (
-            alt.Chart(rows)
-            .transform_filter("datum.tp + datum.fp == 0")
-            .mark_rule(strokeWidth=1, opacity=_FAINT / 2)
-        )
+        start = alt.Chart(rows).transform_filter("datum.tp + datum.fp == 0")
+        rule = start.mark_rule(strokeWidth=1, opacity=_FAINT / 2)
         y = layout.y("precision", "Precision")
         return [rule.encode(x=x, y=y, y2=alt.Y2("height:Q"), color=self._colour())]
 
@@ -218,33 +216,17 @@ class PanelRenderer:
         """Return lines through the rows in order, and a dot at the point nearest the mouse."""
         if rows.is_empty():
             return []
-        few = rows["few"].any()
-        opacity = alt.condition("datum.few", alt.value(_FAINT), alt.value(1))
-        line = (
-            alt.Chart(rows)
-            .mark_line(interpolate=interpolate, strokeWidth=1.6)
-            .encode(
-                x=x,
-                y=line_y,
-                order=alt.Order("order:Q"),
-                color=self._colour(),
-                **self._dashes(),
-                **({"opacity": opacity} if few else {}),
-            )
+        looks = {"color": self._colour(), **self._dashes()}
+        if rows["few"].any():
+            looks["opacity"] = alt.condition("datum.few", alt.value(_FAINT), alt.value(1))
+        mark = alt.Chart(rows).mark_line(interpolate=interpolate, strokeWidth=1.6)
+        line = mark.encode(x=x, y=line_y, order=alt.Order("order:Q"), **looks)
+        tooltip = self.tooltip_of((*self.keys, "ap", *_AT_POINT))
+        nearest = f"hover_{layout.number}"
+        dots = nearest_dot(
+            alt.Chart(rows), nearest, size=55, tooltip=tooltip, x=x, y=y, color=self._colour()
         )
-        name = f"hover_{layout.number}"
-        nearest = alt.selection_point(
-            name=name, nearest=True, on="pointerover", clear="pointerout", empty=False
-        )
-        # Without ARIA labels: a screen reader would read one per point.
-        dot = alt.Chart(rows).mark_circle(size=55, aria=False, tooltip=self._tooltip_of_nearest())
-        dots = dot.encode(
-            x=x,
-            y=y,
-            color=self._colour(),
-            opacity=alt.OpacityValue(0, condition={"param": name, "empty": False, "value": 1}),
-        )
-        return [line, dots.add_params(nearest)]
+        return [line, dots]
 
     def _points(
         self, rows: pl.DataFrame, x: alt.X, y: alt.Y, layout: PanelLayout, *, labelled: bool
@@ -285,11 +267,8 @@ class PanelRenderer:
 
     def _labels(self, points: pl.DataFrame, x: alt.X, y: alt.Y) -> list[AnyChart]:
         """Return the thresholds beside the markers, on a halo that keeps lines away from them."""
-        halo: dict[str, Any] = {
-            "stroke": self.look.background,
-            "strokeWidth": 3,
-            "strokeJoin": "round",
-        }
+        background = self.look.background
+        halo: dict[str, Any] = {"stroke": background, "strokeWidth": 3, "strokeJoin": "round"}
         shift: dict[str, Any] = {"dx": shifted("label_dx"), "dy": shifted("label_dy")}
         return [
             alt.Chart(points)
@@ -308,24 +287,19 @@ class PanelRenderer:
 
     def titled(self, layers: list[AnyChart], panel: PanelData, layout: PanelLayout) -> AnyChart:
         """Return the layers of a panel as a chart with its title."""
-        return self._titled(layers, panel.title, _above(panel), layout)
-
-    def _titled(
-        self, layers: list[AnyChart], title: str, lines: list[tuple[str, str]], layout: PanelLayout
-    ) -> AnyChart:
         # In one call: each method of a chart copies all of it.
         size = {"width": layout.width, "height": layout.height}
-        if not title and not lines:
+        lines = _above(panel)
+        if not panel.title and not lines:
             return alt.layer(*layers, **size)
-        font = _title_font(layout)
-        room = _title_room(layout)
+        font, room = _title_font(layout), _title_room(layout)
         # Long names are shortened to leave room for the average precision.
         subtitle = [
             f"{short(name, max(room + 2 - len(area), _SHORTEST_NAME))} {area}".strip(" ") or " "
             for name, area in lines
         ]
         above = alt.Title(
-            short(title, room),
+            short(panel.title, room),
             subtitle=subtitle,
             fontSize=font,
             subtitleFontSize=font - 1,
@@ -353,20 +327,11 @@ class PanelRenderer:
         return {"strokeDash": alt.StrokeDash("series:N", scale=scale, legend=self._legend())}
 
     def _legend(self) -> alt.Legend:
+        columns = 2 if max(map(len, self.series)) > _LONG_NAME else 6
+        place: dict[str, Any] = {"direction": "horizontal", "columns": columns}
         if self.legend == "right":
-            return alt.Legend(
-                title=None, symbolType="stroke", orient="right", offset=_LEGEND_OFFSET
-            )
-        return alt.Legend(
-            title=None,
-            symbolType="stroke",
-            orient=self.legend,
-            direction="horizontal",
-            columns=2 if max(map(len, self.series)) > _LONG_NAME else 6,
-        )
-
-    def _tooltip_of_nearest(self) -> alt.ExprRef:
-        return self.tooltip_of((*self.keys, "ap", *_AT_POINT))
+            place = {"offset": _LEGEND_OFFSET}
+        return alt.Legend(title=None, symbolType="stroke", orient=self.legend, **place)
 
     def tooltip_of(self, columns: Sequence[str]) -> alt.ExprRef:
         """Return the tooltip of the point nearest the mouse, with some of its columns.
@@ -388,6 +353,24 @@ class PanelRenderer:
         return [*keys, *map(_tooltip, columns)]
 
 
+def ribbon(rows: Any, x: alt.X, y: alt.Y, **look: Any) -> AnyChart:
+    """Return the intervals of precision."""
+    # The start point of a curve has none.
+    area = rows.transform_filter("isValid(datum.precision_low)").mark_area(**look)
+    return area.encode(x=x, y=y, y2=alt.Y2("precision_high:Q"))
+
+
+def nearest_dot(rows: Any, name: str, *, size: int, tooltip: Any, **encodings: Any) -> AnyChart:
+    """Return dots of which the one nearest the mouse shows itself and its tooltip."""
+    nearest = alt.selection_point(
+        name=name, nearest=True, on="pointerover", clear="pointerout", empty=False
+    )
+    opacity = alt.OpacityValue(0, condition={"param": name, "empty": False, "value": 1})
+    # Without ARIA labels: a screen reader would read one per point.
+    dot = rows.mark_circle(size=size, aria=False, tooltip=tooltip)
+    return dot.encode(**encodings, opacity=opacity).add_params(nearest)
+
+
 def _above(panel: PanelData) -> list[tuple[str, str]]:
     """Return the lines of text below the title of a panel."""
     return [*panel.lines, *([("", panel.size)] if panel.size else [])]
@@ -400,11 +383,6 @@ def _title_font(layout: PanelLayout) -> float:
 def _title_room(layout: PanelLayout) -> int:
     """Return how many letters fit above a panel."""
     return int(layout.width / _title_font(layout) * 2.1)
-
-
-def _ribbon_opacity(rows: pl.DataFrame) -> float:
-    """Return how strong ribbons are: several on top of each other would hide the lines."""
-    return 0.22 if rows.is_empty() or rows["series"].n_unique() <= MOST_RIBBONS else 0.07
 
 
 def _tooltip(column: str) -> alt.Tooltip:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from frame_prc._charts.text import safe
+from frame_prc._charts.theme import Look
 from frame_prc.exceptions import FileError
 
 if TYPE_CHECKING:
@@ -94,12 +95,12 @@ def _add_page_options(options: dict[str, Any]) -> None:
 
 def _with_head(chart: Any, page: str) -> str:
     title = getattr(chart.title, "text", chart.title)
-    background = getattr(chart.config, "background", None)
-    dark = isinstance(background, str) and background != "#FFFFFF"
+    background = getattr(chart.config, "background", Look().background)
+    look = Look(dark=isinstance(background, str) and background != Look().background)
     head = _HEAD.format(
         title=html.escape(safe(title)) if isinstance(title, str) else "Chart",
-        background=background if dark else "#FFFFFF",
-        text="#E8E8E8" if dark else "#222222",
+        background=background if look.dark else look.background,
+        text=look.text,
     )
     return page.replace("<head>", head, 1)
 

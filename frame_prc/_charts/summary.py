@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import altair as alt
+import polars as pl
 
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.options import Sort
 from frame_prc._charts.summary_data import (
     PAIR,
+    SummaryData,
     find_times,
     models_of,
-    quantity,
     split_keys,
     summary_data,
+    without_interval,
 )
-from frame_prc._charts.summary_notes import notes
 from frame_prc._charts.summary_rows import RowPanels
-from frame_prc._charts.summary_times import TimePanels
-from frame_prc._charts.text import paragraph, safe
+from frame_prc._charts.summary_times import UNDEFINED, TimePanels
+from frame_prc._charts.text import (
+    cluster_text,
+    count_text,
+    few_of,
+    paragraph,
+    percent_text,
+    prevalence_text,
+    safe,
+)
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS, Look
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.calibration import REFERENCE
+from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES
 from frame_prc._request.options import check_baseline
 from frame_prc._request.specs import Comparison
+from frame_prc._rows.rows import DROPPED
 from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:
@@ -50,12 +64,10 @@ def plot_summary(
     if comparison is None:
         check_baseline(baseline, models)
     _check_sort(sort, models, baseline)
-    segments = source.evaluate(level)
-    data = summary_data(segments, comparison, baseline, sort, times)
-    panels = RowPanels(data, look) if times is None else TimePanels(data, times, look)
+    data = summary_data(source.evaluate(level), comparison, baseline, sort, times)
+    panels = RowPanels(data, look) if times is None else TimePanels(data, look, times)
     title = alt.Title(
-        safe(look.title or quantity(data.dots)),
-        subtitle=paragraph(notes(data, level, segments, times), _LETTERS),
+        safe(look.title or data.quantity), subtitle=paragraph(_notes(data, level), _LETTERS)
     )
     chart: ChartType = alt.concat(
         *panels.cells(),
@@ -83,8 +95,85 @@ def _check_readable(source: ChartSource, *, over_time: bool) -> None:
 def _check_sort(sort: Sort, models: list[str], baseline: str | None) -> None:
     """Raise an error if there are no differences to sort by."""
     if sort == "difference" and baseline is None and len(models) != PAIR:
-        found = f"{len(models)} models" if len(models) > 1 else "one model"
+        found = f"are {len(models)} models" if len(models) > 1 else "is one model"
         raise OptionError(
-            f"sort='difference' is given, and there {'are' if len(models) > 1 else 'is'} {found}",
+            f"sort='difference' is given, and there {found}",
             "two models, or several with baseline=",
         )
+
+
+# --- sentences that explain the marks ------------------------------------------------------------
+
+
+def _notes(data: SummaryData, level: float) -> Iterator[str]:
+    yield from _on_intervals(data, level)
+    yield from _on_chance(data)
+    if data.times is None and data.by_difference:
+        yield "Sorted by difference."
+    yield from _on_few(data)
+    if "ci_low" in data.differences.columns and _are_cut(data.differences):
+        over_time = "Wide intervals of differences are cut off."
+        yield over_time if data.times else "Arrows: intervals that go on beyond the axis."
+    yield from _on_what_is_not_drawn(data)
+    yield from _on_rows(data)
+
+
+def _on_intervals(data: SummaryData, level: float) -> Iterator[str]:
+    cluster = data.segments.cluster
+    if "ci_low" in data.dots.columns:
+        assumed = "" if cluster is None else f", {cluster_text(cluster)}"
+        yield f"{data.quantity} with {percent_text(level)} intervals{assumed}."
+    drawn = [data.dots.drop_nulls(AVERAGE_PRECISION)]
+    if not data.differences.is_empty():
+        drawn.append(data.differences.drop_nulls("difference"))
+    if any(without_interval(rows).height for rows in drawn):
+        yield f"Hollow dots without a {'ribbon' if data.times else 'line'} have no interval."
+
+
+def _on_chance(data: SummaryData) -> Iterator[str]:
+    dots, marks = data.dots, "Dashed" if data.times else "Ticks"
+    if REFERENCE in dots.columns:
+        known = dots[REFERENCE].drop_nulls().head(1)
+        shown = "".join(f", {prevalence_text(value)}" for value in known)
+        yield f"{marks}: the prevalence that all segments are calibrated to{shown}."
+    elif data.segments.given.columns.weighted:
+        yield f"{marks}: prevalence, close to the average precision of a random ranking."
+    else:
+        yield f"{marks}: average precision of a random ranking."
+    if "below_chance" in dots["status"]:
+        yield "An interval below chance is worse than random: is a lower score better?"
+
+
+def _on_few(data: SummaryData) -> Iterator[str]:
+    marks, statuses = "Hollow" if data.times else "Hollow (few)", data.dots["status"]
+    if statuses.is_in(FEW_OF_POSITIVES).any():
+        few = few_of(data.segments.cluster, weighted=data.segments.given.columns.weighted)
+        yield f"{marks}: fewer than {few}, intervals may cover less than stated."
+    if "few_negatives" in statuses:
+        yield f"{marks}: so few negatives for what they stand for that the value may be too high."
+
+
+def _are_cut(differences: pl.DataFrame) -> bool:
+    return differences.filter(pl.col("cut_low") | pl.col("cut_high")).height > 0
+
+
+def _on_what_is_not_drawn(data: SummaryData) -> Iterator[str]:
+    if data.times is None:
+        return
+    has_time = pl.col("time").is_not_null()
+    undefined = data.dots.filter(pl.col(AVERAGE_PRECISION).is_null(), has_time)
+    if undefined.height:
+        reasons = ", ".join(undefined["status_text"].unique(maintain_order=True))
+        yield f"{UNDEFINED}: no average precision ({reasons})."
+    without_time = data.dots.filter(~has_time).unique("name")
+    if without_time.height:
+        positives, size = map(count_text, without_time.select(pl.col("n_pos", "n").sum()).row(0))
+        yield f"Not drawn: {size} rows ({positives} positive) without a {data.times.title}."
+
+
+def _on_rows(data: SummaryData) -> Iterator[str]:
+    dropped = any(data.dots[name].sum() > 0 for name in DROPPED if name in data.dots.columns)
+    if data.segments.models and dropped:  # in long data a row is of one model
+        yield "Rows with a missing value are left out for all models."
+    if data.segments.error is not None:
+        yield f"From thinned curves, off by at most {data.segments.error:.2g}."

@@ -20,7 +20,7 @@ from frame_prc._charts.text import (
 )
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
-from frame_prc._curves.logit_intervals import FEW
+from frame_prc._curves.logit_intervals import BELIEVED, FEW
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Comparison
 
@@ -29,6 +29,8 @@ PAIR = 2
 _ALL = "all rows"
 _MOST_PANELS = 24
 _LEAST_TIMES = 2
+_ROOM = 0.08
+_NO_DIFFERENCE = 0.1  # the ends of an axis without a value
 
 
 @dataclass(frozen=True)
@@ -46,22 +48,24 @@ class SummaryData:
 
     Parameters
     ----------
-    keys
-        The caller's names of the columns ``key_0, ...``.
+    times
+        What a summary over time is drawn over.
     models
         The names of the models, in the order given.
     dots
         A row per model and segment: ``model``, the ``name`` of the segment, its average precision
         with interval, sizes and status; over time also ``time``, ``panel`` and ``panel_name``.
     differences
-        A row per segment and pair ``model, baseline``, likewise; empty if nothing is compared.
+        A row per segment and pair ``model, baseline``, likewise, with the ends of intervals inside
+        the axis, ``low`` and ``high``, and whether they are cut; empty if nothing is compared.
     names
         The names of the segments in the order of the rows.
     by_difference
         Whether they are sorted by difference.
     """
 
-    keys: list[str]
+    segments: EvaluatedSegments
+    times: Times | None
     models: list[str]
     dots: pl.DataFrame
     differences: pl.DataFrame
@@ -73,6 +77,12 @@ class SummaryData:
         """Whether any difference is defined."""
         rows = self.differences
         return not rows.is_empty() and not rows["difference"].is_null().all()
+
+    @property
+    def quantity(self) -> str:
+        """What the areas are."""
+        is_calibrated = REFERENCE in self.dots.columns
+        return "Calibrated average precision" if is_calibrated else "Average precision"
 
 
 def summary_data(
@@ -86,7 +96,8 @@ def summary_data(
     dots = dots_of(segments)
     if times is not None:
         dots = _with_times(dots, segments.table, times)
-    models = _models_in_order(segments, dots)
+    names = dots["model"].unique(maintain_order=True).to_list()
+    models = key_texts(pl.Series(segments.models)) if segments.models else names
     differences = pl.DataFrame()
     if comparison is not None:
         differences = _compared(segments, dots, comparison)
@@ -96,9 +107,18 @@ def summary_data(
     if times is not None and not differences.is_empty():
         places = dots.select("name", "time", "panel").unique("name")
         differences = left_join(differences, places, ["name"])
+    if "ci_low" in differences.columns:
+        differences = _clipped(differences, difference_domain(differences))
     by = _sorted_by(sort, segments, compared=not differences.is_empty())
-    names = _order(dots, differences, by)
-    return SummaryData(segments.keys, models, dots, differences, names, by == "difference")
+    return SummaryData(
+        segments=segments,
+        times=times,
+        models=models,
+        dots=dots,
+        differences=differences,
+        names=_order(dots, differences, by),
+        by_difference=by == "difference",
+    )
 
 
 def split_keys(names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -110,11 +130,6 @@ def split_keys(names: Sequence[str]) -> tuple[list[str], list[str]]:
 def models_of(source: ChartSource) -> list[str]:
     """Return the names of the models; none without a key of models."""
     return source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
-
-
-def quantity(dots: pl.DataFrame) -> str:
-    """Return what the areas are."""
-    return "Calibrated average precision" if REFERENCE in dots.columns else "Average precision"
 
 
 def without_interval(rows: pl.DataFrame) -> pl.DataFrame:
@@ -141,13 +156,6 @@ def dots_of(segments: EvaluatedSegments) -> pl.DataFrame:
         model=models[0] if models else pl.lit(""),
     )
     return with_names(table, "segment", own, "name", without_keys=_ALL)
-
-
-def _models_in_order(segments: EvaluatedSegments, dots: pl.DataFrame) -> list[str]:
-    columns = segments.given.columns
-    if columns.several_models and columns.model is None:
-        return key_texts(pl.Series(list(columns.request.models)))
-    return dots["model"].unique(maintain_order=True).to_list()
 
 
 # --- differences ---------------------------------------------------------------------------------
@@ -180,7 +188,40 @@ def _compared(
     keys = key_names(len(own))
     values = segments.table.select(pl.col(a).alias(b) for a, b in zip(own, keys, strict=True))
     names = values.with_columns(name=dots["name"]).unique("name", maintain_order=True)
-    return left_join(table, names, keys).drop(keys)
+    # The segments of a page may be some of those that are compared.
+    return left_join(table, names, keys).drop(keys).drop_nulls("name")
+
+
+def difference_domain(rows: pl.DataFrame) -> tuple[float, float]:
+    """Return the ends for all dots, and for the intervals of segments with enough positives.
+
+    With few positives an interval is so wide that the others could not be read; unless they are
+    fewer themselves.
+    """
+    values = [rows["difference"]]
+    if "ci_low" in rows.columns:
+        drawn = rows.drop_nulls("difference")
+        enough = drawn.filter(pl.col("status").is_in(BELIEVED))
+        known = enough if 2 * enough.height >= drawn.height else drawn
+        values += [known["ci_low"], known["ci_high"]]
+    ends = [0.0, *pl.concat(values).drop_nulls()]
+    low, high = min(ends), max(ends)
+    if low == high:
+        return -_NO_DIFFERENCE, _NO_DIFFERENCE
+    room = _ROOM * (high - low)  # beside a dot, for the arrow of its interval
+    dots = [0.0, *rows["difference"].drop_nulls()]
+    return min(low, min(dots) - room), max(high, max(dots) + room)
+
+
+def _clipped(rows: pl.DataFrame, domain: tuple[float, float]) -> pl.DataFrame:
+    """Add the ends of intervals inside an axis, ``low`` and ``high``, and whether they are cut."""
+    low, high = domain
+    return rows.with_columns(
+        low=pl.col("ci_low").clip(low, high),
+        high=pl.col("ci_high").clip(low, high),
+        cut_low=pl.col("ci_low") < low,
+        cut_high=pl.col("ci_high") > high,
+    )
 
 
 # --- order ---------------------------------------------------------------------------------------

@@ -9,21 +9,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.summary_data import SummaryData, quantity, uncertain
-from frame_prc._charts.summary_marks import (
-    NUMBERS,
-    area_scale,
-    clipped,
-    colour,
-    colour_of_differences,
-    difference_domain,
-    difference_title,
-    difference_tooltips,
-    padded,
-    tooltips,
-)
+from frame_prc._charts.summary_data import uncertain
+from frame_prc._charts.summary_marks import CUT_INTERVAL, INTERVAL, NUMBERS, SummaryMarks
 from frame_prc._charts.text import count_text
-from frame_prc._charts.theme import AnyChart, Look
+from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import FEW, RANDOM
 
@@ -32,15 +21,11 @@ _WIDE, _NARROW = 440, 300  # px of average precisions, alone and beside differen
 _DIFFERENCES = 190
 _SIZES = 80
 _LONGEST_SIZES = 220
-_INTERVAL = ("ci_low", "ci_high")
 
 
 @dataclass(frozen=True)
-class RowPanels:
+class RowPanels(SummaryMarks):
     """The panels of the chart, which share their rows and colours."""
-
-    data: SummaryData
-    look: Look
 
     @property
     def columns(self) -> int:
@@ -56,21 +41,19 @@ class RowPanels:
 
     def _areas(self) -> AnyChart:
         """Return average precisions with their intervals, and ticks of a random ranking."""
-        x, y = self._area_x(AVERAGE_PRECISION), self._y(labels=True)
+        x, y, tooltip = self._area_x(AVERAGE_PRECISION), self._y(labels=True), self.tooltips()
         defined = self.data.dots.drop_nulls(AVERAGE_PRECISION)
-        tooltip = tooltips(self.data.keys)
         ticks = alt.Chart(defined).mark_tick(color=self.look.muted, thickness=1.5, height=11)
         layers = [
             ticks.encode(x=self._area_x(RANDOM), y=y, tooltip=tooltip),
             *self._connections(defined, y),
-            *_dots_and_intervals(
+            *self._dots_and_intervals(
                 defined,
-                _INTERVAL,
-                self.look.background,
+                INTERVAL,
                 x=x,
                 y=y,
-                yOffset=_offset("model", self.data.models),
-                color=colour(self.data, self.look, "model"),
+                yOffset=_offset(self.data.models),
+                color=self.colour(),
                 tooltip=tooltip,
             ),
             *self._reasons(y),
@@ -92,14 +75,15 @@ class RowPanels:
         """Return why segments have no dot, on the background so that no grid crosses the text."""
         undefined = self.data.dots.filter(pl.col(AVERAGE_PRECISION).is_null())
         rows = undefined.unique("name", maintain_order=True)
-        text: dict[str, Any] = {"align": "left", "fontSize": 11}
-        halo: dict[str, Any] = {"stroke": self.look.background, "strokeWidth": 6, "aria": False}
-        encodings = {"x": alt.value(6), "y": y, "text": alt.Text("status_text:N")}
-        marks = [
-            alt.Chart(rows).mark_text(**text, **halo),
-            alt.Chart(rows).mark_text(**text, color=self.look.muted),
+        looks: list[dict[str, Any]] = [
+            {"stroke": self.look.background, "strokeWidth": 6, "aria": False},
+            {"color": self.look.muted},
         ]
-        return [mark.encode(**encodings) for mark in marks if rows.height]
+        encodings = {"x": alt.value(6), "y": y, "text": alt.Text("status_text:N")}
+        return [
+            alt.Chart(rows).mark_text(align="left", fontSize=11, **look).encode(**encodings)
+            for look in (looks if rows.height else [])
+        ]
 
     def _sizes(self) -> AnyChart:
         """Return the numbers of positives and of rows as text."""
@@ -123,31 +107,43 @@ class RowPanels:
     def _difference_panel(self) -> AnyChart:
         """Return the differences with their intervals."""
         rows = self.data.differences
-        domain = difference_domain(rows)
-        x = alt.X(
-            "difference:Q",
-            title=difference_title(rows),
-            scale=padded(domain),
-            axis=alt.Axis(tickCount=4, format=NUMBERS),
-        )
-        zero = alt.Chart(pl.DataFrame({"difference": [0.0]})).mark_rule(
-            color=self.look.muted, strokeDash=[4, 3]
-        )
+        axis = alt.Axis(tickCount=4, format=NUMBERS)
+        title, scale = self.difference_title(), self.difference_scale()
+        x = alt.X("difference:Q", title=title, scale=scale, axis=axis)
         compared = rows["model"].unique().to_list()
         encodings = {
             "x": x,
             "y": self._y(labels=False),
-            "yOffset": _offset("model", [m for m in self.data.models if m in compared]),
-            "color": colour_of_differences(self.data, self.look),
-            "tooltip": difference_tooltips(rows),
+            "yOffset": _offset([model for model in self.data.models if model in compared]),
+            "color": self.colour_of_differences(),
+            "tooltip": self.difference_tooltips(),
         }
         drawn = rows.drop_nulls("difference")
-        if "ci_low" in rows.columns:
-            drawn = clipped(drawn, domain)
-        marks = _dots_and_intervals(drawn, ("low", "high"), self.look.background, **encodings)
-        return alt.layer(zero.encode(x=x), *_arrows(drawn, encodings), *marks).properties(
+        marks = self._dots_and_intervals(drawn, CUT_INTERVAL, **encodings)
+        return alt.layer(self.no_difference(x=x), *_arrows(drawn, encodings), *marks).properties(
             width=_DIFFERENCES, height=self._height
         )
+
+    def _dots_and_intervals(
+        self, rows: pl.DataFrame, interval: tuple[str, str], *, x: alt.X, **encodings: Any
+    ) -> list[AnyChart]:
+        """Return a dot per row with its interval.
+
+        A dot without an interval, or from few rows, is hollow: it would look as certain as the
+        others.
+        """
+        layers = [alt.Chart(rows).mark_circle(size=60, opacity=1).encode(x=x, **encodings)]
+        low, high = interval
+        if low in rows.columns:
+            rule = alt.Chart(rows).mark_rule(strokeWidth=1.4)
+            ends = {"x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
+            layers.insert(0, rule.encode(**ends, **encodings))
+        hollow = uncertain(rows)
+        if hollow.height:
+            hole = alt.Chart(hollow).mark_point(filled=True, size=20, opacity=1)
+            colour = alt.ColorValue(self.look.background)
+            layers.append(hole.encode(x=x, **{**encodings, "color": colour}))
+        return layers
 
     # --- encodings -------------------------------------------------------------------------------
 
@@ -156,8 +152,8 @@ class RowPanels:
         return max(_ROW, _MODEL * len(self.data.models)) * len(self.data.names)
 
     def _area_x(self, column: str) -> alt.X:
-        title, scale = quantity(self.data.dots), area_scale(self.data.dots)
-        return alt.X(f"{column}:Q", title=title, axis=alt.Axis(format=NUMBERS), scale=scale)
+        axis, scale = alt.Axis(format=NUMBERS), self.area_scale()
+        return alt.X(f"{column}:Q", title=self.data.quantity, axis=axis, scale=scale)
 
     def _y(self, *, labels: bool) -> alt.Y:
         names = self.data.names
@@ -167,29 +163,9 @@ class RowPanels:
         return alt.Y("name:N", sort=names, axis=axis, scale=scale)
 
 
-def _offset(column: str, models: Sequence[str]) -> alt.YOffset:
+def _offset(models: Sequence[str]) -> alt.YOffset:
     """Return the encoding that sets the models of a row apart."""
-    return alt.YOffset(f"{column}:N", scale=alt.Scale(domain=models, padding=0.75))
-
-
-def _dots_and_intervals(
-    rows: pl.DataFrame, interval: tuple[str, str], background: str, *, x: alt.X, **encodings: Any
-) -> list[AnyChart]:
-    """Return a dot per row with its interval.
-
-    A dot without an interval, or from few rows, is hollow: it would look as certain as the others.
-    """
-    layers = [alt.Chart(rows).mark_circle(size=60, opacity=1).encode(x=x, **encodings)]
-    low, high = interval
-    if low in rows.columns:
-        rule = alt.Chart(rows).mark_rule(strokeWidth=1.4)
-        ends = {"x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
-        layers.insert(0, rule.encode(**ends, **encodings))
-    hollow = uncertain(rows)
-    if hollow.height:
-        hole = alt.Chart(hollow).mark_point(filled=True, size=20, opacity=1)
-        layers.append(hole.encode(x=x, **{**encodings, "color": alt.ColorValue(background)}))
-    return layers
+    return alt.YOffset("model:N", scale=alt.Scale(domain=models, padding=0.75))
 
 
 def _arrows(rows: pl.DataFrame, encodings: dict[str, Any]) -> list[AnyChart]:

@@ -8,54 +8,48 @@ from typing import Any, TypeAlias
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.summary_data import SummaryData, Times, quantity, uncertain
+from frame_prc._charts.summary_data import Times, uncertain
 from frame_prc._charts.summary_marks import (
+    CUT_INTERVAL,
+    DASHED,
+    INTERVAL,
     NUMBERS,
     PADDING,
-    UNDEFINED,
-    area_scale,
-    clipped,
-    colour,
-    colour_of_differences,
-    difference_domain,
-    difference_title,
-    difference_tooltips,
+    SummaryMarks,
     padded,
-    tooltips,
 )
 from frame_prc._charts.text import short
-from frame_prc._charts.theme import AnyChart, Look
+from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import RANDOM
 
-# Up to how many panels: their columns, and their width and height in px. With differences, also the
-# size of the panel of differences beside or below each.
-_GRIDS = (
-    (1, 1, (640, 230)),
-    (2, 2, (330, 140)),
-    (3, 3, (225, 140)),
-    (4, 2, (330, 140)),
-    (24, 3, (225, 110)),
+UNDEFINED = "\N{MULTIPLICATION SIGN}"
+
+# Up to how many panels: their columns, their width and height in px, and those of the panel of
+# differences beside or below each.
+_Size: TypeAlias = tuple[int, int]
+_GRIDS: tuple[tuple[int, int, _Size, _Size], ...] = (
+    (1, 1, (640, 230), (0, 0)),
+    (2, 2, (330, 140), (0, 0)),
+    (3, 3, (225, 140), (0, 0)),
+    (4, 2, (330, 140), (0, 0)),
+    (24, 3, (225, 110), (0, 0)),
 )
-_PAIRED_GRIDS = (
+_PAIRED_GRIDS: tuple[tuple[int, int, _Size, _Size], ...] = (
     (1, 1, (640, 230), (640, 120)),
     (6, 2, (360, 120), (300, 120)),
     (24, 4, (220, 100), (150, 100)),
 )
-_Size: TypeAlias = tuple[int, int]
 _DAY = 86_400_000  # ms
 _LABEL = 110  # px of a date, with room
 _MANY = 60  # points in a panel
-_DASHED = [4, 3]
 
 
 @dataclass(frozen=True)
-class TimePanels:
+class TimePanels(SummaryMarks):
     """The panels of the chart, which share their axes and colours."""
 
-    data: SummaryData
     times: Times
-    look: Look
 
     def cells(self) -> list[AnyChart]:
         """Return the panels, each followed by that of its differences if models are compared."""
@@ -79,36 +73,28 @@ class TimePanels:
 
     @property
     def _grid(self) -> tuple[int, int, _Size, _Size]:
-        if self.data.has_differences:
-            return next(grid for grid in _PAIRED_GRIDS if self._count <= grid[0])
-        most, columns, size = next(grid for grid in _GRIDS if self._count <= grid[0])
-        return most, columns, size, size
+        grids = _PAIRED_GRIDS if self.data.has_differences else _GRIDS
+        return next(grid for grid in grids if self._count <= grid[0])
 
     # --- panels ----------------------------------------------------------------------------------
 
     def _areas(self, panel: int, *, left: bool, bottom: bool) -> AnyChart:
         """Return average precisions with their intervals, above that of a random ranking."""
-        rows = _of_panel(self.data.dots, panel, "model", AVERAGE_PRECISION)
-        title = quantity(self.data.dots) if left else None
+        rows = _of_panel(self.data.dots, panel, AVERAGE_PRECISION)
+        title = self.data.quantity if left else None
         axis = alt.Axis(title=title, labels=left, tickCount=5, format=NUMBERS)
-        y = alt.Y(f"{AVERAGE_PRECISION}:Q", axis=axis, scale=area_scale(self.data.dots))
+        y = alt.Y(f"{AVERAGE_PRECISION}:Q", axis=axis, scale=self.area_scale())
         width, height = self._grid[2]
         width = self.look.width or width
-        x = self._x(width, labels=bottom)
+        x, tooltip = self._x(width, labels=bottom), self.tooltips()
         chance = alt.Chart(rows.drop_nulls(AVERAGE_PRECISION)).mark_line(
-            color=self.look.muted, strokeDash=_DASHED, strokeWidth=1
+            color=self.look.muted, strokeDash=DASHED, strokeWidth=1
         )
-        chances = chance.encode(x=x, y=alt.Y(f"{RANDOM}:Q"), detail=_details("model", "run"))
-        lines = self._lines(
-            rows,
-            ("ci_low", "ci_high"),
-            "model",
-            x=x,
-            y=y,
-            color=colour(self.data, self.look, "model"),
-            tooltip=tooltips(self.data.keys),
-        )
-        layers = [chances, *self._undefined(rows, x, height), *lines]
+        layers = [
+            chance.encode(x=x, y=alt.Y(f"{RANDOM}:Q"), detail=_details("run")),
+            *self._undefined(rows, x, height),
+            *self._lines(rows, INTERVAL, x, y, self.colour(), tooltip),
+        ]
         chart = alt.layer(*layers).properties(width=width, height=height)
         return chart.properties(title=self._title(panel)) if self._count > 1 else chart
 
@@ -123,44 +109,28 @@ class TimePanels:
             text=UNDEFINED, fontSize=13, color=self.look.muted
         )
         y = alt.value(height - PADDING)
-        return [cross.encode(x=x, y=y, tooltip=tooltips(self.data.keys))] if len(undefined) else []
+        return [cross.encode(x=x, y=y, tooltip=self.tooltips())] if undefined.height else []
 
     def _differences(self, panel: int, *, left: bool, bottom: bool) -> AnyChart:
         """Return the differences with their intervals."""
-        domain = difference_domain(self.data.differences)
-        rows = _of_panel(self.data.differences, panel, "model", "difference")
-        interval = None
-        if "ci_low" in rows.columns:
-            rows, interval = clipped(rows, domain), ("low", "high")
-        title = difference_title(self.data.differences) if left else None
+        rows = _of_panel(self.data.differences, panel, "difference")
+        title = self.difference_title() if left else None
         axis = alt.Axis(title=title, tickCount=4, format=NUMBERS)
-        y = alt.Y("difference:Q", axis=axis, scale=padded(domain))
+        y = alt.Y("difference:Q", axis=axis, scale=self.difference_scale())
         width, height = self._grid[3]
         if self._count == 1:
             width = self.look.width or width
-        zero = alt.Chart(pl.DataFrame({"difference": [0.0]})).mark_rule(
-            color=self.look.muted, strokeDash=_DASHED
-        )
-        lines = self._lines(
-            rows,
-            interval,
-            "model",
-            x=self._x(width, labels=bottom),
-            y=y,
-            color=colour_of_differences(self.data, self.look),
-            tooltip=difference_tooltips(self.data.differences),
-        )
-        return alt.layer(zero.encode(y=y), *lines).properties(width=width, height=height)
+        x, tooltip = self._x(width, labels=bottom), self.difference_tooltips()
+        lines = self._lines(rows, CUT_INTERVAL, x, y, self.colour_of_differences(), tooltip)
+        return alt.layer(self.no_difference(y=y), *lines).properties(width=width, height=height)
 
     def _lines(
         self,
         rows: pl.DataFrame,
-        interval: tuple[str, str] | None,
-        model: str,
-        *,
+        interval: tuple[str, str],
         x: alt.X,
         y: alt.Y,
-        color: Any,
+        colour: Any,
         tooltip: list[alt.Tooltip],
     ) -> list[AnyChart]:
         """Return ribbons, lines and points; what is undefined leaves a gap.
@@ -173,9 +143,9 @@ class TimePanels:
         size = 30 if rows["time"].n_unique() <= _MANY else 12
         dots = alt.Chart(defined).mark_circle(size=size, opacity=1)
         layers = [
-            *_ribbons(rows, interval, model, x, color),
-            line.encode(x=x, y=y, detail=_details(model, "run"), color=color),
-            dots.encode(x=x, y=y, color=color, tooltip=tooltip),
+            *_ribbons(rows, interval, x, colour),
+            line.encode(x=x, y=y, detail=_details("run"), color=colour),
+            dots.encode(x=x, y=y, color=colour, tooltip=tooltip),
         ]
         hollow = uncertain(defined)
         if hollow.height:
@@ -191,50 +161,49 @@ class TimePanels:
         known = self.data.dots["time"].drop_nulls().sort()
         first, last = known[0], known[-1]
         count = max(2, width // _LABEL)
-        days = last - first >= count * _DAY
         axis = alt.Axis(
             title=self.times.title if labels else None,
             labels=labels,
             tickCount=count,
-            format="%Y-%m-%d" if days else "%m-%d %H:%M",
+            format="%Y-%m-%d" if last - first >= count * _DAY else "%m-%d %H:%M",
             labelOverlap=True,
         )
         return alt.X("time:T", axis=axis, scale=padded([first, last], type="utc"))
 
 
-def _of_panel(rows: pl.DataFrame, panel: int, model: str, value: str) -> pl.DataFrame:
+def _of_panel(rows: pl.DataFrame, panel: int, value: str) -> pl.DataFrame:
     """Return the rows of a panel in order, with the number of the ``run`` that a value is in.
 
     A run is what a line connects: it ends where a value is undefined.
     """
     own = rows.filter(pl.col("panel") == panel, pl.col("time").is_not_null())
-    return own.sort(model, "time").with_columns(_runs(value, model).alias("run"))
+    return own.sort("model", "time").with_columns(run=_runs(value))
 
 
-def _runs(value: str, model: str) -> pl.Expr:
+def _runs(value: str) -> pl.Expr:
     undefined = pl.col(value).is_null()
-    return pl.when(~undefined).then(undefined.cum_sum().over(model))
+    return pl.when(~undefined).then(undefined.cum_sum().over("model"))
 
 
 def _ribbons(
-    rows: pl.DataFrame, interval: tuple[str, str] | None, model: str, x: alt.X, color: Any
+    rows: pl.DataFrame, interval: tuple[str, str], x: alt.X, colour: Any
 ) -> list[AnyChart]:
     """Return the intervals; as a bar where a point stands alone, since a ribbon has no width."""
-    if interval is None or interval[0] not in rows.columns:
-        return []
     low, high = interval
-    known = rows.with_columns(ribbon=_runs(low, model)).drop_nulls(low)
-    alone = pl.len().over(model, "ribbon") == 1
-    ends = {"x": x, "y": alt.Y(f"{low}:Q"), "y2": alt.Y2(f"{high}:Q"), "color": color}
+    if low not in rows.columns:
+        return []
+    known = rows.with_columns(ribbon=_runs(low)).drop_nulls(low)
+    alone = pl.len().over("model", "ribbon") == 1
+    ends = {"x": x, "y": alt.Y(f"{low}:Q"), "y2": alt.Y2(f"{high}:Q"), "color": colour}
     areas, rules = known.filter(~alone), known.filter(alone)
     marks = []
     if areas.height:
         ribbon = alt.Chart(areas).mark_area(opacity=0.16)
-        marks.append(ribbon.encode(detail=_details(model, "ribbon"), **ends))
+        marks.append(ribbon.encode(detail=_details("ribbon"), **ends))
     if rules.height:
         marks.append(alt.Chart(rules).mark_rule(strokeWidth=7, opacity=0.25).encode(**ends))
     return marks
 
 
-def _details(*columns: str) -> list[alt.Detail]:
-    return [alt.Detail(f"{column}:N") for column in columns]
+def _details(column: str) -> list[alt.Detail]:
+    return [alt.Detail("model:N"), alt.Detail(f"{column}:N")]

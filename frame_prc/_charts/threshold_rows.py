@@ -17,8 +17,9 @@ from frame_prc._formulas import f_score, normal_quantile
 from frame_prc._request.specs import Target
 from frame_prc._request.thresholds import Bins
 
-MOST_THRESHOLDS = 240
+_MOST_THRESHOLDS = 240
 _MOST_ROWS = 4_200  # of all lines
+_MOST_ROWS_WITH_BEST = 4_900  # Altair draws up to 5,000
 _STEPS = 1000  # of the slider
 
 _TP, _FP, _FN, _TN = map(pl.col, ("tp", "fp", "fn", "tn"))
@@ -59,8 +60,11 @@ def threshold_rows(
     number = pl.col("threshold").cast(pl.Float64)
     points = _finite(marked.with_columns(number)) if marked.height else marked
     scores = segments.finite_scores()
-    most = min(MOST_THRESHOLDS, _MOST_ROWS // max(lines[AVERAGE_PRECISION].count(), 1))
-    special = [*best["threshold"], *([] if options.threshold is None else [options.threshold])]
+    special = {*best["threshold"], *([] if options.threshold is None else [options.threshold])}
+    drawn = max(lines[AVERAGE_PRECISION].count(), 1)
+    # Every line has rows at the best thresholds of all.
+    room = min(_MOST_ROWS // drawn, _MOST_ROWS_WITH_BEST // drawn - len(special))
+    most = min(_MOST_THRESHOLDS, room)
     chosen = sorted({*spread(scores, most), *special})
     rows = _rates(segments, lines, chosen, options) if chosen else pl.DataFrame()
     known = best.drop_nulls("f_score").rename({"f_score": "F1"})
@@ -97,7 +101,7 @@ def _rates(
 ) -> pl.DataFrame:
     z = normal_quantile(options.level) if options.wilson else None
     # As a Float32, a large threshold is infinite.
-    bins = Bins(list(thresholds), ascending=options.ascending)
+    bins = Bins(list(thresholds), ascending=segments.given.ascending)
     points = _finite(segments.at_thresholds(bins, z))
     named = lines.select("line", name="panel_name").join(
         points, on="line", maintain_order="left_right"

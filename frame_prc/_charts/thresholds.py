@@ -5,8 +5,8 @@ In a page a slider chooses the threshold; an image shows the one that it begins 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -14,13 +14,13 @@ import polars as pl
 
 from frame_prc._charts import curves
 from frame_prc._charts.confusion import COUNTS, matrix, numbers, table
-from frame_prc._charts.curve_rows import ChartRows, chart_rows
-from frame_prc._charts.data import ChartSource
+from frame_prc._charts.curve_rows import chart_rows
+from frame_prc._charts.data import ChartSource, EvaluatedSegments
 from frame_prc._charts.lines import check_readable, label_lines
 from frame_prc._charts.options import ChartOptions
-from frame_prc._charts.panels import PanelData, PanelLayout, PanelRenderer
-from frame_prc._charts.text import cluster_text, paragraph, percent_text, safe
-from frame_prc._charts.theme import AnyChart
+from frame_prc._charts.panels import PanelData, PanelLayout, PanelRenderer, nearest_dot, ribbon
+from frame_prc._charts.text import paragraph
+from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._charts.threshold_rows import Slider, ThresholdRows, threshold_rows
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ _NUMBERS = (*MEASURES, "predicted", "predicted_rate")
 _TABLE = (*COUNTS, *_NUMBERS)
 _RATES = frozenset({*MEASURES, "predicted_rate"})
 _BEST = "largest F1"
+_Y_TITLE = "Precision, recall, F1"
 
 
 def plot(source: ChartSource, options: ChartOptions) -> ChartType:
@@ -46,15 +47,22 @@ def plot(source: ChartSource, options: ChartOptions) -> ChartType:
     rows = chart_rows(segments, lines, unmarked)
     panels = [curves.panel_of(lines, rows, number) for number in range(lines.height)]
     renderer = curves.renderer_of(segments, lines, replace(options, threshold=None))
-    notes = _notes(lines, data, options, segments.cluster)
-    if len(panels) == 1:
+    notes = [*_notes(segments, lines, data, options)]
+    single = len(panels) == 1
+    if single:
         notes += curves.notes_on_thinning(rows)
-    top_level = _top_level(panels, notes, rows, options)
+    width = options.look.characters(len(panels), paired=single, legend=False)
+    title = "Precision, recall and F1 by threshold"
+    errors = {"precision_error": rows.precision_error}
+    properties = curves.properties_of(title, panels, paragraph(notes, width), errors, options.look)
     if data.slider is not None:
-        top_level |= {"data": data.rows, "params": [_parameter(data.slider)]}
-    cells = _Cells(renderer, data, options).of(panels, lines["line"].to_list())
+        properties |= {"data": data.rows, "params": [_parameter(data.slider)]}
+    cells = _Cells(renderer, data, options, ascending=segments.given.ascending)
     chart: ChartType = alt.vconcat(
-        *cells, spacing=14, resolve=curves.scales("independent"), **top_level
+        *cells.of(panels, lines["line"].to_list()),
+        spacing=14,
+        resolve=curves.scales("independent"),
+        **properties,
     )
     return chart
 
@@ -66,31 +74,35 @@ def _parameter(slider: Slider) -> Any:
     return alt.param(name=_AT, value=slider.value, bind=bind).param
 
 
+@dataclass(frozen=True)
 class _Cells:
     """Draws the parts of a chart over thresholds, whose data are those of the whole chart."""
 
-    def __init__(self, renderer: PanelRenderer, data: ThresholdRows, options: ChartOptions) -> None:
-        self.renderer, self.data, self.options = renderer, data, options
-        self.look = options.look
+    renderer: PanelRenderer
+    data: ThresholdRows
+    options: ChartOptions
+    ascending: bool
+
+    @property
+    def look(self) -> Look:
+        """The look of the chart."""
+        return self.options.look
 
     def of(self, panels: list[PanelData], lines: list[int]) -> list[AnyChart]:
         """Return the panels in a grid, and the counts at the threshold below them."""
         single = len(panels) == 1
-        columns, width, height = self.look.grid(len(panels), paired=single)
-        cells = []
-        for number, (panel, line) in enumerate(zip(panels, lines, strict=True)):
-            left, bottom = number % columns == 0, number >= len(panels) - columns
-            layout = PanelLayout(number, width, height, left or single, bottom)
-            titled = replace(panel, title="", size="", lines=[]) if single else panel
-            cells.append(self._panel(titled, line, layout))
-            if single:
-                cells.append(self._recall_panel(titled, replace(layout, number=1)))
+        grid = self.look.grid(len(panels), paired=single)
+        layouts = curves.layouts_of(len(panels) + single, *grid, paired=single)
+        shown = [panel.untitled() for panel in panels] if single else panels
+        cells = list(map(self._panel, shown, lines, layouts))
+        if single:
+            cells.append(self._recall_panel(shown[0], layouts[1]))
         resolve = curves.scales("independent" if single else "shared")
-        grid = alt.concat(*cells, columns=columns, spacing=14, resolve=resolve)
+        drawn = alt.concat(*cells, columns=grid[0], spacing=14, resolve=resolve)
         if self.data.slider is None:
-            return [grid]
+            return [drawn]
         below = alt.hconcat(self._matrix(), self._numbers(), spacing=40)
-        return [grid, self._heading(), below if single else self._table()]
+        return [drawn, self._heading(), below if single else self._table()]
 
     # --- panels --------------------------------------------------------------------------------
 
@@ -101,7 +113,7 @@ class _Cells:
         layers = self.renderer.reason(empty, layout)
         if slider is not None and not panel.empty:
             x = _threshold_axis(slider, layout)
-            y = layout.y("value", "Precision, recall, F1")
+            y = layout.y("value", _Y_TITLE)
             layers = [
                 *self._ribbon(line, x, layout),
                 self._line(line, x, y),
@@ -136,22 +148,20 @@ class _Cells:
             .transform_filter("datum.rank == 1")
         )
 
+    @property
+    def _interpolate(self) -> Any:
+        return "step-before" if self.data.is_exact else "linear"
+
     def _line(self, line: int, x: alt.X, y: alt.Y) -> AnyChart:
-        interpolate: Any = "step-before" if self.data.is_exact else "linear"
-        mark = _folded(_of_line(line)).mark_line(strokeWidth=1.6, interpolate=interpolate)
+        mark = _folded(_of_line(line)).mark_line(strokeWidth=1.6, interpolate=self._interpolate)
         return mark.encode(x=x, y=y, color=self._colour())
 
     def _ribbon(self, line: int, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
         if not self.options.wilson:
             return []
-        interpolate: Any = "step-before" if self.data.is_exact else "linear"
-        area = (
-            _of_line(line)
-            .transform_filter("isValid(datum.precision_low)")
-            .mark_area(opacity=0.22, interpolate=interpolate, color=self.look.colours(1)[0])
-        )
-        y = layout.y("precision_low", "Precision, recall, F1")
-        return [area.encode(x=x, y=y, y2=alt.Y2("precision_high:Q"))]
+        y, colour = layout.y("precision_low", _Y_TITLE), self.look.colours(1)[0]
+        look = {"opacity": 0.22, "interpolate": self._interpolate, "color": colour}
+        return [ribbon(_of_line(line), x, y, **look)]
 
     def _best(self, line: int, x: alt.X, layout: PanelLayout) -> AnyChart:
         best = self.data.best.filter(line=line).select("threshold", "F1")
@@ -159,7 +169,7 @@ class _Cells:
             shape="diamond", filled=True, size=70, opacity=1, stroke=self.look.background
         )
         tips = [alt.Tooltip("threshold:Q"), alt.Tooltip("F1:Q", title=_BEST, format=".4f")]
-        y = layout.y("F1", "Precision, recall, F1")
+        y = layout.y("F1", _Y_TITLE)
         return mark.encode(x=x, y=y, color=alt.ColorValue(self._colours()[-1]), tooltip=tips)
 
     def _points(self, line: int, x: alt.X, y: alt.Y) -> list[AnyChart]:
@@ -181,21 +191,15 @@ class _Cells:
 
     def _nearest(self, line: int, x: alt.X, y: alt.Y, layout: PanelLayout) -> AnyChart:
         """Return dots that show themselves, and their numbers, when the mouse is near."""
-        name = f"near_{layout.number}"
-        nearest = alt.selection_point(
-            name=name, nearest=True, on="pointerover", clear="pointerout", empty=False
-        )
-        dot = _folded(_of_line(line)).mark_circle(
-            size=40, aria=False, tooltip=self.renderer.tooltip_of(("threshold", *_TABLE))
-        )
-        opacity = alt.OpacityValue(0, condition={"param": name, "empty": False, "value": 1})
-        return dot.encode(x=x, y=y, color=self._colour(), opacity=opacity).add_params(nearest)
+        tooltip = self.renderer.tooltip_of(("threshold", *_TABLE))
+        rows, name = _folded(_of_line(line)), f"near_{layout.number}"
+        return nearest_dot(rows, name, size=40, tooltip=tooltip, x=x, y=y, color=self._colour())
 
     # --- the counts at the threshold -----------------------------------------------------------
 
     def _heading(self) -> AnyChart:
         """Return the threshold with all its digits: a rounded one could leave out a row."""
-        relation = "≤" if self.options.ascending else "≥"
+        relation = "≤" if self.ascending else "≥"
         text = (
             self._chosen(None)
             .transform_aggregate(lines="count()", groupby=["threshold_text"])
@@ -275,45 +279,18 @@ def _text(column: str, value: str) -> str:
     return f"!isValid({value}) ? '-' : {number}"
 
 
-# --- title and notes -----------------------------------------------------------------------------
-
-
-def _top_level(
-    panels: list[PanelData], notes: list[str], rows: ChartRows, options: ChartOptions
-) -> dict[str, Any]:
-    look, single = options.look, len(panels) == 1
-    width = look.characters(1 if single else len(panels), paired=single, legend=False)
-    names = _names(panels[0]) if single else []
-    return {
-        "title": alt.Title(
-            safe(look.title or "Precision, recall and F1 by threshold"),
-            subtitle=[*filter(None, map(str.strip, names)), *paragraph(notes, width)],
-            offset=12,
-        ),
-        "usermeta": {"frame_prc": {"precision_error": rows.precision_error}},
-        "config": alt.Config(**look.config()),
-    }
-
-
-def _names(panel: PanelData) -> list[str]:
-    return [panel.title, *map(" ".join, panel.lines), panel.size]
+# --- notes ---------------------------------------------------------------------------------------
 
 
 def _notes(
-    lines: pl.DataFrame, data: ThresholdRows, options: ChartOptions, cluster: str | None
-) -> list[str]:
+    segments: EvaluatedSegments, lines: pl.DataFrame, data: ThresholdRows, options: ChartOptions
+) -> Iterator[str]:
     chosen = "the threshold given" if options.threshold is not None else _BEST
     if options.threshold is None and data.best.height > 1:
         chosen = f"the median threshold of {_BEST}"
-    notes = [f"Vertical line: {chosen}; in a page, the slider moves it. Diamond: {_BEST}."]
-    percent = percent_text(options.level)
-    if "ci_low" in lines.columns:
-        notes.append(f"AP: average precision [{percent} interval].")
-    if options.wilson:
-        notes.append(f"Ribbon: {percent} interval of precision at each threshold (Wilson).")
-    if cluster is not None:
-        notes.append(f"Intervals: {cluster_text(cluster)}.")
+    yield f"Vertical line: {chosen}; in a page, the slider moves it. Diamond: {_BEST}."
+    yield from curves.notes_on_areas(lines, options)
+    yield from curves.notes_on_ribbons(segments, lines, options)
     if not data.is_exact and not data.rows.is_empty():
         count = data.rows["threshold"].n_unique()
-        notes.append(f"Lines join the exact values at {count} thresholds.")
-    return notes
+        yield f"Lines join the exact values at {count} thresholds."

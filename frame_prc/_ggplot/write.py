@@ -13,12 +13,12 @@ import polars.selectors as cs
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.curve_frame import curve_keys
-from frame_prc._files import atomic_write, check_writable
+from frame_prc._files import atomic_write, check_writable, path_of
 from frame_prc._ggplot.columns import RColumn, r_columns
 from frame_prc._ggplot.script import FIRST_LINE, SEPARATORS, is_as_written, script_text
 from frame_prc._lazy import left_join
 from frame_prc._request.specs import MODEL
-from frame_prc.exceptions import ColumnError, FileError, OptionError, type_name
+from frame_prc.exceptions import ColumnError, FileError
 
 _SUFFIXES = (*SEPARATORS, ".parquet", ".arrow", ".feather")
 _AREA = (AVERAGE_PRECISION, "ci_low", "ci_high")
@@ -26,18 +26,8 @@ _AREA = (AVERAGE_PRECISION, "ci_low", "ci_high")
 
 def table_path(path: Any) -> Path:
     """Return the path of the table, or raise an error if a file cannot be written."""
-    is_path = isinstance(path, (str, os.PathLike))
-    if not is_path or isinstance(os.fspath(path), bytes):
-        raise OptionError(f"path= is of type {type_name(path)}", "the path of a file, as text")
-    table = Path(os.fspath(path))
-    if table.suffix.lower() not in _SUFFIXES:
-        found = f"the suffix {table.suffix!r}" if table.suffix else "no suffix"
-        raise FileError(
-            f"path= {os.fspath(path)!r} has {found}",
-            ", ".join(_SUFFIXES),
-            "the path comes before the columns: write_ggplot('curves.tsv', 'truth', 'score')",
-            shell_hint=None,
-        )
+    example = "write_ggplot('curves.tsv', 'truth', 'score')"
+    table = path_of(path, _SUFFIXES, ", ".join(_SUFFIXES), example)
     for file in (table, _script_path(table)):
         check_writable(file)
     _check_replaceable(_script_path(table))

@@ -5,25 +5,26 @@ The data of the curves are in the page: what is chosen there decides which are d
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.data import EvaluatedSegments
+from frame_prc._charts.data import ChartSource
 from frame_prc._charts.options import ISO_F1
 from frame_prc._charts.summary import plot_summary
-from frame_prc._charts.summary_data import split_keys
+from frame_prc._charts.summary_data import PAIR, split_keys
 from frame_prc._charts.theme import MOST_COLOURS, AnyChart, Look
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._lazy import join, key_names
-from frame_prc._report.directions import turned_pairs
 from frame_prc._report.evaluation import Evaluation
+from frame_prc._report.sentences import turned_pairs
 from frame_prc._report.table import model_names
 from frame_prc._request.options import models_compared
-from frame_prc._request.specs import Comparison
 from frame_prc.exceptions import DataError
 
 MOST_CHOSEN = 6
@@ -66,24 +67,31 @@ def specifications(found: Evaluation) -> dict[str, dict[str, Spec]]:
     """
     charts = {"areas": _areas(found), "curves": _curves(found), "thresholds": _thresholds(found)}
     # They differ by their data only from charts that tests validate, which takes its time.
-    light = {name: _with_dates(chart.to_dict(validate=False)) for name, chart in charts.items()}
-    light["areas"] = _with_titles(light["areas"], _titles(found))
+    light = {
+        name: _changed(chart.to_dict(validate=False), _with_dates) for name, chart in charts.items()
+    }
+    titles = _TITLES | ({"average_precision": "calibrated average precision"} if found.keys else {})
+    light["areas"] = _changed(light["areas"], partial(_with_titles, titles))
     return {name: {"light": spec, "dark": _darkened(spec)} for name, spec in light.items()}
 
 
-def _with_dates(spec: Any) -> Any:
-    """Return a specification whose scales of times begin and end with dates.
+def _changed(spec: Any, change: Callable[[Spec], Spec]) -> Any:
+    """Return a specification, each part of which is changed, but not its data."""
+    if isinstance(spec, list):
+        return [_changed(inner, change) for inner in spec]
+    if not isinstance(spec, dict):
+        return spec
+    return change({k: v if k == "datasets" else _changed(v, change) for k, v in spec.items()})
+
+
+def _with_dates(part: Spec) -> Spec:
+    """Return a scale of times whose domain begins and ends with dates.
 
     From numbers Vega-Lite makes ``datetime(number)``. Vega's interpreter, which a page without
     ``eval`` needs, takes that number for a year.
     """
-    if isinstance(spec, list):
-        return list(map(_with_dates, spec))
-    if not isinstance(spec, dict):
-        return spec
-    if spec.get("type") == "utc" and "domain" in spec:
-        return spec | {"domain": list(map(_date, spec["domain"]))}
-    return {key: v if key == "datasets" else _with_dates(v) for key, v in spec.items()}
+    is_scale = part.get("type") == "utc" and "domain" in part
+    return part | {"domain": list(map(_date, part["domain"]))} if is_scale else part
 
 
 def _date(milliseconds: int) -> dict[str, Any]:
@@ -100,27 +108,12 @@ def _date(milliseconds: int) -> dict[str, Any]:
     }
 
 
-def _titles(found: Evaluation) -> dict[str, str]:
-    """Return the titles in tooltips, by field."""
-    if not found.keys:
-        return _TITLES
-    return _TITLES | {"average_precision": "calibrated average precision"}
-
-
-def _with_titles(spec: Any, titles: dict[str, str]) -> Any:
-    """Return a specification whose tooltips say in words what they show."""
-    if isinstance(spec, list):
-        return [_with_titles(inner, titles) for inner in spec]
-    if not isinstance(spec, dict):
-        return spec
-    return {
-        key: [tip | {"title": titles.get(tip["field"], tip["title"])} for tip in inner]
-        if key == "tooltip"
-        else inner
-        if key == "datasets"
-        else _with_titles(inner, titles)
-        for key, inner in spec.items()
-    }
+def _with_titles(titles: dict[str, str], part: Spec) -> Spec:
+    """Return an encoding whose tooltips say in words what they show."""
+    tips = [
+        tip | {"title": titles.get(tip["field"], tip["title"])} for tip in part.get("tooltip", [])
+    ]
+    return part | {"tooltip": tips} if tips else part
 
 
 def _darkened(spec: Any) -> Any:
@@ -136,55 +129,28 @@ def _darkened(spec: Any) -> Any:
 # --- areas ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _ShownSegments(EvaluatedSegments):
-    """The segments that are shown; those of a comparison are among them."""
-
-    def compared(self, comparison: Comparison) -> pl.DataFrame:
-        """Return the comparisons of the segments that are shown."""
-        _, own = split_keys(self.keys)
-        keys = key_names(len(own))
-        values = self.table.select(pl.col(a).alias(b) for a, b in zip(own, keys, strict=True))
-        differences = super().compared(comparison)
-        if not keys:
-            return differences
-        return join(differences, values.unique(), on=keys, how="semi", nulls_equal=True)
-
-
 def _areas(found: Evaluation) -> AnyChart:
     """Return the picture of the average precisions with their intervals."""
-    options = found.options
     try:  # over time there may be more segments than in rows
-        return _drawn_areas(found)
+        return _areas_of(found, found.source)
     except DataError:
-        if found.shown.judged_by is None:
-            raise
-    segments = found.source.evaluate(options.level)
-    fields = {name: getattr(segments, name) for name in segments.__dataclass_fields__}
-    numbers = pl.Series(found.shown.segments)
-    chosen = found.segments.filter(pl.col("segment").is_in(numbers.implode()))
+        segments = found.source.evaluate(found.options.level)
+    chosen = found.segments.filter(pl.col("segment").is_in(found.shown.segments))
     _, own = split_keys(segments.keys)
-    keys = chosen.drop("segment", "name")
-    table = join(
-        segments.table,
-        keys.rename(dict(zip(keys.columns, own, strict=True))),
-        on=own,
-        how="semi",
-        nulls_equal=True,
-    )
-    shown = _ShownSegments(**{**fields, "table": table})
-    source = replace(found.source, table=table.select("line", *key_names(len(segments.keys))))
-    return _drawn_areas(replace(found, source=replace(source, evaluate=lambda _: shown)))
+    keys = chosen.drop("segment", "name").rename(dict(zip(key_names(len(own)), own, strict=True)))
+    table = join(segments.table, keys, on=own, how="semi", nulls_equal=True)
+    shown = replace(segments, table=table)
+    return _areas_of(found, replace(found.source, table=table, evaluate=lambda _: shown))
 
 
-def _drawn_areas(found: Evaluation) -> AnyChart:
+def _areas_of(found: Evaluation, source: ChartSource) -> AnyChart:
     options, baseline = found.options, found.options.baseline
     pairs = None
-    if not found.of_models.is_empty() and (len(found.models) == 2 or baseline):  # noqa: PLR2004
+    if not found.of_models.is_empty() and (len(found.models) == PAIR or baseline):
         baseline = next((model for model, _ in turned_pairs(found)), baseline)
         calibrate = options.calibrate if found.keys else None
         pairs = models_compared(found.asked, options.level, baseline=baseline, calibrate=calibrate)
-    return plot_summary(found.source, pairs, baseline, None, options.level, _LOOK)
+    return plot_summary(source, pairs, baseline, None, options.level, _LOOK)
 
 
 # --- curves --------------------------------------------------------------------------------------

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -14,12 +16,13 @@ from frame_prc._curves.logit_intervals import FEW_SCORES
 from frame_prc._inference.few_scores import models_with_few_scores
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.findings import findings
-from frame_prc._report.period import period
 from frame_prc._report.sentences import isolated, listed
 
 FORMAT = "frame_prc report 1"
 
 _FEW_SCORES = 2  # of so few rows, no model has more
+_WEEK = 7  # days
+_MONTHS = {"year": 12, "quarter": 3, "month": 1}
 
 
 def document(found: Evaluation) -> dict[str, Any]:
@@ -30,7 +33,7 @@ def document(found: Evaluation) -> dict[str, Any]:
         "evaluated": evaluated(found),
         "findings": [{"about": f.about, "text": f.text} for f in findings(found)],
         "scorecard": keys.records(found.scorecard),
-        "models": _records(found.of_models),
+        "models": keys.records(found.of_models),
         "differences": keys.records(found.differences),
         "against_others": keys.records(found.against_others),
         "heterogeneity": keys.records(found.heterogeneity, ("best", "worst")),
@@ -68,12 +71,10 @@ class _KeysOf:
     """Puts the caller's keys in place of the numbers of segments."""
 
     def __init__(self, found: Evaluation) -> None:
-        values = found.segments.drop("name").rows()
-        names, self.models = found.keys, found.models
-        self.of: dict[int | None, dict[str, Any] | None] = {
-            row[0]: dict(zip(names, row[1:], strict=True)) for row in values
-        }
-        self.of[None] = None
+        self.models = found.models
+        self.of: dict[int | None, dict[str, Any] | None] = {None: None}
+        for number, *values in found.segments.drop("name").iter_rows():
+            self.of[number] = dict(zip(found.keys, values, strict=True))
 
     def records(
         self, table: pl.DataFrame, columns: Sequence[str] = ("segment",)
@@ -81,7 +82,7 @@ class _KeysOf:
         """Return a record for each row."""
         return [
             row | {name: self.of[row[name]] for name in columns if name in row}
-            for row in _records(table)
+            for row in table.to_dicts()
         ]
 
     def lines(self, points: pl.DataFrame) -> list[dict[str, Any]]:
@@ -99,8 +100,8 @@ def lines_of(
     if points.is_empty():
         return
     parts = points.partition_by("model", "segment", as_dict=True, include_key=False)
-    for model, segment in sorted(parts, key=lambda key: (_place(key[1]), models.index(key[0]))):
-        yield (model, segment), parts[model, segment]
+    for key in sorted(parts, key=lambda of: (of[1] is not None, of[1], models.index(of[0]))):
+        yield key, parts[key]
 
 
 def lists(points: pl.DataFrame) -> dict[str, list[Any]]:
@@ -109,21 +110,13 @@ def lists(points: pl.DataFrame) -> dict[str, list[Any]]:
     return columns | {"threshold": in_json(columns["threshold"])}
 
 
-def _place(segment: int | None) -> int:
-    return -1 if segment is None else segment
-
-
-def _records(table: pl.DataFrame) -> list[dict[str, Any]]:
-    return table.to_dicts()
-
-
 # --- what was evaluated --------------------------------------------------------------------------
 
 
 def evaluated(found: Evaluation) -> dict[str, Any]:
     """Return what was evaluated, and how."""
     asked, options = found.asked, found.options
-    pooled = found.scorecard.filter(pl.col("level") == "pooled").sort("n", descending=True)
+    pooled = found.pooled.sort("n", descending=True)
     size = pooled.row(0, named=True) if pooled.height else {}
     return {
         "title": options.title,
@@ -214,7 +207,7 @@ def _conventions(found: Evaluation) -> Iterator[str]:
 
 def _with_few_scores(found: Evaluation) -> list[str]:
     """Return the models of more than two rows whose scores are no more than two values."""
-    sizes = dict(found.scorecard.filter(level="pooled").select("model", "n").rows())
+    sizes = dict(found.pooled.select("model", "n").rows())
     table = models_with_few_scores(found.rows).collect()
     few = table.filter(FEW_SCORES)
     names = few[found.rows.model_keys[0]].cast(pl.String) if found.rows.model_keys else found.models
@@ -234,8 +227,7 @@ def _warnings(found: Evaluation) -> Iterator[str]:
             "All rows are taken as independent. If several rows share a day, a user or a patient, "
             "the intervals are too narrow and the p-values too small: name that column in cluster=."
         )
-    statuses = found.scorecard.filter(pl.col("level") == "pooled")["status"]
-    if "below_chance" in statuses:
+    if "below_chance" in found.pooled["status"]:
         yield "A model is worse than a random ranking: is a lower score better?"
     if named := [isolated(model) for model in _with_few_scores(found)]:
         yield (
@@ -248,3 +240,68 @@ def _warnings(found: Evaluation) -> Iterator[str]:
             f"The pictures show {len(found.shown.segments):,} of {found.segments.height:,} "
             "segments: the 20 worst, the 20 best and the 20 largest."
         )
+
+
+# --- the period ----------------------------------------------------------------------------------
+
+
+def period(found: Evaluation) -> dict[str, Any] | None:
+    """Return the first and the last day of a key, of which units there are, or of the clusters.
+
+    Segments of weeks that begin on 1 and 8 January last until 14 January.
+    """
+    dtypes = list(found.rows.columns.key_dtypes.items())
+    for number, (name, dtype) in enumerate(dtypes):
+        values = found.segments[f"key_{number}"].drop_nulls().unique().sort()
+        if _is_date(dtype) and values.len():
+            return {"column": name, **_of_key(values.to_list())}
+    cluster = found.rows.columns.cluster
+    if cluster is None or not _is_date(cluster.dtype):
+        return None
+    days = found.rows.source.select(pl.col("cluster").drop_nulls().unique().sort()).collect()
+    if days.is_empty():
+        return None
+    first, last = days["cluster"][0], days["cluster"][-1]
+    ends = {"first": _iso(first), "last": _iso(last)}
+    return {"column": cluster.name, **ends, "count": days.height, "unit": None}
+
+
+def _is_date(dtype: pl.DataType) -> bool:
+    return dtype in (pl.Date, pl.Datetime)
+
+
+def _iso(moment: date | datetime) -> str:
+    return moment.isoformat().removesuffix("T00:00:00")
+
+
+def _of_key(values: list[Any]) -> dict[str, Any]:
+    """Return what segments that begin at these moments last from and to."""
+    days = [value.date() for value in values if isinstance(value, datetime)]
+    has_hours = any(isinstance(v, datetime) and v.time() != time(0) for v in values)
+    unit = None if has_hours else unit_of(days or values)
+    last = values[-1] if unit is None else last_day(days[-1] if days else values[-1], unit)
+    return {
+        "first": _iso(values[0]),
+        "last": _iso(last),
+        "count": len(values),
+        "unit": unit,
+    }
+
+
+def unit_of(days: list[date]) -> str | None:
+    """Return the unit of segments that begin on these days, which ascend; one day tells none."""
+    if len(days) < 2:  # noqa: PLR2004 - a gap needs two
+        return None
+    for unit, months in _MONTHS.items():
+        if all(day.day == 1 and (day.month - 1) % months == 0 for day in days):
+            return unit
+    gaps = [(b - a).days for a, b in pairwise(days)]
+    return "week" if all(gap % _WEEK == 0 for gap in gaps) else "day"
+
+
+def last_day(first: date, unit: str) -> date:
+    """Return the last day of a unit that begins on a day."""
+    if unit in _MONTHS:
+        months = first.month - 1 + _MONTHS[unit]
+        return date(first.year + months // 12, months % 12 + 1, 1) - timedelta(days=1)
+    return first + timedelta(days=_WEEK - 1 if unit == "week" else 0)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
+import os
+import re
+import sys
+from bisect import bisect_left
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
 from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import jinja2
 import polars as pl
+import vl_convert
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
@@ -27,21 +37,25 @@ from frame_prc._charts.text import (
 )
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED
+from frame_prc._files import atomic_write
 from frame_prc._report.charts import DARK, MOST_CHOSEN, SHAPES, specifications
-from frame_prc._report.directions import differences_of_models
 from frame_prc._report.document import evaluated, in_json, lines_of, to_json
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.findings import findings
-from frame_prc._report.libraries import libraries
+from frame_prc._report.lines import LIMITS
 from frame_prc._report.segment_findings import lowest_segments
-from frame_prc._report.sentences import difference_texts
-from frame_prc._report.shown import best_model
+from frame_prc._report.sentences import difference_texts, differences_of_models
 from frame_prc._report.table import model_names, scorecard
-from frame_prc._report.threshold_limits import LIMITS
-from frame_prc._report.threshold_texts import threshold_texts
 
 _DIGITS = 6  # of the rates in pictures
+_SIGNIFICANT = 4  # digits of a threshold, at least
+_SHORT = 8  # characters
+_LEAST = 1e-4  # what is smaller has an exponent
 _TITLE = "Precision-recall report"
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+# In a page these would end the script, or hide its end; in texts and patterns of a script, a
+# backslash before either character changes nothing.
+_ENDS_SCRIPT = re.compile(r"<(?=/script|!--)", re.IGNORECASE)
 _LEADS = {  # what a finding answers
     "models": "Which model",
     "models by segment": "Which model in each segment",
@@ -76,7 +90,7 @@ def page(found: Evaluation) -> str:
         scripts=[Markup(vega), Markup(script)],  # noqa: S704
         data=htmlsafe_json_dumps(_data(found), dumps=to_json),
         facts=facts,
-        findings=findings(found),
+        findings=[*findings(found)],
         leads=_LEADS,
         lowest=_lowest(found),
         sizes=_sizes(found),
@@ -112,20 +126,14 @@ def _lowest(found: Evaluation) -> list[tuple[int, str]]:
     """Return the number and the name of the segments to look at first, if they have curves."""
     if found.segments.height == 1:
         return []
-    lowest = lowest_segments(found, best_model(found.scorecard, found.models))["segment"]
-    names = dict(found.segments.select("segment", "name").iter_rows())
-    return [(number, names[number]) for number in lowest if number in found.shown.segments]
+    lowest = lowest_segments(found, found.best)["segment"]
+    return [(number, found.names[number]) for number in lowest if number in found.shown.segments]
 
 
 def _sizes(found: Evaluation) -> list[dict[str, Any]]:
     """Return the scorecard of all rows, in the order of the models."""
-    pooled = found.scorecard.filter(pl.col("level") == "pooled").to_dicts()
-    by_model = {row["model"]: row for row in pooled}
-    return [
-        by_model[model] | {"status_text": status_text(by_model[model]["status"])}
-        for model in found.models
-        if model in by_model
-    ]
+    rows = sorted(found.pooled.to_dicts(), key=lambda row: found.models.index(row["model"]))
+    return [row | {"status_text": status_text(row["status"])} for row in rows]
 
 
 def _comparisons(found: Evaluation) -> list[dict[str, Any]]:
@@ -134,9 +142,8 @@ def _comparisons(found: Evaluation) -> list[dict[str, Any]]:
 
 
 def _with_names(found: Evaluation) -> list[dict[str, Any]]:
-    names = dict(found.segments.select("segment", "name").iter_rows())
     return [
-        row | {end: names.get(row[end]) for end in ("best", "worst")}
+        row | {end: found.names.get(row[end]) for end in ("best", "worst")}
         for row in found.heterogeneity.to_dicts()
         if row["n_segments"]
     ]
@@ -168,12 +175,8 @@ def _chosen(found: Evaluation) -> list[int | None]:
     """Return what the page shows first: all rows, the worst segment, and the best."""
     if found.segments.height == 1:
         return [0]
-    model = best_model(found.scorecard, found.models)
-    own = found.scorecard.filter(
-        pl.col("level") == "segment",
-        pl.col("model") == model,
-        pl.col("segment").is_in(found.shown.segments),
-    )
+    own = found.of_segments(found.best)
+    own = own.filter(pl.col("segment").is_in(found.shown.segments))
     sure = own.filter(pl.col("status").is_in(BELIEVED))
     ranked = (own if sure.is_empty() else sure).drop_nulls(CALIBRATED).sort(CALIBRATED, "segment")
     ends = dict.fromkeys([*ranked["segment"].head(1), *ranked["segment"].tail(1)])
@@ -221,12 +224,9 @@ def _thresholds(found: Evaluation) -> dict[str, Any]:
         }
         for (model, segment), own in lines_of(points.sort("threshold"), found.models)
     ]
-    best = next(
-        row for row in _sizes(found) if row["model"] == best_model(found.scorecard, found.models)
-    )
     return {
-        "start": best["best_f1_threshold"],
-        "best": found.models.index(best["model"]),
+        "start": found.pooled.filter(model=found.best)["best_f1_threshold"].item(),
+        "best": found.models.index(found.best),
         "grid": grid["threshold"].to_list(),
         "texts": threshold_texts(grid["threshold"].to_list(), grid["text"].to_list()),
         "lines": lines,
@@ -235,3 +235,64 @@ def _thresholds(found: Evaluation) -> dict[str, Any]:
 
 def _rounded(points: pl.DataFrame, columns: Sequence[str]) -> dict[str, list[Any]]:
     return points.select(pl.col(columns).round(_DIGITS)).to_dict(as_series=False)
+
+
+def threshold_texts(values: Sequence[float], texts: Sequence[str]) -> list[str]:
+    """Return a short text for each threshold, to which it is the nearest of all.
+
+    ``values`` ascend, and ``texts`` have all of their digits.
+    """
+    return [
+        text if len(text) <= _SHORT else _shortened(place, values, text)
+        for place, text in enumerate(texts)
+    ]
+
+
+def _shortened(place: int, values: Sequence[float], text: str) -> str:
+    value = values[place]
+    for digits in range(_SIGNIFICANT, len(text)):
+        candidate = _with_digits(value, digits)
+        if len(candidate) >= len(text):
+            break
+        if _nearest(float(candidate), values) == place:
+            return candidate
+    return text
+
+
+def _with_digits(value: float, digits: int) -> str:
+    """Return a number with some significant digits, and with all of its integer part."""
+    if not _LEAST <= abs(value) < 1 / _LEAST**3:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
+
+
+def _nearest(wanted: float, values: Sequence[float]) -> int:
+    """Return the place of the nearest value, the first of equals."""
+    after = bisect_left(values, wanted)
+    places = range(max(0, after - 1), min(after + 1, len(values)))
+    return min(places, key=lambda place: abs(values[place] - wanted))
+
+
+# --- libraries -----------------------------------------------------------------------------------
+
+
+@cache
+def libraries() -> str:
+    """Return the script, from a folder for such files if it was made before: it takes seconds."""
+    path = _cache_folder() / f"vega-embed-{version('vl-convert-python')}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        if found := path.read_text(encoding="utf-8"):
+            return found
+    made = _ENDS_SCRIPT.sub(r"<\\", vl_convert.javascript_bundle(_SNIPPET))
+    with suppress(OSError):  # it is only slower without
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(path) as (part,):
+            part.write_text(made, encoding="utf-8", newline="\n")
+    return made
+
+
+def _cache_folder() -> Path:
+    """Return the folder of this user where programs keep what they can make again."""
+    name = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
+    given = os.environ.get(name)
+    return (Path(given) if given else Path.home() / ".cache") / "frame_prc"

@@ -13,7 +13,6 @@ from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.sentences import (
     MOST_NAMED,
-    at_level,
     at_one_prevalence,
     isolated,
     listed,
@@ -37,7 +36,7 @@ def on_spread(found: Evaluation, model: str) -> str | None:
     row = found.heterogeneity.row(by_predicate=pl.col("model") == model, named=True)
     if row["p_value"] is None:
         return _untested_spread(found, model) if row["status"] == "few_clusters" else None
-    differ = row["p_value"] < 1 - found.options.level
+    differ = row["p_value"] < found.alpha
     return (
         f"The calibrated average precisions{_of_model(found, model)} "
         f"{'differ between segments' if differ else 'are not shown to differ between segments'} "
@@ -84,7 +83,11 @@ def on_segments(found: Evaluation, model: str) -> str:
     if not parts:
         lowest = _lowest(found, model, p_values, are_shown=False)
         return f"{measure}, no segment{of_model} is shown to differ from the others. {lowest}"
-    rest = "" if _n_differing(own, found) == own.height else "; the rest are not shown to differ"
+    rest = (
+        ""
+        if _tests_that_reject(own, found).height == own.height
+        else "; the rest are not shown to differ"
+    )
     return (
         f"{measure}, {listed_all(parts)} than the mean of the other segments{of_model}{rest}. "
         f"{_lowest(found, model, p_values)}"
@@ -101,13 +104,9 @@ def _of_model(found: Evaluation, model: str) -> str:
     return f" of {name}" if name else ""
 
 
-def _n_differing(own: pl.DataFrame, found: Evaluation) -> int:
-    return _tests_that_reject(own, found).height
-
-
 def _tests_that_reject(own: pl.DataFrame, found: Evaluation) -> pl.DataFrame:
     """Return the tests that show a difference, and can be believed."""
-    is_shown = pl.col("p_adjusted") < 1 - found.options.level
+    is_shown = pl.col("p_adjusted") < found.alpha
     return own.filter(is_shown, pl.col("status").is_in(BELIEVED))
 
 
@@ -130,7 +129,7 @@ def _sides(row: dict[str, Any], names: dict[int, str]) -> str:
 
 def lowest_segments(found: Evaluation, model: str) -> pl.DataFrame:
     """Return the scorecard of the few segments with the lowest estimates, without small ones."""
-    rows = at_level(found, "segment").filter(pl.col("model") == model).drop_nulls(CALIBRATED)
+    rows = found.of_segments(model).drop_nulls(CALIBRATED)
     large = rows.filter(~pl.col("status").is_in(_SMALL))
     return large.sort(CALIBRATED, "segment").head(_LOWEST)
 
@@ -166,7 +165,7 @@ def _lowest(
 
 def _left_out(found: Evaluation, model: str) -> str:
     """Return a sentence if small segments are not among the lowest."""
-    rows = at_level(found, "segment").filter(pl.col("model") == model).drop_nulls(CALIBRATED)
+    rows = found.of_segments(model).drop_nulls(CALIBRATED)
     if not rows["status"].is_in(_SMALL).any():
         return ""
     return " Segments with too few positives or negatives to judge are left out here."
@@ -186,9 +185,10 @@ def _tested(p: float | None) -> str:
 
 def on_sizes(found: Evaluation) -> str:
     """Return which segments are too small, and why."""
-    own = at_level(found, "segment").filter(pl.col("model") == found.models[0])
+    own = found.of_segments(found.models[0])
     if found.asked.model is not None:  # a segment may be small for one model
-        own = at_level(found, "segment").unique("segment", keep="first", maintain_order=True)
+        all_models = found.scorecard.filter(level="segment")
+        own = all_models.unique("segment", keep="first", maintain_order=True)
     small = own.filter(pl.col("status").is_in(_SMALL)).sort("n_pos", "segment")
     total = segments_text(found.segments.height)
     if small.is_empty() and found.rows.columns.lacks_squares:

@@ -1,4 +1,8 @@
-"""The words of findings: names, lists, intervals and p-values in a sentence."""
+"""The words of findings: names, lists, intervals and p-values in a sentence.
+
+Which of two models is subtracted from which is alike in all tables of a report: it is the one with
+the smaller average precision over all rows, or the baseline if one is given.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +26,9 @@ _ISOLATED = "\u2068{}\u2069"
 _LEFT_TO_RIGHT = frozenset({"L", "EN", "ES", "ET", "CS", "NSM", "BN", "B", "S", "WS", "ON"})
 
 
-def at_level(found: Evaluation, level: str) -> pl.DataFrame:
-    """Return the rows of the scorecard of a level."""
-    return found.scorecard.filter(pl.col("level") == level)
-
-
 def segment_names(found: Evaluation) -> dict[int, str]:
     """Return the names of segments as they are in sentences."""
-    names = found.segments.select("segment", "name").iter_rows()
-    return {segment: isolated(name) for segment, name in names}
+    return {segment: isolated(name) for segment, name in found.names.items()}
 
 
 def isolated(name: str) -> str:
@@ -42,10 +40,7 @@ def isolated(name: str) -> str:
 
 def is_shown(row: dict[str, Any], alpha: float) -> bool:
     """Return whether a test shows a difference, and can be believed."""
-    if row["p_adjusted"] is None or row["status"] not in BELIEVED:
-        return False
-    shown: bool = row["p_adjusted"] < alpha
-    return shown
+    return row["p_adjusted"] is not None and row["p_adjusted"] < alpha and row["status"] in BELIEVED
 
 
 def p_text(p: float) -> str:
@@ -113,3 +108,38 @@ def with_interval(row: dict[str, Any], found: Evaluation) -> str:
 def interval_text(low: str, high: str, found: Evaluation) -> str:
     """Return an interval with its level."""
     return f"{percent_text(found.options.level)} interval {low} to {high}"
+
+
+# --- directions ----------------------------------------------------------------------------------
+
+
+def differences_of_models(found: Evaluation) -> list[dict[str, Any]]:
+    """Return the differences over all rows, in the direction of the report."""
+    rows = found.of_models.to_dicts()
+    return [turned(row) if _is_turned(row, found) else row for row in rows]
+
+
+def turned_pairs(found: Evaluation) -> set[tuple[str, str]]:
+    """Return the pairs of models whose differences are to be turned."""
+    rows = found.of_models.to_dicts()
+    return {(row["model"], row["baseline"]) for row in rows if _is_turned(row, found)}
+
+
+def turned(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a difference the other way round."""
+    sides = {"model": "baseline", "baseline": "model", "ap_a": "ap_b", "ap_b": "ap_a"}
+    ends = {"difference": "difference", "ci_low": "ci_high", "ci_high": "ci_low"}
+    return (
+        row
+        | {name: row[other] for name, other in sides.items()}
+        | {name: negative(row[other]) for name, other in ends.items()}
+    )
+
+
+def negative(value: float | None) -> float | None:
+    return None if value is None else -value
+
+
+def _is_turned(row: dict[str, Any], found: Evaluation) -> bool:
+    no_baseline = found.options.baseline is None
+    return no_baseline and row["difference"] is not None and row["difference"] < 0

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
 from frame_prc._charts.text import make_unique, safe, short, status_text
 from frame_prc._lazy import left_join
-from frame_prc._report.directions import negative, turned_pairs
+from frame_prc._report.document import period
 from frame_prc._report.evaluation import Evaluation
-from frame_prc._report.period import period
+from frame_prc._report.sentences import negative, turned_pairs
 
 _MEASURES = (
     (
@@ -32,10 +33,9 @@ def scorecard(found: Evaluation) -> list[Column]:
     Numbers of one kind are beside each other, with a column per model. ``low`` and ``high`` are the
     ends of intervals.
     """
-    own = found.scorecard.filter(pl.col("level") == "segment")
-    first, *sizes, prevalence, status = _sizes(found, own)
+    first, *sizes, prevalence, status = _sizes(found)
     calibrated, *others = (
-        [_of_model(found, own, model, measure) for model in found.models] for measure in _MEASURES
+        [_of_model(found, model, *measure) for model in found.models] for measure in _MEASURES
     )
     return [
         first,
@@ -53,8 +53,9 @@ def _column(label: str, kind: str, values: pl.Series | list[Any], **more: Any) -
     return {"label": label, "kind": kind, "values": list(values), **more}
 
 
-def _sizes(found: Evaluation, own: pl.DataFrame) -> list[Column]:
+def _sizes(found: Evaluation) -> list[Column]:
     """Return the names, sizes and statuses; of models that differ, the larger size."""
+    own = found.scorecard.filter(level="segment")
     by_segment = own.group_by("segment").agg(pl.col("n", "n_pos", "prevalence").max(), "status")
     rows = by_segment.sort("segment")
     statuses = [", ".join(map(status_text, dict.fromkeys(names))) for names in rows["status"]]
@@ -89,14 +90,10 @@ def _model(found: Evaluation, *models: str) -> dict[str, str]:
 
 
 def _of_model(
-    found: Evaluation,
-    own: pl.DataFrame,
-    model: str,
-    measure: tuple[str, str, str | None, str | None],
+    found: Evaluation, model: str, name: str, label: str, low: str | None, high: str | None
 ) -> Column:
     """Return a measure of a model."""
-    name, label, low, high = measure
-    rows = left_join(found.segments, own.filter(pl.col("model") == model), ["segment"])
+    rows = left_join(found.segments, found.of_segments(model), ["segment"])
     ends = {} if low is None or high is None else _ends(rows, low, high)
     return _column(label, "rate", rows[name], **_model(found, model), **ends)
 
@@ -105,25 +102,20 @@ def _ends(rows: pl.DataFrame, low: str, high: str) -> dict[str, list[float | Non
     return {"low": rows[low].to_list(), "high": rows[high].to_list()}
 
 
-def _against_others(found: Evaluation) -> list[Column]:
-    """Return whether segments differ from the others."""
-    if found.against_others.is_empty():
-        return []
-    columns = []
-    for model in found.models:
-        own = found.against_others.filter(pl.col("model") == model)
+def _against_others(found: Evaluation) -> Iterator[Column]:
+    """Yield whether segments differ from the others."""
+    for model in found.models if found.against_others.height else []:
+        own = found.against_others.filter(model=model)
         rows = left_join(found.segments, own, ["segment"])
-        columns.append(
-            _column("p against the others", "p", rows["p_adjusted"], **_model(found, model))
-        )
-    return columns
+        p_values = rows["p_adjusted"]
+        yield _column("p against the others", "p", p_values, **_model(found, model))
 
 
-def _of_difference(found: Evaluation) -> list[Column]:
-    """Return the differences of models."""
+def _of_difference(found: Evaluation) -> Iterator[Column]:
+    """Yield the differences of models."""
     if found.differences.is_empty():
-        return []
-    columns, to_turn = [], turned_pairs(found)
+        return
+    to_turn = turned_pairs(found)
     for (a, b), own in found.differences.group_by("model", "baseline", maintain_order=True):
         rows = left_join(found.segments, own, ["segment"])
         values, ends = rows["difference"].to_list(), _ends(rows, "ci_low", "ci_high")
@@ -131,8 +123,5 @@ def _of_difference(found: Evaluation) -> list[Column]:
         if (a, b) in to_turn:
             values, high, low = (list(map(negative, v)) for v in (values, *ends.values()))
             ends, of_models = {"low": low, "high": high}, _model(found, b, a)
-        columns += [
-            _column("Difference", "rate", values, **of_models, **ends),
-            _column("p of the difference", "p", rows["p_adjusted"], **of_models),
-        ]
-    return columns
+        yield _column("Difference", "rate", values, **of_models, **ends)
+        yield _column("p of the difference", "p", rows["p_adjusted"], **of_models)

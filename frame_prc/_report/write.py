@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from frame_prc._files import atomic_write, check_writable
+from frame_prc._files import atomic_write, check_writable, path_of
 from frame_prc._report.document import FORMAT, document, to_json
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._request.packages import check_installed
-from frame_prc.exceptions import FileError, OptionError, type_name
+from frame_prc.exceptions import FileError
 
 _PAGE, _NUMBERS = ".html", ".json"
 _FIRST = f'{{"format":"{FORMAT}"'
@@ -21,18 +21,10 @@ def report_paths(path: Any) -> list[Path]:
 
     A page has its numbers beside it, in a file with the suffix ``.json``.
     """
-    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-        raise OptionError(f"path= is of type {type_name(path)}", "the path of a file, as text")
-    given = Path(os.fspath(path))
+    allowed = f"{_PAGE} for the page and its numbers, {_NUMBERS} for the numbers alone"
+    example = "report('report.html', 'truth', 'score')"
+    given = path_of(path, (_PAGE, _NUMBERS), allowed, example)
     suffix = given.suffix.lower()
-    if suffix not in (_PAGE, _NUMBERS):
-        found = f"the suffix {given.suffix!r}" if given.suffix else "no suffix"
-        raise FileError(
-            f"path= {os.fspath(path)!r} has {found}",
-            f"{_PAGE} for the page and its numbers, {_NUMBERS} for the numbers alone",
-            "the path comes before the columns: report('report.html', 'truth', 'score')",
-            shell_hint=None,
-        )
     paths = [given] if suffix == _NUMBERS else [given, given.with_suffix(_NUMBERS)]
     for file in paths:
         check_writable(file)

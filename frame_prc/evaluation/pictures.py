@@ -172,19 +172,8 @@ class PictureVerbs(Evaluated[FrameT]):
         self._check_frame()
         check_altair("plot")
         start = check_option("start", start, STARTS)
-        look, ascending = chart_look(dark, title, width, height), self.roles.get("ascending", False)
-        options = chart_options(
-            x,
-            self._level(ci),
-            band,
-            iso_f1,
-            points,
-            roc,
-            threshold,
-            facet,
-            look,
-            ascending=ascending,
-        )
+        look, level = chart_look(dark, title, width, height), self._level(ci)
+        options = chart_options(x, level, band, iso_f1, points, roc, threshold, facet, look)
         from frame_prc._charts import curves, saving, thresholds  # noqa: PLC0415 - Altair is slow
 
         draw = thresholds.plot if options.x == "threshold" else curves.plot

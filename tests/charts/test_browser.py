@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import optional
 import polars as pl
 import pytest
+from browsing import opened, requests, until, visit
 
 pytestmark = pytest.mark.thorough
 
@@ -20,52 +19,28 @@ SIDE = 1000  # px
 
 @pytest.fixture(scope="module")
 def browser():
-    """Return a browser without a window, that writes down what happens."""
-    webdriver = optional.require_module("selenium.webdriver")
-    chromium = optional.require_program("chromium")
-    driver = optional.require_program("chromedriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
-        options.add_argument(f"--{argument}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    started.set_window_size(SIDE, SIDE)
-    yield started
-    started.quit()
+    with opened(SIDE, SIDE) as found:
+        yield found
 
 
 def show(browser, chart, folder):
     """Open a chart's page, and return its picture once that is drawn."""
     path = folder / "chart.html"
     chart.save(path, inline=True)
-    browser.get_log("performance")
-    browser.get_log("browser")
-    browser.get(path.as_uri())
-    wait = optional.require_module("selenium.webdriver.support.wait")
-    found = wait.WebDriverWait(browser, 30).until(
-        lambda page: page.find_elements("css selector", "canvas.marks, svg.marks")
-    )
-    return found[0]
-
-
-def requests(browser):
-    entries = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    sent = [entry for entry in entries if entry["method"] == "Network.requestWillBeSent"]
-    return [entry["params"]["request"]["url"] for entry in sent]
+    visit(browser, path.as_uri())
+    selector = "canvas.marks, svg.marks"
+    return until(browser, lambda: browser.find_elements("css selector", selector))[0]
 
 
 def hover(browser, picture, x, y):
     """Move the mouse to a place in the picture, and return what the tooltip says."""
     chains = optional.require_module("selenium.webdriver.common.action_chains")
-    wait = optional.require_module("selenium.webdriver.support.wait")
     half_width, half_height = picture.size["width"] / 2, picture.size["height"] / 2
     moves = chains.ActionChains(browser)
     moves.move_to_element_with_offset(picture, round(x - half_width), round(y - half_height))
     moves.perform()
-    tooltip = wait.WebDriverWait(browser, 10).until(
-        lambda page: page.find_elements("css selector", "#vg-tooltip-element.visible")
-    )[0]
+    shown = "#vg-tooltip-element.visible"
+    [tooltip] = until(browser, lambda: browser.find_elements("css selector", shown))
     cells = [
         cell.text.replace("\u2060", "") for cell in tooltip.find_elements("css selector", "td")
     ]
@@ -236,7 +211,6 @@ def test_the_mouse_is_told_keys_as_they_are(browser, tmp_path):
     picture = show(browser, image, tmp_path)
     said = hover(browser, picture, x + width / 2, y + height / 3)
     assert said["image:"] in {"b", HOSTILE}
-    requests(browser)
     assert browser.get_log("browser") == []
 
 

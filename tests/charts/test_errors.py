@@ -65,24 +65,19 @@ def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, mo
         ({"score": None}, OptionError, "score= is not given"),
         ({"truth": None}, OptionError, "truth= is not given"),
         ({"ci": 0.9, "weight": "score2"}, ColumnError, "weight= names 'score2'"),
+        ({"ci": 0.9, "weight": "w"}, OptionError, "ci= of a curve needs counts of rows.*band"),
+        ({"weight": "negative"}, DataError, "weight= column 'negative' has 1 row"),
+        ({"score": "lacking"}, DataError, "values are missing: 'lacking' has 1 row"),
     ],
 )
-def test_bad_options_are_refused(asked, error, says):
+def test_bad_options_and_values_are_refused(asked, error, says):
+    rows = ROWS.with_columns(
+        w=1.5,
+        negative=pl.Series([1.0, -1.0, 1.0, 1.0]),
+        lacking=pl.Series([None, 1.0, 2.0, 3.0]),
+    )
     with pytest.raises(error, match=says):
-        ROWS.prc.plot(**{"truth": "late", "score": "score", **asked})
-
-
-def test_bad_values_are_refused_as_by_every_verb():
-    rows = ROWS.with_columns(w=pl.Series([1.0, -1.0, 1.0, 1.0]))
-    with pytest.raises(DataError, match="weight= column 'w' has 1 row"):
-        rows.prc.plot("late", "score", weight="w")
-    with pytest.raises(DataError, match="values are missing: 'score' has 1 row"):
-        rows.with_columns(score=pl.Series([None, 1.0, 2.0, 3.0])).prc.plot("late", "score")
-
-
-def test_intervals_of_weighted_thresholds_are_refused():
-    with pytest.raises(OptionError, match=r"ci= of a curve needs counts of rows.*band"):
-        ROWS.with_columns(w=1.5).prc.plot("late", "score", weight="w", ci=0.9)
+        rows.prc.plot(**{"truth": "late", "score": "score", **asked})
 
 
 @pytest.mark.parametrize(
@@ -118,11 +113,10 @@ def test_a_frame_that_is_no_curve_is_refused(change, error, says):
 
 
 def test_a_baseline_that_is_no_model_is_refused():
-    frame = REGIONS
     with pytest.raises(OptionError, match=r"baseline='odl' is not a model.*'old', 'new'"):
-        frame.prc.plot_summary("late", ["old", "new"], baseline="odl")
+        REGIONS.prc.plot_summary("late", ["old", "new"], baseline="odl")
     with pytest.raises(OptionError, match="names one model"):
-        frame.prc.plot_summary("late", "old", baseline="old")
+        REGIONS.prc.plot_summary("late", "old", baseline="old")
     counts = REGIONS.prc.counts("late", ["old", "new"])
     with pytest.raises(OptionError, match=r"baseline='odl' is not a model.*'new', 'old'"):
         counts.prc.plot_summary(score="threshold", by="model", pos="pos", neg="neg", baseline="odl")

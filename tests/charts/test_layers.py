@@ -9,12 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 import polars as pl
+from frame_prc import Draws
 import pytest
 from chart_reading import REGIONS, ROWS, drawn, is_over, lines, of, specification, words
-from kinds import every_kind
 
-import frame_prc
-from frame_prc import Draws
 from frame_prc._charts.markers import placed
 
 # --- ribbons, points, other views --------------------------------------------------------------
@@ -43,14 +41,6 @@ def test_ci_draws_intervals_at_thresholds():
     assert "90 % interval of precision" in " ".join(words(chart))
 
 
-def test_band_is_the_verb_of_that_name():
-    rows = pl.concat([ROWS] * 20)
-    [(_, drawn_rows)] = drawn(rows.prc.plot("late", "score", band=True), "area", "precision_low")
-    table = rows.prc.band("late", "score", bootstrap=Draws(seed=0))
-    columns = ["recall", "precision_low", "precision_high"]
-    assert of(drawn_rows, *columns) == table.select(columns).to_dicts()
-
-
 def test_band_takes_weighted_rows_of_several_models():
     rows = pl.concat([REGIONS] * 10).with_columns(w=1.5)
     asked = {"truth": "late", "score": ["old", "new"], "by": "region", "weight": "w"}
@@ -63,29 +53,20 @@ def test_band_takes_weighted_rows_of_several_models():
     )
 
 
-@every_kind
-def test_nothing_at_all_is_no_crash(kind):
-    asked = {"roc": True, "threshold": 0.5, "ci": 0.9, "points": {"recall": 0.5}}
-    chart = kind.make(ROWS.clear()).prc.plot("late", "score", **asked)
-    assert "no rows" in words(chart)
-    frame_prc.plot_summary(kind.make(ROWS.clear()), "late", "score").to_dict()
-
-
 def test_operating_points_are_marked():
     chart = ROWS.prc.plot("late", "score", points={"recall": 0.8, "f_beta": [1, 2]})
     [(view, rows)] = drawn(chart, "point", "criterion")
-    assert of(rows, "criterion", "threshold", "recall", "precision", "tp", "fp", "fn", "tn") == [
-        {
-            "criterion": name,
-            "threshold": "0.4",
-            "recall": 1.0,
-            "precision": 2 / 3,
-            "tp": 2,
-            "fp": 1,
-            "fn": 0,
-            "tn": 1,
-        }
-        for name in ("recall ≥ 0.8", "largest F1", "largest F2")
+    point = {
+        "threshold": "0.4",
+        "recall": 1.0,
+        "precision": 2 / 3,
+        "tp": 2,
+        "fp": 1,
+        "fn": 0,
+        "tn": 1,
+    }
+    assert of(rows, "criterion", *point) == [
+        {"criterion": name, **point} for name in ("recall ≥ 0.8", "largest F1", "largest F2")
     ]
     assert [t["field"] for t in view["encoding"]["tooltip"]][:3] == [
         "criterion", "threshold", "precision",
@@ -169,8 +150,8 @@ def test_many_ribbons_in_a_panel_are_faint():
     assert opacities[1] < opacities[0] / 2
 
 
-def test_a_threshold_has_a_confusion_matrix_and_a_mark():
-    chart = ROWS.prc.plot("late", "score", threshold=0.3)
+def test_a_threshold_has_a_confusion_matrix_and_a_mark_after_those_of_other_points():
+    chart = ROWS.prc.plot("late", "score", threshold=0.3, points={"threshold": [0.1, 0.3, 0.8]})
     [(_, cells)] = drawn(chart, "rect", "actual")
     assert of(cells, "actual", "predicted", "text") == [
         {"actual": "positive", "predicted": "positive", "text": "TP 2"},
@@ -179,18 +160,8 @@ def test_a_threshold_has_a_confusion_matrix_and_a_mark():
         {"actual": "negative", "predicted": "negative", "text": "TN 1"},
     ]
     [(_, marked)] = drawn(chart, "point", "criterion")
-    assert of(marked, "criterion", "precision") == [
-        {"criterion": "threshold 0.3", "precision": 2 / 3}
-    ]
-
-
-def test_the_confusion_is_that_of_the_threshold_among_other_points():
-    chart = ROWS.prc.plot("late", "score", threshold=0.3, points={"threshold": [0.1, 0.3, 0.8]})
-    [(_, cells)] = drawn(chart, "rect", "actual")
-    assert [cell["text"] for cell in cells] == ["TP 2", "FP 1", "FN 0", "TN 1"]
-    [(_, marked)] = drawn(chart, "point", "criterion")
-    assert [row["criterion"] for row in marked] == [
-        "threshold 0.1", "threshold 0.8", "threshold 0.3",
+    assert [(row["criterion"], row["precision"]) for row in marked] == [
+        ("threshold 0.1", 0.5), ("threshold 0.8", 1.0), ("threshold 0.3", 2 / 3),
     ]  # fmt: skip
 
 

@@ -118,12 +118,8 @@ def test_an_unknown_format_is_refused(name, options, said, tmp_path):
         ROWS.prc.plot("late", "score").save(tmp_path / name, **options)
 
 
-def test_a_page_is_light_whatever_else_is_configured():
-    chart = ROWS.prc.plot("late", "score").configure(font="serif")
-    assert "background: #FFFFFF; color: #222222" in chart.to_html()
-
-
-def test_a_chart_can_be_restyled():
+def test_a_chart_can_be_restyled_and_its_page_stays_light():
     chart = ROWS.prc.plot("late", "score").properties(width=200).configure_view(stroke="red")
     spec = chart.to_dict()
     assert (spec["width"], spec["config"]["view"]["stroke"]) == (200, "red")
+    assert "background: #FFFFFF; color: #222222" in chart.configure(font="serif").to_html()

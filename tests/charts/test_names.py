@@ -9,7 +9,10 @@ from datetime import UTC, date, datetime
 import polars as pl
 import pytest
 from chart_reading import REGIONS, ROWS, drawn, legend, lines, order, specification, words
+from kinds import every_kind
 from layers import also
+
+import frame_prc
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -45,9 +48,19 @@ def test_a_segment_without_negatives_says_so():
     )
 
 
-def test_nothing_defined_is_no_crash():
-    chart = ROWS.with_columns(late=False).prc.plot("late", "score", roc=True, ci=0.9)
-    assert "no positives" in words(chart)
+@every_kind
+@pytest.mark.parametrize("reason", ["no rows", "no positives"])
+@pytest.mark.parametrize(
+    ("by", "score"), [(None, "score"), (None, ["score", "other"]), ("key", "score")]
+)
+def test_nothing_defined_is_no_crash(kind, reason, by, score):
+    rows = ROWS.with_columns(late=False, other=-pl.col("score"), key=pl.lit("a"))
+    frame = kind.make(rows.clear() if reason == "no rows" else rows)
+    asked = {"threshold": 0.5, "ci": 0.9, "points": {"recall": 0.5}}
+    for options in ({"roc": True}, {"x": "threshold"}):
+        chart = frame_prc.plot(frame, "late", score, by=by, **asked, **options)
+        assert reason in words(chart) or (by, score) != (None, "score")
+    assert frame_prc.plot_summary(frame, "late", score, by=by).to_dict()
 
 
 # --- keys --------------------------------------------------------------------------------------

@@ -44,19 +44,6 @@ def test_summary_has_a_dot_per_segment_by_average_precision(kind):
     assert of(undefined, "name", "status_text") == [{"name": "c", "status_text": "no positives"}]
 
 
-def test_summary_has_ticks_at_the_average_precision_of_a_random_ranking():
-    # Rows and positives: 3 and 2, 4 and 2, 2 and 1; the mean over the orders of their labels.
-    wanted = {"a": 29 / 36, "b": 49 / 72, "d": 3 / 4}
-    counts = THREE.prc.counts("late", "old", by="segment")
-    for chart in (
-        THREE.prc.plot_summary("late", "old", by="segment"),
-        counts.prc.plot_summary(by="segment", score="threshold", pos="pos", neg="neg"),
-        THREE.prc.curve("late", "old", by="segment").prc.plot_summary(),
-    ):
-        assert ticks(chart) == pytest.approx(wanted, rel=1e-15)
-        assert "Ticks: average precision of a random ranking." in " ".join(words(chart))
-
-
 def test_ticks_of_weighted_rows_are_prevalences():
     weighted = THREE.with_columns(w=2.0)
     chart = weighted.prc.plot_summary("late", "old", by="segment", weight="w")
@@ -83,14 +70,19 @@ def test_charts_say_what_lies_below_chance():
 
 
 @every_kind
-def test_summary_takes_counts_and_curves(kind):
-    dots = drawn(THREE.prc.plot_summary("late", "old", by="segment"), "circle")[0][1]
+def test_summary_takes_counts_and_curves_and_has_ticks_at_a_random_ranking(kind):
+    of_rows = THREE.prc.plot_summary("late", "old", by="segment")
+    dots = drawn(of_rows, "circle")[0][1]
     counts = kind.make(THREE.prc.counts("late", "old", by="segment"))
     from_counts = counts.prc.plot_summary(by="segment", score="threshold", pos="pos", neg="neg")
     curve = kind.make(THREE.prc.curve("late", "old", by="segment"))
     columns = ["name", "average_precision", "ci_low", "ci_high", "n", "n_pos"]
-    for chart in (from_counts, curve.prc.plot_summary()):
+    # Rows and positives: 3 and 2, 4 and 2, 2 and 1; the mean over the orders of their labels.
+    wanted = {"a": 29 / 36, "b": 49 / 72, "d": 3 / 4}
+    for chart in (of_rows, from_counts, curve.prc.plot_summary()):
         assert of(drawn(chart, "circle")[0][1], *columns) == of(dots, *columns)
+        assert ticks(chart) == pytest.approx(wanted, rel=1e-15)
+        assert "Ticks: average precision of a random ranking." in " ".join(words(chart))
 
 
 @pytest.mark.parametrize("given", ["rows", "counts"])

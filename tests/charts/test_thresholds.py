@@ -93,6 +93,14 @@ def test_long_curves_have_exact_counts_at_some_thresholds_and_stay_under_the_lim
     assert best in thresholds
 
 
+def test_many_lines_with_their_best_thresholds_stay_under_the_limit():
+    rows = pl.DataFrame({"row": range(3000)}).with_columns(
+        key=pl.col("row") % 60, late=pl.col("row") * 7919 % 3001 < 1000, score="row"
+    )
+    chart = rows.prc.plot("late", "score", by="key", x="threshold")
+    assert 1200 < len(rows_of(chart)) < 5000
+
+
 def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given():
     # F1 is 2/3 at 0.9, 0.8 at 0.4 and 2/3 at 0.2.
     chart = ROWS.prc.plot("late", "score", x="threshold")
@@ -182,21 +190,6 @@ def test_infinite_scores_are_counted_and_not_drawn():
     all_infinite = rows.with_columns(score=pl.when("late").then(math.inf).otherwise(-math.inf))
     empty = all_infinite.prc.plot("late", "score", x="threshold")
     assert [rows for _, rows in drawn(empty, "text", "text")] == [[{"text": "no finite scores"}]]
-
-
-def test_undefined_precision_is_no_crash():
-    rows = ROWS.with_columns(late=False)
-    chart = rows.prc.plot("late", "score", x="threshold", threshold=0.5, ci=0.9)
-    assert any(text.startswith("no ") for text in words(chart))
-
-
-@every_kind
-@pytest.mark.parametrize(("by", "score"), [(None, ["score", "other"]), ("key", "score")])
-def test_no_rows_are_a_chart_without_lines(kind, by, score):
-    dtypes = {"late": pl.Boolean, "score": pl.Float64, "other": pl.Float64, "key": pl.String}
-    rows = kind.make(pl.DataFrame(schema=dtypes))
-    chart = frame_prc.plot(rows, "late", score, by=by, x="threshold", ci=0.9)
-    assert "Precision, recall and F1 by threshold" in words(chart)
 
 
 @pytest.mark.thorough

@@ -30,9 +30,6 @@ NA,0.10000000000000001,1,1,0,0,0.5,1,0.5
 """
 SUFFIXES = [".tsv", ".csv", ".parquet", ".arrow", ".feather"]
 
-every_suffix = pytest.mark.parametrize("suffix", SUFFIXES)
-
-
 # --- what is written ---------------------------------------------------------------------------
 
 
@@ -58,19 +55,15 @@ def test_counts_give_the_same(kind, tmp_path):
 
 
 @pytest.mark.parametrize(("suffix", "kind"), [*zip(SUFFIXES, cycle(KINDS))], ids=str)
-def test_a_curve_gives_the_same_wherever_it_has_been(suffix, kind, tmp_path):
-    frame_prc.write_ggplot(ROWS, tmp_path / f"a{suffix}", "late", "score", by="origin")
-    read = READ[suffix](tmp_path / f"a{suffix}").drop("average_precision")
-    shuffled = read.sample(fraction=1, shuffle=True, seed=7)
+def test_every_format_has_the_same_table_and_a_curve_read_from_it_gives_the_same(
+    suffix, kind, tmp_path
+):
+    table, _ = frame_prc.write_ggplot(ROWS, tmp_path / f"a{suffix}", "late", "score", by="origin")
+    read, expected = READ[suffix](table), READ[".csv"](TABLE.encode())
+    assert_frame_equal(read, expected, check_dtypes=False, check_exact=True)
+    shuffled = read.drop("average_precision").sample(fraction=1, shuffle=True, seed=7)
     frame_prc.write_ggplot(kind.make(shuffled), tmp_path / "b.csv")
     assert (tmp_path / "b.csv").read_text(encoding="utf-8") == TABLE
-
-
-@every_suffix
-def test_every_format_has_the_same_table(suffix, tmp_path):
-    table, _ = frame_prc.write_ggplot(ROWS, tmp_path / f"a{suffix}", "late", "score", by="origin")
-    expected = READ[".csv"](TABLE.encode())
-    assert_frame_equal(READ[suffix](table), expected, check_dtypes=False, check_exact=True)
 
 
 def test_a_curve_of_one_segment_has_no_keys(tmp_path):

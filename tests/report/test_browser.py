@@ -8,6 +8,7 @@ import re
 import optional
 import polars as pl
 import pytest
+from browsing import opened, requests, until, visit
 from report_cases import KEY, MODELS, hostile, rows
 
 import frame_prc
@@ -26,23 +27,13 @@ CASES = {
     "many segments": (rows(4000, 250), "good", {"by": "segment"}),
 }
 COUNTS = ["tp", "fp", "fn", "tn"]
+LEGEND = "#curves svg text"
 
 
 @pytest.fixture(scope="module")
 def browser():
-    """Return a browser without a window, that writes down what happens."""
-    webdriver = optional.require_module("selenium.webdriver")
-    chromium = optional.require_program("chromium")
-    driver = optional.require_program("chromedriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
-        options.add_argument(f"--{argument}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    started.set_window_size(1100, 900)
-    yield started
-    started.quit()
+    with opened(1100, 900) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +51,9 @@ def pages(tmp_path_factory):
     return page
 
 
-def until(browser, condition):
-    wait = optional.require_module("selenium.webdriver.support.wait")
-    return wait.WebDriverWait(browser, 60).until(lambda _: condition())
-
-
 def show(browser, path):
     """Open a page, and wait until its pictures are drawn."""
-    browser.get_log("performance")
-    browser.get_log("browser")
-    browser.get(path.as_uri())
+    visit(browser, path.as_uri())
     until(browser, lambda: browser.execute_script("return document.body.dataset.drawn") == "yes")
 
 
@@ -83,11 +67,16 @@ def texts(browser, selector):
     return browser.execute_script(script, selector)
 
 
-def requests(browser):
-    entries = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    sent = [entry for entry in entries if entry["method"] == "Network.requestWillBeSent"]
-    urls = {entry["params"]["request"]["url"] for entry in sent}
-    return {url for url in urls if not url.startswith(("data:", "blob:"))}
+def replace(browser, *typed):
+    """Type in place of what the element with the focus has."""
+    keys(browser, optional.require_module("selenium.webdriver").Keys.CONTROL + "a")
+    keys(browser, *typed)
+
+
+def prefer(browser, scheme):
+    """Prefer light or dark pages."""
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
 
 
 def keys(browser, *typed):
@@ -98,11 +87,11 @@ def keys(browser, *typed):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", CASES)
 def test_a_page_opens_without_an_error_or_a_request(browser, pages, name, scheme):
-    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    prefer(browser, scheme)
     show(browser, pages(name))
     assert browser.get_log("browser") == []
-    assert requests(browser) == {pages(name).as_uri()}
+    sent = {url for url in requests(browser) if not url.startswith(("data:", "blob:"))}
+    assert sent == {pages(name).as_uri()}
     assert browser.title != "broken"
     pictures = browser.find_elements("css selector", "figure:not([hidden]) svg.marks")
     assert len(pictures) == (1 if name == "no positives" else 3)
@@ -189,8 +178,7 @@ def test_the_slider_shows_operating_points_by_keyboard_alone(browser, pages):
         seen.add(places)
     keys(browser, key.TAB)  # to the number
     assert browser.switch_to.active_element.get_attribute("id") == "near"
-    keys(browser, key.CONTROL + "a")
-    keys(browser, "0.5", key.TAB)
+    replace(browser, "0.5", key.TAB)
     assert float(find(browser, "#near").get_property("value")) == 0.5
     keys(browser, "s0003")  # in the list of segments
     assert cells(browser) == expected(0.5, "s0003")
@@ -231,11 +219,14 @@ def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
     keys(browser, "S0002")
     assert texts(browser, "#scorecard tbody bdi") == ["s0002"]
     assert "1 of 6 segments" in find(browser, "#count").text
-    legend = "return [...document.querySelectorAll('#curves svg text')].map(t => t.textContent)"
-    before = "s0002" in browser.execute_script(legend)
+    keys(browser, "?")
+    assert texts(browser, "#scorecard tbody tr") == ["No segment matches"]
+    assert find(browser, "#count").text == "0 of 6 segments"
+    keys(browser, key.BACKSPACE)
+    before = "s0002" in texts(browser, LEGEND)
     browser.execute_script("document.querySelector('#scorecard tbody input').focus()")
     keys(browser, key.SPACE)
-    until(browser, lambda: ("s0002" in browser.execute_script(legend)) != before)
+    until(browser, lambda: ("s0002" in texts(browser, LEGEND)) != before)
     assert browser.get_log("browser") == []
 
 
@@ -248,8 +239,7 @@ def test_a_segment_chosen_in_the_table_is_shown_at_the_threshold(browser, pages)
     assert find(browser, "#counts caption").text.endswith(f", in {segment}")
     threshold = float(find(browser, "#near").get_property("value"))
     assert cells(browser) == expected(threshold, segment)
-    legend = "return [...document.querySelectorAll('#curves svg text')].map(t => t.textContent)"
-    until(browser, lambda: segment in browser.execute_script(legend))
+    until(browser, lambda: segment in texts(browser, LEGEND))
     assert browser.get_log("browser") == []
 
 
@@ -261,8 +251,7 @@ def test_the_lowest_segment_can_be_looked_at_from_the_findings(browser, pages):
     assert [button.text for button in buttons] == lowest
     key = optional.require_module("selenium.webdriver").Keys
     buttons[1].send_keys(key.ENTER)
-    keys(browser, key.CONTROL + "a")
-    keys(browser, "0.3", key.TAB)
+    replace(browser, "0.3", key.TAB)
     assert cells(browser) == expected(0.3, lowest[1])
     assert find(browser, "#counts caption").text == f"Alerts at a score ≥ 0.3, in {lowest[1]}"
     assert browser.get_log("browser") == []
@@ -313,26 +302,18 @@ def test_small_segments_are_marked_and_no_zero_is_negative(browser, tmp_path):
     assert not re.search(r"-0\.0+\b", shown)
 
 
-def test_a_filter_that_finds_nothing_says_so(browser, pages):
-    show(browser, pages("two models"))
-    find(browser, "#filter").send_keys("nowhere")
-    assert texts(browser, "#scorecard tbody tr") == ["No segment matches"]
-    assert find(browser, "#count").text == "0 of 6 segments"
-
-
 def test_a_tick_taken_back_brings_all_rows_back(browser, pages):
     show(browser, pages("many segments"))
-    legend = "return [...document.querySelectorAll('#curves svg text')].map(t => t.textContent)"
     first = texts(browser, "#scorecard tbody tr:has(input:checked) bdi")
     boxes = browser.find_elements("css selector", "#scorecard tbody input:not(:checked):enabled")
     names = [box.find_element("xpath", "..").text for box in boxes]
     for name in names[: 6 - len(first)]:
         tick(browser, name)
-    until(browser, lambda: "all rows" not in browser.execute_script(legend))
+    until(browser, lambda: "all rows" not in texts(browser, LEGEND))
     last = names[5 - len(first)]
     assert find(browser, "#counts caption").text.endswith(f", in {last}")
     tick(browser, last)
-    until(browser, lambda: "all rows" in browser.execute_script(legend))
+    until(browser, lambda: "all rows" in texts(browser, LEGEND))
     shown = find(browser, "#counts caption").text.rpartition(", in ")[2]
     assert shown in texts(browser, "#scorecard tbody tr:has(input:checked) bdi")
     assert find(browser, "#thresholds .segment").text == shown
@@ -381,17 +362,15 @@ def test_without_alerts_precision_is_said_to_be_undefined(browser, tmp_path):
     df = ROWS.with_columns(good=pl.when(segment="s0001").then(0.0).otherwise("good"))
     path, _ = df.prc.report(tmp_path / "r.html", "truth", "good", by="segment")
     show(browser, path)
-    near = find(browser, "#near")
     key = optional.require_module("selenium.webdriver").Keys
-    near.send_keys(key.CONTROL + "a")
-    near.send_keys("0.5", key.TAB, "s0001")
+    browser.execute_script("document.getElementById('near').focus()")
+    replace(browser, "0.5", key.TAB, "s0001")
     [row] = cells(browser)
     assert (row["predicted"], row["precision"]) == ("0", "\N{EN DASH} no alerts")
 
 
 def test_pictures_are_light_on_paper(browser, pages):
-    media = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    prefer(browser, "dark")
     show(browser, pages("two models"))
     colours = """
         return [...new Set([...document.querySelectorAll('.picture svg, .picture svg *')]
@@ -417,7 +396,9 @@ def test_nothing_chosen_leaves_no_picture_and_no_error(browser, pages):
     assert browser.get_log("browser") == []
 
 
-def test_many_segments_are_paged_and_the_pictures_say_what_they_show(browser, pages):
+def test_many_segments_are_paged_but_not_on_paper_and_the_pictures_say_what_they_show(
+    browser, pages
+):
     show(browser, pages("many segments"))
     assert len(texts(browser, "#scorecard tbody tr")) == 50
     assert find(browser, "#page").text == "Page 1 of 5"
@@ -425,10 +406,6 @@ def test_many_segments_are_paged_and_the_pictures_say_what_they_show(browser, pa
     assert texts(browser, "#scorecard tbody bdi")[0] == "s0050"
     warnings = " ".join(texts(browser, ".warning"))
     assert "segments: the 20 worst, the 20 best and the 20 largest." in warnings
-
-
-def test_paper_has_every_row_of_the_table(browser, pages):
-    show(browser, pages("many segments"))
     for event, count, has_buttons in (("beforeprint", 250, False), ("afterprint", 50, True)):
         browser.execute_script("dispatchEvent(new Event(arguments[0]))", event)
         assert len(texts(browser, "#scorecard tbody tr")) == count
@@ -441,8 +418,7 @@ def test_paper_has_every_row_of_the_table(browser, pages):
 def test_pictures_and_tables_can_be_saved(browser, pages, tmp_path, name):
     options = {"behavior": "allow", "downloadPath": str(tmp_path)}
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", options)
-    media = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    prefer(browser, "dark")
     show(browser, pages("two models"))
     for button in browser.find_elements("css selector", f"#{name} .save button"):
         button.click()

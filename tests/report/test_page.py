@@ -15,9 +15,9 @@ import pytest
 from report_cases import HOSTILE, KEY, MODELS, hostile, rows
 
 import frame_prc
-from frame_prc._report import libraries
-from frame_prc._report.period import last_day, unit_of
-from frame_prc._report.threshold_texts import threshold_texts
+from frame_prc._report import page as page_module
+from frame_prc._report.document import last_day, unit_of
+from frame_prc._report.page import threshold_texts
 
 ROWS = rows(900, 4)
 TWO = ["weak", "good"]
@@ -203,23 +203,16 @@ def test_the_numbers_of_the_page_are_finite_or_text(hostile_page):
 # --- libraries -----------------------------------------------------------------------------------
 
 
-def test_libraries_are_made_once_for_a_user(tmp_path, monkeypatch):
-    made = []
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(libraries.sys, "platform", "linux")
-    monkeypatch.setattr(
-        libraries.vl_convert, "javascript_bundle", lambda _: made.append(1) or "'</script><!--'"
-    )
-    for _ in range(2):
-        assert libraries.libraries.__wrapped__() == r"'<\/script><\!--'"
+def test_libraries_are_made_once_for_a_user_and_need_no_folder_of_their_own(tmp_path, monkeypatch):
+    made, folder, libraries = [], tmp_path / "folder", page_module.libraries.__wrapped__
+    bundle = lambda _: made.append(1) or "'</script><!--'"  # noqa: E731
+    monkeypatch.setattr(page_module.vl_convert, "javascript_bundle", bundle)
+    monkeypatch.setattr(page_module.sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    assert [libraries(), libraries()] == [r"'<\/script><\!--'"] * 2
     assert made == [1]
-    [file] = (tmp_path / "frame_prc").iterdir()
+    [file] = (folder / "frame_prc").iterdir()
     assert file.name.startswith("vega-embed-")
-
-
-def test_libraries_need_no_folder_of_their_own(tmp_path, monkeypatch):
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    monkeypatch.setattr(libraries.vl_convert, "javascript_bundle", lambda _: "script")
-    assert libraries.libraries.__wrapped__() == "script"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(file))  # no folder
+    assert libraries() == r"'<\/script><\!--'"
+    assert made == [1, 1]
