@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from frame_prc._lazy import cached, left_join, remembered, segment_join
-from frame_prc._ranking.places import has_numpy
 from frame_prc._ranking.scale import integer, integer_bounds
 from frame_prc._rows.rows import Rows
 
@@ -17,8 +16,6 @@ _NUMBER = pl.col("segment")
 _WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
 _LOWEST_INT64 = -(2**63)
 
-_SAMPLE = 100_000  # so many rows have all keys, unless some are rare
-_PART = 2**18  # of the rows, after which it is asked whether all segments are found
 _FEW_KEYS = 5_000  # so many a set of Python finds in less time than a plan of Polars takes
 
 
@@ -117,39 +114,8 @@ def numbered_segments(rows: Rows, limit: int) -> tuple[Segments, pl.LazyFrame]:
     """
     # In another order sums of weights would have other digits.
     in_order = rows.many_in_memory and rows.columns.weighted
-    found = segments_of_sample(rows, limit)
-    if found is not None:
-        # A join gives rows their numbers, and tells whether the sample lacks any of their keys.
-        joined = found.numbered(rows.used(), in_order=in_order).drop(rows.keys)
-        # The streaming engine is faster, but not if it keeps the order.
-        numbered = joined.collect(engine="in-memory" if in_order else "streaming")
-        if not numbered["segment"].null_count():
-            return found, numbered.lazy()
     segments = find_segments(rows, limit)
     return segments, segments.numbered(rows.used(), in_order=in_order)
-
-
-def segments_of_sample(rows: Rows, limit: int) -> Segments | None:
-    """Return the segments of a sample of many rows in memory, if it seems to hold all of them."""
-    dtype = rows.only_key_dtype
-    is_joined = dtype is None or key_bounds(dtype) is None
-    if not (rows.keys and is_joined and rows.many_in_memory and rows.n_dropped is None):
-        return None
-    keys = rows.frame.select(rows.keys).collect()
-    sample = keys.gather_every(max(keys.height // _SAMPLE, 1))
-    found = sample.group_by(rows.keys).len().sort(rows.keys)
-    # The share of all rows whose keys a sample lacks is about that of keys which occur once in it
-    # (Good 1953).
-    if found.height > limit or (found["len"] == 1).any():
-        return None
-    return _in_memory(found.drop("len").lazy(), limit, rows)
-
-
-def _in_memory(keys: pl.LazyFrame, limit: int, rows: Rows) -> Segments:
-    """Return segments of rows in memory, given their keys in order."""
-    # Polars loses nulls in a left join with structs of several chunks.
-    table = _numbered(keys, limit).collect().rechunk()
-    return Segments(table.lazy(), table.height, rows.keys)
 
 
 def _numbered(keys: pl.LazyFrame, limit: int) -> pl.LazyFrame:
@@ -176,7 +142,9 @@ def find_segments(rows: Rows, limit: int) -> Segments:
     keys = _distinct(rows, counts)
     if rows.values is None:
         return Segments(cached(_numbered(keys, limit)), limit, rows.keys)
-    return _in_memory(keys, limit, rows)
+    # Polars loses nulls in a left join with structs of several chunks.
+    found = _numbered(keys, limit).collect().rechunk()
+    return Segments(found.lazy(), found.height, rows.keys)
 
 
 def _distinct(rows: Rows, counts: list[pl.Expr]) -> pl.LazyFrame:
@@ -185,28 +153,16 @@ def _distinct(rows: Rows, counts: list[pl.Expr]) -> pl.LazyFrame:
 
 
 def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
-    """Return the numbers of the segments of rows in memory, or ``None`` if grouping is as fast."""
+    """Return the numbers of the segments of rows in memory, if the first rows show all of them."""
     if rows.values is None:
         return None
     keys, before = _physical(rows.values["by_0"]), key_range.lowest - 1
-    if len(keys) and key_range.lowest == key_range.highest and not keys.null_count():
-        return pl.Series("segment", [1], dtype=pl.Int64)
-    if len(keys) <= _FEW_KEYS:
-        distinct = sorted(0 if key is None else key - before for key in set(keys.to_list()))
-        return pl.Series("segment", distinct, dtype=pl.Int64)
-    is_plain = not keys.null_count() and keys.dtype not in _WIDE_INTEGERS
-    if not (rows.many_in_memory and is_plain and key_range.size <= len(keys) and has_numpy()):
+    first = set(keys[:_FEW_KEYS].to_list())
+    possible = key_range.size - (0 if keys.null_count() else 1)
+    if len(keys) > _FEW_KEYS and len(first) < possible:
         return None
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    # No key is null here; the number of null is 0.
-    values, occurs = keys.to_numpy(), np.zeros(key_range.size - 1, dtype=np.bool_)
-    for start in range(0, len(values), _PART):
-        occurs[np.subtract(values[start : start + _PART], key_range.lowest, dtype=np.int64)] = True
-        # Often the first rows have all numbers.
-        if occurs.all():
-            break
-    return pl.Series("segment", np.flatnonzero(occurs) + 1)
+    distinct = sorted(0 if key is None else key - before for key in first)
+    return pl.Series("segment", distinct, dtype=pl.Int64)
 
 
 def _below(limit: int) -> pl.Expr:

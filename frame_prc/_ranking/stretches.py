@@ -5,17 +5,13 @@ NumPy finds either in one pass. It is optional: without it, plans of Polars give
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from frame_prc._lazy import on_each_thread, together
-
-if TYPE_CHECKING:
-    import numpy as np
 
 # Of shorter stretches, a call of NumPy for each takes longer than a window of Polars.
 _LONG = 1_000
@@ -23,7 +19,6 @@ _LONG = 1_000
 _PART = 2**18
 # With fewer rows per stretch, or with more groups in all stretches per row, Polars groups as fast.
 _FEWEST_ROWS, _MOST_GROUPS = 10_000, 8
-_BEYOND_INT32 = 2**31
 
 
 def in_parts(points: pl.LazyFrame, *, at_once: bool) -> list[pl.LazyFrame]:
@@ -47,43 +42,6 @@ def long_parts(begins: pl.Series, end: int) -> list[pl.Series] | None:
     return None if len(begins) * _LONG > end else _parts(begins, end)
 
 
-def sums_within(
-    rows: pl.DataFrame, begins: pl.Series, amounts: Mapping[str, pl.Expr]
-) -> list[pl.Series] | None:
-    """Return running sums of amounts, which begin anew at some rows; the first is one of them.
-
-    ``begins`` are the numbers of these rows. Amounts are added up in the order of the rows, as
-    Polars does: the digits are the same. There are no sums if the stretches are short.
-    """
-    parts = long_parts(begins, len(rows))
-    if parts is None:
-        return None
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    found = {name: np.empty(len(rows)) for name in amounts}
-
-    def add_up(places: pl.Series) -> None:
-        first, last = places[0], places[-1]
-        for terms in rows[first:last].select(**amounts):
-            add_up_within(terms.to_numpy(), places - first, found[terms.name][first:last])
-
-    together([partial(add_up, places) for places in parts])
-    return [pl.Series(name, sums) for name, sums in found.items()]
-
-
-def add_up_within(
-    values: np.ndarray[Any, Any], ends: Iterable[int], sums: np.ndarray[Any, Any]
-) -> None:
-    """Write running sums, which begin anew at some numbers of rows, the last of which is the end.
-
-    The sums may take the place of the values.
-    """
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    for start, stop in pairwise(ends):
-        np.cumsum(values[start:stop], out=sums[start:stop])
-
-
 def _parts(begins: pl.Series, end: int) -> list[pl.Series]:
     """Return where the stretches of each part begin, and where the last of them ends."""
     wanted = pl.int_range(0, end, _PART, eager=True)
@@ -91,23 +49,6 @@ def _parts(begins: pl.Series, end: int) -> list[pl.Series]:
     places = begins.clone().append(pl.Series([end], dtype=begins.dtype))
     numbers = [*first.filter(first < len(begins)), len(begins)]
     return [places[start : stop + 1] for start, stop in pairwise(numbers)]
-
-
-def repeated(values: pl.DataFrame, begins: pl.Series, length: int) -> list[pl.Series]:
-    """Return columns of so many rows with the values of the stretch of each row.
-
-    ``values`` are counts, with a row for each stretch, and ``begins`` the number of its first row;
-    that of the first stretch is 0. Small counts are returned as Int32.
-    """
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    lengths = np.diff(begins.to_numpy(), append=length)
-    block = values.to_numpy().T
-    if np.abs(block).max(initial=0) < _BEYOND_INT32:
-        block = block.astype(np.int32)
-    # As one block, since memory for columns one by one goes back to the system after each call.
-    rows = np.repeat(block, lengths, axis=1)
-    return [pl.Series(*named) for named in zip(values.columns, rows, strict=True)]
 
 
 def valued_stretches(

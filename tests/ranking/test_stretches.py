@@ -42,43 +42,6 @@ def test_each_row_gets_the_value_of_its_class_in_its_stretch(between, part):
     assert others == expected
 
 
-@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1e9))), st.integers(1, 5))
-def test_sums_begin_anew_at_some_rows(following, part):
-    rows = [(True, 0.1), *following]
-    expected: list[float] = []
-    for begins, amount in rows:
-        expected.append(amount if begins else expected[-1] + amount)
-    frame = pl.DataFrame(rows, schema={"begins": pl.Boolean, "amount": pl.Float64}, orient="row")
-    amounts = {"fp": pl.col("amount"), "tp": 2 * pl.col("amount")}
-    with pytest.MonkeyPatch.context() as patch, looking(looks=True):
-        patch.setattr(stretches, "_PART", part)
-        fp, tp = stretches.sums_within(frame, frame["begins"].arg_true(), amounts)
-    assert fp.to_list() == expected
-    assert tp.to_list() == [2 * value for value in expected]
-    assert (fp.name, tp.name) == ("fp", "tp")
-
-
-def test_sums_of_many_stretches_are_left_to_polars():
-    rows, amounts = pl.DataFrame({"amount": [0.5] * 2000}), {"fp": pl.col("amount")}
-    with looking(looks=False):
-        assert stretches.sums_within(rows, pl.Series([0, 1000]), amounts) is not None
-        assert stretches.sums_within(rows, pl.Series([0, 999, 1500]), amounts) is None
-
-
-COUNTS = st.integers(-(2**40), 2**40) | st.integers(-9, 9)
-
-
-@given(st.lists(st.tuples(COUNTS, COUNTS, st.integers(1, 4)), min_size=1))
-def test_counts_of_stretches_are_repeated_for_each_row(rows):
-    values = pl.DataFrame([row[:2] for row in rows], schema=["tp", "fp"], orient="row")
-    lengths = [length for *_, length in rows]
-    begins = pl.Series([sum(lengths[:place]) for place in range(len(lengths))])
-    found = stretches.repeated(values, begins, sum(lengths))
-    assert [column.name for column in found] == ["tp", "fp"]
-    for place, column in enumerate(found):
-        assert column.to_list() == [row[place] for row in rows for _ in range(row[2])]
-
-
 TOTALS = {"total": pl.col("amount").sum(), "squares": (pl.col("amount") ** 2).sum()}
 GROUPED = st.lists(
     st.tuples(st.sampled_from([0, 1, 2**40]), st.integers(0, 2), st.integers(-9, 9)), min_size=1

@@ -26,7 +26,7 @@ _LIMITS = {
     (_ranking, "_WORTH_A_LOOK"): 0,
     (_rows, "_MANY"): 0,
     (_lazy, "_FEW"): 0,
-    (_segments, "_FEW_KEYS"): 0,
+    (_segments, "_FEW_KEYS"): 4,
     (_stretches, "_LONG"): 0,
     (_stretches, "_FEWEST_ROWS"): 0,
     (_stretches, "_PART"): 100,
