@@ -30,9 +30,6 @@ from frame_prc._rows.rules import SUMS
 # Scores too wide for a slot are ranked by their level: their place among the distinct scores.
 _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
 
-# With fewer rows a narrower key saves less time than looking at the scores takes.
-_WORTH_A_LOOK = 20_000
-
 # Rows are counted before they are sorted if, by a sample of so many, each score has so many rows.
 _LARGER_SAMPLE, _ROWS_PER_SCORE = 10_000, 20
 
@@ -251,7 +248,7 @@ def _scale(rows: Rows) -> Scale:
     Scores from 0 to 1 mostly leave room for the segments in an Int64 key: the sort is a quarter
     faster, and every later step moves half the bytes.
     """
-    if rows.values is None or rows.values.height < _WORTH_A_LOOK:
+    if rows.values is None or not rows.some_in_memory:
         return Scale.of(rows.score_dtype, ascending=rows.ascending)
     columns = [rows.values[f"score_{i}"] for i in range(len(rows.columns.scores))]
     return Scale.over(columns, rows.score_dtype, ascending=rows.ascending)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._execution import has_numpy
 from frame_prc._lazy import remembered
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS, with_cluster_sums
 from frame_prc._ranking.narrow_keys import repeats_scores
-from frame_prc._ranking.places import has_numpy
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.weight_sums import weight_sums
@@ -149,7 +149,7 @@ def retrieved_at_ties(ranking: Ranking) -> pl.LazyFrame:
     """
     key, seen = ranking.sorted_key, pl.col("seen").cast(pl.Int64)
     ties = _counts_at(ranking, TIES).with_columns(key.opens())
-    retrieved = pl.when(~key.unretrieved()).then(_since_opening(seen, seen))
+    retrieved = pl.when(~key.unretrieved()).then(seen - pl.when("opens").then(seen).forward_fill())
     found = ties.select(key.segment().set_sorted(), retrieved.alias("retrieved"))
     return found.filter(pl.col("segment") != key.last_segment)
 
@@ -172,7 +172,7 @@ def tied_rows(ranking: Ranking) -> pl.LazyFrame:
         key.segment().set_sorted(),
         "opens",
         "unretrieved",
-        place=_since_opening(place, place),
+        place=place - pl.when("opens").then(place).forward_fill(),
         begins=key.ends_tie().shift(1, fill_value=True),
     )
     return found.filter(pl.col("segment") != key.last_segment)
@@ -208,31 +208,24 @@ def _within_segments(
 
     Both are named with the running sum that they are counted by.
     """
-    place = pl.col("opens").cum_sum() - 1
-    # Polars would look values up again for every expression that uses them, so they are columns.
-    filled = counts.with_columns(opening_place=place).with_columns(
-        *(_of_opening(pl.col(of), f"{of}_before") for of in {*sums.values()}),
-        *(_of_segment(of, name, opening.get(name, 0)) for name, of in totals.items()),
+    # Polars would fill rows again for every expression that uses them, so they are columns.
+    filled = counts.with_columns(
+        *(_at_opening(of).forward_fill().alias(f"{of}_before") for of in {*sums.values()}),
+        *(_at_opening(of).shift(-1).backward_fill().alias(name) for name, of in totals.items()),
     )
-    return filled.with_columns(
-        **{name: pl.col(name) - pl.col(f"{of}_before") for name, of in sums.items()}
-    )
-
-
-def _of_opening(value: pl.Expr, name: str) -> pl.Expr:
-    """Return for each row the value of the row that opens its segment."""
-    return value.filter("opens").gather("opening_place").alias(name)
+    grown = {name: _since_opening(name, of) for name, of in sums.items()}
+    of_segment = {n: _since_opening(n, of) - opening.get(n, 0) for n, of in totals.items()}
+    return filled.with_columns(**grown, **of_segment)
 
 
 @remembered
-def _of_segment(running_sum: str, name: str, opening: int) -> pl.Expr:
-    """Return by how much a running sum grows in the segment, without what its opening row adds.
+def _at_opening(running_sum: str) -> pl.Expr:
+    return pl.when("opens").then(running_sum)
 
-    After the last row it does not grow.
-    """
-    at_opening = pl.col(running_sum).filter("opens")
-    total = (at_opening.shift(-1) - at_opening - opening).fill_null(0)
-    return total.gather("opening_place").alias(name)
+
+@remembered
+def _since_opening(name: str, running_sum: str) -> pl.Expr:
+    return pl.col(name) - pl.col(f"{running_sum}_before")
 
 
 def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
@@ -269,10 +262,6 @@ def _steps_of_rows(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
     seen_a = pl.when(begins).then(pl.col("seen").cast(pl.Int64) - 1).forward_fill()
     summed = kept.with_columns(found=key.positive().cum_sum(), seen_a=seen_a)
     return summed.filter(is_hit(key)).with_columns(found_a=pl.col("found").shift(1))
-
-
-def _since_opening(amount: pl.Expr, running_sum: pl.Expr) -> pl.Expr:
-    return amount - pl.when("opens").then(running_sum).forward_fill()
 
 
 def _rows_of_segment() -> pl.Expr:

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc import _execution
 from frame_prc._lazy import cached, left_join, remembered, segment_join
 from frame_prc._ranking.scale import integer, integer_bounds
 from frame_prc._rows.rows import Rows
@@ -15,8 +16,6 @@ _NUMBER = pl.col("segment")
 # Their differences may not fit Int64.
 _WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
 _LOWEST_INT64 = -(2**63)
-
-_FEW_KEYS = 5_000  # so many a set of Python finds in less time than a plan of Polars takes
 
 
 @dataclass(frozen=True)
@@ -157,9 +156,9 @@ def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
     if rows.values is None:
         return None
     keys, before = _physical(rows.values["by_0"]), key_range.lowest - 1
-    first = set(keys[:_FEW_KEYS].to_list())
+    first = set(keys[: _execution.SIZES.keys].to_list())
     possible = key_range.size - (0 if keys.null_count() else 1)
-    if len(keys) > _FEW_KEYS and len(first) < possible:
+    if len(keys) > _execution.SIZES.keys and len(first) < possible:
         return None
     distinct = sorted(0 if key is None else key - before for key in first)
     return pl.Series("segment", distinct, dtype=pl.Int64)

@@ -13,7 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._ranking.places import has_numpy, looked_up
+from frame_prc._execution import has_numpy
+from frame_prc._ranking.places import looked_up
 
 _KEY = pl.col("rank_key")
 _TRIED = 2**16  # how many keys are sorted to see what is faster; of fewer keys the sort takes 1 ms

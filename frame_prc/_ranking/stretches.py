@@ -11,14 +11,11 @@ from itertools import accumulate, pairwise
 
 import polars as pl
 
-from frame_prc._lazy import on_each_thread, together
+from frame_prc import _execution
+from frame_prc._execution import on_each_thread, together
 
-# Of shorter stretches, a call of NumPy for each takes longer than a window of Polars.
-_LONG = 1_000
-# Columns of so many rows take little memory, which the next part of the rows takes again.
-_PART = 2**18
-# With fewer rows per stretch, or with more groups in all stretches per row, Polars groups as fast.
-_FEWEST_ROWS, _MOST_GROUPS = 10_000, 8
+# With more groups in all stretches per row, Polars groups as fast.
+_MOST_GROUPS = 8
 
 
 def in_parts(points: pl.LazyFrame, *, at_once: bool) -> list[pl.LazyFrame]:
@@ -39,12 +36,12 @@ def long_parts(begins: pl.Series, end: int) -> list[pl.Series] | None:
     ``begins`` are the numbers of the rows at which stretches begin. There are no parts if these are
     short.
     """
-    return None if len(begins) * _LONG > end else _parts(begins, end)
+    return None if len(begins) * _execution.SIZES.stretch > end else _parts(begins, end)
 
 
 def _parts(begins: pl.Series, end: int) -> list[pl.Series]:
     """Return where the stretches of each part begin, and where the last of them ends."""
-    wanted = pl.int_range(0, end, _PART, eager=True)
+    wanted = pl.int_range(0, end, _execution.SIZES.part, eager=True)
     first = begins.search_sorted(wanted).unique().sort()
     places = begins.clone().append(pl.Series([end], dtype=begins.dtype))
     numbers = [*first.filter(first < len(begins)), len(begins)]
@@ -92,8 +89,9 @@ def _marked_places(marked: pl.Series) -> Iterator[int]:
     """Yield the first and the last row, which are marked, and a marked row of each part between."""
     last = len(marked) - 1
     yield 0
-    for place in range(_PART, last, _PART):
-        nearest = marked[place : min(place + _PART, last)].arg_max()
+    part = _execution.SIZES.part
+    for place in range(part, last, part):
+        nearest = marked[place : min(place + part, last)].arg_max()
         if nearest is not None and marked[place + nearest]:
             yield place + nearest
     if last:
@@ -117,7 +115,7 @@ def group_totals(
     stretch, group, *amounts = (column.to_numpy() for column in rows.rechunk())
     places = [0, *(np.flatnonzero(np.diff(stretch)) + 1).tolist(), len(stretch)]
     n_rows, n_stretches = len(stretch), len(places) - 1
-    if n_stretches * max(_FEWEST_ROWS, size // _MOST_GROUPS) > n_rows or size > n_rows:
+    if n_stretches * max(_execution.SIZES.group, size // _MOST_GROUPS) > n_rows or size > n_rows:
         return None
 
     def of_stretch(start: int, stop: int) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from frame_prc._lazy import on_each_thread
+from frame_prc._execution import on_each_thread
 from frame_prc._ranking.narrow_keys import OrderedRows, numbers_in
 from frame_prc._ranking.places import looked_up
 from frame_prc._ranking.stretches import long_parts

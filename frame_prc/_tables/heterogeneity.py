@@ -10,12 +10,12 @@ import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, has_variance, shows_spread
+from frame_prc._execution import has_numpy
 from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.heterogeneity import Spread, correlated_spread_of, spread_of
 from frame_prc._inference.intervals import check_method
 from frame_prc._lazy import concat, in_python, join, over
-from frame_prc._ranking.places import has_numpy
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Calibration, Interval, SegmentsTest, SegmentsTestUsed
 from frame_prc._rows.rows import Rows

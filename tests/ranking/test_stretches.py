@@ -11,11 +11,12 @@ import pytest
 import strategies  # noqa: F401 - sets how many examples are tried
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import looking
+from kinds import SMALL, looking
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc._ranking import places, stretches
+from frame_prc import _execution
+from frame_prc._ranking import stretches
 
 # Of each row: negative, positive, or positive and marked.
 ROLES = st.lists(st.sampled_from(["negative", "positive", "marked"]))
@@ -31,7 +32,7 @@ def test_each_row_gets_the_value_of_its_class_in_its_stretch(between, part):
         stretch += role == "marked"
     on_positive = pl.Series([*range(n_stretches)], dtype=pl.Float64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stretches, "_PART", part)
+        patch.setattr(_execution, "SIZES", SMALL._replace(part=part))
         first, *others = stretches.valued_stretches(
             pl.Series([role != "negative" for role in roles]),
             pl.Series([role == "marked" for role in roles]),
@@ -96,7 +97,7 @@ def test_what_numpy_cannot_hold_has_no_totals(rows):
 def test_parts_are_whole_segments(opens, part):
     points = pl.DataFrame({"opens": [True, *opens]}).with_row_index("point")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stretches, "_PART", part)
+        patch.setattr(_execution, "SIZES", SMALL._replace(part=part))
         parts = pl.collect_all(stretches.in_parts(points.lazy(), at_once=True))
     assert_frame_equal(pl.concat(parts), points)
     assert all(one["opens"][0] for one in parts)
@@ -159,9 +160,9 @@ IN_PARTS = {
 @pytest.mark.parametrize("call", IN_PARTS.values(), ids=IN_PARTS)
 def test_a_part_for_each_segment_changes_no_result(call, monkeypatch):
     with looking(looks=True):
-        monkeypatch.setattr(stretches, "_PART", 1_000)
+        monkeypatch.setattr(_execution, "SIZES", SMALL._replace(part=1_000))
         expected = call()
-        monkeypatch.setattr(stretches, "_PART", 1)
+        monkeypatch.setattr(_execution, "SIZES", SMALL._replace(part=1))
         assert_frame_equal(call(), expected)
 
 
@@ -170,7 +171,7 @@ def test_polars_gives_the_same_without_numpy(call, monkeypatch):
     with looking(looks=True):
         expected = call()
         monkeypatch.setitem(sys.modules, "numpy", None)
-        assert not places.has_numpy()
+        assert not _execution.has_numpy()
         assert_frame_equal(call(), expected, rel_tol=1e-14)
     assert_frame_equal(call(), expected, rel_tol=1e-14)
 

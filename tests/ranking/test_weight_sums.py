@@ -7,11 +7,12 @@ import pytest
 import strategies  # noqa: F401 - sets how many examples are tried
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import looking
+from kinds import SMALL, looking
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc._ranking import stretches, weight_sums
+from frame_prc import _execution
+from frame_prc._ranking import weight_sums
 
 # Sixteenths, whose squares add up exactly too.
 SIXTEENTHS = st.integers(1, 99).map(lambda n: n / 16)
@@ -71,7 +72,7 @@ def test_sums_are_those_of_each_class_so_far(rows, part, only_hits):
     verb = frame_prc.average_precision if only_hits else frame_prc.summary
     with pytest.MonkeyPatch.context() as patch, looking(looks=True):
         frames = _spied(patch)
-        patch.setattr(stretches, "_PART", part)
+        patch.setattr(_execution, "SIZES", SMALL._replace(part=part))
         verb(frame, **ASKED, ci=0.9)
     (found,) = frames
     # The last row is the one after all segments.
@@ -88,7 +89,7 @@ def test_short_segments_are_left_to_windows(verb):
         )
         with pytest.MonkeyPatch.context() as patch, looking(looks=True):
             found = _spied(patch)
-            patch.setattr(stretches, "_LONG", 1_000)
+            patch.setattr(_execution, "SIZES", SMALL._replace(stretch=1_000))
             eager = getattr(frame_prc, verb)(rows, **ASKED)
         lazy = getattr(frame_prc, verb)(rows.lazy(), **ASKED).collect()
         assert_frame_equal(eager, lazy, rel_tol=1e-14)
