@@ -76,10 +76,7 @@ def numbers_in(keys: pl.Series, key: RankKey) -> pl.Series:
 
 def extra_rows(segments: Segments, key: RankKey) -> list[pl.LazyFrame]:
     """Return the keys of the rows that open the segments, and of the row after all segments."""
-    opening = key.opening()
-    if segments.marks is not None:
-        return [segments.marks.select(opening)]
-    return [segments.table.select(opening), key.ending()]
+    return [segments.table.select(key.opening()), key.ending()]
 
 
 def repeats_scores(rows: Rows) -> bool:
@@ -149,7 +146,12 @@ def sorted_with_rows(
     narrow = _with_room_for_rows(key, segments, rows)
     if narrow is None:
         return None
-    keys, values = _numbered(frame, segments, narrow, rows, carried)
+    # A row number takes less time than a range of integers.
+    has_number = "row" in rows.frame.collect_schema()
+    numbered = frame if has_number else frame.with_row_index("row")
+    keys = numbered.select(rank_key(narrow, rows, numbered=True)).collect().to_series()
+    # What is carried is in the order of the rows, as numbering segments has kept it.
+    values = rows.used().select("score", *carried).collect(engine="in-memory")
     # Only rows that the checks refuse have no key.
     if keys.is_empty() or keys.has_nulls():
         return None
@@ -171,23 +173,6 @@ def _with_room_for_rows(key: RankKey, segments: Segments, rows: Rows) -> RankKey
     # Of fewer bits, too many scores of a segment would share a slot.
     fewest = most.bit_length() - segments.count.bit_length()
     return numbered.narrower() if room > fewest else None
-
-
-def _numbered(
-    frame: pl.LazyFrame, segments: Segments, key: RankKey, rows: Rows, carried: list[str]
-) -> tuple[pl.Series, pl.DataFrame]:
-    """Return the keys of rows, and their scores and columns in the order of their numbers."""
-    names = ["score", *carried]
-    has_number = "row" in rows.frame.collect_schema()
-    in_order = has_number or segments.in_order
-    # Faster than a range of integers.
-    frame = frame if has_number else frame.with_row_index("row")
-    keys = rank_key(key, rows, numbered=True)
-    if in_order:
-        values = rows.used().select(names).collect(engine="in-memory")
-        return frame.select(keys).collect().to_series(), values
-    found = frame.select(keys, *names).collect()
-    return found["rank_key"], found.select(names)
 
 
 def _told_apart(
@@ -221,12 +206,9 @@ def _shared_by_different(ordered: pl.Series, scores: pl.Series, key: RankKey) ->
     """Return the places that share their slot with the next, where it has different scores."""
     shared = shared_with_next(ordered, key)
     keys = ordered.gather(shared)
-    if 2 * len(shared) > len(ordered):  # looking each score up once takes less
-        every = looked_up(scores, numbers_in(ordered, key))
-        score, other = every.gather(shared), every.gather(shared + 1)
-    else:
-        both = keys, ordered.gather(shared + 1)
-        score, other = (looked_up(scores, numbers_in(each, key)) for each in both)
+    score, other = (
+        looked_up(scores, numbers_in(each, key)) for each in (keys, ordered.gather(shared + 1))
+    )
     differs = score.ne_missing(other)
     if not differs.any():
         return shared.clear()

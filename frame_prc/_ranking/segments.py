@@ -71,20 +71,13 @@ class Segments:
     """The segments of some rows, with numbers below ``count``.
 
     ``table`` has ``segment``, the number; the key columns; and ``n_dropped`` where missing values
-    were dropped. Without a ``key_range`` a segment's number is its row in the table. ``marks``
-    are all numbers and then ``count``, where they are known at once.
+    were dropped. Without a ``key_range`` a segment's number is its row in the table.
     """
 
     table: pl.LazyFrame
     count: int
     keys: list[str]
     key_range: KeyRange | None = None
-    marks: pl.LazyFrame | None = None
-
-    @property
-    def in_order(self) -> bool:
-        """Whether numbering leaves the rows in their order: a join may not."""
-        return not self.keys or self.key_range is not None
 
     def numbered(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.LazyFrame:
         """Add to each row the number of its segment; ``in_order`` says that rows must not move."""
@@ -112,7 +105,7 @@ def numbered_segments(rows: Rows, limit: int) -> tuple[Segments, pl.LazyFrame]:
     These are the rows that count.
     """
     # In another order sums of weights would have other digits.
-    in_order = rows.many_in_memory and rows.columns.weighted
+    in_order = rows.many_in_memory and bool(rows.carried(squares=False))
     segments = find_segments(rows, limit)
     return segments, segments.numbered(rows.used(), in_order=in_order)
 
@@ -133,10 +126,7 @@ def find_segments(rows: Rows, limit: int) -> Segments:
         if numbers is None:
             table = rows.once(_distinct(rows, counts).with_columns(segment=key_range.number()))
         else:
-            keyed = numbers.to_frame().lazy().with_columns(key_range.key())
-            after = pl.Series("segment", [key_range.size], dtype=pl.Int64)
-            marks = numbers.clone().append(after).to_frame().lazy()
-            return Segments(keyed, key_range.size, rows.keys, key_range, marks)
+            table = numbers.to_frame().lazy().with_columns(key_range.key())
         return Segments(table, key_range.size, rows.keys, key_range)
     keys = _distinct(rows, counts)
     if rows.values is None:

@@ -5,14 +5,14 @@ NumPy finds either in one pass. It is optional: without it, plans of Polars give
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 import polars as pl
 
 from frame_prc import _execution
-from frame_prc._execution import on_each_thread, together
+from frame_prc._execution import together
 
 # With more groups in all stretches per row, Polars groups as fast.
 _MOST_GROUPS = 8
@@ -54,48 +54,18 @@ def valued_stretches(
     """Return the value of each row, from those of the positives and negatives of its stretch.
 
     A stretch is the rows after one marked row and up to the next. The first and the last row must
-    be marked; the first is in no stretch, and gets NaN. All marked rows must be positive, and no
-    value may be null.
+    be marked; the first is in no stretch, and gets NaN. No value may be null.
     """
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    of_positives, of_negatives = on_positive.to_numpy(), on_negative.to_numpy()
-    values = np.empty(len(positive))
+    is_last = marked.to_numpy()
+    stretch = np.cumsum(is_last) - is_last - 1
+    # With "raise", NumPy would fill a copy first. Only the first row is in no stretch.
+    values = np.take(on_negative.to_numpy(), stretch, mode="clip")
+    positives = np.flatnonzero(positive.to_numpy())[1:]
+    values[positives] = on_positive.to_numpy()[stretch[positives]]
     values[0] = np.nan
-
-    def fill(parts: Sequence[tuple[int, int, int]]) -> None:
-        """Write the values of parts: of the stretches from a number on, between two marked rows."""
-        every_number = np.empty(max(stop - start for _, start, stop in parts), np.int64)
-        for first, start, stop in parts:
-            rows = slice(start + 1, stop + 1)
-            is_last, found = marked[rows].to_numpy(), values[rows]
-            number = every_number[: len(found)]
-            np.cumsum(is_last, out=number)
-            np.subtract(number, is_last, out=number)
-            number += first
-            # With "raise", NumPy would fill a copy first. No number is beyond the values.
-            np.take(of_negatives, number, out=found, mode="clip")
-            positives = np.flatnonzero(positive[rows].to_numpy())
-            found[positives] = of_positives[number[positives]]
-
-    places = [*_marked_places(marked)]
-    counts = (int(marked[start:stop].sum()) for start, stop in pairwise(places))
-    parts = [*zip(accumulate(counts, initial=0), places, places[1:], strict=False)]
-    on_each_thread(parts, fill)
     return pl.Series(values)
-
-
-def _marked_places(marked: pl.Series) -> Iterator[int]:
-    """Yield the first and the last row, which are marked, and a marked row of each part between."""
-    last = len(marked) - 1
-    yield 0
-    part = _execution.SIZES.part
-    for place in range(part, last, part):
-        nearest = marked[place : min(place + part, last)].arg_max()
-        if nearest is not None and marked[place + nearest]:
-            yield place + nearest
-    if last:
-        yield last
 
 
 def group_totals(

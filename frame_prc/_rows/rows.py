@@ -212,7 +212,7 @@ def is_positive(*, has_counts: bool) -> pl.Expr:
 
 def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     """Project a frame to its roles."""
-    values = _values(lf, columns) if in_memory else None
+    values = computed(_project(lf, columns)) if in_memory else None
     source = cached(_project(lf, columns)) if values is None else values.lazy()
     checks = checks_of(columns)
     # Run once, however many branches of a plan call it.
@@ -247,21 +247,6 @@ def _of_source(
         values=values,
         height=None if values is None else values.height,
         check=checks,
-    )
-
-
-def _values(lf: pl.LazyFrame, columns: Columns) -> pl.DataFrame:
-    """Return the projection of a frame in memory: its own columns, or what expressions give."""
-    sources = {f"by_{i}": key for i, key in enumerate(columns.keys)}
-    sources |= {role: column.expression for role, column in columns.roles.items()}
-    is_changed = any(dtype.is_float() for dtype in columns.key_dtypes.values())
-    has_amounts = list(columns.classes) != ["truth"]
-    if is_changed or has_amounts or not all(one.meta.is_column() for one in sources.values()):
-        return computed(_project(lf, columns))
-    # Planning to select and rename columns takes longer than to take them.
-    frame = lf.collect(engine="in-memory")
-    return pl.DataFrame(
-        [frame.get_column(one.meta.output_name()).alias(role) for role, one in sources.items()]
     )
 
 

@@ -22,8 +22,8 @@ from frame_prc._ranking import stretches
 ROLES = st.lists(st.sampled_from(["negative", "positive", "marked"]))
 
 
-@given(ROLES, st.integers(1, 5))
-def test_each_row_gets_the_value_of_its_class_in_its_stretch(between, part):
+@given(ROLES)
+def test_each_row_gets_the_value_of_its_class_in_its_stretch(between):
     roles = ["marked", *between, "marked"]
     n_stretches = roles.count("marked") - 1
     expected, stretch = [], 0
@@ -31,14 +31,12 @@ def test_each_row_gets_the_value_of_its_class_in_its_stretch(between, part):
         expected.append(stretch + (100.0 if role == "negative" else 0.0))
         stretch += role == "marked"
     on_positive = pl.Series([*range(n_stretches)], dtype=pl.Float64)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_execution, "SIZES", SMALL._replace(part=part))
-        first, *others = stretches.valued_stretches(
-            pl.Series([role != "negative" for role in roles]),
-            pl.Series([role == "marked" for role in roles]),
-            on_positive,
-            on_positive + 100,
-        )
+    first, *others = stretches.valued_stretches(
+        pl.Series([role != "negative" for role in roles]),
+        pl.Series([role == "marked" for role in roles]),
+        on_positive,
+        on_positive + 100,
+    )
     assert math.isnan(first)
     assert others == expected
 
