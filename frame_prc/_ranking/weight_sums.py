@@ -99,13 +99,13 @@ def _sums(part: _Part, *, only_positive: bool, squares: bool) -> dict[str, Array
     if only_positive:
         places = np.flatnonzero(part.positive)
         n_rows = np.diff(np.searchsorted(places, part.ends))
-    gains = part.weights * part.positive
-    losses = part.weights - gains
     n_terms = np.repeat(np.diff(part.ends), n_rows)
     sums = {"rank_key": part.keys[places], "n_terms": n_terms}
-    for suffix, power in (("", 1), *([("_squares", 2)] if squares else [])):
+    gains = part.weights * part.positive
+    losses = part.weights - gains
+    for suffix in ("_squares", "") if squares else ("",):
         for name, total, amounts in (("tp", "positives", gains), ("fp", "negatives", losses)):
-            running = amounts**power
+            running = amounts**2 if suffix else amounts
             for start, stop in pairwise(part.ends.tolist()):
                 np.cumsum(running[start:stop], out=running[start:stop])
             sums[f"{name}{suffix}"] = running[places]

@@ -204,42 +204,33 @@ def exact_weighted_area(rows) -> float:
     return float(oracle.average_precision([oracle.Row(*row) for row in rows]))
 
 
-def test_scores_that_come_together_move_on_to_free_slots(narrowed, monkeypatch):
-    monkeypatch.setattr(narrow_keys, "_FEW_SHARED", 1)
-    rows = [(True, 1.0, 2), (False, AFTER_ONE, 3), (True, AFTER_ONE, 1), (True, -1e300, 4)]
+def _weighed(scores) -> list[tuple[bool, float, int]]:
+    return [(place % 2 == 0, score, place) for place, score in enumerate(scores, 1)]
+
+
+ENDS = [-1e300, inf]
+EQUAL = [inf, 1.0, 1.0, 0.5, 0.5, 0.5, -1e300]
+# Of each: the scores, the most of them that may share a slot with others, and whether all get one.
+SHARED = {
+    "moved to free slots": ([1.0, AFTER_ONE, AFTER_ONE, -1e300], 1, True),
+    "no free slot": ([*NEIGHBOURS, *ENDS], 1, False),
+    "equal": (EQUAL, None, True),
+    "many equal": (EQUAL * 100, None, True),
+    "moved beside equal ones": ([*[0.5] * 199, 1.0, AFTER_ONE, *ENDS], None, True),
+    "too many beside equal ones": ([*[0.5] * 199, *[1.0, AFTER_ONE] * 30, *ENDS], None, False),
+    "too many": ([1.0, AFTER_ONE, -1e300], None, False),
+}
+
+
+@pytest.mark.parametrize(("scores", "few", "narrow"), SHARED.values(), ids=SHARED)
+def test_scores_that_come_together_get_slots_or_wider_keys(
+    narrowed, monkeypatch, scores, few, narrow
+):
+    if few is not None:
+        monkeypatch.setattr(narrow_keys, "_FEW_SHARED", few)
+    rows = _weighed(scores)
     assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
-    assert narrowed == [True]
-
-
-def test_scores_without_a_free_slot_get_wider_keys(narrowed, monkeypatch):
-    monkeypatch.setattr(narrow_keys, "_FEW_SHARED", 1)
-    rows = [(place % 2 == 0, score, place) for place, score in enumerate(NEIGHBOURS, 1)]
-    rows += [(True, -1e300, 1), (False, inf, 1)]
-    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
-    assert narrowed == [False]
-
-
-@pytest.mark.parametrize("times", [1, 3, 100])
-def test_any_number_of_equal_scores_may_share_a_slot(narrowed, times):
-    scores = [inf, 1.0, 1.0, 0.5, 0.5, 0.5, -1e300]
-    rows = [(n % 3 == 0, score, n) for n, score in enumerate(scores * times, 1)]
-    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
-    assert narrowed == [True]
-
-
-@pytest.mark.parametrize("times", [1, 30])
-def test_scores_move_on_beside_any_number_of_equal_ones(narrowed, times):
-    rows = [(n % 3 == 0, 0.5, n) for n in range(1, 200)]
-    rows += [(n % 2 == 0, score, n) for n, score in enumerate([1.0, AFTER_ONE] * times, 1)]
-    rows += [(True, -1e300, 1), (False, inf, 1)]
-    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
-    assert narrowed == [times == 1]
-
-
-def test_many_scores_that_come_together_get_wider_keys(narrowed):
-    rows = [(True, 1.0, 2), (False, AFTER_ONE, 3), (True, -1e300, 4)]
-    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
-    assert narrowed == [False]
+    assert narrowed == [narrow]
 
 
 @given(DRAWN)
