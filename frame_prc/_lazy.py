@@ -9,17 +9,13 @@ those of lazy frames joins and concatenations compute their inputs in turn, on t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
-from threading import _DummyThread, current_thread
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 import polars as pl
 import polars.selectors as cs
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
-ItemT = TypeVar("ItemT")
-ResultT = TypeVar("ResultT")
 
 # From Polars 1.42 on, only "horizontal_extend" fills up shorter frames, and "horizontal" raises.
 _BESIDE: Any = "horizontal" if pl.__version__.startswith("1.41.") else "horizontal_extend"
@@ -27,37 +23,6 @@ _BESIDE: Any = "horizontal" if pl.__version__.startswith("1.41.") else "horizont
 
 # For functions that make expressions: on a small frame that takes longer than computing them.
 remembered = lru_cache(maxsize=256)
-
-# On few rows most optimizations of a plan take longer than they save.
-_FEW = 20_000
-_FOR_FEW = pl.QueryOptFlags.none(comm_subplan_elim=True)
-
-
-def run_in_memory(lf: pl.LazyFrame, height: int) -> pl.DataFrame:
-    """Run a plan that reads so many rows in memory, on the in-memory engine."""
-    optimizations = _FOR_FEW if height < _FEW else pl.QueryOptFlags()
-    return lf.collect(engine="in-memory", optimizations=optimizations)
-
-
-def together(calls: Sequence[Callable[[], ResultT]], *, on_threads: bool = True) -> list[ResultT]:
-    """Return the results of several calls, which may each be made on a thread of its own.
-
-    Much of what is computed at the call keeps one core busy. A thread that Python did not start may
-    be one of Polars': if these wait for others, none may be left to compute what they wait for.
-    """
-    if not on_threads or len(calls) == 1 or isinstance(current_thread(), _DummyThread):
-        return [call() for call in calls]
-    with ThreadPoolExecutor(pl.thread_pool_size()) as threads:
-        return list(threads.map(lambda call: call(), calls))
-
-
-def on_each_thread(
-    items: Sequence[ItemT], work: Callable[[Sequence[ItemT]], ResultT]
-) -> list[ResultT]:
-    """Return what a function makes of each thread's share of some items, in their order."""
-    size = max(-(-len(items) // pl.thread_pool_size()), 1)
-    shares = (items[start : start + size] for start in range(0, len(items), size))
-    return together([partial(work, share) for share in shares])
 
 
 def cached(lf: pl.LazyFrame) -> pl.LazyFrame:

@@ -19,9 +19,9 @@ from frame_prc._request.specs import (
     MODEL,
     Calibration,
     Comparison,
+    Draws,
     Interval,
     Keep,
-    Draws,
     Start,
     Target,
 )

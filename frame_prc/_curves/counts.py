@@ -22,8 +22,8 @@ from frame_prc._rows.checks import (
     with_checks,
 )
 from frame_prc._rows.columns import Column
-from frame_prc._rows.rows import SQUARES, Rows
-from frame_prc._rows.rules import SUMS, required_rule
+from frame_prc._rows.rows import Rows
+from frame_prc._rows.rules import SQUARES, SUMS, required_rule
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import ColumnError, OptionError
 

@@ -16,8 +16,7 @@ from frame_prc._engines.rows import Counted, check_case, count, schema_of
 from frame_prc._request.roles import THRESHOLD, request
 from frame_prc._request.thresholds import ABOVE
 from frame_prc._rows.checks import overlap
-from frame_prc._rows.rows import SQUARES
-from frame_prc._rows.rules import SUMS
+from frame_prc._rows.rules import SQUARES, SUMS
 from frame_prc.exceptions import OptionError
 
 

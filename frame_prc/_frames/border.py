@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, TypeVar, 
 import polars as pl
 
 from frame_prc._engines.engine import VERBS, engine_of, refuse_engine
+from frame_prc._execution import run
 from frame_prc._frames.arrow_frames import back_to_arrow, is_arrow, read_arrow
 from frame_prc._frames.pandas_frames import (
     back_to_pandas,
@@ -19,7 +20,6 @@ from frame_prc._frames.pandas_frames import (
     with_levels,
 )
 from frame_prc._frames.unsupported import is_refused, way_out
-from frame_prc._lazy import run_in_memory
 from frame_prc.exceptions import FrameError, type_name
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
         | pyspark.sql.DataFrame
         | ibis.expr.types.Table
     )
-
-_SMALL = 200_000  # rows
 
 FrameT = TypeVar("FrameT", bound="AnyFrame")
 
@@ -83,10 +81,7 @@ class Source:
         """
         if self.values is None:
             return planned
-        height = self.values.height
-        # The streaming engine takes longer to start than a small frame takes to compute.
-        rows = run_in_memory(planned, height) if height < _SMALL else planned.collect()
-        return self.back(rows, outputs)
+        return self.back(run(planned, self.values.height), outputs)
 
 
 def source_of(

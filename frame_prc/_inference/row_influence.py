@@ -13,10 +13,11 @@ from functools import cached_property, partial
 
 import polars as pl
 
+from frame_prc._execution import has_numpy
 from frame_prc._formulas import effective_number
 from frame_prc._inference.measure import Measure
 from frame_prc._lazy import beside, cached, in_order
-from frame_prc._ranking.places import gathered, has_numpy, placed
+from frame_prc._ranking.places import gathered
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.segments import KeyRange, range_of
 from frame_prc._ranking.stretches import group_totals, valued_stretches
@@ -100,7 +101,7 @@ class RowInfluence:
         if self.ranking.rows.many_in_memory:
             found = ranked.collect()
             row = found["row"].fill_null(0)  # only rows that the checks refuse have none
-            return pl.LazyFrame([placed(found[name], row) for name in names])
+            return pl.LazyFrame([(one * 0).scatter(row, one) for one in found[names]])
         # A sort of integers that hold both the number of a row and its place in the ranking is
         # faster than one of two columns.
         number, ranked_at = pl.col("row").cast(pl.UInt64), pl.int_range(pl.len(), dtype=pl.UInt64)

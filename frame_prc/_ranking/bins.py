@@ -68,6 +68,7 @@ def count_bins(
         usable=None,
         n_dropped=pl.col("n_dropped") if "n_dropped" in amounts else None,
         values=None,
+        height=0 if rows.in_memory else None,  # of bins there is no look at values
     )
 
 

@@ -43,19 +43,17 @@ class OrderedRows:
     @cached_property
     def opening(self) -> pl.Series:
         """The places of the rows that open the segments, and of the row after all segments."""
-        return opening_places(self.keys, self.segments, self.key)
+        extra = pl.concat(extra_rows(self.segments, self.key)).collect().to_series()
+        return self.keys.search_sorted(extra)
 
-    def part(self, start: int, stop: int) -> pl.DataFrame:
-        """Return the rows from one place to another, with all columns."""
-        keys = self.keys[start:stop]
+    def frame(self) -> pl.DataFrame:
+        """Return the rows with all columns."""
         if not self.values.width:
-            return keys.to_frame()
-        row = numbers_in(keys, self.key)
+            return self.keys.to_frame()
+        row = numbers_in(self.keys, self.key)
         # The extra rows have the number of the first row, but nothing of it.
-        first, last = self.opening.search_sorted(pl.Series([start, stop]))
-        extra = self.opening[first:last] - start
-        columns = [looked_up(column, row).scatter(extra, 0) for column in self.values]
-        return pl.DataFrame([keys, *columns])
+        found = (looked_up(column, row).scatter(self.opening, 0) for column in self.values)
+        return pl.DataFrame([self.keys, *found])
 
 
 def rank_key(key: RankKey, rows: Rows, *, numbered: bool = False) -> pl.Expr:
@@ -78,16 +76,7 @@ def numbers_in(keys: pl.Series, key: RankKey) -> pl.Series:
 
 def extra_rows(segments: Segments, key: RankKey) -> list[pl.LazyFrame]:
     """Return the keys of the rows that open the segments, and of the row after all segments."""
-    opening = key.opening()
-    if segments.marks is not None:
-        return [segments.marks.select(opening)]
-    return [segments.table.select(opening), key.ending()]
-
-
-def opening_places(ordered: pl.Series, segments: Segments, key: RankKey) -> pl.Series:
-    """Return the places in sorted keys of the extra rows."""
-    extra = pl.concat(extra_rows(segments, key)).collect().to_series()
-    return ordered.search_sorted(extra)
+    return [segments.table.select(key.opening()), key.ending()]
 
 
 def repeats_scores(rows: Rows) -> bool:
@@ -157,7 +146,12 @@ def sorted_with_rows(
     narrow = _with_room_for_rows(key, segments, rows)
     if narrow is None:
         return None
-    keys, values = _numbered(frame, segments, narrow, rows, carried)
+    # A row number takes less time than a range of integers.
+    has_number = "row" in rows.frame.collect_schema()
+    numbered = frame if has_number else frame.with_row_index("row")
+    keys = numbered.select(rank_key(narrow, rows, numbered=True)).collect().to_series()
+    # What is carried is in the order of the rows, as numbering segments has kept it.
+    values = rows.used().select("score", *carried).collect(engine="in-memory")
     # Only rows that the checks refuse have no key.
     if keys.is_empty() or keys.has_nulls():
         return None
@@ -181,23 +175,6 @@ def _with_room_for_rows(key: RankKey, segments: Segments, rows: Rows) -> RankKey
     return numbered.narrower() if room > fewest else None
 
 
-def _numbered(
-    frame: pl.LazyFrame, segments: Segments, key: RankKey, rows: Rows, carried: list[str]
-) -> tuple[pl.Series, pl.DataFrame]:
-    """Return the keys of rows, and their scores and columns in the order of their numbers."""
-    names = ["score", *carried]
-    has_number = "row" in rows.frame.collect_schema()
-    in_order = has_number or segments.in_order
-    # Faster than a range of integers.
-    frame = frame if has_number else frame.with_row_index("row")
-    keys = rank_key(key, rows, numbered=True)
-    if in_order:
-        values = rows.used().select(names).collect(engine="in-memory")
-        return frame.select(keys).collect().to_series(), values
-    found = frame.select(keys, *names).collect()
-    return found["rank_key"], found.select(names)
-
-
 def _told_apart(
     ordered: pl.Series, scores: pl.Series, key: RankKey, exact: Scale
 ) -> pl.Series | None:
@@ -214,14 +191,9 @@ def _told_apart(
         return None
     place = pl.concat([shared, shared + 1]).unique().sort()
     moved = _moved_on(ordered.gather(place), scores, key, exact)
-    if not moved["moves"].any():
-        return ordered
-    if moved["too_far"].any():
-        return None
-    found = ordered.scatter(place, moved["rank_key"])
-    following = moved.with_columns(following=found.gather(place + 1))
-    is_free = following.select((pl.col("tied") | key.is_before(pl.col("following"))).all()).item()
-    return found if is_free else None
+    found = ordered.scatter(place, moved)
+    is_free = not moved.has_nulls() and found.is_sorted()
+    return found if is_free and _shared_by_different(found, scores, key).is_empty() else None
 
 
 def shared_with_next(ordered: pl.Series, key: RankKey) -> pl.Series:
@@ -234,12 +206,9 @@ def _shared_by_different(ordered: pl.Series, scores: pl.Series, key: RankKey) ->
     """Return the places that share their slot with the next, where it has different scores."""
     shared = shared_with_next(ordered, key)
     keys = ordered.gather(shared)
-    if 2 * len(shared) > len(ordered):  # looking each score up once takes less
-        every = looked_up(scores, numbers_in(ordered, key))
-        score, other = every.gather(shared), every.gather(shared + 1)
-    else:
-        both = keys, ordered.gather(shared + 1)
-        score, other = (looked_up(scores, numbers_in(each, key)) for each in both)
+    score, other = (
+        looked_up(scores, numbers_in(each, key)) for each in (keys, ordered.gather(shared + 1))
+    )
     differs = score.ne_missing(other)
     if not differs.any():
         return shared.clear()
@@ -248,25 +217,14 @@ def _shared_by_different(ordered: pl.Series, scores: pl.Series, key: RankKey) ->
     return join(rows, mixed, on="tie", how="semi").sort("place").collect()["place"]
 
 
-def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) -> pl.DataFrame:
-    """Return keys of shared slots with a slot for each score, in order.
-
-    The other columns say whether a key ``moves``, whether that is ``too_far``, and whether it is
-    ``tied`` with the next.
-    """
-    slot, tie, level = pl.col("slot"), pl.col("tie"), pl.col("level")
-    rows = keys.to_frame().with_columns(key.tie().alias("tie"), key.slot().alias("shared"))
-    exact_slots = (
-        scores.gather(numbers_in(keys, key))
-        .to_frame("score")
-        .select(slot=exact.slot(pl.col("score")))
+def _moved_on(keys: pl.Series, scores: pl.Series, key: RankKey, exact: Scale) -> pl.Series:
+    """Return keys of shared slots with a slot for each score, in order; null where none is left."""
+    score = scores.gather(numbers_in(keys, key)).alias("score")
+    rows = pl.DataFrame([keys, score]).with_columns(
+        key.tie().alias("tie"), key.slot().cast(pl.Int64), exact=exact.slot(pl.col("score"))
     )
-    ordered = rows.hstack(exact_slots).sort("tie", "slot", "rank_key")
-    levelled = ordered.with_columns(level=slot.rank("dense").over("tie").cast(pl.Int64) - 1)
-    return levelled.select(
-        key.later(level),
-        moves=level > 0,
-        too_far=(level > 0) & (pl.col("shared").cast(pl.Int64) + level >= key.scale.last),
-        # Not null for the last row, which all() would pass over.
-        tied=tie.eq_missing(tie.shift(-1)) & slot.eq_missing(slot.shift(-1)),
-    )
+    level = pl.col("exact").rank("dense").over("tie").cast(pl.Int64) - 1
+    ordered = rows.with_columns(level=level).sort("tie", "exact", "rank_key")
+    # The last slot is for rows without a score.
+    has_room = (pl.col("level") == 0) | (pl.col("slot") + pl.col("level") < key.scale.last)
+    return ordered.select(pl.when(has_room).then(key.later(pl.col("level")))).to_series()

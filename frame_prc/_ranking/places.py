@@ -1,4 +1,4 @@
-"""Values of rows in memory, looked up at places in any order or put in places.
+"""Values of rows in memory, looked up at places in any order.
 
 Each value is far from the next one, so most of the time goes by in waiting for memory: all threads
 take a part. NumPy waits least, as it asks the system for large pages. It is optional: without it,
@@ -12,19 +12,9 @@ from functools import partial
 
 import polars as pl
 
-from frame_prc._lazy import beside, together
-
-# So many places, as integers of 64 bits, fit a processor's cache.
-_PART = 2**18
-
-
-def has_numpy() -> bool:
-    """Return whether NumPy is installed."""
-    try:
-        import numpy as np  # noqa: F401, PLC0415 - takes long to import
-    except ImportError:
-        return False
-    return True
+from frame_prc import _execution
+from frame_prc._execution import has_numpy, together
+from frame_prc._lazy import beside
 
 
 def gathered(rows: pl.LazyFrame, place: str, table: pl.LazyFrame, *, at_once: bool) -> pl.LazyFrame:
@@ -69,22 +59,6 @@ def _looked_up_by_polars(values: pl.Series, places: pl.Series) -> pl.Series:
     return pl.concat(together(calls), rechunk=True)
 
 
-def placed(values: pl.Series, places: pl.Series) -> pl.Series:
-    """Return values in the order of their places, which are all numbers below their count."""
-    if not has_numpy():
-        return (values * 0).scatter(places, values)
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    source = values.to_numpy()
-    found = np.empty_like(source)
-
-    def put(part: slice) -> None:
-        found[places[part].to_numpy().astype(np.intp)] = source[part]
-
-    _for_each_part(put, len(places))
-    return pl.Series(values.name, found)
-
-
 def _is_plain(values: pl.Series) -> bool:
     """Return whether NumPy has the same values as Polars."""
     dtype = values.dtype
@@ -94,5 +68,6 @@ def _is_plain(values: pl.Series) -> bool:
 
 def _for_each_part(do: Callable[[slice], None], length: int) -> None:
     """Call a function for each part of a length, on all threads."""
-    parts = (slice(start, start + _PART) for start in range(0, length, _PART))
+    size = _execution.SIZES.part
+    parts = (slice(start, start + size) for start in range(0, length, size))
     together([partial(do, part) for part in parts])

@@ -152,11 +152,6 @@ class RankKey:
         """Return whether a row is the last of its score; rows must be sorted."""
         return self._step() >= self._int(2 * self.class_size)
 
-    def is_before(self, following: pl.Expr) -> pl.Expr:
-        """Return whether the score of a row is one before that of another rank key."""
-        differs = (_KEY ^ following) >= self._int(2 * self.class_size)
-        return (following > _KEY) & differs
-
     def row_and_class(self) -> pl.Expr:
         """Return the number and the class of a row in one narrow integer."""
         return (_KEY & self._int(2 * self.class_size - 1)).cast(pl.Int64).alias("row_and_class")

@@ -14,11 +14,8 @@ from frame_prc._ranking.cluster_sums import with_cluster_numbers
 from frame_prc._ranking.narrow_keys import (
     OrderedRows,
     extra_rows,
-    opening_places,
     rank_key,
-    repeats_scores,
     sampled_scores,
-    shared_with_next,
     sorted_alone,
     sorted_with_rows,
 )
@@ -33,14 +30,8 @@ from frame_prc._rows.rules import SUMS
 # Scores too wide for a slot are ranked by their level: their place among the distinct scores.
 _LEVELLED = (pl.Decimal, pl.Int128, pl.UInt128)
 
-# With fewer rows a narrower key saves less time than looking at the scores takes.
-_WORTH_A_LOOK = 20_000
-
 # Rows are counted before they are sorted if, by a sample of so many, each score has so many rows.
 _LARGER_SAMPLE, _ROWS_PER_SCORE = 10_000, 20
-
-# If more rows are tied with the next one, all rows are looked at again.
-_FEW_TIED = 1 / 20
 
 
 @dataclass(frozen=True)
@@ -73,7 +64,7 @@ class Ranking:
     def in_order(self) -> pl.LazyFrame:
         """The sorted rows, with one that opens each segment and one after the last."""
         if self.ordered is not None:
-            return self.ordered.part(0, len(self.ordered.keys)).lazy()
+            return self.ordered.frame().lazy()
         names = [*self.carried, *(["cluster"] if self.clusters else [])]
         extra = [_empty(rows, names) for rows in extra_rows(self.segments, self.key)]
         unsorted = concat([self.frame, *extra])
@@ -82,31 +73,6 @@ class Ranking:
         if self.rows.kept is not None:
             return unsorted.sort("rank_key").collect(engine="in-memory").lazy()
         return cached(unsorted.sort("rank_key"))
-
-    @cached_property
-    def tied(self) -> pl.Series | None:
-        """The places of the sorted rows that share their score with the next one, if few do.
-
-        They are only looked for among rows in memory that count as one and have scores.
-        """
-        key, rows = self.sorted_key, self.rows
-        has_rows = rows.many_in_memory and not self.carried and not self.clusters
-        lacks_scores = rows.columns.request.missing == "unretrieved"
-        if not has_rows or lacks_scores or key.dtype != pl.UInt64 or repeats_scores(rows):
-            return None
-        keys = self.in_order.collect()["rank_key"]
-        tied = shared_with_next(keys, key)
-        return tied if len(tied) <= len(keys) * _FEW_TIED else None
-
-    def at(self, places: pl.Series) -> pl.LazyFrame:
-        """Return the sorted rows at some places in memory, with the place as ``seen``."""
-        rows = self.in_order.collect()[places]
-        return rows.insert_column(0, places.cast(pl.get_index_type()).alias("seen")).lazy()
-
-    def opening(self) -> pl.Series:
-        """Return the places in memory of the rows that open segments, and of the row after all."""
-        keys = self.in_order.collect()["rank_key"]
-        return opening_places(keys, self.segments, self.sorted_key)
 
     @property
     def sorted_key(self) -> RankKey:
@@ -177,15 +143,15 @@ def rank(
     ``scored``, keys tell scores apart, but scores may not be read from them. Rows that are kept are
     sorted once, with scores: the next verb may read them.
     """
-    squares = squares and rows.columns.needs_squares
-    # What knows its row is rarely asked for scores, and is sorted faster without them.
-    scored = scored or (rows.kept is not None and not numbered)
-    make = partial(
-        _rank, rows, bins, squares=squares, numbered=numbered, clusters=clusters, scored=scored
-    )
-    if bins is not None:
-        return make()
-    return rows.keep(("ranking", squares, numbered, clusters, scored), make)
+    how = {
+        "squares": squares and rows.columns.needs_squares,
+        "numbered": numbered,
+        "clusters": clusters,
+        # What knows its row is rarely asked for scores, and is sorted faster without them.
+        "scored": scored or (rows.kept is not None and not numbered),
+    }
+    make = partial(_rank, rows, bins, **how)
+    return make() if bins is not None else rows.keep(("ranking", *how.values()), make)
 
 
 def _rank(
@@ -218,29 +184,25 @@ def _rank(
     is_plain = bins is None and levels is None and not clusters
     if not (is_plain and rows.many_in_memory):
         return ranking
-    return _beside_scores(ranking, frame) if scored else _narrowed(ranking, frame)
+    return _narrowed(ranking, frame, scored=scored)
 
 
-def _narrowed(ranking: Ranking, frame: pl.LazyFrame) -> Ranking:
-    """Return a ranking of rows in memory with keys of 64 bits, if they tell all scores apart."""
-    rows, segments, key = ranking.rows, ranking.segments, ranking.key
-    if key.row_bits or ranking.carried:
-        found = sorted_with_rows(frame, segments, key, rows, ranking.carried)
-    elif key.dtype == pl.UInt64:
-        return ranking
+def _narrowed(ranking: Ranking, frame: pl.LazyFrame, *, scored: bool) -> Ranking:
+    """Return a ranking of rows in memory with keys of 64 bits, if they tell all scores apart.
+
+    If ``scored``, only its sorted rows have them, and carry their scores.
+    """
+    key, carried = ranking.key, ranking.carried
+    asked = frame, ranking.segments, key, ranking.rows
+    if scored:
+        # Not now: what needs no order would sort in vain.
+        sort = partial(sorted_with_rows, *asked, carried, scored=True)
+        return replace(ranking, sort=sort) if carried and not key.row_bits else ranking
+    if key.row_bits or carried:
+        found = sorted_with_rows(*asked, carried)
     else:
-        found = sorted_alone(frame, segments, key, rows)
+        found = None if key.dtype == pl.UInt64 else sorted_alone(*asked)
     return ranking if found is None else replace(ranking, key=found.key, sort=lambda: found)
-
-
-def _beside_scores(ranking: Ranking, frame: pl.LazyFrame) -> Ranking:
-    """Return a ranking of rows in memory that are sorted by such keys, and carry their scores."""
-    if ranking.key.row_bits or not ranking.carried:
-        return ranking
-    rows, segments, key, carried = ranking.rows, ranking.segments, ranking.key, ranking.carried
-    # Not now: what needs no order would sort in vain.
-    sort = partial(sorted_with_rows, frame, segments, key, rows, carried, scored=True)
-    return replace(ranking, sort=sort)
 
 
 def _counted(ranking: Ranking) -> Ranking:
@@ -286,7 +248,7 @@ def _scale(rows: Rows) -> Scale:
     Scores from 0 to 1 mostly leave room for the segments in an Int64 key: the sort is a quarter
     faster, and every later step moves half the bytes.
     """
-    if rows.values is None or rows.values.height < _WORTH_A_LOOK:
+    if rows.values is None or not rows.some_in_memory:
         return Scale.of(rows.score_dtype, ascending=rows.ascending)
     columns = [rows.values[f"score_{i}"] for i in range(len(rows.columns.scores))]
     return Scale.over(columns, rows.score_dtype, ascending=rows.ascending)

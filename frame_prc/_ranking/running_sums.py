@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import starmap
 
 import polars as pl
 
+from frame_prc._execution import has_numpy
 from frame_prc._lazy import remembered
 from frame_prc._ranking.cluster_sums import CLUSTER_SUMS, with_cluster_sums
 from frame_prc._ranking.narrow_keys import repeats_scores
-from frame_prc._ranking.places import has_numpy
 from frame_prc._ranking.rank_key import RankKey
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.stretches import repeated, sums_within
-from frame_prc._ranking.weight_sums import sums_at_positives, sums_at_rows
+from frame_prc._ranking.weight_sums import weight_sums
 
 _FOUND, _SEEN, _FOUND_A, _SEEN_A = (
     pl.col(name).cast(pl.Int64) for name in ("found", "seen", "found_a", "seen_a")
@@ -155,7 +153,7 @@ def retrieved_at_ties(ranking: Ranking) -> pl.LazyFrame:
     """
     key, seen = ranking.sorted_key, pl.col("seen").cast(pl.Int64)
     ties = _counts_at(ranking, TIES).with_columns(key.opens())
-    retrieved = pl.when(~key.unretrieved()).then(_since_opening(seen, seen))
+    retrieved = pl.when(~key.unretrieved()).then(seen - pl.when("opens").then(seen).forward_fill())
     found = ties.select(key.segment().set_sorted(), retrieved.alias("retrieved"))
     return found.filter(pl.col("segment") != key.last_segment)
 
@@ -169,21 +167,16 @@ def tied_rows(ranking: Ranking) -> pl.LazyFrame:
     key, ends, place = ranking.sorted_key, pl.col("ends"), pl.col("seen").cast(pl.Int64)
     may_lack_scores = ranking.rows.columns.request.missing == "unretrieved"
     unretrieved = key.unretrieved() if may_lack_scores else pl.lit(value=False)
-    if ranking.tied is None:
-        marked = ranking.in_order.with_row_index("seen").with_columns(
-            key.opens(), ends=key.ends_tie(), unretrieved=unretrieved
-        )
-        begins = ends.shift(1, fill_value=True)
-        tied = marked.filter(~(begins & ends) | pl.col("opens") | pl.col("unretrieved"))
-    else:
-        places = pl.concat([ranking.tied, ranking.tied + 1, ranking.opening()])
-        tied = ranking.at(places.unique().sort())
-        tied = tied.with_columns(key.opens(), unretrieved=unretrieved)
+    marked = ranking.in_order.with_row_index("seen").with_columns(
+        key.opens(), ends=key.ends_tie(), unretrieved=unretrieved
+    )
+    begins = ends.shift(1, fill_value=True)
+    tied = marked.filter(~(begins & ends) | pl.col("opens") | pl.col("unretrieved"))
     found = tied.select(
         key.segment().set_sorted(),
         "opens",
         "unretrieved",
-        place=_since_opening(place, place),
+        place=place - pl.when("opens").then(place).forward_fill(),
         begins=key.ends_tie().shift(1, fill_value=True),
     )
     return found.filter(pl.col("segment") != key.last_segment)
@@ -209,73 +202,34 @@ def _count_sums(ranking: Ranking, points: Points) -> pl.LazyFrame:
     counted = _counts_at(ranking, points).select(others, ranking.sorted_key.opens(), **counts)
     # The row that opens a segment counts as a positive row, unless rows carry counts: its are 0.
     opening = {} if ranking.carried else {"positives": 1}
-    # Of many points Polars fills columns as fast, on all threads.
-    at_once = ranking.rows.many_in_memory and has_numpy() and points not in (TIES, CORNERS)
-    return _within_segments(counted, sums, totals, opening, at_once=at_once)
+    return _within_segments(counted, sums, totals, opening)
 
 
 def _within_segments(
-    counts: pl.LazyFrame,
-    sums: dict[str, str],
-    totals: dict[str, str],
-    opening: dict[str, int],
-    *,
-    at_once: bool,
+    counts: pl.LazyFrame, sums: dict[str, str], totals: dict[str, str], opening: dict[str, int]
 ) -> pl.LazyFrame:
     """Subtract from running sums those at the row that opens the segment, and add the totals.
 
-    Both are named with the running sum that they are counted by. ``at_once`` says that rows are in
-    memory.
+    Both are named with the running sum that they are counted by.
     """
-    before = set(sums.values())
-    if at_once:
-        rows = counts.collect()
-        at_opening = (
-            rows.lazy()
-            .filter("opens")
-            .select(
-                *(pl.col(of).alias(f"{of}_before") for of in before),
-                *(_until_next(of, opening.get(name, 0)).alias(name) for name, of in totals.items()),
-            )
-        )
-        of_rows = repeated(at_opening.collect(), rows["opens"].arg_true(), rows.height)
-        filled = rows.hstack(of_rows).lazy()
-        of_segment = [pl.col(name).cast(pl.Int64) for name in totals]
-    else:
-        # Polars would fill rows again for every expression that uses them, so they are columns.
-        filled = counts.with_columns(
-            *map(_before, before), *(_after(name, of) for name, of in totals.items())
-        )
-        of_segment = [_without_before(n, of) - opening.get(n, 0) for n, of in totals.items()]
-    return filled.with_columns(*starmap(_without_before, sums.items()), *of_segment)
-
-
-def _until_next(running_sum: str, opening: int) -> pl.Expr:
-    """Return by how much a running sum grows until the next row, without what an opening row adds.
-
-    After the last row it does not grow.
-    """
-    amount = pl.col(running_sum)
-    return (amount.shift(-1) - amount - opening).fill_null(0)
+    # Polars would fill rows again for every expression that uses them, so they are columns.
+    filled = counts.with_columns(
+        *(_at_opening(of).forward_fill().alias(f"{of}_before") for of in {*sums.values()}),
+        *(_at_opening(of).shift(-1).backward_fill().alias(name) for name, of in totals.items()),
+    )
+    grown = {name: _since_opening(name, of) for name, of in sums.items()}
+    of_segment = {n: _since_opening(n, of) - opening.get(n, 0) for n, of in totals.items()}
+    return filled.with_columns(**grown, **of_segment)
 
 
 @remembered
-def _before(running_sum: str) -> pl.Expr:
-    return _at_opening(running_sum).forward_fill().alias(f"{running_sum}_before")
-
-
-@remembered
-def _after(name: str, running_sum: str) -> pl.Expr:
-    return _at_opening(running_sum).shift(-1).backward_fill().alias(name)
-
-
-@remembered
-def _without_before(name: str, running_sum: str) -> pl.Expr:
-    return pl.col(name) - pl.col(f"{running_sum}_before")
-
-
 def _at_opening(running_sum: str) -> pl.Expr:
     return pl.when("opens").then(running_sum)
+
+
+@remembered
+def _since_opening(name: str, running_sum: str) -> pl.Expr:
+    return pl.col(name) - pl.col(f"{running_sum}_before")
 
 
 def _counts_at(ranking: Ranking, points: Points) -> pl.LazyFrame:
@@ -305,23 +259,13 @@ def _steps_of_rows(ranking: Ranking, ranked: pl.LazyFrame) -> pl.LazyFrame:
     Of the other rows only the first of each score stays at first, if it is not alone: it tells how
     many rows are before the score, and positives are last within it.
     """
-    key, tied = ranking.sorted_key, ranking.tied
-    if tied is None:
-        ends = pl.col("ends")
-        begins = ends.shift(1, fill_value=True)
-        kept = ranked.with_columns(ends=key.ends_tie()).filter(key.positive() | (begins & ~ends))
-    else:
-        kept = ranked.filter(key.positive())
-        firsts = ranking.at(tied.filter(tied.diff().fill_null(0) != 1)).filter(~key.positive())
-        kept = kept.merge_sorted(firsts, key="seen") if len(tied) else kept
+    key, ends = ranking.sorted_key, pl.col("ends")
+    begins = ends.shift(1, fill_value=True)
+    kept = ranked.with_columns(ends=key.ends_tie()).filter(key.positive() | (begins & ~ends))
     begins = key.ends_tie().shift(1, fill_value=True)
     seen_a = pl.when(begins).then(pl.col("seen").cast(pl.Int64) - 1).forward_fill()
     summed = kept.with_columns(found=key.positive().cum_sum(), seen_a=seen_a)
     return summed.filter(is_hit(key)).with_columns(found_a=pl.col("found").shift(1))
-
-
-def _since_opening(amount: pl.Expr, running_sum: pl.Expr) -> pl.Expr:
-    return amount - pl.when("opens").then(running_sum).forward_fill()
 
 
 def _rows_of_segment() -> pl.Expr:
@@ -361,18 +305,14 @@ def _sums_of_numbered(ranking: Ranking, points: Points) -> pl.LazyFrame | None:
     """Return the sums of rows whose keys hold their number, if there are such and NumPy."""
     if ranking.ordered is None or not has_numpy():
         return None
-    key, squares = ranking.sorted_key, ranking.squares
-    if points.only_hits:
-        hits = sums_at_positives(ranking.ordered, squares=squares)
-        if hits is None:
-            return None
-        # Positives are last within a tie, so the other rows are not needed to tell ties.
-        return hits.lazy().filter(key.ends_tie()).with_columns(key.opens())
-    rows = sums_at_rows(ranking.ordered, squares=squares)
-    if rows is None:
+    only_hits, key = points.only_hits, ranking.sorted_key
+    found = weight_sums(ranking.ordered, only_positive=only_hits, squares=ranking.squares)
+    if found is None:
         return None
-    picked = points.of(rows.lazy().with_row_index("row"), key, ("tp", "fp"))
-    return picked.with_columns(key.opens()).with_columns(n_terms=_rows_of_segment())
+    rows = found.lazy()
+    # Positives are last within a tie, so the other rows are not needed to tell ties.
+    picked = rows.filter(key.ends_tie()) if only_hits else points.of(rows, key, ("tp", "fp"))
+    return picked.with_columns(key.opens())
 
 
 def _with_sums_within(ranked: pl.LazyFrame, sums: dict[str, str], ranking: Ranking) -> pl.LazyFrame:
@@ -380,13 +320,6 @@ def _with_sums_within(ranked: pl.LazyFrame, sums: dict[str, str], ranking: Ranki
     key = ranking.sorted_key
     found = ranking.amounts(key)
     amounts = {name: found[of] for name, of in sums.items() if of in found}
-    if ranking.rows.many_in_memory and has_numpy():
-        rows = ranked.collect().rechunk()
-        opening = rows.lazy().select(key.opens().arg_true()).collect().to_series()
-        summed = sums_within(rows, opening, amounts)
-        if summed is not None:
-            return rows.hstack(summed).lazy()
-        ranked = rows.lazy()
     # Rows are sorted by segment, so "explode", which stacks the groups, keeps them in place.
     within = {
         name: amount.cum_sum().over("segment", mapping_strategy="explode")

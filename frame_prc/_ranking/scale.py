@@ -4,22 +4,19 @@ Read as integers, the bits of positive floats are in the order of the floats; th
 floats are mirrored at zero, which makes -0.0 and 0.0 one score. A slot is the difference of such an
 integer from the highest, so it gives its score back; if a lower score means more likely positive,
 from the lowest. No score is negated, which would overflow for the lowest integer.
-
-Low bits that are 0 in all scores need no room: a Float32 widened to Float64 has 29 of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
-from operator import or_
+from functools import lru_cache
+from typing import Any
 
 import polars as pl
 
 _WIDTH_IN_INT64 = 62
 _HIGHEST_INT64 = 2**63 - 1
-_COARSEST = 2**30  # so that a grain fits the bits of a Float32
 
 
 @dataclass(frozen=True)
@@ -29,8 +26,8 @@ class Scale:
     If it is ``ascending``, the lowest score is first. Slots run from 0 to ``last``; no score has
     the first or the last slot. ``dtype`` is a float, or an integer of at most 64 bits; ``lowest``
     and ``highest`` are the integers of the lowest and the highest possible score, in units of
-    ``grain``, a power of two. It divides the integers of all scores, unless the scale is a coarser
-    one, on which close scores share a slot and slots do not give their scores back.
+    ``grain``, a power of two. It is 1, unless the scale is a coarser one, on which close scores
+    share a slot and slots do not give their scores back.
     """
 
     dtype: pl.DataType
@@ -51,25 +48,12 @@ class Scale:
     @classmethod
     def over(cls, columns: Sequence[pl.Series], dtype: pl.DataType, *, ascending: bool) -> Scale:
         """Return the scale of every score from the lowest to the highest in some columns."""
-        score, ends, bits = pl.col("score"), [], [_COARSEST]
-        looks: dict[str, pl.Expr] = {"lowest": score.min(), "highest": score.max()}
-        if dtype.is_float():
-            raw = score.cast(_float(dtype)).reinterpret(dtype=_raw(dtype))
-            looks["bits"] = raw.bitwise_or()
-        for column in columns:
-            scores = column.to_frame("score").lazy().select(score.cast(dtype))
-            # The streaming engine looks at all in one pass.
-            low, high, *own = scores.select(**looks).collect(engine="streaming").row(0)
-            ends += [end for end in (low, high) if end is not None]
-            bits += [own_bits or 0 for own_bits in own]
-        if not ends:
+        values = [column.cast(dtype) for column in columns]
+        ends = pl.Series("score", [end for one in values for end in (one.min(), one.max())], dtype)
+        if ends.null_count() == len(ends):
             return cls.of(dtype, ascending=ascending)
-        found = pl.DataFrame({"score": ends}, {"score": dtype})
-        integers = found.select(_number(score, dtype)).to_series().to_list()
-        # The highest power of two that divides the bits of all scores.
-        shared = reduce(or_, bits)
-        grain = shared & -shared if dtype.is_float() else 1
-        return cls(dtype, min(integers) // grain, max(integers) // grain, ascending, grain)
+        numbers: Any = ends.to_frame().select(_number(pl.col("score"), dtype)).to_series()
+        return cls(dtype, numbers.min(), numbers.max(), ascending)
 
     def coarser(self, bits: int) -> Scale:
         """Return a scale of slots with at most so many bits, which close scores may share."""
@@ -106,7 +90,7 @@ class Scale:
         raw = _raw(self.dtype)
         if raw is None:
             return number.cast(self.dtype, strict=False)
-        bits = number.cast(raw, strict=False) * integer(self.grain, raw)
+        bits = number.cast(raw, strict=False)
         bits = _mirrored(bits, raw) if self._mirrors else bits
         return bits.reinterpret(dtype=_float(self.dtype)).cast(self.dtype)
 

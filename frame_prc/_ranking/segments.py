@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc import _execution
 from frame_prc._lazy import cached, left_join, remembered, segment_join
-from frame_prc._ranking.places import has_numpy
 from frame_prc._ranking.scale import integer, integer_bounds
 from frame_prc._rows.rows import Rows
 
@@ -16,10 +16,6 @@ _NUMBER = pl.col("segment")
 # Their differences may not fit Int64.
 _WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
 _LOWEST_INT64 = -(2**63)
-
-_SAMPLE = 100_000  # so many rows have all keys, unless some are rare
-_PART = 2**18  # of the rows, after which it is asked whether all segments are found
-_FEW_KEYS = 5_000  # so many a set of Python finds in less time than a plan of Polars takes
 
 
 @dataclass(frozen=True)
@@ -75,20 +71,13 @@ class Segments:
     """The segments of some rows, with numbers below ``count``.
 
     ``table`` has ``segment``, the number; the key columns; and ``n_dropped`` where missing values
-    were dropped. Without a ``key_range`` a segment's number is its row in the table. ``marks``
-    are all numbers and then ``count``, where they are known at once.
+    were dropped. Without a ``key_range`` a segment's number is its row in the table.
     """
 
     table: pl.LazyFrame
     count: int
     keys: list[str]
     key_range: KeyRange | None = None
-    marks: pl.LazyFrame | None = None
-
-    @property
-    def in_order(self) -> bool:
-        """Whether numbering leaves the rows in their order: a join may not."""
-        return not self.keys or self.key_range is not None
 
     def numbered(self, frame: pl.LazyFrame, *, in_order: bool = False) -> pl.LazyFrame:
         """Add to each row the number of its segment; ``in_order`` says that rows must not move."""
@@ -116,40 +105,9 @@ def numbered_segments(rows: Rows, limit: int) -> tuple[Segments, pl.LazyFrame]:
     These are the rows that count.
     """
     # In another order sums of weights would have other digits.
-    in_order = rows.many_in_memory and rows.columns.weighted
-    found = segments_of_sample(rows, limit)
-    if found is not None:
-        # A join gives rows their numbers, and tells whether the sample lacks any of their keys.
-        joined = found.numbered(rows.used(), in_order=in_order).drop(rows.keys)
-        # The streaming engine is faster, but not if it keeps the order.
-        numbered = joined.collect(engine="in-memory" if in_order else "streaming")
-        if not numbered["segment"].null_count():
-            return found, numbered.lazy()
+    in_order = rows.many_in_memory and bool(rows.carried(squares=False))
     segments = find_segments(rows, limit)
     return segments, segments.numbered(rows.used(), in_order=in_order)
-
-
-def segments_of_sample(rows: Rows, limit: int) -> Segments | None:
-    """Return the segments of a sample of many rows in memory, if it seems to hold all of them."""
-    dtype = rows.only_key_dtype
-    is_joined = dtype is None or key_bounds(dtype) is None
-    if not (rows.keys and is_joined and rows.many_in_memory and rows.n_dropped is None):
-        return None
-    keys = rows.frame.select(rows.keys).collect()
-    sample = keys.gather_every(max(keys.height // _SAMPLE, 1))
-    found = sample.group_by(rows.keys).len().sort(rows.keys)
-    # The share of all rows whose keys a sample lacks is about that of keys which occur once in it
-    # (Good 1953).
-    if found.height > limit or (found["len"] == 1).any():
-        return None
-    return _in_memory(found.drop("len").lazy(), limit, rows)
-
-
-def _in_memory(keys: pl.LazyFrame, limit: int, rows: Rows) -> Segments:
-    """Return segments of rows in memory, given their keys in order."""
-    # Polars loses nulls in a left join with structs of several chunks.
-    table = _numbered(keys, limit).collect().rechunk()
-    return Segments(table.lazy(), table.height, rows.keys)
 
 
 def _numbered(keys: pl.LazyFrame, limit: int) -> pl.LazyFrame:
@@ -168,15 +126,14 @@ def find_segments(rows: Rows, limit: int) -> Segments:
         if numbers is None:
             table = rows.once(_distinct(rows, counts).with_columns(segment=key_range.number()))
         else:
-            keyed = numbers.to_frame().lazy().with_columns(key_range.key())
-            after = pl.Series("segment", [key_range.size], dtype=pl.Int64)
-            marks = numbers.clone().append(after).to_frame().lazy()
-            return Segments(keyed, key_range.size, rows.keys, key_range, marks)
+            table = numbers.to_frame().lazy().with_columns(key_range.key())
         return Segments(table, key_range.size, rows.keys, key_range)
     keys = _distinct(rows, counts)
     if rows.values is None:
         return Segments(cached(_numbered(keys, limit)), limit, rows.keys)
-    return _in_memory(keys, limit, rows)
+    # Polars loses nulls in a left join with structs of several chunks.
+    found = _numbered(keys, limit).collect().rechunk()
+    return Segments(found.lazy(), found.height, rows.keys)
 
 
 def _distinct(rows: Rows, counts: list[pl.Expr]) -> pl.LazyFrame:
@@ -185,28 +142,16 @@ def _distinct(rows: Rows, counts: list[pl.Expr]) -> pl.LazyFrame:
 
 
 def numbers_in_memory(rows: Rows, key_range: KeyRange) -> pl.Series | None:
-    """Return the numbers of the segments of rows in memory, or ``None`` if grouping is as fast."""
+    """Return the numbers of the segments of rows in memory, if the first rows show all of them."""
     if rows.values is None:
         return None
     keys, before = _physical(rows.values["by_0"]), key_range.lowest - 1
-    if len(keys) and key_range.lowest == key_range.highest and not keys.null_count():
-        return pl.Series("segment", [1], dtype=pl.Int64)
-    if len(keys) <= _FEW_KEYS:
-        distinct = sorted(0 if key is None else key - before for key in set(keys.to_list()))
-        return pl.Series("segment", distinct, dtype=pl.Int64)
-    is_plain = not keys.null_count() and keys.dtype not in _WIDE_INTEGERS
-    if not (rows.many_in_memory and is_plain and key_range.size <= len(keys) and has_numpy()):
+    first = set(keys[: _execution.SIZES.keys].to_list())
+    possible = key_range.size - (0 if keys.null_count() else 1)
+    if len(keys) > _execution.SIZES.keys and len(first) < possible:
         return None
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    # No key is null here; the number of null is 0.
-    values, occurs = keys.to_numpy(), np.zeros(key_range.size - 1, dtype=np.bool_)
-    for start in range(0, len(values), _PART):
-        occurs[np.subtract(values[start : start + _PART], key_range.lowest, dtype=np.int64)] = True
-        # Often the first rows have all numbers.
-        if occurs.all():
-            break
-    return pl.Series("segment", np.flatnonzero(occurs) + 1)
+    distinct = sorted(0 if key is None else key - before for key in first)
+    return pl.Series("segment", distinct, dtype=pl.Int64)
 
 
 def _below(limit: int) -> pl.Expr:

@@ -7,14 +7,14 @@ of the first bits of each key, with the number of its row in the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
-from time import perf_counter
+from functools import lru_cache, partial
+from timeit import repeat
 from typing import Any
 
 import polars as pl
 
-from frame_prc._ranking.places import has_numpy, looked_up
+from frame_prc._execution import has_numpy
+from frame_prc._ranking.places import looked_up
 
 _KEY = pl.col("rank_key")
 _TRIED = 2**16  # how many keys are sorted to see what is faster; of fewer keys the sort takes 1 ms
@@ -23,19 +23,17 @@ _TRIED = 2**16  # how many keys are sorted to see what is faster; of fewer keys 
 def sorted_keys(rows: pl.LazyFrame) -> pl.DataFrame:
     """Return rows in ascending order of their column ``rank_key``; equal keys stay in order."""
     found = rows.collect()
-    keys, others = found["rank_key"], found.width > 1
+    keys = found["rank_key"]
     # Only rows that the checks refuse have no key.
-    if others and len(keys) and not keys.has_nulls():
-        return _with_others(found.rechunk())
-    if keys.dtype == pl.UInt64 and not keys.has_nulls():
-        return sorted_integers(keys).to_frame()
-    return found.rechunk().sort("rank_key")
+    if keys.is_empty() or keys.has_nulls():
+        return found.sort("rank_key")
+    return _with_others(found.rechunk()) if found.width > 1 else sorted_integers(keys).to_frame()
 
 
 def sorted_integers(keys: pl.Series) -> pl.Series:
-    """Return UInt64 in ascending order."""
-    fast = len(keys) > _TRIED and numpy_is_faster()
-    return sorted_by_numpy(keys) if fast else keys.sort()
+    """Return integers in ascending order."""
+    is_fast = keys.dtype == pl.UInt64 and len(keys) > _TRIED and numpy_is_faster()
+    return sorted_by_numpy(keys) if is_fast else keys.rechunk().sort()
 
 
 def sorted_by_numpy(keys: pl.Series) -> pl.Series:
@@ -55,17 +53,10 @@ def numpy_is_faster() -> bool:
     if not has_numpy():
         return False
     keys = pl.int_range(_TRIED, dtype=pl.UInt64, eager=True).hash()
-    return fastest(sorted_by_numpy, keys) < fastest(pl.Series.sort, keys)
-
-
-def fastest(sort: Callable[[pl.Series], pl.Series], keys: pl.Series) -> float:
-    """Return the least time of three, as other programs may delay one."""
-    times = []
-    for _ in range(3):
-        began = perf_counter()
-        sort(keys)
-        times.append(perf_counter() - began)
-    return min(times)
+    sorts = (partial(sorted_by_numpy, keys), keys.sort)
+    # The least time of three, as other programs may delay one.
+    by_numpy, by_polars = (min(repeat(sort, number=1, repeat=3)) for sort in sorts)
+    return by_numpy < by_polars
 
 
 def _with_others(found: pl.DataFrame) -> pl.DataFrame:

@@ -5,25 +5,17 @@ NumPy finds either in one pass. It is optional: without it, plans of Polars give
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
 
 import polars as pl
 
-from frame_prc._lazy import on_each_thread, together
+from frame_prc import _execution
+from frame_prc._execution import together
 
-if TYPE_CHECKING:
-    import numpy as np
-
-# Of shorter stretches, a call of NumPy for each takes longer than a window of Polars.
-_LONG = 1_000
-# Columns of so many rows take little memory, which the next part of the rows takes again.
-_PART = 2**18
-# With fewer rows per stretch, or with more groups in all stretches per row, Polars groups as fast.
-_FEWEST_ROWS, _MOST_GROUPS = 10_000, 8
-_BEYOND_INT32 = 2**31
+# With more groups in all stretches per row, Polars groups as fast.
+_MOST_GROUPS = 8
 
 
 def in_parts(points: pl.LazyFrame, *, at_once: bool) -> list[pl.LazyFrame]:
@@ -44,70 +36,16 @@ def long_parts(begins: pl.Series, end: int) -> list[pl.Series] | None:
     ``begins`` are the numbers of the rows at which stretches begin. There are no parts if these are
     short.
     """
-    return None if len(begins) * _LONG > end else _parts(begins, end)
-
-
-def sums_within(
-    rows: pl.DataFrame, begins: pl.Series, amounts: Mapping[str, pl.Expr]
-) -> list[pl.Series] | None:
-    """Return running sums of amounts, which begin anew at some rows; the first is one of them.
-
-    ``begins`` are the numbers of these rows. Amounts are added up in the order of the rows, as
-    Polars does: the digits are the same. There are no sums if the stretches are short.
-    """
-    parts = long_parts(begins, len(rows))
-    if parts is None:
-        return None
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    found = {name: np.empty(len(rows)) for name in amounts}
-
-    def add_up(places: pl.Series) -> None:
-        first, last = places[0], places[-1]
-        for terms in rows[first:last].select(**amounts):
-            add_up_within(terms.to_numpy(), places - first, found[terms.name][first:last])
-
-    together([partial(add_up, places) for places in parts])
-    return [pl.Series(name, sums) for name, sums in found.items()]
-
-
-def add_up_within(
-    values: np.ndarray[Any, Any], ends: Iterable[int], sums: np.ndarray[Any, Any]
-) -> None:
-    """Write running sums, which begin anew at some numbers of rows, the last of which is the end.
-
-    The sums may take the place of the values.
-    """
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    for start, stop in pairwise(ends):
-        np.cumsum(values[start:stop], out=sums[start:stop])
+    return None if len(begins) * _execution.SIZES.stretch > end else _parts(begins, end)
 
 
 def _parts(begins: pl.Series, end: int) -> list[pl.Series]:
     """Return where the stretches of each part begin, and where the last of them ends."""
-    wanted = pl.int_range(0, end, _PART, eager=True)
+    wanted = pl.int_range(0, end, _execution.SIZES.part, eager=True)
     first = begins.search_sorted(wanted).unique().sort()
     places = begins.clone().append(pl.Series([end], dtype=begins.dtype))
     numbers = [*first.filter(first < len(begins)), len(begins)]
     return [places[start : stop + 1] for start, stop in pairwise(numbers)]
-
-
-def repeated(values: pl.DataFrame, begins: pl.Series, length: int) -> list[pl.Series]:
-    """Return columns of so many rows with the values of the stretch of each row.
-
-    ``values`` are counts, with a row for each stretch, and ``begins`` the number of its first row;
-    that of the first stretch is 0. Small counts are returned as Int32.
-    """
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    lengths = np.diff(begins.to_numpy(), append=length)
-    block = values.to_numpy().T
-    if np.abs(block).max(initial=0) < _BEYOND_INT32:
-        block = block.astype(np.int32)
-    # As one block, since memory for columns one by one goes back to the system after each call.
-    rows = np.repeat(block, lengths, axis=1)
-    return [pl.Series(*named) for named in zip(values.columns, rows, strict=True)]
 
 
 def valued_stretches(
@@ -116,47 +54,18 @@ def valued_stretches(
     """Return the value of each row, from those of the positives and negatives of its stretch.
 
     A stretch is the rows after one marked row and up to the next. The first and the last row must
-    be marked; the first is in no stretch, and gets NaN. All marked rows must be positive, and no
-    value may be null.
+    be marked; the first is in no stretch, and gets NaN. No value may be null.
     """
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    of_positives, of_negatives = on_positive.to_numpy(), on_negative.to_numpy()
-    values = np.empty(len(positive))
+    is_last = marked.to_numpy()
+    stretch = np.cumsum(is_last) - is_last - 1
+    # With "raise", NumPy would fill a copy first. Only the first row is in no stretch.
+    values = np.take(on_negative.to_numpy(), stretch, mode="clip")
+    positives = np.flatnonzero(positive.to_numpy())[1:]
+    values[positives] = on_positive.to_numpy()[stretch[positives]]
     values[0] = np.nan
-
-    def fill(parts: Sequence[tuple[int, int, int]]) -> None:
-        """Write the values of parts: of the stretches from a number on, between two marked rows."""
-        every_number = np.empty(max(stop - start for _, start, stop in parts), np.int64)
-        for first, start, stop in parts:
-            rows = slice(start + 1, stop + 1)
-            is_last, found = marked[rows].to_numpy(), values[rows]
-            number = every_number[: len(found)]
-            np.cumsum(is_last, out=number)
-            np.subtract(number, is_last, out=number)
-            number += first
-            # With "raise", NumPy would fill a copy first. No number is beyond the values.
-            np.take(of_negatives, number, out=found, mode="clip")
-            positives = np.flatnonzero(positive[rows].to_numpy())
-            found[positives] = of_positives[number[positives]]
-
-    places = [*_marked_places(marked)]
-    counts = (int(marked[start:stop].sum()) for start, stop in pairwise(places))
-    parts = [*zip(accumulate(counts, initial=0), places, places[1:], strict=False)]
-    on_each_thread(parts, fill)
     return pl.Series(values)
-
-
-def _marked_places(marked: pl.Series) -> Iterator[int]:
-    """Yield the first and the last row, which are marked, and a marked row of each part between."""
-    last = len(marked) - 1
-    yield 0
-    for place in range(_PART, last, _PART):
-        nearest = marked[place : min(place + _PART, last)].arg_max()
-        if nearest is not None and marked[place + nearest]:
-            yield place + nearest
-    if last:
-        yield last
 
 
 def group_totals(
@@ -176,7 +85,7 @@ def group_totals(
     stretch, group, *amounts = (column.to_numpy() for column in rows.rechunk())
     places = [0, *(np.flatnonzero(np.diff(stretch)) + 1).tolist(), len(stretch)]
     n_rows, n_stretches = len(stretch), len(places) - 1
-    if n_stretches * max(_FEWEST_ROWS, size // _MOST_GROUPS) > n_rows or size > n_rows:
+    if n_stretches * max(_execution.SIZES.group, size // _MOST_GROUPS) > n_rows or size > n_rows:
         return None
 
     def of_stretch(start: int, stop: int) -> pl.DataFrame:

@@ -7,101 +7,68 @@ as Polars does: the digits are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from frame_prc._lazy import on_each_thread
+from frame_prc._execution import on_each_thread
 from frame_prc._ranking.narrow_keys import OrderedRows, numbers_in
 from frame_prc._ranking.places import looked_up
-from frame_prc._ranking.stretches import add_up_within, long_parts
+from frame_prc._ranking.stretches import long_parts
 
 if TYPE_CHECKING:
     import numpy as np
 
     Array: TypeAlias = np.ndarray[Any, Any]
 
-ResultT = TypeVar("ResultT")
-
 
 @dataclass(frozen=True)
 class _Part:
     """The rows of some segments that follow one another, with those that open them.
 
-    ``first`` is the number of the first row. From there on, ``ends`` are the numbers of the rows
-    that open segments, and of the row after the last. These have no weight, and are positive. The
-    memory of ``weights`` and ``positive`` is that of the next part too.
+    ``ends`` are the numbers of the rows that open segments, and of the row after the last. These
+    have no weight, and are positive. The memory of ``weights`` is that of the next part too.
     """
 
-    first: int
     ends: Array
     keys: Array
     weights: Array
     positive: Array
 
 
-def sums_at_positives(ordered: OrderedRows, *, squares: bool) -> pl.DataFrame | None:
-    """Return running sums of the weights of both classes in each segment, at its positive rows.
+def weight_sums(ordered: OrderedRows, *, only_positive: bool, squares: bool) -> pl.DataFrame | None:
+    """Return running sums of the weights of both classes in each segment.
 
     Returns
     -------
     DataFrame or None
         ``rank_key, tp, fp, positives, negatives``, with squares also ``tp_squares`` and so on, and
-        ``n_terms``, the number of rows of the segment. Each segment begins with the row that opens
-        it. Beside the sums are the other columns of the rows. There is nothing if segments are
-        short.
+        ``n_terms``, the number of rows of the segment, at each row or at the positive ones. Each
+        segment begins with the row that opens it. Beside the sums are the other columns of the
+        rows. There is nothing if segments are short.
     """
-
-    def of_parts(parts: Iterator[_Part]) -> list[dict[str, Array]]:
-        return [_at_positives(part, squares=squares) for part in parts]
-
-    found = _on_all_threads(ordered, of_parts)
-    if found is None:
-        return None
-    # Made here, not on those threads: making a frame holds Python's lock.
-    sums = pl.concat([pl.DataFrame(columns) for share in found for columns in share])
-    return _with_others(sums, ordered)
-
-
-def sums_at_rows(ordered: OrderedRows, *, squares: bool) -> pl.DataFrame | None:
-    """Return the same at all rows, without ``n_terms``."""
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    names = ("tp", "fp", "positives", "negatives")
-    columns = [f"{name}{suffix}" for suffix in _suffixes(squares=squares) for name in names]
-    sums = {column: np.empty(len(ordered.keys)) for column in columns}
-
-    def of_parts(parts: Iterator[_Part]) -> None:
-        for part in parts:
-            own = slice(part.first, part.first + len(part.keys))
-            _at_rows(part, {column: found[own] for column, found in sums.items()}, squares=squares)
-
-    if _on_all_threads(ordered, of_parts) is None:
-        return None
-    summed = (pl.Series(column, found) for column, found in sums.items())
-    return _with_others(pl.DataFrame([ordered.keys, *summed]), ordered)
-
-
-def _with_others(sums: pl.DataFrame, ordered: OrderedRows) -> pl.DataFrame:
-    """Add the other columns of the rows; rows that open segments have those of some row."""
-    others = ordered.values.drop("weight")
-    if not others.width:
-        return sums
-    row = numbers_in(sums["rank_key"], ordered.key)
-    return sums.with_columns(looked_up(column, row) for column in others)
-
-
-def _on_all_threads(
-    ordered: OrderedRows, work: Callable[[Iterator[_Part]], ResultT]
-) -> list[ResultT] | None:
-    """Return what a function makes of the parts of each thread; nothing if segments are short."""
     parts = long_parts(ordered.opening, len(ordered.keys))
     if parts is None:
         return None
-    return on_each_thread(parts, lambda share: work(_read(ordered, share)))
+
+    def of_parts(share: Sequence[pl.Series]) -> list[dict[str, Array]]:
+        return [
+            _sums(part, only_positive=only_positive, squares=squares)
+            for part in _read(ordered, share)
+        ]
+
+    found = on_each_thread(parts, of_parts)
+    # Made here, not on those threads: making a frame holds Python's lock.
+    sums = pl.concat([pl.DataFrame(columns) for share in found for columns in share])
+    others = ordered.values.drop("weight")
+    if not others.width:
+        return sums
+    # Rows that open segments get the values of some row.
+    row = numbers_in(sums["rank_key"], ordered.key)
+    return sums.with_columns(looked_up(column, row) for column in others)
 
 
 def _read(ordered: OrderedRows, parts: Sequence[pl.Series]) -> Iterator[_Part]:
@@ -120,48 +87,27 @@ def _read(ordered: OrderedRows, parts: Sequence[pl.Series]) -> Iterator[_Part]:
         np.take(weights, bits.view(np.int64), out=weight, mode="clip")
         weight[ends[:-1]] = 0  # the rows that open segments have a number, but no weight
         np.bitwise_and(key, np.uint64(ordered.key.class_size), out=bits)
-        yield _Part(first, ends, key, weight, bits != 0)
+        yield _Part(ends, key, weight, bits != 0)
 
 
-def _at_positives(part: _Part, *, squares: bool) -> dict[str, Array]:
-    """Return the sums at the positive rows of a part."""
+def _sums(part: _Part, *, only_positive: bool, squares: bool) -> dict[str, Array]:
+    """Return the sums at the rows of a part, or at the positive ones."""
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
-    places = np.flatnonzero(part.positive)
-    ends_of_hits = np.searchsorted(places, part.ends)
-    n_hits = np.diff(ends_of_hits)
-    weights, gains = part.weights, part.weights[places]
-    weights[places] = 0
-    sums = {"n_terms": np.repeat(np.diff(part.ends), n_hits)}
-    for suffix in reversed(_suffixes(squares=squares)):
-        # Only positive rows add true positives, and they are fewer.
-        tp, every_fp = (gains**2, weights**2) if suffix else (gains, weights)
-        add_up_within(tp, ends_of_hits.tolist(), tp)
-        add_up_within(every_fp, part.ends.tolist(), every_fp)
-        sums |= {
-            f"tp{suffix}": tp,
-            f"fp{suffix}": every_fp[places],
-            f"positives{suffix}": np.repeat(tp[ends_of_hits[1:] - 1], n_hits),
-            f"negatives{suffix}": np.repeat(every_fp[part.ends[1:] - 1], n_hits),
-        }
-    return {"rank_key": part.keys[places], **sums}
-
-
-def _at_rows(part: _Part, sums: dict[str, Array], *, squares: bool) -> None:
-    """Write the sums at all rows of a part."""
-    import numpy as np  # noqa: PLC0415 - optional, and takes long to import
-
-    ends = part.ends.tolist()
-    for suffix in _suffixes(squares=squares):
-        amounts = np.square(part.weights) if suffix else part.weights
-        tp, fp = sums[f"tp{suffix}"], sums[f"fp{suffix}"]
-        np.multiply(amounts, part.positive, out=tp)
-        np.subtract(amounts, tp, out=fp)
-        for running, total in (tp, sums[f"positives{suffix}"]), (fp, sums[f"negatives{suffix}"]):
-            add_up_within(running, ends, running)
-            for start, stop in pairwise(ends):
-                total[start:stop] = running[stop - 1]
-
-
-def _suffixes(*, squares: bool) -> tuple[str, ...]:
-    return ("", "_squares") if squares else ("",)
+    places: Array | slice = slice(None)
+    n_rows = np.diff(part.ends)
+    if only_positive:
+        places = np.flatnonzero(part.positive)
+        n_rows = np.diff(np.searchsorted(places, part.ends))
+    n_terms = np.repeat(np.diff(part.ends), n_rows)
+    sums = {"rank_key": part.keys[places], "n_terms": n_terms}
+    gains = part.weights * part.positive
+    losses = part.weights - gains
+    for suffix in ("_squares", "") if squares else ("",):
+        for name, total, amounts in (("tp", "positives", gains), ("fp", "negatives", losses)):
+            running = amounts**2 if suffix else amounts
+            for start, stop in pairwise(part.ends.tolist()):
+                np.cumsum(running[start:stop], out=running[start:stop])
+            sums[f"{name}{suffix}"] = running[places]
+            sums[f"{total}{suffix}"] = np.repeat(running[part.ends[1:] - 1], n_rows)
+    return sums

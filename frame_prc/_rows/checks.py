@@ -17,9 +17,10 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc._execution import run
 from frame_prc._formulas import without_nan
-from frame_prc._lazy import cached, concat, over, run_in_memory
-from frame_prc._rows.columns import Column, Columns
+from frame_prc._lazy import cached, concat, over
+from frame_prc._rows.columns import Column, Columns, role_name
 from frame_prc._rows.rules import (
     MISSING,
     SUMS,
@@ -32,7 +33,6 @@ from frame_prc._rows.rules import (
     is_positive,
     required_rule,
     required_rules,
-    role_name,
     squares_rule,
 )
 from frame_prc.exceptions import DataError, shown
@@ -78,7 +78,7 @@ def check_in_memory(values: pl.DataFrame, checks: Sequence[Check]) -> None:
     What errors show is only computed where there is one.
     """
     counts = (check.count.alias(str(place)) for place, check in enumerate(checks))
-    if checks and any(run_in_memory(values.lazy().select(counts), values.height).row(0)):
+    if checks and any(run(values.lazy().select(counts), values.height).row(0)):
         check(values.lazy(), checks)
 
 

@@ -20,6 +20,7 @@ from frame_prc.exceptions import ColumnError, OptionError, nearest, shown
 _WORKING_EXPRESSION = "expressions that select() of this frame takes"
 
 _CLASSES = ("pos", "neg")  # as counts have them
+_OPTIONAL = ("cluster", "bin_end", "model", "row", THRESHOLD)
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,13 @@ class Columns:
     def roles(self) -> dict[str, Column]:
         """Every role's column, under the name that it has among the rows."""
         roles = self.classes | {f"score_{i}": score for i, score in enumerate(self.scores)}
-        others = {
-            "cluster": self.cluster,
-            "bin_end": self.bin_end,
-            "model": self.model,
-            "row": self.row,
-            THRESHOLD: self.threshold,
-        }
-        return roles | {role: column for role, column in others.items() if column is not None}
+        return roles | self.optional
+
+    @property
+    def optional(self) -> dict[str, Column]:
+        """The columns of the roles that a request need not have."""
+        found = {role: getattr(self, role) for role in _OPTIONAL}
+        return {role: column for role, column in found.items() if column is not None}
 
     @property
     def aggregated(self) -> bool:
@@ -117,6 +117,16 @@ class Columns:
         return [*([MODEL] if self.several_models else []), *self.key_dtypes]
 
 
+def role_name(role: str, column: Column) -> str:
+    """Return how errors name a column."""
+    return f"{role}= column {column.name!r}"
+
+
+def with_dtype(role: str, column: Column) -> str:
+    """Return how errors name a column of the wrong dtype."""
+    return f"{role_name(role, column)} has dtype {column.dtype}"
+
+
 def is_whole(dtype: pl.DataType) -> bool:
     """Return whether a dtype holds whole numbers only; sums of integers may be such decimals."""
     return dtype.is_integer() or (isinstance(dtype, pl.Decimal) and dtype.scale == 0)
@@ -139,14 +149,12 @@ def resolve(lf: pl.LazyFrame, request: Request) -> Columns:
     classes = {role: find_column(lf, role, item, schema) for role, item in request.classes.items()}
     scores = [find_column(lf, "score", item, schema) for item in request.models.values()]
 
+    asked = {role: getattr(request, role) for role in ("cluster", "model", "row", THRESHOLD)}
+    others = {r: find_column(lf, r, item, schema) for r, item in asked.items() if item is not None}
+
     plain = [("by", name) for key, outs in keys if is_plain(key) for name in outs]
-    plain += [(role, c.name) for role, c in classes.items() if is_plain(c.expression)]
-    plain += [("score", c.name) for c in scores if is_plain(c.expression)]
-    groups = {"cluster": request.cluster, "model": request.model, "row": request.row}
-    others = {r: find_column(lf, r, item, schema) for r, item in groups.items() if item is not None}
-    plain += [(role, c.name) for role, c in others.items() if is_plain(c.expression)]
-    if request.threshold is not None:
-        others[THRESHOLD] = find_column(lf, THRESHOLD, request.threshold, schema)
+    found = [*classes.items(), *(("score", score) for score in scores), *others.items()]
+    plain += [(role, c.name) for role, c in found if is_plain(c.expression) and role != THRESHOLD]
     check_repeats(plain)
     check_repeats([("by", name) for _, outs in keys for name in outs])
 
@@ -154,16 +162,9 @@ def resolve(lf: pl.LazyFrame, request: Request) -> Columns:
     _check_models_apart(schema, request, [{*outs, *key.meta.root_names()} for key, outs in items])
     bin_end = _bin_end(schema, request, key_dtypes)
     by = [key for key, _ in keys]
-    columns = Columns(
-        request,
-        by,
-        key_dtypes,
-        classes,
-        scores,
-        bin_end=bin_end,
-        **others,
-        groupings=_groupings(request, [outs for _, outs in items]),
-    )
+    groupings = _groupings(request, [outs for _, outs in items])
+    others |= {} if bin_end is None else {"bin_end": bin_end}
+    columns = Columns(request, by, key_dtypes, classes, scores, groupings=groupings, **others)
     _check_no_counts(columns)
     _check_dtypes(columns)
     return columns
@@ -303,16 +304,13 @@ def selected(lf: pl.LazyFrame, columns: Columns) -> tuple[pl.LazyFrame, Columns]
     def moved(role: str, column: Column) -> Column:
         return replace(column, expression=pl.col(marked[role].meta.output_name()))
 
+    optional: dict[str, Any] = {role: moved(role, c) for role, c in columns.optional.items()}
     return frame, replace(
         columns,
         keys=list(map(named, columns.key_dtypes)),
         classes={role: moved(role, column) for role, column in columns.classes.items()},
         scores=[moved(f"score_{i}", score) for i, score in enumerate(columns.scores)],
-        cluster=columns.cluster and moved("cluster", columns.cluster),
-        bin_end=columns.bin_end and moved("bin_end", columns.bin_end),
-        model=columns.model and moved("model", columns.model),
-        row=columns.row and moved("row", columns.row),
-        threshold=columns.threshold and moved(THRESHOLD, columns.threshold),
+        **optional,
     )
 
 
@@ -459,8 +457,11 @@ def _check_models_apart(schema: pl.Schema, request: Request, used: Sequence[set[
 
 def _check_dtypes(columns: Columns) -> None:
     groups = [("by", name, dtype) for name, dtype in columns.key_dtypes.items()]
-    others = {"cluster": columns.cluster, "model": columns.model, "row": columns.row}
-    groups += [(role, c.name, c.dtype) for role, c in others.items() if c is not None]
+    groups += [
+        (role, c.name, c.dtype)
+        for role, c in columns.optional.items()
+        if role in ("cluster", "model", "row")
+    ]
     for role, name, dtype in groups:
         if dtype == pl.Object:
             raise ColumnError(
@@ -493,8 +494,7 @@ def check_not_swapped(truth: Column, score: Column, pos_label: Any) -> None:
         swapped = [*held] == [False, True]
     if swapped:
         raise ColumnError(
-            f"truth= column {truth.name!r} has dtype {truth.dtype}, and "
-            f"score= column {score.name!r} has dtype {score.dtype}",
+            f"{with_dtype('truth', truth)}, and {with_dtype('score', score)}",
             "a truth of two classes, and a numeric score",
             "are truth= and score= swapped?",
         )
@@ -504,7 +504,7 @@ def check_numeric(role: str, column: Column) -> None:
     """Refuse a column that is not numeric."""
     if not column.dtype.is_numeric():
         raise ColumnError(
-            f"{role}= column {column.name!r} has dtype {column.dtype}",
+            with_dtype(role, column),
             "a numeric column",
             number_hint(role, column.name, column.dtype),
             shell_hint=None,
@@ -516,7 +516,7 @@ def _check_truth(truth: Column, pos_label: Any) -> None:
         _check_label(truth, pos_label)
     elif truth.dtype != pl.Boolean and not truth.dtype.is_numeric():
         raise ColumnError(
-            f"truth= column {truth.name!r} has dtype {truth.dtype}",
+            with_dtype("truth", truth),
             "Boolean, or 0/1 numbers, or any dtype with pos_label=",
             "an expression can say whether a row is positive"
             if truth.dtype.is_nested()
@@ -536,7 +536,7 @@ def _check_label(truth: Column, label: Any) -> None:
     elif other := other_spelling(label, truth.dtype):
         hint = f"did you mean pos_label={other}?"
     raise OptionError(
-        f"pos_label={shown(label)} cannot be a value of truth= column {truth.name!r} "
+        f"pos_label={shown(label)} cannot be a value of {role_name('truth', truth)} "
         f"of dtype {truth.dtype}",
         f"a value of dtype {truth.dtype}",
         hint,

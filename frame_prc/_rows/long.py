@@ -12,8 +12,8 @@ from frame_prc._formulas import without_nan
 from frame_prc._lazy import left_join, named
 from frame_prc._request.roles import Request
 from frame_prc._rows.checks import check, check_of
-from frame_prc._rows.columns import Column, Columns
-from frame_prc._rows.rules import required_rule, role_name
+from frame_prc._rows.columns import Column, Columns, role_name
+from frame_prc._rows.rules import required_rule
 from frame_prc.exceptions import DataError, shown
 
 # Names for two models, where only the columns of a result matter.

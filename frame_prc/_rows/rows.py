@@ -10,16 +10,16 @@ with an internal one. The last step, :meth:`Rows.finish`, gives the keys their o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from itertools import chain
 from typing import Any, cast
 
 import polars as pl
 
+from frame_prc._execution import Execution, ResultT
 from frame_prc._formulas import unsigned_zero
-from frame_prc._lazy import ResultT, cached, concat, key_names, named, together
+from frame_prc._lazy import cached, concat, key_names, named
 from frame_prc._request.roles import THRESHOLD
 from frame_prc._request.specs import Missing
 from frame_prc._rows.checks import (
@@ -33,15 +33,10 @@ from frame_prc._rows.checks import (
     with_checks_if,
 )
 from frame_prc._rows.columns import Columns, common_score_dtype, failing, project
-from frame_prc._rows.rules import SUMS
+from frame_prc._rows.rules import SQUARES, SUMS
 from frame_prc._rows.rules import is_positive as is_positive_truth
 
-_UNSUSPECTED = pl.lit(value=False).alias("suspect")
-SQUARES = ("pos_squares", "neg_squares")
 DROPPED = ("n_dropped",)
-
-# With fewer rows in memory, computing a part of a plan before the rest costs more than it saves.
-_MANY = 200_000
 
 
 def dropped(missing: Missing) -> tuple[str, ...]:
@@ -50,14 +45,14 @@ def dropped(missing: Missing) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Execution):
     """Rows ready to be counted, one per row and model.
 
     ``source`` is the projection that they come from, and that is checked; ``has_counts`` says that
     rows have ``pos`` and ``neg``; under ``missing="drop"``, ``usable`` says which rows count, and
-    ``n_dropped`` how many a row stands for that do not, both ``None`` otherwise; ``in_memory`` says
-    that the source is in memory: then ``check`` raises if it is invalid, and ``values`` is the
-    source itself, whose values can be looked at for free; ``checked`` says that reading the source
+    ``n_dropped`` how many a row stands for that do not, both ``None`` otherwise; if
+    the source is in memory, ``check`` raises if it is invalid, and ``values`` is the source itself,
+    whose values can be looked at for free; ``checked`` says that reading the source
     raises if it is invalid. ``kept`` is what several verbs share, if more than one may be called.
     """
 
@@ -69,7 +64,6 @@ class Rows:
     usable: pl.Expr | None
     n_dropped: pl.Expr | None
     values: pl.DataFrame | None
-    in_memory: bool
     check: Callable[[], None]
     checked: bool = False
     kept: dict[tuple[Hashable, ...], tuple[pl.LazyFrame, Any]] | None = field(
@@ -116,46 +110,6 @@ class Rows:
         if self.columns.several_models or len(self.columns.key_dtypes) != 1:
             return None
         return next(iter(self.columns.key_dtypes.values()))
-
-    @property
-    def many_in_memory(self) -> bool:
-        """Whether the rows are in memory, and so many that a look at them pays."""
-        return self.values is not None and self.values.height >= _MANY
-
-    def once(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a frame made from the rows that is computed once: now if many are in memory.
-
-        Polars computes a plan with several uses of a cached frame more slowly than one after the
-        other.
-        """
-        return frame.collect().lazy() if self.many_in_memory else cached(frame)
-
-    def windowed(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a frame with windows or fills, computed now if many rows are in memory.
-
-        The streaming engine takes up to twice as long for these as the other one, and less for most
-        else.
-        """
-        (found,) = self.windowed_together(frame)
-        return found
-
-    def windowed_together(self, *frames: pl.LazyFrame) -> list[pl.LazyFrame]:
-        """Return several frames with windows or fills, computed at the same time if at once.
-
-        A window keeps one core busy, so two of them take hardly longer than one.
-        """
-        if not self.many_in_memory:
-            return [*frames]
-        return [found.lazy() for found in pl.collect_all(frames, engine="in-memory")]
-
-    def windowed_in_parts(self, *frames: Sequence[pl.LazyFrame]) -> list[pl.LazyFrame]:
-        """Return several such frames, each of which is given in parts that are then stacked."""
-        found = iter(self.windowed_together(*chain.from_iterable(frames)))
-        return [_stacked([next(found) for _ in parts]) for parts in frames]
-
-    def together(self, calls: Sequence[Callable[[], ResultT]]) -> list[ResultT]:
-        """Return the results of several calls, made at the same time if many rows are in memory."""
-        return together(calls, on_threads=self.many_in_memory)
 
     def is_positive(self) -> pl.Expr:
         """Return whether a row holds any of the positive class."""
@@ -251,10 +205,6 @@ class Rows:
         return result.select(*(pl.col(key).alias(name) for key, name in names), *outputs)
 
 
-def _stacked(parts: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
-    return parts[0] if len(parts) == 1 else concat(parts)
-
-
 def is_positive(*, has_counts: bool) -> pl.Expr:
     """Return whether a row holds any of the positive class."""
     return pl.col("pos") > 0 if has_counts else pl.col("truth")
@@ -262,7 +212,7 @@ def is_positive(*, has_counts: bool) -> pl.Expr:
 
 def read(lf: pl.LazyFrame, columns: Columns, *, in_memory: bool) -> Rows:
     """Project a frame to its roles."""
-    values = _values(lf, columns) if in_memory else None
+    values = computed(_project(lf, columns)) if in_memory else None
     source = cached(_project(lf, columns)) if values is None else values.lazy()
     checks = checks_of(columns)
     # Run once, however many branches of a plan call it.
@@ -280,10 +230,9 @@ def _of_source(
     checks: Callable[[], None],
 ) -> Rows:
     """Return the rows of a projection; ``values`` is the projection itself if it is in memory."""
-    in_memory = values is not None
     dtype = common_score_dtype(columns.scores)
     # Rows in memory are checked as a whole, before they are binned.
-    suspect = _UNSUSPECTED if in_memory else suspects(checks_of(columns)).alias("suspect")
+    suspect = suspects([] if values is not None else checks_of(columns)).alias("suspect")
     indices = range(len(columns.scores))
     models = [_model_rows(source, columns, index, dtype, suspect) for index in indices]
     usable = _usable(columns) if columns.request.missing == "drop" else None
@@ -296,23 +245,8 @@ def _of_source(
         usable=usable,
         n_dropped=None if usable is None else (~usable).cast(pl.Int64),
         values=values,
-        in_memory=in_memory,
+        height=None if values is None else values.height,
         check=checks,
-    )
-
-
-def _values(lf: pl.LazyFrame, columns: Columns) -> pl.DataFrame:
-    """Return the projection of a frame in memory: its own columns, or what expressions give."""
-    sources = {f"by_{i}": key for i, key in enumerate(columns.keys)}
-    sources |= {role: column.expression for role, column in columns.roles.items()}
-    is_changed = any(dtype.is_float() for dtype in columns.key_dtypes.values())
-    has_amounts = list(columns.classes) != ["truth"]
-    if is_changed or has_amounts or not all(one.meta.is_column() for one in sources.values()):
-        return computed(_project(lf, columns))
-    # Planning to select and rename columns takes longer than to take them.
-    frame = lf.collect(engine="in-memory")
-    return pl.DataFrame(
-        [frame.get_column(one.meta.output_name()).alias(role) for role, one in sources.items()]
     )
 
 

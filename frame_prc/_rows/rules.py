@@ -20,10 +20,10 @@ import polars as pl
 from frame_prc._formulas import ExprT, library, without_nan
 from frame_prc._request.class_values import literal
 from frame_prc._request.thresholds import Bins
-from frame_prc._rows.columns import Column, Columns, is_whole
+from frame_prc._rows.columns import Column, Columns, is_whole, role_name
 from frame_prc.exceptions import DataError, shown
 
-SUMS = ("pos", "neg")
+SUMS, SQUARES = ("pos", "neg"), ("pos_squares", "neg_squares")
 # Float64 holds every other integer exactly.
 _WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128, pl.UInt128)
 
@@ -72,11 +72,6 @@ class Rule(Generic[ExprT]):
             self.hint,
             shell_hint=self.shell_hint,
         )
-
-
-def role_name(role: str, column: Column) -> str:
-    """Return how errors name a column."""
-    return f"{role}= column {column.name!r}"
 
 
 # --- weights and counts ------------------------------------------------------------------------
@@ -290,5 +285,4 @@ def is_missing(role: str, column: Column, value: ExprT) -> ExprT:
 
 def may_be_nan(role: str, column: Column) -> bool:
     """Return whether NaN in a column is a missing value; in a weight or count it is invalid."""
-    amounts = ("weight", "pos", "neg", "pos_squares", "neg_squares")
-    return column.dtype.is_float() and role not in amounts
+    return column.dtype.is_float() and role not in ("weight", *SUMS, *SQUARES)

@@ -15,13 +15,13 @@ from frame_prc._curves.logit_intervals import (
     has_variance,
     shows_spread,
 )
+from frame_prc._execution import has_numpy
 from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.heterogeneity import Spread, correlated_spread_of, spread_of
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import concat, in_python, join, over
-from frame_prc._ranking.places import has_numpy
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import Interval, Measured, SegmentsTest, SegmentsTestUsed
 from frame_prc._rows.rows import Rows

@@ -97,7 +97,7 @@ def _in_order(rows: Rows, frame: pl.DataFrame) -> Rows:
         usable=None,
         n_dropped=None,
         values=None,
-        in_memory=True,
+        height=0,  # ranked without a look at values
         check=lambda: None,  # the rows have been checked
     )
 

@@ -9,10 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 import polars as pl
-from frame_prc import Draws
 import pytest
 from chart_reading import REGIONS, ROWS, drawn, is_over, lines, of, specification, words
 
+from frame_prc import Draws
 from frame_prc._charts.markers import placed
 
 # --- ribbons, points, other views --------------------------------------------------------------

@@ -46,7 +46,8 @@ def test_every_parameter_of_a_verb_is_an_option_unless_it_means_nothing_there(co
     texts = [option.help for option in _options.options(command.verb).values()]
     assert all(texts)
     assert not re.search(
-        r"`|:func|\bpl\.|\w=[\"'\w]|\bNone\b", re.sub("NAME=|=0|beta=|1000?,[a-z]+=", "", str(texts))
+        r"`|:func|\bpl\.|\w=[\"'\w]|\bNone\b",
+        re.sub("NAME=|=0|beta=|1000?,[a-z]+=", "", str(texts)),
     )
 
 

@@ -37,7 +37,7 @@ class Made(Stream):
 
 MAKE = {
     "Table": (lambda rows: rows.to_arrow(), pa.Table),
-    "RecordBatch": (lambda rows: rows.to_arrow().to_batches()[0], pa.RecordBatch),
+    "RecordBatch": (lambda rows: rows.rechunk().to_arrow().to_batches()[0], pa.RecordBatch),
     "RecordBatchReader": (lambda rows: rows.to_arrow().to_reader(), pa.RecordBatchReader),
     "of another package": (lambda rows: Stream(rows.to_arrow()), pa.Table),
     "of another class": (lambda rows: Made(rows.to_arrow()), Made),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from math import inf, nextafter
 
 import oracle
@@ -111,59 +110,43 @@ def test_a_curve_gives_close_scores_back():
     assert found["threshold"].to_list() == sorted(CLOSE, reverse=True)
 
 
-@pytest.fixture
-def trial(monkeypatch):
-    """Return a function that sets whether NumPy wins the trial, for any number of keys."""
+@pytest.fixture(params=[True, False], ids=["NumPy", "Polars"])
+def used(request, monkeypatch):
+    """Return the keys that NumPy sorted, where it wins the trial, and where it does not."""
+    found = []
+    by_numpy = sorted_keys.sorted_by_numpy
     monkeypatch.setattr(sorted_keys, "_TRIED", 2)
-    sorted_keys.numpy_is_faster.cache_clear()
-    yield lambda times: monkeypatch.setattr(sorted_keys, "fastest", times)
-    sorted_keys.numpy_is_faster.cache_clear()
+    monkeypatch.setattr(sorted_keys, "numpy_is_faster", lambda: request.param)
+    monkeypatch.setattr(
+        sorted_keys, "sorted_by_numpy", lambda keys: (found.append(keys), by_numpy(keys))[1]
+    )
+    yield found
+    assert bool(found) is request.param
 
 
-def numpy_wins(sort, _) -> float:
-    return float(sort is not sorted_keys.sorted_by_numpy)
-
-
-def numpy_loses(sort, _) -> float:
-    return float(sort is sorted_keys.sorted_by_numpy)
-
-
-@pytest.mark.parametrize("wins", [True, False])
 @pytest.mark.parametrize("names", [["rank_key"], ["rank_key", "weight"]], ids=len)
-def test_keys_sort_the_same_by_numpy_and_by_polars(monkeypatch, trial, wins, names):
+@pytest.mark.usefixtures("used")
+def test_keys_sort_the_same_by_numpy_and_by_polars(names):
     keys = {"rank_key": [3, 2**64 - 1, 0, 2**63, 1], "weight": [0.5, 4.0, 0.25, 2.0, 1.0]}
     rows = pl.LazyFrame(keys, {"rank_key": pl.UInt64, "weight": pl.Float64}).select(names)
-    used = []
-    by_numpy = sorted_keys.sorted_by_numpy
-    trial(numpy_wins if wins else numpy_loses)
-    sorted_keys.numpy_is_faster()
-    monkeypatch.setattr(
-        sorted_keys, "sorted_by_numpy", lambda keys: (used.append(keys), by_numpy(keys))[1]
-    )
     found = sorted_keys.sorted_keys(rows)
-    assert bool(used) is wins
     assert_frame_equal(found, rows.collect().sort("rank_key"))
     assert found["rank_key"].to_list() == [0, 1, 3, 2**63, 2**64 - 1]
 
 
-def test_keys_are_sorted_by_polars_where_numpy_is_not_installed(monkeypatch, trial):
-    load = builtins.__import__
-
-    def refuse(name, *others):
-        if name == "numpy":
-            raise ImportError(name)
-        return load(name, *others)
-
-    trial(numpy_wins)
-    monkeypatch.setattr(builtins, "__import__", refuse)
-    rows = pl.LazyFrame({"rank_key": [3, 1, 2]}, {"rank_key": pl.UInt64})
-    assert sorted_keys.sorted_keys(rows)["rank_key"].to_list() == [1, 2, 3]
-    assert not sorted_keys.numpy_is_faster()
+@pytest.mark.usefixtures("used")
+def test_rows_of_equal_keys_stay_in_order():
+    keys = pl.Series([2, 1] * 5_000, dtype=pl.UInt64)
+    found = sorted_keys.sorted_keys(pl.LazyFrame({"rank_key": keys}).with_row_index("row"))
+    assert found["row"].to_list() == [*range(1, 10_000, 2), *range(0, 10_000, 2)]
 
 
-def test_the_trial_measures_both_sorts():
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_trial_of_both_sorts_changes_no_keys(monkeypatch, installed):
+    monkeypatch.setattr(sorted_keys, "_TRIED", 3)
+    monkeypatch.setattr(sorted_keys, "has_numpy", lambda: installed)
+    assert sorted_keys.numpy_is_faster.__wrapped__() in ({True, False} if installed else {False})
     keys = pl.Series([2, 1], dtype=pl.UInt64)
-    assert sorted_keys.fastest(sorted_keys.sorted_by_numpy, keys) > 0
     assert sorted_keys.sorted_by_numpy(keys).to_list() == [1, 2]
     assert keys.to_list() == [2, 1]
 
@@ -181,13 +164,6 @@ def test_keys_that_share_their_first_bits_are_sorted_by_the_others(keys, factor)
     found = sorted_keys.sorted_keys(numbered)
     assert found.columns == ["row", "rank_key"]
     assert found.select("rank_key", "row").rows() == expected
-
-
-def test_rows_of_equal_keys_stay_in_order(trial):
-    trial(numpy_loses)
-    keys = pl.Series([2, 1] * 5_000, dtype=pl.UInt64)
-    found = sorted_keys.sorted_keys(pl.LazyFrame({"rank_key": keys}).with_row_index("row"))
-    assert found["row"].to_list() == [*range(1, 10_000, 2), *range(0, 10_000, 2)]
 
 
 # --- keys that hold the number of the row ----------------------------------------------------
@@ -228,42 +204,33 @@ def exact_weighted_area(rows) -> float:
     return float(oracle.average_precision([oracle.Row(*row) for row in rows]))
 
 
-def test_scores_that_come_together_move_on_to_free_slots(narrowed, monkeypatch):
-    monkeypatch.setattr(narrow_keys, "_FEW_SHARED", 1)
-    rows = [(True, 1.0, 2), (False, AFTER_ONE, 3), (True, AFTER_ONE, 1), (True, -1e300, 4)]
+def _weighed(scores) -> list[tuple[bool, float, int]]:
+    return [(place % 2 == 0, score, place) for place, score in enumerate(scores, 1)]
+
+
+ENDS = [-1e300, inf]
+EQUAL = [inf, 1.0, 1.0, 0.5, 0.5, 0.5, -1e300]
+# Of each: the scores, the most of them that may share a slot with others, and whether all get one.
+SHARED = {
+    "moved to free slots": ([1.0, AFTER_ONE, AFTER_ONE, -1e300], 1, True),
+    "no free slot": ([*NEIGHBOURS, *ENDS], 1, False),
+    "equal": (EQUAL, None, True),
+    "many equal": (EQUAL * 100, None, True),
+    "moved beside equal ones": ([*[0.5] * 199, 1.0, AFTER_ONE, *ENDS], None, True),
+    "too many beside equal ones": ([*[0.5] * 199, *[1.0, AFTER_ONE] * 30, *ENDS], None, False),
+    "too many": ([1.0, AFTER_ONE, -1e300], None, False),
+}
+
+
+@pytest.mark.parametrize(("scores", "few", "narrow"), SHARED.values(), ids=SHARED)
+def test_scores_that_come_together_get_slots_or_wider_keys(
+    narrowed, monkeypatch, scores, few, narrow
+):
+    if few is not None:
+        monkeypatch.setattr(narrow_keys, "_FEW_SHARED", few)
+    rows = _weighed(scores)
     assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
-    assert narrowed == [True]
-
-
-def test_scores_without_a_free_slot_get_wider_keys(narrowed, monkeypatch):
-    monkeypatch.setattr(narrow_keys, "_FEW_SHARED", 1)
-    rows = [(place % 2 == 0, score, place) for place, score in enumerate(NEIGHBOURS, 1)]
-    rows += [(True, -1e300, 1), (False, inf, 1)]
-    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
-    assert narrowed == [False]
-
-
-@pytest.mark.parametrize("times", [1, 3, 100])
-def test_any_number_of_equal_scores_may_share_a_slot(narrowed, times):
-    scores = [inf, 1.0, 1.0, 0.5, 0.5, 0.5, -1e300]
-    rows = [(n % 3 == 0, score, n) for n, score in enumerate(scores * times, 1)]
-    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
-    assert narrowed == [True]
-
-
-@pytest.mark.parametrize("times", [1, 30])
-def test_scores_move_on_beside_any_number_of_equal_ones(narrowed, times):
-    rows = [(n % 3 == 0, 0.5, n) for n in range(1, 200)]
-    rows += [(n % 2 == 0, score, n) for n, score in enumerate([1.0, AFTER_ONE] * times, 1)]
-    rows += [(True, -1e300, 1), (False, inf, 1)]
-    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
-    assert narrowed == [times == 1]
-
-
-def test_many_scores_that_come_together_get_wider_keys(narrowed):
-    rows = [(True, 1.0, 2), (False, AFTER_ONE, 3), (True, -1e300, 4)]
-    assert weighted_area(rows) == pytest.approx(exact_weighted_area(rows), rel=1e-14)
-    assert narrowed == [False]
+    assert narrowed == [narrow]
 
 
 @given(DRAWN)

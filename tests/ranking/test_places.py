@@ -1,17 +1,14 @@
-"""Values looked up at places and put in places: NumPy does it as Polars and plain Python do."""
+"""Values looked up at places: NumPy does it as Polars and plain Python do."""
 
 from __future__ import annotations
 
 import polars as pl
 import pytest
-import strategies  # noqa: F401 - sets how many examples are tried
-from hypothesis import given
-from hypothesis import strategies as st
-from polars.testing import assert_frame_equal, assert_series_equal
+from kinds import SMALL
+from polars.testing import assert_series_equal
 
+from frame_prc import _execution
 from frame_prc._ranking import places
-
-with_and_without_numpy = pytest.mark.parametrize("numpy", [True, False], ids=["NumPy", "no NumPy"])
 
 VALUES = {
     "floats": pl.Series("value", [0.5, float("nan"), -0.0, 1e300]),
@@ -27,7 +24,7 @@ VALUES = {
 def numpy(request, monkeypatch):
     """With and without NumPy, in parts of a few values."""
     monkeypatch.setattr(places, "has_numpy", lambda: request.param)
-    monkeypatch.setattr(places, "_PART", 3)
+    monkeypatch.setattr(_execution, "SIZES", SMALL._replace(part=3))
 
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
@@ -39,14 +36,3 @@ def test_values_are_looked_up_at_places(values, at):
     listed = values.to_list()
     expected = [None if place is None else listed[place] for place in at]
     assert_series_equal(found, pl.Series("value", expected, dtype=values.dtype))
-
-
-@given(st.permutations(range(10)))
-@with_and_without_numpy
-def test_values_are_put_in_their_places(numpy, order):
-    values = pl.Series("influence", [place / 4 for place in order])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "has_numpy", lambda: numpy)
-        patch.setattr(places, "_PART", 3)
-        found = places.placed(values, pl.Series(order, dtype=pl.UInt32))
-    assert_frame_equal(found.to_frame(), pl.DataFrame({"influence": [i / 4 for i in range(10)]}))

@@ -116,9 +116,4 @@ def test_scores_close_together_have_narrow_slots():
     assert width(0.5, math.nextafter(0.5, 1), 1.0) == 53
     assert Scale.of(pl.Float32()).bits == 32
     assert Scale.of(pl.Float64()).bits == 64
-
-
-def test_low_bits_that_all_scores_share_need_no_room():
-    after_half = 0.5 + 2.0**-24  # the next Float32
-    assert width(0.5, after_half, 1.0) == 24
     assert width(0.0, -0.0) == 2

@@ -1,4 +1,4 @@
-"""Numbers of segments in memory: by a set of few keys, marks of many, or groups; all the same."""
+"""Numbers of segments in memory: by a set of the first keys, or by groups; both the same."""
 
 from __future__ import annotations
 
@@ -64,74 +64,3 @@ def test_narrow_ranges_of_keys_are_not_grouped(found, looks):
     with looking(looks=looks):
         frame_prc.average_precision(rows, "truth", "score", by="key")
     assert found == [True]
-
-
-# --- segments of a sample ------------------------------------------------------------------------
-
-JOINED = {
-    "strings": ["b", "a"],
-    "nulls": [None, "a"],
-    "floats": [float("nan"), -0.0],
-    "structs": [{"x": 1, "y": None}, {"x": 1, "y": "z"}],
-}
-
-
-@pytest.fixture
-def of_sample(monkeypatch):
-    """Return whether the segments of a sample were those of the rows, if it was asked for."""
-    calls = []
-    find, number = segments.find_segments, segments.segments_of_sample
-    monkeypatch.setattr(segments, "_SAMPLE", 10)
-
-    def sample(*asked):
-        found = number(*asked)
-        calls.append(found is not None)
-        return found
-
-    def whole(*asked):
-        calls[-1] = False
-        return find(*asked)
-
-    monkeypatch.setattr(segments, "segments_of_sample", sample)
-    monkeypatch.setattr(segments, "find_segments", whole)
-    return calls
-
-
-def _two_segments(keys, rare=None) -> pl.DataFrame:
-    """Return 80 rows of two segments, of which a sample takes each eighth, and maybe one more."""
-    key = [keys[row // 40] for row in range(80)]
-    if rare is not None:
-        key[41] = rare
-    score = [row * 7 % 11 for row in range(80)]
-    truth = [row % 3 == 0 for row in range(80)]
-    return pl.DataFrame({"key": key, "score": score, "truth": truth, "day": 1.5})
-
-
-@pytest.mark.parametrize("by", ["key", ["day", "key"]], ids=["one key", "two keys"])
-@pytest.mark.parametrize("keys", JOINED.values(), ids=JOINED)
-def test_a_sample_has_all_segments(of_sample, keys, by):
-    rows = _two_segments(keys)
-    lazy = frame_prc.curve(rows.lazy(), "truth", "score", by=by).collect()
-    with looking(looks=True):
-        eager = frame_prc.curve(rows, "truth", "score", by=by)
-    assert_frame_equal(eager, lazy)
-    assert of_sample == [False, True]
-
-
-def test_a_segment_that_a_sample_lacks_is_found(of_sample):
-    rows = _two_segments(["b", "a"], rare="c")
-    assert rows.gather_every(8)["key"].unique().sort().to_list() == ["a", "b"]
-    with looking(looks=True):
-        found = frame_prc.average_precision(rows, "truth", "score", by="key")
-    assert found.select("key", "n").rows() == [("a", 39), ("b", 40), ("c", 1)]
-    assert of_sample == [False]
-
-
-def test_a_sample_with_rare_segments_is_not_enough(of_sample):
-    rows = _two_segments(["b", "a"]).with_columns(
-        key=pl.when(pl.int_range(pl.len()) == 8).then(pl.lit("c")).otherwise("key")
-    )
-    with looking(looks=True):
-        found = frame_prc.average_precision(rows, "truth", "score", by="key")
-    assert found.select("key", "n").rows() == [("a", 40), ("b", 39), ("c", 1)]
-    assert of_sample == [False]

@@ -11,18 +11,19 @@ import pytest
 import strategies  # noqa: F401 - sets how many examples are tried
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import looking
+from kinds import SMALL, looking
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc._ranking import places, stretches
+from frame_prc import _execution
+from frame_prc._ranking import stretches
 
 # Of each row: negative, positive, or positive and marked.
 ROLES = st.lists(st.sampled_from(["negative", "positive", "marked"]))
 
 
-@given(ROLES, st.integers(1, 5))
-def test_each_row_gets_the_value_of_its_class_in_its_stretch(between, part):
+@given(ROLES)
+def test_each_row_gets_the_value_of_its_class_in_its_stretch(between):
     roles = ["marked", *between, "marked"]
     n_stretches = roles.count("marked") - 1
     expected, stretch = [], 0
@@ -30,53 +31,14 @@ def test_each_row_gets_the_value_of_its_class_in_its_stretch(between, part):
         expected.append(stretch + (100.0 if role == "negative" else 0.0))
         stretch += role == "marked"
     on_positive = pl.Series([*range(n_stretches)], dtype=pl.Float64)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stretches, "_PART", part)
-        first, *others = stretches.valued_stretches(
-            pl.Series([role != "negative" for role in roles]),
-            pl.Series([role == "marked" for role in roles]),
-            on_positive,
-            on_positive + 100,
-        )
+    first, *others = stretches.valued_stretches(
+        pl.Series([role != "negative" for role in roles]),
+        pl.Series([role == "marked" for role in roles]),
+        on_positive,
+        on_positive + 100,
+    )
     assert math.isnan(first)
     assert others == expected
-
-
-@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1e9))), st.integers(1, 5))
-def test_sums_begin_anew_at_some_rows(following, part):
-    rows = [(True, 0.1), *following]
-    expected: list[float] = []
-    for begins, amount in rows:
-        expected.append(amount if begins else expected[-1] + amount)
-    frame = pl.DataFrame(rows, schema={"begins": pl.Boolean, "amount": pl.Float64}, orient="row")
-    amounts = {"fp": pl.col("amount"), "tp": 2 * pl.col("amount")}
-    with pytest.MonkeyPatch.context() as patch, looking(looks=True):
-        patch.setattr(stretches, "_PART", part)
-        fp, tp = stretches.sums_within(frame, frame["begins"].arg_true(), amounts)
-    assert fp.to_list() == expected
-    assert tp.to_list() == [2 * value for value in expected]
-    assert (fp.name, tp.name) == ("fp", "tp")
-
-
-def test_sums_of_many_stretches_are_left_to_polars():
-    rows, amounts = pl.DataFrame({"amount": [0.5] * 2000}), {"fp": pl.col("amount")}
-    with looking(looks=False):
-        assert stretches.sums_within(rows, pl.Series([0, 1000]), amounts) is not None
-        assert stretches.sums_within(rows, pl.Series([0, 999, 1500]), amounts) is None
-
-
-COUNTS = st.integers(-(2**40), 2**40) | st.integers(-9, 9)
-
-
-@given(st.lists(st.tuples(COUNTS, COUNTS, st.integers(1, 4)), min_size=1))
-def test_counts_of_stretches_are_repeated_for_each_row(rows):
-    values = pl.DataFrame([row[:2] for row in rows], schema=["tp", "fp"], orient="row")
-    lengths = [length for *_, length in rows]
-    begins = pl.Series([sum(lengths[:place]) for place in range(len(lengths))])
-    found = stretches.repeated(values, begins, sum(lengths))
-    assert [column.name for column in found] == ["tp", "fp"]
-    for place, column in enumerate(found):
-        assert column.to_list() == [row[place] for row in rows for _ in range(row[2])]
 
 
 TOTALS = {"total": pl.col("amount").sum(), "squares": (pl.col("amount") ** 2).sum()}
@@ -133,7 +95,7 @@ def test_what_numpy_cannot_hold_has_no_totals(rows):
 def test_parts_are_whole_segments(opens, part):
     points = pl.DataFrame({"opens": [True, *opens]}).with_row_index("point")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stretches, "_PART", part)
+        patch.setattr(_execution, "SIZES", SMALL._replace(part=part))
         parts = pl.collect_all(stretches.in_parts(points.lazy(), at_once=True))
     assert_frame_equal(pl.concat(parts), points)
     assert all(one["opens"][0] for one in parts)
@@ -196,9 +158,9 @@ IN_PARTS = {
 @pytest.mark.parametrize("call", IN_PARTS.values(), ids=IN_PARTS)
 def test_a_part_for_each_segment_changes_no_result(call, monkeypatch):
     with looking(looks=True):
-        monkeypatch.setattr(stretches, "_PART", 1_000)
+        monkeypatch.setattr(_execution, "SIZES", SMALL._replace(part=1_000))
         expected = call()
-        monkeypatch.setattr(stretches, "_PART", 1)
+        monkeypatch.setattr(_execution, "SIZES", SMALL._replace(part=1))
         assert_frame_equal(call(), expected)
 
 
@@ -207,7 +169,7 @@ def test_polars_gives_the_same_without_numpy(call, monkeypatch):
     with looking(looks=True):
         expected = call()
         monkeypatch.setitem(sys.modules, "numpy", None)
-        assert not places.has_numpy()
+        assert not _execution.has_numpy()
         assert_frame_equal(call(), expected, rel_tol=1e-14)
     assert_frame_equal(call(), expected, rel_tol=1e-14)
 

@@ -7,11 +7,12 @@ import pytest
 import strategies  # noqa: F401 - sets how many examples are tried
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import looking
+from kinds import SMALL, looking
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc._ranking import stretches, weight_sums
+from frame_prc import _execution
+from frame_prc._ranking import weight_sums
 
 # Sixteenths, whose squares add up exactly too.
 SIXTEENTHS = st.integers(1, 99).map(lambda n: n / 16)
@@ -25,16 +26,16 @@ TOTALS = ["positives", "negatives", "positives_squares", "negatives_squares"]
 ASKED = {"truth": "truth", "score": "score", "by": "key", "weight": "weight"}
 
 
-def _spied(patch: pytest.MonkeyPatch, name: str) -> list[pl.DataFrame | None]:
-    """Return the list that all sums which a function computes from now on are added to."""
+def _spied(patch: pytest.MonkeyPatch) -> list[pl.DataFrame | None]:
+    """Return the list that all sums which are computed from now on are added to."""
     frames = []
-    sums = getattr(weight_sums, name)
+    sums = weight_sums.weight_sums
 
     def spy(*ordered, **how):
         frames.append(sums(*ordered, **how))
         return frames[-1]
 
-    patch.setattr(f"frame_prc._ranking.running_sums.{name}", spy)
+    patch.setattr("frame_prc._ranking.running_sums.weight_sums", spy)
     return frames
 
 
@@ -70,27 +71,25 @@ def test_sums_are_those_of_each_class_so_far(rows, part, only_hits):
     frame = pl.DataFrame(rows, schema=schema, orient="row").cast({"score": pl.Float64})
     verb = frame_prc.average_precision if only_hits else frame_prc.summary
     with pytest.MonkeyPatch.context() as patch, looking(looks=True):
-        frames = _spied(patch, "sums_at_positives" if only_hits else "sums_at_rows")
-        patch.setattr(stretches, "_PART", part)
+        frames = _spied(patch)
+        patch.setattr(_execution, "SIZES", SMALL._replace(part=part))
         verb(frame, **ASKED, ci=0.9)
-    names = [*SUMS, *TOTALS, *(["n_terms"] if only_hits else [])]
     (found,) = frames
     # The last row is the one after all segments.
-    expected = [row[: len(names)] for row in _expected(rows, only_hits=only_hits)]
-    assert found.select(names).rows()[:-1] == expected
+    rows_found = found.select(*SUMS, *TOTALS, "n_terms").rows()[:-1]
+    assert rows_found == _expected(rows, only_hits=only_hits)
 
 
 @pytest.mark.parametrize("verb", ["average_precision", "curve"])
 def test_short_segments_are_left_to_windows(verb):
-    name = "sums_at_rows" if verb == "curve" else "sums_at_positives"
     place = pl.int_range(4_000)
     for keys, is_long in ((2, True), (100, False)):
         rows = pl.select(
             key=place % keys, truth=place % 3 == 0, score=place * 7 % 1_000, weight=(1 + place) / 8
         )
         with pytest.MonkeyPatch.context() as patch, looking(looks=True):
-            found = _spied(patch, name)
-            patch.setattr(stretches, "_LONG", 1_000)
+            found = _spied(patch)
+            patch.setattr(_execution, "SIZES", SMALL._replace(stretch=1_000))
             eager = getattr(frame_prc, verb)(rows, **ASKED)
         lazy = getattr(frame_prc, verb)(rows.lazy(), **ASKED).collect()
         assert_frame_equal(eager, lazy, rel_tol=1e-14)

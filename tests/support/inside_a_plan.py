@@ -10,7 +10,7 @@ import sys
 import polars as pl
 
 import frame_prc
-from frame_prc._rows import rows
+from frame_prc import _execution
 
 N_ROWS, N_GROUPS = 20_000, 8
 
@@ -24,7 +24,7 @@ def compared(values: list[pl.Series] | pl.Series) -> pl.Series:
 
 def main() -> None:
     engine = sys.argv[1]
-    rows._MANY = 0  # noqa: SLF001 - as if there were many
+    _execution.SIZES = _execution.Sizes(many=1)  # as if there were many
     number = pl.int_range(N_ROWS, eager=True)
     scores = {name: (number.hash(seed) % 1_000) / 1_000 for seed, name in enumerate("ab")}
     frame = pl.DataFrame(

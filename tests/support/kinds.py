@@ -13,25 +13,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from frame_prc import Draws, _lazy
-from frame_prc._ranking import ranking as _ranking
-from frame_prc._ranking import segments as _segments
-from frame_prc._ranking import stretches as _stretches
-from frame_prc._rows import rows as _rows
+from frame_prc import Draws, _execution
 
-# From how many rows on values in memory are looked at, parts of a plan computed before others,
-# plans optimized, keys not found by Python, segments summed by NumPy, and points taken in parts:
-# what these limits are where small frames are treated as large ones are.
-_LIMITS = {
-    (_ranking, "_WORTH_A_LOOK"): 0,
-    (_rows, "_MANY"): 0,
-    (_lazy, "_FEW"): 0,
-    (_segments, "_FEW_KEYS"): 0,
-    (_stretches, "_LONG"): 0,
-    (_stretches, "_FEWEST_ROWS"): 0,
-    (_stretches, "_PART"): 100,
-}
-_ROWS = {limit: getattr(*limit) for limit in _LIMITS}
+# What the limits are where small frames are treated as large ones are.
+SMALL = _execution.Sizes(few=0, many=1, keys=4, stretch=0, group=0, part=100)
 
 
 @dataclass(frozen=True)
@@ -58,8 +43,7 @@ class Kind:
 def looking(*, looks: bool) -> Iterator[None]:
     """Look at the values of small frames as well as of large ones, or of large ones alone."""
     with pytest.MonkeyPatch.context() as patch:
-        for (module, name), rows in (_LIMITS if looks else _ROWS).items():
-            patch.setattr(module, name, rows)
+        patch.setattr(_execution, "SIZES", SMALL if looks else _execution.Sizes())
         yield
 
 

@@ -27,6 +27,7 @@ ROOMS = [
     ["_ranking"],
     ["_rows"],
     ["_request"],
+    ["_execution"],
     ["_formulas", "_lazy", "_files"],
     ["exceptions"],
 ]

@@ -1,0 +1,157 @@
+"""How to compute what is made of rows: in a plan or at once, on one thread or all, by NumPy or not.
+
+In memory these are decided by how many rows there are, and here only; on a lazy frame all is one
+plan, and nothing is read before it is collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from threading import _DummyThread, current_thread
+from typing import NamedTuple, TypeVar
+
+import polars as pl
+
+from frame_prc._lazy import cached, concat
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+
+
+class Sizes(NamedTuple):
+    """From which sizes on more is done than to run a plan; tests set them all to small ones.
+
+    Parameters
+    ----------
+    few
+        With fewer rows, most optimizations of a plan, or a look at the scores, take longer than
+        they save.
+    many
+        With fewer rows, computing a part of a plan before the rest costs more than it saves.
+    keys
+        So many keys a set of Python finds in less time than a plan of Polars takes.
+    stretch
+        Of shorter stretches of rows, a call of NumPy for each takes longer than a window of Polars.
+    group
+        With fewer rows per stretch, Polars groups as fast as NumPy.
+    part
+        So many places, as integers of 64 bits, fit a processor's cache; and columns of so many rows
+        take little memory, which the next part of the rows takes again.
+    """
+
+    few: int = 20_000
+    many: int = 200_000
+    keys: int = 5_000
+    stretch: int = 1_000
+    group: int = 10_000
+    part: int = 2**18
+
+
+SIZES = Sizes()
+_FOR_FEW = pl.QueryOptFlags.none(comm_subplan_elim=True)
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How to compute what is made of so many rows in memory, or of a lazy frame: ``None`` rows."""
+
+    height: int | None
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the rows are in memory, so that a plan is free to look at them."""
+        return self.height is not None
+
+    @property
+    def some_in_memory(self) -> bool:
+        """Whether the rows are in memory, and not so few that a look at the scores costs more."""
+        return self.height is not None and self.height >= SIZES.few
+
+    @property
+    def many_in_memory(self) -> bool:
+        """Whether the rows are in memory, and so many that parts of a plan are computed at once."""
+        return self.height is not None and self.height >= SIZES.many
+
+    def once(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a frame made from the rows that is computed once: now if many are in memory.
+
+        Polars computes a plan with several uses of a cached frame more slowly than one after the
+        other.
+        """
+        return frame.collect().lazy() if self.many_in_memory else cached(frame)
+
+    def windowed(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a frame with windows or fills, computed now if many rows are in memory.
+
+        The streaming engine takes up to twice as long for these as the other one, and less for most
+        else.
+        """
+        (found,) = self.windowed_together(frame)
+        return found
+
+    def windowed_together(self, *frames: pl.LazyFrame) -> list[pl.LazyFrame]:
+        """Return several frames with windows or fills, computed at the same time if at once.
+
+        A window keeps one core busy, so two of them take hardly longer than one.
+        """
+        if not self.many_in_memory:
+            return [*frames]
+        return [found.lazy() for found in pl.collect_all(frames, engine="in-memory")]
+
+    def windowed_in_parts(self, *frames: Sequence[pl.LazyFrame]) -> list[pl.LazyFrame]:
+        """Return several such frames, each of which is given in parts that are then stacked."""
+        found = iter(self.windowed_together(*chain.from_iterable(frames)))
+        return [_stacked([next(found) for _ in parts]) for parts in frames]
+
+    def together(self, calls: Sequence[Callable[[], ResultT]]) -> list[ResultT]:
+        """Return the results of several calls, made at the same time if many rows are in memory."""
+        return together(calls, on_threads=self.many_in_memory)
+
+
+def _stacked(parts: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
+    return parts[0] if len(parts) == 1 else concat(parts)
+
+
+def run(lf: pl.LazyFrame, height: int) -> pl.DataFrame:
+    """Run a plan that reads so many rows in memory.
+
+    The streaming engine takes longer to start than few rows take to compute.
+    """
+    if height >= SIZES.many:
+        return lf.collect()
+    optimizations = _FOR_FEW if height < SIZES.few else pl.QueryOptFlags()
+    return lf.collect(engine="in-memory", optimizations=optimizations)
+
+
+def has_numpy() -> bool:
+    """Return whether NumPy is installed."""
+    try:
+        import numpy as np  # noqa: F401, PLC0415 - takes long to import
+    except ImportError:
+        return False
+    return True
+
+
+def together(calls: Sequence[Callable[[], ResultT]], *, on_threads: bool = True) -> list[ResultT]:
+    """Return the results of several calls, which may each be made on a thread of its own.
+
+    Much of what is computed at the call keeps one core busy. A thread that Python did not start may
+    be one of Polars': if these wait for others, none may be left to compute what they wait for.
+    """
+    if not on_threads or len(calls) == 1 or isinstance(current_thread(), _DummyThread):
+        return [call() for call in calls]
+    with ThreadPoolExecutor(pl.thread_pool_size()) as threads:
+        return list(threads.map(lambda call: call(), calls))
+
+
+def on_each_thread(
+    items: Sequence[ItemT], work: Callable[[Sequence[ItemT]], ResultT]
+) -> list[ResultT]:
+    """Return what a function makes of each thread's share of some items, in their order."""
+    size = max(-(-len(items) // pl.thread_pool_size()), 1)
+    shares = (items[start : start + size] for start in range(0, len(items), size))
+    return together([partial(work, share) for share in shares])
