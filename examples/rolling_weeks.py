@@ -20,7 +20,7 @@ FLIGHTS = Path(__file__).parent / "data" / "flights.parquet"
 MODELS = ["logistic", "boosting"]
 DAY = pl.col("day")
 SIGNIFICANT = 0.05
-COLUMNS = ["week", "ap_a", "ap_b", "difference", "ci_low", "ci_high", "p_adjusted", "changed"]
+COLUMNS = ["week", "value_a", "value_b", "difference", "ci_low", "ci_high", "p_adjusted", "changed"]
 
 
 def rolling_weeks(rows: pl.LazyFrame, weeks: int) -> pl.LazyFrame:

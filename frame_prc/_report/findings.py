@@ -138,7 +138,7 @@ def _compared(row: dict[str, Any], found: Evaluation) -> str:
         *([status_text(row["status"])] if row["status"] != "ok" else []),
     ]
     return (
-        f"{isolated(row['other'])}: {texts['ap_a']} against {texts['ap_b']}, a difference of "
+        f"{isolated(row['other'])}: {texts['value_a']} against {texts['value_b']}, a difference of "
         f"{texts['difference']} ({', '.join(certainty)})"
     )
 
@@ -198,4 +198,6 @@ def _each_of(count: int, found: Evaluation) -> str:
 
 
 def _areas(row: dict[str, Any], names: dict[int, str]) -> str:
-    return f"{names[row['segment']]} ({rate_text(row['ap_a'])} against {rate_text(row['ap_b'])})"
+    return (
+        f"{names[row['segment']]} ({rate_text(row['value_a'])} against {rate_text(row['value_b'])})"
+    )

@@ -113,8 +113,8 @@ def _tests_that_reject(own: pl.DataFrame, found: Evaluation) -> pl.DataFrame:
 def _differing(own: pl.DataFrame, found: Evaluation) -> Iterator[str]:
     """Yield which segments are worse, and which are better."""
     tests = _tests_that_reject(own, found)
-    worse = tests.filter(pl.col("difference") < 0).sort("ap_a")
-    better = tests.filter(pl.col("difference") > 0).sort("ap_a", descending=True)
+    worse = tests.filter(pl.col("difference") < 0).sort("value_a")
+    better = tests.filter(pl.col("difference") > 0).sort("value_a", descending=True)
     names = segment_names(found)
     for word, side in (("worse", worse), ("better", better)):
         if side.height:
@@ -123,7 +123,7 @@ def _differing(own: pl.DataFrame, found: Evaluation) -> Iterator[str]:
 
 
 def _sides(row: dict[str, Any], names: dict[int, str]) -> str:
-    areas = f"{rate_text(row['ap_a'])} against {rate_text(row['ap_b'])}"
+    areas = f"{rate_text(row['value_a'])} against {rate_text(row['value_b'])}"
     return f"{names[row['segment']]} ({areas}, {p_text(row['p_adjusted'])})"
 
 

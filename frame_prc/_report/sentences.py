@@ -18,7 +18,7 @@ from frame_prc._report.evaluation import Evaluation
 
 MOST_NAMED = 6  # so that never just one is left out
 _DECIMALS = range(3, 7)
-_OF_DIFFERENCE = ("ap_a", "ap_b", "difference", "ci_low", "ci_high")
+_OF_DIFFERENCE = ("value_a", "value_b", "difference", "ci_low", "ci_high")
 _LEAST_P = 0.001
 # First strong isolate, and pop directional isolate: a name in another direction, or with a mark
 # that changes it, leaves the sentence around it as it is.
@@ -82,7 +82,7 @@ def difference_texts(row: dict[str, Any]) -> dict[str, str]:
     As shown, the first area less the second is the difference, and the difference is zero only if
     it is so with the most decimals.
     """
-    known = [row["ap_a"], row["ap_b"], row["difference"]]
+    known = [row["value_a"], row["value_b"], row["difference"]]
     decimals = _DECIMALS[0] if None in known else _decimals(*known)
     values = {name: row.get(name) for name in _OF_DIFFERENCE}
     return {name: "" if v is None else f"{v:z.{decimals}f}" for name, v in values.items()}
@@ -127,7 +127,7 @@ def turned_pairs(found: Evaluation) -> set[tuple[str, str]]:
 
 def turned(row: dict[str, Any]) -> dict[str, Any]:
     """Return a difference the other way round."""
-    sides = {"model": "baseline", "baseline": "model", "ap_a": "ap_b", "ap_b": "ap_a"}
+    sides = {"model": "baseline", "baseline": "model", "value_a": "value_b", "value_b": "value_a"}
     ends = {"difference": "difference", "ci_low": "ci_high", "ci_high": "ci_low"}
     return (
         row

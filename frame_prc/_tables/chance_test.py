@@ -19,7 +19,7 @@ from frame_prc._rows.table import Table
 from frame_prc._tables.average_precision import CLASSES
 from frame_prc._tables.compare import adjusted, hidden_of_test
 
-_COLUMNS = ("reference", "n", "n_pos", "ap_a", "ap_b", "difference", "p_value")
+_COLUMNS = ("reference", "n", "n_pos", "value_a", "value_b", "difference", "p_value")
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class ChanceTests(Table):
         """Return the comparisons, each with its one-sided test."""
         ranking = rank(rows)
         areas = with_random(sized_areas(ranking).with_columns(CLASSES), ranking, rows.keys)
-        table = areas.rename({AVERAGE_PRECISION: "ap_a", RANDOM: "ap_b"}).with_columns(
-            reference=pl.lit("random"), difference=pl.col("ap_a") - pl.col("ap_b")
+        table = areas.rename({AVERAGE_PRECISION: "value_a", RANDOM: "value_b"}).with_columns(
+            reference=pl.lit("random"), difference=pl.col("value_a") - pl.col("value_b")
         )
         return left_join(table, _p_values(ranking, rows, self.test.resampling), rows.keys)
 

@@ -19,18 +19,18 @@ from frame_prc._rows.table import Table
 from frame_prc._tables.models import beside_models
 from frame_prc._tables.others import beside_others
 
-_TEST = ("ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value")
-_HIDDEN = ("measure", "n", "n_pos", "prevalence_a", "prevalence_b", REFERENCE, "ap_a", "ap_b")
+_TEST = ("value_a", "value_b", "difference", "std_error", "ci_low", "ci_high", "p_value")
+_HIDDEN = ("measure", "n", "n_pos", "prevalence_a", "prevalence_b", REFERENCE, "value_a", "value_b")
 _PREVALENCES = ("prevalence_a", "prevalence_b")
 
-_AP_A, _AP_B, _SHORTFALL_A, _SHORTFALL_B = (
-    pl.col(n) for n in ("ap_a", "ap_b", "shortfall_a", "shortfall_b")
+_VALUE_A, _VALUE_B, _SHORTFALL_A, _SHORTFALL_B = (
+    pl.col(n) for n in ("value_a", "value_b", "shortfall_a", "shortfall_b")
 )
-_SIDE_A, _SIDE_B = (_AP_A, _SHORTFALL_A), (_AP_B, _SHORTFALL_B)
+_SIDE_A, _SIDE_B = (_VALUE_A, _SHORTFALL_A), (_VALUE_B, _SHORTFALL_B)
 _VARIANCE, _VARIANCE_A, _VARIANCE_B = (pl.col(n) for n in ("variance", "variance_a", "variance_b"))
 _DIFFERENCE, _EFFECTIVE = pl.col("difference"), ("n_effective_a", "n_effective_b")
 _OF_A, _OF_B = (
-    (f"ap_{side}", f"shortfall_{side}", f"error_{side}", f"n_effective_{side}") for side in "ab"
+    (f"value_{side}", f"shortfall_{side}", f"error_{side}", f"n_effective_{side}") for side in "ab"
 )
 _TESTED = dict.fromkeys(("ci_low", "ci_high", "p_value"), pl.Float64())
 _ADJUSTED_LIMITS = ("ci_low_adjusted", "ci_high_adjusted")
@@ -126,8 +126,8 @@ def _can_be_tested() -> pl.Expr:
 
 def _difference() -> pl.Expr:
     """Return the difference of two areas; near 1 it is that of their distances from 1."""
-    near_one = pl.min_horizontal(_AP_A, _AP_B) > 0.5  # noqa: PLR2004
-    return pl.when(near_one).then(_SHORTFALL_B - _SHORTFALL_A).otherwise(_AP_A - _AP_B)
+    near_one = pl.min_horizontal(_VALUE_A, _VALUE_B) > 0.5  # noqa: PLR2004
+    return pl.when(near_one).then(_SHORTFALL_B - _SHORTFALL_A).otherwise(_VALUE_A - _VALUE_B)
 
 
 def _apart() -> pl.Expr:

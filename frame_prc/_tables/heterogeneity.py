@@ -55,17 +55,17 @@ class Heterogeneity(Table):
     measured: Measured
     level: float = 0.95
     test: SegmentsTest | None = None
-    outputs = (*_COUNTS, "best_ap", "worst_ap", *_NUMBERS, "test", "status")
+    outputs = (*_COUNTS, "best_value", "worst_value", *_NUMBERS, "test", "status")
     hidden = (
-        "n_left_out", "n_few", "best_ap", "worst_ap",
+        "n_left_out", "n_few", "best_value", "worst_value",
         "gap_p_value", "q", "i_squared", "tau", "tau_low", "tau_high", "test",
     )  # fmt: skip
     counts_dropped = False
 
     @property
     def reserved(self) -> Sequence[str]:
-        """Names that no key may have: ``ap`` would be a second ``best_ap``."""
-        return ("ap",)
+        """Names that no key may have: ``value`` would be a second ``best_value``."""
+        return ("value",)
 
     def keyed(self, rows: Rows) -> Rows:
         """Return rows without the keys of segments."""
@@ -165,7 +165,7 @@ class Heterogeneity(Table):
             n_segments=pl.lit(used.height, pl.Int64),
             n_left_out=pl.lit(segments.height - used.height, pl.Int64),
             n_few=pl.lit(used["few"].sum(), pl.Int64),
-            gap=pl.col("best_ap") - pl.col("worst_ap"),
+            gap=pl.col("best_value") - pl.col("worst_value"),
         )
 
     def _tested(
@@ -202,7 +202,7 @@ class Heterogeneity(Table):
         renamed: dict[str, str] = {}
         for end in ("best", "worst"):
             named = {f"{end}_{i}": f"{end}_{name}" for i, name in enumerate(names)}
-            columns += [*named, f"{end}_ap"]
+            columns += [*named, f"{end}_value"]
             renamed |= named
         every = [*columns, *_NUMBERS, "test", "status"]
         chosen = every if details else [name for name in every if name not in self.hidden]
@@ -240,7 +240,7 @@ def _schema(segments: pl.Schema, model: Sequence[str], keys: Sequence[str]) -> p
     schema = {name: segments[name] for name in model} | dict.fromkeys(_COUNTS, pl.Int64())
     for end in ("best", "worst"):
         schema |= {f"{end}_{i}": segments[key] for i, key in enumerate(keys)}
-        schema[f"{end}_ap"] = pl.Float64()
+        schema[f"{end}_value"] = pl.Float64()
     numbers = dict.fromkeys(_NUMBERS, pl.Float64())
     return pl.Schema(schema | numbers | dict.fromkeys(("test", "status"), pl.String()))
 
@@ -267,7 +267,7 @@ def _first(used: pl.DataFrame, keys: Sequence[str], end: str) -> pl.DataFrame:
     """
     ordered = used.sort(ESTIMATE, descending=end == "best", maintain_order=True)
     names = [pl.col(key).alias(f"{end}_{i}") for i, key in enumerate(keys)]
-    first = ordered.head(1).select(*names, _AREA.alias(f"{end}_ap"))
+    first = ordered.head(1).select(*names, _AREA.alias(f"{end}_value"))
     return first if first.height else first.clear(1)
 
 

@@ -30,7 +30,7 @@ CANCELLED = 1e-12
 
 # What models have of their own, and the names for it, which end with the place of the model.
 _SIDES = {
-    ESTIMATE: "ap",
+    ESTIMATE: "value",
     "variance": "alone",
     "shortfall": "shortfall",
     "few_negatives": "few_negatives",
@@ -97,7 +97,7 @@ def _by_pair(
     columns = (("a", "model"), ("b", "baseline"))
     for (side, column), models in zip(columns, zip(*pairs, strict=True), strict=True):
         lists[column] = pl.lit([names[i] for i in models], dtype=text)
-        for name in ("ap", "shortfall", "n_effective", *flags):
+        for name in ("value", "shortfall", "n_effective", *flags):
             lists[f"{name}_{side}"] = pl.concat_list([f"{name}_{i}" for i in models])
         lists[f"variance_{side}"] = pl.concat_list([f"alone_{i}" for i in models])
     long = table.with_columns(**lists).explode(*lists, empty_as_null=False)

@@ -75,7 +75,7 @@ def _means() -> list[pl.Expr]:
     has_any = pl.when(_OTHERS > 0)
     *_, prevalence, status = sizes(pl.col("positives_b"), pl.col("negatives_b"))
     return [
-        has_any.then(pl.col("area_b") / _OTHERS).alias("ap_b"),
+        has_any.then(pl.col("area_b") / _OTHERS).alias("value_b"),
         has_any.then(pl.col("shortfall_b") / _OTHERS),
         has_any.then(_VARIANCE_B / _OTHERS**2),
         effective_number(_OTHERS, pl.col("squares_b")).alias("n_effective_b"),

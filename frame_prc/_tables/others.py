@@ -26,7 +26,7 @@ from frame_prc._tables.rest import rest_of_each_segment
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest, shown
 
 _OF_SIDES = {
-    ESTIMATE: "ap",
+    ESTIMATE: "value",
     "shortfall": "shortfall",
     "variance": "variance",
     "prevalence": "prevalence",

@@ -28,9 +28,9 @@ from frame_prc._tables.compare import adjusted, hidden_of_test
 
 _MODELS = ("model", "baseline")
 _COUNTS = (SEGMENTS, UNDEFINED)
-_AREAS = ("ap_a", "ap_b")
+_AREAS = ("value_a", "value_b")
 _TEST = (*_AREAS, "difference", *INTERVAL, "p_value")
-_AP_A, _AP_B, _DIFFERENCE = (pl.col(name) for name in ("ap_a", "ap_b", "difference"))
+_VALUE_A, _VALUE_B, _DIFFERENCE = (pl.col(name) for name in ("value_a", "value_b", "difference"))
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,11 @@ class PairedDifferences(Table):
             rows.frame.with_columns(score=f"score_{i}") for i in range(len(self.paired.models))
         )
         first, *others = (
-            measure.of_segments(replace(rows, frame=frame)).rename({ESTIMATE: f"ap_{i}"})
+            measure.of_segments(replace(rows, frame=frame)).rename({ESTIMATE: f"value_{i}"})
             for i, frame in enumerate(frames)
         )
         for i, other in enumerate(others, 1):
-            first = left_join(first, other.select(*rows.keys, f"ap_{i}"), rows.keys)
+            first = left_join(first, other.select(*rows.keys, f"value_{i}"), rows.keys)
         return first
 
 
@@ -124,7 +124,9 @@ def _differences(
     areas: pl.LazyFrame, a: int, b: int, keys: Sequence[str], counted: Sequence[str]
 ) -> pl.LazyFrame:
     """Return the mean of both areas and of their difference, and how the difference varies."""
-    both = areas.with_columns(ap_a=f"ap_{a}", ap_b=f"ap_{b}").with_columns(difference=_AP_A - _AP_B)
+    both = areas.with_columns(value_a=f"value_{a}", value_b=f"value_{b}").with_columns(
+        difference=_VALUE_A - _VALUE_B
+    )
     return aggregated(
         with_deviations(both, keys, _DIFFERENCE, pl.lit(1.0)),
         keys,

@@ -85,7 +85,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
             false positive, ``"bh"`` (Benjamini & Hochberg 1995) the expected share of false
             positives. The intervals are not corrected.
         details
-            Add ``n, n_pos`` of the segment, ``ap_a, ap_b`` (the average precision of the model and
+            Add ``n, n_pos`` of the segment, ``value_a, value_b`` (the average precision of the model and
             of its baseline), ``std_error`` and, with ``adjust``, ``p_value`` and ``ci_low_adjusted,
             ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is below ``1 - ci`` (not
             with ``over``); for another ``measure`` also ``measure`` and, if calibrated,
@@ -226,8 +226,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             false positive, ``"bh"`` (Benjamini & Hochberg 1995) the expected share of false
             positives. The intervals are not corrected.
         details
-            Add ``measure``, ``n, n_pos`` of the segment, ``prevalence_a, prevalence_b`` and ``ap_a,
-            ap_b`` of the segment and of its reference, ``reference_prevalence`` (what a calibrated
+            Add ``measure``, ``n, n_pos`` of the segment, ``prevalence_a, prevalence_b`` and ``value_a,
+            value_b`` of the segment and of its reference, ``reference_prevalence`` (what a calibrated
             area is calibrated to), ``std_error`` and, with ``adjust``, ``p_value``
             and ``ci_low_adjusted, ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is
             below ``1 - ci``.
@@ -356,8 +356,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
               precision of exactly 0 or 1), and ``n_few``: how many of those compared have fewer
               than 20 effective positives, or too few negatives for the prevalence;
             - ``best_<key>`` and ``worst_<key>`` for each key: the segments with the highest and the
-              lowest average precision; among the details, ``best_ap`` and ``worst_ap``;
-            - ``gap``: ``best_ap - worst_ap``; ``gap_if_equal``: the gap that sampling alone would
+              lowest average precision; among the details, ``best_value`` and ``worst_value``;
+            - ``gap``: ``best_value - worst_value``; ``gap_if_equal``: the gap that sampling alone would
               be expected to show if all segments had the same average precision; among the
               details, ``gap_p_value``: the probability of at least this gap, if the rows of each
               class had the same distribution of scores in all segments (only by permutation, null

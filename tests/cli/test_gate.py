@@ -61,7 +61,11 @@ def test_one_of_several_conditions_is_enough():
     ("line", "condition", "named"),
     [
         ("summary --overall", "n>5", ["level='pooled', region=null", "level='macro', region=null"]),
-        ("compare-models -s other", "ap_a<.6", ["region='south', model='score', baseline='other'"]),
+        (
+            "compare-models -s other",
+            "value_a<.6",
+            ["region='south', model='score', baseline='other'"],
+        ),
         (
             "points --recall 1 --threshold 0",
             "tp<2",

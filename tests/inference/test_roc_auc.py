@@ -113,8 +113,8 @@ def test_segments_are_compared_with_each_kind_of_others(kind):
         )
         for row in kind.rows(table).iter_rows(named=True):
             [other] = [area for key, area in areas.items() if key != row["region"]]
-            assert row["ap_a"] == pytest.approx(areas[row["region"]], rel=1e-12)
-            assert row["ap_b"] == pytest.approx(reference or other, rel=1e-12)
+            assert row["value_a"] == pytest.approx(areas[row["region"]], rel=1e-12)
+            assert row["value_b"] == pytest.approx(reference or other, rel=1e-12)
             assert row["status"] == "ok"
             assert 0 < row["p_value"] <= 1
 

@@ -44,7 +44,7 @@ def test_areas_and_errors_are_the_published_ones(kind):
         df, "poor", ["grade", "s100b"], measure="roc_auc", details=True
     )
     row = kind.rows(table).row(0, named=True)
-    assert (row["ap_a"], row["ap_b"]) == pytest.approx((0.8236789, 0.7313686), abs=5e-8)
+    assert (row["value_a"], row["value_b"]) == pytest.approx((0.8236789, 0.7313686), abs=5e-8)
     # Published: Z = 2.209, p = 0.02718. Ours comes from the interval, with Student's t.
     assert row["difference"] / row["std_error"] == pytest.approx(2.209, abs=5e-4)
     assert row["p_value"] == pytest.approx(0.02718, abs=0.002)

@@ -25,16 +25,16 @@ def test_a_better_model_is_said_to_be_better(tmp_path):
     df = rows(2000, 1)
     test = df.prc.compare_models("truth", ["good", "weak"], details=True).row(0, named=True)
     [text] = texts(df, tmp_path, "truth", TWO)
-    names = ("ap_a", "ap_b", "difference", "ci_low", "ci_high")
+    names = ("value_a", "value_b", "difference", "ci_low", "ci_high")
     shown = dict(zip(names, re.findall(r"0\.\d{3,}", text), strict=False))
     assert text == (
-        f"Over all rows, good is better than weak: {shown['ap_a']} against {shown['ap_b']}, "
+        f"Over all rows, good is better than weak: {shown['value_a']} against {shown['value_b']}, "
         f"a difference of {shown['difference']} (95 % interval {shown['ci_low']} to "
         f"{shown['ci_high']}, p < 0.001)."
     )
     for name, number in shown.items():
         assert float(number) == pytest.approx(test[name], abs=0.0005)
-    assert Decimal(shown["ap_a"]) - Decimal(shown["ap_b"]) == Decimal(shown["difference"])
+    assert Decimal(shown["value_a"]) - Decimal(shown["value_b"]) == Decimal(shown["difference"])
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,15 @@ def test_a_better_model_is_said_to_be_better(tmp_path):
 def test_areas_and_their_difference_agree_as_shown(areas, texts):
     a, b = areas
     difference = None if a is None else a - b
-    row = {"ap_a": a, "ap_b": b, "difference": difference, "ci_low": difference, "ci_high": None}
+    row = {
+        "value_a": a,
+        "value_b": b,
+        "difference": difference,
+        "ci_low": difference,
+        "ci_high": None,
+    }
     shown = difference_texts(row)
-    assert (shown["ap_a"], shown["ap_b"], shown["difference"]) == texts
+    assert (shown["value_a"], shown["value_b"], shown["difference"]) == texts
     assert shown["ci_low"] == texts[2]
     assert shown["ci_high"] == ""
 
@@ -185,7 +191,7 @@ def test_segments_in_which_the_better_model_is_not_better_are_named(tmp_path):
     test = df.prc.compare_models(
         "truth", ["turned", "other"], by="segment", calibrate="highest", adjust="holm", details=True
     ).filter(segment="s0003")
-    areas = f"{test['ap_a'][0]:.3f} against {test['ap_b'][0]:.3f}"
+    areas = f"{test['value_a'][0]:.3f} against {test['value_b'][0]:.3f}"
     assert text.endswith(f"turned is better than other in 5 of 6 and worse in s0003 ({areas}).")
     _, text, *_ = texts(df, tmp_path, "truth", ["good", "same"], by="segment")
     assert text.endswith(

@@ -14,7 +14,7 @@ from exact import segments
 
 import frame_prc
 
-TEST = ["ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value"]
+TEST = ["value_a", "value_b", "difference", "std_error", "ci_low", "ci_high", "p_value"]
 # A difference of areas that nearly cancel keeps the rounding of the areas.
 ROUNDED = {"rel_tol": 1e-9, "abs_tol": 1e-9}
 ROWS = pl.DataFrame(

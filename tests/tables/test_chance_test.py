@@ -24,7 +24,7 @@ from frame_prc import DataError, Draws, OptionError
 from frame_prc._inference import permutations
 
 MANY = 20_000
-COLUMNS = ["reference", "n", "n_pos", "ap_a", "ap_b", "difference", "p_value", "status"]
+COLUMNS = ["reference", "n", "n_pos", "value_a", "value_b", "difference", "p_value", "status"]
 RANDOM = {"against": "random", "permutations": Draws(seed=3)}
 ROUNDED = {"rel_tol": 1e-12, "abs_tol": 1e-12}
 
@@ -106,10 +106,15 @@ def test_a_row_has_the_areas_of_summary(kind, weight):
     assert result.columns == ["model", "region", *COLUMNS]
     wanted = frame_prc.summary(ROWS, "truth", ["new", "old"], **asked, details=True)
     expected = wanted.select(
-        "model", "region", "n", "n_pos", ap_a="average_precision", ap_b="random_average_precision"
+        "model",
+        "region",
+        "n",
+        "n_pos",
+        value_a="average_precision",
+        value_b="random_average_precision",
     )
     assert_frame_equal(result.select(expected.columns), expected, **ROUNDED)
-    difference = (result["ap_a"] - result["ap_b"]).to_list()
+    difference = (result["value_a"] - result["value_b"]).to_list()
     assert result["difference"].to_list() == pytest.approx(difference, abs=1e-15)
     assert result["reference"].to_list() == ["random"] * 6
     assert result["p_value"].is_between(1 / 1001, 1).all()

@@ -100,8 +100,8 @@ def assert_difference(kind, df, weight, cluster):
     if defined and any(any(m) and not any(sums(m, clusters).values()) for m in (moves_a, moves_b)):
         reject()
     by_cluster = [sums(moves, clusters) if defined else {} for moves in (moves_a, moves_b)]
-    assert found["ap_a"] == (None if a is None else pytest.approx(float(a), rel=1e-12))
-    assert found["ap_b"] == (None if b is None else pytest.approx(float(b), rel=1e-12))
+    assert found["value_a"] == (None if a is None else pytest.approx(float(a), rel=1e-12))
+    assert found["value_b"] == (None if b is None else pytest.approx(float(b), rel=1e-12))
     assert_test(found, by_definition(a, b, *by_cluster, effective))
 
 
@@ -121,7 +121,7 @@ def test_all_pairs_come_in_the_order_of_the_models(kind):
     for row in result.iter_rows(named=True):
         for side, name in (("a", "model"), ("b", "baseline")):
             alone = by_name[row["region"], row[name]]
-            assert row[f"ap_{side}"] == pytest.approx(alone["average_precision"], rel=1e-12)
+            assert row[f"value_{side}"] == pytest.approx(alone["average_precision"], rel=1e-12)
             assert (row["n"], row["n_pos"]) == (alone["n"], alone["n_pos"])
 
 
@@ -150,7 +150,7 @@ def test_swapping_the_models_changes_only_the_sign(kind, df):
     back = compared(kind, df, ("other", "score"), **options)
     mirrored = back.select(
         "segment", model="baseline", baseline="model", n="n", n_pos="n_pos",
-        ap_a="ap_b", ap_b="ap_a", difference=0 - pl.col("difference"), std_error="std_error",
+        value_a="value_b", value_b="value_a", difference=0 - pl.col("difference"), std_error="std_error",
         ci_low=-pl.col("ci_high"), ci_high=-pl.col("ci_low"), p_value="p_value", status="status",
     )  # fmt: skip
     assert_frame_equal(there, mirrored, **ROUNDED)

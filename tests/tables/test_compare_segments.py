@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 import frame_prc
 from frame_prc import ColumnError, DataError, OptionError
 
-TEST = ["ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value"]
+TEST = ["value_a", "value_b", "difference", "std_error", "ci_low", "ci_high", "p_value"]
 # Without the third segment, which has no two positives above each other's score.
 TWO = ROWS.filter(pl.col("region").is_not_null())
 
@@ -83,7 +83,9 @@ def test_segment_against_others_equals_exact_arithmetic(kind, weight, cluster, c
             assert found[f"prevalence_{shown}"] == pytest.approx(float(of_side[0] / sum(of_side)))
         assert_test(found, by_definition(*areas, *moved, *effectives))
         assert found["std_error"] is not None
-        assert (found["ap_a"], found["ap_b"]) == pytest.approx(tuple(map(float, areas)), rel=1e-12)
+        assert (found["value_a"], found["value_b"]) == pytest.approx(
+            tuple(map(float, areas)), rel=1e-12
+        )
         if prevalence is not None:
             assert found["reference_prevalence"] == pytest.approx(float(prevalence), rel=1e-12)
 
@@ -104,7 +106,9 @@ def test_models_are_compared_at_a_prevalence_as_by_exact_arithmetic(kind, cluste
         assert_test(found, by_definition(a, b, *moved, effective))
         assert found["measure"] == "calibrated_average_precision"
         assert found["reference_prevalence"] == 0.25
-        assert (found["ap_a"], found["ap_b"]) == pytest.approx((float(a), float(b)), rel=1e-12)
+        assert (found["value_a"], found["value_b"]) == pytest.approx(
+            (float(a), float(b)), rel=1e-12
+        )
 
 
 AGAINST = ["rest", "others", "overall", {"region": "most"}, "previous"]
@@ -187,9 +191,9 @@ def test_the_previous_segment_is_the_one_before_in_the_order_of_the_last_key(kin
         kind, df, "score", by=["shop", "week"], against="previous", measure="average_precision"
     )
     assert result["week"].cast(pl.Date).to_list() == [None, *weeks] * 2
-    area = result["ap_a"][1]
-    assert result["ap_a"].to_list() == [area, area, 1.0, area] * 2
-    assert result["ap_b"].to_list() == [None, None, area, 1.0] * 2
+    area = result["value_a"][1]
+    assert result["value_a"].to_list() == [area, area, 1.0, area] * 2
+    assert result["value_b"].to_list() == [None, None, area, 1.0] * 2
     named = [None, None, "week=2024-01-01", "week=2024-01-08"]
     assert result["reference"].to_list() == named * 2
 
@@ -391,8 +395,10 @@ def test_a_segment_whose_key_is_nan_or_missing_can_be_named(kind):
         expected = compared(
             kind, ROWS, "old", by="region", against={"region": region}, calibrate=0.3
         )
-        values = pl.col("ap_a", "ap_b", "p_value")
-        assert_frame_equal(found.select(values).sort("ap_a"), expected.select(values).sort("ap_a"))
+        values = pl.col("value_a", "value_b", "p_value")
+        assert_frame_equal(
+            found.select(values).sort("value_a"), expected.select(values).sort("value_a")
+        )
 
 
 @every_polars_kind

@@ -97,15 +97,15 @@ def assert_row(row, estimates):
     assert row["n_segments"] == len(used)
     assert row["n_left_out"] == len(estimates) - len(used)
     if not used:
-        assert {row[name] for name in ["best_week", "worst_week", "best_ap", *NUMBERS]} == {None}
+        assert {row[name] for name in ["best_week", "worst_week", "best_value", *NUMBERS]} == {None}
         return
     for end, pick in (("best", max), ("worst", min)):
         area = pick(a for a, _, _ in used.values())
-        assert row[f"{end}_ap"] == pytest.approx(float(area), rel=1e-12)
+        assert row[f"{end}_value"] == pytest.approx(float(area), rel=1e-12)
         # Areas that are equal but for rounding may come in either order.
         near = [key for key, (a, _, _) in used.items() if abs(a - area) < 1e-12]
         assert row[f"{end}_week"] in near
-    assert row["gap"] == pytest.approx(row["best_ap"] - row["worst_ap"], abs=1e-15)
+    assert row["gap"] == pytest.approx(row["best_value"] - row["worst_value"], abs=1e-15)
     expected = dict.fromkeys(NUMBERS[1:])
     if len(used) > 1:
         expected = by_definition(*([f[i] for f in used.values()] for i in (1, 2)))
@@ -345,10 +345,10 @@ def test_segments_are_compared_at_one_prevalence(kind):
         df, "truth", "score", by="week", calibrate=highest, details=True
     )
     areas = dict(table.select("week", "calibrated_average_precision").iter_rows())
-    assert row["best_ap"] == pytest.approx(max(areas.values()), rel=1e-12)
-    assert row["worst_ap"] == pytest.approx(min(areas.values()), rel=1e-12)
+    assert row["best_value"] == pytest.approx(max(areas.values()), rel=1e-12)
+    assert row["worst_value"] == pytest.approx(min(areas.values()), rel=1e-12)
     at = heterogeneity(kind, df, by="week", measure="calibrated_average_precision", calibrate=0.1)
-    assert at["best_ap"].item() < row["best_ap"]
+    assert at["best_value"].item() < row["best_value"]
 
 
 # --- clusters that have rows in several segments -------------------------------------------------

@@ -26,7 +26,7 @@ MANY = pl.concat(
         ROWS.head(3).with_columns(region=pl.lit("none"), truth=pl.lit(0, pl.Int64)),
     ]
 )
-TEST = ["ap_a", "ap_b", "difference", "std_error", "ci_low", "ci_high", "p_value"]
+TEST = ["value_a", "value_b", "difference", "std_error", "ci_low", "ci_high", "p_value"]
 OTHERS = {"by": "region", "against": "others"}
 
 
@@ -88,17 +88,17 @@ def test_others_equal_the_mean_of_their_areas_by_exact_arithmetic(kind, weight, 
         others, moved, effective, prevalence_b = others_by_definition(
             df, found["region"], prevalence, clusters
         )
-        assert found["ap_b"] == pytest.approx(float(others), rel=1e-12)
+        assert found["value_b"] == pytest.approx(float(others), rel=1e-12)
         assert found["prevalence_b"] == pytest.approx(float(prevalence_b), rel=1e-12)
         if found["region"] == "none":
-            assert [found[name] for name in ["ap_a", *TEST[2:]]] == [None] * 6
+            assert [found[name] for name in ["value_a", *TEST[2:]]] == [None] * 6
             assert found["status"] == "no_positives"
             continue
         area, moves, rows = moved_by(own, "old", prevalence)
         names = own[clusters].to_list()
         numbers = (oracle.effective_positives(rows, names), effective)
         assert_test(found, by_definition(area, others, sums(moves, names), moved, *numbers))
-        assert found["ap_a"] == pytest.approx(float(area), rel=1e-12)
+        assert found["value_a"] == pytest.approx(float(area), rel=1e-12)
 
 
 @every_kind
@@ -133,7 +133,7 @@ def test_others_are_the_weighted_average_of_the_verb_for_averages():
     found = MANY.prc.compare_segments(
         "truth", "old", **OTHERS, measure="average_precision", details=True
     )
-    for region, area in found.filter(pl.col("n_pos") > 0).select("region", "ap_b").iter_rows():
+    for region, area in found.filter(pl.col("n_pos") > 0).select("region", "value_b").iter_rows():
         others = MANY.filter(pl.col("region").ne_missing(pl.lit(region)))
         average = others.prc.average("truth", "old", by="region", over="region", how="weighted")
         assert average["average_precision"].item() == pytest.approx(area, rel=1e-12)

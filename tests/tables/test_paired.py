@@ -24,7 +24,7 @@ from frame_prc._inference import sign_flips
 from frame_prc._request.specs import Draws
 
 COLUMNS = [
-    "model", "baseline", "n_segments", "n_undefined", "ap_a", "ap_b",
+    "model", "baseline", "n_segments", "n_undefined", "value_a", "value_b",
     "difference", "std_error", "ci_low", "ci_high", "p_value", "status",
 ]  # fmt: skip
 OVER = {"by": "week", "over": "week"}
@@ -56,8 +56,8 @@ def by_definition(a, b, level=0.95):
     differences = [x - y for x, y in pairs]
     k, mean = len(pairs), sum(differences) / len(pairs)
     found = {
-        "ap_a": sum(x for x, _ in pairs) / k,
-        "ap_b": sum(y for _, y in pairs) / k,
+        "value_a": sum(x for x, _ in pairs) / k,
+        "value_b": sum(y for _, y in pairs) / k,
         "difference": mean,
     }
     squares = sum((d - mean) ** 2 for d in differences)
@@ -117,7 +117,7 @@ def test_result_is_that_of_scipy(kind):
     limits = test.confidence_interval(0.9)
     assert row["p_value"] == pytest.approx(test.pvalue, rel=1e-9)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((limits.low, limits.high), rel=1e-9)
-    assert (row["ap_a"], row["ap_b"]) == pytest.approx([a.mean() for a in areas], rel=1e-12)
+    assert (row["value_a"], row["value_b"]) == pytest.approx([a.mean() for a in areas], rel=1e-12)
     assert (row["n_segments"], row["n_undefined"]) == (25, 5)
 
 
@@ -255,7 +255,7 @@ def test_rows_that_lack_a_score_are_dropped_for_all_models(kind):
 def test_a_mean_difference_is_that_of_the_averages(kind):
     df = many_queries()
     row = compared(kind, df, ("a", "b"), **OVER).row(0, named=True)
-    for side, name in (("ap_a", "a"), ("ap_b", "b")):
+    for side, name in (("value_a", "a"), ("value_b", "b")):
         mean = frame_prc.average(df, "truth", name, **OVER)
         assert row[side] == pytest.approx(mean["average_precision"].item(), rel=1e-12)
 

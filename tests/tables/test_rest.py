@@ -57,9 +57,9 @@ SMALL_SEGMENT = pl.DataFrame(
 def test_two_positives_of_average_precision_1_show_no_difference(kind, against, cluster):
     asked = {"by": "region", "against": against, "cluster": cluster, "adjust": "holm"}
     tiny = compared(kind, SMALL_SEGMENT, "score", **asked).row(1, named=True)
-    assert (tiny["region"], tiny["n_pos"], tiny["ap_a"]) == ("tiny", 2, 1.0)
-    assert tiny["ap_b"] < 0.7
-    assert tiny["difference"] == pytest.approx(1 - tiny["ap_b"], rel=1e-12)
+    assert (tiny["region"], tiny["n_pos"], tiny["value_a"]) == ("tiny", 2, 1.0)
+    assert tiny["value_b"] < 0.7
+    assert tiny["difference"] == pytest.approx(1 - tiny["value_b"], rel=1e-12)
     assert tiny["ci_low"] < 0 < tiny["ci_high"]
     assert tiny["p_value"] > 0.1
     assert tiny["status"] == ("few_clusters" if cluster else "few_positives")
@@ -84,7 +84,7 @@ def test_an_empty_segment_is_compared_with_what_there_is(kind, against):
     )
     row = compared(kind, df, "s", by="g", against=against, missing="drop").row(0, named=True)
     # The two positives of b are first and last of the four rows left.
-    assert (row["n"], row["ap_a"], row["ap_b"]) == (0, None, pytest.approx((1 + 2 / 4) / 2))
+    assert (row["n"], row["value_a"], row["value_b"]) == (0, None, pytest.approx((1 + 2 / 4) / 2))
     assert row["status"] == "empty"
 
 

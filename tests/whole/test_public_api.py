@@ -157,7 +157,7 @@ def test_a_name_that_is_no_verb_is_told_which_are(kind, name, hint):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("roc_auc", r"it is a measure: summary\("),
+        ("roc_auc", "it is a measure: summary("),
         ("pr_auc", "did you mean auc or average_precision"),
         ("sumary", "did you mean summary"),
         ("Evaluatoin", "did you mean Evaluation"),
