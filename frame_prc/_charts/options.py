@@ -9,7 +9,8 @@ from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, get_args
 
 from frame_prc._charts.theme import Look
-from frame_prc._request.options import Numbers, check_title, confidence, f_scores_and_steps
+from frame_prc._request.intervals import confidence
+from frame_prc._request.options import Numbers, check_title, f_scores_and_steps
 from frame_prc._request.packages import check_installed, check_numpy
 from frame_prc._request.roles import check_option, plain_option
 from frame_prc._request.specs import ChartX, Criterion, Target

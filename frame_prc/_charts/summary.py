@@ -34,7 +34,7 @@ from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES
-from frame_prc._request.options import check_baseline
+from frame_prc._request.comparisons import check_baseline
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import DROPPED
 from frame_prc.exceptions import OptionError

@@ -24,7 +24,7 @@ from frame_prc._lazy import join, key_names
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.sentences import turned_pairs
 from frame_prc._report.table import model_names
-from frame_prc._request.options import models_compared
+from frame_prc._request.comparisons import models_compared
 from frame_prc.exceptions import DataError
 
 MOST_CHOSEN = 6

@@ -16,7 +16,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.lines import Lines
-from frame_prc._request.options import models_compared, segments_compared
+from frame_prc._request.comparisons import models_compared, segments_compared
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import MODEL, Calibration, Interval, Measured
 from frame_prc._rows.rows import Rows

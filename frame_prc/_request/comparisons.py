@@ -1,30 +1,146 @@
-"""The options of comparisons over segments that are a sample, and of comparisons with chance."""
+"""The options of comparisons: what is compared, by which measure, and how it is tested."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, cast, get_args
 
-from frame_prc._request.options import (
-    adjustment,
-    confidence,
-    is_list,
-    key_name,
-    models_to_compare,
-)
+from frame_prc._request.intervals import confidence
+from frame_prc._request.near_misses import measure_hint
+from frame_prc._request.options import calibration, is_list, key_name
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_option
 from frame_prc._request.specs import (
     SEGMENTS_TESTS,
+    Adjust,
+    Against,
     ChanceTest,
+    Comparison,
     Draws,
     Measured,
+    MeasureName,
+    NamedAgainst,
     Paired,
     SegmentsAre,
     SegmentsTest,
     pairs_of,
 )
 from frame_prc.exceptions import OptionError, nearest, shown
+
+
+def models_compared(
+    request: Request,
+    ci: Any,
+    *,
+    baseline: str | None = None,
+    measure: Any = None,
+    calibrate: Any = None,
+    adjust: Any = None,
+) -> Comparison:
+    """Return which models to compare."""
+    found = models_measured(measure, calibrate)
+    models = models_to_compare(request, baseline)
+    pairs = pairs_of(models, baseline)
+    return Comparison(confidence(ci), pairs, None, adjustment(adjust), found)
+
+
+def models_measured(measure: Any, calibrate: Any) -> Measured:
+    """Return the measure of models, by default the plain area: they have the same rows."""
+    usual = "average_precision" if calibrate is None else "calibrated_average_precision"
+    return measured(usual if measure is None else measure, calibrate)
+
+
+def segments_compared(
+    request: Request,
+    ci: Any,
+    against: Any,
+    *,
+    measure: Any = None,
+    calibrate: Any = None,
+    adjust: Any = None,
+) -> Comparison:
+    """Return what segments are compared with, by default at one prevalence."""
+    others = _against(request, against)
+    found = measured("calibrated_average_precision" if measure is None else measure, calibrate)
+    return Comparison(confidence(ci), (), others, adjustment(adjust), found)
+
+
+def adjustment(adjust: Any) -> Adjust | None:
+    """Return how p-values are adjusted."""
+    found: Adjust | None = check_option("adjust", adjust, (None, *get_args(Adjust)))
+    return found
+
+
+def models_to_compare(request: Request, baseline: str | None) -> list[str]:
+    """Return the names of the models, two or more."""
+    models = [name for name in request.models if name is not None]
+    if len(models) < 2:  # noqa: PLR2004
+        raise OptionError(
+            "score= names one model",
+            "two or more",
+            "pass them as a list of columns, or as {name: column}; compare_segments() compares the "
+            "segments of one model",
+            shell_hint="-s one -s two compares two models, and frame-prc compare-segments the "
+            "segments of one",
+        )
+    check_baseline(baseline, models)
+    return models
+
+
+def measured(measure: Any, calibrate: Any) -> Measured:
+    """Return the measure, calibrated if it is the calibrated average precision."""
+    name: MeasureName = check_option(
+        "measure", measure, get_args(MeasureName), measure_hint(measure)
+    )
+    if name == "calibrated_average_precision":
+        return Measured(name, calibration("highest" if calibrate is None else calibrate))
+    if calibrate is not None:
+        raise OptionError(
+            f"calibrate= is given with measure={name!r}",
+            "calibrate= with measure='calibrated_average_precision'",
+        )
+    return Measured(name)
+
+
+def check_baseline(baseline: object, models: Sequence[str]) -> None:
+    """Refuse a baseline that is not one of the models."""
+    if baseline is not None and not (isinstance(baseline, str) and baseline in models):
+        raise OptionError(
+            f"baseline={shown(baseline)} is not a model",
+            ", ".join(map(repr, models))
+            or "a name from several models in score= or in a key 'model'",
+        )
+
+
+def _against(request: Request, against: Any) -> Against:
+    """Return what segments are compared with."""
+    if isinstance(against, Mapping):
+        found: Against = _named_segment(against)
+    else:
+        found = _named_against(against)
+    if not request.keys or () in (request.groupings or ()):
+        lacks = "with a grouping of all rows in" if request.keys else "without"
+        raise OptionError(
+            f"against={against!r} is given {lacks} by=", "by= to make the segments to compare"
+        )
+    return found
+
+
+def _named_against(against: Any) -> NamedAgainst:
+    try:
+        return cast("NamedAgainst", check_option("against", against, get_args(NamedAgainst)))
+    except OptionError as error:
+        segment = "{key: value} for a named segment"
+        raise OptionError(error.what, f"{error.allowed}, or {segment}") from None
+
+
+def _named_segment(against: Mapping[Any, Any]) -> Mapping[str, object]:
+    if not against or not all(isinstance(key, str) for key in against):
+        raise OptionError(
+            f"against={shown(against)} does not name a segment",
+            "the values of one or more keys, for example {'region': 'north'}",
+        )
+    return dict(against)
 
 
 def check_drawn(drawn: Draws | None, needed: str, *, is_drawn: bool) -> None:

@@ -10,32 +10,21 @@ from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard, cast, get_args
 
 from frame_prc._request.near_misses import measure_hint
-from frame_prc._request.packages import check_numpy
-from frame_prc._request.roles import Request, check_option, plain_option
+from frame_prc._request.roles import check_option, plain_option
 from frame_prc._request.specs import (
     CI_METHODS,
     LEAST_POINTS,
     METHODS,
     PARTIAL_METHODS,
     STARTS,
-    Adjust,
-    Against,
     Calibration,
-    CiMethod,
-    Comparison,
-    Draws,
     How,
-    Interval,
     Keep,
-    Measured,
-    MeasureName,
     Method,
-    NamedAgainst,
     Normaliser,
     Start,
     Ties,
     Top,
-    pairs_of,
 )
 from frame_prc._request.thresholds import MOST_THRESHOLDS, Bins
 from frame_prc.exceptions import OptionError, shown, type_name
@@ -45,8 +34,6 @@ Numbers: TypeAlias = float | Iterable[float] | None
 _LOWEST_PREVALENCE = 1e-100  # below it a variance would underflow
 _THRESHOLDS = "a number of thresholds, 2 or more, or a list of ascending numbers"
 _MOST_RECALLS = 10_001
-_MOST_REPLICATES = 1_000_000
-_HIGHEST_LEVEL = 1 - 1e-15  # closer to 1, too few digits of 1 - ci are left
 _MOST_POINTS = 2**62  # more than any curve has
 _RECALLS = f"a number of recalls from 2 to {_MOST_RECALLS}, or a list of ascending ones from 0 to 1"
 _PAIR = 2
@@ -99,7 +86,7 @@ def points_to_keep(keep: Any) -> Keep:
     keep = plain_option(keep)
     if isinstance(keep, str) and keep in ("all", "corners"):
         return cast("Keep", keep)
-    if not _is_integer(keep) or keep < LEAST_POINTS:
+    if not is_integer(keep) or keep < LEAST_POINTS:
         raise OptionError(
             f"keep={shown(keep)} is not an option",
             f"'all', 'corners', or a number of points, {LEAST_POINTS} or more",
@@ -130,7 +117,7 @@ def bins_of(thresholds: Any, *, ascending: bool = False) -> Bins | None:
     """Return the bins between thresholds; ``ascending`` as in :class:`Request`."""
     if thresholds is None:
         return None
-    if _is_integer(thresholds) and (count := int(thresholds)) > 1:
+    if is_integer(thresholds) and (count := int(thresholds)) > 1:
         _check_number("thresholds", count)
         return Bins(
             [place / (count - 1) for place in range(count)],
@@ -155,7 +142,7 @@ def bins_of(thresholds: Any, *, ascending: bool = False) -> Bins | None:
 
 def threshold_number(number: Any) -> int:
     """Return how many thresholds to find."""
-    if not _is_integer(number) or number <= 1:
+    if not is_integer(number) or number <= 1:
         raise OptionError(f"number={shown(number)} is out of range", "an integer of 2 or more")
     _check_number("number", int(number))
     return int(number)
@@ -307,7 +294,7 @@ def is_list(value: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(value, Iterable) and not is_one and not has_no_order
 
 
-def _is_integer(value: object) -> TypeGuard[int]:
+def is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
@@ -322,81 +309,6 @@ def is_number(value: Any) -> bool:
         return not math.isnan(value)
     except (OverflowError, ValueError):  # larger than any float, or Decimal("sNaN")
         return False
-
-
-_CI_HINTS = {"bootstrap": "bootstrap=1000 resamples the rows"}
-
-
-def interval_of(ci: Any, ci_method: Any, drawn: Draws | None) -> Interval | None:
-    """Return the interval asked for."""
-    method: CiMethod = check_option("ci_method", ci_method, CI_METHODS, _CI_HINTS.get(ci_method))
-    if drawn is not None and method != CI_METHODS[0]:
-        raise OptionError(f"bootstrap= is given with ci_method={method!r}", "one of them")
-    if ci is None:
-        given = "bootstrap" if drawn is not None else "ci_method"
-        _check_needs_interval(given, given=drawn is not None or method != CI_METHODS[0])
-        return None
-    if drawn is not None:
-        check_numpy()
-    return Interval(confidence(ci), method, drawn)
-
-
-def drawn_interval(ci: Any, drawn: Draws | None) -> Interval | None:
-    """Return the interval of a bootstrap."""
-    if ci is None:
-        check_not_drawn(drawn, "ci=")
-        return None
-    check_numpy()
-    return Interval(confidence(ci), resampling=drawn or Draws())
-
-
-def area_interval(ci: Any, drawn: Draws | None, *, is_drawn: bool) -> Interval | None:
-    """Return the interval of areas; that of the whole step area alone needs no bootstrap."""
-    if is_drawn:
-        return drawn_interval(ci, drawn)
-    check_not_drawn(drawn, "ci= and an area other than the whole method='step'")
-    return None if ci is None else Interval(confidence(ci))
-
-
-def check_not_drawn(drawn: Draws | None, needed: str) -> None:
-    """Refuse a bootstrap where nothing is resampled."""
-    if drawn is not None:
-        raise OptionError(
-            "bootstrap= is given, and nothing is resampled", f"bootstrap= with {needed}"
-        )
-
-
-def _check_needs_interval(name: str, *, given: bool) -> None:
-    if given:
-        raise OptionError(f"{name}= is given without ci=", "both, for example ci=0.95")
-
-
-def draws(name: str, value: Any, cluster: object = None) -> Draws | None:
-    """Return how random samples are drawn, given a number of them or more."""
-    if value is None:
-        return None
-    asked = value if isinstance(value, Draws) else Draws(value)
-    if asked.stratified and name != "bootstrap":
-        raise OptionError(
-            f"stratified=True is given in {name}=, which keep the sizes of the classes",
-            f"{name}=Draws(1000, seed=1)",
-        )
-    if check_option("stratified", asked.stratified, (True, False)) and cluster is not None:
-        raise OptionError(
-            "stratified=True is given with cluster=",
-            "one of them",
-            "clusters are drawn whole, with their rows of both classes",
-        )
-    count, seed = asked.replicates, asked.seed
-    if not _is_integer(count) or not 1 <= count <= _MOST_REPLICATES:
-        raise OptionError(
-            f"{name}={shown(count)} is out of range",
-            f"an integer from 1 to {_MOST_REPLICATES:,}, or Draws(1000, seed=1)",
-            shell_hint=f"for example --{name} 1000 or --{name} 1000,seed=1",
-        )
-    if seed is not None and (not _is_integer(seed) or seed < 0):
-        raise OptionError(f"seed={shown(seed)} is not a seed", "an integer of 0 or more, or None")
-    return Draws(int(count), None if seed is None else int(seed), asked.stratified)
 
 
 def recall_grid(
@@ -418,7 +330,7 @@ def recall_grid(
 
 def recall_list(recalls: Any) -> list[float]:
     """Return the recalls of a grid, ascending."""
-    if _is_integer(recalls) and 1 < recalls <= _MOST_RECALLS:
+    if is_integer(recalls) and 1 < recalls <= _MOST_RECALLS:
         return [place / (int(recalls) - 1) for place in range(int(recalls))]
     values = list(recalls) if is_list(recalls) else []
     if not values:
@@ -428,131 +340,6 @@ def recall_list(recalls: Any) -> list[float]:
             raise OptionError(f"recalls= holds {shown(value)}", _RECALLS)
     _check_ascending("recalls", values, _RECALLS)
     return [float(value) for value in values]
-
-
-def confidence(ci: Any) -> float:
-    """Return the level of an interval."""
-    if not is_number(ci) or not 0 < ci < 1:
-        allowed = "a number between 0 and 1"
-        raise OptionError(f"ci={shown(ci)} is not a level", allowed, percent_hint("ci", ci))
-    if ci > _HIGHEST_LEVEL:
-        raise OptionError(f"ci={shown(ci)} is too near 1", f"at most {_HIGHEST_LEVEL!r}")
-    return float(ci)
-
-
-def models_compared(
-    request: Request,
-    ci: Any,
-    *,
-    baseline: str | None = None,
-    measure: Any = None,
-    calibrate: Any = None,
-    adjust: Any = None,
-) -> Comparison:
-    """Return which models to compare."""
-    found = models_measured(measure, calibrate)
-    models = models_to_compare(request, baseline)
-    pairs = pairs_of(models, baseline)
-    return Comparison(confidence(ci), pairs, None, adjustment(adjust), found)
-
-
-def models_measured(measure: Any, calibrate: Any) -> Measured:
-    """Return the measure of models, by default the plain area: they have the same rows."""
-    usual = "average_precision" if calibrate is None else "calibrated_average_precision"
-    return measured(usual if measure is None else measure, calibrate)
-
-
-def segments_compared(
-    request: Request,
-    ci: Any,
-    against: Any,
-    *,
-    measure: Any = None,
-    calibrate: Any = None,
-    adjust: Any = None,
-) -> Comparison:
-    """Return what segments are compared with, by default at one prevalence."""
-    others = _against(request, against)
-    found = measured("calibrated_average_precision" if measure is None else measure, calibrate)
-    return Comparison(confidence(ci), (), others, adjustment(adjust), found)
-
-
-def adjustment(adjust: Any) -> Adjust | None:
-    """Return how p-values are adjusted."""
-    found: Adjust | None = check_option("adjust", adjust, (None, *get_args(Adjust)))
-    return found
-
-
-def models_to_compare(request: Request, baseline: str | None) -> list[str]:
-    """Return the names of the models, two or more."""
-    models = [name for name in request.models if name is not None]
-    if len(models) < 2:  # noqa: PLR2004
-        raise OptionError(
-            "score= names one model",
-            "two or more",
-            "pass them as a list of columns, or as {name: column}; compare_segments() compares the "
-            "segments of one model",
-            shell_hint="-s one -s two compares two models, and frame-prc compare-segments the "
-            "segments of one",
-        )
-    check_baseline(baseline, models)
-    return models
-
-
-def measured(measure: Any, calibrate: Any) -> Measured:
-    """Return the measure, calibrated if it is the calibrated average precision."""
-    name: MeasureName = check_option(
-        "measure", measure, get_args(MeasureName), measure_hint(measure)
-    )
-    if name == "calibrated_average_precision":
-        return Measured(name, calibration("highest" if calibrate is None else calibrate))
-    if calibrate is not None:
-        raise OptionError(
-            f"calibrate= is given with measure={name!r}",
-            "calibrate= with measure='calibrated_average_precision'",
-        )
-    return Measured(name)
-
-
-def check_baseline(baseline: object, models: Sequence[str]) -> None:
-    """Refuse a baseline that is not one of the models."""
-    if baseline is not None and not (isinstance(baseline, str) and baseline in models):
-        raise OptionError(
-            f"baseline={shown(baseline)} is not a model",
-            ", ".join(map(repr, models))
-            or "a name from several models in score= or in a key 'model'",
-        )
-
-
-def _against(request: Request, against: Any) -> Against:
-    """Return what segments are compared with."""
-    if isinstance(against, Mapping):
-        found: Against = _named_segment(against)
-    else:
-        found = _named_against(against)
-    if not request.keys or () in (request.groupings or ()):
-        lacks = "with a grouping of all rows in" if request.keys else "without"
-        raise OptionError(
-            f"against={against!r} is given {lacks} by=", "by= to make the segments to compare"
-        )
-    return found
-
-
-def _named_against(against: Any) -> NamedAgainst:
-    try:
-        return cast("NamedAgainst", check_option("against", against, get_args(NamedAgainst)))
-    except OptionError as error:
-        segment = "{key: value} for a named segment"
-        raise OptionError(error.what, f"{error.allowed}, or {segment}") from None
-
-
-def _named_segment(against: Mapping[Any, Any]) -> Mapping[str, object]:
-    if not against or not all(isinstance(key, str) for key in against):
-        raise OptionError(
-            f"against={shown(against)} does not name a segment",
-            "the values of one or more keys, for example {'region': 'north'}",
-        )
-    return dict(against)
 
 
 # The names of scikit-learn.
@@ -596,7 +383,7 @@ def f_scores_and_steps(f_scores: Any, points: int) -> tuple[list[float], int]:
     for score in scores:
         if not is_number(score) or not 0 < score < 1:
             raise OptionError(f"f_scores= holds {shown(score)}", "numbers between 0 and 1")
-    if not _is_integer(points) or not 1 < points <= _MOST_RECALLS:
+    if not is_integer(points) or not 1 < points <= _MOST_RECALLS:
         allowed = f"an integer from 2 to {_MOST_RECALLS}"
         raise OptionError(f"points={shown(points)} do not make a line", allowed)
     return [float(score) for score in scores], int(points) - 1

@@ -7,15 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from frame_prc._request.options import (
-    check_not_drawn,
-    confidence,
-    drawn_interval,
-    has_number_type,
-    is_list,
-    is_number,
-    percent_hint,
-)
+from frame_prc._request.intervals import check_not_drawn, confidence, drawn_interval
+from frame_prc._request.options import has_number_type, is_list, is_number, percent_hint
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.specs import Criterion, Draws, Interval, Target
 from frame_prc.exceptions import OptionError, shown

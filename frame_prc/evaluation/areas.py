@@ -8,18 +8,16 @@ from typing import Literal
 
 from frame_prc._curves.areas import AreaSpec
 from frame_prc._frames.border import FrameT
+from frame_prc._request.comparisons import measured
+from frame_prc._request.intervals import area_interval, draws, interval_of
 from frame_prc._request.options import (
-    area_interval,
     bins_of,
     calibration,
     check_calibrated,
     check_calibrated_methods,
     check_top,
     check_top_of,
-    draws,
-    interval_of,
     mean_over,
-    measured,
     method_list,
     recall_bounds,
     top_rows,
@@ -310,6 +308,14 @@ class AreaVerbs(Evaluated[FrameT]):
         ...     }
         ... )
         >>> df.prc.average("relevant", "score", by="query", over="query", ci=0.95)
+        shape: (1, 5)
+        ┌────────────┬───────────────────┬──────────┬─────────┬──────────────┐
+        │ n_segments ┆ average_precision ┆ ci_low   ┆ ci_high ┆ status       │
+        │ ---        ┆ ---               ┆ ---      ┆ ---     ┆ ---          │
+        │ i64        ┆ f64               ┆ f64      ┆ f64     ┆ str          │
+        ╞════════════╪═══════════════════╪══════════╪═════════╪══════════════╡
+        │ 3          ┆ 0.777778          ┆ 0.145347 ┆ 1.0     ┆ few_segments │
+        └────────────┴───────────────────┴──────────┴─────────┴──────────────┘
         """
         asked = self._request
         found = measured(measure, calibrate)

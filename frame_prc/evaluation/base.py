@@ -14,7 +14,7 @@ from frame_prc._frames.border import FrameT, Source, check_frame, source_of
 from frame_prc._frames.labels import Labels
 from frame_prc._frames.narwhals_frames import unwrapped, wrapped
 from frame_prc._lazy import in_python
-from frame_prc._request.options import confidence
+from frame_prc._request.intervals import confidence
 from frame_prc._request.packages import install_hint
 from frame_prc._request.roles import Request, check_one_grouping, check_option, names_of, request
 from frame_prc._rows.columns import (

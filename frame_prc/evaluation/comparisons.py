@@ -14,17 +14,14 @@ from frame_prc._request.comparisons import (
     check_plain,
     check_rows,
     check_segments,
-    paired,
-    segments_test,
-)
-from frame_prc._request.options import (
-    confidence,
-    draws,
     measured,
     models_compared,
     models_measured,
+    paired,
     segments_compared,
+    segments_test,
 )
+from frame_prc._request.intervals import confidence, draws
 from frame_prc._request.roles import Request, check_one_grouping
 from frame_prc._request.specs import Adjust, Against, Draws, MeasureName, SegmentsTest
 from frame_prc._rows.long import PLACEHOLDERS, of_models
@@ -85,17 +82,17 @@ class ComparisonVerbs(Evaluated[FrameT]):
             false positive, ``"bh"`` (Benjamini & Hochberg 1995) the expected share of false
             positives. The intervals are not corrected.
         details
-            Add ``n, n_pos`` of the segment, ``value_a, value_b`` (the average precision of the model and
-            of its baseline), ``std_error`` and, with ``adjust``, ``p_value`` and ``ci_low_adjusted,
-            ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is below ``1 - ci`` (not
-            with ``over``); for another ``measure`` also ``measure`` and, if calibrated,
-            ``reference_prevalence``; with ``over``, ``n_undefined``.
+            Add ``n, n_pos`` of the segment, ``value_a, value_b`` (the measure of the model and of
+            its baseline), ``std_error`` and, with ``adjust``, ``p_value`` and
+            ``ci_low_adjusted, ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is
+            below ``1 - ci`` (not with ``over``); for another ``measure`` also ``measure`` and, if
+            calibrated, ``reference_prevalence``; with ``over``, ``n_undefined``.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``model, baseline`` (String), ``difference`` (the average precision of
-            the model less that of the baseline), ``ci_low, ci_high, p_value`` (Float64; two-sided)
+            The keys, then ``model, baseline`` (String), ``difference`` (the measure of the model
+            less that of the baseline), ``ci_low, ci_high, p_value`` (Float64; two-sided)
             and ``status`` (String) as in :func:`average_precision`, but never ``"below_chance"``.
             With ``missing="drop"``, also ``n_dropped``. Sorted by the keys, then in the order of
             the models. Without ``baseline``, each model is compared with those after it.
@@ -226,10 +223,10 @@ class ComparisonVerbs(Evaluated[FrameT]):
             false positive, ``"bh"`` (Benjamini & Hochberg 1995) the expected share of false
             positives. The intervals are not corrected.
         details
-            Add ``measure``, ``n, n_pos`` of the segment, ``prevalence_a, prevalence_b`` and ``value_a,
-            value_b`` of the segment and of its reference, ``reference_prevalence`` (what a calibrated
-            area is calibrated to), ``std_error`` and, with ``adjust``, ``p_value``
-            and ``ci_low_adjusted, ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is
+            Add ``measure``, ``n, n_pos`` of the segment, ``prevalence_a, prevalence_b`` and
+            ``value_a, value_b`` of the segment and of its reference, ``reference_prevalence`` (what
+            a calibrated area is calibrated to), ``std_error`` and, with ``adjust``, ``p_value`` and
+            ``ci_low_adjusted, ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is
             below ``1 - ci``.
 
         Returns
@@ -237,8 +234,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``reference`` (String: what the segment is compared with; with
             ``"previous"``, the last key of the segment before, such as ``"week=2024-01-08"``, and
-            null if there is none), ``difference`` (the average precision of the segment less that
-            of the reference), ``ci_low, ci_high, p_value`` (Float64; two-sided) and ``status``
+            null if there is none), ``difference`` (the measure of the segment less that of the
+            reference), ``ci_low, ci_high, p_value`` (Float64; two-sided) and ``status``
             (String) as in :func:`average_precision`, but never ``"below_chance"``: it describes the
             worse of the two sides. With ``missing="drop"``, also ``n_dropped``. Sorted by the keys.
             A segment that has nothing to be compared with, such as the first week, has nulls and
@@ -357,7 +354,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
               than 20 effective positives, or too few negatives for the prevalence;
             - ``best_<key>`` and ``worst_<key>`` for each key: the segments with the highest and the
               lowest average precision; among the details, ``best_value`` and ``worst_value``;
-            - ``gap``: ``best_value - worst_value``; ``gap_if_equal``: the gap that sampling alone would
+            - ``gap``: ``best_value - worst_value``; ``gap_if_equal``: the gap that sampling alone
+            would
               be expected to show if all segments had the same average precision; among the
               details, ``gap_p_value``: the probability of at least this gap, if the rows of each
               class had the same distribution of scores in all segments (only by permutation, null

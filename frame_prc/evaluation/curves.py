@@ -8,15 +8,8 @@ from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT
-from frame_prc._request.options import (
-    bins_of,
-    confidence,
-    draws,
-    points_to_keep,
-    prevalence,
-    recall_grid,
-    recall_list,
-)
+from frame_prc._request.intervals import confidence, draws
+from frame_prc._request.options import bins_of, points_to_keep, prevalence, recall_grid, recall_list
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Draws, Keep, Start

@@ -13,7 +13,7 @@ from frame_prc._engines.engine import HELD_BY_COLUMN, class_of, collected, engin
 from frame_prc._frames.border import FrameT, is_frame, scan_all
 from frame_prc._frames.narwhals_frames import unwrapped
 from frame_prc._request.hints import column_hint, is_of_engine
-from frame_prc._request.options import draws
+from frame_prc._request.intervals import draws
 from frame_prc._request.specs import Criterion, Draws, IntoColumn, Ties
 from frame_prc._request.targets import guaranteed, target_interval, targets
 from frame_prc._request.ties import expected_ties

@@ -30,13 +30,9 @@ from frame_prc._ggplot.write import write as write_for_r
 from frame_prc._report.evaluation import Options, evaluate
 from frame_prc._report.write import report_paths
 from frame_prc._report.write import write as write_report
-from frame_prc._request.options import (
-    calibration,
-    check_title,
-    confidence,
-    models_compared,
-    points_to_keep,
-)
+from frame_prc._request.comparisons import models_compared
+from frame_prc._request.intervals import confidence
+from frame_prc._request.options import calibration, check_title, points_to_keep
 from frame_prc._request.roles import check_one_grouping, check_option
 from frame_prc._request.specs import (
     MODEL,

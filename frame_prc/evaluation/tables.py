@@ -7,7 +7,8 @@ from typing import Literal
 
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import measure_list, segments_are
-from frame_prc._request.options import calibration, confidence
+from frame_prc._request.intervals import confidence
+from frame_prc._request.options import calibration
 from frame_prc._request.roles import check_option, check_pooled
 from frame_prc._request.specs import Calibration, Interval, SegmentsAre
 from frame_prc._tables.summary import MEASURES, Summary

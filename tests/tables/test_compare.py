@@ -150,7 +150,8 @@ def test_swapping_the_models_changes_only_the_sign(kind, df):
     back = compared(kind, df, ("other", "score"), **options)
     mirrored = back.select(
         "segment", model="baseline", baseline="model", n="n", n_pos="n_pos",
-        value_a="value_b", value_b="value_a", difference=0 - pl.col("difference"), std_error="std_error",
+        value_a="value_b", value_b="value_a", difference=0 - pl.col("difference"),
+        std_error="std_error",
         ci_low=-pl.col("ci_high"), ci_high=-pl.col("ci_low"), p_value="p_value", status="status",
     )  # fmt: skip
     assert_frame_equal(there, mirrored, **ROUNDED)

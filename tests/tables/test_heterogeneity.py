@@ -162,7 +162,7 @@ def test_clusters_widen_the_errors_of_their_segments(kind, cluster):
 def test_columns_are_named_after_the_keys_and_rows_after_the_models(kind):
     df = many_segments().with_columns(other=-pl.col("score"), site=pl.col("week") % 2)
     result = heterogeneity(kind, df, {"b": "score", "a": "other"}, by=["site", "week"])
-    keys = [f"{end}_{name}" for end in ("best", "worst") for name in ("site", "week", "ap")]
+    keys = [f"{end}_{name}" for end in ("best", "worst") for name in ("site", "week", "value")]
     assert result.columns == [
         "model",
         "n_segments",
@@ -306,7 +306,11 @@ def test_q_of_a_published_meta_analysis():
 
 WRONG = {
     "no segments": ({"by": None}, OptionError, "by= is not given"),
-    "key ap": ({"by": pl.col("region").alias("ap")}, ColumnError, "key 'ap' in by= is named like"),
+    "key value": (
+        {"by": pl.col("region").alias("value")},
+        ColumnError,
+        "key .value. in by= is named like",
+    ),
     "cluster": ({"cluster": "users"}, ColumnError, "did you mean 'user'"),
     "truth": ({"truth": None}, OptionError, "truth= is not given"),
 }
