@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, TypeVar, cast
 
 import polars as pl
 
-from frame_prc._engines.engine import VERBS, engine_of, refuse_engine
+from frame_prc._engines.engine import VERBS, class_of, engine_of, refuse_engine
 from frame_prc._execution import run
 from frame_prc._frames.arrow_frames import back_to_arrow, is_arrow, read_arrow
 from frame_prc._frames.pandas_frames import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     )
 
 FrameT = TypeVar("FrameT", bound="AnyFrame")
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 
 class PlanOfSeveral(Protocol):
@@ -180,3 +182,39 @@ def check_frame(frame: object, *, engines: bool = False, takes_counts: bool = Tr
             way_out(frame)
             or "pl.DataFrame({'truth': y, 'score': s}) makes one from lists or arrays",
         )
+
+
+# --- Narwhals: verbs get the frame inside, and give a frame back as Narwhals ---------------------
+
+
+def takes_narwhals(verb: FunctionT) -> FunctionT:
+    """Return a verb that also takes Narwhals frames; its result is one if the first frame is."""
+
+    @wraps(verb)
+    def call(*args: Any, **named: Any) -> Any:
+        first = args[0] if args else named.get("frame")
+        native = {name: unwrapped(value) for name, value in named.items()}
+        result = verb(*map(unwrapped, args), **native)
+        return wrapped(result, first)
+
+    return cast("FunctionT", call)
+
+
+def _is_narwhals(value: object) -> bool:
+    # The classes of narwhals.stable are subclasses of these.
+    kinds = [class_of("narwhals", name) for name in ("DataFrame", "LazyFrame")]
+    return any(isinstance(value, kind) for kind in kinds)
+
+
+def unwrapped(value: Any) -> Any:
+    """Return the frame inside of a Narwhals frame, and anything else as it is."""
+    return value.to_native() if _is_narwhals(value) else value
+
+
+def wrapped(result: Any, like: object) -> Any:
+    """Return a frame as Narwhals of the same version as another one, if that is Narwhals."""
+    if not _is_narwhals(like) or not (is_frame(result) or engine_of(result)):
+        return result
+    module = sys.modules[type(like).__module__]  # narwhals.stable.v1, or narwhals.dataframe
+    version = module if hasattr(module, "from_native") else sys.modules["narwhals"]
+    return version.from_native(result)

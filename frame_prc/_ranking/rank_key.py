@@ -87,13 +87,15 @@ class RankKey:
         key = key.reinterpret(signed=False) if self.dtype == pl.UInt64 else key
         return key.alias("rank_key")
 
+    @remembered
     def opening(self) -> pl.Expr:
         """Return the rank key of the row that opens a segment."""
-        return _opening(self)
+        return self.pack(pl.col("segment"), pl.lit(0), pl.lit(1))
 
+    @remembered
     def ending(self) -> pl.LazyFrame:
         """Return the row after all segments, which opens an empty one."""
-        return _ending(self)
+        return pl.LazyFrame({"segment": [self.last_segment]}).select(self.opening())
 
     @remembered
     def segment(self) -> pl.Expr:
@@ -182,14 +184,3 @@ class RankKey:
 
     def _int(self, value: int) -> pl.Expr:
         return integer(value, self.dtype)
-
-
-@remembered
-def _opening(key: RankKey) -> pl.Expr:
-    return key.pack(pl.col("segment"), pl.lit(0), pl.lit(1))
-
-
-@remembered
-def _ending(key: RankKey) -> pl.LazyFrame:
-    last = pl.LazyFrame({"segment": [key.last_segment]})
-    return last.select(_opening(key))

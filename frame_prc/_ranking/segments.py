@@ -34,36 +34,28 @@ class KeyRange:
         """How many values the key can have, null included."""
         return self.highest - self.lowest + 2
 
+    @remembered
     def number(self, name: str = "key_0") -> pl.Expr:
         """Return the number of a row's segment, from its key."""
-        return _number(self, name)
+        key, first = pl.col(name).to_physical().cast(self.integer), self.lowest - 1
+        if self.dtype not in _WIDE_INTEGERS and first >= _LOWEST_INT64:
+            # One subtraction of a whole column.
+            number = key - integer(first, pl.Int64()) if first else key
+        else:
+            number = (key - integer(self.lowest, self.integer)).cast(pl.Int64) + 1
+        return number.fill_null(0)
 
+    @remembered
     def key(self, name: str = "key_0") -> pl.Expr:
         """Return the key of a segment from its number."""
-        return _key(self, name)
+        above_lowest = pl.when(_NUMBER > 0).then(_NUMBER - 1).cast(self.integer, strict=False)
+        key = above_lowest + integer(self.lowest, self.integer)
+        return key.cast(self.dtype, strict=False).alias(name)
 
     @property
     def integer(self) -> pl.DataType:
         """The dtype in which keys are added and subtracted."""
         return self.dtype if self.dtype in _WIDE_INTEGERS else pl.Int64()
-
-
-@remembered
-def _number(keys: KeyRange, name: str) -> pl.Expr:
-    key, first = pl.col(name).to_physical().cast(keys.integer), keys.lowest - 1
-    if keys.dtype not in _WIDE_INTEGERS and first >= _LOWEST_INT64:
-        # One subtraction of a whole column.
-        number = key - integer(first, pl.Int64()) if first else key
-    else:
-        number = (key - integer(keys.lowest, keys.integer)).cast(pl.Int64) + 1
-    return number.fill_null(0)
-
-
-@remembered
-def _key(keys: KeyRange, name: str) -> pl.Expr:
-    above_lowest = pl.when(_NUMBER > 0).then(_NUMBER - 1).cast(keys.integer, strict=False)
-    key = above_lowest + integer(keys.lowest, keys.integer)
-    return key.cast(keys.dtype, strict=False).alias(name)
 
 
 @dataclass(frozen=True)

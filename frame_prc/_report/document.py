@@ -48,18 +48,15 @@ def document(found: Evaluation) -> dict[str, Any]:
 
 def to_json(content: Any) -> str:
     """Return JSON; infinity and NaN are texts, as on the command line."""
-    options: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "default": str}
-    try:
-        return json.dumps(content, allow_nan=False, **options)
-    except ValueError:  # only then: looking at each number would double the time
-        return json.dumps(in_json(content), **options)
+    numbers = _finite(content)
+    return json.dumps(numbers, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def in_json(value: Any) -> Any:
+def _finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: in_json(inner) for key, inner in value.items()}
+        return {key: _finite(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [in_json(inner) for inner in value]
+        return [_finite(inner) for inner in value]
     if not isinstance(value, float) or math.isfinite(value):
         return value
     if math.isnan(value):
@@ -88,7 +85,7 @@ class _KeysOf:
     def lines(self, points: pl.DataFrame) -> list[dict[str, Any]]:
         """Return a record for each model and segment, with a list for each column."""
         return [
-            {"model": model, "segment": self.of[segment], **lists(part)}
+            {"model": model, "segment": self.of[segment], **part.to_dict(as_series=False)}
             for (model, segment), part in lines_of(points, self.models)
         ]
 
@@ -102,12 +99,6 @@ def lines_of(
     parts = points.partition_by("model", "segment", as_dict=True, include_key=False)
     for key in sorted(parts, key=lambda of: (of[1] is not None, of[1], models.index(of[0]))):
         yield key, parts[key]
-
-
-def lists(points: pl.DataFrame) -> dict[str, list[Any]]:
-    """Return the columns of points as lists; the threshold that opens a curve is infinite."""
-    columns: dict[str, list[Any]] = points.to_dict(as_series=False)
-    return columns | {"threshold": in_json(columns["threshold"])}
 
 
 # --- what was evaluated --------------------------------------------------------------------------

@@ -39,7 +39,7 @@ from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._files import atomic_write
 from frame_prc._report.charts import DARK, MOST_CHOSEN, SHAPES, specifications
-from frame_prc._report.document import evaluated, in_json, lines_of, to_json
+from frame_prc._report.document import evaluated, lines_of, to_json
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.findings import findings
 from frame_prc._report.lines import LIMITS
@@ -194,7 +194,7 @@ def _curves(found: Evaluation) -> list[dict[str, Any]]:
             "model": found.models.index(model),
             "segment": segment,
             "prevalence": prevalences.get((model, segment)),
-            "threshold": in_json(points["threshold"].to_list()),
+            "threshold": points["threshold"].to_list(),
             **_rounded(_with_height(points), ["recall", "precision", "height"]),
         }
         for (model, segment), points in lines_of(found.curves, found.models)

@@ -10,9 +10,8 @@ import polars as pl
 
 from frame_prc._engines.engine import check_request, engine_of, in_words_of
 from frame_prc._engines.operations import Engine
-from frame_prc._frames.border import FrameT, Source, check_frame, source_of
-from frame_prc._frames.labels import Labels
-from frame_prc._frames.narwhals_frames import unwrapped, wrapped
+from frame_prc._frames.border import FrameT, Source, check_frame, source_of, unwrapped, wrapped
+from frame_prc._frames.pandas_frames import Labels
 from frame_prc._lazy import in_python
 from frame_prc._request.intervals import confidence
 from frame_prc._request.packages import install_hint

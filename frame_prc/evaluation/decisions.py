@@ -10,8 +10,7 @@ import polars as pl
 
 from frame_prc._curves.given_thresholds import GivenThresholds
 from frame_prc._engines.engine import HELD_BY_COLUMN, class_of, collected, engine_of
-from frame_prc._frames.border import FrameT, is_frame, scan_all
-from frame_prc._frames.narwhals_frames import unwrapped
+from frame_prc._frames.border import FrameT, is_frame, scan_all, unwrapped
 from frame_prc._request.hints import column_hint, is_of_engine
 from frame_prc._request.intervals import draws
 from frame_prc._request.specs import Criterion, Draws, IntoColumn, Ties

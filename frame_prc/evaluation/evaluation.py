@@ -11,8 +11,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
-from frame_prc._frames.border import FrameT, check_frame
-from frame_prc._frames.narwhals_frames import unwrapped
+from frame_prc._frames.border import FrameT, check_frame, unwrapped
 from frame_prc._inference.few_scores import models_with_few_scores
 from frame_prc._lazy import aggregated
 from frame_prc._request.near_misses import refuses_unknown

@@ -14,7 +14,7 @@ from frame_prc._curves.expression import rank_expression, weighted_expression
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._engines.engine import engine_of
 from frame_prc._frames.border import FrameT, apply_all, check_frame, scan, source_of
-from frame_prc._frames.labels import Labels
+from frame_prc._frames.pandas_frames import Labels
 from frame_prc._lazy import named
 from frame_prc._ranking.bins import find_thresholds
 from frame_prc._request.options import f_scores_and_steps, threshold_number

@@ -6,7 +6,6 @@ from decimal import Decimal
 
 import engine_kinds
 import oracle
-import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -292,12 +291,6 @@ def test_duckdb_gives_what_polars_gives(verb, thresholds, dtype):
 def test_ascending_is_true_or_false(kind, ascending):
     with pytest.raises(OptionError, match=r"ascending=.* is not an option. Allowed: True, False"):
         frame_prc.curve(kind.make(ROWS), "truth", "score", ascending=ascending)
-
-
-def test_pandas_accessor_takes_it():
-    frame = pd.DataFrame({"truth": [1, 0], "distance": [1, 2]})
-    table = frame.prc.average_precision("truth", "distance", ascending=True)
-    assert table["average_precision"].tolist() == [1.0]
 
 
 @pytest.mark.thorough

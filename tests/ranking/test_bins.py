@@ -97,6 +97,7 @@ def test_narrow_scores_are_held_to_thresholds_as_narrow(kind, thresholds):
     scores = pl.Series([n / 10 for n in range(11)], dtype=pl.Float32)
     df = pl.DataFrame({"truth": [True, False] * 5 + [True], "score": scores})
     counts = kind.rows(frame_prc.counts(kind.make(df), "truth", "score", thresholds=thresholds))
+    assert counts.schema["threshold"] == counts.schema["below"] == pl.Float32
     assert counts.select("threshold", "pos", "neg").rows() == [
         (score, int(truth), int(not truth)) for truth, score in reversed(df.rows())
     ]
@@ -118,13 +119,6 @@ def test_evenly_spaced_thresholds_are_exact_quotients(kind, scores, number):
     )
     counts = kind.rows(frame_prc.counts(kind.make(df), "truth", "score", thresholds=number))
     assert found_bins(counts) == bins_of(df, listed, [])
-
-
-@every_kind
-def test_bins_of_float32_scores_have_their_dtype(kind):
-    df = ROWS.cast({"score": pl.Float32})
-    counts = kind.rows(frame_prc.counts(kind.make(df), "truth", "score", thresholds=[0, 0.5]))
-    assert counts.schema["threshold"] == counts.schema["below"] == pl.Float32
 
 
 @every_kind

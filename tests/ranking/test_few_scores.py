@@ -36,25 +36,6 @@ def counted(monkeypatch):
     return found
 
 
-@pytest.fixture
-def chosen(monkeypatch):
-    """Return whether the scores of some rows were counted first."""
-    count = ranking._counted  # noqa: SLF001 - is what is tested
-
-    def was_counted(frame: pl.DataFrame) -> bool:
-        found = []
-        monkeypatch.setattr(ranking, "_counted", lambda one: (found.append(one), count(one))[1])
-        frame_prc.average_precision(frame, "truth", "score", by="segment")
-        return bool(found)
-
-    return was_counted
-
-
-def _rows(scores: pl.Expr, segments: int = 1) -> pl.DataFrame:
-    row = pl.int_range(10_000)
-    return pl.select(truth=row % 3 == 0, score=scores, segment=row // 7 % segments)
-
-
 @pytest.mark.parametrize("verb", RANKING)
 @pytest.mark.parametrize("rows", [ROWS, REPEATED], ids=["distinct", "repeated"])
 def test_results_are_those_of_sorted_rows(counted, verb, rows):
@@ -93,18 +74,19 @@ def test_average_precision_of_counts_is_that_of_the_oracle(rows):
     assert found == (None if expected is None else pytest.approx(float(expected), rel=1e-14))
 
 
-def test_few_scores_are_counted(chosen):
-    assert chosen(_rows(pl.int_range(10_000) % 100 / 100))
+ROW = pl.int_range(10_000)
+CHOSEN = {
+    "few": (ROW % 100 / 100, 1, True),
+    "many": (ROW % 1_000 / 1_000, 1, False),
+    "few in many segments": (ROW % 100 / 100, 100, False),
+    "a frequent one among many": (pl.when(ROW % 3 == 0).then(0).otherwise(ROW), 1, False),
+}
 
 
-def test_many_scores_are_not_counted(chosen):
-    assert not chosen(_rows(pl.int_range(10_000) % 1_000 / 1_000))
-
-
-def test_few_scores_of_many_segments_are_not_counted(chosen):
-    assert not chosen(_rows(pl.int_range(10_000) % 100 / 100, segments=100))
-
-
-def test_one_frequent_score_among_many_is_not_enough(chosen):
-    row = pl.int_range(10_000)
-    assert not chosen(_rows(pl.when(row % 3 == 0).then(0).otherwise(row)))
+@pytest.mark.parametrize(("scores", "segments", "expected"), CHOSEN.values(), ids=CHOSEN)
+def test_only_scores_with_many_rows_each_are_counted(monkeypatch, scores, segments, expected):
+    found, count = [], ranking._counted  # noqa: SLF001 - is what is tested
+    monkeypatch.setattr(ranking, "_counted", lambda one: (found.append(one), count(one))[1])
+    rows = pl.select(truth=ROW % 3 == 0, score=scores, segment=ROW // 7 % segments)
+    frame_prc.average_precision(rows, "truth", "score", by="segment")
+    assert bool(found) is expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from error_cases import INF, NAN, ROWS
+from error_cases import INF, ROWS
 from kinds import VERBS, every_kind, every_polars_kind
 
 import frame_prc
@@ -108,12 +108,6 @@ def test_rows_are_kept_as_unretrieved_only_for_want_of_a_score(kind, name, offer
     with pytest.raises(DataError, match="missing='drop'") as raised:
         kind.rows(kind.make(rows).prc.curve("late", "score", weight="w"))
     assert ("missing='unretrieved'" in str(raised.value)) == offered
-
-
-def test_nan_weight_of_pandas_is_a_wrong_weight():
-    frame = ROWS.to_pandas().assign(w=[1.0, NAN, 1.0, 1.0])
-    with pytest.raises(DataError, match="weight= column 'w' has 1 row with nan"):
-        frame.prc.curve("late", "score", weight="w", missing="drop")
 
 
 # --- what is no error --------------------------------------------------------------------------

@@ -131,21 +131,13 @@ def test_key_of_python_objects_is_refused(kind):
 
 
 @pytest.mark.parametrize("name", ["score", "region"])
-def test_named_column_that_pandas_has_twice_is_refused(name):
+def test_a_column_that_pandas_has_twice_is_refused_only_where_it_is_named(name):
     frame = pd.concat([ROWS.to_pandas(), ROWS.select(name).to_pandas()], axis=1)
     with pytest.raises(ColumnError, match=f"2 columns named '{name}'.*one column of each name"):
         frame.prc.curve("late", "score", by="region")
-
-
-def test_column_that_pandas_has_twice_does_no_harm_when_not_named():
-    frame = pd.concat([ROWS.to_pandas(), ROWS.select("w").to_pandas()], axis=1)
-    assert len(frame.prc.counts("late", "score")) == 3
-
-
-def test_unknown_name_is_said_even_where_pandas_has_another_column_twice():
-    frame = pd.concat([ROWS.to_pandas(), ROWS.select("w").to_pandas()], axis=1)
+    assert len(frame.prc.counts("late", "w")) > 0
     with pytest.raises(ColumnError, match=r"truth= names 'lat'.*did you mean 'late'"):
-        frame.prc.counts("lat", "score")
+        frame.prc.counts("lat", "w")
 
 
 def test_pandas_column_of_mixed_objects_is_refused_by_name():
