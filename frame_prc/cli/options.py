@@ -93,11 +93,7 @@ _BY_TYPE: dict[str, Option] = {
     ),
     "int | Sequence[float]": Option(list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9."),
     "float | Literal['highest', 'pooled']": Option(
-        str,
-        "SHARE|highest|pooled",
-        "highest is that of the segment where positives are most frequent, at most 0.5, and pooled "
-        "that of all rows of a model.",
-        _of_text(values.share),
+        str, "SHARE|highest|pooled", read=_of_text(values.share)
     ),
     "str | Sequence[str]": Option(list[str], "NAME|all", read=_of_text(values.words)),
     "Keep": Option(str, "all|corners|NUMBER", read=_of_text(values.integer_or)),
@@ -150,8 +146,9 @@ _HELP = {
     "predicted-rate=0.05. Repeat it for several.",
 }
 
-# How a sentence begins that is about a value, and what is left out of all.
-_OF_VALUE = ('``"', "``None``:")
+# How a sentence begins that is about a value, what names columns, and what is left out.
+_OF_VALUE = ('``"', "``None``:", "A number ")
+_ADDED = re.compile(r"^Add (?:[\w ]*``[^`]*``)+")  # columns, which may be called like parameters
 _CITATION = re.compile(r" \([^()]*\b(?:19|20)\d\d\b[^()]*\)")
 
 # Roles, and the verbs that they mean nothing to.
@@ -219,7 +216,7 @@ def _documented(doc: str | None) -> dict[str, str]:
 
 def _plain(text: str) -> str:
     """Return a text of the documentation without its markup and sources, in words of a shell."""
-    text = _CITATION.sub("", text)
+    text = _ADDED.sub(lambda found: found[0].replace("``", ""), _CITATION.sub("", text))
     text = re.sub(r":func:`(\w+)`", lambda found: command_name(found[1]), text)
     return re.sub(r"``(.+?)``", lambda found: _code(found[1]), text)
 
