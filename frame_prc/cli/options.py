@@ -15,7 +15,7 @@ from frame_prc._request.specs import Criterion, NamedAgainst
 from frame_prc.cli import values
 from frame_prc.cli.errors import FLAGS, command_name, flag, in_shell
 from frame_prc.cli.files import KINDS, Source
-from frame_prc.cli.output import FORMATS
+from frame_prc.cli.output import DRAWN, FORMATS
 from frame_prc.evaluation import roles
 from frame_prc.evaluation.evaluation import Evaluation
 
@@ -246,47 +246,31 @@ _SOURCE = {
         "scratch files beside the output, or in TMPDIR. For ap, counts, curve, points and summary.",
     ),
 }
-_PICTURE = {"output": Option(str, "FILE", "File to draw: .html, .svg or .png.")}
+
+
+def _file(text: str, default_text: str | None = None) -> dict[str, Option]:
+    return {"output": Option(str, "FILE", text, default_text=default_text)}
+
+
 _FILES = {
-    "plot": _PICTURE,
-    "plot_summary": _PICTURE,
-    "write_ggplot": {
-        "output": Option(
-            str,
-            "FILE",
-            "Table to write: .tsv, .csv, .parquet or .arrow. The script is written beside it, as "
-            ".R.",
-        ),
-    },
-    "report": {
-        "output": Option(
-            str,
-            "FILE",
-            "Page to write: .html. Its numbers are written beside it, as .json; or .json for them "
-            "alone.",
-        ),
-        "format": Option(str, "json", "json prints the numbers."),
-    },
-}
-_TABLE = {
-    "output": Option(
-        str,
-        "FILE",
-        "File to write; its suffix sets the format.",
-        default_text="standard output",
+    **dict.fromkeys(DRAWN, _file("File to draw: .html, .svg or .png.")),
+    "write_ggplot": _file(
+        "Table to write: .tsv, .csv, .parquet or .arrow. The script is written beside it, as .R."
     ),
+    "report": _file(
+        "Page to write: .html, with its numbers beside it, as .json; or .json for them alone."
+    )
+    | {"format": Option(str, "json", "json prints the numbers.")},
+}
+_COLUMNS = "Write these columns of the result only, in this order."
+_TABLE = _file("File to write; its suffix sets the format.", "standard output") | {
     "format": Option(
         str,
         "|".join(FORMATS),
         "Format of standard output.",
         default_text="table to a terminal, tsv to a pipe",
     ),
-    "columns": Option(
-        list[str],
-        "COLUMN",
-        "Write these columns of the result only, in this order.",
-        default_text="all",
-    ),
+    "columns": Option(list[str], "COLUMN", _COLUMNS, default_text="all"),
 }
 _GATE = {
     "fail_under": Option(
