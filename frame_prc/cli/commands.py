@@ -156,7 +156,7 @@ def execute(command: Command, given: Values) -> int:
 
         def work(source: Source) -> pl.DataFrame | None:
             call = Call(verb, asked, source)
-            if verb in output.WRITING:
+            if verb in output.WRITTEN:
                 _write(call, path)
                 return None
             return wanted.table(passes.result(wanted.call(call), budget, folder, progress))

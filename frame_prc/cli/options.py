@@ -15,7 +15,7 @@ from frame_prc._request.specs import Criterion, NamedAgainst
 from frame_prc.cli import values
 from frame_prc.cli.errors import FLAGS, command_name, flag, in_shell
 from frame_prc.cli.files import KINDS, Source
-from frame_prc.cli.output import FORMATS
+from frame_prc.cli.output import DRAWN, FORMATS
 from frame_prc.evaluation import roles
 from frame_prc.evaluation.evaluation import Evaluation
 
@@ -93,11 +93,7 @@ _BY_TYPE: dict[str, Option] = {
     ),
     "int | Sequence[float]": Option(list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9."),
     "float | Literal['highest', 'pooled']": Option(
-        str,
-        "SHARE|highest|pooled",
-        "highest is that of the segment where positives are most frequent, at most 0.5, and pooled "
-        "that of all rows of a model.",
-        _of_text(values.share),
+        str, "SHARE|highest|pooled", read=_of_text(values.share)
     ),
     "str | Sequence[str]": Option(list[str], "NAME|all", read=_of_text(values.words)),
     "Keep": Option(str, "all|corners|NUMBER", read=_of_text(values.integer_or)),
@@ -165,8 +161,9 @@ _HELP = {
     "predicted-rate=0.05. Repeat it for several.",
 }
 
-# How a sentence begins that is about a value, and what is left out of all.
-_OF_VALUE = ('``"', "``None``:")
+# How a sentence begins that is about a value, what names columns, and what is left out.
+_OF_VALUE = ('``"', "``None``:", "A number ")
+_ADDED = re.compile(r"^Add (?:[\w ]*``[^`]*``)+")  # columns, which may be called like parameters
 _CITATION = re.compile(r" \([^()]*\b(?:19|20)\d\d\b[^()]*\)")
 
 # Roles, and the verbs that they mean nothing to.
@@ -234,7 +231,7 @@ def _documented(doc: str | None) -> dict[str, str]:
 
 def _plain(text: str) -> str:
     """Return a text of the documentation without its markup and sources, in words of a shell."""
-    text = _CITATION.sub("", text)
+    text = _ADDED.sub(lambda found: found[0].replace("``", ""), _CITATION.sub("", text))
     text = re.sub(r":func:`(\w+)`", lambda found: command_name(found[1]), text)
     return re.sub(r"``(.+?)``", lambda found: _code(found[1]), text)
 
@@ -264,47 +261,31 @@ _SOURCE = {
         "scratch files beside the output, or in TMPDIR. For ap, counts, curve, points and summary.",
     ),
 }
-_PICTURE = {"output": Option(str, "FILE", "File to draw: .html, .svg or .png.")}
+
+
+def _file(text: str, default_text: str | None = None) -> dict[str, Option]:
+    return {"output": Option(str, "FILE", text, default_text=default_text)}
+
+
 _FILES = {
-    "plot": _PICTURE,
-    "plot_summary": _PICTURE,
-    "write_ggplot": {
-        "output": Option(
-            str,
-            "FILE",
-            "Table to write: .tsv, .csv, .parquet or .arrow. The script is written beside it, as "
-            ".R.",
-        ),
-    },
-    "report": {
-        "output": Option(
-            str,
-            "FILE",
-            "Page to write: .html. Its numbers are written beside it, as .json; or .json for them "
-            "alone.",
-        ),
-        "format": Option(str, "json", "json prints the numbers."),
-    },
-}
-_TABLE = {
-    "output": Option(
-        str,
-        "FILE",
-        "File to write; its suffix sets the format.",
-        default_text="standard output",
+    **dict.fromkeys(DRAWN, _file("File to draw: .html, .svg or .png.")),
+    "write_ggplot": _file(
+        "Table to write: .tsv, .csv, .parquet or .arrow. The script is written beside it, as .R."
     ),
+    "report": _file(
+        "Page to write: .html, with its numbers beside it, as .json; or .json for them alone."
+    )
+    | {"format": Option(str, "json", "json prints the numbers.")},
+}
+_COLUMNS = "Write these columns of the result only, in this order."
+_TABLE = _file("File to write; its suffix sets the format.", "standard output") | {
     "format": Option(
         str,
         "|".join(FORMATS),
         "Format of standard output.",
         default_text="table to a terminal, tsv to a pipe",
     ),
-    "columns": Option(
-        list[str],
-        "COLUMN",
-        "Write these columns of the result only, in this order.",
-        default_text="all",
-    ),
+    "columns": Option(list[str], "COLUMN", _COLUMNS, default_text="all"),
 }
 _GATE = {
     "fail_under": Option(

@@ -28,9 +28,13 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "ndjson", "csv", "tsv", "markdown", "html")
 DRAWN = ("plot", "plot_summary")
-WRITING = (*DRAWN, "write_ggplot", "report")  # verbs whose result is no table
 _PICTURES = (".html", ".svg", ".png")
-_BOTH = "--format is given with --output"
+# Verbs whose result is no table: what they write, with an example.
+WRITTEN = {
+    **dict.fromkeys(DRAWN, (f"a file that ends with {', '.join(_PICTURES)}", "-o plot.html")),
+    "write_ggplot": ("the file for R to read", "-o curves.tsv"),
+    "report": ("a file that ends with .html or .json", "-o report.html"),
+}
 _ALSO_CALLED = {"md": "markdown"}
 _ROWS_AT_ONCE = 50_000
 _OS_ERROR = re.compile(r"([^:]*) \(os error (\d+)\)")
@@ -43,41 +47,19 @@ _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 def check(verb: str, output: str | None, form: str | None) -> None:
     """Refuse a file or a format that cannot be written, before anything is read."""
-    if verb in DRAWN:
-        allowed = f"a file that ends with {', '.join(_PICTURES)}"
-        _check_file(_given(output, allowed, "-o plot.html"), _PICTURES)
-        check_installed("vl_convert", "vl-convert-python", "a picture")
-    elif verb == "report":
-        _check_report(output, form)
-    elif verb == "write_ggplot":  # checks the path itself
-        _given(output, "the file for R to read", "-o curves.tsv")
-    else:
-        _check_table(output, form)
-
-
-def _check_table(output: str | None, form: str | None) -> None:
-    if form is not None and form not in (*FORMATS, *_ALSO_CALLED):
-        raise OptionError(f"--format {form} is not known", ", ".join(FORMATS))
-    if output is not None and form is not None:
-        raise OptionError(_BOTH, "one of them", "the suffix of the file sets the format")
-    if output is not None:
-        _check_file(output, (*_SINKS, *_FORM_OF_SUFFIX))
-
-
-def _check_report(output: str | None, form: str | None) -> None:
-    if form not in (None, "json"):
+    if verb == "report" and form not in (None, "json"):
         raise OptionError(f"--format {form} is not a format of a report", "json")
-    if form is None:
-        _given(output, "a file that ends with .html or .json", "-o report.html")
-    elif output is not None:
-        raise OptionError(_BOTH, "one of them", "-o report.json")
-
-
-def _given(output: str | None, allowed: str, hint: str) -> str:
-    """Return the file to write; refuse a command without one."""
-    if output is None:
-        raise OptionError("--output is not given", allowed, hint)
-    return output
+    if form not in (None, *FORMATS, *_ALSO_CALLED):
+        raise OptionError(f"--format {form} is not known", ", ".join(FORMATS))
+    if output is None and form is None and verb in WRITTEN:
+        raise OptionError("--output is not given", *WRITTEN[verb])
+    if output is not None and form is not None:
+        hint = "-o report.json" if verb == "report" else "the suffix of the file sets the format"
+        raise OptionError("--format is given with --output", "one of them", hint)
+    if output is not None and verb not in ("write_ggplot", "report"):  # which check it themselves
+        _check_file(output, _PICTURES if verb in DRAWN else (*_SINKS, *_FORM_OF_SUFFIX))
+    if verb in DRAWN:
+        check_installed("vl_convert", "vl-convert-python", "a picture")
 
 
 def _check_file(output: str, suffixes: Sequence[str]) -> None:

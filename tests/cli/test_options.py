@@ -60,7 +60,11 @@ def test_every_parameter_of_a_verb_is_an_option_unless_it_means_nothing_there(co
         ),
         ("recalls", "from 0 to 1. A list is written as 0.1,0.5,0.9."),
         ("over", "With --recalls, a key in --by, such as the fold"),
-        ("envelope", "the largest precision at this point or any later one, at higher recall."),
+        (
+            "envelope",
+            "Add a column envelope: the largest precision at this point or any later one, ",
+        ),
+        ("thresholds", "or how many to space equally from 0 to 1. A number is for probabilities: "),
         ("neg", "instead of --truth, for data that are already aggregated."),
     ],
 )
