@@ -33,11 +33,7 @@ pytestmark = engine_kinds.WARNINGS
         ("average_precision", {}, {"ci": 0.9, "cluster": "week"}),
         ("average_precision", {"weight": "weight"}, {"ci": 0.9}),
         ("average_precision", {"by": "segment"}, {"by": [["segment"], []]}),
-        (
-            "average_precision",
-            {"by": "segment", "weight": "weight"},
-            {"over": "segment", "average": "samples"},
-        ),
+        ("average", {"by": "segment"}, {"over": "segment", "ci": 0.9}),
         ("operating_points", {}, {"recall": 0.5, "ci": 0.9, "bootstrap": Draws(seed=1)}),
         ("operating_points", {}, {"threshold": pl.DataFrame({"threshold": [0.1]})}),
         ("operating_points", {}, {"recall": 0.5, "guarantee": 0.6}),

@@ -143,8 +143,8 @@ MORE = {
     "models": ("average_precision", {"score": {"a": "score", "b": "other"}}),
     "pairs": ("compare_models", {"score": {"a": "score", "b": "other"}}),
     "average": (
-        "average_precision",
-        {"by": [cs.by_name("key"), "other"], "over": "other", "average": "macro"},
+        "average",
+        {"by": [cs.by_name("key"), "other"], "over": "other"},
     ),
 }
 

@@ -74,13 +74,12 @@ def calls(frame: Any, names: dict[str, str]) -> dict[str, Any]:
     counts = frame.prc.counts(truth, score, by=by)
     bins = frame.prc.counts(truth, score, by=by, thresholds=5)
     of_counts = {"score": "threshold", "pos": "pos", "neg": "neg", "by": by}
-    average = {"by": by, "over": key, "average": "macro"}
     return {
         **results,
         "models": frame.prc.curve(truth, models, by=by),
         "interval": frame.prc.average_precision(truth, score, by=key, cluster=number, ci=0.9),
         "clusters": frame.prc.curve(truth, score, by=key, cluster=number, ci=0.9),
-        "average": frame.prc.average_precision(truth, score, **average),
+        "average": frame.prc.average(truth, score, by=by, over=key),
         "pairs": frame.prc.compare_models(truth, models, by=key, cluster=number),
         "against the others": frame.prc.compare_segments(truth, score, by=key, against="others"),
         "against the rest": frame.prc.compare_segments(truth, score, by=key, against="rest"),

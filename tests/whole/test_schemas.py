@@ -93,11 +93,11 @@ def test_schema_is_known_beforehand_for_every_form_of_curve(thresholds, start, w
 
 
 @pytest.mark.parametrize("weight", [None, "weight of it"])
-@pytest.mark.parametrize("average", ["macro", "weighted", "micro", "samples"])
+@pytest.mark.parametrize("how", ["mean", "weighted", "micro", "rows"])
 @pytest.mark.parametrize("missing", ["raise", "drop"])
-def test_schema_is_known_beforehand_for_every_average(missing, average, weight):
-    asked = {**TRUTH, "by": ["region", "day"], "over": "day", "average": average}
-    result = ask(ROWS.lazy(), "average_precision", {**asked, "weight": weight, "missing": missing})
+def test_schema_is_known_beforehand_for_every_average(missing, how, weight):
+    asked = {**TRUTH, "by": ["region", "day"], "over": "day", "how": how}
+    result = ask(ROWS.lazy(), "average", {**asked, "weight": weight, "missing": missing})
     assert_schema_is_exact(result)
 
 
