@@ -95,19 +95,25 @@ def _sums(part: _Part, *, only_positive: bool, squares: bool) -> dict[str, Array
     import numpy as np  # noqa: PLC0415 - optional, and takes long to import
 
     places: Array | slice = slice(None)
-    n_rows = np.diff(part.ends)
-    if only_positive:
+    if only_positive:  # they are fewer, and all that adds true positives
         places = np.flatnonzero(part.positive)
-        n_rows = np.diff(np.searchsorted(places, part.ends))
-    n_terms = np.repeat(np.diff(part.ends), n_rows)
-    sums = {"rank_key": part.keys[places], "n_terms": n_terms}
-    gains = part.weights * part.positive
-    losses = part.weights - gains
+        gains, ends_of_gains = part.weights[places], np.searchsorted(places, part.ends)
+        part.weights[places] = 0
+        losses = part.weights
+    else:
+        gains, ends_of_gains = part.weights * part.positive, part.ends
+        losses = part.weights - gains
+    n_rows = np.diff(ends_of_gains)
+    sums = {"rank_key": part.keys[places], "n_terms": np.repeat(np.diff(part.ends), n_rows)}
+    classes = (
+        ("tp", "positives", gains, ends_of_gains, slice(None)),
+        ("fp", "negatives", losses, part.ends, places),
+    )
     for suffix in ("_squares", "") if squares else ("",):
-        for name, total, amounts in (("tp", "positives", gains), ("fp", "negatives", losses)):
+        for name, total, amounts, ends, wanted in classes:
             running = amounts**2 if suffix else amounts
-            for start, stop in pairwise(part.ends.tolist()):
+            for start, stop in pairwise(ends.tolist()):
                 np.cumsum(running[start:stop], out=running[start:stop])
-            sums[f"{name}{suffix}"] = running[places]
-            sums[f"{total}{suffix}"] = np.repeat(running[part.ends[1:] - 1], n_rows)
+            sums[f"{name}{suffix}"] = running[wanted]
+            sums[f"{total}{suffix}"] = np.repeat(running[ends[1:] - 1], n_rows)
     return sums
