@@ -69,7 +69,7 @@ def queries(count: int, draws: int = DRAWS) -> Row:
             found.setdefault(f"{how} covers", []).extend(table.select(covered).to_series())
         for method in ("t", "permutation"):
             drawn = {"permutations": Draws(seed=1)} if method == "permutation" else {}
-            table = frame_prc.compare_models(df, "truth", ["a", "b"], **asked, test=method, **drawn)
+            table = frame_prc.compare_models(df, "truth", ["a", "b"], **asked, **drawn)
             differs = (table["p_value"] < 1 - LEVEL).fill_null(value=False)
             found.setdefault(f"{method} differs", []).extend(differs)
             if method == "t":
