@@ -248,8 +248,8 @@ def segments() -> Iterator[Row]:
 
     for count in (5, 20, 100):
         said, found = {"rows": f"{count} queries", "draws": sampled.DRAWS}, sampled.queries(count)
-        for what in ("mean", "weighted"):
-            yield {"what": f"{what} of queries", "covers": found[f"{what} covers"], **said}
+        for how, what in (("mean", "mean"), ("weighted", "weighted mean")):
+            yield {"what": f"{what} of queries", "covers": found[f"{how} covers"], **said}
         for test in ("t", "permutation"):
             yield {
                 "what": f"models, {test} over queries",
