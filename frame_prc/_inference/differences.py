@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from frame_prc._formulas import normal_quantile, wallace
 
+_WIDEST = 2.0  # no difference is wider from another
 _FARTHEST = 38.0  # normal deviates: beyond it a p-value underflows
 _MOST_EXPONENT = 700.0
 _PRECISE = 1e-13  # of a deviate
@@ -87,7 +88,7 @@ class Difference(NamedTuple):
         (below_a, above_a), (below_b, above_b) = self.a.reach(z), self.b.reach(z)
         x, y = (below_a, above_b) if side < 0 else (above_a, below_b)
         recovered = math.sqrt((x - y) ** 2 + 2 * self.apart * x * y)
-        return max(recovered, self._student(z))
+        return max(recovered, min(self._student(z), _WIDEST))
 
     def _student(self, z: float) -> float:
         """Return how far Student's t takes the standard error of the difference."""
@@ -102,12 +103,17 @@ def _log_tail(z: float) -> float:
 
 
 def _root(f: Callable[[float], float], low: float, high: float) -> float:
-    """Return where an increasing function is 0, by regula falsi (the Illinois method)."""
+    """Return where an increasing function is 0, by regula falsi (the Illinois method).
+
+    Every third step halves what is left, since a function may be level or steep on a long stretch.
+    """
     at_low, at_high, kept = f(low), f(high), 0
-    for _ in range(_STEPS):
+    for step in range(_STEPS):
         if high - low < _PRECISE:
             break
-        middle = high - at_high * (high - low) / (at_high - at_low)
+        middle = (low + high) / 2
+        if step % 3 < 2:  # noqa: PLR2004
+            middle = high - at_high * (high - low) / (at_high - at_low)
         value = f(middle)
         if value == 0:
             return middle

@@ -87,11 +87,15 @@ def models_to_compare(request: Request, baseline: str | None) -> list[str]:
     return models
 
 
+def _hint(measure: object) -> str | None:
+    return (
+        "did you mean 'roc_auc'?" if measure in ("auc", "roc", "auroc") else measure_hint(measure)
+    )
+
+
 def measured(measure: Any, calibrate: Any) -> Measured:
     """Return the measure, calibrated if it is the calibrated average precision."""
-    name: MeasureName = check_option(
-        "measure", measure, get_args(MeasureName), measure_hint(measure)
-    )
+    name: MeasureName = check_option("measure", measure, get_args(MeasureName), _hint(measure))
     if name == "calibrated_average_precision":
         return Measured(name, calibration("highest" if calibrate is None else calibrate))
     if calibrate is not None:

@@ -36,7 +36,7 @@ _ALSO_CALLED = {
     "adjust": "p_adjust correction",
 }
 _MEANT = {other: ours for ours, others in _ALSO_CALLED.items() for other in others.split()}
-_MOST_VERBS = 3  # in a hint
+_MOST_VERBS = 4  # in a hint
 # What there is instead of a parameter that no verb has.
 _INSTEAD = {
     "ax": "a plot is a chart of Altair, which has no axes to draw into: chart.save('chart.png')",

@@ -365,7 +365,8 @@ def mean_over(over: Any, how: Any, ci: object, cluster: object) -> tuple[str, Ho
         raise OptionError(
             "cluster= is given with ci= of a mean over segments",
             "ci= alone: its interval comes from the spread between the segments",
-            "name the groups in by= and over= to take them as the independent units",
+            "without cluster=, the segments of over= are the independent units: name the groups "
+            "there",
         )
     return over, found
 

@@ -312,8 +312,8 @@ def test_what_has_to_be_named_is_said(kind, verb):
         ("heterogeneity", {"by": "region", "measure": "recall"}, r"operating_points\(\.\.\., thre"),
         (
             "heterogeneity",
-            {"by": "region", "measure": "auroc"},
-            r"'roc_auc'\. Hint: it is a measure: summary\(measures='roc_auc'\)",
+            {"by": "region", "measure": "auc"},
+            r"did you mean 'roc_auc'\?",
         ),
         (
             "auc",
