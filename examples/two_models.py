@@ -17,7 +17,16 @@ import frame_prc
 
 FLIGHTS = Path(__file__).parent / "data" / "flights.parquet"
 MODELS = ["boosting", "logistic"]
-COLUMNS = ["carrier", "n_pos", "value_a", "value_b", "difference", "ci_low", "ci_high", "p_adjusted"]
+COLUMNS = [
+    "carrier",
+    "n_pos",
+    "value_a",
+    "value_b",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p_adjusted",
+]
 
 
 def main(folder: Path) -> None:

@@ -23,6 +23,8 @@ from frame_prc._ranking.segments import KeyRange, range_of
 from frame_prc._ranking.stretches import group_totals, valued_stretches
 from frame_prc._rows.rows import Rows
 
+# The weight of the positives and of the negatives of a row, or of a cluster.
+_CLASSES = ("pos", "neg")
 _MOST_CELLS = 2**62  # so that the number of a cluster and that of its segment fit Int64
 
 
@@ -156,7 +158,7 @@ def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
 
     They are in the ranking order of the first area. ``influence_0`` and so on are those on each of
     the areas, ``segment_0`` and so on the segments that differ from those of the first. ``pos`` is
-    the weight of a positive row, and 0 for a negative.
+    the weight of a positive row, and 0 for a negative; ``neg`` that of a negative.
     """
     first, *others = areas
     names = [*rows.carried(squares=False), *(["cluster"] if rows.columns.cluster else [])]
@@ -172,21 +174,25 @@ def with_influences(rows: Rows, areas: Sequence[RowInfluence]) -> pl.LazyFrame:
     if unordered:
         ranked = gathered(ranked, "row", beside(unordered), at_once=rows.many_in_memory)
     if not rows.columns.weighted:
-        return ranked.with_columns(pos=pl.col("positive").cast(pl.Float64))
+        pos = pl.col("positive").cast(pl.Float64)
+        return ranked.with_columns(pos=pos, neg=1 - pos)
     weight = pl.col("weight")
     weighted = {f"influence_{i}": pl.col(f"influence_{i}") * weight for i in range(len(areas))}
-    return ranked.with_columns(**weighted, pos=pl.when("positive").then(weight).otherwise(0.0))
+    pos, neg = (
+        pl.when(one).then(weight).otherwise(0.0) for one in ("positive", ~pl.col("positive"))
+    )
+    return ranked.with_columns(**weighted, pos=pos, neg=neg)
 
 
 def cluster_sums(
     frame: pl.LazyFrame, segments: Sequence[str], sums: Sequence[str], ranking: Ranking
 ) -> pl.LazyFrame:
-    """Return sums, and the weight of the positives, of the rows of each cluster and segment.
+    """Return sums, and the weight of both classes, of the rows of each cluster and segment.
 
     They are sorted, and lists are summed, not groups: so each call adds up the same numbers in the
     same order, and gives the same result to the last digit.
     """
-    values = pl.col(*sums, "pos")
+    values = pl.col(*sums, *_CLASSES)
     clusters = _cluster_range(ranking)
     if clusters is None or len(segments) > 1:
         keys = [*segments, "cluster"]
@@ -201,7 +207,7 @@ def cluster_sums(
         (pl.col("cell") // clusters.size).alias(*segments),
         clusters.key("cluster"),
         *sums,
-        "pos",
+        *_CLASSES,
     )
 
 
@@ -221,7 +227,7 @@ def cluster_totals(
     clusters = _cluster_range(ranking)
     if clusters is not None and has_numpy():
         group = clusters.number("cluster").alias("group")
-        rows = frame.select(pl.col("segment").alias("stretch"), group, *sums, "pos").collect()
+        rows = frame.select(pl.col("segment").alias("stretch"), group, *sums, *_CLASSES).collect()
         found = group_totals(rows, clusters.size, totals)
         if found is not None:
             return found.lazy().rename({"stretch": "segment"})

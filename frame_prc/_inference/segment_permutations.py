@@ -312,7 +312,7 @@ class SegmentRows:
         of_roc = self.measure == ROC_AUC
         found = self._roc_areas(pos, neg) if of_roc else self._average_precisions(pos, neg)
         area, shortfall, variance, effective = found
-        scaled = variance * effective / (effective - 1) / (area * shortfall) ** 2
+        scaled = variance / (area * shortfall) ** 2
         known = (area > 0) & (shortfall > 0) & (np.rint(effective) > 1)
         known &= scaled > ROUNDING_OF_VARIANCE
         return np.log(area / shortfall), scaled, known
@@ -340,7 +340,9 @@ class SegmentRows:
             on_negative += below[pos.segment]
         squares = pos.summed(pos.square * on_positive**2 + steps.passed * on_negative**2)
         squares += steps.left * below**2
-        return area, shortfall, squares / total**2, total**2 / pos.square_total
+        effective = total**2 / pos.square_total
+        variance = squares / total**2 * effective / (effective - 1)
+        return area, shortfall, variance, effective
 
     def _roc_areas(self, pos: _Grouped, neg: _Grouped) -> tuple[Floats, ...]:
         """Return the areas, 1 minus them, their variances, and the effective rows of a class."""

@@ -62,13 +62,11 @@ def count_bins(
     level = _PLACE if bins.ascending else last - _PLACE
     level = pl.when(last >= _PLACE).then(level).cast(pl.UInt32).alias("score")
     return replace(
-        rows,
+        rows.without_values(),
         frame=cached(checked.select(*rows.keys, level, *others, *amounts)),
         has_counts=True,
         usable=None,
         n_dropped=pl.col("n_dropped") if "n_dropped" in amounts else None,
-        values=None,
-        height=0 if rows.in_memory else None,  # of bins there is no look at values
     )
 
 

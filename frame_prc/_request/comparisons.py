@@ -89,7 +89,9 @@ def models_to_compare(request: Request, baseline: str | None) -> list[str]:
 
 def _hint(measure: object) -> str | None:
     return (
-        "did you mean 'roc_auc'?" if measure in ("auc", "roc", "auroc") else measure_hint(measure)
+        "did you mean 'roc_auc'?"
+        if str(measure) in ("auc", "roc", "auroc")
+        else measure_hint(measure)
     )
 
 

@@ -29,7 +29,9 @@ _CI_HINTS = {"bootstrap": "bootstrap=1000 resamples the rows"}
 
 def interval_of(ci: Any, ci_method: Any, drawn: Draws | None) -> Interval | None:
     """Return the interval asked for."""
-    method: CiMethod = check_option("ci_method", ci_method, CI_METHODS, _CI_HINTS.get(ci_method))
+    method: CiMethod = check_option(
+        "ci_method", ci_method, CI_METHODS, _CI_HINTS.get(str(ci_method))
+    )
     if drawn is not None and method != CI_METHODS[0]:
         raise OptionError(f"bootstrap= is given with ci_method={method!r}", "one of them")
     if ci is None:

@@ -352,7 +352,7 @@ _OTHER_AVERAGES = {
 
 def mean_over(over: Any, how: Any, ci: object, cluster: object) -> tuple[str, How]:
     """Return the key that a measure is averaged over, and how."""
-    found: How = check_option("how", how, get_args(How), _OTHER_AVERAGES.get(how))
+    found: How = check_option("how", how, get_args(How), _OTHER_AVERAGES.get(str(how)))
     over = key_name(over)
     if ci is not None and found == "micro":
         raise OptionError(

@@ -20,9 +20,9 @@ STATUSES = {
         "for each segment: the interval may cover less, the test reject more, than its level"
     ),
     "few_negatives": (
-        "fewer than 20 negatives, or too few for what they stand for (sampled negatives with large "
-        "weights, a reference prevalence far below the own): the area is too high, and its "
-        "interval too narrow"
+        "fewer than 20 negatives (or effective clusters that hold some), or too few for what they "
+        "stand for (sampled negatives with large weights, a reference prevalence far below the "
+        "own): the area is too high, and its interval too narrow"
     ),
     "few_scores": (
         "the model has no more than two different scores, as the predictions 0 and 1 do: pass the "

@@ -172,6 +172,10 @@ class Rows(Execution):
         """Return the rows that count."""
         return self.frame if self.usable is None else self.frame.filter(self.usable)
 
+    def without_values(self) -> Rows:
+        """Return rows whose values are not theirs, or not known: they are computed as few are."""
+        return replace(self, values=None, height=0 if self.in_memory else None)
+
     def pooled(self) -> Rows:
         """Return rows of one segment, or one per model."""
         return self.keep("pooled", self._pooled)

@@ -66,6 +66,7 @@ class Averages(Table):
         if self.interval is not None:
             level, in_memory = self.interval.level, rows.in_memory
             means = with_limits(means, ESTIMATE, level, 0.0, in_memory=in_memory)
+            means = means.with_columns(status=status_of_limits())
         return self._named(means)
 
     def _values(self, rows: Rows) -> pl.LazyFrame:
@@ -97,8 +98,9 @@ def without_key(rows: Rows, over: str) -> Rows:
     gone = [key for key in rows.keys if key not in kept]
     dtypes = {name: dtype for name, dtype in rows.columns.key_dtypes.items() if name != over}
     frame = rows.frame.drop(gone).rename(kept)
-    # Without values, whose first key may be the one that is gone.
-    return replace(rows, frame=frame, columns=replace(rows.columns, key_dtypes=dtypes), values=None)
+    columns = replace(rows.columns, key_dtypes=dtypes)
+    # The first key of the values may be the one that is gone.
+    return replace(rows.without_values(), frame=frame, columns=columns)
 
 
 def _mean(
@@ -125,6 +127,12 @@ def _mean(
         status=status_of_mean(1 if interval is None else FEW_SEGMENTS),
     )
     return with_std_error(means).rename(kept).sort(list(kept.values()))
+
+
+def status_of_limits() -> pl.Expr:
+    """Return the status; segments that are all alike do not tell how their mean varies."""
+    lacks = (pl.col("status") == "ok") & pl.col("ci_low").is_null()
+    return pl.when(lacks).then(pl.lit("no_std_error")).otherwise("status")
 
 
 def status_of_mean(fewest: int) -> pl.Expr:

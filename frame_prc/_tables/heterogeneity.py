@@ -36,8 +36,9 @@ _FEWEST = 2  # segments that can differ
 _AREA, _SHORTFALL = pl.col(ESTIMATE), pl.col(SHORTFALL)
 _NUMBER = pl.col("segment").cast(pl.Int64)
 
-# By simulation: with so many segments, or so few positives in each, chi-square rejects too often.
-_MANY_SEGMENTS, _FEW_POSITIVES = 20, 50
+# By simulation: with so many segments, so few positives in each, or so few of them that are missing
+# from a perfect ranking, chi-square rejects too often.
+_MANY_SEGMENTS, _FEW_POSITIVES, _FEW_MISPLACED = 20, 50, 10
 # A permutation of more rows takes longer than a user who did not ask for it would wait, or any.
 _MOST_ROWS, _MOST_ROWS_IF_ASKED = 500_000, 20_000_000
 # By simulation: with fewer effective clusters for each segment the F test may reject too often.
@@ -126,9 +127,14 @@ class Heterogeneity(Table):
             rows=over(pl.col("rows").sum(), rows.model_keys),
             compared=over(used.sum(), rows.model_keys),
             positives=over(pl.when(used).then("positives").mean(), rows.model_keys),
+            misplaced=over(pl.when(used).then("misplaced").mean(), rows.model_keys),
         )
         is_asked = self.test == "permutation"
-        many = (pl.col("compared") >= _MANY_SEGMENTS) | (pl.col("positives") < _FEW_POSITIVES)
+        many = (
+            (pl.col("compared") >= _MANY_SEGMENTS)
+            | (pl.col("positives") < _FEW_POSITIVES)
+            | (pl.col("misplaced") < _FEW_MISPLACED)
+        )
         few_rows = pl.col("rows") <= (_MOST_ROWS_IF_ASKED if is_asked else _MOST_ROWS)
         enough = pl.col("compared") >= _FEWEST
         chosen = compared.filter(enough & few_rows & (pl.lit(is_asked) | many)).select("number")
@@ -212,7 +218,9 @@ class Heterogeneity(Table):
 def _with_errors(estimates: Estimates) -> pl.LazyFrame:
     """Return the area of each segment, with its logit and the logit's standard error if known."""
     table, m = estimates.table(), pl.col("n_effective")
-    variance = pl.col("variance") * (m / (m - 1))
+    # That of both classes is unbiased as it is.
+    is_unbiased = estimates.measure.of_both_classes
+    variance = pl.col("variance") * (1.0 if is_unbiased else m / (m - 1))
     spread = shows_spread(variance, _AREA, _SHORTFALL)
     known = has_variance(pl.col) & (_AREA > 0) & (_SHORTFALL > 0) & spread
     odds = (
@@ -228,11 +236,12 @@ def _with_errors(estimates: Estimates) -> pl.LazyFrame:
         slope=_AREA * _SHORTFALL,
         odds=odds,
         positives=m,
+        misplaced=m * _SHORTFALL,
     )
     segments = estimates.ranking.segments
     return segments.with_keys(numbered).select(
-        *segments.keys, ESTIMATE, "number", "positives", "logit", "error", "slope", "few",
-        "odds",
+        *segments.keys, ESTIMATE, "number", "positives", "misplaced", "logit", "error", "slope",
+        "few", "odds",
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._curves.logit_intervals import ESTIMATE
-from frame_prc._inference.estimates import Estimates, with_few
+from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, Estimates, with_few
 from frame_prc._inference.measures import measure_of
 from frame_prc._inference.row_influence import (
     RowInfluence,
@@ -68,7 +68,7 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     if not rows.clustered:
         return frame.group_by(segment="segment_0").agg(**sums)
     sums |= {f"alone_{i}": in_order(influence**2) for i, influence in enumerate(influences)}
-    sums["n_effective"] = effective("pos")
+    sums |= {"n_effective": effective("pos"), NEGATIVE_CLUSTERS: effective("neg")}
     named, ranking = frame.rename({"segment_0": "segment"}), models[0].ranking
     cells = partial(cluster_sums, named, ["segment"], names, ranking)
     return cluster_totals(named, names, ranking, sums, cells)
@@ -79,7 +79,7 @@ def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
     table = Estimates(model.ranking, model.measure, model).areas()
     if model.ranking.rows.clustered:
         by_rows = table.drop("n_effective").rename({"variance": "variance_by_rows"})
-        own = sums.select("segment", "n_effective", variance=f"alone_{place}")
+        own = sums.select("segment", "n_effective", NEGATIVE_CLUSTERS, variance=f"alone_{place}")
         table = segment_join(by_rows, own)
     found = with_few(table, model.measure)
     return found.rename({name: f"{side}_{place}" for name, side in _SIDES.items()}, strict=False)

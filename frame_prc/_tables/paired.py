@@ -23,7 +23,13 @@ from frame_prc._request.specs import Paired
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows, dropped, side_by_side
 from frame_prc._rows.table import Table
-from frame_prc._tables.averages import SEGMENTS, kept_keys, status_of_mean, without_key
+from frame_prc._tables.averages import (
+    SEGMENTS,
+    kept_keys,
+    status_of_limits,
+    status_of_mean,
+    without_key,
+)
 from frame_prc._tables.compare import adjusted, hidden_of_test
 
 _MODELS = ("model", "baseline")
@@ -115,7 +121,8 @@ def _compared(
         with_std_error(sums), "difference", paired.level, -1.0, in_memory=True
     ).collect(engine="in-memory")
     p_value = pl.Series("p_value", _p_values(limited, paired), dtype=pl.Float64)
-    return limited.with_columns(p_value, status=status_of_mean(FEW_SEGMENTS)).select(
+    judged = limited.with_columns(p_value, status=status_of_mean(FEW_SEGMENTS))
+    return judged.with_columns(status=status_of_limits()).select(
         *keys, *_MODELS, *_COUNTS, *counted, *_TEST, "status"
     )
 

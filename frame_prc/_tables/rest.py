@@ -90,14 +90,12 @@ def _in_order(rows: Rows, frame: pl.DataFrame) -> Rows:
         key_dtypes={"segment": pl.UInt32()},
     )
     return replace(
-        rows,
+        replace(rows, height=0).without_values(),
         frame=ordered.lazy().rename({"segment": "key_0"}),
         columns=columns,
         score_dtype=pl.UInt32(),
         usable=None,
         n_dropped=None,
-        values=None,
-        height=0,  # ranked without a look at values
         check=lambda: None,  # the rows have been checked
     )
 

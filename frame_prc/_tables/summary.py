@@ -35,7 +35,7 @@ from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.roc_auc import ROC_AUC, RocAuc
-from frame_prc._inference.row_influence import numbered
+from frame_prc._inference.row_influence import effective, numbered
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
     SPREAD,
@@ -157,6 +157,9 @@ class Summary(Table):
                 *(pl.col(of).alias(name) for name, of in own),
             )
             table = left_join(table, limits, rows.model_keys)
+            lacks = (pl.col("status") == "ok") & pl.col(interval_of(measure.name)[1]).is_null()
+            status = pl.when(lacks).then(pl.lit("no_std_error")).otherwise("status")
+            table = table.with_columns(status=status)
         return table
 
     def _scorecards(self, rows: Rows, calibration: Calibration) -> pl.LazyFrame:
@@ -314,13 +317,23 @@ def _macro(
         n_effective=in_order(n_effective),
         n_known=n_effective.count(),
         variance=in_order(error**2),
+        squared_variances=in_order(error**4 / n_effective),
         n_errors=error.count(),
         n_defined=area.count(),
         bias=in_order(pl.when(area.is_not_null()).then("bias")),
     )
     if rows.clustered:
         of_sum = _variance_of_sum(rows, measure)
-        sums = left_join(sums.drop("variance"), of_sum, rows.model_keys)
+        sums = left_join(sums.drop("variance", "n_effective"), of_sum, rows.model_keys)
+    else:
+        # What the variance rests on, which may be that of few segments.
+        rests_on = pl.col("variance") ** 2 / pl.col("squared_variances")
+        has_all = pl.col("n_errors") == pl.col("n_defined")
+        sums = sums.with_columns(
+            n_effective=pl.when(has_all & (pl.col("variance") > 0))
+            .then(rests_on)
+            .otherwise("n_effective")
+        )
     # As a float: the square of many segments is beyond UInt32.
     variance = pl.col("variance") / pl.col("n_defined").cast(pl.Float64) ** 2
     totals = sums.with_columns(
@@ -336,12 +349,14 @@ def _macro(
 
 
 def _variance_of_sum(rows: Rows, measure: Measure) -> pl.LazyFrame:
-    """Return the variance of the sum of the areas of all segments of each model."""
+    """Return the variance of the sum of the areas of all segments, and how many clusters."""
     model = rows.model_keys
     influence = pl.col("influence").fill_nan(None)
     clusters = Estimates.of(rows, measure).keyed_clusters()
-    sums = clusters.group_by(*model, "cluster").agg(in_order(influence)).sort(*model, "cluster")
-    return aggregated(sums, model, variance=in_order(influence**2))
+    summed = [in_order(influence), in_order(pl.col("pos"))]
+    sums = clusters.group_by(*model, "cluster").agg(summed).sort(*model, "cluster")
+    variance = in_order(influence**2)
+    return aggregated(sums, model, variance=variance, n_effective=effective("pos"))
 
 
 def _status_of_macro() -> pl.Expr:

@@ -18,7 +18,7 @@ from frame_prc._request.class_values import from_text
 from frame_prc._request.specs import Draws, Top
 from frame_prc.cli.files import Source
 from frame_prc.cli.reading import first_value, opened, reading
-from frame_prc.exceptions import ColumnError, OptionError, nearest
+from frame_prc.exceptions import ColumnError, OptionError
 
 Numbers = int | list[float]
 
@@ -96,16 +96,20 @@ def top(text: str) -> Top:
 
 
 def _fields(kind: type[Draws | Top], text: str) -> dict[str, Any]:
-    """Return the fields of a value of a kind; what has no name is the first one."""
-    known = [one.name for one in fields(kind)]
-    found: dict[str, Any] = {}
-    for piece in pieces([text]):
-        name, equals, value = piece.rpartition("=")
-        if equals and name not in known:
+    """Return the fields of a value of a kind: a number, and what has a name."""
+    first, *others = (one.name for one in fields(kind))
+    number, *named_ = pieces([text])
+    found: dict[str, Any] = {first: _plain(number)}
+    if isinstance(found[first], (str, bool)):
+        raise OptionError(f"{text!r} does not begin with a number", f"such as 100,{others[0]}=...")
+    for piece in named_:
+        name, equals, value = piece.partition("=")
+        if not (equals and value) or name not in others or name in found:
             raise OptionError(
-                f"{text!r} names {name!r}", ", ".join(known[1:]), nearest(name, known)
+                f"{text!r} has {piece!r} after its number",
+                "each once of " + ", ".join(f"{other}=..." for other in others),
             )
-        found[name or known[0]] = _plain(value)
+        found[name] = _plain(value)
     return found
 
 

@@ -136,7 +136,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ ---   ┆ ---      ┆ ---        ┆ ---      ┆ ---     ┆ ---        ┆ ---    │
         │ str   ┆ str      ┆ f64        ┆ f64      ┆ f64     ┆ f64        ┆ str    │
         ╞═══════╪══════════╪════════════╪══════════╪═════════╪════════════╪════════╡
-        │ new   ┆ old      ┆ 0.299825   ┆ 0.263217 ┆ 0.33491 ┆ 2.7457e-32 ┆ ok     │
+        │ new   ┆ old      ┆ 0.299825   ┆ 0.263218 ┆ 0.33491 ┆ 2.7457e-32 ┆ ok     │
         └───────┴──────────┴────────────┴──────────┴─────────┴────────────┴────────┘
         """
         self._check_frame(takes_counts=False)
@@ -336,10 +336,10 @@ class ComparisonVerbs(Evaluated[FrameT]):
             are calibrated, and with their class otherwise; weights stay with their rows. ``"q"``:
             Cochran's Q, which rejects too often with many or small segments.
 
-            The default, ``None``, is the permutation test from 20 segments on, or with fewer than
-            50 positives per segment on average, and otherwise Q. Above 500,000 rows (of all
-            segments of a model), for sums of weights, with ``cluster``, or without NumPy it is Q
-            too. 100,000 rows in 200 segments take about 4 seconds.
+            The default, ``None``, is the permutation test from 20 segments on, near 1, or with
+            fewer than 50 positives per segment on average, and otherwise Q. Above 500,000 rows (of
+            all segments of a model), for sums of weights, with ``cluster``, or without NumPy it is
+            Q too. 100,000 rows in 200 segments take about 4 seconds.
         details
             Add what is named so below.
 

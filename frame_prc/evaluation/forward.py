@@ -10,6 +10,7 @@ from frame_prc._request.near_misses import check_call
 from frame_prc.evaluation.base import Level
 from frame_prc.evaluation.evaluation import Evaluation
 from frame_prc.evaluation.roles import NAMES, PARAMETERS, with_roles
+from frame_prc.exceptions import ParameterError
 
 _FRAME = Parameter("frame", Parameter.POSITIONAL_OR_KEYWORD, annotation="FrameT")
 _POSITIONAL = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.POSITIONAL_ONLY)
@@ -42,9 +43,10 @@ def forward(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _check_complete(name: str, required: list[str], given: Mapping[str, Any]) -> None:
-    lacking = [repr(one) for one in required if one not in given]
+    lacking = [one for one in required if one not in given]
     if lacking:
-        raise TypeError(f"{name}() lacks {' and '.join(lacking)}")
+        call = f"{name}(..., {', '.join(f'{one}=...' for one in lacking)})"
+        raise ParameterError(f"{name}() lacks {' and '.join(map(repr, lacking))}", hint=call)
 
 
 def _parameters(method: Callable[..., Any]) -> list[Parameter]:

@@ -60,6 +60,7 @@ def test_the_example_of_a_command_runs(command):
     for name in ("rows.parquet", "2024-01.parquet", "2024-02.parquet"):
         rows.write_parquet(name)
     rows.write_csv("rows.csv")
+    rows.with_columns(relevant="late", query="region").write_parquet("run.parquet")
     code, _, err = run(*shlex.split(command.example)[1:])
     assert (code, err) == (0, "")
 

@@ -89,7 +89,10 @@ def by_definition(
         )
         reaches = (float(a) - low_a, high_b - float(b)), (high_a - float(a), float(b) - low_b)
         plain = student(min(effective), z) * oracle.student_error(error, min(effective))
-        below, above = (max(plain, math.sqrt((x - y) ** 2 + 2 * apart * x * y)) for x, y in reaches)
+        below, above = (
+            max(plain, math.sqrt(min(1, 5 * apart) * (x - y) ** 2 + 2 * apart * x * y))
+            for x, y in reaches
+        )
         return max(difference - below, -1.0), min(difference + above, 1.0)
 
     low, high = ends(NormalDist().inv_cdf(0.975))

@@ -14,7 +14,8 @@ import pytest
 from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
-from kinds import KINDS, assert_rows, every_kind
+from kinds import KINDS, assert_rows, every_kind, looking
+from polars.testing import assert_frame_equal
 from scipy import stats
 from sklearn.metrics import average_precision_score
 from strategies import DYADIC_WEIGHTS, SCORES, frames
@@ -75,6 +76,17 @@ def test_averages_of_five_rows_are_the_published_ones(kind, how, printed):
     result = long.prc.average("truth", "score", by=over, weight="weight", over=over, how=how)
     digits = len(str(printed)) - 2
     assert round(area(kind.rows(result)), digits) == printed
+
+
+@pytest.mark.parametrize("how", ["mean", "weighted", "micro"])
+def test_many_rows_in_memory_are_averaged_as_few_are(how):
+    """Without its key a row is not one of those that were looked at."""
+    rows = long_labels(KINDS[0], FIVE, ["a", "b"], weight="weight")
+    asked = {"by": "label", "weight": "weight", "over": "label", "how": how, "details": True}
+    few = rows.prc.average("truth", "score", **asked)
+    with looking(looks=True):
+        many = rows.prc.average("truth", "score", **asked)
+    assert_frame_equal(many, few)
 
 
 @every_kind
