@@ -64,8 +64,7 @@ def interval_columns(
     # exp of half the width on the logit scale: this way no logit is taken and nothing overflows.
     half = -col("quantile_of_interval") * col("std_error") / (area * shortfall)
     yield {"factor_of_interval": half.exp()}
-    low, high = (end * col("factor_of_interval") for end in (area, shortfall))
-    yield {"ci_low": low / (shortfall + low), "ci_high": area / (area + high)}
+    yield limits_of(area, shortfall, col("factor_of_interval"))
     if interval.method != "boyd":
         yield from _lower_without_bias(col)
         yield _at_edges(col, interval)
@@ -74,6 +73,12 @@ def interval_columns(
     yield {"status": when(lacks).then(_text(col, "no_std_error")).otherwise(col("status"))}
     below = col("ci_high") < col(RANDOM) * (1 - _ROUNDING)
     yield {"status": when(below).then(_text(col, "below_chance")).otherwise(col("status"))}
+
+
+def limits_of(estimate: Any, shortfall: Any, factor: Any) -> dict[str, Any]:
+    """Return the limits where the odds are the estimate's times and over ``factor``, at most 1."""
+    low, high = estimate * factor, shortfall * factor
+    return {"ci_low": low / (shortfall + low), "ci_high": estimate / (estimate + high)}
 
 
 def _lower_without_bias(col: Col) -> Iterator[dict[str, Any]]:
@@ -89,8 +94,7 @@ def _lower_without_bias(col: Col) -> Iterator[dict[str, Any]]:
     yield {"area_less_bias": when(unbiased < least).then(least).otherwise(unbiased)}
     half = -col("quantile_of_interval") * col("std_error") / (less * (1 - less))
     yield {"factor_less_bias": half.exp()}
-    end = less * col("factor_less_bias")
-    yield {"low_less_bias": end / (1 - less + end)}
+    yield {"low_less_bias": limits_of(less, 1 - less, col("factor_less_bias"))["ci_low"]}
     lower = col("low_less_bias")
     yield {"ci_low": when((bias > 0) & (lower < low)).then(lower).otherwise(low)}
 

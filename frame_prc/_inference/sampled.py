@@ -8,7 +8,9 @@ shares ``w``, and with ``W`` their sum and ``m = W^2 / sum w^2`` the effective n
 
 It is the variance of a ratio of two means (Cochran 1977, Sampling Techniques, 6.13), and with equal
 shares the usual one: the variance between the segments, divided by their number. The interval uses
-Student's t with ``m - 1`` degrees of freedom.
+Student's t with ``m - 1`` degrees of freedom: of a difference around it, and of a measure on the
+logit scale, as that of a segment. Near 1, where a few segments lie far below the others, the plain
+interval is too high: of 12 queries with a mean of .945 it covered 79 %, this one 98 %.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from functools import cache
 
 import polars as pl
 
+from frame_prc._curves.logit_intervals import limits_of
 from frame_prc._inference.distributions import student_p_value, student_quantile
 from frame_prc._lazy import in_python, over
 
@@ -53,20 +56,51 @@ def with_deviations(
 
 
 def with_std_error(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Add ``std_error`` and ``degrees`` of freedom to sums, null if the segments do not vary."""
+    """Add ``std_error``, null if the segments do not vary, and ``degrees`` of freedom to sums."""
     n_effective = _SHARES * (_SHARES / _SQUARE_SHARES)
     degrees = n_effective - 1
     variance = _SQUARES / _SHARES**2 * (n_effective / degrees)
-    varies = (n_effective.round() > 1) & (_SQUARES > 0)
+    several = (_SHARES > 0) & (n_effective.round() > 1)
     return table.with_columns(
-        std_error=pl.when(varies).then(variance.sqrt()), degrees=pl.when(varies).then(degrees)
+        std_error=pl.when(several & (_SQUARES > 0)).then(variance.sqrt()),
+        degrees=pl.when(several).then(degrees),
     )
 
 
-def with_limits(
-    table: pl.LazyFrame, estimate: str, level: float, lowest: float, *, in_memory: bool
+def limits_of_mean(
+    table: pl.LazyFrame, mean: str, level: float, *, in_memory: bool
 ) -> pl.LazyFrame:
-    """Add ``ci_low`` and ``ci_high`` around an estimate, cut off at ``lowest`` and at 1."""
+    """Add ``ci_low`` and ``ci_high`` of a mean of measures; ``middle`` is their median.
+
+    They are null if all segments have the same measure, unless it is 0 or 1: ``m`` of these have
+    binomial limits (Clopper & Pearson 1934, doi 10.2307/2331986). So a limit is at least as far out
+    where most segments have a measure of 0 or 1, as one that has not may be missing by chance.
+    """
+    estimate, shortfall, middle = pl.col(mean), 1 - pl.col(mean), pl.col("middle")
+    factor = (-pl.col("quantile") * _STD_ERROR / (estimate * shortfall)).exp()
+    low, high = limits_of(estimate, shortfall, factor).values()
+    most = ((1 - level) / 2) ** (1 / (_DEGREES + 1))
+    best, worst = middle >= 1 - _ROUNDING, middle <= _ROUNDING
+    low = pl.when(best).then(pl.min_horizontal(low, most)).otherwise(low)
+    high = pl.when(worst).then(pl.max_horizontal(high, 1 - most)).otherwise(high)
+    several = pl.when(_DEGREES.is_not_null())
+    return _with_quantile(table, level, in_memory=in_memory).with_columns(
+        ci_low=several.then(pl.when(estimate <= _ROUNDING).then(0.0).otherwise(low)),
+        ci_high=several.then(pl.when(shortfall <= _ROUNDING).then(1.0).otherwise(high)),
+    )
+
+
+def limits_of_difference(table: pl.LazyFrame, mean: str, level: float) -> pl.LazyFrame:
+    """Add ``ci_low`` and ``ci_high`` of a mean of differences."""
+    half = pl.col("quantile") * _STD_ERROR
+    return _with_quantile(table, level, in_memory=True).with_columns(
+        ci_low=(pl.col(mean) - half).clip(lower_bound=-1.0),
+        ci_high=(pl.col(mean) + half).clip(upper_bound=1.0),
+    )
+
+
+def _with_quantile(table: pl.LazyFrame, level: float, *, in_memory: bool) -> pl.LazyFrame:
+    """Add the quantile of Student's t, null where no degrees of freedom are known."""
 
     @cache
     def quantile(degrees: float) -> float:
@@ -77,11 +111,13 @@ def with_limits(
         return rows.with_columns(pl.Series("quantile", found, dtype=pl.Float64))
 
     schema = pl.Schema({**table.collect_schema(), "quantile": pl.Float64()})
-    half = pl.col("quantile") * _STD_ERROR
-    return in_python(table, with_quantile, schema, in_memory=in_memory).with_columns(
-        ci_low=(pl.col(estimate) - half).clip(lower_bound=lowest),
-        ci_high=(pl.col(estimate) + half).clip(upper_bound=1.0),
-    )
+    return in_python(table, with_quantile, schema, in_memory=in_memory)
+
+
+def status_of_limits() -> pl.Expr:
+    """Return the status; segments that are all alike do not tell how their mean varies."""
+    lacks = (pl.col("status") == "ok") & pl.col("ci_low").is_null()
+    return pl.when(lacks).then(pl.lit("no_std_error")).otherwise("status")
 
 
 def t_test(estimate: float, std_error: float | None, degrees: float | None) -> float | None:

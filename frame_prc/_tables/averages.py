@@ -13,8 +13,9 @@ from frame_prc._inference.measures import measure_of
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
     SPREAD,
+    limits_of_mean,
+    status_of_limits,
     with_deviations,
-    with_limits,
     with_std_error,
 )
 from frame_prc._lazy import aggregated, in_order, key_names
@@ -65,7 +66,7 @@ class Averages(Table):
         means = _mean(self._values(rows), rows, self.over, self.how, interval=self.interval)
         if self.interval is not None:
             level, in_memory = self.interval.level, rows.in_memory
-            means = with_limits(means, ESTIMATE, level, 0.0, in_memory=in_memory)
+            means = limits_of_mean(means, ESTIMATE, level, in_memory=in_memory)
             means = means.with_columns(status=status_of_limits())
         return self._named(means)
 
@@ -117,6 +118,7 @@ def _mean(
         list(kept),
         pl.col("n", "n_pos", *dropped(rows.columns.request.missing)).sum(),
         in_order(pl.col(*SPREAD, "weighted")),
+        middle=_ESTIMATE.median(),
         n_segments=_ESTIMATE.count().cast(pl.Int64),
         n_undefined=_ESTIMATE.null_count().cast(pl.Int64),
     )
@@ -127,12 +129,6 @@ def _mean(
         status=status_of_mean(1 if interval is None else FEW_SEGMENTS),
     )
     return with_std_error(means).rename(kept).sort(list(kept.values()))
-
-
-def status_of_limits() -> pl.Expr:
-    """Return the status; segments that are all alike do not tell how their mean varies."""
-    lacks = (pl.col("status") == "ok") & pl.col("ci_low").is_null()
-    return pl.when(lacks).then(pl.lit("no_std_error")).otherwise("status")
 
 
 def status_of_mean(fewest: int) -> pl.Expr:

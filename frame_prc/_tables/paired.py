@@ -13,9 +13,10 @@ from frame_prc._inference.measures import measure_of
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
     SPREAD,
+    limits_of_difference,
+    status_of_limits,
     t_test,
     with_deviations,
-    with_limits,
     with_std_error,
 )
 from frame_prc._lazy import aggregated, in_order, in_python, left_join, mean_in_order
@@ -26,7 +27,6 @@ from frame_prc._rows.table import Table
 from frame_prc._tables.averages import (
     SEGMENTS,
     kept_keys,
-    status_of_limits,
     status_of_mean,
     without_key,
 )
@@ -117,9 +117,9 @@ def _compared(
         for place, (a, b) in enumerate(paired.pairs)
     ]
     sums = pl.concat(tables).sort(*keys, "pair")
-    limited = with_limits(
-        with_std_error(sums), "difference", paired.level, -1.0, in_memory=True
-    ).collect(engine="in-memory")
+    limited = limits_of_difference(with_std_error(sums), "difference", paired.level).collect(
+        engine="in-memory"
+    )
     p_value = pl.Series("p_value", _p_values(limited, paired), dtype=pl.Float64)
     judged = limited.with_columns(p_value, status=status_of_mean(FEW_SEGMENTS))
     return judged.with_columns(status=status_of_limits()).select(

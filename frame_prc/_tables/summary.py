@@ -39,8 +39,9 @@ from frame_prc._inference.row_influence import effective, numbered
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
     SPREAD,
+    limits_of_mean,
+    status_of_limits,
     with_deviations,
-    with_limits,
     with_std_error,
 )
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
@@ -371,14 +372,15 @@ def _macro_sampled(
     """Return the same for segments that are a sample: the interval comes from their spread."""
     model = rows.model_keys
     spread = with_deviations(segments, model, pl.col(AVERAGE_PRECISION), pl.lit(1.0))
-    defined = pl.col(AVERAGE_PRECISION).count()
-    sums = _means(spread, rows, in_order(pl.col(SPREAD)), n_defined=defined)
-    table = with_limits(
-        with_std_error(sums), AVERAGE_PRECISION, interval.level, 0.0, in_memory=rows.in_memory
+    area = pl.col(AVERAGE_PRECISION)
+    counted = {"n_defined": area.count(), "middle": area.median()}
+    sums = _means(spread, rows, in_order(pl.col(SPREAD)), **counted)
+    table = limits_of_mean(
+        with_std_error(sums), AVERAGE_PRECISION, interval.level, in_memory=rows.in_memory
     )
     few = (pl.col("status") == "ok") & (pl.col("n_defined") < FEW_SEGMENTS)
     status = pl.when(few).then(pl.lit("few_segments")).otherwise("status")
-    return table.with_columns(status.alias("status"))
+    return table.with_columns(status.alias("status")).with_columns(status=status_of_limits())
 
 
 def _means(segments: pl.LazyFrame, rows: Rows, *sums: pl.Expr, **named: pl.Expr) -> pl.LazyFrame:

@@ -277,7 +277,7 @@ class AreaVerbs(Evaluated[FrameT]):
             The keys other than ``over``, then ``n_segments`` (Int64), how many segments have the
             measure: the others are left out of the mean. Then the mean under the name of the
             measure, with ``ci`` also ``ci_low, ci_high`` (Float64; null if fewer than two segments
-            have the measure, or if all of them are equal), and ``status``: ``"ok"``, or
+            have the measure, or if all are equal and neither 0 nor 1), and ``status``: ``"ok"``, or
             ``"few_segments"`` if no segment has the measure, with ``ci`` if fewer than 6 have.
             ``how="micro"`` has ``n, n_pos`` in place of ``n_segments``, and the ``status`` of a
             segment.
@@ -292,9 +292,10 @@ class AreaVerbs(Evaluated[FrameT]):
 
         Notes
         -----
-        The interval uses Student's t, with the effective number of segments less 1 as its degrees
-        of freedom (Cochran 1977, Sampling Techniques, 6.13). Inside DuckDB, Spark and Ibis only
-        the plain average precision is available, without ``ci`` and ``top``.
+        The interval uses Student's t on the logit scale, with the effective number of segments less
+        1 as its degrees of freedom (Cochran 1977, Sampling Techniques, 6.13), and reaches at least
+        to the binomial limit if most segments have a measure of 1, or of 0. Inside DuckDB, Spark
+        and Ibis only the plain average precision is available, without ``ci`` and ``top``.
 
         Examples
         --------
@@ -309,13 +310,13 @@ class AreaVerbs(Evaluated[FrameT]):
         ... )
         >>> df.prc.average("relevant", "score", by="query", over="query", ci=0.95)
         shape: (1, 5)
-        ┌────────────┬───────────────────┬──────────┬─────────┬──────────────┐
-        │ n_segments ┆ average_precision ┆ ci_low   ┆ ci_high ┆ status       │
-        │ ---        ┆ ---               ┆ ---      ┆ ---     ┆ ---          │
-        │ i64        ┆ f64               ┆ f64      ┆ f64     ┆ str          │
-        ╞════════════╪═══════════════════╪══════════╪═════════╪══════════════╡
-        │ 3          ┆ 0.777778          ┆ 0.145347 ┆ 1.0     ┆ few_segments │
-        └────────────┴───────────────────┴──────────┴─────────┴──────────────┘
+        ┌────────────┬───────────────────┬──────────┬──────────┬──────────────┐
+        │ n_segments ┆ average_precision ┆ ci_low   ┆ ci_high  ┆ status       │
+        │ ---        ┆ ---               ┆ ---      ┆ ---      ┆ ---          │
+        │ i64        ┆ f64               ┆ f64      ┆ f64      ┆ str          │
+        ╞════════════╪═══════════════════╪══════════╪══════════╪══════════════╡
+        │ 3          ┆ 0.777778          ┆ 0.082694 ┆ 0.992695 ┆ few_segments │
+        └────────────┴───────────────────┴──────────┴──────────┴──────────────┘
         """
         asked = self._request
         found = measured(measure, calibrate)

@@ -31,30 +31,27 @@ def batches(draws: int, rows_per_draw: float) -> Iterator[int]:
 
 
 def queries_frame(
-    random: np.random.Generator, draws: int, queries: int, gain: float, rows: int = 40
+    random: np.random.Generator, draws: int, queries: int, ease: float, rows: int = 40
 ) -> pl.DataFrame:
-    """Draw queries of different difficulty, number of relevant documents, and model differences.
-
-    ``gain`` is by how much the scores of model a separate the classes better than those of b.
-    """
+    """Draw queries of different ease, number of relevant documents, and model differences."""
     units = draws * queries
     query = np.repeat(np.arange(units), rows)
-    difficulty = random.normal(1.2, 0.8, units)[query]
+    ease_of_query = random.normal(ease, 0.8, units)[query]
     share = random.beta(1.5, 6, units)[query]
     truth = random.random(query.size) < share
     scores = {}
-    for model, extra in (("a", gain), ("b", 0.0)):
+    for model in ("a", "b"):
         own = random.normal(0, 0.4, units)[query]
-        scores[model] = random.standard_normal(query.size) + truth * (difficulty + own + extra)
+        scores[model] = random.standard_normal(query.size) + truth * (ease_of_query + own)
     columns = {"draw": query // queries, "query": query, "truth": truth}
     return pl.DataFrame(columns | scores)
 
 
-def queries(count: int, draws: int = DRAWS) -> Row:
+def queries(count: int, ease: float, draws: int = DRAWS) -> Row:
     """Return coverage of the mean over queries, and error rates of the paired tests."""
     random = np.random.default_rng(0)
     # The mean of very many queries stands for that of the population.
-    many = queries_frame(random, 1, 50_000, 0.0)
+    many = queries_frame(random, 1, 50_000, ease)
     asked = {"by": ["draw", "query"], "over": "query"}
     population = {
         how: frame_prc.average(many, "truth", "a", **asked, how=how)["average_precision"].item()
@@ -62,11 +59,17 @@ def queries(count: int, draws: int = DRAWS) -> Row:
     }
     found: dict[str, list[float]] = {}
     for at_once in batches(draws, count * 40):
-        df = queries_frame(random, at_once, count, 0.0)
+        df = queries_frame(random, at_once, count, ease)
         for how, mean in population.items():
             table = frame_prc.average(df, "truth", "a", **asked, how=how, ci=LEVEL)
             covered = pl.lit(mean).is_between("ci_low", "ci_high").fill_null(value=False)
             found.setdefault(f"{how} covers", []).extend(table.select(covered).to_series())
+            for side, beyond in (
+                ("above", pl.col("ci_low") > mean),
+                ("below", pl.col("ci_high") < mean),
+            ):
+                missed = table.select(beyond.fill_null(value=False)).to_series()
+                found.setdefault(f"{how} {side}", []).extend(missed)
         for method in ("t", "permutation"):
             drawn = {"permutations": Draws(seed=1)} if method == "permutation" else {}
             table = frame_prc.compare_models(df, "truth", ["a", "b"], **asked, **drawn)
@@ -78,7 +81,7 @@ def queries(count: int, draws: int = DRAWS) -> Row:
                 )
                 found.setdefault("difference covers", []).extend(contains.to_series())
     rates = {name: round(float(np.mean(values)), 3) for name, values in found.items()}
-    return {"queries": count, "draws": draws} | rates
+    return {"queries": count, "draws": draws, **population} | rates
 
 
 # --- labels ------------------------------------------------------------------------------------

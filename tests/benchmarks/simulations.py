@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -246,13 +247,16 @@ def segments() -> Iterator[Row]:
         found = coverage_segments.mean_of_segments(cell)
         yield of_segments("mean of segments", cell, **taken(found))
 
-    for count in (5, 20, 100):
-        said, found = {"rows": f"{count} queries", "draws": sampled.DRAWS}, sampled.queries(count)
+    for count, ease in product((6, 12, 30, 100), (1.2, 3.5)):
+        said = {"rows": f"{count} queries", "draws": sampled.DRAWS}
+        found = sampled.queries(count, ease)
         for how, what in (("mean", "mean"), ("weighted", "weighted mean")):
-            yield {"what": f"{what} of queries", "covers": found[f"{how} covers"], **said}
+            rates = {name: found[f"{how} {name}"] for name in ("covers", "above", "below")}
+            yield {"what": f"{what} of queries", "AP": round(found[how], 3), **rates, **said}
         for test in ("t", "permutation"):
             yield {
                 "what": f"models, {test} over queries",
+                "AP": round(found["mean"], 3),
                 "rejects": found[f"{test} differs"],
                 **said,
             }

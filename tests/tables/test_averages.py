@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from functools import cache
 from itertools import chain
+from statistics import median
 
 import numpy as np
 import oracle
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kinds import KINDS, assert_rows, every_kind, looking
 from polars.testing import assert_frame_equal
-from scipy import stats
+from scipy import special, stats
 from sklearn.metrics import average_precision_score
 from strategies import DYADIC_WEIGHTS, SCORES, frames
 
@@ -306,11 +307,26 @@ def exact_interval(rows_of_segments, how, level):
     mean = sum(w * areas[key] for key, w in share.items()) / total
     effective = total**2 / sum(w * w for w in share.values())
     squares = sum((w * (areas[key] - mean)) ** 2 for key, w in share.items()) / total**2
-    if round(effective) < 2 or squares == 0:
+    if round(effective) < 2:
         return mean, None, None, None
-    error = math.sqrt(squares * effective / (effective - 1))
-    half = -stats.t.ppf((1 - level) / 2, float(effective - 1)) * error
-    return mean, error, max(0, mean - half), min(1, mean + half)
+    error = math.sqrt(squares * effective / (effective - 1)) if squares else None
+    t = -stats.t.ppf((1 - level) / 2, float(effective - 1))
+    low, high = (
+        logit_limits(float(mean), t * error) if squares else (mean if mean in (0, 1) else None,) * 2
+    )
+    most, middle = (
+        ((1 - level) / 2) ** (1 / float(effective)),
+        median(areas[key] for key in defined),
+    )
+    low = min(low, most) if middle == 1 else low
+    high = max(high, 1 - most) if middle == 0 else high
+    return mean, error, low, high
+
+
+def logit_limits(mean, half):
+    """Return what the inverse of the logit makes of limits by the delta method."""
+    width = half / (mean * (1 - mean))
+    return special.expit(special.logit(mean) + width * np.array([-1, 1]))
 
 
 @every_kind
@@ -336,7 +352,7 @@ def test_interval_of_an_average_equals_exact_arithmetic(kind, weights, how, data
 
 
 @every_kind
-def test_interval_of_a_mean_is_the_usual_one(kind):
+def test_interval_of_a_mean_is_the_usual_one_on_the_logit_scale(kind):
     wide = multilabel(2, lone_rows=True)
     long = long_labels(kind, wide, "abcd")
     asked = {"by": "row", "over": "row", "ci": 0.99}
@@ -347,7 +363,7 @@ def test_interval_of_a_mean_is_the_usual_one(kind):
     assert found["n_undefined"].item() == 40 - len(areas) > 0
     error = stats.sem(areas)
     assert found["std_error"].item() == pytest.approx(error, rel=1e-12)
-    limits = stats.t.interval(0.99, len(areas) - 1, areas.mean(), error)
+    limits = logit_limits(areas.mean(), stats.t.isf(0.005, len(areas) - 1) * error)
     assert found.select("ci_low", "ci_high").row(0) == pytest.approx(limits, rel=1e-9)
     without = long.prc.average("truth", "score", by="row", over="row", details=True)
     assert_rows(kind, kind.make(found.drop(INTERVAL)), kind.rows(without), **ROUNDED)
