@@ -35,8 +35,8 @@ STATUSES = {
     ),
     "no_std_error": (
         "the rows do not tell a standard error: sums of weights without sums of their squares, "
-        "clusters or replicates that are all alike, a calibrated area of one score, or a mean of "
-        "segments of which one has a single positive"
+        "clusters, segments or replicates that are all alike, a calibrated area of one score, or a "
+        "mean of segments of which one has a single positive"
     ),
     "no_threshold": "the threshold that was given for this segment is null, or there is none",
     "not_met": "no threshold meets the target",
