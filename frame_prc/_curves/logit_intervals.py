@@ -69,8 +69,7 @@ def interval_columns(
         yield from _lower_without_bias(col)
         yield _at_edges(col, interval)
     yield {"status": status(col, few_negatives, clustered=clustered)}
-    lacks = (col("status") == "ok") & col("ci_low").is_null()
-    yield {"status": when(lacks).then(_text(col, "no_std_error")).otherwise(col("status"))}
+    yield {"status": status_of_limits(col)}
     below = col("ci_high") < col(RANDOM) * (1 - _ROUNDING)
     yield {"status": when(below).then(_text(col, "below_chance")).otherwise(col("status"))}
 
@@ -79,6 +78,13 @@ def limits_of(estimate: Any, shortfall: Any, factor: Any) -> dict[str, Any]:
     """Return the limits where the odds are the estimate's times and over ``factor``, at most 1."""
     low, high = estimate * factor, shortfall * factor
     return {"ci_low": low / (shortfall + low), "ci_high": estimate / (estimate + high)}
+
+
+def status_of_limits(col: Col, low: str = "ci_low") -> Any:
+    """Return the status, which says so if nothing else tells why there are no limits."""
+    lacks = (col("status") == "ok") & col(low).is_null()
+    when = library(col("status")).when
+    return when(lacks).then(_text(col, "no_std_error")).otherwise(col("status"))
 
 
 def _lower_without_bias(col: Col) -> Iterator[dict[str, Any]]:

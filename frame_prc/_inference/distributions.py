@@ -162,7 +162,8 @@ def _fraction(terms: Iterator[tuple[float, float]]) -> float:
         d = 1 / (denominator + numerator * d or _TINY)
         c = denominator + numerator / c or _TINY
         value *= c * d
-        if abs(c * d - 1) < 4 * _CONVERGED:
+        # So that a value that is not a number ends it too.
+        if not abs(c * d - 1) >= 4 * _CONVERGED:
             return value
     raise AssertionError  # the terms have no end
 
@@ -173,6 +174,6 @@ def _gamma_series(a: float, x: float) -> float:
     for n in count(1):
         term *= x / (a + n)
         total += term
-        if term < total * _CONVERGED:
+        if not term >= total * _CONVERGED:
             break
     return total

@@ -23,6 +23,7 @@ import polars as pl
 from frame_prc._curves.logit_intervals import limits_of
 from frame_prc._inference.distributions import student_p_value, student_quantile
 from frame_prc._lazy import in_python, over
+from frame_prc._request.specs import Interval
 
 # The sums that a table of segments is aggregated to, beside the mean.
 SPREAD = ("shares", "square_shares", "square_deviations")
@@ -68,7 +69,7 @@ def with_std_error(table: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def limits_of_mean(
-    table: pl.LazyFrame, mean: str, level: float, *, in_memory: bool
+    table: pl.LazyFrame, mean: str, interval: Interval, *, in_memory: bool
 ) -> pl.LazyFrame:
     """Add ``ci_low`` and ``ci_high`` of a mean of measures; ``middle`` is their median.
 
@@ -79,12 +80,12 @@ def limits_of_mean(
     estimate, shortfall, middle = pl.col(mean), 1 - pl.col(mean), pl.col("middle")
     factor = (-pl.col("quantile") * _STD_ERROR / (estimate * shortfall)).exp()
     low, high = limits_of(estimate, shortfall, factor).values()
-    most = ((1 - level) / 2) ** (1 / (_DEGREES + 1))
+    most = interval.tail ** (1 / (_DEGREES + 1))
     best, worst = middle >= 1 - _ROUNDING, middle <= _ROUNDING
     low = pl.when(best).then(pl.min_horizontal(low, most)).otherwise(low)
     high = pl.when(worst).then(pl.max_horizontal(high, 1 - most)).otherwise(high)
     several = pl.when(_DEGREES.is_not_null())
-    return _with_quantile(table, level, in_memory=in_memory).with_columns(
+    return _with_quantile(table, interval.level, in_memory=in_memory).with_columns(
         ci_low=several.then(pl.when(estimate <= _ROUNDING).then(0.0).otherwise(low)),
         ci_high=several.then(pl.when(shortfall <= _ROUNDING).then(1.0).otherwise(high)),
     )
@@ -112,12 +113,6 @@ def _with_quantile(table: pl.LazyFrame, level: float, *, in_memory: bool) -> pl.
 
     schema = pl.Schema({**table.collect_schema(), "quantile": pl.Float64()})
     return in_python(table, with_quantile, schema, in_memory=in_memory)
-
-
-def status_of_limits() -> pl.Expr:
-    """Return the status; segments that are all alike do not tell how their mean varies."""
-    lacks = (pl.col("status") == "ok") & pl.col("ci_low").is_null()
-    return pl.when(lacks).then(pl.lit("no_std_error")).otherwise("status")
 
 
 def t_test(estimate: float, std_error: float | None, degrees: float | None) -> float | None:

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import SIZES, UNDEFINED, sized_areas
-from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL
+from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, status_of_limits
 from frame_prc._inference.measures import measure_of
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
     SPREAD,
     limits_of_mean,
-    status_of_limits,
     with_deviations,
     with_std_error,
 )
@@ -65,9 +64,8 @@ class Averages(Table):
             return self._named(self._values(without_key(rows, self.over)))
         means = _mean(self._values(rows), rows, self.over, self.how, interval=self.interval)
         if self.interval is not None:
-            level, in_memory = self.interval.level, rows.in_memory
-            means = limits_of_mean(means, ESTIMATE, level, in_memory=in_memory)
-            means = means.with_columns(status=status_of_limits())
+            means = limits_of_mean(means, ESTIMATE, self.interval, in_memory=rows.in_memory)
+            means = means.with_columns(status=status_of_limits(pl.col))
         return self._named(means)
 
     def _values(self, rows: Rows) -> pl.LazyFrame:

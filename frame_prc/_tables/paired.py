@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from frame_prc._curves.areas import UNDEFINED
-from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL
+from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, status_of_limits
 from frame_prc._inference.measures import measure_of
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
     SPREAD,
     limits_of_difference,
-    status_of_limits,
     t_test,
     with_deviations,
     with_std_error,
@@ -24,12 +23,7 @@ from frame_prc._request.specs import Paired
 from frame_prc._rows.columns import check_over
 from frame_prc._rows.rows import Rows, dropped, side_by_side
 from frame_prc._rows.table import Table
-from frame_prc._tables.averages import (
-    SEGMENTS,
-    kept_keys,
-    status_of_mean,
-    without_key,
-)
+from frame_prc._tables.averages import SEGMENTS, kept_keys, status_of_mean, without_key
 from frame_prc._tables.compare import adjusted, hidden_of_test
 
 _MODELS = ("model", "baseline")
@@ -81,7 +75,7 @@ class PairedDifferences(Table):
         )
 
     def _values(self, rows: Rows) -> pl.LazyFrame:
-        """Return the keys of each segment, and ``ap_0, ap_1, ...`` of the models."""
+        """Return the keys of each segment, and ``value_0, value_1, ...`` of the models."""
         measure = measure_of(self.paired.measured)
         frames = (
             rows.frame.with_columns(score=f"score_{i}") for i in range(len(self.paired.models))
@@ -122,7 +116,7 @@ def _compared(
     )
     p_value = pl.Series("p_value", _p_values(limited, paired), dtype=pl.Float64)
     judged = limited.with_columns(p_value, status=status_of_mean(FEW_SEGMENTS))
-    return judged.with_columns(status=status_of_limits()).select(
+    return judged.with_columns(status=status_of_limits(pl.col)).select(
         *keys, *_MODELS, *_COUNTS, *counted, *_TEST, "status"
     )
 

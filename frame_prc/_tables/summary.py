@@ -24,7 +24,13 @@ from frame_prc._curves.calibration import (
     same_reference,
     with_reference,
 )
-from frame_prc._curves.logit_intervals import ESTIMATE, INTERVAL, N_EFFECTIVE, RANDOM
+from frame_prc._curves.logit_intervals import (
+    ESTIMATE,
+    INTERVAL,
+    N_EFFECTIVE,
+    RANDOM,
+    status_of_limits,
+)
 from frame_prc._curves.operating_points import best, compared, with_most_merit, with_order
 from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
@@ -40,7 +46,6 @@ from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
     SPREAD,
     limits_of_mean,
-    status_of_limits,
     with_deviations,
     with_std_error,
 )
@@ -158,9 +163,8 @@ class Summary(Table):
                 *(pl.col(of).alias(name) for name, of in own),
             )
             table = left_join(table, limits, rows.model_keys)
-            lacks = (pl.col("status") == "ok") & pl.col(interval_of(measure.name)[1]).is_null()
-            status = pl.when(lacks).then(pl.lit("no_std_error")).otherwise("status")
-            table = table.with_columns(status=status)
+            _, low, _ = interval_of(measure.name)
+            table = table.with_columns(status=status_of_limits(pl.col, low))
         return table
 
     def _scorecards(self, rows: Rows, calibration: Calibration) -> pl.LazyFrame:
@@ -375,12 +379,15 @@ def _macro_sampled(
     area = pl.col(AVERAGE_PRECISION)
     counted = {"n_defined": area.count(), "middle": area.median()}
     sums = _means(spread, rows, in_order(pl.col(SPREAD)), **counted)
-    table = limits_of_mean(
-        with_std_error(sums), AVERAGE_PRECISION, interval.level, in_memory=rows.in_memory
-    )
     few = (pl.col("status") == "ok") & (pl.col("n_defined") < FEW_SEGMENTS)
     status = pl.when(few).then(pl.lit("few_segments")).otherwise("status")
-    return table.with_columns(status.alias("status")).with_columns(status=status_of_limits())
+    table = limits_of_mean(
+        with_std_error(sums.with_columns(status.alias("status"))),
+        AVERAGE_PRECISION,
+        interval,
+        in_memory=rows.in_memory,
+    )
+    return table.with_columns(status=status_of_limits(pl.col))
 
 
 def _means(segments: pl.LazyFrame, rows: Rows, *sums: pl.Expr, **named: pl.Expr) -> pl.LazyFrame:

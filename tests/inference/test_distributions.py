@@ -83,3 +83,9 @@ def test_the_ends_are_exact():
     assert student_p_value(0.0, 5) == 1.0
     assert student_p_value(1e200, 5) == 0.0
     assert chi_square_p_value(0.0, 5) == 1.0
+
+
+def test_what_is_not_a_number_stays_so_and_does_not_run_on():
+    nan = math.nan
+    found = [student_p_value(1.0, nan), student_quantile(0.95, nan), chi_square_p_value(nan, 2)]
+    assert all(map(math.isnan, found))
