@@ -16,7 +16,7 @@ from frame_prc._request.specs import Interval
 FEW_POSITIVES = 20
 # Statuses that say so: of positives, or of clusters that hold some; and those of either class.
 FEW_OF_POSITIVES = ("few_positives", "few_clusters")
-FEW = (*FEW_OF_POSITIVES, "few_negatives")
+FEW = (*FEW_OF_POSITIVES, "few_negatives", "few_rows")
 # Of a model whose scores have at most two values, as predictions have.
 FEW_SCORES = "few_scores"
 # Statuses of intervals and tests that can be believed.
@@ -37,7 +37,12 @@ _ROUNDING = 1e-12
 
 
 def interval_columns(
-    col: Col, interval: Interval, *, few_negatives: Any = None, clustered: bool = False
+    col: Col,
+    interval: Interval,
+    *,
+    few_negatives: Any = None,
+    clustered: bool = False,
+    few: str | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the columns of an interval, and the status, to be added one after the other.
 
@@ -55,7 +60,7 @@ def interval_columns(
         varies = has_variance(col) & shows_spread(col("variance"), area, shortfall)
         variance = when(varies).then(col("variance"))
         quantile = student_quantile(col, interval.level)
-    inside = (col("n_pos") > 0) & (area > 0) & (shortfall > 0)
+    inside = (area > 0) & (shortfall > 0)
     # Each step is a column, as engines repeat an operand of a division, and so of all within it.
     yield {
         "std_error": when(inside).then(variance.sqrt().fill_nan(None)),
@@ -68,7 +73,7 @@ def interval_columns(
     if interval.method != "boyd":
         yield from _lower_without_bias(col)
         yield _at_edges(col, interval)
-    yield {"status": status(col, few_negatives, clustered=clustered)}
+    yield {"status": status(col, few_negatives, clustered=clustered, few=few)}
     yield {"status": status_of_limits(col)}
     below = col("ci_high") < col(RANDOM) * (1 - _ROUNDING)
     yield {"status": when(below).then(_text(col, "below_chance")).otherwise(col("status"))}
@@ -135,11 +140,11 @@ def _at_edges(col: Col, interval: Interval) -> dict[str, Any]:
     of a cluster need not fail together: ``n_trials`` is their number over what clusters multiply
     the variance by. A mean of segments has no such number.
     """
-    n_effective, when = col("n_effective"), library(col("n_pos")).when
+    n_effective, when = col("n_effective"), library(col("status")).when
     all_succeed = interval.tail ** (1 / n_effective)
     known = ~n_effective.is_null()
     best = known & (col("status") == "ok") & (col("shortfall") == 0)
-    worst = known & (col("n_pos") > 0) & (col(ESTIMATE) == 0)
+    worst = known & (col(ESTIMATE) == 0)
     inner, most = col("ci_low"), interval.tail ** (1 / col("n_trials"))
     has_most = ~col("n_trials").is_null()
     inner = when(has_most & (inner > most)).then(most).otherwise(inner)
@@ -153,20 +158,23 @@ def status(
     few_negatives: Any = None,
     *,
     clustered: bool = False,
+    few: str | None = None,
     of_both_classes: bool = False,
 ) -> Any:
     """Return the status, which says so if there are too few rows to trust the estimates.
 
+    ``few`` says of which rows, if not of positives.
     Of a measure ``of_both_classes``, ``n_effective`` may be that of negatives.
     """
     is_ok, when = col("status") == "ok", library(col("status")).when
     found = col("status")
     if few_negatives is not None:
-        found = when(is_ok & few_negatives).then(_text(col, "few_negatives")).otherwise(found)
-    few = is_ok & (col("n_effective") < FEW_POSITIVES)
+        text = _text(col, few or "few_negatives")
+        found = when(is_ok & few_negatives).then(text).otherwise(found)
+    is_few = is_ok & (col("n_effective") < FEW_POSITIVES)
     if of_both_classes:
-        few &= ~few_negatives
-    found = when(few).then(_text(col, FEW_OF_POSITIVES[clustered])).otherwise(found)
+        is_few &= ~few_negatives
+    found = when(is_few).then(_text(col, few or FEW_OF_POSITIVES[clustered])).otherwise(found)
     # Sums of weights without those of their squares have no variance.
     unknown = is_ok & col("n_effective").is_null()
     return when(unknown).then(_text(col, "no_std_error")).otherwise(found)

@@ -27,6 +27,7 @@ of a class that have different weights count as effectively as many rows of equa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -68,9 +69,10 @@ class AveragePrecision(Measure):
         return AVERAGE_PRECISION if self.calibration is None else CALIBRATED
 
     @property
-    def needs_negatives(self) -> bool:
-        """Whether it is undefined without negatives."""
-        return self.calibration is not None
+    def is_defined(self) -> pl.Expr:
+        """Whether there are positives and, to be calibrated, negatives."""
+        has_positives = POSITIVES > 0
+        return has_positives if self.calibration is None else has_positives & (NEGATIVES > 0)
 
     @property
     def chance(self) -> pl.Expr:
@@ -78,7 +80,7 @@ class AveragePrecision(Measure):
         return pl.col(RANDOM if self.calibration is None else REFERENCE)
 
     @property
-    def kept(self) -> list[str]:
+    def kept(self) -> Sequence[str]:
         """The reference of a calibrated area."""
         return [] if self.calibration is None else [REFERENCE, "reference_odds"]
 

@@ -12,7 +12,7 @@ from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
 from frame_prc._formulas import sizes
 from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.bootstrap import with_levels
-from frame_prc._inference.measure import Measure, spreads
+from frame_prc._inference.measure import IS_FEW, Measure, spreads
 from frame_prc._inference.row_influence import (
     RowInfluence,
     cluster_sums,
@@ -53,13 +53,14 @@ class Estimates:
         """Return the estimates of rows, in their bins; by default the average precision."""
         measure = measure or AveragePrecision()
         if not rows.clustered:
-            return cls(rank(rows, bins, squares=True, scored=False), measure)
+            return cls(rank(rows, bins, squares=True, scored=measure.scored), measure)
         return cls.by_rows(numbered(_binned_rows(rows, bins)), measure)
 
     @classmethod
     def by_rows(cls, rows: Rows, measure: Measure) -> Estimates:
         """Return the estimates of numbered rows, with the influence of each row."""
-        return cls.with_rows(rank(rows, squares=True, numbered=True, scored=False), measure)
+        ranking = rank(rows, squares=True, numbered=True, scored=measure.scored)
+        return cls.with_rows(ranking, measure)
 
     @classmethod
     def with_rows(cls, ranking: Ranking, measure: Measure) -> Estimates:
@@ -109,14 +110,15 @@ class Estimates:
         if not self.ranking.rows.clustered:
             return with_few(areas.with_columns(n_trials="n_effective"), self.measure)
         variance = in_order(pl.col("influence") ** 2)
-        totals = {"variance": variance, "n_effective": effective("pos")}
-        totals[NEGATIVE_CLUSTERS] = effective("neg")
+        totals = {"variance": variance, **effective_clusters(self.measure)}
         of_clusters = cluster_totals(
             self._influences, ["influence"], self.ranking, totals, lambda: self.clusters
         )
         by_rows = areas.rename({"variance": "variance_by_rows", "n_effective": "n_by_rows"})
         defined = pl.when(pl.col(ESTIMATE).is_not_null()).then(pl.col(*totals))
         table = segment_join(by_rows, of_clusters).with_columns(defined)
+        if self.measure.counted:
+            table = table.with_columns(n_effective=pl.min_horizontal("n_effective", "n_by_rows"))
         as_rows = pl.col("n_by_rows") * pl.col("variance_by_rows") / pl.col("variance")
         trials = as_rows.fill_nan(None).clip("n_effective", "n_by_rows")
         found = table.with_columns(n_trials=trials.fill_null(pl.col("n_effective")))
@@ -131,6 +133,7 @@ class Estimates:
             by_row = self.by_row is not None
             table = self._spread() if by_row else self.ranking.rows.windowed(self._spread())
         sized = table.with_columns(sizes(pl.col("positives"), pl.col("negatives")))
+        sized = sized.with_columns(self.measure.status.alias("status"))
         return self.ranking.with_dropped(sized.drop("positives", "negatives"))
 
     def _spread(self) -> pl.LazyFrame:
@@ -161,8 +164,12 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     20. With clusters the number of negatives is divided by what they multiply the variance by, and
     is at most the effective number of clusters that hold some.
 
-    A measure of both classes rests on the scarcer one, whatever its negatives stand for.
+    A measure of both classes rests on the scarcer one, whatever its negatives stand for, and one
+    that counts the rows that it rests on, on these alone.
     """
+    if measure.counted:
+        said = IS_FEW in measure.kept
+        return table.with_columns(few_negatives=pl.col(IS_FEW) if said else pl.lit(value=False))
     columns, count = table.collect_schema(), pl.col("n_negative")
     if "variance_by_rows" in columns:
         area = (pl.col(ESTIMATE), pl.col(SHORTFALL))
@@ -185,6 +192,12 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     return found.with_columns(
         pl.when(least < pl.col(name)).then(least).otherwise(name).alias(name) for name in rests_on
     )
+
+
+def effective_clusters(measure: Measure) -> dict[str, pl.Expr]:
+    """Return the effective number of clusters that a measure rests on, and that with negatives."""
+    rests_on = pl.col("pos") + pl.col("neg") if measure.counted else pl.col("pos")
+    return {"n_effective": effective(rests_on), NEGATIVE_CLUSTERS: effective(pl.col("neg"))}
 
 
 def _odds_stood_for(table: pl.LazyFrame) -> pl.Expr:

@@ -52,14 +52,17 @@ def with_interval(
     of: str = ESTIMATE,
     of_segments: bool = True,
     clustered: bool = False,
+    few: str | None = None,
 ) -> pl.LazyFrame:
     """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status.
 
     ``table`` also has the average precision of a random order of the labels; that of segments, and
     not of their mean, has a column ``few_negatives``.
     """
-    few = pl.col("few_negatives") if of_segments else None
+    negatives = pl.col("few_negatives") if of_segments else None
     table = table.with_columns(pl.col(of).alias(ESTIMATE))
-    for columns in interval_columns(pl.col, interval, few_negatives=few, clustered=clustered):
+    for columns in interval_columns(
+        pl.col, interval, few_negatives=negatives, clustered=clustered, few=few
+    ):
         table = table.with_columns(**columns)
     return table

@@ -9,12 +9,13 @@ means rest on value and influence alone, so each is written once, for any measur
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
+from frame_prc._curves.logit_intervals import ESTIMATE, FEW_OF_POSITIVES, SHORTFALL
 from frame_prc._formulas import effective_number, exact_parts, sizes
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.running_sums import Points
@@ -23,20 +24,40 @@ from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
 
 OPENS = pl.col("opens")
+IS_FEW = "is_few"  # a column of whether a measure finds that it rests on too few rows
 POSITIVES, NEGATIVES = pl.col("positives"), pl.col("negatives")
 
 
 @dataclass(frozen=True)
 class Measure(ABC):
-    """A measure from 0 to 1 of the ranking of each segment.
+    """A measure of each segment, computed as its share of the range of values that it may have.
 
     ``points`` are the scores at which its influence changes: rows between two of them have that of
-    the next. ``of_both_classes`` says that negatives limit what is known of it as positives do.
+    the next. It may be ``scored``: need the scores themselves, not only their order.
+    ``of_both_classes`` says that negatives limit what is known of it as positives do; ``counted``,
+    that it rests on rows of its own, whose effective number is in a column ``trials``.
     """
 
     calibration: Calibration | None = None
     points: ClassVar[Points]
+    scored: ClassVar[bool] = False
     of_both_classes: ClassVar[bool] = False
+    counted: ClassVar[bool] = False
+
+    @property
+    def lowest(self) -> float:
+        """The lowest value that it may have."""
+        return 0.0
+
+    @property
+    def span(self) -> float:
+        """The highest value that it may have, less the lowest."""
+        return 1.0
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether the best segment has the highest value."""
+        return True
 
     @property
     @abstractmethod
@@ -45,8 +66,18 @@ class Measure(ABC):
 
     @property
     @abstractmethod
-    def needs_negatives(self) -> bool:
-        """Whether it is undefined without negatives."""
+    def is_defined(self) -> pl.Expr:
+        """Whether the rows of a segment, of ``positives, negatives``, have it."""
+
+    @property
+    def few(self) -> str:
+        """The status of too few of the rows that it rests on."""
+        return FEW_OF_POSITIVES[0]
+
+    @property
+    def status(self) -> pl.Expr:
+        """The status of its segments, from that of their sizes."""
+        return pl.col("status")
 
     @abstractmethod
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
@@ -68,20 +99,34 @@ class Measure(ABC):
 
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure, without its variance."""
-        ranking = rank(rows, bins, squares=True, scored=False)
+        ranking = rank(rows, bins, squares=True, scored=self.scored)
         found = spreads(rows.windowed(self.influences(ranking)), ranking, self)
         sized = found.select("segment", *sizes(POSITIVES, NEGATIVES), ESTIMATE)
         return ranking.segments.with_keys(ranking.with_dropped(sized))
 
     @property
-    @abstractmethod
     def chance(self) -> pl.Expr:
-        """What a random order of the labels has in a table of segments with their sizes."""
+        """What a random order of the labels has in a table of segments, if that is known."""
+        return pl.lit(None, pl.Float64)
 
     @property
-    def kept(self) -> list[str]:
+    def kept(self) -> Sequence[str]:
         """What is kept of a segment beside its sizes and the measure."""
         return []
+
+    def values(self, *shares: str) -> list[pl.Expr]:
+        """Return shares of its range as values of it."""
+        shown = shares if self._is_moved else ()
+        return [(self.span * pl.col(name) + self.lowest).alias(name) for name in shown]
+
+    def lengths(self, *shares: str) -> list[pl.Expr]:
+        """Return differences of shares of its range as those of values, and so their errors."""
+        shown = shares if self._is_moved else ()
+        return [(self.span * pl.col(name)).alias(name) for name in shown]
+
+    @property
+    def _is_moved(self) -> bool:
+        return (self.lowest, self.span) != (0.0, 1.0)
 
 
 def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:
@@ -98,25 +143,25 @@ def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.
         these numbers; ``bias``, null below two positives. If calibrated, also
         ``reference_prevalence, reference_odds``.
     """
-    squares = (
+    variance = (
         pl.col("pos") * pl.col("on_positive") ** 2 + pl.col("neg") * pl.col("on_negative") ** 2
     )
     first = ["positives", "negatives", ESTIMATE, SHORTFALL, *measure.kept]
     added = ["variance", "pos", "neg", "bias"]
     numbers = {
         "n_effective": effective_number(POSITIVES, pl.col("pos")),
+        **({"n_effective": pl.col("trials")} if measure.counted else {}),
         # Of rows the sum may lack the negatives below the last positive, which move nothing.
         "n_negative": effective_number(NEGATIVES, pl.col("neg"))
         if ranking.squares
         else NEGATIVES.cast(pl.Float64),
     }
-    has_classes = POSITIVES > 0
-    if measure.needs_negatives:
-        has_classes &= NEGATIVES > 0
-    defined = pl.when(has_classes).then(pl.col(ESTIMATE, SHORTFALL, "variance", "n_effective"))
+    defined = pl.when(measure.is_defined).then(
+        pl.col(ESTIMATE, SHORTFALL, "variance", "n_effective")
+    )
     return (
-        influences.with_columns(_squares(ranking))
-        .with_columns(variance=squares, bias=measure.bias(ranking))
+        influences.with_columns(squares(ranking))
+        .with_columns(variance=variance, bias=measure.bias(ranking))
         .group_by("segment")
         .agg(pl.col(first).first(), pl.col(added).sum())
         # Always true. Where no aggregate is used, Polars 1.41 streams a group more than once.
@@ -149,7 +194,7 @@ def _is_jackknifed(ranking: Ranking) -> pl.Expr:
     return (pl.col("n_effective") > 1) & (NEGATIVES > 0) & pl.lit(is_known)
 
 
-def _squares(ranking: Ranking) -> list[pl.Expr]:
+def squares(ranking: Ranking) -> list[pl.Expr]:
     """Return the sums of squared weights at each score, of positives and of negatives."""
     if not ranking.squares:
         return [pl.col("gain").alias("pos"), pl.col("losses").alias("neg")]

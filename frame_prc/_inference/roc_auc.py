@@ -45,8 +45,12 @@ class RocAuc(Measure):
 
     name = ROC_AUC
     points = TIES
-    needs_negatives = True
     of_both_classes = True
+
+    @property
+    def is_defined(self) -> pl.Expr:
+        """Whether there are rows of both classes."""
+        return (POSITIVES > 0) & (NEGATIVES > 0)
 
     @property
     def chance(self) -> pl.Expr:

@@ -56,7 +56,7 @@ class RowInfluence:
     @classmethod
     def of(cls, rows: Rows, measure: Measure) -> RowInfluence:
         """Return the influences of numbered rows."""
-        return cls(rank(rows, squares=True, numbered=True, scored=False), measure)
+        return cls(rank(rows, squares=True, numbered=True, scored=measure.scored), measure)
 
     @classmethod
     def of_each(cls, scored: Sequence[Rows], measure: Measure) -> list[RowInfluence]:
@@ -246,6 +246,6 @@ def _cluster_range(ranking: Ranking) -> KeyRange | None:
     return found if is_narrow else None
 
 
-def effective(amount: str) -> pl.Expr:
+def effective(amount: pl.Expr) -> pl.Expr:
     """Return the effective number of rows, or of clusters, with an amount of a class."""
-    return effective_number(in_order(pl.col(amount)), in_order(pl.col(amount) ** 2))
+    return effective_number(in_order(amount), in_order(amount**2))

@@ -7,10 +7,13 @@ from typing import Any, cast, get_args
 
 from frame_prc._request.intervals import confidence
 from frame_prc._request.near_misses import measure_hint
-from frame_prc._request.options import calibration, is_list, key_name
+from frame_prc._request.options import calibration, is_list, is_number, key_name
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_option
 from frame_prc._request.specs import (
+    AT_THRESHOLD,
+    OF_PROBABILITIES,
+    PERMUTED,
     SEGMENTS_TESTS,
     Adjust,
     Against,
@@ -35,19 +38,20 @@ def models_compared(
     baseline: str | None = None,
     measure: Any = None,
     calibrate: Any = None,
+    at: Any = None,
     adjust: Any = None,
 ) -> Comparison:
     """Return which models to compare."""
-    found = models_measured(measure, calibrate)
+    found = models_measured(request, measure, calibrate, at)
     models = models_to_compare(request, baseline)
     pairs = pairs_of(models, baseline)
     return Comparison(confidence(ci), pairs, None, adjustment(adjust), found)
 
 
-def models_measured(measure: Any, calibrate: Any) -> Measured:
+def models_measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
     """Return the measure of models, by default the plain area: they have the same rows."""
     usual = "average_precision" if calibrate is None else "calibrated_average_precision"
-    return measured(usual if measure is None else measure, calibrate)
+    return measured(request, usual if measure is None else measure, calibrate, at)
 
 
 def segments_compared(
@@ -57,11 +61,12 @@ def segments_compared(
     *,
     measure: Any = None,
     calibrate: Any = None,
+    at: Any = None,
     adjust: Any = None,
 ) -> Comparison:
     """Return what segments are compared with, by default at one prevalence."""
-    others = _against(request, against)
-    found = measured("calibrated_average_precision" if measure is None else measure, calibrate)
+    others, usual = _against(request, against), "calibrated_average_precision"
+    found = measured(request, usual if measure is None else measure, calibrate, at)
     return Comparison(confidence(ci), (), others, adjustment(adjust), found)
 
 
@@ -95,9 +100,16 @@ def _hint(measure: object) -> str | None:
     )
 
 
-def measured(measure: Any, calibrate: Any) -> Measured:
-    """Return the measure, calibrated if it is the calibrated average precision."""
+def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
+    """Return the measure, with its prevalence or its threshold if it has one."""
     name: MeasureName = check_option("measure", measure, get_args(MeasureName), _hint(measure))
+    check_probabilities(request, [name])
+    held = _held(f"measure={name!r}", at, needed=name in AT_THRESHOLD)
+    if name == "net_benefit" and held is not None and not 0 < held < 1:
+        raise OptionError(
+            f"at= is the threshold {shown(held)}, and net_benefit takes it as a probability",
+            "a threshold between 0 and 1",
+        )
     if name == "calibrated_average_precision":
         return Measured(name, calibration("highest" if calibrate is None else calibrate))
     if calibrate is not None:
@@ -105,7 +117,49 @@ def measured(measure: Any, calibrate: Any) -> Measured:
             f"calibrate= is given with measure={name!r}",
             "calibrate= with measure='calibrated_average_precision'",
         )
-    return Measured(name)
+    return Measured(name, threshold=held)
+
+
+def _held(asked: str, at: Any, *, needed: bool) -> float | None:
+    """Return the threshold at which a measure is taken; refuse a missing or needless one."""
+    if needed and at is None:
+        raise OptionError(
+            f"{asked} is given without at=",
+            "at={'threshold': 0.5}, or another threshold that was chosen before",
+            "operating_points(recall=0.9) chooses one: hold it to other rows than those",
+        )
+    if at is None:
+        return None
+    if not needed:
+        raise OptionError(
+            f"at= is given with {asked}", f"at= with one of {', '.join(map(repr, AT_THRESHOLD))}"
+        )
+    value = at.get("threshold") if isinstance(at, Mapping) and [*at] == ["threshold"] else None
+    if value is None or not is_number(value):
+        raise OptionError(
+            f"at={shown(at)} is not a threshold",
+            "{'threshold': number}",
+            "operating_points() chooses a threshold for a recall, a number of rows or a cost",
+        )
+    return float(value)
+
+
+def check_probabilities(request: Request, names: Sequence[str]) -> None:
+    """Refuse measures of probabilities for scores that cannot be some."""
+    name = next((one for one in names if one in OF_PROBABILITIES), None)
+    if name is None:
+        return
+    for role, given in (
+        ("ascending=True", request.ascending),
+        ("missing='unretrieved'", request.missing == "unretrieved"),
+    ):
+        if given:
+            raise OptionError(
+                f"{role} is given with the measure {name!r}",
+                "a score for each row that is the probability of the positive class",
+                "score=1 - pl.col('score')" if request.ascending else "missing='drop'",
+                shell_hint=None,
+            )
 
 
 def check_baseline(baseline: object, models: Sequence[str]) -> None:
@@ -224,9 +278,9 @@ def paired(
     )
 
 
-def check_plain(measure: object, calibrate: object, beside: str, reason: str) -> None:
+def check_plain(measure: object, calibrate: object, at: object, beside: str, reason: str) -> None:
     """Refuse what there is only for the comparisons by influence."""
-    for name, given in (("measure", measure), ("calibrate", calibrate)):
+    for name, given in (("measure", measure), ("calibrate", calibrate), ("at", at)):
         if given is not None:
             raise OptionError(
                 f"{name}= is given with {beside}", "the average precision as it is", reason
@@ -257,20 +311,40 @@ def segments_are(segments: Any, *, overall: bool) -> SegmentsAre:
     return found
 
 
-def measure_list(measures: Any, known: Sequence[str]) -> Sequence[str]:
-    """Return the measures that a scorecard shows beside the average precision."""
-    if measures is None or (isinstance(measures, str) and measures == "all"):
-        return () if measures is None else known
+def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return the measures that a scorecard shows beside the average precision.
+
+    ``"all"`` are those that are ``known`` of any scores, without the ``others``.
+    """
+    if measures is None:
+        return []
+    if isinstance(measures, str) and measures == "all":
+        return [*known]
     named = list(measures) if is_list(measures) else [measures]
+    every = (*known, *others)
     for name in named:
-        if name not in known:
-            near = nearest(name, known) if isinstance(name, str) else None
+        if name not in every:
+            near = nearest(name, every) if isinstance(name, str) else None
             raise OptionError(
                 f"measures= names {shown(name)}, which is not a measure of the scorecard",
-                f"'all', or some of {', '.join(map(repr, known))}",
+                f"'all', or some of {', '.join(map(repr, every))}",
                 near,
             )
     return named
+
+
+def measures_beside(request: Request, names: Sequence[str], at: Any) -> list[Measured]:
+    """Return the measures of a scorecard that have a value and an influence of their own."""
+    check_probabilities(request, names)
+    with_threshold = [name for name in names if name in AT_THRESHOLD]
+    if at is not None and not with_threshold:
+        _held(f"measures={[*names]}", at, needed=False)
+    beside = get_args(MeasureName)[2:]
+    return [
+        measured(request, name, None, at if name in AT_THRESHOLD else None)
+        for name in dict.fromkeys(names)
+        if name in beside
+    ]
 
 
 def check_segments(request: Request) -> None:
@@ -279,10 +353,15 @@ def check_segments(request: Request) -> None:
         raise OptionError("by= is not given", "by= to make the segments to compare")
 
 
-def segments_test(test: Any, cluster: object) -> SegmentsTest | None:
+def segments_test(test: Any, cluster: object, measure: MeasureName) -> SegmentsTest | None:
     """Return the test of whether segments differ; ``None`` leaves it to the segments."""
     found: SegmentsTest | None = check_option("test", test, (None, *SEGMENTS_TESTS))
     if found == "permutation":
+        if measure not in PERMUTED:
+            raise OptionError(
+                f"test='permutation' is given with measure={measure!r}",
+                f"test='q', or one of the measures {', '.join(map(repr, PERMUTED))}",
+            )
         if cluster is not None:
             raise OptionError(
                 "cluster= is given with test='permutation', which permutes single rows: within a "

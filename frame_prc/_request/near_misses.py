@@ -9,6 +9,7 @@ from functools import wraps
 from inspect import CO_VARARGS
 from typing import Any, TypeVar, cast
 
+from frame_prc._request.specs import AT_THRESHOLD
 from frame_prc.exceptions import ParameterError, shown
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
@@ -45,13 +46,17 @@ _INSTEAD = {
         "bootstrap= and permutations= take frame_prc.Draws(1000, seed=1)",
     ),
 }
-# What other libraries measure, and where it is found.
+# What other libraries call the measures.
 _MEASURES = {
-    "brier": "sklearn.metrics.brier_score_loss",
-    "brier_score": "sklearn.metrics.brier_score_loss",
-    "log_loss": "sklearn.metrics.log_loss",
+    **dict.fromkeys(("roc_auc", "roc_auc_score", "auroc"), "roc_auc"),
+    **dict.fromkeys(("brier", "brier_score", "brier_score_loss"), "brier"),
+    **dict.fromkeys(("log_loss", "logloss", "cross_entropy"), "log_loss"),
+    **dict.fromkeys(("mcc", "matthews_corrcoef"), "mcc"),
+    **dict.fromkeys(("f1", "f1_score"), "f1"),
+    **dict.fromkeys(("fpr", "false_positive_rate"), "fpr"),
+    **{name: name for name in ("precision", "recall", "specificity", "accuracy")},
+    **{name: name for name in ("balanced_accuracy", "net_benefit", "mean_score")},
 }
-_ROC_AUC = ("roc_auc", "roc_auc_score", "auroc")
 # Other names of the verbs, from other libraries and the command line.
 _VERBS_ALSO_CALLED = {
     "ap": "average_precision",
@@ -68,7 +73,6 @@ _VERBS_ALSO_CALLED = {
     "roc": "plot(..., roc=True)",
     "roc_curve": "plot(..., roc=True)",
 }
-_AT_THRESHOLDS = ("precision", "recall", "f1", "fpr", "specificity", "accuracy", "mcc")
 # The verbs that have a parameter, by its name.
 _verbs: defaultdict[str, list[str]] = defaultdict(list)
 
@@ -122,15 +126,13 @@ def parameter_name(name: str, own: Sequence[str]) -> str:
 
 
 def measure_hint(name: object) -> str | None:
-    """Return where a measure is found that is not one of the average precision."""
-    if not isinstance(name, str):
+    """Return where a measure is found, if a name is one."""
+    ours = _MEASURES.get(name) if isinstance(name, str) else None
+    if ours is None:
         return None
-    if name in _AT_THRESHOLDS:
-        return "operating_points(..., threshold=0.5, ci=0.95) has precision and recall"
-    if name in _ROC_AUC:
-        return "it is a measure: summary(measures='roc_auc'), compare_models(measure='roc_auc')"
-    elsewhere = _MEASURES.get(name)
-    return elsewhere and f"{elsewhere} computes it; this package measures precision and recall"
+    at = ", at={'threshold': 0.5}" if ours in AT_THRESHOLD else ""
+    verbs = (f"summary(measures='{ours}'{at})", f"compare_models(measure='{ours}'{at})")
+    return f"it is a measure: {', '.join(verbs)}"
 
 
 def name_hint(name: str, known: Sequence[str]) -> str | None:

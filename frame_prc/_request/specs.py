@@ -132,7 +132,33 @@ SegmentsAre: TypeAlias = Literal["fixed", "sampled"]
 Adjust: TypeAlias = Literal["holm", "bh"]
 NamedAgainst: TypeAlias = Literal["others", "rest", "overall", "previous", "random"]
 Against: TypeAlias = NamedAgainst | Mapping[str, object]
-MeasureName: TypeAlias = Literal["average_precision", "calibrated_average_precision", "roc_auc"]
+MeasureName: TypeAlias = Literal[
+    "average_precision",
+    "calibrated_average_precision",
+    "roc_auc",
+    "mean_score",
+    "calibration_gap",
+    "brier",
+    "log_loss",
+    "precision",
+    "recall",
+    "fpr",
+    "specificity",
+    "f1",
+    "accuracy",
+    "balanced_accuracy",
+    "mcc",
+    "net_benefit",
+]
+# Those that segments can be compared by in a permutation test.
+PERMUTED = ("average_precision", "calibrated_average_precision", "roc_auc")
+# Those that need scores that are probabilities of the positive class.
+OF_PROBABILITIES = ("mean_score", "calibration_gap", "brier", "log_loss")
+# Those of the counts at a threshold.
+AT_THRESHOLD = (
+    "precision", "recall", "fpr", "specificity", "f1", "accuracy", "balanced_accuracy", "mcc",
+    "net_benefit",
+)  # fmt: skip
 SegmentsTest: TypeAlias = Literal["permutation", "q"]
 SegmentsTestUsed: TypeAlias = SegmentsTest | Literal["f"]
 SEGMENTS_TESTS: tuple[SegmentsTest, ...] = get_args(SegmentsTest)
@@ -185,10 +211,11 @@ class Interval:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measure by its name; one that is calibrated has a prevalence."""
+    """A measure by its name; a calibrated one has a prevalence, and some have a threshold."""
 
     name: MeasureName = "average_precision"
     calibration: Calibration | None = None
+    threshold: float | None = None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,10 @@ STATUSES = {
         "stand for (sampled negatives with large weights, a reference prevalence far below the "
         "own): the area is too high, and its interval too narrow"
     ),
+    "few_rows": (
+        "fewer than 20 rows, or effective clusters, that the measure rests on: of `precision` "
+        "those at or beyond the threshold, of `brier` all"
+    ),
     "few_scores": (
         "the model has no more than two different scores, as the predictions 0 and 1 do: pass the "
         "scores that they were made from"
@@ -37,6 +41,10 @@ STATUSES = {
         "the rows do not tell a standard error: sums of weights without sums of their squares, "
         "clusters, segments or replicates that are all alike, a calibrated area of one score, or a "
         "mean of segments of which one has a single positive"
+    ),
+    "undefined": (
+        "a count that the measure divides by is 0: no row reaches the threshold, so there is no "
+        "precision; of `mcc` also if all do"
     ),
     "no_threshold": "the threshold that was given for this segment is null, or there is none",
     "not_met": "no threshold meets the target",

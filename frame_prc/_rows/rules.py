@@ -9,7 +9,7 @@ that an engine can add its value to the text when it meets the row.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from types import EllipsisType
@@ -187,20 +187,32 @@ def bin_rules(columns: Columns, bins: Bins, col: Callable[[str], ExprT]) -> list
     """Return the rules of scores that are to be in bins, each of one model."""
     if not bins.of_probabilities:
         return []
-    scored = zip(columns.scores, _scores_in_use(columns, col), strict=True)
-    return [_probability_rule(*item) for item in scored]
+    return [
+        replace(
+            rule,
+            allowed="probabilities where thresholds= is a number, equally spaced from 0 to 1",
+            hint="quantile_thresholds finds a list of thresholds, or begin one with float('-inf')",
+            shell_hint="list them, beginning with -inf, as in --thresholds -inf,-1,0,1",
+        )
+        for rule in probability_rules(columns, col)
+    ]
 
 
-def _probability_rule(column: Column, score: ExprT) -> Rule[ExprT]:
-    return Rule(
-        broken=is_improbable(score),
-        value=score,
-        subject=role_name("score", column),
-        complaint="outside 0 to 1: ",
-        allowed="probabilities where thresholds= is a number, equally spaced from 0 to 1",
-        hint="quantile_thresholds finds a list of thresholds, or begin one with float('-inf')",
-        shell_hint="list them, beginning with -inf, as in --thresholds -inf,-1,0,1",
-    )
+def probability_rules(
+    columns: Columns, col: Callable[[str], ExprT], measure: str = ""
+) -> list[Rule[ExprT]]:
+    """Return the rules of scores that are to be probabilities for a measure, each of one model."""
+    return [
+        Rule(
+            broken=is_improbable(score),
+            value=score,
+            subject=role_name("score", column),
+            complaint="outside 0 to 1: ",
+            allowed=f"probabilities of the positive class for {measure!r}",
+            hint="roc_auc and average_precision take any scores",
+        )
+        for column, score in zip(columns.scores, _scores_in_use(columns, col), strict=True)
+    ]
 
 
 def is_improbable(score: ExprT) -> ExprT:

@@ -9,9 +9,11 @@ from typing import ClassVar
 import polars as pl
 
 from frame_prc._lazy import concat, named
-from frame_prc._request.specs import GROUPING, Missing
+from frame_prc._request.specs import GROUPING, OF_PROBABILITIES, Missing
+from frame_prc._rows.checks import check_of, with_checks
 from frame_prc._rows.columns import grouping_name
 from frame_prc._rows.rows import Rows, dropped
+from frame_prc._rows.rules import probability_rules
 
 
 class Table(ABC):
@@ -74,10 +76,24 @@ class Table(ABC):
             table = self._finished(rows, found)
         else:
             table = self._of_groupings(rows, found)
+        table = self._with_probabilities(table, rows)
         if not of_all:
             return table
         keys = [name for name in table.collect_schema() if name not in found]
         return table.with_columns(**of_all).select(*map(named, keys), *columns)
+
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """The measures that the table has, if they are asked for by name."""
+        return ()
+
+    def _with_probabilities(self, table: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+        """Return a table that raises if a measure needs probabilities, and scores are none."""
+        name = next((one for one in self.measure_names if one in OF_PROBABILITIES), None)
+        if name is None:
+            return table
+        checks = [check_of(rule) for rule in probability_rules(rows.columns, pl.col, name)]
+        return with_checks(table, rows.source, checks, in_memory=rows.in_memory)
 
     def _finished(self, rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:
         table = self.keyed(rows).finish(self.of(rows), columns)

@@ -68,6 +68,11 @@ class Averages(Table):
             means = means.with_columns(status=status_of_limits(pl.col))
         return self._named(means)
 
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """The measure."""
+        return (self.measured.name,)
+
     def _values(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure."""
         measure = measure_of(self.measured)
@@ -77,7 +82,10 @@ class Averages(Table):
         return areas.rename({self.measured.name: ESTIMATE})
 
     def _named(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        return table.rename({ESTIMATE: self.measured.name})
+        """Return the mean as a value of the measure, under its name."""
+        measure, limits = measure_of(self.measured), () if self.interval is None else INTERVAL
+        of_values = measure.values(ESTIMATE, *limits[1:]) + measure.lengths(*limits[:1])
+        return table.with_columns(of_values).rename({ESTIMATE: self.measured.name})
 
     def keyed(self, rows: Rows) -> Rows:
         """Return rows without the key that is averaged over."""

@@ -66,10 +66,16 @@ class Differences(Table):
     def of_all_rows(self) -> dict[str, pl.Expr]:
         """Adjusted p-values, and limits that agree with them."""
         found = adjusted(self.comparison.adjust)
-        return found | {
-            name: _adjusted_limits(found["p_adjusted"], self.comparison.level).struct.field(name)
-            for name in (_ADJUSTED_LIMITS if found else ())
-        }
+        if not found:
+            return found
+        limits = _adjusted_limits(found["p_adjusted"], self.comparison.level)
+        span = measure_of(self.comparison.measured).span
+        return found | {name: span * limits.struct.field(name) for name in _ADJUSTED_LIMITS}
+
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """The measure."""
+        return (self.comparison.measured.name,)
 
     @property
     def _calibrated(self) -> bool:
@@ -93,12 +99,15 @@ class Differences(Table):
                     pl.col,
                     pl.col("few_negatives"),
                     clustered=rows.clustered,
+                    few=measure.few if measure.counted else None,
                     of_both_classes=measure.of_both_classes,
                 ),
             )
             .with_columns(std_error=pl.when("is_tested").then(_VARIANCE.sqrt()))
         )
         tested = _with_test(estimated, comparison.level, in_memory=rows.in_memory)
+        lengths = measure.lengths("difference", "std_error", "ci_low", "ci_high")
+        tested = tested.with_columns(measure.values("value_a", "value_b") + lengths)
         of_pairs = comparison.against is None
         return (with_few_scores_of_pairs if of_pairs else with_few_scores)(tested, rows)
 

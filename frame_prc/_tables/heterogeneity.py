@@ -23,7 +23,13 @@ from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import concat, in_python, join, over
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._request.specs import Interval, Measured, SegmentsTest, SegmentsTestUsed
+from frame_prc._request.specs import (
+    PERMUTED,
+    Interval,
+    Measured,
+    SegmentsTest,
+    SegmentsTestUsed,
+)
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc.exceptions import OptionError
@@ -96,7 +102,17 @@ class Heterogeneity(Table):
             schema,
             in_memory=rows.in_memory,
         )
+        measure = estimates.measure
+        lengths = ("gap", "gap_if_equal", "tau", "tau_low", "tau_high")
+        found = found.with_columns(
+            measure.values("best_value", "worst_value") + measure.lengths(*lengths)
+        )
         return found.sort(model) if model else found
+
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """The measure."""
+        return (self.measured.name,)
 
     def _may_permute(self, rows: Rows) -> bool:
         """Return whether there are single rows that can be permuted; refuse sums if asked."""
@@ -109,7 +125,8 @@ class Heterogeneity(Table):
                 rows.columns.count_hint,
                 shell_hint=None,
             )
-        return self.test != "q" and not is_sums and has_numpy()
+        has_null = self.measured.name in PERMUTED
+        return self.test != "q" and has_null and not is_sums and has_numpy()
 
     def _permuted(self, segments: pl.LazyFrame, rows: Rows, ranking: Ranking) -> pl.LazyFrame:
         """Return the rows of the models whose segments are compared by permutation.
@@ -157,7 +174,11 @@ class Heterogeneity(Table):
         model = rows.model_keys
         keys = rows.keys[len(model) :]
         used = segments.drop_nulls("error")
-        best, worst = (_first(used, keys, end) for end in ("best", "worst"))
+        from_above = measure_of(self.measured).higher_is_better
+        best, worst = (
+            _first(used, keys, end, from_above=from_above == (end == "best"))
+            for end in ("best", "worst")
+        )
         both = pl.concat([best, worst], how="horizontal")
         in_model = pl.col("number").is_in(segments["number"].implode())
         found = self._tested(
@@ -171,7 +192,7 @@ class Heterogeneity(Table):
             n_segments=pl.lit(used.height, pl.Int64),
             n_left_out=pl.lit(segments.height - used.height, pl.Int64),
             n_few=pl.lit(used["few"].sum(), pl.Int64),
-            gap=pl.col("best_value") - pl.col("worst_value"),
+            gap=(pl.col("best_value") - pl.col("worst_value")).abs(),
         )
 
     def _tested(
@@ -198,7 +219,7 @@ class Heterogeneity(Table):
                 found = spread_of(logits, errors, self.level, inflation=null.inflation)
                 found = replace(found, p_value=null.p_value, gap_if_equal=null.gap_if_equal)
                 return _Tested(found, "permutation", "ok", null.gap_p_value)
-        status = "few_positives" if used["few"].any() else "ok"
+        status = measure_of(self.measured).few if used["few"].any() else "ok"
         return _Tested(spread_of(logits, errors, self.level), "q", status)
 
     def finished(self, rows: Rows, *, details: bool = True) -> pl.LazyFrame:
@@ -212,7 +233,8 @@ class Heterogeneity(Table):
             renamed |= named
         every = [*columns, *_NUMBERS, "test", "status"]
         chosen = every if details else [name for name in every if name not in self.hidden]
-        return self.keyed(rows).finish(self.of(rows), chosen).rename(renamed)
+        table = self.keyed(rows).finish(self.of(rows), chosen).rename(renamed)
+        return self._with_probabilities(table, rows)
 
 
 def _with_errors(estimates: Estimates) -> pl.LazyFrame:
@@ -269,12 +291,12 @@ class _Tested:
         return asdict(self.spread) | {"gap_p_value": self.gap_p_value}
 
 
-def _first(used: pl.DataFrame, keys: Sequence[str], end: str) -> pl.DataFrame:
+def _first(used: pl.DataFrame, keys: Sequence[str], end: str, *, from_above: bool) -> pl.DataFrame:
     """Return the keys and the area of the best or the worst segment, or a row of nulls.
 
     Of equal areas it is the first one in the order of the keys.
     """
-    ordered = used.sort(ESTIMATE, descending=end == "best", maintain_order=True)
+    ordered = used.sort(ESTIMATE, descending=from_above, maintain_order=True)
     names = [pl.col(key).alias(f"{end}_{i}") for i, key in enumerate(keys)]
     first = ordered.head(1).select(*names, _AREA.alias(f"{end}_value"))
     return first if first.height else first.clear(1)

@@ -9,13 +9,17 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._curves.logit_intervals import ESTIMATE
-from frame_prc._inference.estimates import NEGATIVE_CLUSTERS, Estimates, with_few
+from frame_prc._inference.estimates import (
+    NEGATIVE_CLUSTERS,
+    Estimates,
+    effective_clusters,
+    with_few,
+)
 from frame_prc._inference.measures import measure_of
 from frame_prc._inference.row_influence import (
     RowInfluence,
     cluster_sums,
     cluster_totals,
-    effective,
     numbered,
     with_influences,
 )
@@ -68,7 +72,7 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     if not rows.clustered:
         return frame.group_by(segment="segment_0").agg(**sums)
     sums |= {f"alone_{i}": in_order(influence**2) for i, influence in enumerate(influences)}
-    sums |= {"n_effective": effective("pos"), NEGATIVE_CLUSTERS: effective("neg")}
+    sums |= effective_clusters(models[0].measure)
     named, ranking = frame.rename({"segment_0": "segment"}), models[0].ranking
     cells = partial(cluster_sums, named, ["segment"], names, ranking)
     return cluster_totals(named, names, ranking, sums, cells)
@@ -78,9 +82,12 @@ def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
     """Return the sizes of each segment, and its area by a model with its variance."""
     table = Estimates(model.ranking, model.measure, model).areas()
     if model.ranking.rows.clustered:
-        by_rows = table.drop("n_effective").rename({"variance": "variance_by_rows"})
+        renamed = {"variance": "variance_by_rows", "n_effective": "n_by_rows"}
+        by_rows = table.rename(renamed)
         own = sums.select("segment", "n_effective", NEGATIVE_CLUSTERS, variance=f"alone_{place}")
         table = segment_join(by_rows, own)
+        if model.measure.counted:
+            table = table.with_columns(n_effective=pl.min_horizontal("n_effective", "n_by_rows"))
     found = with_few(table, model.measure)
     return found.rename({name: f"{side}_{place}" for name, side in _SIDES.items()}, strict=False)
 

@@ -67,12 +67,21 @@ class PairedDifferences(Table):
         areas = self._values(rows).drop(set(rows.keys) - set(kept)).rename(kept)
         keys = list(kept.values())
         counted = dropped(rows.columns.request.missing)
-        return in_python(
+        found = in_python(
             areas,
             lambda frame: _compared(frame, keys, counted, self.paired),
             _schema(areas.collect_schema(), keys, counted),
             in_memory=rows.in_memory,
         )
+        measure = measure_of(self.paired.measured)
+        return found.with_columns(
+            measure.values(*_AREAS) + measure.lengths("difference", *INTERVAL)
+        )
+
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """The measure."""
+        return (self.paired.measured.name,)
 
     def _values(self, rows: Rows) -> pl.LazyFrame:
         """Return the keys of each segment, and ``value_0, value_1, ...`` of the models."""

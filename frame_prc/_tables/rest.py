@@ -53,7 +53,7 @@ def _evaluated(rows: Rows, frame: pl.DataFrame, measure: Measure) -> pl.DataFram
     used = frame if rows.usable is None else frame.filter(rows.usable)
     numbered = left_join(used, segments, rows.keys, in_order=False).drop(rows.keys)
     _check_work(segments, numbered)
-    every = _in_order(rows, numbered)
+    every = _in_order(rows, numbered, scored=measure.scored)
     blocks = [
         block
         for pool in segments["pool"].unique(maintain_order=True).to_list() or [1]
@@ -75,12 +75,15 @@ def _check_work(segments: pl.DataFrame, used: pl.DataFrame) -> None:
         )
 
 
-def _in_order(rows: Rows, frame: pl.DataFrame) -> Rows:
+def _in_order(rows: Rows, frame: pl.DataFrame, *, scored: bool) -> Rows:
     """Return rows of one model in ranking order, with the number of their segment as their key.
 
-    Scores are replaced by their dense rank: narrow keys that are already in order are sorted fast.
+    Scores are replaced by their dense rank, unless they are needed: narrow keys that are already in
+    order are sorted fast.
     """
-    score = unsigned_zero(pl.col("score"), rows.score_dtype).rank("dense").cast(pl.UInt32)
+    score = unsigned_zero(pl.col("score"), rows.score_dtype)
+    if not scored:
+        score = score.rank("dense").cast(pl.UInt32)
     descends = [not rows.ascending, False]
     ordered = frame.with_columns(score).sort("score", "truth", descending=descends)
     columns = replace(
@@ -93,7 +96,7 @@ def _in_order(rows: Rows, frame: pl.DataFrame) -> Rows:
         replace(rows, height=0).without_values(),
         frame=ordered.lazy().rename({"segment": "key_0"}),
         columns=columns,
-        score_dtype=pl.UInt32(),
+        score_dtype=rows.score_dtype if scored else pl.UInt32(),
         usable=None,
         n_dropped=None,
         check=lambda: None,  # the rows have been checked

@@ -36,12 +36,12 @@ from frame_prc._curves.step_areas import interpolated_shortfall
 from frame_prc._formulas import f_score, precision, sizes, total
 from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.chance import with_random
-from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.estimates import Estimates, effective_clusters
 from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
 from frame_prc._inference.measure import Measure
-from frame_prc._inference.roc_auc import ROC_AUC, RocAuc
-from frame_prc._inference.row_influence import effective, numbered
+from frame_prc._inference.measures import measure_of
+from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
     SPREAD,
@@ -52,7 +52,7 @@ from frame_prc._inference.sampled import (
 from frame_prc._lazy import aggregated, in_order, left_join, mean_in_order, segment_join
 from frame_prc._ranking.ranking import Ranking, rank
 from frame_prc._ranking.stretches import in_parts
-from frame_prc._request.specs import Calibration, Interval, Method, SegmentsAre
+from frame_prc._request.specs import Calibration, Interval, Measured, Method, SegmentsAre
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.normalised import with_lift, with_normalised
@@ -75,7 +75,7 @@ _MEASURES = (
 )  # fmt: skip
 _WITHOUT_INTERVAL = [name for name in _MEASURES if name != CALIBRATED]
 # What may be added to the average precision by name.
-MEASURES = (*_MEASURES[:4], REFERENCE, *_MEASURES[4:], "best_f1_threshold", ROC_AUC)
+MEASURES = (*_MEASURES[:4], REFERENCE, *_MEASURES[4:], "best_f1_threshold", "roc_auc")
 _SCORECARD = (
     *SIZES, AVERAGE_PRECISION, N_EFFECTIVE, *INTERVAL, *_MEASURES[:4],
     REFERENCE, CALIBRATED, *interval_of(CALIBRATED), *_MEASURES[5:], "best_f1_threshold",
@@ -97,13 +97,14 @@ class Summary(Table):
     calibration: Calibration
     segments: SegmentsAre = "fixed"
     measures: Sequence[str] = ()
+    beside: Sequence[Measured] = ()
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns other than keys."""
         level, undefined = ((LEVEL,), (UNDEFINED,)) if self.overall else ((), ())
-        of_roc = (ROC_AUC, *interval_of(ROC_AUC)) if self._has_roc else ()
-        return (*level, *_SCORECARD, *of_roc, *undefined, "status")
+        beside = [one for name in self.measure_names for one in (name, *interval_of(name))]
+        return (*level, *_SCORECARD, *beside, *undefined, "status")
 
     @property
     def hidden(self) -> Collection[str]:
@@ -116,13 +117,14 @@ class Summary(Table):
         return [name for name in self.outputs if name not in shown]
 
     @property
-    def _has_roc(self) -> bool:
-        return ROC_AUC in self.measures
+    def measure_names(self) -> Sequence[str]:
+        """The measures that are none of the precision-recall curve."""
+        return [one.name for one in self.beside]
 
     @property
     def _others(self) -> list[Measure]:
         """The measures that have an interval beside that of the average precision."""
-        return [AveragePrecision(self.calibration), *([RocAuc()] if self._has_roc else [])]
+        return [AveragePrecision(self.calibration), *map(measure_of, self.beside)]
 
     @property
     def leading(self) -> Sequence[str]:
@@ -133,6 +135,10 @@ class Summary(Table):
         """Return the scorecards."""
         segments = rows.once(self._scorecards(rows, self.calibration))
         table = self._with_overall(segments, rows) if self.overall else segments
+        for measure in self._others:
+            std_error, *limits = interval_of(measure.name)
+            values, lengths = measure.values(measure.name, *limits), measure.lengths(std_error)
+            table = table.with_columns(values + lengths)
         return with_few_scores(table, rows)
 
     def _with_overall(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
@@ -185,8 +191,8 @@ class Summary(Table):
         )
         tables = [top, _table(plain.with_windows(of_area))]
         tables.append(self._beside(calibrated.with_windows(of_calibrated)))
-        if self._has_roc:
-            tables.append(self._beside(_estimates(ranking, RocAuc())))
+        own = [measure_of(asked) for asked in self.beside]
+        tables += [self._beside(_estimates(ranking, measure)) for measure in own]
         for table in tables:
             areas = segment_join(areas, table)
         areas = areas.with_columns(pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives"))
@@ -196,6 +202,8 @@ class Summary(Table):
         table = with_interval(
             measured, self.interval, of=AVERAGE_PRECISION, clustered=rows.clustered
         )
+        for measure in own:
+            table = table.with_columns(status=_worse_status(f"{measure.name}_status"))
         # Without other working columns, whose dtypes vary between rankings.
         working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
         shown = [name for name in self.outputs if name not in (LEVEL, UNDEFINED)]
@@ -206,12 +214,23 @@ class Summary(Table):
         """Return a measure of each segment, with its interval, under its own names."""
         measure, clustered = estimates.measure, estimates.ranking.rows.clustered
         at_chance = _table(estimates).with_columns(measure.chance.alias(RANDOM))
-        table = with_interval(at_chance, self.interval, of=AVERAGE_PRECISION, clustered=clustered)
+        table = with_interval(
+            at_chance,
+            self.interval,
+            of=AVERAGE_PRECISION,
+            clustered=clustered,
+            few=measure.few if measure.counted else None,
+        )
         name = measure.name
         renamed = dict(zip(INTERVAL, interval_of(name), strict=True)) | {AVERAGE_PRECISION: name}
-        renamed |= {one: f"{name}_{one}" for one in (*_WORKING, "few_negatives")}
+        renamed |= {one: f"{name}_{one}" for one in (*_WORKING, "few_negatives", "status")}
         own = [column for column in measure.kept if column == REFERENCE]
         return table.select("segment", *own, *(pl.col(of).alias(to) for of, to in renamed.items()))
+
+
+def _worse_status(of_measure: str) -> pl.Expr:
+    """Return the status of a segment; where it is ok, that of a measure beside the area."""
+    return pl.when(pl.col("status") == "ok").then(of_measure).otherwise("status")
 
 
 # --- segments ------------------------------------------------------------------------------
@@ -358,10 +377,11 @@ def _variance_of_sum(rows: Rows, measure: Measure) -> pl.LazyFrame:
     model = rows.model_keys
     influence = pl.col("influence").fill_nan(None)
     clusters = Estimates.of(rows, measure).keyed_clusters()
-    summed = [in_order(influence), in_order(pl.col("pos"))]
+    summed = [in_order(influence), in_order(pl.col("pos")), in_order(pl.col("neg"))]
     sums = clusters.group_by(*model, "cluster").agg(summed).sort(*model, "cluster")
     variance = in_order(influence**2)
-    return aggregated(sums, model, variance=variance, n_effective=effective("pos"))
+    rests_on = effective_clusters(measure)["n_effective"]
+    return aggregated(sums, model, variance=variance, n_effective=rests_on)
 
 
 def _status_of_macro() -> pl.Expr:

@@ -49,11 +49,13 @@ _NAME = "|".join(FLAGS)
 _QUOTED = r"'[^']*'|\"[^\"]*\""
 _VALUE = rf"{_QUOTED}|-?[\w.]*\w"
 _SEVERAL = r"[([][^()[\]]*[)\]]"
+_NAMED = rf"{{(?:{_QUOTED}): [^{{}}]*}}"
 # A call with named parameters, one of these with a value, several or none, a key with its value, or
 # None. A quoted value is the user's text, which is matched so that nothing inside it is.
 _PYTHON = re.compile(
-    rf"\b(?P<verb>{'|'.join(EXAMPLES)})\((?:\.\.\.)?(?P<given>(?:(?:, )?\w+=(?:{_VALUE}))*)\)"
-    rf"|\b(?P<name>{_NAME})=(?!=)(?P<value>{_VALUE}|{_SEVERAL})?"
+    rf"\b(?P<verb>{'|'.join(EXAMPLES)})\((?:\.\.\.)?"
+    rf"(?P<given>(?:(?:, )?\w+=(?:{_VALUE}|{_NAMED}))*)\)"
+    rf"|\b(?P<name>{_NAME})=(?!=)(?P<value>{_VALUE}|{_SEVERAL}|{_NAMED})?"
     rf"|{{(?P<key>{_VALUE}): (?P<of_key>{_VALUE})}}"
     rf"|\bNone\b|(?<!\w)(?:{_QUOTED})"
 )
@@ -80,6 +82,8 @@ def _bare(value: str) -> str:
     """Return a Python value as it is written in a shell."""
     if value.startswith(("'", '"')):
         return shlex.quote(value[1:-1])
+    if value.startswith("{"):
+        return in_shell(value)
     if value.startswith(("(", "[")):
         return ",".join(value.strip("(,)[]").split(", "))
     return "none" if value == "None" else value

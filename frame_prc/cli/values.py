@@ -95,6 +95,17 @@ def top(text: str) -> Top:
     return Top(**_fields(Top, text))
 
 
+def named_numbers(text: str) -> dict[str, float]:
+    """Return numbers by name, from a text such as ``threshold=0.5``."""
+    found = {}
+    for piece in pieces([text]):
+        name, equals, value = piece.partition("=")
+        if not (equals and name):
+            raise OptionError(f"{text!r} does not name a number", "'threshold=0.5'")
+        found[name.strip()] = _number(value)
+    return found
+
+
 def _fields(kind: type[Draws | Top], text: str) -> dict[str, Any]:
     """Return the fields of a value of a kind: a number, and what has a name."""
     first, *others = (one.name for one in fields(kind))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -234,6 +234,7 @@ class AreaVerbs(Evaluated[FrameT]):
         how: How = "mean",
         ci: float | None = OF_EVALUATION,
         calibrate: float | Literal["highest", "pooled"] | None = None,
+        at: Mapping[str, float] | None = None,
         thresholds: int | Sequence[float] | None = None,
         top: float | Top | None = None,
         details: bool = False,
@@ -246,8 +247,8 @@ class AreaVerbs(Evaluated[FrameT]):
             The key in ``by`` to average over, within each combination of the other keys.
         measure
             ``"average_precision"``, whose mean over queries is known as MAP;
-            ``"calibrated_average_precision"``, with all segments at one prevalence; or
-            ``"roc_auc"``.
+            ``"calibrated_average_precision"``, with all segments at one prevalence; or another one
+            of :func:`compare_models`.
         how
             ``"mean"``: every segment counts the same (scikit-learn's ``"macro"``). ``"weighted"``:
             by its positives. ``"rows"``: by its rows, or their weight (with a segment per sample,
@@ -261,6 +262,8 @@ class AreaVerbs(Evaluated[FrameT]):
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
             default (see :func:`summary`), ``"pooled"``, or a number between 0 and 1.
+        at
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
         thresholds
             Bin the scores, as in :func:`average_precision`.
         top
@@ -319,7 +322,7 @@ class AreaVerbs(Evaluated[FrameT]):
         └────────────┴───────────────────┴──────────┴──────────┴──────────────┘
         """
         asked = self._request
-        found = measured(measure, calibrate)
+        found = measured(asked, measure, calibrate, at)
         level = self._level(ci, has_interval=how != "micro")
         key, kind = mean_over(over, how, level, asked.cluster)
         bins, within = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -45,6 +46,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         baseline: str | None = None,
         measure: MeasureName | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
+        at: Mapping[str, float] | None = None,
         over: str | None = None,
         permutations: int | Draws | None = None,
         adjust: Adjust | None = None,
@@ -63,10 +65,20 @@ class ComparisonVerbs(Evaluated[FrameT]):
             ``"average_precision"``, the default: models have the same rows, and so the same
             prevalence. ``"calibrated_average_precision"``: that at another prevalence.
             ``"roc_auc"``: the area under the ROC curve.
+
+            Of probabilities: ``"brier"``, ``"log_loss"``, ``"mean_score"``, and
+            ``"calibration_gap"``, the mean score less the share of positives.
+
+            At a threshold, ``at``: ``"precision"``, ``"recall"``, ``"fpr"``, ``"specificity"``,
+            ``"f1"``, ``"accuracy"``, ``"balanced_accuracy"``, ``"mcc"`` (Matthews' correlation) and
+            ``"net_benefit"`` (Vickers & Elkin 2006).
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
             model, or a number between 0 and 1.
+        at
+            The threshold of such a measure, ``{"threshold": 0.5}``, the same for all models and
+            segments. It must not be chosen on these rows: the intervals take it as given.
         over
             A key in ``by`` whose segments are themselves a sample (queries, users, folds) that
             stands for others like them. Models are then compared by the mean of their differences
@@ -151,12 +163,18 @@ class ComparisonVerbs(Evaluated[FrameT]):
         def table(models: Request, base: str | None = baseline) -> Table:
             """Return what compares the models of a request."""
             if over is not None:
-                found = models_measured(measure, calibrate)
+                found = models_measured(models, measure, calibrate, at)
                 return PairedDifferences(
                     paired(models, level, base, over, drawn, adjust, asked.cluster, found)
                 )
             compared = models_compared(
-                models, level, baseline=base, measure=measure, calibrate=calibrate, adjust=adjust
+                models,
+                level,
+                baseline=base,
+                measure=measure,
+                calibrate=calibrate,
+                at=at,
+                adjust=adjust,
             )
             return Differences(compared)
 
@@ -174,6 +192,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         ci: float = OF_EVALUATION_OR_95,
         measure: MeasureName | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
+        at: Mapping[str, float] | None = None,
         permutations: int | Draws | None = None,
         adjust: Adjust | None = None,
         details: bool = False,
@@ -209,11 +228,14 @@ class ComparisonVerbs(Evaluated[FrameT]):
             ``"calibrated_average_precision"``, the default: both sides are at the same prevalence.
             ``"average_precision"``: as it is; it grows with the prevalence, so segments of unequal
             prevalence differ for that reason alone. ``"roc_auc"``: the area under the ROC curve,
-            which does not depend on the prevalence.
+            which does not depend on the prevalence. The others are those of
+            :func:`compare_models`.
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
             model, or a number between 0 and 1.
+        at
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
         permutations
             How many random orders there are for ``against="random"``, 1,000 by default, or
             :class:`Draws`.
@@ -293,11 +315,13 @@ class ComparisonVerbs(Evaluated[FrameT]):
         is_random = isinstance(against, str) and against == "random"
         check_drawn(drawn, "against='random'", is_drawn=is_random)
         if is_random:
-            check_plain(measure, calibrate, "against='random'", "random orders have one prevalence")
+            check_plain(
+                measure, calibrate, at, "against='random'", "random orders have one prevalence"
+            )
             random = ChanceTests(chance_test(drawn or Draws(), adjust, asked.cluster))
             return self._table(random, details=details)
         compared = segments_compared(
-            asked, level, against, measure=measure, calibrate=calibrate, adjust=adjust
+            asked, level, against, measure=measure, calibrate=calibrate, at=at, adjust=adjust
         )
         return self._table(Differences(compared), details=details)
 
@@ -308,6 +332,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         ci: float = OF_EVALUATION_OR_95,
         measure: MeasureName = "calibrated_average_precision",
         calibrate: float | Literal["highest", "pooled"] | None = None,
+        at: Mapping[str, float] | None = None,
         test: SegmentsTest | None = None,
         details: bool = False,
     ) -> FrameT:
@@ -323,11 +348,14 @@ class ComparisonVerbs(Evaluated[FrameT]):
         measure
             ``"calibrated_average_precision"``: all segments are at the same prevalence.
             ``"average_precision"``: as it is; then segments of unequal prevalence differ for that
-            reason alone. ``"roc_auc"``: the area under the ROC curve.
+            reason alone. ``"roc_auc"``: the area under the ROC curve. The others are those of
+            :func:`compare_models`.
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
             model, or a number between 0 and 1.
+        at
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
         test
             How to test whether all segments have the same average precision. ``"permutation"``:
             assign the rows to the segments at random, 999 times with a fixed seed; the p-value is
@@ -415,6 +443,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         self._check_frame()
         check_one_grouping(self._request)
         check_segments(self._request)
-        level, found = confidence(self._level(ci)), measured(measure, calibrate)
-        table = Heterogeneity(found, level, segments_test(test, self._request.cluster))
+        asked, level = self._request, confidence(self._level(ci))
+        found = measured(asked, measure, calibrate, at)
+        table = Heterogeneity(found, level, segments_test(test, asked.cluster, found.name))
         return self._table(table, details=details)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from html import escape
 from inspect import Signature, signature
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from frame_prc._curves.logit_intervals import FEW_POSITIVES, FEW_SCORES
 from frame_prc._frames.border import FrameT, check_frame, unwrapped
 from frame_prc._inference.few_scores import models_with_few_scores
 from frame_prc._lazy import aggregated
-from frame_prc._request.near_misses import refuses_unknown
+from frame_prc._request.near_misses import name_hint, refuses_unknown
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
 from frame_prc._rows.rows import Rows
 from frame_prc.evaluation.areas import AreaVerbs
@@ -25,7 +25,7 @@ from frame_prc.evaluation.decisions import DecisionVerbs
 from frame_prc.evaluation.pictures import PictureVerbs
 from frame_prc.evaluation.roles import PARAMETERS, Roles, with_roles
 from frame_prc.evaluation.tables import TableVerbs
-from frame_prc.exceptions import OptionError, PrcError, shown, type_name
+from frame_prc.exceptions import OptionError, PrcError, message, shown, type_name
 
 _FEW = 2  # scores; of so few rows, no model has more
 
@@ -45,6 +45,16 @@ class Evaluation(
     frame is read at each collect, and a table of an engine stays there. Methods may be called from
     several threads. Copies and pickles start anew.
     """
+
+    if not TYPE_CHECKING:  # for a type checker, any other name would be one of the methods
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say which verb or measure is meant by a name that is none."""
+            what = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_"):  # Python and its tools ask for these
+                names = [one for one in dir(type(self)) if not one.startswith("_")]
+                what = message(what, hint=name_hint(name, names))
+            raise AttributeError(what, name=name, obj=self)
 
     def where(self, condition: pl.Expr | Any) -> Evaluation[FrameT]:
         """Evaluate the rows for which a condition holds.

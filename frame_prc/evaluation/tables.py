@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.comparisons import measure_list, segments_are
+from frame_prc._request.comparisons import measure_list, measures_beside, segments_are
 from frame_prc._request.intervals import confidence
 from frame_prc._request.options import calibration
 from frame_prc._request.roles import check_option, check_pooled
-from frame_prc._request.specs import Calibration, Interval, SegmentsAre
+from frame_prc._request.specs import (
+    AT_THRESHOLD,
+    OF_PROBABILITIES,
+    Calibration,
+    Interval,
+    SegmentsAre,
+)
 from frame_prc._tables.summary import MEASURES, Summary
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
@@ -28,6 +34,7 @@ class TableVerbs(Evaluated[FrameT]):
         overall: bool = False,
         segments: SegmentsAre = "fixed",
         measures: str | Sequence[str] | None = None,
+        at: Mapping[str, float] | None = None,
         details: bool = False,
     ) -> FrameT:
         """Scorecard of each segment: area, interval, lift and measures by name.
@@ -59,7 +66,10 @@ class TableVerbs(Evaluated[FrameT]):
             with ``over``, ``level`` is ``"macro_sampled"``, and ``status`` ``"few_segments"`` if
             fewer than 6 have an average precision.
         measures
-            Measures to add, by their names below, or ``"all"``.
+            Measures to add, by their names below, or ``"all"`` of those that suit any scores.
+        at
+            The threshold of the measures that have one, such as ``{"threshold": 0.5}``. It must not
+            be chosen on these rows: the intervals take it as given.
         details
             Add all measures, ``prevalence``, ``n_effective`` and the standard errors (as in
             :func:`average_precision`), the interval of the calibrated average precision and, with
@@ -103,6 +113,13 @@ class TableVerbs(Evaluated[FrameT]):
             - ``roc_auc``, with ``roc_auc_low, roc_auc_high``: the area under the ROC curve, the
               probability that a positive scores higher than a negative, with ties as one half, and
               its interval by the variance of DeLong et al. 1988;
+            - of probabilities, each with its interval: ``brier``, ``log_loss`` (as scikit-learn
+              clips it), ``mean_score`` and ``calibration_gap``, the mean score less the share of
+              positives;
+            - at the threshold ``at``, each with its interval: ``precision``, ``recall``, ``fpr``,
+              ``specificity``, ``f1``, ``accuracy``, ``balanced_accuracy``, ``mcc`` and
+              ``net_benefit``, the share of true alerts less that of false ones times the odds of
+              the threshold (Vickers & Elkin 2006);
             - ``best_f1`` and ``best_f1_threshold``, the highest threshold that reaches it; the
               threshold is null if no threshold retrieves a positive, and ``best_f1`` is then 0.
 
@@ -174,6 +191,9 @@ class TableVerbs(Evaluated[FrameT]):
             check_pooled(self._request)
         reference = calibration(calibrate) or Calibration(highest=True)
         are = segments_are(segments, overall=overall)
-        named = MEASURES if details is True else measure_list(measures, MEASURES)
-        table = Summary(interval, overall, reference, are, named)
+        named = measure_list(measures, MEASURES, (*OF_PROBABILITIES, *AT_THRESHOLD))
+        if details is True:
+            named = [*MEASURES, *(name for name in named if name not in MEASURES)]
+        beside = measures_beside(self._request, named, at)
+        table = Summary(interval, overall, reference, are, named, beside)
         return self._table(table, details=details)

@@ -1,6 +1,6 @@
 # Types of the one-liners, written by .ci/stubs from the methods of an evaluation.
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Unpack
 
@@ -62,6 +62,7 @@ def average(
     how: How = "mean",
     ci: float | None = None,
     calibrate: float | Literal["highest", "pooled"] | None = None,
+    at: Mapping[str, float] | None = None,
     thresholds: int | Sequence[float] | None = None,
     top: float | Top | None = None,
     details: bool = False,
@@ -102,6 +103,7 @@ def compare_models(
     baseline: str | None = None,
     measure: MeasureName | None = None,
     calibrate: float | Literal["highest", "pooled"] | None = None,
+    at: Mapping[str, float] | None = None,
     over: str | None = None,
     permutations: int | Draws | None = None,
     adjust: Adjust | None = None,
@@ -117,6 +119,7 @@ def compare_segments(
     ci: float = 0.95,
     measure: MeasureName | None = None,
     calibrate: float | Literal["highest", "pooled"] | None = None,
+    at: Mapping[str, float] | None = None,
     permutations: int | Draws | None = None,
     adjust: Adjust | None = None,
     details: bool = False,
@@ -155,6 +158,7 @@ def heterogeneity(
     ci: float = 0.95,
     measure: MeasureName = "calibrated_average_precision",
     calibrate: float | Literal["highest", "pooled"] | None = None,
+    at: Mapping[str, float] | None = None,
     test: SegmentsTest | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
@@ -235,6 +239,7 @@ def summary(
     overall: bool = False,
     segments: SegmentsAre = "fixed",
     measures: str | Sequence[str] | None = None,
+    at: Mapping[str, float] | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...

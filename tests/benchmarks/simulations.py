@@ -1,11 +1,11 @@
 """All intervals and tests by simulation, in one table: ``python tests/benchmarks/simulations.py``.
 
-It takes about twelve minutes on two cores. Name parts to run only these: ``areas``, ``models``,
-``roc``, ``segments``, ``points``. A row is a cell and a status that at least a tenth of its draws
-have: ``covers`` is how often a 95 % interval contains what it should, ``above`` and ``below`` how
-often it lies wholly above or below it, ``width`` how wide it is beside 3.92 standard deviations of
-the estimate, and ``rejects`` how often a test at 5 % rejects. Of 1,000 draws a rate of .95 is known
-to .007, of 100 to .022.
+It takes about fifteen minutes on two cores. Name parts to run only these: ``areas``, ``models``,
+``roc``, ``measures``, ``segments``, ``points``. A row is a cell and a status that at least a tenth
+of its draws have: ``covers`` is how often a 95 % interval contains what it should, ``above`` and
+``below`` how often it lies wholly above or below it, ``width`` how wide it is beside 3.92 standard
+deviations of the estimate, and ``rejects`` how often a test at 5 % rejects. Of 1,000 draws a rate
+of .95 is known to .007, of 100 to .022.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import coverage_points, coverage_segments, sampled
 from benchmarks.area_coverage import LEVEL, Scenario
+from benchmarks.coverage_measures import AT as AT_THRESHOLD
+from benchmarks.coverage_measures import OF_ROWS, Probabilities
 from benchmarks.coverage_points import Row
 from benchmarks.coverage_segments import Cell, separation
 from benchmarks.printing import markdown
@@ -225,6 +227,37 @@ def roc_differs(s: Scenario, segments_: int) -> float:
     return pl.concat(found).select((pl.col("p_value") < 1 - LEVEL).mean()).item()
 
 
+# --- measures of probabilities, and at a threshold ---------------------------------------------
+
+
+def measures() -> Iterator[Row]:
+    """Yield the intervals of these measures, and the comparisons of equal models."""
+    counts = ((0.01, 50), (0.1, 20), (0.1, 200), (0.5, 50))
+    cells = [at_roc(area, *count) for area in (0.8, 0.99) for count in counts]
+    cells += [at_roc(0.9, 0.1, 100, **variant) for variant in VARIANTS[1:]]
+    for s in (replace(cell, draws=min(cell.draws, 400)) for cell in cells):
+        for fpr in (0.2, 0.01):
+            some = Probabilities(s, fpr)
+            names = AT_THRESHOLD if fpr < 0.1 else (*OF_ROWS, *AT_THRESHOLD)
+            for name, found in some.intervals(names):
+                said = about(of_measure(name, fpr), s)
+                yield from (said | row for row in judged(found, name, some.truth(name)))
+            for name in ("precision", "recall", "mcc") if fpr < 0.1 else ("brier", "recall"):
+                yield from equal_models(
+                    some, name, about(f"equal models, {of_measure(name, fpr)}", s)
+                )
+
+
+def of_measure(name: str, fpr: float) -> str:
+    return name if name in OF_ROWS else f"{name} at an fpr of {fpr:g}"
+
+
+def equal_models(some: Probabilities, name: str, said: Row) -> Iterator[Row]:
+    found = some.equal_models(name).filter(pl.col("ci_low").is_not_null())
+    differs = (pl.col("p_value") < 1 - LEVEL).fill_null(value=False)
+    return (said | row for row in judged(found, "difference", 0.0, rejects=differs))
+
+
 # --- segments --------------------------------------------------------------------------------
 
 
@@ -313,7 +346,14 @@ def of_point(found: Row, **rates: object) -> Row:
     return {"what": what, **said, **rates}
 
 
-PARTS = {"areas": areas, "models": models, "roc": roc, "segments": segments, "points": points}
+PARTS = {
+    "areas": areas,
+    "models": models,
+    "roc": roc,
+    "measures": measures,
+    "segments": segments,
+    "points": points,
+}
 
 if __name__ == "__main__":
     ROWS = [row for part in sys.argv[1:] or PARTS for row in PARTS[part]()]

@@ -46,6 +46,7 @@ def test_ribbons_are_the_intervals_of_clustered_curves():
     assert not alone.select(ENDS).equals(curve.select(ENDS))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [{}, {"ci": 0.9}, {"band": True}], ids=str)
 def test_charts_of_curves_have_clustered_areas_and_say_so(options):
     chart = DAYS.prc.plot("late", "new", cluster="day", **options)

@@ -200,6 +200,7 @@ def test_the_point_nearest_the_mouse_says_where_it_is():
     assert said == ["region", "average precision", "threshold", "precision", "recall", "tp", "fp"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Int64])
 def test_thresholds_are_said_to_the_last_digit_and_may_be_infinite(dtype):
     rows = ROWS.with_columns(score=(pl.col("score") * 10).cast(dtype))

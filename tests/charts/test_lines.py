@@ -149,6 +149,7 @@ def test_lines_of_few_positives_are_faint_and_say_so():
 # --- panels and legends ------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("count", "score", "facet", "panels", "overlaid"),
     [

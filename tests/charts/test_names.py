@@ -48,6 +48,7 @@ def test_a_segment_without_negatives_says_so():
     )
 
 
+@pytest.mark.thorough
 @every_kind
 @pytest.mark.parametrize("reason", ["no rows", "no positives"])
 @pytest.mark.parametrize(
@@ -66,6 +67,7 @@ def test_nothing_defined_is_no_crash(kind, reason, by, score):
 # --- keys --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("values", "names"),
     [
@@ -140,6 +142,7 @@ def test_hostile_names_leave_the_page_of_a_summary_whole():
     assert sorted(shown) == sorted(" ".join(key.split()) for key in HOSTILE)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("verb", ["plot", "plot_summary"])
 def test_characters_that_no_svg_holds_are_shown_by_their_pictures(verb, tmp_path):
     # The library that draws would end the process: what survives has drawn another character.

@@ -22,6 +22,7 @@ ROWS = pl.DataFrame(
 MODELS = ["old", "new"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("score", "sort", "expected"),
     [

@@ -38,6 +38,7 @@ def heights(points, recalls):
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", ["curve", *also("rows")])
 def test_a_hundred_thousand_scores_are_thinned_and_the_error_is_said(make):
     rows = noisy(100_000)
@@ -70,6 +71,7 @@ def test_a_band_leaves_room_for_the_lines():
     assert len(drawn(chart, "area", "precision_low")) == 20
 
 
+@pytest.mark.thorough
 def test_roc_curves_are_as_near_as_they_say():
     rows = noisy(100_000)
     chart = rows.prc.plot("late", "score", roc=True)

@@ -93,6 +93,7 @@ def test_long_curves_have_exact_counts_at_some_thresholds_and_stay_under_the_lim
     assert best in thresholds
 
 
+@pytest.mark.thorough
 def test_many_lines_with_their_best_thresholds_stay_under_the_limit():
     rows = pl.DataFrame({"row": range(3000)}).with_columns(
         key=pl.col("row") % 60, late=pl.col("row") * 7919 % 3001 < 1000, score="row"
@@ -116,6 +117,7 @@ def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given():
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "scores",
     [

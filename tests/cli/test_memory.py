@@ -116,6 +116,7 @@ def test_passes_give_what_all_rows_give_at_once(most, line):
     assert_same(line)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rows", "line"), LARGE)
 def test_large_segments_are_counted_in_ranges_of_scores(most, rows, line):
     most(rows)

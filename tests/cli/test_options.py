@@ -150,6 +150,7 @@ def test_pictures_take_clusters():
     assert 'cluster <- "user"' in Path("curves.R").read_text(encoding="ascii")
 
 
+@pytest.mark.thorough
 def test_a_picture_may_be_over_the_threshold():
     asked = ["rows.parquet", *ASKED, "--x", "threshold", "-o", "chart.svg"]
     assert run("plot", *asked) == (0, "", "")

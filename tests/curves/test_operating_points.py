@@ -306,6 +306,7 @@ def test_targets_come_in_the_order_of_the_parameters_and_of_their_lists(kind):
     ]
 
 
+@pytest.mark.thorough
 @every_kind
 @given(frames(TIED_SCORES, DYADIC_WEIGHTS), BY)
 def test_targets_together_are_each_target_alone(kind, df, by):

@@ -66,6 +66,7 @@ def test_rows_come_in_the_order_of_polars(kind, verb):
         assert_same(kind, verb, shuffled, "truth", "score", by="segment", ascending=ascending)
 
 
+@pytest.mark.thorough
 @on_every_backend
 @every_verb
 def test_names_keep_their_quotes_and_case(kind, verb):

@@ -62,6 +62,7 @@ def test_no_rows_are_no_rows(kind, verb):
     assert_same(kind, verb, ROWS.clear(), "truth", "score")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "options",
     [

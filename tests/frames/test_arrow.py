@@ -70,6 +70,7 @@ def test_arrow_tables_come_back_with_the_numbers_of_polars(verb, make, kind):
     assert_frame_equal(rows_of(result), TABLES[verb](ROWS), check_exact=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("verb", "make", "kind"), each_once(OTHERS), ids=[*OTHERS])
 def test_arrow_tables_are_drawn_and_written_as_those_of_polars(verb, make, kind):
     assert kind is not None

@@ -51,6 +51,7 @@ def test_frames_inside_narwhals_come_back_inside_narwhals(verb, make, kind):
     assert_frame_equal(found, expected, check_exact=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("verb", "make", "kind"), each_once(OTHERS), ids=[*OTHERS])
 def test_frames_inside_narwhals_are_drawn_and_written(verb, make, kind):
     assert kind is not None

@@ -329,6 +329,7 @@ except frame_prc.OptionError as error:
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("names", "says"),
     [

@@ -100,6 +100,7 @@ def test_average_precision_per_query_is_that_of_trec_eval(kind, seed, ties):
     assert_same(ours(kind, untied(df)), trec(df))
 
 
+@pytest.mark.thorough
 @every_kind
 @every_seed
 def test_average_precision_per_query_is_that_of_ranx(kind, seed):
@@ -164,6 +165,7 @@ def test_paired_t_test_over_queries_is_that_of_ranx(kind, seed):
     assert our_p_value(kind, df) == pytest.approx(ranx_p_value(df, "student"), rel=1e-10)
 
 
+@pytest.mark.thorough
 @every_kind
 @every_seed
 def test_all_signs_of_the_queries_agree_with_the_random_ones_of_ranx(kind, seed):

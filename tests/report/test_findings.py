@@ -96,6 +96,7 @@ def test_segments_that_differ_are_named_with_their_direction(tmp_path):
     assert sizes == "None of the 5 segments is too small to judge."
 
 
+@pytest.mark.thorough
 def test_equal_segments_are_not_said_to_differ(tmp_path):
     df = rows(3000, 5)
     _, spread, text, _ = texts(df, tmp_path, "truth", "good", by="segment")
@@ -113,6 +114,7 @@ def test_equal_segments_are_not_said_to_differ(tmp_path):
     assert untested.startswith("Whether the segments differ at all is not tested: rows with the")
 
 
+@pytest.mark.thorough
 def test_the_lowest_of_equal_segments_may_be_so_by_chance(tmp_path):
     small = rows(20, 1).with_columns(segment=pl.lit("tiny"))
     *_, text, sizes = texts(
@@ -204,6 +206,7 @@ def test_segments_in_which_the_better_model_is_not_better_are_named(tmp_path):
         assert any(f"segment of {model} is shown to differ" in finding for finding in rest)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("count", "named"), [(6, 6), (7, 5)])
 def test_a_list_never_leaves_out_just_one_name(tmp_path, count, named):
     small = rows(count * 8, count).sort("segment").with_columns(segment="x" + pl.col("segment"))

@@ -191,6 +191,7 @@ def test_counts_have_the_numbers_of_their_rows(tmp_path):
     assert "not tested" in found["findings"][2]["text"]
 
 
+@pytest.mark.thorough
 def test_a_relation_is_collected_as_counts(tmp_path):
     relation = duckdb_kind().make(ROWS)
     found = numbers(relation, tmp_path, "truth", TWO, **BY)
@@ -252,6 +253,7 @@ EDGES = {
 FIRST = ("no positives", "one row", "NaN keys")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[] if name in FIRST else pytest.mark.thorough) for name in EDGES],
@@ -267,6 +269,7 @@ def test_edges_have_a_page(tmp_path, name):
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.thorough
 def test_hostile_keys_are_in_the_numbers_as_they_are(tmp_path):
     found = numbers(hostile(), tmp_path, "truth", MODELS, by=KEY)
     keys = {record["segment"][KEY] for record in found["differences"]}
@@ -277,6 +280,7 @@ def test_hostile_keys_are_in_the_numbers_as_they_are(tmp_path):
 # --- files ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_page_replaces_only_numbers_that_a_report_wrote(tmp_path):
     beside = tmp_path / "report.json"
     beside.write_text('{"mine": 1}')

@@ -142,6 +142,7 @@ def test_times_begin_and_end_with_dates_and_say_their_unit(report):
     assert "; 4 weeks, 2024-01-01 to 2024-01-28." in page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("every", "count", "unit", "last"),
     [
@@ -185,6 +186,7 @@ def test_the_error_of_thinned_curves_is_in_their_caption(tmp_path):
     assert note in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_a_name_that_reads_like_a_colour_keeps_it_in_the_dark(tmp_path):
     named = ROWS.with_columns(segment=pl.lit("#FFFFFF") + pl.col("segment").str.slice(4))
     named = named.with_columns(segment=pl.col("segment").str.replace("#FFFFFF1", "#FFFFFF"))

@@ -229,6 +229,7 @@ def test_duckdb_gets_a_key_of_models(verb):
     assert_frame_equal(kind.rows(found), getattr(frame_prc, verb)(WIDE, score=MODELS, **asked))
 
 
+@pytest.mark.thorough
 def test_charts_draw_the_models_of_long_data():
     pytest.importorskip("altair")
     charts = [

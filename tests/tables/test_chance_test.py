@@ -318,6 +318,7 @@ for ask in (
 """
 
 
+@pytest.mark.thorough
 def test_numpy_is_asked_for_by_name():
     command = [sys.executable, "-W", "error", "-c", WITHOUT]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603

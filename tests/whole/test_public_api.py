@@ -50,20 +50,20 @@ ROLES = (
 OPTIONS = {
     "auc": "method='step', start='one', recall_range=None, standardised=False, thresholds=None, "
     "calibrate=None, top=None, ci=None, bootstrap=None, details=False",
-    "average": "over, measure='average_precision', how='mean', ci=None, calibrate=None, "
+    "average": "over, measure='average_precision', how='mean', ci=None, calibrate=None, at=None, "
     "thresholds=None, top=None, details=False",
     "average_precision": "thresholds=None, bounds=False, ci=None, ci_method='influence', "
     "bootstrap=None, calibrate=None, top=None, details=False",
     "band": "recalls=101, ci=0.95, simultaneous=False, bootstrap=1000",
-    "compare_models": "ci=0.95, baseline=None, measure=None, calibrate=None, over=None, "
-    "permutations=None, adjust=None, details=False",
-    "compare_segments": "against='others', ci=0.95, measure=None, calibrate=None, "
+    "compare_models": "ci=0.95, baseline=None, measure=None, calibrate=None, at=None, "
+    "over=None, permutations=None, adjust=None, details=False",
+    "compare_segments": "against='others', ci=0.95, measure=None, calibrate=None, at=None, "
     "permutations=None, adjust=None, details=False",
     "counts": "thresholds=None, squares=False",
     "curve": "start='one', keep='all', envelope=False, gain=False, calibrate=None, "
     "thresholds=None, ci=None, recalls=None, over=None",
-    "heterogeneity": "ci=0.95, measure='calibrated_average_precision', calibrate=None, test=None, "
-    "details=False",
+    "heterogeneity": "ci=0.95, measure='calibrated_average_precision', calibrate=None, at=None, "
+    "test=None, details=False",
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ties='whole', guarantee=None, "
     "ci=None, bootstrap=None, details=False",
@@ -73,7 +73,7 @@ OPTIONS = {
     "width=None",
     "report": "ci=0.95, baseline=None, calibrate=None, title=None",
     "summary": "ci=0.95, calibrate=None, overall=False, segments='fixed', "
-    "measures=None, details=False",
+    "measures=None, at=None, details=False",
     "write_ggplot": "start='one', keep='corners', ci=None, title=None",
 }
 LEADING = {"report": "path, ", "write_ggplot": "path, "}  # besides the frame
@@ -141,7 +141,7 @@ def test_namespace_has_the_verbs_and_nothing_else(kind):
         ("pr_auc", " Hint: did you mean auc or average_precision"),
         ("roc", r" Hint: did you mean plot\(..., roc=True\)"),
         ("roc_auc", r" Hint: it is a measure: summary\(measures='roc_auc'\), .*\)"),
-        ("brier", " Hint: sklearn.metrics.brier_score_loss computes it; .*"),
+        ("brier", r" Hint: it is a measure: summary\(measures='brier'\), .*\)"),
         ("sumary", " Hint: did you mean summary or plot_summary"),
         ("merge_counts", r" Hint: did you mean frame_prc.merge_counts\(\*frames\)"),
         ("xyz", ""),
@@ -161,7 +161,7 @@ def test_a_name_that_is_no_verb_is_told_which_are(kind, name, hint):
         ("pr_auc", "did you mean auc or average_precision"),
         ("sumary", "did you mean summary"),
         ("Evaluatoin", "did you mean Evaluation"),
-        ("precision", "operating_points("),
+        ("precision", "it is a measure: summary(measures='precision', at={'threshold': 0.5})"),
     ],
 )
 def test_a_name_that_the_package_does_not_have_gets_a_hint(name, hint):
@@ -171,6 +171,24 @@ def test_a_name_that_the_package_does_not_have_gets_a_hint(name, hint):
     assert raised.value.name == name
     assert raised.value.obj is frame_prc
     assert not hasattr(frame_prc, "__path_of_a_tool__")
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("brier", r"it is a measure: summary\(measures='brier'\)"),
+        ("roc_auc", r"it is a measure: summary\(measures='roc_auc'\)"),
+        ("recall", r"it is a measure: .*at={'threshold': 0.5}\)"),
+        ("sumary", "did you mean summary"),
+    ],
+)
+def test_a_name_that_an_evaluation_does_not_have_gets_a_hint(kind, name, hint):
+    ev = kind.make(ROWS).prc.evaluate("late", "score")
+    text = f"'Evaluation' object has no attribute '{name}'. Hint: {hint}"
+    with pytest.raises(AttributeError, match=text):
+        getattr(ev, name)
+    assert not hasattr(ev, "_repr_of_a_tool_")
 
 
 @in_checkout

@@ -1,0 +1,106 @@
+"""Measures of probabilities and at a threshold: their truth for normal scores, and their intervals.
+
+Scores become probabilities by Bayes' rule, so they are calibrated. The threshold is where negatives
+of a given share score higher.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy.stats import norm
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.area_coverage import LEVEL, Scenario
+
+import frame_prc
+
+OF_ROWS = ("mean_score", "calibration_gap", "brier", "log_loss")
+AT = ("precision", "recall", "fpr", "f1", "accuracy", "balanced_accuracy", "mcc", "net_benefit")
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """Probabilities of a scenario, and a threshold that a share of the negatives reaches."""
+
+    scenario: Scenario
+    fpr: float
+
+    @property
+    def _log_odds(self) -> float:
+        return float(np.log(self.scenario.prevalence / (1 - self.scenario.prevalence)))
+
+    @property
+    def threshold(self) -> float:
+        d, x = self.scenario.separation, norm.isf(self.fpr)
+        return float(1 / (1 + np.exp(-(d * x - d * d / 2 + self._log_odds))))
+
+    def probability(self, name: str) -> pl.Expr:
+        d = self.scenario.separation
+        return 1 / (1 + (-(d * pl.col(name) - d * d / 2 + self._log_odds)).exp())
+
+    def truth(self, name: str) -> float:
+        """The measure in the distribution."""
+        return self._of_rows(name) if name in OF_ROWS else self._at_threshold(name)
+
+    def _of_rows(self, name: str) -> float:
+        d, prevalence = self.scenario.separation, self.scenario.prevalence
+        x = np.linspace(-9, 15, 200_001)
+        p = 1 / (1 + np.exp(-(d * x - d * d / 2 + self._log_odds)))
+        with np.errstate(divide="ignore"):
+            costs = {
+                "mean_score": (p, p),
+                "calibration_gap": (p - 1, p),
+                "brier": ((1 - p) ** 2, p**2),
+                "log_loss": (-np.log(p), -np.log1p(-p)),
+            }
+        of_positive, of_negative = costs[name]
+        parts = prevalence * norm.pdf(x - d) * of_positive, (1 - prevalence) * norm.pdf(x)
+        both = np.nan_to_num(parts[0], posinf=0) + np.nan_to_num(parts[1] * of_negative, posinf=0)
+        return float(np.sum(both) * (x[1] - x[0]))
+
+    def _at_threshold(self, name: str) -> float:
+        prevalence, t = self.scenario.prevalence, self.threshold
+        recall = norm.sf(norm.isf(self.fpr) - self.scenario.separation)
+        tp, fp = prevalence * recall, (1 - prevalence) * self.fpr
+        fn, tn = prevalence - tp, 1 - prevalence - fp
+        margins = prevalence * (1 - prevalence) * (tp + fp) * (fn + tn)
+        return {
+            "precision": tp / (tp + fp),
+            "recall": recall,
+            "fpr": self.fpr,
+            "f1": 2 * tp / (2 * tp + fp + fn),
+            "accuracy": tp + tn,
+            "balanced_accuracy": (recall + 1 - self.fpr) / 2,
+            "mcc": (tp * tn - fp * fn) / np.sqrt(margins),
+            "net_benefit": tp - fp * t / (1 - t),
+        }[name]
+
+    def intervals(self, names: tuple[str, ...]) -> Iterator[tuple[str, pl.DataFrame]]:
+        """Yield each measure with its intervals in all draws, and with a status of its own."""
+        s, at = self.scenario, {"threshold": self.threshold}
+        for name in names:
+            held = at if name in AT else None
+            asked = {"by": "draw", "ci": LEVEL, "measures": name, "at": held, **s.options}
+            found = pl.concat(
+                frame_prc.summary(rows, "truth", self.probability("score_0"), **asked)
+                for rows in s.frames(1)
+            )
+            own = [pl.col(f"{name}_{end}").alias(f"ci_{end}") for end in ("low", "high")]
+            yield name, found.filter(pl.col(name).is_not_null()).with_columns(own)
+
+    def equal_models(self, name: str) -> pl.DataFrame:
+        """Return the comparisons of two models that are equally good."""
+        held = {"threshold": self.threshold} if name in AT else None
+        asked = {"by": "draw", "ci": LEVEL, "measure": name, "at": held, **self.scenario.options}
+        scores = {model: self.probability(f"score_{place}") for place, model in enumerate("ab")}
+        return pl.concat(
+            frame_prc.compare_models(rows, "truth", scores, **asked)
+            for rows in self.scenario.frames(2)
+        )

@@ -1,0 +1,373 @@
+"""Measures of probabilities and of counts at a threshold, against definitions in exact arithmetic.
+
+The influence of a row is found by its definition too: the measure is computed with a little more
+and a little less of its weight, and fractions lose no digit.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+from exact import segments
+from hypothesis import given
+from hypothesis import strategies as st
+from kinds import every_kind, every_polars_kind
+from sklearn import metrics
+from strategies import BY, INTEGER_WEIGHTS, SIMILAR_WEIGHTS, frames
+
+import frame_prc
+from frame_prc import DataError, OptionError
+
+AT = {"threshold": 0.375}
+PROBABILITIES = st.sampled_from([0.0, 0.125, 0.25, 0.375, 0.5, 0.75, 1.0])
+STEP = Fraction(1, 10**12)
+
+
+class Counts(NamedTuple):
+    tp: Fraction
+    fp: Fraction
+    fn: Fraction
+    tn: Fraction
+
+
+def counts(rows, threshold):
+    cells = [Fraction(0)] * 4
+    for row in rows:
+        reached = row.score is not None and row.score >= threshold
+        cells[(0 if row.truth else 1) + (0 if reached else 2)] += row.weight
+    return Counts(*cells)
+
+
+def quotient(above, below):
+    return above / below if below else None
+
+
+def balanced_accuracy(c):
+    both = quotient(c.tp, c.tp + c.fn), quotient(c.tn, c.fp + c.tn)
+    return None if None in both else sum(both) / 2
+
+
+def mcc(c):
+    square = (c.tp + c.fn) * (c.fp + c.tn) * (c.tp + c.fp) * (c.fn + c.tn)
+    return (c.tp * c.tn - c.fp * c.fn) / Fraction(math.sqrt(square)) if square else None
+
+
+OF_COUNTS = {
+    "precision": lambda c: quotient(c.tp, c.tp + c.fp),
+    "recall": lambda c: quotient(c.tp, c.tp + c.fn),
+    "fpr": lambda c: quotient(c.fp, c.fp + c.tn),
+    "specificity": lambda c: quotient(c.tn, c.fp + c.tn),
+    "f1": lambda c: quotient(2 * c.tp, 2 * c.tp + c.fp + c.fn),
+    "accuracy": lambda c: quotient(c.tp + c.tn, sum(c)),
+    "balanced_accuracy": balanced_accuracy,
+    "mcc": mcc,
+    "net_benefit": lambda c: quotient(c.tp - c.fp * Fraction(3, 5), sum(c)),
+}
+
+
+def log_loss(p, truth):
+    kept = min(max(p, 2.0**-52), 1 - 2.0**-52)
+    return Fraction(-math.log(kept if truth else 1 - kept))
+
+
+OF_ROWS = {
+    "mean_score": lambda p, _: Fraction(p),
+    "calibration_gap": lambda p, truth: Fraction(p) - truth,
+    "brier": lambda p, truth: (Fraction(p) - truth) ** 2,
+    "log_loss": log_loss,
+}
+MEASURES = [*OF_ROWS, *OF_COUNTS]
+
+
+def value(name, rows):
+    if name in OF_ROWS:
+        total = sum(row.weight for row in rows)
+        costs = [row.weight * OF_ROWS[name](row.score, row.truth) for row in rows]
+        return sum(costs) / total if rows else None
+    return OF_COUNTS[name](counts(rows, AT["threshold"]))
+
+
+def moves(name, rows):
+    """Return by how much one more unit of weight of each row changes a measure."""
+    # A square root of fractions is rounded, so its differences need a larger step.
+    step = Fraction(1, 2**13) if name == "mcc" else STEP
+    found = []
+    for i, row in enumerate(rows):
+        more, less = (
+            value(name, [*rows[:i], row._replace(weight=row.weight + h), *rows[i + 1 :]])
+            for h in (step, -step)
+        )
+        found.append((more - less) / (2 * step))
+    return found
+
+
+def std_error(name, rows):
+    return math.sqrt(
+        sum(
+            float(row.weight * moved) ** 2
+            for row, moved in zip(rows, moves(name, rows), strict=True)
+        )
+    )
+
+
+def scorecard(kind, df, score="score", **options):
+    asked = {"measures": MEASURES, "at": AT, "details": True} | options
+    return kind.rows(frame_prc.summary(kind.make(df), "truth", score, **asked))
+
+
+# --- values and errors -------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize(
+    "weights", [None, INTEGER_WEIGHTS, SIMILAR_WEIGHTS], ids=["unweighted", "integer", "float"]
+)
+@given(st.data(), BY)
+def test_values_and_errors_equal_exact_arithmetic(kind, weights, data, by):
+    df = data.draw(frames(PROBABILITIES, weights))
+    weight = None if weights is None else "weight"
+    found = scorecard(kind, df, by=by, weight=weight)
+    for row, rows in zip(found.iter_rows(named=True), segments(df, by).values(), strict=True):
+        for name in MEASURES:
+            expected = value(name, rows)
+            close = None if expected is None else pytest.approx(float(expected), abs=1e-12)
+            assert row[name] == close, name
+            if row[f"{name}_std_error"] is not None:
+                error = pytest.approx(std_error(name, rows), rel=1e-5, abs=1e-12)
+                assert row[f"{name}_std_error"] == error, name
+            if row[f"{name}_low"] is not None:
+                assert row[f"{name}_low"] < row[f"{name}_high"], name
+                assert row[f"{name}_low"] - 1e-12 <= row[name] <= row[f"{name}_high"] + 1e-12, name
+
+
+def two_models(n=240, seed=0):
+    random = np.random.default_rng(seed)
+    truth = random.random(n) < 0.4
+    logit = random.normal(size=(2, n)) + 1.5 * truth - 0.75
+    score, old = np.round(1 / (1 + np.exp(-logit)), 2)
+    return pl.DataFrame(
+        {
+            "region": random.choice(["n", "s", "w"], n),
+            "day": random.integers(0, 40, n),
+            "truth": truth,
+            "score": score,
+            "old": old,
+            "weight": random.integers(1, 4, n),
+        }
+    )
+
+
+@every_polars_kind
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
+def test_values_are_those_of_scikit_learn(kind, dtype):
+    df = two_models().with_columns(pl.col("score").cast(dtype))
+    [row] = scorecard(kind, df, weight="weight").iter_rows(named=True)
+    truth, score = df["truth"].to_numpy(), df["score"].to_numpy()
+    weights, chosen = {"sample_weight": df["weight"].to_numpy()}, score >= AT["threshold"]
+    expected = {
+        "brier": metrics.brier_score_loss(truth, score, **weights),
+        "log_loss": metrics.log_loss(truth, score, **weights),
+        "precision": metrics.precision_score(truth, chosen, **weights),
+        "recall": metrics.recall_score(truth, chosen, **weights),
+        "f1": metrics.f1_score(truth, chosen, **weights),
+        "accuracy": metrics.accuracy_score(truth, chosen, **weights),
+        "balanced_accuracy": metrics.balanced_accuracy_score(truth, chosen, **weights),
+        "mcc": metrics.matthews_corrcoef(truth, chosen, **weights),
+    }
+    within = 1e-6 if dtype == pl.Float32 else 1e-13
+    assert {name: row[name] for name in expected} == pytest.approx(expected, rel=within)
+
+
+def test_log_loss_of_certain_mistakes_is_clipped_as_in_scikit_learn():
+    for dtype in (pl.Float64, pl.Float32):
+        df = pl.DataFrame({"truth": [1, 0, 1], "score": pl.Series([0.0, 0.25, 1.0], dtype=dtype)})
+        found = df.prc.summary("truth", "score", measures="log_loss")["log_loss"].item()
+        expected = metrics.log_loss(df["truth"].to_numpy(), df["score"].to_numpy())
+        assert found == pytest.approx(expected, rel=1e-6)
+
+
+@every_kind
+def test_counts_and_their_rows_give_the_same(kind):
+    df = two_models()
+    counted = df.group_by("region", "score").agg(
+        pos=pl.col("truth").sum().cast(pl.Int64), neg=(~pl.col("truth")).sum().cast(pl.Int64)
+    )
+    asked = {"by": "region", "measures": MEASURES, "at": AT}
+    of_counts = frame_prc.summary(kind.make(counted), score="score", pos="pos", neg="neg", **asked)
+    of_rows = frame_prc.summary(kind.make(df), "truth", "score", **asked)
+    both = [kind.rows(table) for table in (of_counts, of_rows)]
+    for name in (f"{measure}{part}" for measure in MEASURES for part in ("", "_low", "_high")):
+        assert both[0][name].to_list() == pytest.approx(both[1][name].to_list(), rel=1e-9), name
+
+
+# --- every verb that takes a measure -----------------------------------------------------------
+
+
+def threshold(name):
+    return AT if name in OF_COUNTS else None
+
+
+@every_kind
+@pytest.mark.parametrize("cluster", [None, "day"])
+@pytest.mark.parametrize("name", MEASURES)
+def test_models_are_compared_by_what_each_row_or_cluster_moves(kind, name, cluster):
+    df = two_models(60)
+    asked = {"measure": name, "at": threshold(name), "details": True}
+    table = frame_prc.compare_models(
+        kind.make(df), "truth", ["score", "old"], cluster=cluster, **asked
+    )
+    [row] = kind.rows(table).iter_rows(named=True)
+    sides = [segments(df.drop("weight").with_columns(score=s), None)[()] for s in ("score", "old")]
+    values = [float(value(name, rows)) for rows in sides]
+    moved = [[float(move) for move in moves(name, rows)] for rows in sides]
+    sums = {}
+    for i, (a, b) in enumerate(zip(*moved, strict=True)):
+        key = i if cluster is None else df[cluster][i]
+        sums[key] = sums.get(key, 0.0) + a - b
+    error = math.sqrt(math.fsum(moved**2 for moved in sums.values()))
+    assert [row["value_a"], row["value_b"]] == pytest.approx(values, abs=1e-12)
+    assert row["difference"] == pytest.approx(values[0] - values[1], abs=1e-12)
+    assert row["std_error"] == pytest.approx(error, rel=1e-5)
+    assert (row["p_value"] < 0.05) == (row["ci_low"] > 0 or row["ci_high"] < 0)
+
+
+@every_kind
+@pytest.mark.parametrize("name", MEASURES)
+def test_segments_are_compared_and_averaged_by_their_values(kind, name):
+    df, asked = two_models(), {"measure": name, "at": threshold(name)}
+    ev = kind.make(df).prc.evaluate("truth", "score", by="region")
+    of_region = {
+        key: float(value(name, rows))
+        for (key,), rows in segments(df.drop("weight"), "region").items()
+    }
+    whole = float(value(name, segments(df.drop("weight"), None)[()]))
+    for against, reference in (
+        ("rest", None),
+        ("overall", whole),
+        ({"region": "n"}, of_region["n"]),
+    ):
+        table = kind.rows(ev.compare_segments(against=against, details=True, **asked))
+        for row in table.iter_rows(named=True):
+            others = segments(df.drop("weight").filter(region=pl.lit(row["region"])), None)
+            own = float(value(name, others[()]))
+            rest = df.drop("weight").filter(pl.col("region") != row["region"])
+            other = float(value(name, segments(rest, None)[()])) if reference is None else reference
+            assert [row["value_a"], row["value_b"]] == pytest.approx([own, other], abs=1e-12)
+            assert row["difference"] == pytest.approx(own - other, abs=1e-12)
+            assert row["ci_low"] is None or row["ci_low"] < row["difference"] < row["ci_high"]
+    [row] = kind.rows(ev.heterogeneity(details=True, **asked)).iter_rows(named=True)
+    ends = [max(of_region.values()), min(of_region.values())]
+    if name in ("brier", "log_loss", "fpr"):  # the lowest is the best
+        ends.reverse()
+    assert [row["best_value"], row["worst_value"]] == pytest.approx(ends, abs=1e-12)
+    assert row["gap"] == pytest.approx(abs(ends[0] - ends[1]), abs=1e-12)
+    assert of_region[row["best_region"]] == pytest.approx(ends[0])
+    mean = kind.rows(ev.average(over="region", ci=0.95, **asked))
+    values = list(of_region.values())
+    assert mean[name].item() == pytest.approx(math.fsum(values) / len(values), abs=1e-12)
+    assert mean["ci_low"].item() < mean[name].item() < mean["ci_high"].item()
+
+
+@every_kind
+@pytest.mark.parametrize("name", ["calibration_gap", "log_loss", "mcc", "net_benefit"])
+def test_values_outside_0_to_1_are_scaled_in_every_row_of_a_summary(kind, name):
+    df, at = two_models(), threshold(name)
+    table = scorecard(kind, df, by="region", overall=True, measures=[name], at=at)
+    *values, pooled, macro = table[name].to_list()
+    assert macro == pytest.approx(math.fsum(values) / len(values), abs=1e-12)
+    assert pooled == pytest.approx(float(value(name, segments(df.drop("weight"), None)[()])))
+    errors = table[f"{name}_std_error"].to_list()
+    of_mean = math.sqrt(math.fsum(error**2 for error in errors[:3])) / 3
+    assert errors[-1] == pytest.approx(of_mean, rel=1e-9)
+    assert (table[f"{name}_low"] < table[name]).all()
+    assert (table[name] < table[f"{name}_high"]).all()
+
+
+@every_kind
+def test_models_are_compared_over_segments_that_are_a_sample(kind):
+    df = two_models()
+    asked = {"over": "region", "measure": "mcc", "at": AT, "details": True}
+    table = frame_prc.compare_models(kind.make(df), "truth", ["score", "old"], by="region", **asked)
+    [row] = kind.rows(table).iter_rows(named=True)
+    found = [
+        scorecard(kind, df, score, by="region", measures="mcc")["mcc"] for score in ("score", "old")
+    ]
+    difference = found[0] - found[1]
+    assert row["difference"] == pytest.approx(difference.mean(), abs=1e-12)
+    assert row["std_error"] == pytest.approx(difference.std() / math.sqrt(3), rel=1e-9)
+
+
+# --- edges and errors --------------------------------------------------------------------------
+
+
+@every_kind
+def test_what_is_undefined_is_null_with_its_reason(kind):
+    df = pl.DataFrame(
+        {
+            "region": ["none reached"] * 4 + ["no positives"] * 3,
+            "truth": [True, False, True, False, False, False, False],
+            "score": [0.1, 0.2, 0.3, 0.1, 0.9, 0.2, 0.4],
+        }
+    )
+    ev = kind.make(df).prc.evaluate("truth", "score", by="region")
+
+    def side(name, region):
+        found = ev.compare_segments(measure=name, at=threshold(name), against="rest", details=True)
+        row = kind.rows(found).filter(region=pl.lit(region)).row(0, named=True)
+        return row["value_a"], row["status"]
+
+    assert side("precision", "none reached") == (None, "undefined")
+    assert side("mcc", "none reached") == (None, "undefined")
+    assert side("recall", "none reached")[0] == 0
+    assert side("recall", "no positives") == (None, "no_positives")
+    assert side("fpr", "no positives") == (pytest.approx(2 / 3), "few_negatives")
+    assert side("brier", "no positives") == (pytest.approx(1.01 / 3), "few_rows")
+
+
+@every_kind
+def test_certain_values_have_an_interval_with_width(kind):
+    df = pl.DataFrame({"truth": [True] * 30 + [False] * 30, "score": [1.0] * 30 + [0.0] * 30})
+    [row] = scorecard(kind, df).iter_rows(named=True)
+    for name, ideal in {"precision": 1, "recall": 1, "fpr": 0, "brier": 0, "mcc": 1}.items():
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        assert row[name] == ideal
+        assert (high == 1 and low < 0.95) if ideal else (low == 0 and high > 0.05)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"measures": "precision"}, "measure='precision' is given without at="),
+        ({"at": AT}, "at= is given with measures="),
+        ({"measures": "recall", "at": 0.5}, "at=0.5 is not a threshold"),
+        ({"measures": "recall", "at": {"recall": 0.5}}, "at={'recall': 0.5} is not a threshold"),
+        ({"measures": "net_benefit", "at": {"threshold": 1}}, "net_benefit takes it as a prob"),
+        ({"measures": "brier", "ascending": True}, "ascending=True is given with the measure 'bri"),
+        ({"measures": "brier", "missing": "unretrieved"}, "missing='unretrieved' is given with"),
+    ],
+)
+def test_what_a_measure_lacks_is_one_error(kind, asked, says):
+    with pytest.raises(OptionError, match=says):
+        scorecard(kind, two_models(), **({"measures": None, "at": None} | asked))
+
+
+@every_kind
+def test_scores_that_are_no_probabilities_are_an_error_when_they_are_read(kind):
+    df = two_models().with_columns(score=pl.col("score") * 2)
+    planned = kind.make(df).prc.evaluate("truth", ["score", "old"], by="region")
+    tables = [
+        lambda: planned.summary(measures="brier"),
+        lambda: planned.compare_models(measure="log_loss"),
+        lambda: planned.heterogeneity(measure="mean_score"),
+        lambda: planned.average(over="region", measure="brier"),
+    ]
+    for table in tables:
+        with pytest.raises(DataError, match=r"'score'.* outside 0 to 1: .* for '\w+'\. Hint: roc_"):
+            kind.rows(table())
+    assert kind.rows(planned.summary(measures="roc_auc")).height == 6
