@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_prc._curves.given_thresholds import is_retrieved, rounded
-from frame_prc._inference.measure import IS_FEW, NEGATIVES, OPENS, POSITIVES, Measure, added
+from frame_prc._inference.measure import IS_FEW, NEGATIVES, OPENS, POSITIVES, TiedMeasure
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.running_sums import TIES, running
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _OF_CELLS = tuple(f"n_{cell}" for cell in _CELLS)
@@ -81,16 +80,16 @@ _FEW = {"recall": "few_positives", "fpr": "few_negatives", "specificity": "few_n
 
 
 @dataclass(frozen=True)
-class AtThreshold(Measure):
+class AtThreshold(TiedMeasure):
     """A measure at a threshold, known by its name."""
 
     of: str = "precision"
     threshold: float = 0.5
-    points = TIES
     scored = True
     counted = True
     kept = ("trials", "has_measure", IS_FEW)
     is_defined = pl.col("has_measure")
+    rests_on = pl.col("trials")
 
     @property
     def name(self) -> str:
@@ -133,15 +132,11 @@ class AtThreshold(Measure):
         found = _RATIOS[self.of](self.threshold)
         return [ratio.shifted(self.lowest, self.span) for ratio in found]
 
-    def influences(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return all scores, with the influence of their rows."""
-        ties = running(ranking, TIES).filter(ranking.key.retrieved())
-        counted = ties.with_columns(pl.col("segment").set_sorted()).with_columns(
-            gain=added("tp", POSITIVES), losses=added("fp", NEGATIVES)
-        )
+    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return the scores, with the influence of their rows."""
         held = rounded(pl.lit(self.threshold), ranking)
         reached = ~OPENS & is_retrieved(pl.col("score"), held, ranking).fill_null(value=False)
-        marked = ranking.with_score(counted).with_columns(reached=reached)
+        marked = ranking.with_score(ties).with_columns(reached=reached)
         cells = marked.with_columns(_last("tp", "n_tp"), _last("fp", "n_fp")).with_columns(
             n_fn=POSITIVES.cast(pl.Float64) - _TP, n_tn=NEGATIVES.cast(pl.Float64) - _FP
         )

@@ -18,7 +18,7 @@ import polars as pl
 from frame_prc._curves.logit_intervals import ESTIMATE, FEW_OF_POSITIVES, SHORTFALL
 from frame_prc._formulas import effective_number, exact_parts, sizes
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._ranking.running_sums import Points
+from frame_prc._ranking.running_sums import TIES, Points, running
 from frame_prc._request.specs import Calibration
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.rows import Rows
@@ -35,7 +35,7 @@ class Measure(ABC):
     ``points`` are the scores at which its influence changes: rows between two of them have that of
     the next. It may be ``scored``: need the scores themselves, not only their order.
     ``of_both_classes`` says that negatives limit what is known of it as positives do; ``counted``,
-    that it rests on rows of its own, whose effective number is in a column ``trials``.
+    that it rests on other rows than positives.
     """
 
     calibration: Calibration | None = None
@@ -68,6 +68,16 @@ class Measure(ABC):
     @abstractmethod
     def is_defined(self) -> pl.Expr:
         """Whether the rows of a segment, of ``positives, negatives``, have it."""
+
+    @property
+    def terms(self) -> dict[str, pl.Expr]:
+        """What is added up over the scores of a segment beside its variance, by name."""
+        return {}
+
+    @property
+    def rests_on(self) -> pl.Expr:
+        """The effective number of rows that it rests on, of ``pos, neg``: sums of squares."""
+        return effective_number(POSITIVES, pl.col("pos"))
 
     @property
     def few(self) -> str:
@@ -129,6 +139,29 @@ class Measure(ABC):
         return (self.lowest, self.span) != (0.0, 1.0)
 
 
+@dataclass(frozen=True)
+class TiedMeasure(Measure):
+    """A measure whose influence may change at each score."""
+
+    points = TIES
+
+    def influences(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return all scores, with the influence of their rows."""
+        return self.influences_of(tied(ranking), ranking)
+
+    @abstractmethod
+    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return the same from the scores, which several measures may share (see `tied`)."""
+
+
+def tied(ranking: Ranking) -> pl.LazyFrame:
+    """Return all scores, with the running sums and ``gain, losses``."""
+    ties = running(ranking, TIES).filter(ranking.key.retrieved())
+    return ties.with_columns(pl.col("segment").set_sorted()).with_columns(
+        gain=added("tp", POSITIVES), losses=added("fp", NEGATIVES)
+    )
+
+
 def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:
     """Return the measure of each segment, and its variance if rows are independent.
 
@@ -147,10 +180,9 @@ def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.
         pl.col("pos") * pl.col("on_positive") ** 2 + pl.col("neg") * pl.col("on_negative") ** 2
     )
     first = ["positives", "negatives", ESTIMATE, SHORTFALL, *measure.kept]
-    added = ["variance", "pos", "neg", "bias"]
+    added = ["variance", "pos", "neg", "bias", *measure.terms]
     numbers = {
-        "n_effective": effective_number(POSITIVES, pl.col("pos")),
-        **({"n_effective": pl.col("trials")} if measure.counted else {}),
+        "n_effective": measure.rests_on,
         # Of rows the sum may lack the negatives below the last positive, which move nothing.
         "n_negative": effective_number(NEGATIVES, pl.col("neg"))
         if ranking.squares
@@ -160,8 +192,8 @@ def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.
         pl.col(ESTIMATE, SHORTFALL, "variance", "n_effective")
     )
     return (
-        influences.with_columns(squares(ranking))
-        .with_columns(variance=variance, bias=measure.bias(ranking))
+        influences.with_columns(_squares(ranking))
+        .with_columns(variance=variance, bias=measure.bias(ranking), **measure.terms)
         .group_by("segment")
         .agg(pl.col(first).first(), pl.col(added).sum())
         # Always true. Where no aggregate is used, Polars 1.41 streams a group more than once.
@@ -173,7 +205,7 @@ def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.
             row_odds=pl.col("n_negative") / pl.col("n_effective"),
             bias=pl.when(_is_jackknifed(ranking)).then("bias"),
         )
-        .drop("pos", "neg")
+        .drop("pos", "neg", *measure.terms)
     )
 
 
@@ -194,7 +226,7 @@ def _is_jackknifed(ranking: Ranking) -> pl.Expr:
     return (pl.col("n_effective") > 1) & (NEGATIVES > 0) & pl.lit(is_known)
 
 
-def squares(ranking: Ranking) -> list[pl.Expr]:
+def _squares(ranking: Ranking) -> list[pl.Expr]:
     """Return the sums of squared weights at each score, of positives and of negatives."""
     if not ranking.squares:
         return [pl.col("gain").alias("pos"), pl.col("losses").alias("neg")]

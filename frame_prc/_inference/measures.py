@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from frame_prc._inference.at_threshold import AtThreshold
 from frame_prc._inference.average_precision import AveragePrecision
-from frame_prc._inference.measure import Measure
+from frame_prc._inference.measure import Measure, TiedMeasure
 from frame_prc._inference.probabilities import MeanLoss
 from frame_prc._inference.roc_auc import RocAuc
-from frame_prc._request.specs import OF_PROBABILITIES, Measured
+from frame_prc._request.specs import OF_PROBABILITIES, PERMUTED, Measured
 
 
 def measure_of(asked: Measured) -> Measure:
     """Return the measure that is asked for."""
+    if asked.name in PERMUTED[:2]:
+        return AveragePrecision(asked.calibration)
+    return tied_measure_of(asked)
+
+
+def tied_measure_of(asked: Measured) -> TiedMeasure:
+    """Return a measure that is none of the precision-recall curve."""
     if asked.name == RocAuc.name:
         return RocAuc()
     if asked.name in OF_PROBABILITIES:
         return MeanLoss(of=asked.name)
-    if asked.threshold is not None:
-        return AtThreshold(of=asked.name, threshold=asked.threshold)
-    return AveragePrecision(asked.calibration)
+    assert asked.threshold is not None  # noqa: S101 - the request has checked it
+    return AtThreshold(of=asked.name, threshold=asked.threshold)

@@ -14,25 +14,21 @@ from typing import NamedTuple, TypeAlias
 import polars as pl
 
 from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
-from frame_prc._formulas import above_average
+from frame_prc._formulas import above_average, effective_number
 from frame_prc._inference.measure import (
     NEGATIVES,
     OPENS,
     POSITIVES,
-    Measure,
-    added,
+    TiedMeasure,
     parts,
-    squares,
     total_of_parts,
 )
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.running_sums import TIES, running
 
 _GAIN, _LOSSES, _SCORE = pl.col("gain"), pl.col("losses"), pl.col("probability")
 # Probabilities are kept so far from 0 and 1 for a logarithm, as scikit-learn does.
 _EPSILON_OF_64_BITS = 2.0**-52
 _EPSILON: dict[pl.DataType, float] = {pl.Float32(): 2.0**-23, pl.Float16(): 2.0**-10}
-_OF_CLASSES = (("pos", "gain", "on_positive"), ("neg", "losses", "on_negative"))
 _FEWEST_KNOWN = 6.0  # with fewer, Student's t would be wider than any loss
 _LARGEST_LOG_LOSS = -math.log(_EPSILON_OF_64_BITS)
 
@@ -81,15 +77,13 @@ LOSSES: dict[str, Loss] = {
 
 
 @dataclass(frozen=True)
-class MeanLoss(Measure):
+class MeanLoss(TiedMeasure):
     """The mean of a loss over all rows, known by its name."""
 
     of: str = "brier"
-    points = TIES
     scored = True
     counted = True
     few = "few_rows"
-    kept = ("trials",)
     is_defined = POSITIVES + NEGATIVES > 0
     # Rows of one class have it too.
     status = pl.col("status").replace(["no_positives", "no_negatives"], "ok")
@@ -114,16 +108,12 @@ class MeanLoss(Measure):
         """Whether the best segment is the first from above."""
         return LOSSES[self.of].higher_is_better
 
-    def influences(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return all scores, with the influence of their rows."""
-        ties = running(ranking, TIES).filter(ranking.key.retrieved())
-        counted = ties.with_columns(pl.col("segment").set_sorted()).with_columns(
-            gain=added("tp", POSITIVES), losses=added("fp", NEGATIVES)
-        )
+    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return the scores, with the influence of their rows."""
         epsilon = _EPSILON.get(ranking.rows.score_dtype, _EPSILON_OF_64_BITS)
         # Sums of Float32 may exceed 1. The row that opens a segment has no score, and no rows.
         score = pl.when(~OPENS).then(pl.col("score").cast(pl.Float64).clip(0.0, 1.0))
-        scored = ranking.with_score(counted).with_columns(probability=score.fill_null(0.0))
+        scored = ranking.with_score(ties).with_columns(probability=score.fill_null(0.0))
         names = ("on_positive", "on_negative", "left_of_positive", "left_of_negative")
         losses = dict(zip(names, LOSSES[self.of].shares(_SCORE, epsilon), strict=True))
         on_positive, on_negative, left_of_positive, left_of_negative = map(pl.col, names)
@@ -137,50 +127,35 @@ class MeanLoss(Measure):
             .with_columns(*parts("share"), *parts("left"))
             .with_columns(estimate=total_of_parts("share"), shortfall=total_of_parts("left"))
         )
-        moved = summed.with_columns(
+        return summed.with_columns(
             on_positive=_above(on_positive, left_of_positive) / rows,
             on_negative=_above(on_negative, left_of_negative) / rows,
         )
-        return _with_trials(moved, ranking)
+
+    @property
+    def terms(self) -> dict[str, pl.Expr]:
+        """The fourth powers of influences; rows of one score and class count as of equal weight."""
+        return {"fourth": _fourth("pos", "gain", "positive") + _fourth("neg", "losses", "negative")}
+
+    @property
+    def rests_on(self) -> pl.Expr:
+        """How many rows the variance rests on, at most the effective number of all.
+
+        Of a good model a few large losses make up most of it. The variance of n rows, whose
+        influences have the kurtosis k, is known as that of ``2 n / (k - 1)`` normal ones
+        (Satterthwaite 1946, doi 10.2307/3002019).
+        """
+        rows, variance = POSITIVES + NEGATIVES, pl.col("variance")
+        every = effective_number(rows, pl.col("pos") + pl.col("neg"))
+        alike = variance * (variance / pl.col("fourth"))  # so many rows of equal influences
+        known = (2 * alike / (1 - alike / every)).clip(lower_bound=_FEWEST_KNOWN)
+        return pl.when(alike < every).then(pl.min_horizontal(every, known)).otherwise(every)
 
 
-def _with_trials(moved: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-    """Add how many rows the variance rests on, at most the effective number of all.
-
-    Of a good model a few large losses make up most of it. The variance of n rows, whose influences
-    have the kurtosis k, is known as that of ``2 n / (k - 1)`` normal ones (Satterthwaite 1946, doi
-    10.2307/3002019). Rows of one score and class count as of equal weight.
-    """
-    squared = moved.with_columns(squares(ranking))
-    second, fourth = (
-        (
-            _power("pos", "gain", "on_positive", power)
-            + _power("neg", "losses", "on_negative", power)
-        )
-        .sum()
-        .over("segment")
-        for power in (2, 4)
-    )
-    every = effective_rows(ranking)
-    alike = second * (second / fourth)  # rows of equal influences would be as many
-    known = (2 * alike / (1 - alike / every)).fill_nan(None).clip(lower_bound=_FEWEST_KNOWN)
-    return squared.with_columns(
-        trials=pl.when(alike < every).then(pl.min_horizontal(every, known)).otherwise(every)
-    ).drop("pos", "neg")
-
-
-def _power(squared: str, weight: str, influence: str, power: int) -> pl.Expr:
-    """Return the sum over the rows of a score of a power of weight times influence."""
+def _fourth(squared: str, weight: str, of_class: str) -> pl.Expr:
+    """Return the sum of the fourth powers of the influences of the rows of a score and class."""
     of_row = (pl.col(squared) / pl.col(weight)).fill_nan(0.0)
-    return pl.col(squared) * of_row ** (power - 2) * pl.col(influence) ** power
-
-
-def effective_rows(ranking: Ranking) -> pl.Expr:
-    """Return how many rows of equal weight count as much as those of a segment."""
-    rows = POSITIVES + NEGATIVES
-    if not ranking.squares:
-        return rows.cast(pl.Float64)
-    return rows * (rows / (pl.col("positives_squares") + pl.col("negatives_squares")))
+    return pl.col(squared) * of_row**2 * pl.col(f"on_{of_class}") ** 4
 
 
 def _above(share: pl.Expr, left: pl.Expr) -> pl.Expr:

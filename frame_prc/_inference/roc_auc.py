@@ -24,14 +24,12 @@ from frame_prc._inference.measure import (
     NEGATIVES,
     OPENS,
     POSITIVES,
-    Measure,
-    added,
+    TiedMeasure,
     parts,
     total_of_parts,
     weights_of_rows,
 )
 from frame_prc._ranking.ranking import Ranking
-from frame_prc._ranking.running_sums import TIES, running
 
 ROC_AUC = "roc_auc"
 
@@ -40,11 +38,10 @@ _MISSED, _PASSED = pl.col("missed"), pl.col("passed")
 
 
 @dataclass(frozen=True)
-class RocAuc(Measure):
+class RocAuc(TiedMeasure):
     """The area under the ROC curve."""
 
     name = ROC_AUC
-    points = TIES
     of_both_classes = True
 
     @property
@@ -57,17 +54,13 @@ class RocAuc(Measure):
         """One half."""
         return pl.lit(0.5)
 
-    def influences(self, ranking: Ranking) -> pl.LazyFrame:
-        """Return all scores, with the influence of their rows."""
-        ties = running(ranking, TIES).filter(ranking.key.retrieved())
-        steps = ties.with_columns(pl.col("segment").set_sorted()).with_columns(
-            gain=added("tp", POSITIVES), losses=added("fp", NEGATIVES)
-        )
+    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return the scores, with the influence of their rows."""
         # Rows that are never retrieved are tied below all others.
         negatives = pl.when(OPENS).then(NEGATIVES).otherwise("fp") - _LOSSES / 2
         positives = pl.when(OPENS).then(POSITIVES).otherwise("tp") - _GAIN / 2
         # Each is a column, since Polars computes windows of columns much faster.
-        placed = steps.with_columns(
+        placed = ties.with_columns(
             missed=negatives / NEGATIVES,
             passed=positives / POSITIVES,
             behind=(POSITIVES - positives) / POSITIVES,

@@ -39,8 +39,8 @@ from frame_prc._inference.chance import with_random
 from frame_prc._inference.estimates import Estimates, effective_clusters
 from frame_prc._inference.few_scores import with_few_scores
 from frame_prc._inference.intervals import with_interval
-from frame_prc._inference.measure import Measure
-from frame_prc._inference.measures import measure_of
+from frame_prc._inference.measure import Measure, TiedMeasure, spreads, tied
+from frame_prc._inference.measures import measure_of, tied_measure_of
 from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.sampled import (
     FEW_SEGMENTS,
@@ -191,8 +191,8 @@ class Summary(Table):
         )
         tables = [top, _table(plain.with_windows(of_area))]
         tables.append(self._beside(calibrated.with_windows(of_calibrated)))
-        own = [measure_of(asked) for asked in self.beside]
-        tables += [self._beside(_estimates(ranking, measure)) for measure in own]
+        own = [tied_measure_of(asked) for asked in self.beside]
+        tables += map(self._beside, _estimates_of_ties(ranking, own))
         for table in tables:
             areas = segment_join(areas, table)
         areas = areas.with_columns(pl.col("few_negatives") | pl.col(f"{CALIBRATED}_few_negatives"))
@@ -260,6 +260,18 @@ def _estimates(ranking: Ranking, measure: Measure) -> Estimates:
     if not ranking.rows.clustered:
         return Estimates(ranking, measure)
     return Estimates.with_rows(ranking, measure)
+
+
+def _estimates_of_ties(ranking: Ranking, measures: Sequence[TiedMeasure]) -> list[Estimates]:
+    """Return the estimates of measures, which share the counts at each score."""
+    estimates, rows = [_estimates(ranking, measure) for measure in measures], ranking.rows
+    if rows.clustered or not measures:
+        return estimates
+    ties = rows.once(rows.windowed(tied(ranking)))
+    found = rows.windowed_together(
+        *(spreads(one.influences_of(ties, ranking), ranking, one) for one in measures)
+    )
+    return [one.with_windows(frame) for one, frame in zip(estimates, found, strict=True)]
 
 
 def _table(estimates: Estimates) -> pl.LazyFrame:
