@@ -365,7 +365,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             Cochran's Q, which rejects too often with many or small segments.
 
             The default, ``None``, is the permutation test from 20 segments on, near 1, or with
-            fewer than 50 positives per segment on average, and otherwise Q. Above 500,000 rows (of
+            fewer than 50 positives per segment on average (for ``"roc_auc"`` 200 rows of the scarcer
+            class), and otherwise Q. Above 500,000 rows (of
             all segments of a model), for sums of weights, with ``cluster``, or without NumPy it is
             Q too. 100,000 rows in 200 segments take about 4 seconds.
         details
