@@ -72,18 +72,26 @@ class Difference(NamedTuple):
 
     def p_value(self, level: float) -> float:
         """Return the two-sided p-value, which agrees with the interval of this level."""
-        toward_0 = -1 if self.difference > 0 else 1
-        distance, z = abs(self.difference), normal_quantile(level)
+        return math.erfc(self._deviate(0.0, level) / math.sqrt(2))
+
+    def p_beyond(self, bound: float, level: float, *, above: bool) -> float:
+        """Return the one-sided p-value of a difference above a bound, or below it."""
+        half = math.erfc(self._deviate(bound, level) / math.sqrt(2)) / 2
+        return half if (self.difference > bound) == above else 1 - half
+
+    def _deviate(self, bound: float, level: float) -> float:
+        """Return the largest normal deviate whose interval does not contain a bound, or 0."""
+        toward = -1 if self.difference > bound else 1
+        distance, z = abs(self.difference - bound), normal_quantile(level)
 
         def beyond(z: float) -> float:
-            return self._width(z, toward_0) - distance
+            return self._width(z, toward) - distance
 
         if beyond(0.0) >= 0:  # an exact limit is some way off even at a level of 0
-            return 1.0
+            return 0.0
         excluded = beyond(z) < 0
         low, high = (z, _FARTHEST) if excluded else (0.0, z)
-        found = high if excluded and beyond(high) < 0 else _root(beyond, low, high)
-        return math.erfc(found / math.sqrt(2))
+        return high if excluded and beyond(high) < 0 else _root(beyond, low, high)
 
     def _width(self, z: float, side: int) -> float:
         """Return how far the lower limit (side -1) or the upper one is from the difference."""

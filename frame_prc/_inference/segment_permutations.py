@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TypeAlias
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,6 @@ Places: TypeAlias = npt.NDArray[np.intp]
 Labels: TypeAlias = npt.NDArray[np.unsignedinteger]
 
 DRAWS = 999
-_SEED = 0
 # Values that differ by less, relative to the larger, are equal but for rounding.
 _ROUNDING = 1e-12
 # So many rows are drawn together: many small arrays take longer than one that is large.
@@ -249,6 +249,16 @@ class SegmentRows:
         positives, negatives = (np.sort(one.segment) for one in self._classes)
         return positives, negatives
 
+    @cached_property
+    def seed(self) -> int:
+        """A number of these rows, in whatever order they came.
+
+        The segments that a permutation gives to the ranks of all rows are much alike for all data
+        of the same sizes: with one seed for all, the level would be that of a single sample of
+        null distributions.
+        """
+        return crc32(self.positives.tie.tobytes(), crc32(self.labels[0].tobytes()))
+
     def drawn(self, draws: Sequence[int]) -> _Spreads:
         """Return how random segments differ; each draw has its own seed, whatever the thread."""
         rows = sum(len(one.tie) for one in self._classes)
@@ -259,7 +269,7 @@ class SegmentRows:
 
     def _together(self, draws: Sequence[int]) -> _Spreads:
         """Return the same of a few draws, as segments of rows that are repeated."""
-        randoms = (np.random.default_rng([_SEED, draw]) for draw in draws)
+        randoms = (np.random.default_rng([self.seed, draw]) for draw in draws)
         found = [self.shuffled(random) for random in randoms]
         segments, times = self.segments * len(draws), len(draws)
         offsets = np.arange(0, segments, self.segments, dtype=_labels_of(segments))[:, None]

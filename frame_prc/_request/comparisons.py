@@ -7,11 +7,18 @@ from typing import Any, cast, get_args
 
 from frame_prc._request.intervals import confidence
 from frame_prc._request.near_misses import measure_hint
-from frame_prc._request.options import calibration, is_list, is_number, key_name
+from frame_prc._request.options import (
+    calibration,
+    is_list,
+    is_number,
+    key_name,
+    percent_hint,
+)
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_option
 from frame_prc._request.specs import (
     AT_THRESHOLD,
+    NEITHER_BETTER,
     OF_PROBABILITIES,
     PERMUTED,
     SEGMENTS_TESTS,
@@ -40,12 +47,14 @@ def models_compared(
     calibrate: Any = None,
     at: Any = None,
     adjust: Any = None,
+    margin: Any = None,
 ) -> Comparison:
     """Return which models to compare."""
     found = models_measured(request, measure, calibrate, at)
     models = models_to_compare(request, baseline)
     pairs = pairs_of(models, baseline)
-    return Comparison(confidence(ci), pairs, None, adjustment(adjust), found)
+    within = margin_of(margin, found.name)
+    return Comparison(confidence(ci), pairs, None, adjustment(adjust), found, within)
 
 
 def models_measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
@@ -63,11 +72,32 @@ def segments_compared(
     calibrate: Any = None,
     at: Any = None,
     adjust: Any = None,
+    margin: Any = None,
 ) -> Comparison:
     """Return what segments are compared with, by default at one prevalence."""
     others, usual = _against(request, against), "calibrated_average_precision"
     found = measured(request, usual if measure is None else measure, calibrate, at)
-    return Comparison(confidence(ci), (), others, adjustment(adjust), found)
+    within = margin_of(margin, found.name)
+    return Comparison(confidence(ci), (), others, adjustment(adjust), found, within)
+
+
+def margin_of(margin: Any, measure: MeasureName) -> float | None:
+    """Return the largest loss that does not matter."""
+    if margin is None:
+        return None
+    if measure in NEITHER_BETTER:
+        raise OptionError(
+            f"margin= is given with measure={measure!r}, of which neither a higher value nor a "
+            "lower one is better",
+            "margin= with another measure",
+        )
+    if not is_number(margin) or not 0 <= margin < 1:
+        raise OptionError(
+            f"margin={shown(margin)} is not a difference",
+            "a number of 0 or more and below 1, such as 0.01",
+            percent_hint("margin", margin),
+        )
+    return float(margin)
 
 
 def adjustment(adjust: Any) -> Adjust | None:
@@ -278,9 +308,12 @@ def paired(
     )
 
 
-def check_plain(measure: object, calibrate: object, at: object, beside: str, reason: str) -> None:
+def check_plain(
+    measure: object, calibrate: object, at: object, margin: object, beside: str, reason: str
+) -> None:
     """Refuse what there is only for the comparisons by influence."""
-    for name, given in (("measure", measure), ("calibrate", calibrate), ("at", at)):
+    asked = {"measure": measure, "calibrate": calibrate, "at": at, "margin": margin}
+    for name, given in asked.items():
         if given is not None:
             raise OptionError(
                 f"{name}= is given with {beside}", "the average precision as it is", reason

@@ -152,6 +152,8 @@ MeasureName: TypeAlias = Literal[
 ]
 # Those that segments can be compared by in a permutation test.
 PERMUTED = ("average_precision", "calibrated_average_precision", "roc_auc")
+# Those of which neither a higher value nor a lower one is better.
+NEITHER_BETTER = ("mean_score", "calibration_gap")
 # Those that need scores that are probabilities of the positive class.
 OF_PROBABILITIES = ("mean_score", "calibration_gap", "brier", "log_loss")
 # Those of the counts at a threshold.
@@ -220,13 +222,17 @@ class Measured:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared: pairs of models by their places, or each segment ``against`` others."""
+    """What is compared: pairs of models by their places, or each segment ``against`` others.
+
+    A loss of up to the ``margin`` is none that matters.
+    """
 
     level: float
     pairs: tuple[tuple[int, int], ...]
     against: Against | None
     adjust: Adjust | None
     measured: Measured = Measured()
+    margin: float | None = None
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE
-from frame_prc._curves.logit_intervals import shows_spread, status
+from frame_prc._curves.logit_intervals import BELIEVED, shows_spread, status
 from frame_prc._inference.differences import Area, Difference
 from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_pairs
+from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import in_python
 from frame_prc._request.specs import Adjust, Comparison, Measured
@@ -32,7 +33,7 @@ _DIFFERENCE, _EFFECTIVE = pl.col("difference"), ("n_effective_a", "n_effective_b
 _OF_A, _OF_B = (
     (f"value_{side}", f"shortfall_{side}", f"error_{side}", f"n_effective_{side}") for side in "ab"
 )
-_TESTED = dict.fromkeys(("ci_low", "ci_high", "p_value"), pl.Float64())
+_TESTED = dict.fromkeys(("ci_low", "ci_high", "p_value", "p_margin"), pl.Float64())
 _ADJUSTED_LIMITS = ("ci_low_adjusted", "ci_high_adjusted")
 # A column of what limits are computed from; no key has this name.
 _BOTH_AREAS = "\0areas"
@@ -55,22 +56,48 @@ class Differences(Table):
             is_plain = self.comparison.measured == Measured()
             measure = () if is_plain else ("measure",)
             shown = ("model", "baseline", *measure, *sizes, *reference)
-        return (*shown, *_TEST, *adjusted, "status")
+        judged = () if self.comparison.margin is None else ("p_margin", "conclusion")
+        return (*shown, *_TEST, *adjusted, *judged, "status")
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        return (*hidden_of_test(self.comparison.adjust), *_ADJUSTED_LIMITS)
+        judged = () if self.comparison.margin is None else ("p_value", "p_adjusted", "p_margin")
+        return (*hidden_of_test(self.comparison.adjust), *_ADJUSTED_LIMITS, *judged)
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
-        """Adjusted p-values, and limits that agree with them."""
-        found = adjusted(self.comparison.adjust)
-        if not found:
+        """Adjusted p-values, limits that agree with them, and what is concluded."""
+        comparison, measure = self.comparison, measure_of(self.comparison.measured)
+        found = adjusted(comparison.adjust)
+        if found:
+            limits = _adjusted_limits(found["p_adjusted"], comparison.level)
+            found |= {name: measure.span * limits.struct.field(name) for name in _ADJUSTED_LIMITS}
+        if comparison.margin is None:
             return found
-        limits = _adjusted_limits(found["p_adjusted"], self.comparison.level)
-        span = measure_of(self.comparison.measured).span
-        return found | {name: span * limits.struct.field(name) for name in _ADJUSTED_LIMITS}
+        return found | {"conclusion": self._conclusion(found.get("p_adjusted", pl.col("p_value")))}
+
+    def _conclusion(self, p_value: pl.Expr) -> pl.Expr:
+        """Return what the interval says of a loss up to the margin.
+
+        It is not worse where the limit of the interval on that side is within the margin.
+        """
+        alpha, adjust = 1 - self.comparison.level, self.comparison.adjust
+        p_margin = adjusted(adjust, "p_margin").get("p_adjusted", pl.col("p_margin"))
+        is_higher = _DIFFERENCE > 0
+        gains = is_higher if measure_of(self.comparison.measured).higher_is_better else ~is_higher
+        differs, believed = p_value < alpha, pl.col("status").is_in(BELIEVED)
+        return (
+            pl.when(~believed)
+            .then(pl.lit("undecided"))
+            .when(differs & gains)
+            .then(pl.lit("better"))
+            .when((p_margin < alpha / 2).fill_null(value=False))
+            .then(pl.lit("not worse"))
+            .when(differs)
+            .then(pl.lit("worse"))
+            .otherwise(pl.lit("undecided"))
+        )
 
     @property
     def measure_names(self) -> Sequence[str]:
@@ -105,7 +132,7 @@ class Differences(Table):
             )
             .with_columns(std_error=pl.when("is_tested").then(_VARIANCE.sqrt()))
         )
-        tested = _with_test(estimated, comparison.level, in_memory=rows.in_memory)
+        tested = _with_test(estimated, comparison, measure, in_memory=rows.in_memory)
         lengths = measure.lengths("difference", "std_error", "ci_low", "ci_high")
         tested = tested.with_columns(measure.values("value_a", "value_b") + lengths)
         of_pairs = comparison.against is None
@@ -153,18 +180,23 @@ def _apart() -> pl.Expr:
     return pl.when(product > 0).then(found).otherwise(1.0)
 
 
-def _with_test(table: pl.LazyFrame, level: float, *, in_memory: bool) -> pl.LazyFrame:
-    """Add the interval of each difference, and its p-value."""
-    columns = (*_OF_A, *_OF_B, "difference", "apart")
+def _with_test(
+    table: pl.LazyFrame, comparison: Comparison, measure: Measure, *, in_memory: bool
+) -> pl.LazyFrame:
+    """Add the interval of each difference, its p-value, and that of a loss beyond the margin."""
+    columns, level = (*_OF_A, *_OF_B, "difference", "apart"), comparison.level
+    gains = measure.higher_is_better
+    largest_loss = (-1 if gains else 1) * (comparison.margin or 0.0) / measure.span
 
     def with_test(rows: pl.DataFrame) -> pl.DataFrame:
-        found: list[tuple[float | None, float | None, float | None]] = []
+        found: list[tuple[float | None, ...]] = []
         for values in rows[_BOTH_AREAS]:
             if values is None:
-                found.append((None, None, None))
+                found.append((None,) * len(_TESTED))
                 continue
             difference = _difference_of(values)
-            found.append((*difference.limits(level), difference.p_value(level)))
+            p_margin = difference.p_beyond(largest_loss, level, above=gains)
+            found.append((*difference.limits(level), difference.p_value(level), p_margin))
         return rows.hstack(pl.DataFrame(found, _TESTED, orient="row"))
 
     errors = {
@@ -205,7 +237,7 @@ def _adjusted_limits(p_adjusted: pl.Expr, level: float) -> pl.Expr:
     return both.map_batches(limits, return_dtype=schema)
 
 
-def adjusted(adjust: Adjust | None) -> dict[str, pl.Expr]:
+def adjusted(adjust: Adjust | None, name: str = "p_value") -> dict[str, pl.Expr]:
     """Return p-values adjusted for the number of tests in the result.
 
     Holm (1979, Scand. J. Statist. 6:65) multiplies the smallest p-value by the number of tests, the
@@ -214,7 +246,7 @@ def adjusted(adjust: Adjust | None) -> dict[str, pl.Expr]:
     """
     if adjust is None:
         return {}
-    p, place = pl.col("p_value"), pl.col("p_value").rank("ordinal").cast(pl.Int64)
+    p, place = pl.col(name), pl.col(name).rank("ordinal").cast(pl.Int64)
     if adjust == "holm":
         ordered = (p * (p.count().cast(pl.Int64) - place + 1)).sort_by(p, nulls_last=True).cum_max()
     else:

@@ -171,7 +171,9 @@ def _other_segment(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     covariance = pl.col("covariance").fill_null(0.0)
     differs = pl.col("partner") != pl.col("segment")
     variance = pl.when(differs).then(above_rounding(_of_difference(), _VARIANCE_A + _VARIANCE_B))
-    found = both.with_columns(covariance).with_columns(variance=variance)
+    # A segment beside itself has no test, even if its area is 1.
+    tested = pl.when(differs).then("n_effective_b").alias("n_effective_b")
+    found = both.with_columns(covariance).with_columns(tested, variance=variance)
     return estimates.ranking.segments.with_keys(found)
 
 

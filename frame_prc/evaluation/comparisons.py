@@ -33,6 +33,7 @@ from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.paired import PairedDifferences
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
+from frame_prc.exceptions import OptionError
 
 
 class ComparisonVerbs(Evaluated[FrameT]):
@@ -50,6 +51,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         over: str | None = None,
         permutations: int | Draws | None = None,
         adjust: Adjust | None = None,
+        margin: float | None = None,
         details: bool = False,
     ) -> FrameT:
         """Compare models on the same rows, each with each or with a baseline.
@@ -93,9 +95,16 @@ class ComparisonVerbs(Evaluated[FrameT]):
             over all rows of the result that have one. ``"holm"`` controls the probability of any
             false positive, ``"bh"`` (Benjamini & Hochberg 1995) the expected share of false
             positives. The intervals are not corrected.
+        margin
+            The largest loss that does not matter, such as 0.01. The table then has a ``conclusion``
+            in place of the p-value: ``"better"``, ``"not worse"`` (by as much as the margin),
+            ``"worse"`` or ``"undecided"``. It goes by the interval or, with ``adjust``, by the
+            corrected p-values, and is ``"undecided"`` where the ``status`` is not ok. With 0 only
+            what is better is not worse. Not with ``over``.
         details
             Add ``n, n_pos`` of the segment, ``value_a, value_b`` (the measure of the model and of
-            its baseline), ``std_error`` and, with ``adjust``, ``p_value`` and
+            its baseline), ``std_error`` and, with ``margin``, ``p_value`` and ``p_margin``, the
+            one-sided p-value of a larger loss; with ``adjust``, ``p_value`` and
             ``ci_low_adjusted, ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is
             below ``1 - ci`` (not with ``over``); for another ``measure`` also ``measure`` and, if
             calibrated, ``reference_prevalence``; with ``over``, ``n_undefined``.
@@ -163,6 +172,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
         def table(models: Request, base: str | None = baseline) -> Table:
             """Return what compares the models of a request."""
             if over is not None:
+                if margin is not None:
+                    raise OptionError("margin= is given with over=", "one of them")
                 found = models_measured(models, measure, calibrate, at)
                 return PairedDifferences(
                     paired(models, level, base, over, drawn, adjust, asked.cluster, found)
@@ -175,6 +186,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
                 calibrate=calibrate,
                 at=at,
                 adjust=adjust,
+                margin=margin,
             )
             return Differences(compared)
 
@@ -195,6 +207,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         at: Mapping[str, float] | None = None,
         permutations: int | Draws | None = None,
         adjust: Adjust | None = None,
+        margin: float | None = None,
         details: bool = False,
     ) -> FrameT:
         """Compare each segment with the others, all rows, another one, or chance.
@@ -244,6 +257,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             over all rows of the result that have one. ``"holm"`` controls the probability of any
             false positive, ``"bh"`` (Benjamini & Hochberg 1995) the expected share of false
             positives. The intervals are not corrected.
+        margin
+            The largest loss that does not matter, as in :func:`compare_models`.
         details
             Add ``measure``, ``n, n_pos`` of the segment, ``prevalence_a, prevalence_b`` and
             ``value_a, value_b`` of the segment and of its reference, ``reference_prevalence`` (what
@@ -316,12 +331,24 @@ class ComparisonVerbs(Evaluated[FrameT]):
         check_drawn(drawn, "against='random'", is_drawn=is_random)
         if is_random:
             check_plain(
-                measure, calibrate, at, "against='random'", "random orders have one prevalence"
+                measure,
+                calibrate,
+                at,
+                margin,
+                "against='random'",
+                "random orders have one prevalence",
             )
             random = ChanceTests(chance_test(drawn or Draws(), adjust, asked.cluster))
             return self._table(random, details=details)
         compared = segments_compared(
-            asked, level, against, measure=measure, calibrate=calibrate, at=at, adjust=adjust
+            asked,
+            level,
+            against,
+            measure=measure,
+            calibrate=calibrate,
+            at=at,
+            adjust=adjust,
+            margin=margin,
         )
         return self._table(Differences(compared), details=details)
 
@@ -358,17 +385,17 @@ class ComparisonVerbs(Evaluated[FrameT]):
             The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
         test
             How to test whether all segments have the same average precision. ``"permutation"``:
-            assign the rows to the segments at random, 999 times with a fixed seed; the p-value is
-            ``(1 + hits) / 1000``. It holds for segments of any size, needs NumPy, and takes single
-            rows or integer counts, up to 20 million. Rows are exchanged within each class if areas
-            are calibrated, and with their class otherwise; weights stay with their rows. ``"q"``:
-            Cochran's Q, which rejects too often with many or small segments.
+            assign the rows to the segments at random, 999 times, with a seed from the rows; the
+            p-value is ``(1 + hits) / 1000``. It holds for segments of any size, needs NumPy, and
+            takes single rows or integer counts, up to 20 million. Rows are exchanged within each
+            class if areas are calibrated, and with their class otherwise; weights stay with their
+            rows. ``"q"``: Cochran's Q, which rejects too often with many or small segments.
 
             The default, ``None``, is the permutation test from 20 segments on, near 1, or with
-            fewer than 50 positives per segment on average (for ``"roc_auc"`` 200 rows of the scarcer
-            class), and otherwise Q. Above 500,000 rows (of
-            all segments of a model), for sums of weights, with ``cluster``, or without NumPy it is
-            Q too. 100,000 rows in 200 segments take about 4 seconds.
+            fewer than 50 positives per segment on average (for ``"roc_auc"`` 200 rows of the
+            scarcer class), and otherwise Q. Above 500,000 rows (of all segments of a model), for
+            sums of weights, with ``cluster``, or without NumPy it is Q too. 100,000 rows in 200
+            segments take about 4 seconds.
         details
             Add what is named so below.
 
@@ -438,7 +465,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         │ ---        ┆ ---         ┆ ---          ┆ ---      ┆ ---          ┆ ---     ┆ ---    │
         │ i64        ┆ i64         ┆ i64          ┆ f64      ┆ f64          ┆ f64     ┆ str    │
         ╞════════════╪═════════════╪══════════════╪══════════╪══════════════╪═════════╪════════╡
-        │ 3          ┆ 2           ┆ 0            ┆ 0.058215 ┆ 0.105174     ┆ 0.801   ┆ ok     │
+        │ 3          ┆ 2           ┆ 0            ┆ 0.058215 ┆ 0.107682     ┆ 0.806   ┆ ok     │
         └────────────┴─────────────┴──────────────┴──────────┴──────────────┴─────────┴────────┘
         """
         self._check_frame()

@@ -107,6 +107,7 @@ def compare_models(
     over: str | None = None,
     permutations: int | Draws | None = None,
     adjust: Adjust | None = None,
+    margin: float | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
@@ -122,6 +123,7 @@ def compare_segments(
     at: Mapping[str, float] | None = None,
     permutations: int | Draws | None = None,
     adjust: Adjust | None = None,
+    margin: float | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...

@@ -425,7 +425,7 @@ def test_draws_have_the_areas_and_errors_of_their_segments(measure, weight):
     first = [name == "score" for name in order]
     ordered = df.sort(order, descending=first, nulls_last=True)
     for draw in range(3):
-        labels = rows.shuffled(np.random.default_rng([0, draw]))
+        labels = rows.shuffled(np.random.default_rng([rows.seed, draw]))
         truth = ordered["truth"].to_numpy()
         week = np.empty(df.height, dtype=np.int64)
         week[truth], week[~truth] = labels
