@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         quantile_thresholds,
         report,
         summary,
+        threshold_table,
         write_ggplot,
     )
 
@@ -86,6 +87,7 @@ __all__ = [
     "quantile_thresholds",
     "report",
     "summary",
+    "threshold_table",
     "write_ggplot",
 ]
 

@@ -79,6 +79,7 @@ class PrcFrame(Generic[FrameT]):
         compare_segments     Compare each segment with the others, all rows, another one, or chance.
         heterogeneity        How far segments differ, and how much of it is sampling.
         operating_points     Best threshold of each segment for a target, or given ones.
+        threshold_table      Thresholds by steps, with the alerts, hits and false alarms of each.
         counts               Positives and negatives at each score, or in each bin.
         plot                 Draw the precision-recall curve of each segment and model.
         plot_summary         Draw the average precision of each segment.
@@ -115,6 +116,7 @@ class PrcFrame(Generic[FrameT]):
     operating_points = _frame_method(verbs.operating_points)
     band = _frame_method(verbs.band)
     summary = _frame_method(verbs.summary)
+    threshold_table = _frame_method(verbs.threshold_table)
     plot = _method(verbs.plot)
     plot_summary = _method(verbs.plot_summary)
     one_vs_rest = _frame_method(verbs.one_vs_rest)

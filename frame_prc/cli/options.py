@@ -110,6 +110,7 @@ _BY_TYPE: dict[str, Option] = {
         "A pair is written as 1,10; repeat it for several.",
         _of_text(values.costs),
     ),
+    "tuple[float, float]": Option(list[str], "FP,FN", "Written as 1,10.", _of_text(values.costs)),
     "int | Draws": Option(
         str,
         "NUMBER",
@@ -304,7 +305,7 @@ _DEBUG = {"debug": Option(bool, help="Show the traceback of an error.")}
 # Verbs with a row per segment or model, which may fail the command.
 _JUDGED = {
     *("average_precision", "average", "summary", "compare_models", "compare_segments"),
-    *("heterogeneity", "operating_points"),
+    *("heterogeneity", "operating_points", "threshold_table"),
 }
 
 

@@ -17,12 +17,17 @@ from frame_prc._request.specs import Criterion, Draws, IntoColumn, Ties
 from frame_prc._request.targets import guaranteed, target_interval, targets
 from frame_prc._request.ties import expected_ties
 from frame_prc._tables.operating_points import OperatingPoints
+from frame_prc._tables.threshold_table import ThresholdTable
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
 from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import OptionError, type_name
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
+
+
+# Shares of the rows that are predicted positive.
+_STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 class DecisionVerbs(Evaluated[FrameT]):
@@ -226,6 +231,78 @@ class DecisionVerbs(Evaluated[FrameT]):
             return self._like_frame(points)
         held = replace(self._request, threshold=column)
         return self._table(table, None if column is None else held, details=details)
+
+    @verb
+    def threshold_table(
+        self,
+        *,
+        thresholds: float | Sequence[float] | None = None,
+        cost: tuple[float, float] | None = None,
+        details: bool = False,
+    ) -> FrameT:
+        """Thresholds by steps, with the alerts, hits and false alarms of each.
+
+        The table from which a threshold is chosen together. For a single target see
+        :func:`operating_points`, which also has intervals and a guarantee.
+
+        Parameters
+        ----------
+        thresholds
+            One or more thresholds, the same for all segments. By default the steps are those at
+            which 0.1, 0.2, 0.5, 1, 2, 5, 10, 20 and 50 % of the rows are predicted positive, or as
+            many as fit without cutting a tie.
+        cost
+            The ``(cost of a false positive, cost of a false negative)``, for ``expected_cost``.
+        details
+            Add the counts ``predicted_count, fn, tn`` (with ``cost`` also ``tp, fp``), ``fpr``,
+            ``f1`` and ``net_benefit``: the share of hits less that of false alarms times the odds
+            of the threshold (Vickers & Elkin 2006), null where it is not between 0 and 1.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then ``threshold``, ``alerts_per_1000`` (rows predicted positive of 1,000, by
+            weight), ``precision``, ``recall``, ``tp`` and ``fp`` or, with ``cost``, in their place
+            ``expected_cost`` (per row), and ``status``: ``"not_met"`` for a share that not even the
+            first rows fit into (its row holds nulls), or as in :func:`operating_points`. Sorted by
+            the keys, then by the steps. With ``missing="drop"``, also ``n_dropped``.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        Precision and recall are those of these rows. At a threshold that is chosen from the table
+        new rows have less: hold it to other rows, by ``operating_points(threshold=..., ci=0.95)``.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [True, False, True, False], "score": [0.9, 0.4, 0.4, 0.2]})
+        >>> df.prc.threshold_table("late", "score", thresholds=[0.3, 0.8])
+        shape: (2, 7)
+        ┌───────────┬─────────────────┬───────────┬────────┬─────┬─────┬────────┐
+        │ threshold ┆ alerts_per_1000 ┆ precision ┆ recall ┆ tp  ┆ fp  ┆ status │
+        │ ---       ┆ ---             ┆ ---       ┆ ---    ┆ --- ┆ --- ┆ ---    │
+        │ f64       ┆ f64             ┆ f64       ┆ f64    ┆ i64 ┆ i64 ┆ str    │
+        ╞═══════════╪═════════════════╪═══════════╪════════╪═════╪═════╪════════╡
+        │ 0.3       ┆ 750.0           ┆ 0.666667  ┆ 1.0    ┆ 2   ┆ 1   ┆ ok     │
+        │ 0.8       ┆ 250.0           ┆ 1.0       ┆ 0.5    ┆ 1   ┆ 0   ┆ ok     │
+        └───────────┴─────────────────┴───────────┴────────┴─────┴─────┴────────┘
+        """
+        costs = None if cost is None else targets({"cost": cost})[0].costs
+        asked: dict[Criterion, object] = {"predicted_rate": _STEPS}
+        if thresholds is not None:
+            asked = {"threshold": thresholds}
+        self._check_frame()
+        table = ThresholdTable(targets(asked), ascending=self._request.ascending, costs=costs)
+        return self._table(table, details=details)
 
 
 def _given(threshold: Any) -> tuple[object, IntoColumn | None, GivenThresholds | None]:

@@ -28,6 +28,7 @@ plot = forward(Evaluation.plot)
 plot_summary = forward(Evaluation.plot_summary)
 report = forward(Evaluation.report)
 summary = forward(Evaluation.summary)
+threshold_table = forward(Evaluation.threshold_table)
 write_ggplot = forward(Evaluation.write_ggplot)
 
 __all__ = [
@@ -54,5 +55,6 @@ __all__ = [
     "quantile_thresholds",
     "report",
     "summary",
+    "threshold_table",
     "write_ggplot",
 ]

@@ -245,6 +245,16 @@ def summary(
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
+def threshold_table(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    thresholds: float | Sequence[float] | None = None,
+    cost: tuple[float, float] | None = None,
+    details: bool = False,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
 def write_ggplot(
     frame: AnyFrame,
     path: str | os.PathLike[str],

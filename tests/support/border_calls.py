@@ -63,6 +63,7 @@ TABLES: dict[str, Callable[[Any], Any]] = {
     ),
     "operating_points": _of_rows("operating_points", recall=0.5),
     "summary": _of_rows("summary", overall=True),
+    "threshold_table": _of_rows("threshold_table", cost=(1, 10)),
 }
 OTHERS: dict[str, Callable[[Any], Any]] = {
     "report": _reported,

@@ -38,6 +38,7 @@ VERBS = [
     "quantile_thresholds",
     "report",
     "summary",
+    "threshold_table",
     "write_ggplot",
 ]
 ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
@@ -74,6 +75,7 @@ OPTIONS = {
     "report": "ci=0.95, baseline=None, calibrate=None, title=None",
     "summary": "ci=0.95, calibrate=None, overall=False, segments='fixed', "
     "measures=None, at=None, details=False",
+    "threshold_table": "thresholds=None, cost=None, details=False",
     "write_ggplot": "start='one', keep='corners', ci=None, title=None",
 }
 LEADING = {"report": "path, ", "write_ggplot": "path, "}  # besides the frame

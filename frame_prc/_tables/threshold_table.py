@@ -1,0 +1,56 @@
+"""Thresholds by steps, with what each costs and finds: the table to choose one from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_prc._curves.given_thresholds import ASCENDING
+from frame_prc._rows.rows import Rows
+from frame_prc._tables.operating_points import OperatingPoints
+
+# Of each step the counts, and with costs what they add up to.
+_COUNTS = ("tp", "fp")
+_HIDDEN = ("predicted_count", "fn", "tn", "fpr", "f1", "net_benefit")
+_PER = 1000
+
+
+@dataclass(frozen=True)
+class ThresholdTable(OperatingPoints):
+    """One row per segment and step; ``costs`` are those of a false positive and of a miss."""
+
+    costs: tuple[float, float] | None = None
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        cost = () if self.costs is None else ("expected_cost",)
+        turned = (ASCENDING,) if self.ascending else ()
+        rates = ("threshold", "alerts_per_1000", "precision", "recall")
+        return (*rates, *_COUNTS, *_HIDDEN, *cost, *turned, "status")
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        return (*_HIDDEN, *(() if self.costs is None else _COUNTS))
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the steps."""
+        tp, fp, fn, tn = (pl.col(name).cast(pl.Float64) for name in ("tp", "fp", "fn", "tn"))
+        n, threshold = tp + fp + fn + tn, pl.col("threshold").cast(pl.Float64)
+        # As a probability, from which on an alert is worth its cost.
+        odds = pl.when((threshold > 0) & (threshold < 1)).then(threshold / (1 - threshold))
+        of_fp, of_fn = self.costs or (0.0, 0.0)
+        return (
+            super()
+            .of(rows)
+            .with_columns(
+                alerts_per_1000=_PER * (tp + fp) / n,
+                fpr=pl.when(fp + tn > 0).then(fp / (fp + tn)),
+                f1=pl.col("f_score"),
+                net_benefit=(tp - fp * odds) / n,
+                expected_cost=(fp * of_fp + fn * of_fn) / n,
+            )
+        )
