@@ -80,6 +80,7 @@ class PrcFrame(Generic[FrameT]):
         heterogeneity        How far segments differ, and how much of it is sampling.
         operating_points     Best threshold of each segment for a target, or given ones.
         threshold_table      Thresholds by steps, with the alerts, hits and false alarms of each.
+        reliability          How often rows of like probabilities are positive.
         counts               Positives and negatives at each score, or in each bin.
         plot                 Draw the precision-recall curve of each segment and model.
         plot_summary         Draw the average precision of each segment.
@@ -116,6 +117,7 @@ class PrcFrame(Generic[FrameT]):
     operating_points = _frame_method(verbs.operating_points)
     band = _frame_method(verbs.band)
     summary = _frame_method(verbs.summary)
+    reliability = _frame_method(verbs.reliability)
     threshold_table = _frame_method(verbs.threshold_table)
     plot = _method(verbs.plot)
     plot_summary = _method(verbs.plot_summary)

@@ -211,6 +211,24 @@ def _not_a_prevalence(calibrate: object, allowed: str) -> OptionError:
     return OptionError(f"calibrate={shown(calibrate)} is not a prevalence", allowed, hint)
 
 
+_FEWEST_BINS, _MOST_BINS = 2, 1000
+
+
+def bin_edges(bins: Any) -> list[float]:
+    """Return the edges of bins of probabilities, from 0 to 1."""
+    if is_integer(bins) and _FEWEST_BINS <= bins <= _MOST_BINS:
+        return [place / bins for place in range(bins + 1)]
+    edges = [*map(float, bins)] if is_list(bins) and all(map(is_number, bins)) else []
+    ascends = all(low < high for low, high in pairwise(edges))
+    if not (len(edges) > _FEWEST_BINS and ascends and edges[0] == 0 and edges[-1] == 1):
+        raise OptionError(
+            f"bins={shown(bins)} does not make bins of probabilities",
+            f"an integer from {_FEWEST_BINS} to {_MOST_BINS:,}, or ascending edges from 0 to 1",
+            "bins=[0, 0.1, 0.5, 1]",
+        )
+    return edges
+
+
 def calibration(calibrate: Any) -> Calibration | None:
     """Return what areas are calibrated to."""
     calibrate = plain_option(calibrate)

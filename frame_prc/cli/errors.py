@@ -23,6 +23,7 @@ EXAMPLES = {
     "heterogeneity": "rows.parquet -t late -s score -b carrier",
     "operating_points": "rows.parquet -t late -s score -b carrier --recall 0.9 --f-beta 1",
     "threshold_table": "rows.parquet -t late -s score -b carrier --cost 1,10",
+    "reliability": "rows.parquet -t late -s score -b carrier --bins 20",
     "counts": "'2024-*.parquet' -t late -s score --thresholds 200 -o counts.parquet",
     "plot": "rows.parquet -t late -s old -s new -b carrier -o curves.html",
     "plot_summary": "rows.parquet -t late -s old -s new -b carrier -o summary.html",

@@ -144,6 +144,7 @@ _BY_NAME: dict[str, dict[str, Any]] = {
     "baseline": {"metavar": "MODEL"},
     "thresholds": {"read": _of_text(values.thresholds)},
     "recalls": {"read": _of_text(values.recalls)},
+    "bins": {"read": _of_text(values.recalls)},
 }
 # Where the documentation speaks of Python, or of what stands elsewhere in it.
 _HELP = {
@@ -305,7 +306,7 @@ _DEBUG = {"debug": Option(bool, help="Show the traceback of an error.")}
 # Verbs with a row per segment or model, which may fail the command.
 _JUDGED = {
     *("average_precision", "average", "summary", "compare_models", "compare_segments"),
-    *("heterogeneity", "operating_points", "threshold_table"),
+    *("heterogeneity", "operating_points", "threshold_table", "reliability"),
 }
 
 

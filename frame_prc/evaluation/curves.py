@@ -8,13 +8,22 @@ from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT
+from frame_prc._request.comparisons import check_probabilities
 from frame_prc._request.intervals import confidence, draws
-from frame_prc._request.options import bins_of, points_to_keep, prevalence, recall_grid, recall_list
+from frame_prc._request.options import (
+    bin_edges,
+    bins_of,
+    points_to_keep,
+    prevalence,
+    recall_grid,
+    recall_list,
+)
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import STARTS, Draws, Keep, Start
 from frame_prc._tables.band import Band
 from frame_prc._tables.recall_grid import RecallGrid
+from frame_prc._tables.reliability import Reliability
 from frame_prc.evaluation.base import OF_EVALUATION, OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
 
@@ -243,6 +252,73 @@ class CurveVerbs(Evaluated[FrameT]):
         check_numpy()
         check_option("simultaneous", simultaneous, (True, False))
         return self._table(Band(grid, level, drawn, simultaneous))
+
+    @verb
+    def reliability(
+        self,
+        *,
+        bins: int | Sequence[float] = 10,
+        ci: float = OF_EVALUATION_OR_95,
+        details: bool = False,
+    ) -> FrameT:
+        """How often rows of like probabilities are positive.
+
+        The table of a reliability diagram: of calibrated probabilities ``observed`` is
+        ``mean_score`` in every bin, but for sampling.
+
+        Parameters
+        ----------
+        bins
+            How many bins of equal width there are from 0 to 1, from 2 to 1,000, or their edges,
+            ascending from 0 to 1. A score on an edge is in the bin above it, and 1 in the last.
+        ci
+            The level of the intervals of ``observed``, for each bin by itself.
+        details
+            Add ``bin_high`` and ``n_pos``.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then ``bin_low`` (Float64), ``n`` (the rows in the bin, or their weight),
+            ``mean_score``, ``observed`` (the share of positives), its limits ``observed_low,
+            observed_high`` (Float64), and ``status``: ``"ok"``, or ``"few_rows"`` below 20
+            effective rows. Bins without rows are left out. Sorted by the keys, then by the bins.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype.
+        DataError
+            If the data contain invalid values, or scores that are no probabilities. For a lazy
+            frame, when the result is collected.
+
+        Notes
+        -----
+        Intervals are Wilson's; with ``cluster`` and weights they count effective rows (Korn &
+        Graubard 1998). For one number see ``calibration_gap`` and ``brier`` in :func:`summary`. To
+        recalibrate scores is the work of other libraries, such as scikit-learn's ``calibration``.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [True, False, True, False], "p": [0.9, 0.6, 0.7, 0.2]})
+        >>> df.prc.reliability("late", "p", bins=2)
+        shape: (2, 7)
+        ┌─────────┬─────┬────────────┬──────────┬──────────────┬───────────────┬──────────┐
+        │ bin_low ┆ n   ┆ mean_score ┆ observed ┆ observed_low ┆ observed_high ┆ status   │
+        │ ---     ┆ --- ┆ ---        ┆ ---      ┆ ---          ┆ ---           ┆ ---      │
+        │ f64     ┆ i64 ┆ f64        ┆ f64      ┆ f64          ┆ f64           ┆ str      │
+        ╞═════════╪═════╪════════════╪══════════╪══════════════╪═══════════════╪══════════╡
+        │ 0.0     ┆ 1   ┆ 0.2        ┆ 0.0      ┆ 0.0          ┆ 0.793451      ┆ few_rows │
+        │ 0.5     ┆ 3   ┆ 0.733333   ┆ 0.666667 ┆ 0.20766      ┆ 0.938508      ┆ few_rows │
+        └─────────┴─────┴────────────┴──────────┴──────────────┴───────────────┴──────────┘
+        """
+        self._check_frame()
+        table = Reliability(bin_edges(bins), confidence(self._level(ci)))
+        check_probabilities(self._request, table.measure_names)
+        return self._table(table, details=details)
 
     @verb
     def counts(

@@ -26,6 +26,7 @@ heterogeneity = forward(Evaluation.heterogeneity)
 operating_points = forward(Evaluation.operating_points)
 plot = forward(Evaluation.plot)
 plot_summary = forward(Evaluation.plot_summary)
+reliability = forward(Evaluation.reliability)
 report = forward(Evaluation.report)
 summary = forward(Evaluation.summary)
 threshold_table = forward(Evaluation.threshold_table)
@@ -53,6 +54,7 @@ __all__ = [
     "plot",
     "plot_summary",
     "quantile_thresholds",
+    "reliability",
     "report",
     "summary",
     "threshold_table",

@@ -219,6 +219,16 @@ def plot_summary(
     width: int | None = None,
     **roles: Unpack[Roles],
 ) -> ChartType: ...
+def reliability(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    bins: int | Sequence[float] = 10,
+    ci: float = 0.95,
+    details: bool = False,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
 def report(
     frame: AnyFrame,
     path: str | os.PathLike[str],

@@ -62,6 +62,7 @@ TABLES: dict[str, Callable[[Any], Any]] = {
         frame, "kind", {"cat": "score", "dog": "other"}, by="region"
     ),
     "operating_points": _of_rows("operating_points", recall=0.5),
+    "reliability": _of_rows("reliability", bins=[0, 0.5, 1]),
     "summary": _of_rows("summary", overall=True),
     "threshold_table": _of_rows("threshold_table", cost=(1, 10)),
 }

@@ -116,6 +116,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"overall": True, "by": "segment"},
         {"overall": True, "by": "segment", "cluster": "user"},
     ],
+    "reliability": [{}, {"by": "segment", "cluster": "user"}],
     "threshold_table": [{}, {"by": "segment", "cost": (1, 2)}],
     "heterogeneity": [{"by": "segment"}],
     "band": [VERBS["band"]],

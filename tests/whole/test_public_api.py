@@ -36,6 +36,7 @@ VERBS = [
     "plot",
     "plot_summary",
     "quantile_thresholds",
+    "reliability",
     "report",
     "summary",
     "threshold_table",
@@ -72,6 +73,7 @@ OPTIONS = {
     "threshold=None, facet=None, dark=False, title=None, width=None, height=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate=None, sort=None, dark=False, title=None, "
     "width=None",
+    "reliability": "bins=10, ci=0.95, details=False",
     "report": "ci=0.95, baseline=None, calibrate=None, title=None",
     "summary": "ci=0.95, calibrate=None, overall=False, segments='fixed', "
     "measures=None, at=None, details=False",

@@ -1,0 +1,107 @@
+"""Reliability: how often rows are positive whose probabilities are alike, beside what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_prc._curves.curve import wilson
+from frame_prc._curves.effective_rows import share_of_units
+from frame_prc._curves.logit_intervals import FEW_POSITIVES
+from frame_prc._curves.operating_points import check_counts
+from frame_prc._formulas import normal_quantile, sizes
+from frame_prc._lazy import aggregated, in_order, left_join
+from frame_prc._rows.rows import Rows
+from frame_prc._rows.table import Table
+
+_SCORE, _BIN = pl.col("score").cast(pl.Float64), "bin"
+_POS, _NEG = pl.col("pos"), pl.col("neg")
+_RATE = ("observed_low", "observed_high")
+
+
+@dataclass(frozen=True)
+class Reliability(Table):
+    """One row per segment and bin that has rows; ``edges`` are those of the bins, from 0 to 1."""
+
+    edges: Sequence[float]
+    level: float
+    outputs = ("bin_low", "bin_high", "n", "n_pos", "mean_score", "observed", *_RATE, "status")
+    measure_names = ("mean_score",)
+    counts_dropped = False  # rows without a score are in no bin
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        return ("bin_high", "n_pos")
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the bins of each segment."""
+        binned = rows.with_checks(_amounts(rows)).with_columns(self._bins())
+        keys = [*rows.keys, _BIN]
+        z = normal_quantile(self.level)
+        sums = binned.group_by(keys).agg(
+            weighted=_summed((_POS + _NEG) * _SCORE),
+            positives=_summed(_POS),
+            negatives=_summed(_NEG),
+        )
+        if rows.clustered or rows.columns.weighted:
+            sums = left_join(sums, share_of_units(_units(binned, keys, rows), keys, z), keys)
+        else:
+            sums = sums.with_columns(tp="positives", fp="negatives", share=pl.lit(1.0))
+        low, high = wilson(z).values()
+        limited = sums.with_columns(sizes(pl.col("positives"), pl.col("negatives")))
+        few = pl.col("n") * pl.col("share") < FEW_POSITIVES
+        edges = pl.Series(self.edges, dtype=pl.Float64)
+        table = limited.with_columns(
+            bin_low=pl.lit(edges).gather(_BIN),
+            bin_high=pl.lit(edges).gather(pl.col(_BIN) + 1),
+            mean_score=pl.col("weighted") / pl.col("n"),
+            observed="prevalence",
+            observed_low=low,
+            observed_high=high,
+            status=pl.when(few).then(pl.lit("few_rows")).otherwise(pl.lit("ok")),
+        )
+        if not rows.columns.weighted:
+            table = table.with_columns(pl.col("n", "n_pos").cast(pl.Int64))
+        return table.sort(keys)
+
+    def _bins(self) -> pl.Expr:
+        """Return the number of the bin of a row; 1 is in the last."""
+        inner = [*self.edges][1:-1]
+        return pl.sum_horizontal(
+            pl.lit(0, pl.Int64), *((edge <= _SCORE).cast(pl.Int64) for edge in inner)
+        ).alias(_BIN)
+
+
+def _summed(amount: pl.Expr) -> pl.Expr:
+    """Return a sum that does not depend on the order of the rows."""
+    return in_order(amount.sort())
+
+
+def _units(binned: pl.LazyFrame, keys: Sequence[str], rows: Rows) -> pl.LazyFrame:
+    """Return the sums of each cluster in a bin; without clusters those of each row.
+
+    What a miss weighs in a bin that has none is what it weighs in all of the segment.
+    """
+    weighed = {"unseen": _summed(_NEG**2) / _summed(_NEG)}
+    unseen = aggregated(binned, rows.keys, **weighed)
+    if rows.clustered:
+        sums = {"tp": _summed(_POS), "fp": _summed(_NEG), "rows": pl.col("rows").sum()}
+        units = binned.group_by(*keys, "cluster").agg(**sums)
+    else:
+        units = binned.select(*keys, "rows", tp=_POS, fp=_NEG)
+    return left_join(units, unseen, rows.keys)
+
+
+def _amounts(rows: Rows) -> pl.LazyFrame:
+    """Return the rows that count, with the weight of each class in them and their number."""
+    used, one = rows.used(), pl.lit(1, pl.Int64)
+    if rows.has_counts:
+        check_counts(rows.columns)
+        pos, neg = (pl.col(name).cast(pl.Float64) for name in ("pos", "neg"))
+        return used.with_columns(pos=pos, neg=neg, rows=one)
+    weight = pl.col("weight") if rows.columns.weighted else pl.lit(1.0)
+    pos = pl.when("truth").then(weight).otherwise(0.0)
+    return used.with_columns(pos=pos, neg=weight - pos, rows=one)

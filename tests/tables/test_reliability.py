@@ -1,0 +1,99 @@
+"""Bins of probabilities: the mean score beside the share of positives and its interval."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from kinds import every_kind, every_polars_kind
+from sklearn.calibration import calibration_curve
+from statsmodels.stats.proportion import proportion_confint
+
+import frame_prc
+from frame_prc import DataError, OptionError
+
+RANDOM = np.random.default_rng(0)
+SCORE = RANDOM.beta(0.8, 1.5, 900)
+ROWS = pl.DataFrame(
+    {
+        "region": RANDOM.integers(0, 2, 900),
+        "day": RANDOM.integers(0, 60, 900),
+        "truth": RANDOM.random(900) < SCORE**1.3,
+        "score": SCORE,
+        "weight": RANDOM.integers(1, 4, 900),
+    }
+)
+
+
+def reliability(kind, df=ROWS, **asked):
+    return kind.rows(frame_prc.reliability(kind.make(df), "truth", "score", **asked))
+
+
+@every_kind
+def test_bins_are_those_of_scikit_learn_with_the_interval_of_wilson(kind):
+    table = reliability(kind, details=True)
+    observed, mean = calibration_curve(ROWS["truth"].to_numpy(), SCORE, n_bins=10)
+    assert table["observed"].to_list() == pytest.approx(observed.tolist(), rel=1e-12)
+    assert table["mean_score"].to_list() == pytest.approx(mean.tolist(), rel=1e-12)
+    assert table["n"].sum() == 900
+    assert table["n_pos"].sum() == ROWS["truth"].sum()
+    for row in table.iter_rows(named=True):
+        limits = proportion_confint(row["n_pos"], row["n"], 0.05, "wilson")
+        assert (row["observed_low"], row["observed_high"]) == pytest.approx(limits, rel=1e-9)
+        assert (row["status"] == "few_rows") == (row["n"] < 20)
+
+
+@every_kind
+def test_weights_and_clusters_of_copies_tell_as_much_as_the_rows(kind):
+    plain = reliability(kind, by="region", details=True)
+    copies = pl.concat([ROWS.with_row_index("item")] * 3)
+    clustered = reliability(kind, copies, by="region", cluster="item", details=True)
+    assert (clustered["n"] == 3 * plain["n"]).all()
+    halved = ROWS.with_columns(weight=pl.lit(0.5))
+    weighted = reliability(kind, halved, by="region", weight="weight", details=True)
+    for name in ("observed", "observed_low", "observed_high"):
+        expected = plain[name].to_list()
+        assert weighted[name].to_list() == pytest.approx(expected, rel=1e-6)
+        # Their variance is an estimate, so of few clusters the limits are a little further out.
+        assert clustered[name].to_list() == pytest.approx(expected, abs=0.05)
+    sums = reliability(kind, weight="weight", bins=[0, 0.3, 1], details=True)
+    below = ROWS.filter(pl.col("score") < 0.3)
+    mean = (below["score"] * below["weight"]).sum() / below["weight"].sum()
+    assert sums["mean_score"][0] == pytest.approx(mean, rel=1e-12)
+    assert sums["n"].sum() == ROWS["weight"].sum()
+
+
+@every_kind
+def test_edges_belong_to_the_bin_above_and_counts_are_rows(kind):
+    df = pl.DataFrame({"truth": [1, 0, 1, 0, 1], "score": [0.0, 0.5, 0.5, 0.25, 1.0]})
+    table = reliability(kind, df, bins=[0, 0.25, 0.5, 1])
+    assert table.select("bin_low", "n").rows() == [(0.0, 1), (0.25, 1), (0.5, 3)]
+    counts = pl.DataFrame(
+        {"score": [0.0, 0.25, 0.5, 1.0], "pos": [1, 0, 1, 1], "neg": [0, 1, 1, 0]}
+    )
+    of_counts = frame_prc.reliability(
+        kind.make(counts), score="score", pos="pos", neg="neg", bins=[0, 0.25, 0.5, 1]
+    )
+    assert kind.rows(of_counts).equals(table)
+
+
+@every_polars_kind
+@pytest.mark.parametrize(
+    ("asked", "error", "says"),
+    [
+        ({"bins": 1}, OptionError, "bins=1 does not make bins"),
+        ({"bins": [0, 0.5]}, OptionError, "does not make bins of probabilities"),
+        ({"bins": [0, 0.5, 0.5, 1]}, OptionError, "does not make bins of probabilities"),
+        ({"ascending": True}, OptionError, "ascending=True is given with the measure 'mean_score'"),
+    ],
+)
+def test_bad_options_are_refused(kind, asked, error, says):
+    with pytest.raises(error, match=says):
+        reliability(kind, **asked)
+
+
+@every_kind
+def test_scores_that_are_no_probabilities_are_refused_when_they_are_read(kind):
+    table = frame_prc.reliability(kind.make(ROWS), "truth", pl.col("score") * 2)
+    with pytest.raises(DataError, match="outside 0 to 1"):
+        kind.rows(table)
