@@ -154,13 +154,16 @@ class AtThreshold(TiedMeasure):
             trials=self._trials(),
             **{IS_FEW: self._has_few_in_a_cell()},
         )
-        return measured.with_columns(has_measure=pl.col("estimate").is_not_null())
+        perfect = pl.col("shortfall") == 0
+        return measured.with_columns(
+            pl.col(IS_FEW) & ~perfect, has_measure=pl.col("estimate").is_not_null()
+        )
 
     def _has_few_in_a_cell(self) -> pl.Expr:
         """Return whether a cell that moves the measure beside others has too few rows.
 
         Without any there its part of the variance would be missing. Of a single ratio that is 0 or
-        1, the exact limits know it.
+        1, and of whatever is perfect, the exact limits know it.
         """
         if self.of == "net_benefit":
             odds = min(1.0, -self.lowest)

@@ -138,7 +138,7 @@ def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> 
     if name == "net_benefit" and held is not None and not 0 < held < 1:
         raise OptionError(
             f"at= is the threshold {shown(held)}, and net_benefit takes it as a probability",
-            "a threshold between 0 and 1",
+            "a threshold above 0 and below 1",
         )
     if name == "calibrated_average_precision":
         return Measured(name, calibration("highest" if calibrate is None else calibrate))

@@ -119,6 +119,7 @@ class Differences(Table):
         estimated = (
             both_areas(rows, comparison)
             .with_columns(difference=_difference(), measure=pl.lit(measure.name))
+            .with_columns(status=_of_undefined())
             .with_columns(
                 is_tested=_can_be_tested(),
                 apart=_apart(),
@@ -150,14 +151,24 @@ def hidden_of_test(adjust: Adjust | None) -> Collection[str]:
 def _can_be_tested() -> pl.Expr:
     """Return whether both sides have a variance, and the difference more than rounding errors.
 
-    Two areas of 1 have no variance, but limits, if there are negatives.
+    Two values of 1, or of 0, have no variance, but limits, if there are rows of both classes.
     """
     enough = pl.all_horizontal(pl.col(name).round() > 1 for name in _EFFECTIVE)
     spread = [shows_spread(_VARIANCE, *side) for side in (_SIDE_A, _SIDE_B)]
     has_classes = pl.col("status") == "ok"
-    at_1 = has_classes & (pl.max_horizontal(_SHORTFALL_A, _SHORTFALL_B) == 0)
-    tested: pl.Expr = _DIFFERENCE.is_not_null() & enough & (pl.all_horizontal(*spread) | at_1)
+    at_ends = [
+        pl.max_horizontal(*both) == 0
+        for both in ((_SHORTFALL_A, _SHORTFALL_B), (_VALUE_A, _VALUE_B))
+    ]
+    at_end = has_classes & pl.any_horizontal(*at_ends)
+    tested: pl.Expr = _DIFFERENCE.is_not_null() & enough & (pl.all_horizontal(*spread) | at_end)
     return tested
+
+
+def _of_undefined() -> pl.Expr:
+    """Return the status, which says so if one of two sides does not have the measure."""
+    lacks = _DIFFERENCE.is_null() & (pl.col("status") == "ok")
+    return pl.when(lacks).then(pl.lit("undefined")).otherwise("status")
 
 
 def _difference() -> pl.Expr:
@@ -177,7 +188,8 @@ def _apart() -> pl.Expr:
     from_difference = (_VARIANCE - (error_a - error_b) ** 2) / (2 * product)
     from_both = 1 - pl.col("covariance") / product
     found = pl.when(is_near).then(from_difference).otherwise(from_both).clip(0, 2)
-    return pl.when(product > 0).then(found).otherwise(1.0)
+    # Of two variances that are rounding errors, that of the difference is not known.
+    return pl.when(product > 0).then(found).otherwise(1.0).fill_null(1.0)
 
 
 def _with_test(

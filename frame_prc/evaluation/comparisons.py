@@ -99,8 +99,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             The largest loss that does not matter, such as 0.01. The table then has a ``conclusion``
             in place of the p-value: ``"better"``, ``"not worse"`` (by as much as the margin),
             ``"worse"`` or ``"undecided"``. It goes by the interval or, with ``adjust``, by the
-            corrected p-values, and is ``"undecided"`` where the ``status`` is not ok. With 0 only
-            what is better is not worse. Not with ``over``.
+            corrected p-values, and is ``"undecided"`` where the ``status`` tells of too few rows.
+            With 0 only what is better is not worse. Not with ``over``.
         details
             Add ``n, n_pos`` of the segment, ``value_a, value_b`` (the measure of the model and of
             its baseline), ``std_error`` and, with ``margin``, ``p_value`` and ``p_margin``, the
@@ -114,7 +114,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
         Same kind as ``frame``
             The keys, then ``model, baseline`` (String), ``difference`` (the measure of the model
             less that of the baseline), ``ci_low, ci_high, p_value`` (Float64; two-sided)
-            and ``status`` (String) as in :func:`average_precision`, but never ``"below_chance"``.
+            and ``status`` (String) as in :func:`average_precision`, but never ``"below_chance"``;
+            for other measures also ``"few_rows"`` and ``"undefined"`` as in :func:`summary`.
             With ``missing="drop"``, also ``n_dropped``. Sorted by the keys, then in the order of
             the models. Without ``baseline``, each model is compared with those after it.
 

@@ -88,7 +88,9 @@ class TableVerbs(Evaluated[FrameT]):
               ``"below_chance"`` (the whole interval lies below ``random_average_precision``; if a
               lower score means more likely positive, pass ``ascending=True``), ``"few_scores"``
               (the model has no more than two, like the predictions 0 and 1), ``"no_negatives"``,
-              ``"no_positives"`` or ``"empty"``;
+              ``"no_positives"`` or ``"empty"``; of the ``measures`` also ``"few_rows"`` (fewer than
+              20 that one rests on, or fewer than 5 in a cell that moves it) and ``"undefined"`` (it
+              divides by 0: no row reaches the threshold);
             - ``average_precision``, and ``ci_low, ci_high`` as in :func:`average_precision` with
               ``ci_method="influence"``;
             - ``lift``, unless ``overall`` is given, and the ``measures``.
@@ -115,7 +117,7 @@ class TableVerbs(Evaluated[FrameT]):
               its interval by the variance of DeLong et al. 1988;
             - of probabilities, each with its interval: ``brier``, ``log_loss`` (as scikit-learn
               clips it), ``mean_score`` and ``calibration_gap``, the mean score less the share of
-              positives;
+              positives. A score above 1 by up to 0.001, as of rounded sums, counts as 1;
             - at the threshold ``at``, each with its interval: ``precision``, ``recall``, ``fpr``,
               ``specificity``, ``f1``, ``accuracy``, ``balanced_accuracy``, ``mcc`` and
               ``net_benefit``, the share of true alerts less that of false ones times the odds of

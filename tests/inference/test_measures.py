@@ -302,6 +302,35 @@ def test_models_are_compared_over_segments_that_are_a_sample(kind):
     assert row["std_error"] == pytest.approx(difference.std() / math.sqrt(3), rel=1e-9)
 
 
+@every_kind
+@pytest.mark.parametrize("name", ["mcc", "fpr", "specificity", "balanced_accuracy", "precision"])
+def test_two_models_without_an_error_have_limits_around_no_difference(kind, name):
+    truth = [i % 2 == 0 for i in range(600)]
+    df = pl.DataFrame({"truth": truth}).with_columns(
+        score=0.6 * pl.col("truth") + pl.int_range(600) % 5 / 100,
+        old=0.7 * pl.col("truth") + pl.int_range(600) % 7 / 100,
+    )
+    table = frame_prc.compare_models(
+        kind.make(df), "truth", ["score", "old"], measure=name, at=AT, margin=0.1
+    )
+    [row] = kind.rows(table).iter_rows(named=True)
+    assert row["difference"] == 0
+    assert -0.05 < row["ci_low"] < 0 < row["ci_high"] < 0.05
+    assert (row["conclusion"], row["status"]) == ("not worse", "ok")
+
+
+@every_kind
+def test_a_side_that_does_not_have_the_measure_is_said_to_be_undefined(kind):
+    df = two_models().with_columns(old=pl.col("old") / 10)
+    for models in (["score", "old"], ["old", "score"]):
+        table = frame_prc.compare_models(
+            kind.make(df), "truth", models, measure="precision", at=AT, margin=0.1
+        )
+        [row] = kind.rows(table).iter_rows(named=True)
+        assert row["difference"] is None
+        assert (row["conclusion"], row["status"]) == ("undecided", "undefined")
+
+
 # --- edges and errors --------------------------------------------------------------------------
 
 
