@@ -156,6 +156,18 @@ def sizes(positives: ExprT, negatives: ExprT) -> list[ExprT]:
     ]
 
 
+def told_by(variance: pl.Expr, fourth: pl.Expr, every: pl.Expr) -> pl.Expr:
+    """Return how many normal rows would tell as much of a variance, at most ``every``.
+
+    Of n rows whose influences have the kurtosis k they are ``2 n / (k - 1)`` (Satterthwaite 1946,
+    doi 10.2307/3002019); ``variance`` is the sum of the squares of these influences, and ``fourth``
+    that of their fourth powers. With fewer than 6 Student's t would be wider than any value.
+    """
+    alike = variance * (variance / fourth)  # so many rows of equal influences
+    known = (2 * alike / (1 - alike / every)).clip(lower_bound=6.0)
+    return pl.when(alike < every).then(pl.min_horizontal(every, known)).otherwise(every)
+
+
 def effective_number(weight: pl.Expr, squares: pl.Expr) -> pl.Expr:
     """Return how many rows of equal weight count as much: from the sums of weights and squares."""
     return weight * (weight / squares)

@@ -177,7 +177,9 @@ class AtThreshold(TiedMeasure):
     def _trials(self) -> pl.Expr:
         """Return the effective number of the rows below the line, of the scarcer ratio."""
         below = [ratio.below for ratio in self._ratios or [_RECALL, _SPECIFICITY]]
-        return pl.min_horizontal(_effective(coefficients) for coefficients in below)
+        found = pl.min_horizontal(_effective(coefficients) for coefficients in below)
+        # F1 is twice as steep as the share of hits in these rows where there are few.
+        return found / 2 if self.of == "f1" else found
 
 
 def _last(running_sum: str, name: str) -> pl.Expr:

@@ -44,25 +44,27 @@ class Area(NamedTuple):
             alike = -math.expm1(_log_tail(z) / self.n_effective)
             return (alike, 0.0) if self.shortfall == 0 else (0.0, alike)
         spread = self.area * self.shortfall
-        half = min(self.student(z) * self.error / spread, _MOST_EXPONENT)
+        half = min(student(z, self.n_effective) * self.error / spread, _MOST_EXPONENT)
         factor, left = math.exp(-half), -math.expm1(-half)
         below = spread * left / (self.shortfall + self.area * factor)
         return below, spread * left / (self.area + self.shortfall * factor)
 
-    def student(self, z: float) -> float:
-        """Return the deviate of Student's t, as for the interval of an area."""
-        degrees = self.n_effective - 1
-        exponent = min((z / wallace(degrees)) ** 2 / degrees, _MOST_EXPONENT)
-        return math.sqrt(self.n_effective * math.expm1(exponent))
+
+def student(z: float, n_effective: float) -> float:
+    """Return the deviate of Student's t, as for the interval of an area."""
+    degrees = n_effective - 1
+    exponent = min((z / wallace(degrees)) ** 2 / degrees, _MOST_EXPONENT)
+    return math.sqrt(n_effective * math.expm1(exponent))
 
 
 class Difference(NamedTuple):
-    """A difference of two areas, with 1 minus their correlation."""
+    """A difference of two areas, with 1 minus their correlation, and what its variance rests on."""
 
     a: Area
     b: Area
     difference: float
     apart: float
+    n_effective: float
 
     def limits(self, level: float) -> tuple[float, float]:
         """Return the ends of the interval."""
@@ -106,7 +108,7 @@ class Difference(NamedTuple):
         """Return how far Student's t takes the standard error of the difference."""
         a, b = self.a.error, self.b.error
         error = math.sqrt((a - b) ** 2 + 2 * self.apart * a * b)
-        return min(self.a, self.b, key=lambda one: one.n_effective).student(z) * error
+        return student(z, self.n_effective) * error
 
 
 def _log_tail(z: float) -> float:

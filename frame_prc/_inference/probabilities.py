@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import polars as pl
 
 from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
-from frame_prc._formulas import above_average, effective_number
+from frame_prc._formulas import above_average, effective_number, told_by
 from frame_prc._inference.measure import (
     NEGATIVES,
     OPENS,
@@ -29,7 +29,6 @@ _GAIN, _LOSSES, _SCORE = pl.col("gain"), pl.col("losses"), pl.col("probability")
 # Probabilities are kept so far from 0 and 1 for a logarithm, as scikit-learn does.
 _EPSILON_OF_64_BITS = 2.0**-52
 _EPSILON: dict[pl.DataType, float] = {pl.Float32(): 2.0**-23, pl.Float16(): 2.0**-10}
-_FEWEST_KNOWN = 6.0  # with fewer, Student's t would be wider than any loss
 _LARGEST_LOG_LOSS = -math.log(_EPSILON_OF_64_BITS)
 
 
@@ -141,15 +140,10 @@ class MeanLoss(TiedMeasure):
     def rests_on(self) -> pl.Expr:
         """How many rows the variance rests on, at most the effective number of all.
 
-        Of a good model a few large losses make up most of it. The variance of n rows, whose
-        influences have the kurtosis k, is known as that of ``2 n / (k - 1)`` normal ones
-        (Satterthwaite 1946, doi 10.2307/3002019).
+        Of a good model a few large losses make up most of it.
         """
-        rows, variance = POSITIVES + NEGATIVES, pl.col("variance")
-        every = effective_number(rows, pl.col("pos") + pl.col("neg"))
-        alike = variance * (variance / pl.col("fourth"))  # so many rows of equal influences
-        known = (2 * alike / (1 - alike / every)).clip(lower_bound=_FEWEST_KNOWN)
-        return pl.when(alike < every).then(pl.min_horizontal(every, known)).otherwise(every)
+        every = effective_number(POSITIVES + NEGATIVES, pl.col("pos") + pl.col("neg"))
+        return told_by(pl.col("variance"), pl.col("fourth"), every)
 
 
 def _fourth(squared: str, weight: str, of_class: str) -> pl.Expr:

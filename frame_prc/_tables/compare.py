@@ -196,7 +196,7 @@ def _with_test(
     table: pl.LazyFrame, comparison: Comparison, measure: Measure, *, in_memory: bool
 ) -> pl.LazyFrame:
     """Add the interval of each difference, its p-value, and that of a loss beyond the margin."""
-    columns, level = (*_OF_A, *_OF_B, "difference", "apart"), comparison.level
+    columns, level = (*_OF_A, *_OF_B, "difference", "apart", "n_effective"), comparison.level
     gains = measure.higher_is_better
     largest_loss = (-1 if gains else 1) * (comparison.margin or 0.0) / measure.span
 

@@ -9,6 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_prc._curves.logit_intervals import ESTIMATE
+from frame_prc._formulas import told_by
 from frame_prc._inference.estimates import (
     NEGATIVE_CLUSTERS,
     Estimates,
@@ -51,10 +52,11 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     models = RowInfluence.of_each(scored, measure_of(comparison.measured))
     sums = rows.once(_sums(rows, models, comparison))
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
-    table = segment_join(first, sums.select("segment", cs.starts_with("variance_", "covariance_")))
+    of_pairs = cs.starts_with("variance_", "covariance_", "fourth_")
+    table = segment_join(first, sums.select("segment", of_pairs))
     for i, other in enumerate(others, 1):
         table = segment_join(table, other.select("segment", cs.ends_with(f"_{i}")))
-    return _by_pair(models[0].ranking.segments.with_keys(table), names, comparison)
+    return _by_pair(models[0].ranking.segments.with_keys(table), names, comparison, models)
 
 
 def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) -> pl.LazyFrame:
@@ -68,6 +70,8 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
     for k, (a, b) in enumerate(comparison.pairs):
         sums[f"variance_{k}"] = in_order((influences[a] - influences[b]) ** 2)
         sums[f"covariance_{k}"] = in_order(influences[a] * influences[b])
+        if models[0].measure.counted:
+            sums[f"fourth_{k}"] = in_order((influences[a] - influences[b]) ** 4)
     frame = with_influences(rows, models)
     if not rows.clustered:
         return frame.group_by(segment="segment_0").agg(**sums)
@@ -93,24 +97,31 @@ def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
 
 
 def _by_pair(
-    table: pl.LazyFrame, names: Sequence[str | None], comparison: Comparison
+    table: pl.LazyFrame,
+    names: Sequence[str | None],
+    comparison: Comparison,
+    models: Sequence[RowInfluence],
 ) -> pl.LazyFrame:
-    pairs, flags = comparison.pairs, ["few_negatives"]
+    pairs, flags, counted = comparison.pairs, ["few_negatives"], models[0].measure.counted
     lists = {
         name: pl.concat_list([f"{name}_{k}" for k in range(len(pairs))])
-        for name in ("variance", "covariance")
+        for name in ("variance", "covariance", *(("fourth",) if counted else ()))
     }
     text = pl.List(pl.String)
     columns = (("a", "model"), ("b", "baseline"))
-    for (side, column), models in zip(columns, zip(*pairs, strict=True), strict=True):
-        lists[column] = pl.lit([names[i] for i in models], dtype=text)
+    for (side, column), places in zip(columns, zip(*pairs, strict=True), strict=True):
+        lists[column] = pl.lit([names[i] for i in places], dtype=text)
         for name in ("value", "shortfall", "n_effective", *flags):
-            lists[f"{name}_{side}"] = pl.concat_list([f"{name}_{i}" for i in models])
-        lists[f"variance_{side}"] = pl.concat_list([f"alone_{i}" for i in models])
+            lists[f"{name}_{side}"] = pl.concat_list([f"{name}_{i}" for i in places])
+        lists[f"variance_{side}"] = pl.concat_list([f"alone_{i}" for i in places])
     long = table.with_columns(**lists).explode(*lists, empty_as_null=False)
     either = {name: pl.any_horizontal(f"{name}_a", f"{name}_b") for name in flags}
     variance = above_rounding(_VARIANCE, _VARIANCE_A + _VARIANCE_B)
     fewer = pl.min_horizontal("n_effective_a", "n_effective_b")
+    if counted:
+        # Of models that are nearly alike, a few rows that they rank differently decide.
+        told = told_by(_VARIANCE, pl.col("fourth"), fewer)
+        fewer = pl.when(variance.is_not_null()).then(told).otherwise(fewer)
     return long.with_columns(variance=variance, **either, n_effective=fewer)
 
 

@@ -390,7 +390,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             p-value is ``(1 + hits) / 1000``. It holds for segments of any size, needs NumPy, and
             takes single rows or integer counts, up to 20 million. Rows are exchanged within each
             class if areas are calibrated, and with their class otherwise; weights stay with their
-            rows. ``"q"``: Cochran's Q, which rejects too often with many or small segments.
+            rows. ``"q"``: Cochran's Q, which rejects too often with many or small segments; of
+            measures other than these areas it is the only test.
 
             The default, ``None``, is the permutation test from 20 segments on, near 1, or with
             fewer than 50 positives per segment on average (for ``"roc_auc"`` 200 rows of the

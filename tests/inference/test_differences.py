@@ -16,7 +16,7 @@ LEVELS = [0.5, 0.9, 0.95, 0.99, 0.9999]
 @pytest.mark.parametrize("error", [0.02, 0.03])
 def test_it_does_not_depend_on_the_level_that_is_asked_for(n_effective, error):
     sides = (Area(area, 1 - area, error, n_effective) for area in (0.72, 0.6))
-    difference = Difference(*sides, 0.12, 0.4)
+    difference = Difference(*sides, 0.12, 0.4, n_effective)
     found = [difference.p_value(level) for level in LEVELS]
     assert found == pytest.approx([found[0]] * len(LEVELS), rel=1e-6)
     # At this p the interval just ends at 0.
