@@ -368,6 +368,86 @@ def test_certain_values_have_an_interval_with_width(kind):
         assert (high == 1 and low < 0.95) if ideal else (low == 0 and high > 0.05)
 
 
+def rows_of(**cells):
+    """Return rows with so many in each cell at a threshold of a half."""
+    sides = {"tp": (True, 0.9), "fp": (False, 0.8), "fn": (True, 0.2), "tn": (False, 0.1)}
+    frames = [
+        pl.DataFrame({"truth": [sides[cell][0]] * n, "score": [sides[cell][1]] * n})
+        for cell, n in cells.items()
+    ]
+    # Scores that differ a little: a model with two of them has a status of its own.
+    return pl.concat(frames).with_columns(pl.col("score") + pl.int_range(pl.len()) % 7 / 1000)
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("name", "cells", "status"),
+    [
+        ("precision", {"tp": 12, "fp": 7, "fn": 40, "tn": 60}, "few_rows"),
+        ("precision", {"tp": 12, "fp": 9, "fn": 40, "tn": 60}, "ok"),
+        ("fpr", {"tp": 20, "fp": 9, "fn": 40, "tn": 10}, "few_negatives"),
+        ("f1", {"tp": 19, "fp": 10, "fn": 10, "tn": 60}, "few_rows"),
+        ("f1", {"tp": 21, "fp": 10, "fn": 10, "tn": 60}, "ok"),
+        ("balanced_accuracy", {"tp": 60, "fp": 9, "fn": 4, "tn": 60}, "few_rows"),
+        ("balanced_accuracy", {"tp": 60, "fp": 9, "fn": 5, "tn": 60}, "ok"),
+        ("mcc", {"tp": 60, "fp": 4, "fn": 9, "tn": 60}, "few_rows"),
+        ("net_benefit", {"tp": 60, "fp": 4, "fn": 9, "tn": 60}, "few_rows"),
+        ("brier", {"tp": 60, "fp": 2, "fn": 0, "tn": 60}, "few_rows"),
+        ("brier", {"tp": 60, "fp": 20, "fn": 20, "tn": 60}, "ok"),
+    ],
+)
+def test_the_status_tells_of_too_few_of_the_rows_that_a_measure_rests_on(kind, name, cells, status):
+    held = {"threshold": 0.5} if name in OF_COUNTS else None
+    [row] = scorecard(kind, rows_of(**cells), measures=name, at=held, details=False).iter_rows(
+        named=True
+    )
+    assert row["status"] == status
+
+
+@every_kind
+def test_the_upper_limit_of_f1_without_a_hit_is_twice_that_of_the_share_of_hits(kind):
+    df = rows_of(fp=30, fn=30, tn=60)
+    [row] = scorecard(kind, df, measures="f1", at={"threshold": 0.5}).iter_rows(named=True)
+    assert row["f1"] == 0
+    share = 1 - 0.025 ** (1 / 60)  # of hits among the rows below the line
+    assert row["f1_high"] == pytest.approx(2 * share / (1 + share), rel=0.05)
+
+
+@every_kind
+def test_a_score_that_rounding_took_above_1_counts_as_1(kind):
+    df = pl.DataFrame({"truth": [True, False] * 20, "score": [1.0005, 0.5] * 20})
+    [row] = scorecard(kind, df, measures=["mean_score", "brier"], at=None).iter_rows(named=True)
+    assert (row["mean_score"], row["brier"]) == (0.75, 0.125)
+
+
+@every_kind
+@pytest.mark.parametrize(("differ", "status"), [(4, "few_positives"), (24, "ok")])
+def test_models_that_few_rows_tell_apart_are_not_judged(kind, differ, status):
+    df = rows_of(tp=200, fp=60, fn=60, tn=200).with_columns(old="score")
+    moved = pl.when(pl.int_range(pl.len()) < differ).then(0.1).otherwise("old")
+    table = frame_prc.compare_models(
+        kind.make(df.with_columns(score=moved)),
+        "truth",
+        ["score", "old"],
+        measure="recall",
+        at={"threshold": 0.5},
+        margin=0.5,
+    )
+    [row] = kind.rows(table).iter_rows(named=True)
+    assert row["status"] == status
+    assert row["conclusion"] == ("not worse" if status == "ok" else "undecided")
+
+
+@every_kind
+@pytest.mark.parametrize("name", ["log_loss", "mcc"])
+def test_the_error_of_an_average_is_that_of_its_values(kind, name):
+    df, asked = two_models(), {"measure": name, "at": threshold(name), "details": True}
+    ev = kind.make(df).prc.evaluate("truth", "score", by="region")
+    values = [float(value(name, rows)) for rows in segments(df.drop("weight"), "region").values()]
+    [row] = kind.rows(ev.average(over="region", ci=0.95, **asked)).iter_rows(named=True)
+    assert row["std_error"] == pytest.approx(np.std(values, ddof=1) / math.sqrt(3), rel=1e-9)
+
+
 @every_kind
 @pytest.mark.parametrize(
     ("asked", "says"),

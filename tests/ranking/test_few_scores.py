@@ -15,8 +15,9 @@ from polars.testing import assert_frame_equal
 import frame_prc
 from frame_prc._ranking import ranking
 
-# The verbs that do not need each row by itself.
-RANKING = sorted(TABLES.keys() - {"band", "compare_models", "compare_segments", "one_vs_rest"})
+# The verbs that need no ranking, or each row by itself.
+OTHERS = {"band", "compare_models", "compare_segments", "one_vs_rest", "reliability"}
+RANKING = sorted(TABLES.keys() - OTHERS)
 REPEATED = ROWS.with_columns(pl.col("score", "other").round(0))
 
 

@@ -73,10 +73,42 @@ def test_of_a_loss_lower_is_better(kind):
 
 
 @every_kind
+@pytest.mark.parametrize(("name", "sign"), [("brier", 1), ("mcc", -1), ("log_loss", 1)])
+def test_the_p_value_of_a_larger_loss_is_that_of_the_limit_on_its_side(kind, name, sign):
+    """A measure may have another range than 0 to 1, and the lower value may be the better one."""
+    df, at = two_models(better=0.95), {"threshold": 0.3} if name == "mcc" else None
+    [plain] = compared(kind, df, measure=name, at=at).iter_rows(named=True)
+    limit = plain["ci_low"] if sign < 0 else plain["ci_high"]
+    assert limit * sign > 0
+    for share, is_within in ((1.02, True), (0.98, False)):
+        margin = abs(limit) * share
+        [row] = compared(kind, df, measure=name, at=at, margin=margin, details=True).iter_rows(
+            named=True
+        )
+        assert (row["p_margin"] < 0.025) == is_within
+        assert row["p_margin"] == pytest.approx(0.025, rel=0.2)
+
+
+@every_polars_kind
+def test_adjusted_p_values_of_a_loss_decide_too(kind):
+    df = two_models(better=0.99)
+    limits = compared(kind, df, by="region", measure="roc_auc")["ci_low"]
+    margin = -limits.min() * 1.02  # so that one of two p-values is just below 0.025
+    asked = {"by": "region", "measure": "roc_auc", "margin": margin}
+    plain = compared(kind, df, **asked)["conclusion"]
+    assert plain.to_list() == ["not worse"] * 2
+    holm = compared(kind, df, adjust="holm", details=True, **asked)
+    p = holm["p_margin"]
+    adjusted = [min(2 * p.min(), 1), max(2 * p.min(), p.max())]
+    expected = ["not worse" if one < 0.025 else "undecided" for one in adjusted]
+    assert sorted(holm["conclusion"]) == sorted(expected)
+
+
+@every_kind
 def test_few_rows_decide_nothing_and_adjusted_p_values_do(kind):
     df = two_models(better=2.0)
-    few = df.filter(~pl.col("truth") | (pl.col("row") < 12))
-    assert compared(kind, few, margin=0.01)["conclusion"].to_list() == ["undecided"]
+    few = df.filter(~pl.col("truth") | (pl.col("row") < 30))
+    assert compared(kind, few, margin=0.9)["conclusion"].to_list() == ["undecided"]
     table = compared(kind, df, by="region", margin=0.01, adjust="holm", details=True)
     is_sure = table["p_adjusted"] < 0.05
     assert ((table["conclusion"] == "better") == is_sure).all()
@@ -84,6 +116,13 @@ def test_few_rows_decide_nothing_and_adjusted_p_values_do(kind):
         kind.make(df), "truth", "new", by="region", against={"region": 0}, margin=0.2
     )
     assert kind.rows(segments)["conclusion"].to_list()[0] == "undecided"  # itself
+    perfect = df.with_columns(new=pl.col("truth") + pl.col("row") / 1000)
+    segments = frame_prc.compare_segments(
+        kind.make(perfect), "truth", "new", by="region", against={"region": 0}, margin=0.2
+    )
+    itself, other = kind.rows(segments).iter_rows(named=True)
+    assert (itself["ci_low"], itself["conclusion"]) == (None, "undecided")
+    assert (other["difference"], other["conclusion"]) == (0, "not worse")
 
 
 @every_polars_kind
