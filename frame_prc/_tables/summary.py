@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
@@ -268,9 +269,9 @@ def _estimates_of_ties(ranking: Ranking, measures: Sequence[TiedMeasure]) -> lis
     if rows.clustered or not measures:
         return estimates
     ties = rows.once(rows.windowed(tied(ranking)))
-    found = rows.windowed_together(
-        *(spreads(one.influences_of(ties, ranking), ranking, one) for one in measures)
-    )
+    # Each by itself: Polars 1.41.0 panics at many plans that share parts.
+    plans = (spreads(one.influences_of(ties, ranking), ranking, one) for one in measures)
+    found = rows.together([partial(rows.windowed, plan) for plan in plans])
     return [one.with_windows(frame) for one, frame in zip(estimates, found, strict=True)]
 
 
