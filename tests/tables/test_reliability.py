@@ -94,6 +94,6 @@ def test_bad_options_are_refused(kind, asked, error, says):
 
 @every_kind
 def test_scores_that_are_no_probabilities_are_refused_when_they_are_read(kind):
-    table = frame_prc.reliability(kind.make(ROWS), "truth", pl.col("score") * 2)
+    df = ROWS.with_columns(score=pl.col("score") * 2)
     with pytest.raises(DataError, match="outside 0 to 1"):
-        kind.rows(table)
+        reliability(kind, df)
