@@ -18,7 +18,15 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_prc._curves.given_thresholds import is_retrieved, rounded
-from frame_prc._inference.measure import IS_FEW, NEGATIVES, OPENS, POSITIVES, TiedMeasure
+from frame_prc._formulas import effective_number
+from frame_prc._inference.measure import (
+    IS_FEW,
+    NEGATIVES,
+    OF_ANY_CLASS,
+    OPENS,
+    POSITIVES,
+    TiedMeasure,
+)
 from frame_prc._ranking.ranking import Ranking
 
 _CELLS = ("tp", "fp", "fn", "tn")
@@ -104,9 +112,7 @@ class AtThreshold(TiedMeasure):
     @property
     def status(self) -> pl.Expr:
         """The status of segments: those with rows of one class may have it too."""
-        sizes = pl.when(pl.col("estimate").is_not_null()).then(
-            pl.col("status").replace(["no_positives", "no_negatives"], "ok")
-        )
+        sizes = pl.when(pl.col("estimate").is_not_null()).then(OF_ANY_CLASS)
         undefined = pl.when(pl.col("status") == "ok").then(pl.lit("undefined"))
         return pl.coalesce(sizes, undefined, "status")
 
@@ -199,15 +205,14 @@ def _squares_of_cells(ranking: Ranking) -> list[pl.Expr]:
 
 
 def _effective_in(cell: str) -> pl.Expr:
-    weight = pl.col(f"n_{cell}")
-    return (weight * (weight / pl.col(f"squares_{cell}"))).fill_nan(0.0)
+    return effective_number(pl.col(f"n_{cell}"), pl.col(f"squares_{cell}")).fill_nan(0.0)
 
 
 def _effective(coefficients: Sequence[float]) -> pl.Expr:
     cells = [cell for cell, c in zip(_CELLS, coefficients, strict=True) if c > 0]
     weight = reduce(add, (pl.col(f"n_{cell}") for cell in cells))
     squares = reduce(add, (pl.col(f"squares_{cell}") for cell in cells))
-    return weight * (weight / squares)
+    return effective_number(weight, squares)
 
 
 def _mean(ratios: Sequence[Ratio]) -> tuple[pl.Expr, pl.Expr, list[pl.Expr]]:

@@ -26,6 +26,8 @@ from frame_prc._rows.rows import Rows
 OPENS = pl.col("opens")
 IS_FEW = "is_few"  # a column of whether a measure finds that it rests on too few rows
 POSITIVES, NEGATIVES = pl.col("positives"), pl.col("negatives")
+# The status of a measure that rows of a single class have too, from that of their sizes.
+OF_ANY_CLASS = pl.col("status").replace(["no_positives", "no_negatives"], "ok")
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.measure import Measure, TiedMeasure
 from frame_prc._inference.probabilities import MeanLoss
 from frame_prc._inference.roc_auc import RocAuc
-from frame_prc._request.specs import OF_PROBABILITIES, PERMUTED, Measured
+from frame_prc._request.specs import OF_CURVE, OF_PROBABILITIES, Measured
 
 
 def measure_of(asked: Measured) -> Measure:
     """Return the measure that is asked for."""
-    if asked.name in PERMUTED[:2]:
+    if asked.name in OF_CURVE:
         return AveragePrecision(asked.calibration)
     return tied_measure_of(asked)
 

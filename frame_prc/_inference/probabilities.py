@@ -17,6 +17,7 @@ from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL
 from frame_prc._formulas import above_average, effective_number, told_by
 from frame_prc._inference.measure import (
     NEGATIVES,
+    OF_ANY_CLASS,
     OPENS,
     POSITIVES,
     TiedMeasure,
@@ -84,8 +85,7 @@ class MeanLoss(TiedMeasure):
     counted = True
     few = "few_rows"
     is_defined = POSITIVES + NEGATIVES > 0
-    # Rows of one class have it too.
-    status = pl.col("status").replace(["no_positives", "no_negatives"], "ok")
+    status = OF_ANY_CLASS
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from frame_prc._request.roles import Request, check_option
 from frame_prc._request.specs import (
     AT_THRESHOLD,
     NEITHER_BETTER,
+    OF_CURVE,
     OF_PROBABILITIES,
     PERMUTED,
     SEGMENTS_TESTS,
@@ -368,11 +369,10 @@ def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> 
 
 def measures_beside(request: Request, names: Sequence[str], at: Any) -> list[Measured]:
     """Return the measures of a scorecard that have a value and an influence of their own."""
-    check_probabilities(request, names)
     with_threshold = [name for name in names if name in AT_THRESHOLD]
     if at is not None and not with_threshold:
         _held(f"measures={[*names]}", at, needed=False)
-    beside = get_args(MeasureName)[2:]
+    beside = {*get_args(MeasureName)}.difference(OF_CURVE)
     return [
         measured(request, name, None, at if name in AT_THRESHOLD else None)
         for name in dict.fromkeys(names)

@@ -150,8 +150,10 @@ MeasureName: TypeAlias = Literal[
     "mcc",
     "net_benefit",
 ]
+# Those of the precision-recall curve.
+OF_CURVE = ("average_precision", "calibrated_average_precision")
 # Those that segments can be compared by in a permutation test.
-PERMUTED = ("average_precision", "calibrated_average_precision", "roc_auc")
+PERMUTED = (*OF_CURVE, "roc_auc")
 # Those of which neither a higher value nor a lower one is better.
 NEITHER_BETTER = ("mean_score", "calibration_gap")
 # Those that need scores that are probabilities of the positive class.

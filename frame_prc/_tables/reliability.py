@@ -97,11 +97,8 @@ def _units(binned: pl.LazyFrame, keys: Sequence[str], rows: Rows) -> pl.LazyFram
 
 def _amounts(rows: Rows) -> pl.LazyFrame:
     """Return the rows that count, with the weight of each class in them and their number."""
-    used, one = rows.used(), pl.lit(1, pl.Int64)
     if rows.has_counts:
         check_counts(rows.columns)
-        pos, neg = (pl.col(name).cast(pl.Float64) for name in ("pos", "neg"))
-        return used.with_columns(pos=pos, neg=neg, rows=one)
-    weight = pl.col("weight") if rows.columns.weighted else pl.lit(1.0)
-    pos = pl.when("truth").then(weight).otherwise(0.0)
-    return used.with_columns(pos=pos, neg=weight - pos, rows=one)
+    amounts = rows.amounts(rows.is_positive(), squares=False)
+    found = {name: amount.cast(pl.Float64) for name, amount in amounts.items()}
+    return rows.used().with_columns(**found, rows=pl.lit(1, pl.Int64))
