@@ -35,9 +35,6 @@ from frame_prc._tables.compare import Differences
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc.exceptions import DataError
 
-# A fixed seed, so that a chart looks the same each time it is drawn.
-_SEED = 0
-
 
 @dataclass(frozen=True)
 class ChartSource:
@@ -143,7 +140,7 @@ class EvaluatedSegments:
 
     def bands_at(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
         """Return ``line`` and the columns of bands."""
-        return self._numbered(Band(recalls, level, Draws(seed=_SEED)), self.given)
+        return self._numbered(Band(recalls, level, Draws()), self.given)
 
     def compared(self, comparison: Comparison) -> pl.DataFrame:
         """Return a row per segment and pair of models, keyed by ``key_0, ...`` without models."""
@@ -159,7 +156,7 @@ class EvaluatedSegments:
 # --- evaluation ----------------------------------------------------------------------------------
 
 
-def source_of_rows(rows: Rows, start: Start, calibration: Calibration | None = None) -> ChartSource:
+def source_of_rows(rows: Rows, calibration: Calibration | None = None) -> ChartSource:
     """Return the segments of rows in memory, with keys renamed so that no column clashes."""
     columns = rows.columns
     dtypes = columns.key_dtypes.values()
@@ -179,7 +176,7 @@ def source_of_rows(rows: Rows, start: Start, calibration: Calibration | None = N
         plans = [Counts().finished(renamed), _average_precision(renamed, level, calibration)]
         counted, areas = (_with_numbered_keys(f, len(names)) for f in pl.collect_all(plans))
         counts = _read_counts(counted, len(names), ascending=rows.ascending)
-        return EvaluatedSegments(names, areas.with_row_index("line"), renamed, counts, start, None)
+        return EvaluatedSegments(names, areas.with_row_index("line"), renamed, counts, "one", None)
 
     return ChartSource(names, table, evaluate)
 

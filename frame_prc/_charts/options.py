@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, TypeAlias, get_args
 
 from frame_prc._charts.theme import Look
@@ -26,6 +26,7 @@ ISO_F1 = (0.2, 0.4, 0.6, 0.8)
 _X: tuple[ChartX, ...] = get_args(ChartX)
 _LEVEL = 0.95
 _SMALLEST, _LARGEST = 40, 4000  # px
+_SIDES = 2
 _MOST_TARGETS = 6
 _MOST_F_SCORES = 9
 
@@ -34,7 +35,8 @@ _MOST_F_SCORES = 9
 class ChartOptions:
     """The options of the chart of curves.
 
-    ``wilson`` and ``band`` are two kinds of ribbon, of which at most one is drawn.
+    ``wilson`` and ``band`` are two kinds of ribbon, of which at most one is drawn. ``threshold`` is
+    the one whose counts are shown, and ``targets`` are the other operating points to mark.
     """
 
     x: ChartX
@@ -49,9 +51,9 @@ class ChartOptions:
     look: Look
 
     def all_targets(self) -> list[Target]:
-        """Return the operating points to mark, with that of ``threshold=`` last."""
+        """Return the operating points to mark, with that of ``threshold`` last."""
         chosen = [] if self.threshold is None else [Target("threshold", self.threshold)]
-        return [*(target for target in self.targets if target not in chosen), *chosen]
+        return [*self.targets, *chosen]
 
 
 def check_altair(verb: str) -> None:
@@ -66,7 +68,6 @@ def chart_options(
     iso_f1: Any,
     points: Any,
     roc: object,
-    threshold: Any,
     facet: Any,
     look: Look,
 ) -> ChartOptions:
@@ -74,6 +75,9 @@ def chart_options(
     band = check_option("band", band, (True, False))
     roc = check_option("roc", roc, (True, False))
     x = check_option("x", x, _X)
+    targets_ = _targets(points)
+    thresholds = [target for target in targets_ if target.criterion == "threshold"]
+    threshold = thresholds[0].value if len(thresholds) == 1 else None
     if x == "threshold":
         _check_threshold_options(threshold, roc=roc, band=band, facet=facet)
     if band:
@@ -85,15 +89,17 @@ def chart_options(
         wilson=ci is not None and not band,
         band=band,
         iso_f1=_f_scores(iso_f1),
-        targets=_targets(points),
+        targets=tuple(
+            target for target in targets_ if threshold is None or target not in thresholds
+        ),
         roc=roc,
-        threshold=None if threshold is None else _threshold(threshold),
+        threshold=threshold,
         facet=_facet(facet),
         look=look,
     )
 
 
-def _check_threshold_options(threshold: Any, *, roc: bool, band: bool, facet: Any) -> None:
+def _check_threshold_options(threshold: float | None, *, roc: bool, band: bool, facet: Any) -> None:
     """Raise an error for options that only a chart over recall has."""
     for name, given in (("roc", roc), ("band", band), ("facet", facet is not None)):
         if given:
@@ -102,24 +108,44 @@ def _check_threshold_options(threshold: Any, *, roc: bool, band: bool, facet: An
                 f"{name}= with x='recall' only",
                 "over thresholds each segment and model has a panel of its own",
             )
-    if isinstance(threshold, Real) and not math.isfinite(threshold):
+    if threshold is not None and not math.isfinite(threshold):
         raise OptionError(
-            f"threshold={shown(threshold)} cannot be shown with x='threshold'", "a finite number"
+            f"points={{'threshold': {shown(threshold)}}} cannot be shown with x='threshold'",
+            "a finite number",
         )
 
 
-def chart_look(dark: Any, title: Any, width: Any, height: Any) -> Look:
+def chart_look(dark: Any, title: Any, width: int | None = None, height: int | None = None) -> Look:
     """Check and return the options for the look of a chart."""
-    dark = check_option("dark", dark, (True, False))
     check_title(title)
-    for name, size in (("width", width), ("height", height)):
-        is_integer = isinstance(size, Integral) and not isinstance(size, bool)
-        if size is not None and not (is_integer and _SMALLEST <= size <= _LARGEST):
-            raise OptionError(
-                f"{name}={shown(size)} is not a size of a panel",
-                f"pixels, an integer from {_SMALLEST} to {_LARGEST}",
-            )
-    return Look(dark, title, width, height)
+    return Look(check_option("dark", dark, (True, False)), title, width, height)
+
+
+def panel_size(size: Any) -> tuple[int | None, int | None]:
+    """Return the width and the height of a panel; one number is both."""
+    if size is None:
+        return None, None
+    pair = tuple(size) if isinstance(size, Sequence) and len(size) == _SIDES else (size, size)
+    if not all(map(_is_length, pair)):
+        raise OptionError(
+            f"size={shown(size)} is not the size of a panel",
+            f"(width, height) or one number, integers from {_SMALLEST} to {_LARGEST} pixels",
+        )
+    return pair
+
+
+def check_width(width: Any) -> None:
+    """Raise an error for what is not the width of a panel."""
+    if width is not None and not _is_length(width):
+        raise OptionError(
+            f"width={shown(width)} is not the width of a panel",
+            f"an integer from {_SMALLEST} to {_LARGEST} pixels",
+        )
+
+
+def _is_length(length: Any) -> bool:
+    is_integer = isinstance(length, Integral) and not isinstance(length, bool)
+    return is_integer and _SMALLEST <= length <= _LARGEST
 
 
 def _f_scores(iso_f1: Any) -> tuple[float, ...]:
@@ -164,12 +190,6 @@ def _targets(points: Any) -> tuple[Target, ...]:
             f"up to {_MOST_TARGETS}, each with its own shape",
         )
     return unique
-
-
-def _threshold(threshold: Any) -> float:
-    if isinstance(threshold, (str, Iterable)):
-        raise OptionError(f"threshold={shown(threshold)} is not a number", "one number")
-    return targets({"threshold": threshold})[0].value
 
 
 def _facet(facet: Any) -> Any:

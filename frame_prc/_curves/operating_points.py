@@ -32,7 +32,8 @@ from frame_prc._ranking.ranking import Ranking
 from frame_prc._ranking.running_sums import is_corner
 from frame_prc._ranking.stretches import in_parts
 from frame_prc._request.options import check_row_number
-from frame_prc._request.specs import Target, Ties
+from frame_prc._request.specs import Target
+from frame_prc._request.targets import cuts_ties
 from frame_prc._request.ties import check_unweighted_ties
 from frame_prc._rows.columns import Columns
 from frame_prc.exceptions import OptionError
@@ -53,7 +54,6 @@ def operating_points(
     ranking: Ranking,
     targets: Sequence[Target],
     given: GivenThresholds | None = None,
-    ties: Ties = "whole",
     bounds: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Return ``segment, order, held`` and the columns of operating points.
@@ -78,14 +78,14 @@ def operating_points(
     if targets:
         wanted = join(every, _goals(targets), how="cross", maintain_order="left_right")
         best_points = _best_points(found, targets, ranking, any_score=any_score)
-        if ties == "expected":
+        if cuts_ties(targets):
             best_points = _with_expected(best_points, found, targets, ranking)
         on = ["segment", "order"]
         parts.append(join(wanted, best_points, on=on, how="left", maintain_order="left"))
     if given is not None:
         wanted = given.of(ranking, first=len(targets))
         parts.append(_at_thresholds(found.with_columns(_precision(ranking)), wanted, ranking))
-    point = _as_means(_POINT) if ties == "expected" else _POINT
+    point = _as_means(_POINT) if cuts_ties(targets) else _POINT
     table = concat([part.select(*_WANTED, *point) for part in parts]).sort("segment", "order")
     # A target that no point meets leaves null totals.
     totals = {"all_positives": _POSITIVES, "all_negatives": _NEGATIVES}
@@ -125,7 +125,7 @@ def _with_expected(
     are between those of the points beside it, in proportion (McSherry & Najork 2008).
     """
     check_unweighted_ties(weighted=ranking.rows.columns.weighted)
-    wanted = {i: t.value for i, t in enumerate(targets) if t.criterion == "predicted_count"}
+    wanted = {i: t.value for i, t in enumerate(targets) if t.ties == "expected"}
     retrieved, before = pl.col("tp") + pl.col("fp"), pl.col("tp_a") + pl.col("fp_a")
     ends = points.with_columns(
         *(pl.col(name).shift(1).alias(f"{name}_a") for name in _FOUND),

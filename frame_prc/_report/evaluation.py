@@ -87,7 +87,7 @@ class Evaluation:
     def source(self) -> ChartSource:
         """What charts draw, evaluated once."""
         calibration = self.options.calibration if self.keys else None
-        source = source_of_rows(self.rows, "one", calibration)
+        source = source_of_rows(self.rows, calibration)
         return replace(source, evaluate=cache(source.evaluate))
 
     @property
@@ -221,7 +221,7 @@ class Evaluation:
         """The lines of pictures: all rows first, if they are not one of the segments."""
         parts = [(self._found, self._names.lines)]
         if self.segments.height > 1:
-            rows = source_of_rows(self._found.given.pooled(), "one")
+            rows = source_of_rows(self._found.given.pooled())
             pooled = rows.evaluate(self.options.level)
             parts.insert(0, (pooled, _Names.of(pooled, self.asked).lines))
         return Lines(parts, self.shown.segments, len(self.models))

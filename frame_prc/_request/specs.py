@@ -43,13 +43,15 @@ class Target:
     """What is asked of an operating point, such as a recall of at least 0.9.
 
     ``costs`` are those of a false positive and of a false negative, for the least cost.
-    ``guarantee`` is the probability that new rows meet the target too.
+    ``guarantee`` is the probability that new rows meet the target too, and ``ties`` what becomes of
+    a tie that a number of rows cuts.
     """
 
     criterion: Criterion
     value: float
     costs: tuple[float, float] | None = None
     guarantee: float | None = None
+    ties: Ties = "whole"
 
     @property
     def text(self) -> str:
@@ -74,7 +76,7 @@ How: TypeAlias = Literal["mean", "weighted", "rows", "micro"]
 
 @dataclass(frozen=True)
 class Top:
-    """The area over the points that retrieve at most so many rows, for ``top=``.
+    """At most so many rows: the area over them, for ``top=``, or a point, for ``predicted_count=``.
 
     A number alone, such as ``top=100``, means ``Top(100)``.
 
@@ -84,12 +86,13 @@ class Top:
         How many rows; with weights it is a sum of weights. Rows of equal score are retrieved
         together.
     normaliser
-        What the area is divided by: ``"positives"``, all of them, as in trec_eval's ``map_cut``, or
+        What an area is divided by: ``"positives"``, all of them, as in trec_eval's ``map_cut``, or
         ``"attainable"``, as many of them as fit, so that a perfect ranking has 1.
     ties
         What becomes of a tie that does not fit: ``"whole"``, none of its rows is retrieved, or
-        ``"expected"``, as many as fit, at random (McSherry & Najork 2008): the area is the mean
-        over the choices. Not with weights or ``calibrate``.
+        ``"expected"``, as many as fit, at random (McSherry & Najork 2008): the area, or precision,
+        recall and the counts of a point, as Float64, are means over the choices. Not with weights,
+        ``calibrate`` or the interval of a point.
 
     Examples
     --------
@@ -180,8 +183,8 @@ class Draws:
         How many are drawn, up to 1,000,000. An interval of a single one is null, and no p-value is
         below ``1 / (1 + replicates)``.
     seed
-        Integer that makes results reproducible: the same seed gives the same result for any kind of
-        frame, any order of the rows, and any other segments. ``None`` draws anew each time.
+        The same integer gives the same result for any kind of frame, any order of the rows, and any
+        other segments. ``None`` draws anew each time.
     stratified
         Of a bootstrap: resample positives and negatives separately, each to its original number, as
         if the class sizes had been fixed in advance. Otherwise rows are resampled regardless of
@@ -195,7 +198,7 @@ class Draws:
     """
 
     replicates: int = 1000
-    seed: int | None = None
+    seed: int | None = 0
     stratified: bool = False
 
 

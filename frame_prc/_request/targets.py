@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
-from frame_prc._request.intervals import check_not_drawn, confidence, drawn_interval
+from frame_prc._request.intervals import confidence
 from frame_prc._request.options import has_number_type, is_list, is_number, percent_hint
 from frame_prc._request.packages import check_numpy
-from frame_prc._request.specs import Criterion, Draws, Interval, Target
+from frame_prc._request.roles import check_option
+from frame_prc._request.specs import Criterion, Draws, Interval, Target, Ties, Top
 from frame_prc.exceptions import OptionError, shown
 
 _LARGEST_BETA = 1e100  # the square of a larger one overflows
@@ -62,10 +63,25 @@ def guaranteed(targets: Sequence[Target], guarantee: Any, *, others: bool) -> li
 
 def _targets(criterion: Criterion, given: Any) -> list[Target]:
     values = list(given) if is_list(given) else [given]
+    if criterion == "predicted_count":
+        return list(map(_count, values))
     if criterion != "cost":
         return [Target(criterion, _target(criterion, value)) for value in values]
     pairs = values if values and all(map(is_list, values)) else [given]
     return [_cost(pair) for pair in pairs]
+
+
+def _count(value: Any) -> Target:
+    """Return the target of a number of rows, which may cut a tie."""
+    asked = value if isinstance(value, Top) else Top(value)
+    if asked.normaliser != Top.normaliser:
+        raise OptionError(
+            f"normaliser={shown(asked.normaliser)} is given in predicted_count=",
+            "Top(100, ties='expected')",
+            "a normaliser divides an area: top=Top(...) of average_precision",
+        )
+    ties = check_option("ties", asked.ties, get_args(Ties))
+    return Target("predicted_count", _target("predicted_count", asked.count), ties=ties)
 
 
 def _cost(pair: Any) -> Target:
@@ -109,12 +125,24 @@ def _target(criterion: Criterion, value: Any) -> float:
     return float(value)
 
 
-def target_interval(ci: Any, drawn: Draws | None, targets: Sequence[Target]) -> Interval | None:
+def cuts_ties(targets: Sequence[Target]) -> bool:
+    """Whether some of the targets retrieve a part of a tie."""
+    return any(target.ties == "expected" for target in targets)
+
+
+def target_interval(ci: Any, targets: Sequence[Target]) -> Interval | None:
     """Return the interval of operating points, which is drawn where a threshold is chosen."""
-    if any(target.guarantee is not None for target in targets):
-        check_not_drawn(drawn, "ci= and a target without guarantee=")
-        return None if ci is None else Interval(confidence(ci))
-    if all(target.criterion == "threshold" for target in targets):
-        check_not_drawn(drawn, "ci= and a target other than threshold=")
-        return None if ci is None else Interval(confidence(ci))
-    return drawn_interval(ci, drawn)
+    if ci is None:
+        return None
+    level = confidence(ci)
+    if cuts_ties(targets):
+        raise OptionError(
+            "ci= is given with ties='expected'",
+            "one of them",
+            "a replicate has ties of its own: ci= takes ties='whole'",
+        )
+    held = all(target.criterion == "threshold" for target in targets)
+    if held or any(target.guarantee is not None for target in targets):
+        return Interval(level)
+    check_numpy()
+    return Interval(level, resampling=Draws())

@@ -1,27 +1,8 @@
-"""The options of ties that a number of rows cuts."""
+"""What is not known where the last tie is cut at random."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, get_args
-
-from frame_prc._request.roles import check_option
-from frame_prc._request.specs import Ties
 from frame_prc.exceptions import OptionError
-
-
-def expected_ties(ties: Any, criteria: Sequence[str], ci: object) -> Ties:
-    """Return what becomes of a tie that a number of rows cuts; refuse it where there is none."""
-    found: Ties = check_option("ties", ties, get_args(Ties))
-    if found == "expected" and "predicted_count" not in criteria:
-        raise OptionError("ties='expected' is given without predicted_count=", "both")
-    if found == "expected" and ci is not None:
-        raise OptionError(
-            "ci= is given with ties='expected'",
-            "one of them",
-            "a replicate has ties of its own: ci= takes ties='whole'",
-        )
-    return found
 
 
 def check_expected_area(recall_range: object, calibrate: object) -> None:

@@ -37,7 +37,7 @@ from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.exact_limits import with_exact_limits
 from frame_prc._lazy import cached, concat, in_order, join, left_join, mean_in_order
 from frame_prc._ranking.ranking import Ranking, rank
-from frame_prc._request.specs import Draws, Interval, Target, Ties
+from frame_prc._request.specs import Draws, Interval, Target
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 
@@ -55,7 +55,6 @@ class OperatingPoints(Table):
     given: GivenThresholds | None = None
     interval: Interval | None = None
     ascending: bool = False
-    ties: Ties = "whole"
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -99,7 +98,7 @@ class OperatingPoints(Table):
             self._check_rows(rows)
         ranking = rank(rows)
         bounds = self._bounds(ranking) if self._guarantees else None
-        table = operating_points(ranking, self.targets, self.given, self.ties, bounds)
+        table = operating_points(ranking, self.targets, self.given, bounds)
         if bounds is not None:
             table = table.with_columns(self._needed().alias(NEEDED))
         if self.interval is None:

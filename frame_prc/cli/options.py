@@ -91,6 +91,13 @@ _BY_TYPE: dict[str, Option] = {
     "float | Sequence[float]": Option(
         list[str], "NUMBER", f"For several {_SEVERAL}.", _of_text(values.numbers)
     ),
+    "float | Top | Sequence[float | Top]": Option(
+        list[str],
+        "NUMBER",
+        f"For several {_SEVERAL}; 100,ties=expected cuts a tie.",
+        _of_text(values.row_numbers),
+    ),
+    "int | tuple[int, int]": Option(str, "WIDTH,HEIGHT", read=_of_text(values.panel_size)),
     "int | Sequence[float]": Option(list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9."),
     "float | Literal['highest', 'pooled']": Option(
         str, "SHARE|highest|pooled", read=_of_text(values.share)
@@ -162,6 +169,7 @@ _HELP = {
     "details": "Add the columns that are not shown at first, such as prevalence.",
     "measures": "Add measures to the scorecard by name, or all.",
     "iso_f1": "Draw lines of equal F1.",
+    "size": "The size of a panel in pixels: 300,200, or 300 for a square.",
     "points": "Operating points to mark: recall=0.9, precision=0.5,0.9, f-beta=1 or "
     "predicted-rate=0.05. Repeat it for several.",
 }

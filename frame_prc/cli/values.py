@@ -95,6 +95,19 @@ def top(text: str) -> Top:
     return Top(**_fields(Top, text))
 
 
+def row_numbers(texts: Sequence[str]) -> list[float | Top]:
+    """Return numbers of rows, of which one may say what becomes of a tie."""
+    return [
+        number for text in texts for number in ([top(text)] if "=" in text else numbers([text]))
+    ]
+
+
+def panel_size(text: str) -> list[int] | int:
+    """Return a width and a height, or one number for both."""
+    sides = [round(number) for number in numbers([text])]
+    return sides if len(sides) > 1 else sides[0]
+
+
 def named_numbers(text: str) -> dict[str, float]:
     """Return numbers by name, from a text such as ``threshold=0.5``."""
     found = {}

@@ -12,10 +12,8 @@ from frame_prc._curves.given_thresholds import GivenThresholds
 from frame_prc._engines.engine import HELD_BY_COLUMN, class_of, collected, engine_of
 from frame_prc._frames.border import FrameT, is_frame, scan_all, unwrapped
 from frame_prc._request.hints import column_hint, is_of_engine
-from frame_prc._request.intervals import draws
-from frame_prc._request.specs import Criterion, Draws, IntoColumn, Ties
-from frame_prc._request.targets import guaranteed, target_interval, targets
-from frame_prc._request.ties import expected_ties
+from frame_prc._request.specs import Criterion, IntoColumn, Top
+from frame_prc._request.targets import cuts_ties, guaranteed, target_interval, targets
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.threshold_table import ThresholdTable
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
@@ -42,13 +40,11 @@ class DecisionVerbs(Evaluated[FrameT]):
         threshold: float | Sequence[float] | IntoColumn | AnyFrame | None = None,
         f_beta: float | Sequence[float] | None = None,
         predicted_rate: float | Sequence[float] | None = None,
-        predicted_count: float | Sequence[float] | None = None,
+        predicted_count: float | Top | Sequence[float | Top] | None = None,
         fpr: float | Sequence[float] | None = None,
         cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
-        ties: Ties = "whole",
         guarantee: float | None = None,
         ci: float | None = OF_EVALUATION,
-        bootstrap: int | Draws | None = None,
         details: bool = False,
     ) -> FrameT:
         """Best threshold of each segment for a target, or given ones.
@@ -84,7 +80,9 @@ class DecisionVerbs(Evaluated[FrameT]):
         predicted_count
             The same for a number of rows, such as the 100 cases that can be looked into. Rows of
             equal score are retrieved together: if they do not all fit, none of them is, and if not
-            even the first fit, the row holds nulls. With weights it is a sum of weights.
+            even the first fit, the row holds nulls. ``Top(100, ties="expected")`` retrieves as many
+            of them as fit, at random: see :class:`Top`; ``threshold`` is then the score of that
+            tie. With weights it is a sum of weights.
         fpr
             The point of highest recall at which at most this share of the negatives is predicted
             positive, from 0 to 1; nulls without negatives.
@@ -93,11 +91,6 @@ class DecisionVerbs(Evaluated[FrameT]):
             or a list of such pairs. If predicting no row positive costs the least, the threshold is
             ``inf``, which only scores of ``inf`` reach. ``target_value`` is the first cost as a
             share of both: the best threshold if scores are calibrated probabilities.
-        ties
-            What becomes of a tie that does not fit into ``predicted_count``: ``"whole"``, none of
-            its rows is retrieved, or ``"expected"``, as many as fit, at random (McSherry & Najork
-            2008). Then precision, recall and the counts, as Float64, are means over the choices,
-            and ``threshold`` is the score of that tie. Not with weights or ``ci``.
         guarantee
             Choose thresholds that meet the target on new rows too, with at least this probability,
             such as ``0.95``. Without it, about half of the chosen thresholds miss it there. For
@@ -112,12 +105,10 @@ class DecisionVerbs(Evaluated[FrameT]):
             itself, intervals of this level for the precision and the recall that new rows have at
             the threshold in the table. At a ``threshold=`` they are Wilson's. A threshold chosen
             on these rows does better on them than on new ones: there the intervals are exact
-            (Clopper & Pearson 1934), and the lower limits allow for the loss. A bootstrap that
-            chooses the threshold anew in each replicate estimates it, which needs NumPy. With
-            ``cluster`` and weights, both count effective rows (Korn & Graubard 1998). Not with
-            sums of weights in ``pos`` and ``neg``.
-        bootstrap
-            How many data sets are resampled for that, 1,000 by default, or :class:`Draws`.
+            (Clopper & Pearson 1934), and the lower limits allow for the loss. A bootstrap of 1,000
+            replicates, each of which chooses its threshold anew, estimates it, always from the same
+            draws; it needs NumPy. With ``cluster`` and weights, both count effective rows (Korn &
+            Graubard 1998). Not with sums of weights in ``pos`` and ``neg``.
         details
             Add ``criterion`` (String) and ``target_value`` (Float64), which make up the target, the
             counts ``tp, fp, fn, tn``, ``f_score`` (F1, or the F-beta requested; null without
@@ -203,26 +194,17 @@ class DecisionVerbs(Evaluated[FrameT]):
         }
         held_too = given is not None
         wanted = guaranteed(targets(asked, others=held_too), guarantee, others=held_too)
-        cluster = self._request.cluster
-        drawn = draws("bootstrap", bootstrap, cluster)
-        level = self._level(ci, has_interval=ties != "expected")
-        interval = target_interval(level, drawn, wanted)
-        criteria = [target.criterion for target in wanted]
-        table = OperatingPoints(
-            wanted,
-            given,
-            interval,
-            ascending=self._request.ascending,
-            ties=expected_ties(ties, criteria, None if interval is None else interval.level),
-        )
+        at_random = cuts_ties(wanted)
+        interval = target_interval(self._level(ci, has_interval=not at_random), wanted)
+        table = OperatingPoints(wanted, given, interval, ascending=self._request.ascending)
         if engine := self._engine:
             is_drawn = interval is not None and interval.resampling is not None
             refused = {
                 HELD_BY_COLUMN: column is not None,
                 "threshold= as a frame": given is not None and column is None,
-                "ties='expected'": ties == "expected",
+                "ties='expected'": at_random,
                 "guarantee": guarantee is not None,
-                "ci": is_drawn or (interval is not None and cluster is not None),
+                "ci": is_drawn or (interval is not None and self._request.cluster is not None),
             }
             plans, outputs = self._plans(engine, refused), self._columns_of(table, details=details)
             points = plans.operating_points(

@@ -18,6 +18,8 @@ from frame_prc._charts.options import (
     chart_look,
     chart_options,
     check_altair,
+    check_width,
+    panel_size,
 )
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.curve import CURVE, Curve, Extras
@@ -62,18 +64,15 @@ class PictureVerbs(Evaluated[FrameT]):
         self,
         *,
         x: ChartX = "recall",
-        start: Start = "one",
         ci: float | None = OF_EVALUATION,
         band: bool = False,
         iso_f1: bool | Sequence[float] = True,
         points: OperatingPoints | None = None,
         roc: bool = False,
-        threshold: float | None = None,
         facet: Facet = None,
         dark: bool = False,
         title: str | None = None,
-        width: int | None = None,
-        height: int | None = None,
+        size: int | tuple[int, int] | None = None,
     ) -> ChartType:
         """Draw the precision-recall curve of each segment and model.
 
@@ -87,15 +86,10 @@ class PictureVerbs(Evaluated[FrameT]):
         x
             ``"recall"``: draw precision over recall. ``"threshold"``: draw precision, recall and F1
             over the threshold, each segment and model in a panel of its own, and show the confusion
-            counts at one threshold: ``threshold``, or the one of the largest F1 (of several lines,
-            the median of theirs). In a saved page a slider moves it. A single panel has the curve
-            over recall beside it, to which ``start`` and ``iso_f1`` apply; ``roc``, ``band`` and
+            counts at one threshold: that of ``points``, or the one of the largest F1 (of several
+            lines, the median of theirs). In a saved page a slider moves it. A single panel has the
+            curve over recall beside it, to which ``iso_f1`` applies; ``roc``, ``band`` and
             ``facet`` are errors.
-        start
-            The point at recall 0 that opens each segment: ``"one"`` (precision 1), ``"first"`` (the
-            precision of the first real point), or ``None`` (no such point). A curve frame keeps its
-            own start. Lines are drawn from the first visible step on, and faint from the start to
-            there.
         ci
             Draw a ribbon around each curve: for each threshold by itself, an interval of this level
             for the precision (Wilson), as in :func:`curve`. It is also the level of the intervals
@@ -109,11 +103,10 @@ class PictureVerbs(Evaluated[FrameT]):
         points
             Operating points to mark, up to 6, as :func:`operating_points` takes them: for example
             ``{"recall": 0.9}`` or ``{"f_beta": [1, 2]}``. The numbers at the marks are thresholds.
-            Marks of several lines at one place are drawn side by side.
+            Marks of several lines at one place are drawn side by side. A single ``"threshold"``
+            also has its confusion counts shown.
         roc
             Draw the ROC curve of the same counts beside each panel.
-        threshold
-            Mark the point at this threshold, and show its confusion counts.
         facet
             The keys that get a panel for each of their values: a name or a list of names. The other
             keys are distinguished by colour, up to 21 in a panel. ``False`` puts all lines into one
@@ -124,9 +117,9 @@ class PictureVerbs(Evaluated[FrameT]):
             Draw light marks on a dark background.
         title
             Title above the chart.
-        width, height
-            The size of a panel in pixels. If only one is given, the panel is a square. By default
-            the chart is up to about 800 pixels wide.
+        size
+            The size of a panel in pixels: ``(width, height)``, or one number for a square. By
+            default the chart is up to about 800 pixels wide.
 
         Returns
         -------
@@ -167,13 +160,12 @@ class PictureVerbs(Evaluated[FrameT]):
         """
         self._check_frame()
         check_altair("plot")
-        start = check_option("start", start, STARTS)
-        look, level = chart_look(dark, title, width, height), self._level(ci)
-        options = chart_options(x, level, band, iso_f1, points, roc, threshold, facet, look)
+        look, level = chart_look(dark, title, *panel_size(size)), self._level(ci)
+        options = chart_options(x, level, band, iso_f1, points, roc, facet, look)
         from frame_prc._charts import curves, saving, thresholds  # noqa: PLC0415 - Altair is slow
 
         draw = thresholds.plot if options.x == "threshold" else curves.plot
-        return saving.with_files(draw(self._chart_source(start), options))
+        return saving.with_files(draw(self._chart_source(), options))
 
     @verb
     def plot_summary(
@@ -283,24 +275,25 @@ class PictureVerbs(Evaluated[FrameT]):
         """
         self._check_frame()
         check_altair("plot_summary")
-        level, look = confidence(self._level(ci)), chart_look(dark, title, width, None)
+        check_width(width)
+        level, look = confidence(self._level(ci)), chart_look(dark, title, width)
         sort = check_option("sort", sort, SORTS)
         from frame_prc._charts import saving, summary  # noqa: PLC0415 - Altair is slow
 
         pairs, reference = self._pairs(level, baseline, calibrate), calibration(calibrate)
-        source = self._chart_source("one", common_rows=True, reference=reference)
+        source = self._chart_source(common_rows=True, reference=reference)
         return saving.with_files(summary.plot_summary(source, pairs, baseline, sort, level, look))
 
     def _chart_source(
-        self, start: Start, *, common_rows: bool = False, reference: Calibration | None = None
+        self, *, common_rows: bool = False, reference: Calibration | None = None
     ) -> ChartSource:
         """Return the segments of rows, of counts, or of a curve frame."""
         if is_curve(self.roles):
-            check_unused(**self.roles, start=start)
+            check_unused(**self.roles)
             points = scan_all(self._native).collect()
             return source_of_curve(points, reference, ascending=self.roles.get("ascending", False))
         rows = self._rows_in_memory(CURVE, common_rows=common_rows)
-        return source_of_rows(rows, start, reference)
+        return source_of_rows(rows, reference)
 
     def _pairs(self, level: float, baseline: str | None, calibrate: object) -> Comparison | None:
         """Return which models to compare, where there are single rows of several."""

@@ -22,7 +22,6 @@ from frame_prc._request.specs import (
     SegmentsAre,
     SegmentsTest,
     Start,
-    Ties,
 )
 from frame_prc._request.specs import Draws as Draws
 from frame_prc._request.specs import Top as Top
@@ -175,13 +174,11 @@ def operating_points(
     threshold: float | Sequence[float] | IntoColumn | AnyFrame | None = None,
     f_beta: float | Sequence[float] | None = None,
     predicted_rate: float | Sequence[float] | None = None,
-    predicted_count: float | Sequence[float] | None = None,
+    predicted_count: float | Top | Sequence[float | Top] | None = None,
     fpr: float | Sequence[float] | None = None,
     cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
-    ties: Ties = "whole",
     guarantee: float | None = None,
     ci: float | None = None,
-    bootstrap: int | Draws | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
@@ -191,18 +188,15 @@ def plot(
     score: IntoScores | None = None,
     *,
     x: ChartX = "recall",
-    start: Start = "one",
     ci: float | None = None,
     band: bool = False,
     iso_f1: bool | Sequence[float] = True,
     points: OperatingPoints | None = None,
     roc: bool = False,
-    threshold: float | None = None,
     facet: Facet = None,
     dark: bool = False,
     title: str | None = None,
-    width: int | None = None,
-    height: int | None = None,
+    size: int | tuple[int, int] | None = None,
     **roles: Unpack[Roles],
 ) -> ChartType: ...
 def plot_summary(

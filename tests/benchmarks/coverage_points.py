@@ -192,7 +192,6 @@ def points(cells: Iterable[Cell] = tuple(POINTS)) -> Iterator[Row]:
             by="draw",
             **TARGETS,
             ci=LEVEL,
-            bootstrap=Draws(300, seed=1),
             cluster="cluster" if cell.cluster > 1 else None,
             weight="weight" if cell.weighted else None,
             details=True,

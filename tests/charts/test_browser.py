@@ -75,7 +75,7 @@ CHARTS = {
     "one line": lambda: ROWS.prc.plot("late", "score", points={"recall": 0.8}),
     "hostile keys": lambda: KEYED.prc.plot("late", "score", by="</td> [k]."),
     "panels": lambda: MODELS.prc.plot("late", ["score", "other"], by="</td> [k].", ci=0.9),
-    "roc": lambda: ROWS.prc.plot("late", "score", roc=True, threshold=0.3, dark=True),
+    "roc": lambda: ROWS.prc.plot("late", "score", roc=True, points={"threshold": 0.3}, dark=True),
     "infinite": lambda: ROWS.with_columns(score=1 / (pl.col("late") == 0)).prc.plot(
         "late", "score"
     ),
@@ -99,7 +99,7 @@ def test_a_page_opens_without_an_error_or_a_request(browser, tmp_path, name):
 
 
 def test_the_mouse_is_told_the_nearest_point(browser, tmp_path):
-    chart = ROWS.prc.plot("late", "score", width=300)
+    chart = ROWS.prc.plot("late", "score", size=300)
     picture = show(browser, chart, tmp_path)
     x, y, width, height = panel(browser)
     assert (width, height) == (300, 300)
@@ -202,12 +202,12 @@ def words_of(chart):
 
 
 def test_the_mouse_is_told_keys_as_they_are(browser, tmp_path):
-    chart = KEYED.prc.plot("late", "score", by="</td> [k].", facet="</td> [k].", width=300)
+    chart = KEYED.prc.plot("late", "score", by="</td> [k].", facet="</td> [k].", size=300)
     picture = show(browser, chart, tmp_path)
     x, y, width, height = panel(browser)
     said = hover(browser, picture, x + width / 2, y + height / 3)
     assert said["</td> [k]."] in {"b", HOSTILE}
-    image = KEYED.rename({"</td> [k].": "image"}).prc.plot("late", "score", by="image", width=300)
+    image = KEYED.rename({"</td> [k].": "image"}).prc.plot("late", "score", by="image", size=300)
     picture = show(browser, image, tmp_path)
     said = hover(browser, picture, x + width / 2, y + height / 3)
     assert said["image:"] in {"b", HOSTILE}
@@ -215,7 +215,7 @@ def test_the_mouse_is_told_keys_as_they_are(browser, tmp_path):
 
 
 def test_an_operating_point_says_its_criterion(browser, tmp_path):
-    chart = ROWS.prc.plot("late", "score", points={"recall": 0.8}, width=300)
+    chart = ROWS.prc.plot("late", "score", points={"recall": 0.8}, size=300)
     picture = show(browser, chart, tmp_path)
     x, y, width, height = panel(browser)
     said = hover(browser, picture, x + width, y + height / 3)

@@ -135,7 +135,7 @@ def test_the_label_of_the_higher_marker_is_above_it_and_the_other_gives_way():
 
 def test_a_number_and_its_percent_sign_stay_together():
     for width in (200, 240, 300, 420):
-        chart = ROWS.prc.plot("late", "score", width=width, height=100, ci=0.9)
+        chart = ROWS.prc.plot("late", "score", size=(width, 100), ci=0.9)
         assert not any(line.startswith("%") for line in words(chart))
 
 
@@ -151,7 +151,7 @@ def test_many_ribbons_in_a_panel_are_faint():
 
 
 def test_a_threshold_has_a_confusion_matrix_and_a_mark_after_those_of_other_points():
-    chart = ROWS.prc.plot("late", "score", threshold=0.3, points={"threshold": [0.1, 0.3, 0.8]})
+    chart = ROWS.prc.plot("late", "score", points={"threshold": 0.3, "recall": [0.5, 1]})
     [(_, cells)] = drawn(chart, "rect", "actual")
     assert of(cells, "actual", "predicted", "text") == [
         {"actual": "positive", "predicted": "positive", "text": "TP 2"},
@@ -161,12 +161,19 @@ def test_a_threshold_has_a_confusion_matrix_and_a_mark_after_those_of_other_poin
     ]
     [(_, marked)] = drawn(chart, "point", "criterion")
     assert [(row["criterion"], row["precision"]) for row in marked] == [
-        ("threshold 0.1", 0.5), ("threshold 0.8", 1.0), ("threshold 0.3", 2 / 3),
+        ("recall ≥ 0.5", 1.0), ("recall ≥ 1", 2 / 3), ("threshold 0.3", 2 / 3),
     ]  # fmt: skip
 
 
+def test_several_thresholds_are_marked_without_counts():
+    chart = ROWS.prc.plot("late", "score", points={"threshold": [0.1, 0.8]})
+    assert not drawn(chart, "rect", "actual")
+    [(_, marked)] = drawn(chart, "point", "criterion")
+    assert [row["criterion"] for row in marked] == ["threshold 0.1", "threshold 0.8"]
+
+
 def test_a_threshold_has_a_confusion_table_of_several_lines():
-    chart = REGIONS.prc.plot("late", ["old", "new"], by="region", threshold=0.75)
+    chart = REGIONS.prc.plot("late", ["old", "new"], by="region", points={"threshold": 0.75})
     [(_, cells)] = drawn(chart, "text", "column", "text")
     table = {}
     for cell in cells:
@@ -182,7 +189,7 @@ def test_a_threshold_has_a_confusion_table_of_several_lines():
 
 def test_large_sums_of_weights_have_no_exponent():
     rows = REGIONS.with_columns(eur=pl.lit(1234567.89))
-    chart = rows.prc.plot("late", "old", by="region", weight="eur", threshold=0.75)
+    chart = rows.prc.plot("late", "old", by="region", weight="eur", points={"threshold": 0.75})
     [(_, cells)] = drawn(chart, "text", "column", "text")
     shown = {cell["text"] for cell in cells if cell["column"] in ("tp", "tn")}
     assert shown == {"0", "1,234,568", "2,469,136"}

@@ -38,17 +38,19 @@ def test_lines_stand_out_from_the_ground(dark):
 
 
 def test_sizes_and_title_are_as_asked_for():
-    chart = REGIONS.prc.plot("late", ["old", "new"], by="region", width=100, height=80, title="T")
+    chart = REGIONS.prc.plot("late", ["old", "new"], by="region", size=(100, 80), title="T")
     spec = specification(chart)
     assert {(part["width"], part["height"]) for part in spec["concat"]} == {(100, 80)}
     assert words(chart)[0] == "T"
-    square = specification(ROWS.prc.plot("late", "score", height=90))
+    square = specification(ROWS.prc.plot("late", "score", size=90))
     assert (square["width"], square["height"]) == (90, 90)
 
 
 VALID = {
     "curves": lambda: REGIONS.prc.plot("late", ["old", "new"], by="region", ci=0.9, roc=True),
-    "one curve": lambda: ROWS.prc.plot("late", "score", band=True, threshold=0.5, dark=True),
+    "one curve": lambda: ROWS.prc.plot(
+        "late", "score", band=True, points={"threshold": 0.5}, dark=True
+    ),
     "thresholds": lambda: REGIONS.prc.plot("late", "old", by="region", x="threshold"),
     "summary": lambda: REGIONS.prc.plot_summary("late", ["old", "new"], by="region"),
     "times": lambda: REGIONS.with_columns(day=pl.date(2024, 1, pl.col("old").rank("dense")))

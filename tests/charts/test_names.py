@@ -57,7 +57,7 @@ def test_a_segment_without_negatives_says_so():
 def test_nothing_defined_is_no_crash(kind, reason, by, score):
     rows = ROWS.with_columns(late=False, other=-pl.col("score"), key=pl.lit("a"))
     frame = kind.make(rows.clear() if reason == "no rows" else rows)
-    asked = {"threshold": 0.5, "ci": 0.9, "points": {"recall": 0.5}}
+    asked = {"ci": 0.9, "points": {"threshold": 0.5, "recall": 0.5}}
     for options in ({"roc": True}, {"x": "threshold"}):
         chart = frame_prc.plot(frame, "late", score, by=by, **asked, **options)
         assert reason in words(chart) or (by, score) != (None, "score")

@@ -56,7 +56,7 @@ def test_a_hundred_thousand_scores_are_thinned_and_the_error_is_said(make):
 
 @pytest.mark.thorough
 def test_all_layers_together_stay_under_the_limit_of_altair():
-    options = {"ci": 0.9, "roc": True, "threshold": 0.5, "points": {"recall": [0.5, 0.9]}}
+    options = {"ci": 0.9, "roc": True, "points": {"threshold": 0.5, "recall": [0.5, 0.9]}}
     chart = noisy(20_000, 10).prc.plot("late", "score", by="segment", facet="segment", **options)
     assert row_count(chart) < 5000
     assert len(lines(chart)) == 10

@@ -77,7 +77,7 @@ def test_long_curves_have_exact_counts_at_some_thresholds_and_stay_under_the_lim
         score=(pl.col("row") / 5000) ** 3,
         w=1.0 + pl.col("row") % 3,
     )
-    chart = rows.prc.plot("late", "score", weight="w", x="threshold", threshold=0.12345)
+    chart = rows.prc.plot("late", "score", weight="w", x="threshold", points={"threshold": 0.12345})
     thresholds = [row["threshold"] for row in rows_of(chart)]
     assert 150 < len(thresholds) <= 242
     assert row_count(chart) < 5000
@@ -110,7 +110,7 @@ def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given():
         {"threshold": 0.4, "tp": 2, "fp": 1, "fn": 0, "tn": 1, "F1": pytest.approx(0.8)}
     ]
     assert words(chart)[3].startswith("Vertical line: largest F1;")
-    given = ROWS.prc.plot("late", "score", x="threshold", threshold=0.95)
+    given = ROWS.prc.plot("late", "score", x="threshold", points={"threshold": 0.95})
     assert slider(given)[0] == 0.95
     assert of(chosen(given), "threshold", "tp", "precision", "recall") == [
         {"threshold": 0.95, "tp": 0, "precision": None, "recall": 0.0}
@@ -141,7 +141,9 @@ def test_the_slider_reaches_every_threshold_of_any_size(scores):
 
 @pytest.mark.thorough
 def test_the_slider_spans_all_thresholds_in_round_steps():
-    value, bind = slider(REGIONS.prc.plot("late", "old", by="region", x="threshold", threshold=-2))
+    value, bind = slider(
+        REGIONS.prc.plot("late", "old", by="region", x="threshold", points={"threshold": -2})
+    )
     assert value == -2
     assert (bind["min"], bind["max"], bind["step"]) == (-2, 0.9, 0.002)
 
@@ -219,7 +221,10 @@ def test_ribbons_are_those_of_the_curve():
         ({"roc": True}, "roc= is given with x='threshold'"),
         ({"band": True}, "band= is given with x='threshold'"),
         ({"facet": False}, "facet= is given with x='threshold'"),
-        ({"threshold": math.inf}, "threshold=inf cannot be shown with x='threshold'"),
+        (
+            {"points": {"threshold": math.inf}},
+            "points={'threshold': inf} cannot be shown with x='threshold'",
+        ),
     ],
 )
 def test_options_of_another_chart_are_refused(asked, says):

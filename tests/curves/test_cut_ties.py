@@ -59,9 +59,8 @@ def test_counts_are_means_over_the_choices(kind, most, df):
             kind.make(df),
             "truth",
             "score",
-            predicted_count=most,
+            predicted_count=Top(most, ties="expected"),
             recall=1,
-            ties="expected",
             **ASKED,
         )
     )
@@ -121,7 +120,7 @@ def test_by_default_a_tie_is_whole(kind):
     point = frame_prc.operating_points(kind.make(ROWS), "truth", "score", predicted_count=4)
     assert kind.rows(point).select("predicted_count", "threshold").row(0) == (3, 0.7)
     expected = frame_prc.operating_points(
-        kind.make(ROWS), "truth", "score", predicted_count=4, ties="expected"
+        kind.make(ROWS), "truth", "score", predicted_count=Top(4, ties="expected")
     )
     row = kind.rows(expected).row(0, named=True)
     assert (row["predicted_count"], row["threshold"]) == (4.0, 0.5)
@@ -130,7 +129,7 @@ def test_by_default_a_tie_is_whole(kind):
 
 @every_kind
 def test_counts_and_ascending_scores_give_what_rows_give(kind):
-    asked = {"predicted_count": [2, 4, 5], "ties": "expected"}
+    asked = {"predicted_count": [Top(number, ties="expected") for number in (2, 4, 5)]}
     rows = frame_prc.operating_points(ROWS, "truth", "score", **asked)
     counts = kind.make(frame_prc.counts(ROWS, "truth", "score"))
     found = frame_prc.operating_points(counts, score="threshold", pos="pos", neg="neg", **asked)
@@ -144,13 +143,13 @@ def test_counts_and_ascending_scores_give_what_rows_give(kind):
 @pytest.mark.parametrize(
     ("verb", "options", "says"),
     [
-        ("operating_points", {"recall": 0.5}, "ties='expected' is given without predicted_count="),
+        ("operating_points", {"ci": 0.9}, r"ci= is given with.*replicate"),
+        ("operating_points", {"weight": "w"}, "given for weighted rows"),
         (
             "operating_points",
-            {"predicted_count": 3, "ci": 0.9},
-            r"ci= is given with.*replicate",
+            {"predicted_count": Top(3, normaliser="attainable")},
+            "normaliser='attainable' is given in predicted_count=.*divides an area",
         ),
-        ("operating_points", {"predicted_count": 3, "weight": "w"}, "given for weighted rows"),
         ("average_precision", {"calibrate": 0.2}, "calibrate= is given with ties="),
         ("average_precision", {"weight": "w"}, "given for weighted rows"),
         ("auc", {"recall_range": (0, 0.5)}, "recall_range= is given with ties="),
@@ -159,22 +158,23 @@ def test_counts_and_ascending_scores_give_what_rows_give(kind):
 )
 def test_what_has_no_such_mean_is_refused(kind, verb, options, says):
     df = kind.make(ROWS.with_columns(w=0.5))
-    cut = {"ties": "expected"} if verb == "operating_points" else {"top": Top(3, ties="expected")}
+    name = "predicted_count" if verb == "operating_points" else "top"
+    cut = {name: Top(3, ties="expected")}
     with pytest.raises(OptionError, match=says):
         kind.rows(getattr(frame_prc, verb)(df, "truth", "score", **cut | options))
 
 
 def test_the_level_of_an_evaluation_is_not_meant():
-    ev = frame_prc.evaluate(ROWS, "truth", "score", ci=0.9)
-    assert ev.operating_points(predicted_count=4, ties="expected")["predicted_count"].item() == 4.0
-    assert "ci_low" not in ev.average_precision(top=Top(4, ties="expected")).columns
+    ev, top = frame_prc.evaluate(ROWS, "truth", "score", ci=0.9), Top(4, ties="expected")
+    assert ev.operating_points(predicted_count=top)["predicted_count"].item() == 4.0
+    assert "ci_low" not in ev.average_precision(top=top).columns
 
 
 def test_an_engine_says_that_it_does_not_take_them():
     kind = engine_kinds.duckdb_kind()
     with pytest.raises(OptionError, match="ties='expected'"):
         frame_prc.operating_points(
-            kind.make(ROWS), "truth", "score", predicted_count=4, ties="expected"
+            kind.make(ROWS), "truth", "score", predicted_count=Top(4, ties="expected")
         )
 
 

@@ -15,7 +15,7 @@ from engine_cases import ROWS
 from polars.testing import assert_frame_equal
 
 import frame_prc
-from frame_prc import ColumnError, Draws, PrcError
+from frame_prc import ColumnError, PrcError
 from frame_prc._engines.engine import check_types
 from frame_prc._engines.sql_text import SPARK
 from frame_prc._request.roles import request
@@ -34,7 +34,7 @@ pytestmark = engine_kinds.WARNINGS
         ("average_precision", {"weight": "weight"}, {"ci": 0.9}),
         ("average_precision", {"by": "segment"}, {"by": [["segment"], []]}),
         ("average", {"by": "segment"}, {"over": "segment", "ci": 0.9}),
-        ("operating_points", {}, {"recall": 0.5, "ci": 0.9, "bootstrap": Draws(seed=1)}),
+        ("operating_points", {}, {"recall": 0.5, "ci": 0.9}),
         ("operating_points", {}, {"threshold": pl.DataFrame({"threshold": [0.1]})}),
         ("operating_points", {}, {"recall": 0.5, "guarantee": 0.6}),
         ("counts", {"by": "segment", "weight": "weight"}, {"squares": True}),

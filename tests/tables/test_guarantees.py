@@ -214,7 +214,6 @@ def test_thresholds_with_a_guarantee_can_be_held_to_other_rows(kind):
         ({"recall": 0.8, "f_beta": 1, "guarantee": 0.9}, ["f_beta=", "recall=, precision=, fpr="]),
         ({"threshold": 0.5, "guarantee": 0.9}, ["threshold=", "a call of its own"]),
         ({"threshold": "score", "guarantee": 0.9}, ["threshold=", "a call of its own"]),
-        ({"recall": 0.8, "guarantee": 0.9, "ci": 0.9, "bootstrap": 9}, ["without guarantee="]),
     ],
     ids=str,
 )

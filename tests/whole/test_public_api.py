@@ -67,10 +67,10 @@ OPTIONS = {
     "heterogeneity": "ci=0.95, measure='calibrated_average_precision', calibrate=None, at=None, "
     "test=None, details=False",
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
-    "predicted_rate=None, predicted_count=None, fpr=None, cost=None, ties='whole', guarantee=None, "
-    "ci=None, bootstrap=None, details=False",
-    "plot": "x='recall', start='one', ci=None, band=False, iso_f1=True, points=None, roc=False, "
-    "threshold=None, facet=None, dark=False, title=None, width=None, height=None",
+    "predicted_rate=None, predicted_count=None, fpr=None, cost=None, guarantee=None, "
+    "ci=None, details=False",
+    "plot": "x='recall', ci=None, band=False, iso_f1=True, points=None, roc=False, "
+    "facet=None, dark=False, title=None, size=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate=None, sort=None, dark=False, title=None, "
     "width=None",
     "reliability": "bins=10, ci=0.95, details=False",

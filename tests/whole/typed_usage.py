@@ -112,7 +112,7 @@ def options_take_one_value_or_several(df: pl.DataFrame) -> None:
 def charts_can_be_saved_and_restyled(df: pl.DataFrame) -> None:
     chart = frame_prc.plot(df, "truth", "score", points={"recall": [0.5, 0.9]}, facet=["day"])
     chart.configure_axis(grid=False).save("curves.html", inline=True)
-    frame_prc.plot(df, dark=True, iso_f1=[0.5], facet=False, threshold=0.5).save("curves.png")
+    frame_prc.plot(df, dark=True, iso_f1=[0.5], facet=False, size=(300, 200)).save("curves.png")
     frame_prc.plot_summary(df, "truth", ["a", "b"], baseline="a", sort="key").save("summary.svg")
 
 
