@@ -138,11 +138,21 @@ class AtThreshold(TiedMeasure):
         found = _RATIOS[self.of](self.threshold)
         return [ratio.shifted(self.lowest, self.span) for ratio in found]
 
-    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Return the scores, with the influence of their rows."""
+    def thinned(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return the last score that reaches the threshold, and the last one of all."""
+        is_last = OPENS.shift(-1, fill_value=True)
+        crosses = pl.col("reached") & ~pl.col("reached").shift(-1, fill_value=False)
+        return self._marked(ties, ranking).filter(OPENS | crosses | is_last)
+
+    def _marked(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Add whether a score reaches the threshold."""
         held = rounded(pl.lit(self.threshold), ranking)
         reached = ~OPENS & is_retrieved(pl.col("score"), held, ranking).fill_null(value=False)
-        marked = ranking.with_score(ties).with_columns(reached=reached)
+        return ranking.with_score(ties).with_columns(reached=reached)
+
+    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return the scores, with the influence of their rows."""
+        marked = self._marked(ties, ranking)
         cells = marked.with_columns(_last("tp", "n_tp"), _last("fp", "n_fp")).with_columns(
             n_fn=POSITIVES.cast(pl.Float64) - _TP, n_tn=NEGATIVES.cast(pl.Float64) - _FP
         )

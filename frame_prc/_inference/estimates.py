@@ -142,7 +142,7 @@ class Estimates:
     def _steps(self) -> pl.LazyFrame:
         if self.by_row is not None:
             return self.by_row.steps
-        return self.measure.influences(self.ranking)
+        return self.measure.summed(self.ranking)
 
     def keyed(self) -> pl.LazyFrame:
         """Return the table with keys in place of the numbers of segments."""

@@ -105,6 +105,10 @@ class Measure(ABC):
             for all rows of a segment, ``estimate`` and ``shortfall``, which is 1 minus it.
         """
 
+    def summed(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return the scores that its sums need, which may be fewer, with the influence of rows."""
+        return self.influences(ranking)
+
     def bias(self, ranking: Ranking) -> pl.Expr:  # noqa: ARG002 - of a ranking, in general
         """Return what each of these scores adds to how much too high the measure is on average."""
         return pl.lit(0.0)
@@ -112,7 +116,7 @@ class Measure(ABC):
     def of_segments(self, rows: Rows, bins: Bins | None = None) -> pl.LazyFrame:
         """Return the keys and sizes of each segment, and the measure, without its variance."""
         ranking = rank(rows, bins, squares=True, scored=self.scored)
-        found = spreads(rows.windowed(self.influences(ranking)), ranking, self)
+        found = spreads(rows.windowed(self.summed(ranking)), ranking, self)
         sized = found.select("segment", *sizes(POSITIVES, NEGATIVES), ESTIMATE)
         return ranking.segments.with_keys(ranking.with_dropped(sized))
 
@@ -149,19 +153,34 @@ class TiedMeasure(Measure):
 
     def influences(self, ranking: Ranking) -> pl.LazyFrame:
         """Return all scores, with the influence of their rows."""
-        return self.influences_of(tied(ranking), ranking)
+        return self.influences_of(with_amounts(tied(ranking)), ranking)
+
+    def summed(self, ranking: Ranking) -> pl.LazyFrame:
+        """Return the scores that its sums need, with the influence of their rows."""
+        return self.summed_of(tied(ranking), ranking)
+
+    def summed_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return the same from all scores, which several measures may share (see `tied`)."""
+        return self.influences_of(with_amounts(self.thinned(ties, ranking)), ranking)
+
+    def thinned(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
+        """Return the scores whose rows, with those since the one before, have one influence."""
+        return ties
 
     @abstractmethod
     def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
-        """Return the same from the scores, which several measures may share (see `tied`)."""
+        """Return scores with the influence of their rows, from their sums and amounts."""
 
 
 def tied(ranking: Ranking) -> pl.LazyFrame:
-    """Return all scores, with the running sums and ``gain, losses``."""
+    """Return all scores, with the running sums."""
     ties = running(ranking, TIES).filter(ranking.key.retrieved())
-    return ties.with_columns(pl.col("segment").set_sorted()).with_columns(
-        gain=added("tp", POSITIVES), losses=added("fp", NEGATIVES)
-    )
+    return ties.with_columns(pl.col("segment").set_sorted())
+
+
+def with_amounts(points: pl.LazyFrame) -> pl.LazyFrame:
+    """Add ``gain, losses``: the positives and negatives at a score, and since the one before."""
+    return points.with_columns(gain=added("tp", POSITIVES), losses=added("fp", NEGATIVES))
 
 
 def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.LazyFrame:

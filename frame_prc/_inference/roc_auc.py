@@ -30,6 +30,7 @@ from frame_prc._inference.measure import (
     weights_of_rows,
 )
 from frame_prc._ranking.ranking import Ranking
+from frame_prc._ranking.running_sums import is_corner
 
 ROC_AUC = "roc_auc"
 
@@ -53,6 +54,10 @@ class RocAuc(TiedMeasure):
     def chance(self) -> pl.Expr:
         """One half."""
         return pl.lit(0.5)
+
+    def thinned(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:  # noqa: ARG002
+        """Return the scores with positives, and the last one before each of them."""
+        return ties.filter(is_corner(OPENS, pl.col("tp")))
 
     def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Return the scores, with the influence of their rows."""

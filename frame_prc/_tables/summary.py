@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import polars as pl
 
@@ -269,9 +268,14 @@ def _estimates_of_ties(ranking: Ranking, measures: Sequence[TiedMeasure]) -> lis
     if rows.clustered or not measures:
         return estimates
     ties = rows.once(rows.windowed(tied(ranking)))
-    # Each by itself: Polars 1.41.0 panics at many plans that share parts.
-    plans = (spreads(one.influences_of(ties, ranking), ranking, one) for one in measures)
-    found = rows.together([partial(rows.windowed, plan) for plan in plans])
+    parts = in_parts(ties, at_once=rows.many_in_memory)
+
+    def of(measure: TiedMeasure) -> pl.LazyFrame:
+        plans = [spreads(measure.summed_of(part, ranking), ranking, measure) for part in parts]
+        return rows.windowed_in_parts(plans)[0]
+
+    # Each by itself: Polars 1.41.0 panics at many plans at once.
+    found = list(map(of, measures))
     return [one.with_windows(frame) for one, frame in zip(estimates, found, strict=True)]
 
 
