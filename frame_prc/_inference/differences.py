@@ -91,9 +91,12 @@ class Difference(NamedTuple):
 
         if beyond(0.0) >= 0:  # an exact limit is some way off even at a level of 0
             return 0.0
-        excluded = beyond(z) < 0
-        low, high = (z, _FARTHEST) if excluded else (0.0, z)
-        return high if excluded and beyond(high) < 0 else _root(beyond, low, high)
+        low, high = 0.0, z
+        while beyond(high) < 0:
+            if high == _FARTHEST:
+                return high
+            low, high = high, min(2 * high, _FARTHEST)
+        return _root(beyond, low, high)
 
     def _width(self, z: float, side: int) -> float:
         """Return how far the lower limit (side -1) or the upper one is from the difference."""
@@ -117,25 +120,28 @@ def _log_tail(z: float) -> float:
 
 
 def _root(f: Callable[[float], float], low: float, high: float) -> float:
-    """Return where an increasing function is 0, by regula falsi (the Illinois method).
+    """Return where an increasing function is 0, by the method of Chandrupatla (1997).
 
-    Every third step halves what is left, since a function may be level or steep on a long stretch.
+    It interpolates by an inverse parabola where three points lie on one, and halves elsewhere: the
+    function may be level or steep on a long stretch. doi 10.1016/S0965-9978(96)00051-8
     """
-    at_low, at_high, kept = f(low), f(high), 0
-    for step in range(_STEPS):
-        if high - low < _PRECISE:
+    new, at_new, other, at_other, share = high, f(high), low, f(low), 0.5
+    for _ in range(_STEPS):
+        old, at_old = new, at_new
+        new += share * (other - new)
+        at_new = f(new)
+        if (at_new < 0) != (at_old < 0):
+            old, at_old, other, at_other = other, at_other, old, at_old
+        width = abs(other - new)
+        if at_new == 0 or width < _PRECISE:
             break
-        middle = (low + high) / 2
-        if step % 3 < 2:  # noqa: PLR2004
-            middle = high - at_high * (high - low) / (at_high - at_low)
-        value = f(middle)
-        if value == 0:
-            return middle
-        # The end that stays twice counts half, so that it does not stay for ever.
-        if value > 0:
-            high, at_high = middle, value
-            at_low, kept = (at_low / 2 if kept < 0 else at_low), -1
-        else:
-            low, at_low = middle, value
-            at_high, kept = (at_high / 2 if kept > 0 else at_high), 1
-    return (low + high) / 2
+        place = (new - other) / (old - other)
+        rise = (at_new - at_other) / (at_old - at_other)
+        share = 0.5
+        if rise**2 < place and (1 - rise) ** 2 < 1 - place:
+            share = at_new / (at_other - at_new) * at_old / (at_other - at_old) + (old - new) / (
+                other - new
+            ) * at_new / (at_old - at_new) * at_other / (at_old - at_other)
+        least = _PRECISE / (2 * width)
+        share = min(max(share, least), 1 - least)
+    return new

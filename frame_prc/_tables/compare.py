@@ -198,17 +198,19 @@ def _with_test(
     """Add the interval of each difference, its p-value, and that of a loss beyond the margin."""
     columns, level = (*_OF_A, *_OF_B, "difference", "apart", "n_effective"), comparison.level
     gains = measure.higher_is_better
-    largest_loss = (-1 if gains else 1) * (comparison.margin or 0.0) / measure.span
+    margin = comparison.margin
+    largest_loss = None if margin is None else (-margin if gains else margin) / measure.span
+
+    def tested(values: Sequence[float] | None) -> tuple[float | None, ...]:
+        if values is None:
+            return (None,) * len(_TESTED)
+        difference, p_margin = _difference_of(values), None
+        if largest_loss is not None:
+            p_margin = difference.p_beyond(largest_loss, level, above=gains)
+        return (*difference.limits(level), difference.p_value(level), p_margin)
 
     def with_test(rows: pl.DataFrame) -> pl.DataFrame:
-        found: list[tuple[float | None, ...]] = []
-        for values in rows[_BOTH_AREAS]:
-            if values is None:
-                found.append((None,) * len(_TESTED))
-                continue
-            difference = _difference_of(values)
-            p_margin = difference.p_beyond(largest_loss, level, above=gains)
-            found.append((*difference.limits(level), difference.p_value(level), p_margin))
+        found = list(map(tested, rows[_BOTH_AREAS].to_list()))
         return rows.hstack(pl.DataFrame(found, _TESTED, orient="row"))
 
     errors = {
