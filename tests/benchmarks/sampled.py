@@ -84,6 +84,29 @@ def queries(count: int, ease: float, draws: int = DRAWS) -> Row:
     return {"queries": count, "draws": draws, **population} | rates
 
 
+# --- negatives in clusters -----------------------------------------------------------------------
+
+SHARED = 2 / 3  # of the variance of the scores of a cluster
+SIZE = 20  # negatives in a cluster
+
+
+def of_clusters(
+    random: np.random.Generator, draws: int, positives: int, clusters: int
+) -> pl.DataFrame:
+    """Draw positives that stand alone, and negatives in clusters, scored by two equal models."""
+    units, negatives = draws * clusters, clusters * SIZE
+    truth = np.tile(np.arange(positives + negatives) < positives, draws)
+    names = np.tile(np.r_[:positives, positives + np.repeat(np.arange(clusters), SIZE)], draws)
+    scores = {}
+    for model in ("a", "b"):
+        own = random.standard_normal(units * SIZE) * (1 - SHARED) ** 0.5
+        alike = np.repeat(random.standard_normal(units), SIZE) * SHARED**0.5
+        scores[model] = random.standard_normal(truth.size) + 1.5
+        scores[model][~truth] = own + alike
+    draw = np.repeat(np.arange(draws), positives + negatives)
+    return pl.DataFrame({"draw": draw, "truth": truth, "cluster": names} | scores)
+
+
 # --- labels ------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 from scipy.stats import norm
 
@@ -108,6 +109,7 @@ def areas() -> Iterator[Row]:
         ]
         yield from each(f"at a prevalence of {reference}", cells, average_precision)
     yield from sampled_negatives()
+    yield from negatives_in_clusters()
 
 
 def average_precision(s: Scenario) -> Iterator[Row]:
@@ -127,6 +129,26 @@ def sampled_negatives() -> Iterator[Row]:
         said = {"prevalence": 0.091, "AP": round(cell.area(), 3), "positives": 200, "draws": 400}
         said |= {"what": "average precision", "rows": f"negatives weigh {negative_weight:g}"}
         yield from (said | row for row in judged(found, "average_precision", cell.area()))
+
+
+def negatives_in_clusters() -> Iterator[Row]:
+    """Yield intervals and equal models where each positive stands alone, and no negative does."""
+    for positives, clusters in ((50, 40), (200, 20), (200, 40), (200, 100)):
+        random, rows = np.random.default_rng(0), positives + clusters * sampled.SIZE
+        # Many positives, and as many negatives beside each, have the area of the population.
+        many = sampled.of_clusters(random, 1, 20_000, 20_000 * clusters // positives)
+        area = many.prc.average_precision("truth", "a")["average_precision"].item()
+        df = sampled.of_clusters(random, MOST_DRAWS, positives, clusters)
+        ev = df.prc.evaluate("truth", ["a", "b"], by="draw", cluster="cluster", ci=LEVEL)
+        said = {"prevalence": round(positives / rows, 3), "AP": round(area, 3)}
+        said |= {"positives": positives, "rows": f"negatives in {clusters} clusters of 20"}
+        said |= {"what": "average precision", "draws": MOST_DRAWS}
+        found = ev.average_precision().filter(model="a")
+        yield from (said | row for row in judged(found, "average_precision", area))
+        said["what"] = "equal models"
+        differs = {"rejects": pl.col("p_value") < 1 - LEVEL}
+        compared_ = ev.compare_models()
+        yield from (said | row for row in judged(compared_, "difference", 0.0, **differs))
 
 
 # --- models ----------------------------------------------------------------------------------
