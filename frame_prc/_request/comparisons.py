@@ -380,6 +380,13 @@ def measures_beside(request: Request, names: Sequence[str], at: Any) -> list[Mea
     ]
 
 
+def floor(below: Any) -> float | None:
+    """Return the value that a segment may be below."""
+    if below is not None and not is_number(below):
+        raise OptionError(f"below={shown(below)} is not a value", "a number, such as below=0.3")
+    return None if below is None else float(below)
+
+
 def check_segments(request: Request) -> None:
     """Raise an error if there are no keys, and so no segments to compare."""
     if not request.keys:

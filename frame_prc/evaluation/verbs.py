@@ -28,6 +28,7 @@ plot = forward(Evaluation.plot)
 plot_summary = forward(Evaluation.plot_summary)
 reliability = forward(Evaluation.reliability)
 report = forward(Evaluation.report)
+shrunk = forward(Evaluation.shrunk)
 summary = forward(Evaluation.summary)
 threshold_table = forward(Evaluation.threshold_table)
 write_ggplot = forward(Evaluation.write_ggplot)
@@ -56,6 +57,7 @@ __all__ = [
     "quantile_thresholds",
     "reliability",
     "report",
+    "shrunk",
     "summary",
     "threshold_table",
     "write_ggplot",

@@ -235,6 +235,19 @@ def report(
     title: str | None = None,
     **roles: Unpack[Roles],
 ) -> list[Path]: ...
+def shrunk(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    ci: float = 0.95,
+    measure: MeasureName = "calibrated_average_precision",
+    calibrate: float | Literal["highest", "pooled"] | None = None,
+    at: Mapping[str, float] | None = None,
+    below: float | None = None,
+    details: bool = False,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
 def summary(
     frame: FrameT,
     truth: IntoColumn | None = None,

@@ -152,6 +152,38 @@ def mean_of_segments(cell: Cell) -> dict[str, object]:
     }
 
 
+def shrunken(cell: Cell) -> dict[str, object]:
+    """Return how often intervals of shrunken segments cover, and their errors.
+
+    ``rmse`` is the root mean squared error of the shrunken values beside that of the raw ones.
+    """
+    found = []
+    for rows, true in cell.frames():
+        known = true.rename({"draw": "model"}).with_columns(
+            pl.int_range(pl.len()).over("model").alias("segment")
+        )
+        asked = {**cell.roles, "calibrate": cell.prevalence, "ci": LEVEL}
+        found.append(frame_prc.shrunk(rows, **asked).join(known, on=["model", "segment"]))
+    table, area = pl.concat(found), pl.col("area")
+    errors = [((pl.col(name) - area) ** 2).mean().sqrt() for name in ("shrunk", "value")]
+    return cell.about | {
+        "status": table["status"].mode()[0],
+        "covers": _rate(table, area.is_between("ci_low", "ci_high")),
+        "above": _rate(table, pl.col("ci_low") > area),
+        "below": _rate(table, pl.col("ci_high") < area),
+        "rmse": table.select(errors[0] / errors[1]).item(),
+    }
+
+
+def shrinkable() -> Iterator[Cell]:
+    """Yield segments of different sizes, spreads and areas."""
+    for positives, differ in ((10, 0.3), (50, 0.3), (50, 0.15), (200, 0.15), (20, 0.0)):
+        yield Cell(20, positives, 0.1, 0.48, differ=differ, draws=100)
+    yield Cell(5, 20, 0.1, 0.48, differ=0.3, draws=300)
+    yield Cell(50, 20, 0.1, 0.8, differ=0.3, draws=100)
+    yield Cell(20, 20, 0.3, 0.96, differ=0.5, draws=100)
+
+
 def _rate(table: pl.DataFrame, which: pl.Expr) -> float | None:
     rate = table.select(which.mean()).item()
     return None if rate is None else round(rate, 3)

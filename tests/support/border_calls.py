@@ -58,6 +58,7 @@ TABLES: dict[str, Callable[[Any], Any]] = {
     "curve": _of_rows("curve"),
     "evaluate": lambda frame: frame_prc.evaluate(frame, "late", "score").counts(),
     "heterogeneity": _of_rows("heterogeneity"),
+    "shrunk": _of_rows("shrunk"),
     "one_vs_rest": lambda frame: frame_prc.one_vs_rest(
         frame, "kind", {"cat": "score", "dog": "other"}, by="region"
     ),

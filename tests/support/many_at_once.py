@@ -103,11 +103,13 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"ci": 0.9},
         {"ci": 0.9, "cluster": "user"},
         {"ci": 0.9, "bootstrap": Draws(5, seed=1)},
-        {"by": "segment", "over": "segment", "average": "macro"},
         {"thresholds": 20, "bounds": True},
         {"ci": 0.9, "calibrate": "pooled"},
         {"ci": 0.9, "calibrate": 0.2, "cluster": "user"},
-        {"by": "segment", "over": "segment", "average": "macro", "ci": 0.9},
+    ],
+    "average": [
+        {"by": "segment", "over": "segment"},
+        {"by": "segment", "over": "segment", "how": "weighted", "ci": 0.9},
     ],
     "auc": [{"method": ["step", "trapezoid", "interpolated", "envelope", "gain", "11-point"]}],
     "operating_points": [{"recall": [0.2, 0.8], "f_beta": 1}, {"precision": 0.5}],
@@ -119,6 +121,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "reliability": [{}, {"by": "segment", "cluster": "user"}],
     "threshold_table": [{}, {"by": "segment", "cost": (1, 2)}],
     "heterogeneity": [{"by": "segment"}],
+    "shrunk": [{"by": "segment"}],
     "band": [VERBS["band"]],
     "compare_models": [
         {"score": ["score", "other"]},
@@ -126,7 +129,6 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"score": ["score", "other"], "by": "segment", "over": "segment"},
     ],
     "compare_segments": [
-        {"by": "segment", "against": "rest"},
         {"by": "segment", "against": "others", "cluster": "user"},
         {"by": "segment", "against": "previous", "cluster": "user"},
         {"by": "segment", "against": "random", "permutations": Draws(5, seed=1)},

@@ -20,7 +20,7 @@ TABLES = {
     "areas": lambda ev: ev.auc(method=METHODS, **DRAWN),
     "curve": lambda ev: ev.curve(),
     "band": lambda ev: ev.band(recalls=[0.25, 0.5, 1.0], **DRAWN),
-    "points": lambda ev: ev.operating_points(recall=0.5, fpr=0.3, precision=0.6, **DRAWN),
+    "points": lambda ev: ev.operating_points(recall=0.5, fpr=0.3, precision=0.6),
     "held points": lambda ev: ev.operating_points(threshold=0.25),
     "summary": lambda ev: ev.summary(overall=True, details=True),
     "models": lambda ev: ev.compare_models(),

@@ -38,6 +38,7 @@ VERBS = [
     "quantile_thresholds",
     "reliability",
     "report",
+    "shrunk",
     "summary",
     "threshold_table",
     "write_ggplot",
@@ -75,6 +76,8 @@ OPTIONS = {
     "width=None",
     "reliability": "bins=10, ci=0.95, details=False",
     "report": "ci=0.95, baseline=None, calibrate=None, title=None",
+    "shrunk": "ci=0.95, measure='calibrated_average_precision', calibrate=None, at=None, "
+    "below=None, details=False",
     "summary": "ci=0.95, calibrate=None, overall=False, segments='fixed', "
     "measures=None, at=None, details=False",
     "threshold_table": "thresholds=None, cost=None, details=False",

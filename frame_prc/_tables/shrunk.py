@@ -1,0 +1,135 @@
+"""Segments that lend each other strength, and how likely each is to be the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import polars as pl
+
+from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL, has_variance
+from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.intervals import check_method
+from frame_prc._inference.measures import measure_of
+from frame_prc._lazy import in_python
+from frame_prc._request.specs import Interval, Measured
+from frame_prc._rows.rows import DROPPED, Rows
+from frame_prc._rows.table import Table
+
+_LIMITS = ("ci_low", "ci_high")
+_RANKS = ("rank_low", "rank_high")
+_PROBABILITIES = ("probability_worst", "probability_below")
+_SHARE = "share_of_mean"
+_NUMBERS = (*_LIMITS, "shrunk", _SHARE, *_PROBABILITIES)
+_FEWEST = 3  # segments that tell how they differ
+# By simulation: with fewer rows of the rarer outcome in a segment its interval covers too little.
+_FEWEST_MISPLACED = 2
+
+
+@dataclass(frozen=True)
+class Shrunken(Table):
+    """One row per segment; ``below`` is a value of the measure."""
+
+    measured: Measured
+    level: float
+    below: float | None = None
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        asked = _PROBABILITIES if self.below is not None else _PROBABILITIES[:1]
+        return ("n", "n_pos", "value", "shrunk", *_LIMITS, _SHARE, *_RANKS, *asked, "status")
+
+    @property
+    def hidden(self) -> Collection[str]:
+        """Those of the outputs that only ``details=True`` shows."""
+        beside = () if self.below is None else _PROBABILITIES[:1]
+        return ("n", _SHARE, *_RANKS, *beside)
+
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """The measure."""
+        return (self.measured.name,)
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the table."""
+        check_method(rows, Interval(self.level))
+        measure, m = measure_of(self.measured), pl.col("n_effective")
+        dropped = () if rows.n_dropped is None else DROPPED
+        # That of both classes is unbiased as it is.
+        factor = 1.0 if measure.of_both_classes else m / (m - 1)
+        known = (
+            Estimates.of(rows, measure)
+            .keyed()
+            .select(
+                *rows.keys,
+                *("n", "n_pos", *dropped, "status", "few_negatives"),
+                value=pl.col(ESTIMATE),
+                rows=m,
+                # The average precision of few rows is too high on average.
+                unbiased=pl.col(ESTIMATE) - pl.col("bias").fill_null(0.0),
+                variance=pl.when(has_variance(pl.col)).then(pl.col("variance") * factor),
+                misplaced=m * pl.min_horizontal(ESTIMATE, SHORTFALL),
+            )
+        )
+        added = dict.fromkeys(_NUMBERS, pl.Float64()) | dict.fromkeys(_RANKS, pl.Int64())
+        schema = pl.Schema({**known.collect_schema(), **added})
+
+        def with_draws(frame: pl.DataFrame) -> pl.DataFrame:
+            model = rows.model_keys
+            parts = frame.partition_by(model, maintain_order=True) if model else [frame]
+            return pl.concat([schema.to_frame(), *map(self._of_model, parts)])
+
+        found = in_python(known, with_draws, schema, in_memory=rows.in_memory)
+        return found.with_columns(measure.values("value", "shrunk", *_LIMITS))
+
+    def _of_model(self, segments: pl.DataFrame) -> pl.DataFrame:
+        """Add what is likely of each segment of a model."""
+        is_used = segments["value"].is_not_null() & (segments["rows"] > 0).fill_null(value=False)
+        used, ok = segments.filter(is_used), pl.col("status") == "ok"
+        if used.height < _FEWEST or not (used["variance"] > 0).any():
+            few = pl.when(ok).then(pl.lit("few_segments")).otherwise("status")
+            nulls = [pl.lit(None, pl.Float64).alias(name) for name in _NUMBERS]
+            ranks = [pl.lit(None, pl.Int64).alias(name) for name in _RANKS]
+            return segments.with_columns(*nulls, *ranks, few.alias("status"))
+        at = pl.when(pl.lit(is_used)).then(pl.lit(is_used).cum_sum().cast(pl.Int64) - 1)
+        found = self._drawn(used)
+        near_end = fmean(used["misplaced"]) < _FEWEST_MISPLACED
+        status = (
+            pl.when(ok & pl.col("few_negatives"))
+            .then(pl.lit("few_negatives"))
+            .when(ok & pl.lit(near_end))
+            .then(pl.lit(measure_of(self.measured).few))
+            .otherwise("status")
+        )
+        return segments.with_columns(
+            *(pl.lit(values).gather(at).alias(values.name) for values in found),
+            status=status,
+        )
+
+    def _drawn(self, used: pl.DataFrame) -> list[pl.Series]:
+        """Return the columns that are computed from draws of the true values."""
+        import numpy as np  # noqa: PLC0415 - optional
+
+        from frame_prc._inference.shrinkage import shrunk  # noqa: PLC0415 - needs NumPy
+
+        measure, tail = measure_of(self.measured), (1 - self.level) / 2
+        columns = (used[name].cast(pl.Float64) for name in ("unbiased", "variance", "rows"))
+        draws = shrunk(*(column.fill_null(float("nan")).to_numpy() for column in columns))
+        ends = [tail, 1 - tail]
+        low, high = np.quantile(draws.values, ends, axis=0)
+        ranks = draws.ranks if measure.higher_is_better else used.height + 1 - draws.ranks
+        rank_low, rank_high = np.quantile(ranks, ends, axis=0, method="nearest")
+        below = None if self.below is None else (self.below - measure.lowest) / measure.span
+        found = {
+            "ci_low": low,
+            "ci_high": high,
+            "shrunk": draws.values.mean(axis=0),
+            _SHARE: draws.shares,
+            "probability_worst": (ranks == used.height).mean(axis=0),
+            "probability_below": (draws.values < (below or 0.0)).mean(axis=0),
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+        }
+        return [pl.Series(name, values) for name, values in found.items()]
