@@ -32,6 +32,9 @@ from frame_prc._rows.rules import bin_rules
 _ROUNDING_OF_K = 1e-9
 # The effective number of clusters that hold negatives.
 NEGATIVE_CLUSTERS = "negative_clusters"
+# What the clusters of each class add to the variance.
+OF_CLASSES = ("clustered_positives", "clustered_negatives")
+_SUMMED = ("influence", "influence_on_negatives")
 
 
 @dataclass(frozen=True)
@@ -85,14 +88,15 @@ class Estimates:
     @cached_property
     def clusters(self) -> pl.LazyFrame:
         """The sums ``segment, cluster, influence, pos, neg`` of clusters."""
-        return cached(cluster_sums(self._influences, ["segment"], ["influence"], self.ranking))
+        return cached(cluster_sums(self._influences, ["segment"], _SUMMED, self.ranking))
 
     @cached_property
     def _influences(self) -> pl.LazyFrame:
         """The rows of clusters with their ``segment`` and their ``influence``."""
         assert self.by_row is not None  # noqa: S101 - for the type checker
         frame = with_influences(self.ranking.rows, [self.by_row])
-        return frame.rename({"segment_0": "segment", "influence_0": "influence"})
+        named = frame.rename({"segment_0": "segment", "influence_0": "influence"})
+        return named.with_columns(on_negatives("influence"))
 
     def table(self) -> pl.LazyFrame:
         """Return a row per segment, in the order of their numbers.
@@ -111,8 +115,9 @@ class Estimates:
             return with_few(areas.with_columns(n_trials="n_effective"), self.measure)
         variance = in_order(pl.col("influence") ** 2)
         totals = {"variance": variance, **effective_clusters(self.measure)}
+        totals |= of_classes("influence")
         of_clusters = cluster_totals(
-            self._influences, ["influence"], self.ranking, totals, lambda: self.clusters
+            self._influences, _SUMMED, self.ranking, totals, lambda: self.clusters
         )
         by_rows = areas.rename({"variance": "variance_by_rows", "n_effective": "n_by_rows"})
         defined = pl.when(pl.col(ESTIMATE).is_not_null()).then(pl.col(*totals))
@@ -159,10 +164,11 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     Where a negative stands for k > 1 of them beside each positive, few of them decide the precision
     at the top of the ranking: the average precision is too high, and its interval too narrow. k is
     the odds of a negative that the rows stand for, by their weights or at a reference prevalence,
-    over those of the rows. In simulations, 95 % intervals covered less than 92 % where the
+    over those of the rows, times how much more clusters multiply what negatives add to the variance
+    than what positives do. In simulations, 95 % intervals covered less than 92 % where the
     negatives go with fewer than 20 sqrt(k) positives at these odds, and where they were fewer than
-    20. With clusters the number of negatives is divided by what they multiply the variance by, and
-    is at most the effective number of clusters that hold some.
+    20. With clusters the number of negatives is divided by what they multiply their part by, and is
+    at most the effective number of clusters that hold some.
 
     A measure of both classes rests on the scarcer one, whatever its negatives stand for, and one
     that counts the rows that it rests on, on these alone.
@@ -170,20 +176,21 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     if measure.counted:
         said = IS_FEW in measure.kept
         return table.with_columns(few_negatives=pl.col(IS_FEW) if said else pl.lit(value=False))
-    columns, count = table.collect_schema(), pl.col("n_negative")
+    columns, count, relative = table.collect_schema(), pl.col("n_negative"), pl.lit(1.0)
     if "variance_by_rows" in columns:
-        area = (pl.col(ESTIMATE), pl.col(SHORTFALL))
-        variances = pl.col("variance_by_rows"), pl.col("variance")
-        # Of two rounding errors the quotient may be anything.
-        has_spread = pl.all_horizontal(shows_spread(each, *area) for each in variances)
-        count *= pl.when(has_spread).then(variances[0] / variances[1]).otherwise(1.0)
+        by_rows = pl.col("variance_by_rows") - pl.col("of_negatives"), pl.col("of_negatives")
+        of_positives, of_negatives = (
+            _multiplied(one, pl.col(name)) for one, name in zip(by_rows, OF_CLASSES, strict=True)
+        )
+        count /= of_negatives
+        relative = (of_negatives / of_positives).clip(lower_bound=1.0)
     least = count
     if NEGATIVE_CLUSTERS in columns:
         least = pl.min_horizontal(count, pl.col(NEGATIVE_CLUSTERS).fill_nan(None))
     few = least < FEW_POSITIVES
     if not measure.of_both_classes:
         odds = _odds_stood_for(table)
-        k = odds / pl.col("row_odds")
+        k = odds / pl.col("row_odds") * relative
         few |= (k > 1 + _ROUNDING_OF_K) & (count / odds < FEW_POSITIVES * k.sqrt())
     found = table.with_columns(few_negatives=few.fill_null(value=False))
     if not measure.of_both_classes:
@@ -192,6 +199,26 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     return found.with_columns(
         pl.when(least < pl.col(name)).then(least).otherwise(name).alias(name) for name in rests_on
     )
+
+
+def _multiplied(by_rows: pl.Expr, by_clusters: pl.Expr) -> pl.Expr:
+    """Return what clusters multiply a part of the variance by; of two rounding errors 1."""
+    area = (pl.col(ESTIMATE), pl.col(SHORTFALL))
+    has_spread = pl.all_horizontal(shows_spread(each, *area) for each in (by_rows, by_clusters))
+    return pl.when(has_spread).then(by_clusters / by_rows).otherwise(1.0)
+
+
+def on_negatives(influence: str) -> pl.Expr:
+    """Return the influence of the rows that are negative, and 0 for others."""
+    own = pl.when(pl.col("neg") > 0).then(influence).otherwise(0.0)
+    return own.alias(f"{influence}_on_negatives")
+
+
+def of_classes(influence: str) -> dict[str, pl.Expr]:
+    """Return what the clusters of each class add to the variance, from the sums of clusters."""
+    of_negatives = pl.col(f"{influence}_on_negatives")
+    parts = (pl.col(influence) - of_negatives, of_negatives)
+    return {name: in_order(part**2) for name, part in zip(OF_CLASSES, parts, strict=True)}
 
 
 def effective_clusters(measure: Measure) -> dict[str, pl.Expr]:

@@ -194,14 +194,16 @@ def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.
         ``segment, positives, negatives, estimate, shortfall, variance``; ``n_effective`` and
         ``n_negative``, the effective numbers of positives and of negatives: the square of the sum
         of their weights over the sum of the squares; ``row_odds``, negatives over positives by
-        these numbers; ``bias``, null below two positives. If calibrated, also
-        ``reference_prevalence, reference_odds``.
+        these numbers; ``bias``, null below two positives; ``of_negatives``, what negatives add
+        to the variance. If calibrated, also ``reference_prevalence, reference_odds``.
     """
-    variance = (
-        pl.col("pos") * pl.col("on_positive") ** 2 + pl.col("neg") * pl.col("on_negative") ** 2
+    of_positives, of_negatives = (
+        pl.col(one) * pl.col(f"on_{of_class}") ** 2
+        for one, of_class in (("pos", "positive"), ("neg", "negative"))
     )
+    variance = of_positives + of_negatives
     first = ["positives", "negatives", ESTIMATE, SHORTFALL, *measure.kept]
-    added = ["variance", "pos", "neg", "bias", *measure.terms]
+    added = ["variance", "of_negatives", "pos", "neg", "bias", *measure.terms]
     numbers = {
         "n_effective": measure.rests_on,
         # Of rows the sum may lack the negatives below the last positive, which move nothing.
@@ -214,7 +216,12 @@ def spreads(influences: pl.LazyFrame, ranking: Ranking, measure: Measure) -> pl.
     )
     return (
         influences.with_columns(_squares(ranking))
-        .with_columns(variance=variance, bias=measure.bias(ranking), **measure.terms)
+        .with_columns(
+            variance=variance,
+            of_negatives=of_negatives,
+            bias=measure.bias(ranking),
+            **measure.terms,
+        )
         .group_by("segment")
         .agg(pl.col(first).first(), pl.col(added).sum())
         # Always true. Where no aggregate is used, Polars 1.41 streams a group more than once.

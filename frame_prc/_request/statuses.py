@@ -22,7 +22,8 @@ STATUSES = {
     "few_negatives": (
         "fewer than 20 negatives (or effective clusters that hold some), or too few for what they "
         "stand for (sampled negatives with large weights, a reference prevalence far below the "
-        "own): the area is too high, and its interval too narrow"
+        "own, negatives in clusters beside positives that stand alone): the area is too high, and "
+        "its interval too narrow"
     ),
     "few_rows": (
         "fewer than 20 rows, or effective clusters, that the measure rests on: of `precision` "

@@ -12,8 +12,11 @@ from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._formulas import told_by
 from frame_prc._inference.estimates import (
     NEGATIVE_CLUSTERS,
+    OF_CLASSES,
     Estimates,
     effective_clusters,
+    of_classes,
+    on_negatives,
     with_few,
 )
 from frame_prc._inference.measures import measure_of
@@ -77,9 +80,13 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
         return frame.group_by(segment="segment_0").agg(**sums)
     sums |= {f"alone_{i}": in_order(influence**2) for i, influence in enumerate(influences)}
     sums |= effective_clusters(models[0].measure)
+    for i, name in enumerate(names):
+        sums |= {f"{part}_{i}": total for part, total in of_classes(name).items()}
     named, ranking = frame.rename({"segment_0": "segment"}), models[0].ranking
-    cells = partial(cluster_sums, named, ["segment"], names, ranking)
-    return cluster_totals(named, names, ranking, sums, cells)
+    named = named.with_columns(map(on_negatives, names))
+    summed = [*names, *(f"{name}_on_negatives" for name in names)]
+    cells = partial(cluster_sums, named, ["segment"], summed, ranking)
+    return cluster_totals(named, summed, ranking, sums, cells)
 
 
 def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
@@ -88,7 +95,8 @@ def _areas(model: RowInfluence, sums: pl.LazyFrame, place: int) -> pl.LazyFrame:
     if model.ranking.rows.clustered:
         renamed = {"variance": "variance_by_rows", "n_effective": "n_by_rows"}
         by_rows = table.rename(renamed)
-        own = sums.select("segment", "n_effective", NEGATIVE_CLUSTERS, variance=f"alone_{place}")
+        parts = {"variance": f"alone_{place}"} | {part: f"{part}_{place}" for part in OF_CLASSES}
+        own = sums.select("segment", "n_effective", NEGATIVE_CLUSTERS, **parts)
         table = segment_join(by_rows, own)
         if model.measure.counted:
             table = table.with_columns(n_effective=pl.min_horizontal("n_effective", "n_by_rows"))

@@ -554,6 +554,16 @@ class ComparisonVerbs(Evaluated[FrameT]):
         >>> score = pl.col("noise") + 100 * pl.col("late")
         >>> found = df.prc.shrunk("late", score, by="region")
         >>> found.select("region", "value", "shrunk", "probability_worst", "status")
+        shape: (3, 5)
+        ┌────────┬──────────┬──────────┬───────────────────┬────────┐
+        │ region ┆ value    ┆ shrunk   ┆ probability_worst ┆ status │
+        │ ---    ┆ ---      ┆ ---      ┆ ---               ┆ ---    │
+        │ i64    ┆ f64      ┆ f64      ┆ f64               ┆ str    │
+        ╞════════╪══════════╪══════════╪═══════════════════╪════════╡
+        │ 0      ┆ 0.569865 ┆ 0.579547 ┆ 0.49525           ┆ ok     │
+        │ 1      ┆ 0.613835 ┆ 0.602239 ┆ 0.28525           ┆ ok     │
+        │ 2      ┆ 0.62808  ┆ 0.611225 ┆ 0.2195            ┆ ok     │
+        └────────┴──────────┴──────────┴───────────────────┴────────┘
         """
         self._check_frame()
         check_one_grouping(self._request)

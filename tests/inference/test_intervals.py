@@ -350,7 +350,9 @@ def test_boyd_interval_is_undefined_at_one(kind):
         (40, [3.0] * 100, None, "ok"),
         # Two positives in each cluster: as few clusters.
         (38, None, [row // 2 for row in range(100)], "few_clusters"),
-        (40, None, [row // 2 for row in range(100)], "ok"),
+        (42, None, [row // 2 for row in range(100)], "ok"),
+        # Positives alone, and negatives in six clusters.
+        (70, None, [row if row < 70 else 70 + row % 6 for row in range(100)], "few_negatives"),
         (80, None, None, "ok"),
         (81, None, None, "few_negatives"),
         # At odds of 60 w / 40 the 60 negatives go with 40 / w positives: enough are 20 sqrt(w).
