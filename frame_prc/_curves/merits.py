@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import and_
 from typing import Any, TypeAlias
 
 from frame_prc._formulas import f_score, library, precision, recall
@@ -23,6 +25,9 @@ def merit(target: Target, col: Col, slack: Any) -> Any:
     ``slack`` is by how much sums may be rounded. Not for given thresholds.
     """
     tp, fp, positives, negatives = (col(n) for n in ("tp", "fp", "positives", "negatives"))
+    if target.all_of:
+        met = reduce(and_, (~merit(one, col, slack).is_null() for one in target.all_of))
+        return library(tp).when(met).then(precision(tp, fp))
     real, fn, predicted = ~col("opens"), positives - tp, tp + fp
     value, lib = target.value, library(tp)
     at_least, at_most = value * (1 - slack), value * (1 + slack)

@@ -44,18 +44,21 @@ class Target:
 
     ``costs`` are those of a false positive and of a false negative, for the least cost.
     ``guarantee`` is the probability that new rows meet the target too, and ``ties`` what becomes of
-    a tie that a number of rows cuts.
+    a tie that a number of rows cuts. A point that meets ``all_of`` several targets is ``"joint"``.
     """
 
-    criterion: Criterion
+    criterion: Criterion | Literal["joint"]
     value: float
     costs: tuple[float, float] | None = None
     guarantee: float | None = None
     ties: Ties = "whole"
+    all_of: tuple[Target, ...] = ()
 
     @property
     def text(self) -> str:
         """The target as it may be written in a call, such as ``recall=0.9``."""
+        if self.all_of:
+            return ", ".join(target.text for target in self.all_of)
         value = f"{self.value:.15g}"
         if self.costs is not None:
             value = "({:.15g}, {:.15g})".format(*self.costs)

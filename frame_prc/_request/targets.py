@@ -40,6 +40,31 @@ def targets(numbers: dict[Criterion, Any], *, others: bool = False) -> list[Targ
 _GUARANTEED = ("recall", "precision", "fpr")
 
 
+_CONSTRAINTS = ("recall", "precision", "predicted_rate", "predicted_count", "fpr")
+
+
+def with_joint(targets: list[Target], joint: Any, *, others: bool) -> list[Target]:
+    """Return targets, and before them a point that meets all of them if that is asked for."""
+    if not check_option("joint", joint, (False, True)):
+        return targets
+    unknown = [t.criterion for t in targets if t.criterion not in _CONSTRAINTS]
+    unknown += ["threshold"] if others else []
+    criteria = {target.criterion for target in targets}
+    if unknown or any(target.ties == "expected" for target in targets):
+        raise OptionError(
+            f"{unknown[0] if unknown else 'ties'}= is given with joint=True",
+            ", ".join(f"{name}=" for name in _CONSTRAINTS),
+            "ask for it in a call of its own, without joint=",
+        )
+    if len(criteria) < _PAIR or len(criteria) < len(targets):
+        raise OptionError(
+            f"joint=True is given with {', '.join(target.text for target in targets)}",
+            "two or more targets of different kinds, one number each",
+            "joint=True with recall=0.9, fpr=0.05",
+        )
+    return [Target("joint", math.nan, all_of=tuple(targets)), *targets]
+
+
 def guaranteed(targets: Sequence[Target], guarantee: Any, *, others: bool) -> list[Target]:
     """Return targets that new rows meet with this probability; ``others`` as above."""
     if guarantee is None:

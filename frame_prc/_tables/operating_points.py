@@ -284,7 +284,8 @@ def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Draws) -> pl
     """
     wanted = dict(enumerate(targets.values()))
     merits = merits_of(wanted, ranking)
-    every_score = any(target.criterion in _EVERY_SCORE for target in targets.values())
+    every = (one for target in targets.values() for one in (target, *target.all_of))
+    every_score = any(target.criterion in _EVERY_SCORE for target in every)
     own = ("own_precision", "own_recall")
 
     def rates(points: pl.LazyFrame) -> pl.LazyFrame:

@@ -13,7 +13,13 @@ from frame_prc._engines.engine import HELD_BY_COLUMN, class_of, collected, engin
 from frame_prc._frames.border import FrameT, is_frame, scan_all, unwrapped
 from frame_prc._request.hints import column_hint, is_of_engine
 from frame_prc._request.specs import Criterion, IntoColumn, Top
-from frame_prc._request.targets import cuts_ties, guaranteed, target_interval, targets
+from frame_prc._request.targets import (
+    cuts_ties,
+    guaranteed,
+    target_interval,
+    targets,
+    with_joint,
+)
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.threshold_table import ThresholdTable
 from frame_prc.evaluation.base import OF_EVALUATION, Evaluated
@@ -43,6 +49,7 @@ class DecisionVerbs(Evaluated[FrameT]):
         predicted_count: float | Top | Sequence[float | Top] | None = None,
         fpr: float | Sequence[float] | None = None,
         cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
+        joint: bool = False,
         guarantee: float | None = None,
         ci: float | None = OF_EVALUATION,
         details: bool = False,
@@ -91,6 +98,11 @@ class DecisionVerbs(Evaluated[FrameT]):
             or a list of such pairs. If predicting no row positive costs the least, the threshold is
             ``inf``, which only scores of ``inf`` reach. ``target_value`` is the first cost as a
             share of both: the best threshold if scores are calibrated probabilities.
+        joint
+            Add a row, before the others, for the most precise point that meets all of the targets
+            at once: two or more of ``recall``, ``precision``, ``fpr``, ``predicted_rate`` and
+            ``predicted_count``, one number each. Where no point does, its row holds nulls, and the
+            rows of the targets alone show how near one comes on either side.
         guarantee
             Choose thresholds that meet the target on new rows too, with at least this probability,
             such as ``0.95``. Without it, about half of the chosen thresholds miss it there. For
@@ -110,7 +122,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             draws; it needs NumPy. With ``cluster`` and weights, both count effective rows (Korn &
             Graubard 1998). Not with sums of weights in ``pos`` and ``neg``.
         details
-            Add ``criterion`` (String) and ``target_value`` (Float64), which make up the target, the
+            Add ``criterion`` (String) and ``target_value`` (Float64), which make up the target (of
+            several at once ``"joint"`` and null), the
             counts ``tp, fp, fn, tn``, ``f_score`` (F1, or the F-beta requested; null without
             positives), ``predicted_rate`` (``predicted_count / n``) and, with ``ci``,
             ``recall_low, recall_high`` and ``predicted_count``, with ``guarantee`` ``n_needed``
@@ -193,7 +206,8 @@ class DecisionVerbs(Evaluated[FrameT]):
             "cost": cost,
         }
         held_too = given is not None
-        wanted = guaranteed(targets(asked, others=held_too), guarantee, others=held_too)
+        wanted = with_joint(targets(asked, others=held_too), joint, others=held_too)
+        wanted = guaranteed(wanted, guarantee, others=held_too)
         at_random = cuts_ties(wanted)
         interval = target_interval(self._level(ci, has_interval=not at_random), wanted)
         table = OperatingPoints(wanted, given, interval, ascending=self._request.ascending)

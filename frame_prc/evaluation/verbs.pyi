@@ -177,6 +177,7 @@ def operating_points(
     predicted_count: float | Top | Sequence[float | Top] | None = None,
     fpr: float | Sequence[float] | None = None,
     cost: tuple[float, float] | Sequence[tuple[float, float]] | None = None,
+    joint: bool = False,
     guarantee: float | None = None,
     ci: float | None = None,
     details: bool = False,

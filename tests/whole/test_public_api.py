@@ -68,7 +68,7 @@ OPTIONS = {
     "heterogeneity": "ci=0.95, measure='calibrated_average_precision', calibrate=None, at=None, "
     "test=None, details=False",
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
-    "predicted_rate=None, predicted_count=None, fpr=None, cost=None, guarantee=None, "
+    "predicted_rate=None, predicted_count=None, fpr=None, cost=None, joint=False, guarantee=None, "
     "ci=None, details=False",
     "plot": "x='recall', ci=None, band=False, iso_f1=True, points=None, roc=False, "
     "facet=None, dark=False, title=None, size=None",
