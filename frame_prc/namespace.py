@@ -79,6 +79,7 @@ class PrcFrame(Generic[FrameT]):
         compare_segments     Compare each segment with the others, all rows, another one, or chance.
         heterogeneity        How far segments differ, and how much of it is sampling.
         shrunk               How good each segment probably is, small ones included.
+        sample_size          How many rows an interval so narrow, or so small a difference, needs.
         operating_points     Best threshold of each segment for a target, or given ones.
         threshold_table      Thresholds by steps, with the alerts, hits and false alarms of each.
         reliability          How often rows of like probabilities are positive.
@@ -116,6 +117,7 @@ class PrcFrame(Generic[FrameT]):
     compare_segments = _frame_method(verbs.compare_segments)
     heterogeneity = _frame_method(verbs.heterogeneity)
     shrunk = _frame_method(verbs.shrunk)
+    sample_size = _frame_method(verbs.sample_size)
     operating_points = _frame_method(verbs.operating_points)
     band = _frame_method(verbs.band)
     summary = _frame_method(verbs.summary)

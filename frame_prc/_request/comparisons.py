@@ -380,6 +380,31 @@ def measures_beside(request: Request, names: Sequence[str], at: Any) -> list[Mea
     ]
 
 
+def check_one_of(given: Mapping[str, object]) -> None:
+    """Raise an error unless exactly one of some parameters is given."""
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        both = " and ".join(f"{name}=" for name in given)
+        said = f"{both} are given" if named else f"neither of {both} is given"
+        raise OptionError(said, "one of them")
+
+
+def length(name: str, value: Any) -> float:
+    """Return a width, or a difference, that a study should reach."""
+    if not is_number(value) or not value > 0:
+        hint = percent_hint(name, value)
+        raise OptionError(f"{name}={shown(value)} is not a length", "a number above 0", hint)
+    return float(value)
+
+
+def power_of(power: Any) -> float:
+    """Return the probability of showing a difference that there is."""
+    if not is_number(power) or not 0.5 <= power < 1:  # noqa: PLR2004 - below, chance decides
+        allowed, hint = "a number from 0.5 to below 1", percent_hint("power", power)
+        raise OptionError(f"power={shown(power)} is not a power", allowed, hint)
+    return float(power)
+
+
 def floor(below: Any) -> float | None:
     """Return the value that a segment may be below."""
     if below is not None and not is_number(below):

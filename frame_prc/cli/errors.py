@@ -22,6 +22,7 @@ EXAMPLES = {
     "compare_segments": "rows.parquet -t late -s score -b carrier --adjust holm",
     "heterogeneity": "rows.parquet -t late -s score -b carrier",
     "shrunk": "rows.parquet -t late -s score -b carrier --below 0.3",
+    "sample_size": "rows.parquet -t late -s score -b carrier --width 0.05",
     "operating_points": "rows.parquet -t late -s score -b carrier --recall 0.9 --f-beta 1",
     "threshold_table": "rows.parquet -t late -s score -b carrier --cost 1,10",
     "reliability": "rows.parquet -t late -s score -b carrier --bins 20",

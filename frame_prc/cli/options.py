@@ -314,7 +314,14 @@ _DEBUG = {"debug": Option(bool, help="Show the traceback of an error.")}
 # Verbs with a row per segment or model, which may fail the command.
 _JUDGED = {
     *("average_precision", "average", "summary", "compare_models", "compare_segments"),
-    *("heterogeneity", "operating_points", "threshold_table", "reliability", "shrunk"),
+    *(
+        "heterogeneity",
+        "operating_points",
+        "threshold_table",
+        "reliability",
+        "shrunk",
+        "sample_size",
+    ),
 }
 
 

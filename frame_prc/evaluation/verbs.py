@@ -28,6 +28,7 @@ plot = forward(Evaluation.plot)
 plot_summary = forward(Evaluation.plot_summary)
 reliability = forward(Evaluation.reliability)
 report = forward(Evaluation.report)
+sample_size = forward(Evaluation.sample_size)
 shrunk = forward(Evaluation.shrunk)
 summary = forward(Evaluation.summary)
 threshold_table = forward(Evaluation.threshold_table)
@@ -57,6 +58,7 @@ __all__ = [
     "quantile_thresholds",
     "reliability",
     "report",
+    "sample_size",
     "shrunk",
     "summary",
     "threshold_table",

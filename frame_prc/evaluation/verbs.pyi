@@ -236,6 +236,21 @@ def report(
     title: str | None = None,
     **roles: Unpack[Roles],
 ) -> list[Path]: ...
+def sample_size(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    width: float | None = None,
+    difference: float | None = None,
+    power: float = 0.8,
+    ci: float = 0.95,
+    baseline: str | None = None,
+    measure: MeasureName | None = None,
+    calibrate: float | Literal["highest", "pooled"] | None = None,
+    at: Mapping[str, float] | None = None,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
 def shrunk(
     frame: FrameT,
     truth: IntoColumn | None = None,

@@ -59,6 +59,7 @@ TABLES: dict[str, Callable[[Any], Any]] = {
     "evaluate": lambda frame: frame_prc.evaluate(frame, "late", "score").counts(),
     "heterogeneity": _of_rows("heterogeneity"),
     "shrunk": _of_rows("shrunk"),
+    "sample_size": _of_rows("sample_size", width=0.1),
     "one_vs_rest": lambda frame: frame_prc.one_vs_rest(
         frame, "kind", {"cat": "score", "dog": "other"}, by="region"
     ),

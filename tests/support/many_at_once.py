@@ -122,6 +122,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "threshold_table": [{}, {"by": "segment", "cost": (1, 2)}],
     "heterogeneity": [{"by": "segment"}],
     "shrunk": [{"by": "segment"}],
+    "sample_size": [{"width": 0.1}, {"score": ["score", "other"], "difference": 0.05}],
     "band": [VERBS["band"]],
     "compare_models": [
         {"score": ["score", "other"]},

@@ -38,6 +38,7 @@ VERBS = [
     "quantile_thresholds",
     "reliability",
     "report",
+    "sample_size",
     "shrunk",
     "summary",
     "threshold_table",
@@ -76,6 +77,8 @@ OPTIONS = {
     "width=None",
     "reliability": "bins=10, ci=0.95, details=False",
     "report": "ci=0.95, baseline=None, calibrate=None, title=None",
+    "sample_size": "width=None, difference=None, power=0.8, ci=0.95, baseline=None, "
+    "measure=None, calibrate=None, at=None",
     "shrunk": "ci=0.95, measure='calibrated_average_precision', calibrate=None, at=None, "
     "below=None, details=False",
     "summary": "ci=0.95, calibrate=None, overall=False, segments='fixed', "

@@ -1,0 +1,356 @@
+"""Segments together: how far they differ, what is likely of each, and how many rows would tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from frame_prc._frames.border import FrameT
+from frame_prc._request.comparisons import (
+    check_long,
+    check_one_of,
+    check_rows,
+    check_segments,
+    floor,
+    length,
+    measured,
+    models_compared,
+    models_measured,
+    power_of,
+    segments_test,
+)
+from frame_prc._request.intervals import confidence
+from frame_prc._request.packages import check_numpy
+from frame_prc._request.roles import Request, check_one_grouping
+from frame_prc._request.specs import MeasureName, SegmentsTest
+from frame_prc._rows.long import PLACEHOLDERS, of_models
+from frame_prc._rows.table import Table
+from frame_prc._tables.heterogeneity import Heterogeneity
+from frame_prc._tables.sample_size import SizeForDifference, SizeForWidth
+from frame_prc._tables.shrunk import Shrunken
+from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
+from frame_prc.evaluation.verb import verb
+
+
+class SegmentVerbs(Evaluated[FrameT]):
+    """The verbs about how sure one may be of segments."""
+
+    @verb
+    def heterogeneity(
+        self,
+        *,
+        ci: float = OF_EVALUATION_OR_95,
+        measure: MeasureName = "calibrated_average_precision",
+        calibrate: float | Literal["highest", "pooled"] | None = None,
+        at: Mapping[str, float] | None = None,
+        test: SegmentsTest | None = None,
+        details: bool = False,
+    ) -> FrameT:
+        """How far segments differ, and how much of it is sampling.
+
+        The more segments there are and the smaller they are, the further their average precisions
+        are apart by chance alone. Compare ``gap`` with ``gap_if_equal`` before you explain it.
+
+        Parameters
+        ----------
+        ci
+            The level of the interval of ``tau``.
+        measure
+            ``"calibrated_average_precision"``: all segments are at the same prevalence.
+            ``"average_precision"``: as it is; then segments of unequal prevalence differ for that
+            reason alone. ``"roc_auc"``: the area under the ROC curve. The others are those of
+            :func:`compare_models`.
+        calibrate
+            The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
+            default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
+            model, or a number between 0 and 1.
+        at
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
+        test
+            How to test whether all segments have the same average precision. ``"permutation"``:
+            assign the rows to the segments at random, 999 times, with a seed from the rows; the
+            p-value is ``(1 + hits) / 1000``. It holds for segments of any size, needs NumPy, and
+            takes single rows or integer counts, up to 20 million. Rows are exchanged within each
+            class if areas are calibrated, and with their class otherwise; weights stay with their
+            rows. ``"q"``: Cochran's Q, which rejects too often with many or small segments; of
+            measures other than these areas it is the only test.
+
+            The default, ``None``, is the permutation test from 20 segments on, near 1, or with
+            fewer than 50 positives per segment on average (for ``"roc_auc"`` 200 rows of the
+            scarcer class), and otherwise Q. Above 500,000 rows (of all segments of a model), for
+            sums of weights, with ``cluster``, or without NumPy it is Q too. 100,000 rows in 200
+            segments take about 4 seconds.
+        details
+            Add what is named so below.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            One row, or one per model, with the columns
+
+            - ``n_segments``: how many segments are compared; among the details, ``n_left_out``: how
+              many are not, because they have no standard error (no or one positive, or an average
+              precision of exactly 0 or 1), and ``n_few``: how many of those compared have fewer
+              than 20 effective positives, or too few negatives for the prevalence;
+            - ``best_<key>`` and ``worst_<key>`` for each key: the segments with the highest and the
+              lowest average precision; among the details, ``best_value`` and ``worst_value``;
+            - ``gap``: ``best_value - worst_value``; ``gap_if_equal``: the gap that sampling alone
+            would
+              be expected to show if all segments had the same average precision; among the
+              details, ``gap_p_value``: the probability of at least this gap, if the rows of each
+              class had the same distribution of scores in all segments (only by permutation, null
+              otherwise);
+            - ``p_value``, and among the details ``q``: Cochran's Q, a test of whether all segments
+              have the same average precision;
+            - among the details, ``i_squared``: the share of the variation between segments that is
+              not sampling, from 0 to 1; ``tau``: the standard deviation of the segments' true
+              average precisions, by the method of moments (DerSimonian & Laird 1986); ``tau_low,
+              tau_high``: its interval, the Q-profile (Viechtbauer 2007); and ``test``:
+              ``"permutation"``, ``"q"``, or ``"f"``, the F test for clusters that have rows in
+              several segments (null with fewer than two segments);
+            - ``status``: ``"few_segments"`` if fewer than two can be compared; ``"few_clusters"``
+              if clusters have rows in several segments, and their effective number is below 6 times
+              that of the segments; ``"few_positives"`` if the test is Q, which rejects too often
+              then, and ``n_few`` is not 0; else ``"ok"``.
+
+            With fewer than two segments, all numbers from ``gap_if_equal`` on are null, as they are
+            if clusters have rows in several segments and are effectively fewer than the segments.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        Q, ``tau`` and ``gap_if_equal`` are computed from the logits of the average precisions and
+        their standard errors, and the last two converted back at the mean. A permutation gives
+        ``gap_if_equal`` as the mean gap of its draws, and corrects the standard errors behind
+        ``tau`` and ``i_squared``. With ``cluster``, clusters are the independent units. Formulas
+        and simulated error rates are in ``examples/guide/statistics.md`` in the repository.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"row": range(300)}).with_columns(
+        ...     region=pl.col("row") % 3,
+        ...     late=pl.col("row") * 7 % 11 < 4,
+        ...     noise=pl.col("row") * 7919 % 601,
+        ... )
+        >>> score = pl.col("noise") + 100 * pl.col("late")
+        >>> df.prc.heterogeneity("late", score, by="region")
+        shape: (1, 7)
+        ┌────────────┬─────────────┬──────────────┬──────────┬──────────────┬─────────┬────────┐
+        │ n_segments ┆ best_region ┆ worst_region ┆ gap      ┆ gap_if_equal ┆ p_value ┆ status │
+        │ ---        ┆ ---         ┆ ---          ┆ ---      ┆ ---          ┆ ---     ┆ ---    │
+        │ i64        ┆ i64         ┆ i64          ┆ f64      ┆ f64          ┆ f64     ┆ str    │
+        ╞════════════╪═════════════╪══════════════╪══════════╪══════════════╪═════════╪════════╡
+        │ 3          ┆ 2           ┆ 0            ┆ 0.058215 ┆ 0.107682     ┆ 0.806   ┆ ok     │
+        └────────────┴─────────────┴──────────────┴──────────┴──────────────┴─────────┴────────┘
+        """
+        self._check_frame()
+        check_one_grouping(self._request)
+        check_segments(self._request)
+        asked, level = self._request, confidence(self._level(ci))
+        found = measured(asked, measure, calibrate, at)
+        table = Heterogeneity(found, level, segments_test(test, asked.cluster, found.name))
+        return self._table(table, details=details)
+
+    @verb
+    def shrunk(
+        self,
+        *,
+        ci: float = OF_EVALUATION_OR_95,
+        measure: MeasureName = "calibrated_average_precision",
+        calibrate: float | Literal["highest", "pooled"] | None = None,
+        at: Mapping[str, float] | None = None,
+        below: float | None = None,
+        details: bool = False,
+    ) -> FrameT:
+        """How good each segment probably is, small ones included.
+
+        A segment with few rows looks better or worse than it is by chance, and the worst of many
+        looks worse. Here each is moved towards the mean of all, the further the less its own rows
+        tell (empirical Bayes), so that small segments need not be left out.
+
+        Parameters
+        ----------
+        ci
+            The level of the intervals.
+        measure
+            As in :func:`heterogeneity`: by default the average precision at one prevalence.
+        calibrate
+            The prevalence, as in :func:`heterogeneity`.
+        at
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
+        below
+            A value of the measure. Show how likely each segment is to be below it.
+        details
+            Add ``n``, ``share_of_mean`` (how much of the shrunken value is the mean of all, from 0
+            to 1), ``rank_low, rank_high`` (an interval of the rank from the best, Int64), and,
+            with ``below``, ``probability_worst``.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then ``n_pos``, ``value`` (the measure of the segment alone), ``shrunk``, its
+            interval ``ci_low, ci_high``, ``probability_worst`` or, with ``below``, in its place
+            ``probability_below`` (Float64), and ``status``: ``"few_segments"`` if fewer than three
+            have the measure (the numbers are then null), ``"few_negatives"`` as in
+            :func:`average_precision`, ``"few_positives"`` for all of them where they are so near 0
+            or 1 that intervals cover too little (on average fewer than 2 positives, or others that
+            the measure rests on, are not ranked as the rest), else ``"ok"`` or the reason why there
+            is no value. Sorted by the keys. With ``missing="drop"``, also ``n_dropped``.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype, and without NumPy.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        Segments are taken as independent and of one kind: their true values are normal on the
+        logit scale. Their spread is not taken as known, but averaged over (Gelman et al., Bayesian
+        Data Analysis, 5.4), by up to 4,000 draws that are always the same. If no segment is likely
+        to be the worst, none should be named. ``examples/guide/statistics.md`` has a simulation.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"row": range(300)}).with_columns(
+        ...     region=pl.col("row") % 3,
+        ...     late=pl.col("row") * 7 % 11 < 4,
+        ...     noise=pl.col("row") * 7919 % 601,
+        ... )
+        >>> score = pl.col("noise") + 100 * pl.col("late")
+        >>> found = df.prc.shrunk("late", score, by="region")
+        >>> found.select("region", "value", "shrunk", "probability_worst", "status")
+        shape: (3, 5)
+        ┌────────┬──────────┬──────────┬───────────────────┬────────┐
+        │ region ┆ value    ┆ shrunk   ┆ probability_worst ┆ status │
+        │ ---    ┆ ---      ┆ ---      ┆ ---               ┆ ---    │
+        │ i64    ┆ f64      ┆ f64      ┆ f64               ┆ str    │
+        ╞════════╪══════════╪══════════╪═══════════════════╪════════╡
+        │ 0      ┆ 0.569865 ┆ 0.579547 ┆ 0.49525           ┆ ok     │
+        │ 1      ┆ 0.613835 ┆ 0.602239 ┆ 0.28525           ┆ ok     │
+        │ 2      ┆ 0.62808  ┆ 0.611225 ┆ 0.2195            ┆ ok     │
+        └────────┴──────────┴──────────┴───────────────────┴────────┘
+        """
+        self._check_frame()
+        check_one_grouping(self._request)
+        check_segments(self._request)
+        check_numpy()
+        level, found = confidence(self._level(ci)), measured(self._request, measure, calibrate, at)
+        return self._table(Shrunken(found, level, floor(below)), details=details)
+
+    @verb
+    def sample_size(
+        self,
+        *,
+        width: float | None = None,
+        difference: float | None = None,
+        power: float = 0.8,
+        ci: float = OF_EVALUATION_OR_95,
+        baseline: str | None = None,
+        measure: MeasureName | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = None,
+        at: Mapping[str, float] | None = None,
+    ) -> FrameT:
+        """How many rows an interval so narrow, or so small a difference, needs.
+
+        Computed from the standard errors of the rows there are: those of a first sample, or of last
+        month. Give one of ``width`` and ``difference``.
+
+        Parameters
+        ----------
+        width
+            How wide the interval of each segment (and model) may be, from end to end.
+        difference
+            The difference between two models on the same rows that is to be shown, with the
+            probability ``power``. Takes several models.
+        power
+            The probability of showing that difference if there is one, from 0.5 to below 1.
+        ci
+            The level of the interval, and of the test: 0.95 tests at 5 %.
+        baseline
+            For ``difference``: compare all other models with this one.
+        measure
+            The average precision by default, or another one of :func:`compare_models`.
+        calibrate
+            The prevalence for ``measure="calibrated_average_precision"``.
+        at
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then ``n_pos``, for ``width`` the ``value`` of the measure, for ``difference``
+            ``model`` and ``baseline``; the ``std_error`` of the value or of the difference,
+            ``n_needed`` and ``n_pos_needed``: the rows and the positives among them (Int64, with
+            weights Float64), and ``status``: ``"few_positives"`` and the like where the standard
+            error is not to be relied on, ``"no_std_error"`` where it is null. Sorted by the keys.
+            With ``missing="drop"``, also ``n_dropped``.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        A standard error falls with the square root of the number of rows: half the width takes four
+        times as many. The rows to come are taken to be like these, with as many rows per cluster.
+        Where a value is near 0 or 1 the interval is wider than ``width`` by its skewness.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"row": range(300)}).with_columns(
+        ...     late=pl.col("row") * 7 % 11 < 4,
+        ...     old=pl.col("row") * 7919 % 601,
+        ... )
+        >>> df.prc.sample_size("late", "old", width=0.05)
+        shape: (1, 6)
+        ┌───────┬──────────┬───────────┬──────────┬──────────────┬────────┐
+        │ n_pos ┆ value    ┆ std_error ┆ n_needed ┆ n_pos_needed ┆ status │
+        │ ---   ┆ ---      ┆ ---       ┆ ---      ┆ ---          ┆ ---    │
+        │ i64   ┆ f64      ┆ f64       ┆ i64      ┆ i64          ┆ str    │
+        ╞═══════╪══════════╪═══════════╪══════════╪══════════════╪════════╡
+        │ 110   ┆ 0.381058 ┆ 0.039963  ┆ 2945     ┆ 1080         ┆ ok     │
+        └───────┴──────────┴───────────┴──────────┴──────────────┴────────┘
+        """
+        self._check_frame(takes_counts=difference is None)
+        asked, level = self._request, confidence(self._level(ci))
+        check_one_of({"width": width, "difference": difference})
+        probability = power_of(power)
+        if difference is None:
+            found = models_measured(asked, measure, calibrate, at)
+            return self._table(SizeForWidth(found, level, length("width", width)))
+        gap = length("difference", difference)
+        check_rows(asked)
+        check_long(asked)
+
+        def table(models: Request, base: str | None = baseline) -> Table:
+            """Return what is needed to tell the models of a request apart."""
+            compared = models_compared(
+                models, level, baseline=base, measure=measure, calibrate=calibrate, at=at
+            )
+            return SizeForDifference(compared, gap, probability)
+
+        if asked.model is not None:
+            sample = table(of_models(asked, PLACEHOLDERS), None)
+            return self._table_by_model(sample, table, details=True)
+        return self._table(table(asked), replace(asked, side_by_side=True))
