@@ -171,7 +171,7 @@ def _targets(points: Any) -> tuple[Target, ...]:
         raise OptionError(
             f"points={shown(points)} is of type {type_name(points)}",
             "a mapping of operating points",
-            example,
+            f"{example}, or points={{'threshold': 0.5}}",
         )
     for name in points:
         if name not in criteria:

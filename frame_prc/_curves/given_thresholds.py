@@ -27,7 +27,7 @@ ASCENDING = "ascending"
 # A column of results where a target is a cost.
 EXPECTED_COST = "expected_cost"
 
-RATES = ("f_score", "predicted_rate", "predicted_count")
+RATES = ("fpr", "f_score", "predicted_rate", "predicted_count")
 LIMITS = ("precision_low", "precision_high", "recall_low", "recall_high")
 # Columns of operating points, which are not keys.
 _TARGET = ("target", "criterion", "target_value")

@@ -84,6 +84,7 @@ def rates(col: Col, beta: Any) -> dict[str, Any]:
         "tn": negatives - fp,
         "precision": when(tp + fp > 0).then(precision(tp, fp)),
         "recall": recall(tp, positives),
+        "fpr": when(negatives > 0).then(fp / negatives),
         "f_score": when(positives > 0).then(f_score(tp, fp, fn, beta)),
         "predicted_rate": (tp + fp) / (positives + negatives),
         "predicted_count": tp + fp,

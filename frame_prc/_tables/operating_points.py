@@ -84,6 +84,7 @@ class OperatingPoints(Table):
             "fp",
             "fn",
             "tn",
+            "fpr",
             "f_score",
             "predicted_rate",
             NEEDED,

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL, has_variance
+from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL, has_variance
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
@@ -39,13 +39,24 @@ class Shrunken(Table):
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
         asked = _PROBABILITIES if self.below is not None else _PROBABILITIES[:1]
-        return ("n", "n_pos", "value", "shrunk", *_LIMITS, _SHARE, *_RANKS, *asked, "status")
+        return (
+            "measure",
+            "n",
+            "n_pos",
+            "value",
+            "shrunk",
+            *_LIMITS,
+            _SHARE,
+            *_RANKS,
+            *asked,
+            "status",
+        )
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
         beside = () if self.below is None else _PROBABILITIES[:1]
-        return ("n", _SHARE, *_RANKS, *beside)
+        return ("measure", "n", _SHARE, *_RANKS, *beside)
 
     @property
     def measure_names(self) -> Sequence[str]:
@@ -65,6 +76,7 @@ class Shrunken(Table):
             .select(
                 *rows.keys,
                 *("n", "n_pos", *dropped, "status", "few_negatives"),
+                measure=pl.lit(measure.name),
                 value=pl.col(ESTIMATE),
                 rows=m,
                 # The average precision of few rows is too high on average.
@@ -97,7 +109,7 @@ class Shrunken(Table):
         found = self._drawn(used)
         near_end = fmean(used["misplaced"]) < _FEWEST_MISPLACED
         status = (
-            pl.when(ok & pl.col("few_negatives"))
+            pl.when(ok & pl.col("few_negatives") & (pl.col("rows") >= FEW_POSITIVES))
             .then(pl.lit("few_negatives"))
             .when(ok & pl.lit(near_end))
             .then(pl.lit(measure_of(self.measured).few))

@@ -110,8 +110,9 @@ class DecisionVerbs(Evaluated[FrameT]):
             rows must come from the same distribution: it does not cover what changes over time. If
             there are too few rows, the row holds nulls; with ``details``, ``n_needed`` is the least
             number of positives (``recall``), negatives (``fpr``) or rows predicted positive
-            (``precision``) that can be enough. With ``cluster`` and weights, effective numbers of
-            rows count. The interval of ``ci`` is then exact, without a bootstrap. Needs NumPy.
+            (``precision``) that can be enough: with ``cluster`` and weights, the effective number,
+            which may be far below that of the rows. The interval of ``ci`` is then exact, without a
+            bootstrap. Needs NumPy.
         ci
             Add ``precision_low, precision_high, recall_low, recall_high``: for each target by
             itself, intervals of this level for the precision and the recall that new rows have at
@@ -123,11 +124,10 @@ class DecisionVerbs(Evaluated[FrameT]):
             Graubard 1998). Not with sums of weights in ``pos`` and ``neg``.
         details
             Add ``criterion`` (String) and ``target_value`` (Float64), which make up the target (of
-            several at once ``"joint"`` and null), the
-            counts ``tp, fp, fn, tn``, ``f_score`` (F1, or the F-beta requested; null without
-            positives), ``predicted_rate`` (``predicted_count / n``) and, with ``ci``,
-            ``recall_low, recall_high`` and ``predicted_count``, with ``guarantee`` ``n_needed``
-            (Int64).
+            several at once ``"joint"`` and null), the counts ``tp, fp, fn, tn``, ``fpr`` (null
+            without negatives), ``f_score`` (F1, or the F-beta requested; null without positives),
+            ``predicted_rate`` (``predicted_count / n``) and, with ``ci``, ``recall_low,
+            recall_high`` and ``predicted_count``, with ``guarantee`` ``n_needed`` (Int64).
 
         Returns
         -------

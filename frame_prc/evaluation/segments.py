@@ -94,10 +94,10 @@ class SegmentVerbs(Evaluated[FrameT]):
               precision of exactly 0 or 1), and ``n_few``: how many of those compared have fewer
               than 20 effective positives, or too few negatives for the prevalence;
             - ``best_<key>`` and ``worst_<key>`` for each key: the segments with the highest and the
-              lowest average precision; among the details, ``best_value`` and ``worst_value``;
+              lowest average precision, small ones by chance (see :func:`shrunk`); among the
+              details, ``best_value`` and ``worst_value``;
             - ``gap``: ``best_value - worst_value``; ``gap_if_equal``: the gap that sampling alone
-            would
-              be expected to show if all segments had the same average precision; among the
+              would be expected to show if all segments had the same average precision; among the
               details, ``gap_p_value``: the probability of at least this gap, if the rows of each
               class had the same distribution of scores in all segments (only by permutation, null
               otherwise);
@@ -191,15 +191,16 @@ class SegmentVerbs(Evaluated[FrameT]):
         below
             A value of the measure. Show how likely each segment is to be below it.
         details
-            Add ``n``, ``share_of_mean`` (how much of the shrunken value is the mean of all, from 0
-            to 1), ``rank_low, rank_high`` (an interval of the rank from the best, Int64), and,
-            with ``below``, ``probability_worst``.
+            Add ``measure``, ``n``, ``share_of_mean`` (how much of the shrunken value is the mean of
+            all, from 0 to 1), ``rank_low, rank_high`` (an interval of the rank from the best,
+            Int64), and, with ``below``, ``probability_worst``.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``n_pos``, ``value`` (the measure of the segment alone), ``shrunk``, its
-            interval ``ci_low, ci_high``, ``probability_worst`` or, with ``below``, in its place
+            The keys, then ``n_pos``, ``value`` (the ``measure`` of the segment alone: by default
+            calibrated, so not that of :func:`average_precision`), ``shrunk``, its interval
+            ``ci_low, ci_high``, ``probability_worst`` or, with ``below``, in its place
             ``probability_below`` (Float64), and ``status``: ``"few_segments"`` if fewer than three
             have the measure (the numbers are then null), ``"few_negatives"`` as in
             :func:`average_precision`, ``"few_positives"`` for all of them where they are so near 0

@@ -144,7 +144,7 @@ report rows.csv -t late -s score -o r.json --calibrate x
     --calibrate x is not a prevalence. Allowed: 'highest', 'pooled', or a number between 0 and 1.
 points rows.csv -t late -s score -b region --recall 1 --columns region,tresh
     --columns names 'tresh', which is not a column of the result. Allowed: region, target,
-    criterion, target_value, threshold, tp, fp, fn, tn, precision, recall, f_score,
+    criterion, target_value, threshold, tp, fp, fn, tn, precision, recall, fpr, f_score,
     predicted_rate, predicted_count, status. Hint: did you mean 'threshold'?
 ap rows.csv -t late -s score -b region --columns region,n,region
     --columns names 'region' twice. Allowed: each column once.

@@ -45,7 +45,7 @@ def exact_points(df, by, asked):
         "target_value": pl.Float64,
         "threshold": pl.Float64,
         **dict.fromkeys(COUNTS, amount),
-        **dict.fromkeys(["precision", "recall", "f_score", "predicted_rate"], pl.Float64),
+        **dict.fromkeys(["precision", "recall", "fpr", "f_score", "predicted_rate"], pl.Float64),
         "predicted_count": amount,
         "status": pl.String,
     }
@@ -65,10 +65,11 @@ def _columns(rows, criterion, target):
     status = lacks.get((not positives, not negatives), "ok")
     if point is None:
         threshold = target if criterion == "threshold" else None
-        return [threshold, *[None] * 9, "not_met" if status == "ok" else status]
+        return [threshold, *[None] * 10, "not_met" if status == "ok" else status]
     score = oracle.f_score(point, target if criterion == "f_beta" else 1)
     predicted = point.tp + point.fp
-    return [*point, score, predicted / (positives + negatives), predicted, status]
+    fpr = point.fp / negatives if negatives else None
+    return [*point, fpr, score, predicted / (positives + negatives), predicted, status]
 
 
 def text(criterion, target):

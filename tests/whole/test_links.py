@@ -64,7 +64,7 @@ class _Site(HTMLParser):
 @in_checkout
 def test_every_public_name_has_its_place_in_the_pages_of_the_api(tmp_path):
     optional.require_module("pdoc")
-    (command,) = re.findall(r"^pdoc .*$", README.read_text(encoding="utf-8"), re.MULTILINE)
+    (command,) = re.findall(r"`(pdoc .*?)`", README.read_text(encoding="utf-8"))
     words = [str(tmp_path) if word == "site" else word for word in shlex.split(command)]
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-m", *words], cwd=CHECKOUT, capture_output=True, text=True, check=False
