@@ -45,6 +45,7 @@ _WANTED = ("segment", "order", "target", "criterion", "target_value", "held")
 _COUNTS = ("opens", "tp", "fp", "positives", "negatives", "precision")
 _POINT = ("score", *_COUNTS)
 _FOUND = ("tp", "fp")
+_MOST_ROWS = 2**62  # more than any table has
 # Any score may be the last one within these. A point after the first of its number of true
 # positives only adds false positives, and is no better by any other criterion.
 _OF_ANY_SCORE = ("threshold", "predicted_rate", "predicted_count")
@@ -133,7 +134,8 @@ def _with_expected(
     )
     parts = []
     for order, number in wanted.items():
-        most = pl.min_horizontal(pl.lit(math.floor(number)), pl.col("reached"))
+        whole = pl.lit(math.floor(min(number, _MOST_ROWS)))
+        most = pl.min_horizontal(whole, pl.col("reached"))
         share = (most - before) / (retrieved - before)
         means = [
             (pl.col(f"{name}_a") + share * (pl.col(name) - pl.col(f"{name}_a"))).alias(name)

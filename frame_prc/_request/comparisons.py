@@ -82,16 +82,21 @@ def segments_compared(
     return Comparison(confidence(ci), (), others, adjustment(adjust), found, within)
 
 
+def check_has_better(measure: MeasureName, what: str) -> None:
+    """Raise an error for a measure of which no value is the best."""
+    if measure in NEITHER_BETTER:
+        raise OptionError(
+            f"{what} measure={measure!r}, of which neither a higher value nor a lower one is "
+            "better",
+            "another measure",
+        )
+
+
 def margin_of(margin: Any, measure: MeasureName) -> float | None:
     """Return the largest loss that does not matter."""
     if margin is None:
         return None
-    if measure in NEITHER_BETTER:
-        raise OptionError(
-            f"margin= is given with measure={measure!r}, of which neither a higher value nor a "
-            "lower one is better",
-            "margin= with another measure",
-        )
+    check_has_better(measure, "margin= is given with")
     if not is_number(margin) or not 0 <= margin < 1:
         raise OptionError(
             f"margin={shown(margin)} is not a difference",

@@ -62,6 +62,8 @@ class Target:
         value = f"{self.value:.15g}"
         if self.costs is not None:
             value = "({:.15g}, {:.15g})".format(*self.costs)
+        if self.ties == "expected":
+            value = f"Top({value}, ties='expected')"
         return f"{self.criterion}={value}"
 
 

@@ -50,9 +50,11 @@ def with_joint(targets: list[Target], joint: Any, *, others: bool) -> list[Targe
     unknown = [t.criterion for t in targets if t.criterion not in _CONSTRAINTS]
     unknown += ["threshold"] if others else []
     criteria = {target.criterion for target in targets}
-    if unknown or any(target.ties == "expected" for target in targets):
+    if cuts_ties(targets):
+        raise OptionError("ties='expected' is given with joint=True", "one of them")
+    if unknown:
         raise OptionError(
-            f"{unknown[0] if unknown else 'ties'}= is given with joint=True",
+            f"{unknown[0]}= is given with joint=True",
             ", ".join(f"{name}=" for name in _CONSTRAINTS),
             "ask for it in a call of its own, without joint=",
         )
@@ -74,6 +76,12 @@ def guaranteed(targets: Sequence[Target], guarantee: Any, *, others: bool) -> li
             f"guarantee={shown(guarantee)} is not a probability",
             "a number between 0 and 1, such as 0.95",
             percent_hint("guarantee", guarantee),
+        )
+    if any(target.all_of for target in targets):
+        raise OptionError(
+            "joint=True is given with guarantee=",
+            "one of them",
+            "with the guarantee alone each target has its own threshold, which meets it",
         )
     unknown = [t.criterion for t in targets if t.criterion not in _GUARANTEED]
     if others or unknown:

@@ -8,12 +8,18 @@ from statistics import fmean
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL, has_variance
+from frame_prc._curves.logit_intervals import (
+    ESTIMATE,
+    FEW_POSITIVES,
+    SHORTFALL,
+    has_variance,
+    shows_spread,
+)
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import in_python
-from frame_prc._request.specs import Interval, Measured
+from frame_prc._request.specs import OF_PROBABILITIES, Interval, Measured
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
 
@@ -68,6 +74,8 @@ class Shrunken(Table):
         check_method(rows, Interval(self.level))
         measure, m = measure_of(self.measured), pl.col("n_effective")
         dropped = () if rows.n_dropped is None else DROPPED
+        area = (pl.col(ESTIMATE), pl.col(SHORTFALL))
+        known = has_variance(pl.col) & shows_spread(pl.col("variance"), *area)
         # That of both classes is unbiased as it is.
         factor = 1.0 if measure.of_both_classes else m / (m - 1)
         known = (
@@ -81,7 +89,7 @@ class Shrunken(Table):
                 rows=m,
                 # The average precision of few rows is too high on average.
                 unbiased=pl.col(ESTIMATE) - pl.col("bias").fill_null(0.0),
-                variance=pl.when(has_variance(pl.col)).then(pl.col("variance") * factor),
+                variance=pl.when(known).then(pl.col("variance") * factor),
                 misplaced=m * pl.min_horizontal(ESTIMATE, SHORTFALL),
             )
         )
@@ -96,23 +104,36 @@ class Shrunken(Table):
         found = in_python(known, with_draws, schema, in_memory=rows.in_memory)
         return found.with_columns(measure.values("value", "shrunk", *_LIMITS))
 
+    @property
+    def _of_hits(self) -> bool:
+        """Whether the measure is a share of hits among the rows that it rests on."""
+        return self.measured.name not in OF_PROBABILITIES
+
     def _of_model(self, segments: pl.DataFrame) -> pl.DataFrame:
         """Add what is likely of each segment of a model."""
-        is_used = segments["value"].is_not_null() & (segments["rows"] > 0).fill_null(value=False)
-        used, ok = segments.filter(is_used), pl.col("status") == "ok"
-        if used.height < _FEWEST or not (used["variance"] > 0).any():
-            few = pl.when(ok).then(pl.lit("few_segments")).otherwise("status")
+        measure, ok = measure_of(self.measured), pl.col("status") == "ok"
+        has_value = ok & pl.col("value").is_not_null() & (pl.col("rows") > 0)
+        if not self._of_hits:
+            has_value &= pl.col("variance").is_not_null()
+        is_used = segments.select(has_value.fill_null(value=False)).to_series()
+        used = segments.filter(is_used)
+        # Whether so few rows differ from the rest that a normal logit is no longer one.
+        misplaced = fmean(used["misplaced"]) if used.height else 0.0
+        near_end = self._of_hits and misplaced < _FEWEST_MISPLACED
+        if used.height < _FEWEST or not used["variance"].is_not_null().any():
+            text = "few_segments" if used.height < _FEWEST else "no_std_error"
+            text = measure.few if near_end and used.height >= _FEWEST else text
+            few = pl.when(ok).then(pl.lit(text)).otherwise("status")
             nulls = [pl.lit(None, pl.Float64).alias(name) for name in _NUMBERS]
             ranks = [pl.lit(None, pl.Int64).alias(name) for name in _RANKS]
             return segments.with_columns(*nulls, *ranks, few.alias("status"))
         at = pl.when(pl.lit(is_used)).then(pl.lit(is_used).cum_sum().cast(pl.Int64) - 1)
         found = self._drawn(used)
-        near_end = fmean(used["misplaced"]) < _FEWEST_MISPLACED
         status = (
             pl.when(ok & pl.col("few_negatives") & (pl.col("rows") >= FEW_POSITIVES))
             .then(pl.lit("few_negatives"))
-            .when(ok & pl.lit(near_end))
-            .then(pl.lit(measure_of(self.measured).few))
+            .when(ok & (pl.lit(near_end) | ~pl.lit(is_used)))
+            .then(pl.lit(measure.few))
             .otherwise("status")
         )
         return segments.with_columns(
@@ -128,7 +149,8 @@ class Shrunken(Table):
 
         measure, tail = measure_of(self.measured), (1 - self.level) / 2
         columns = (used[name].cast(pl.Float64) for name in ("unbiased", "variance", "rows"))
-        draws = shrunk(*(column.fill_null(float("nan")).to_numpy() for column in columns))
+        numbers = (column.fill_null(float("nan")).to_numpy() for column in columns)
+        draws = shrunk(*numbers, of_hits=self._of_hits)
         ends = [tail, 1 - tail]
         low, high = np.quantile(draws.values, ends, axis=0)
         ranks = draws.ranks if measure.higher_is_better else used.height + 1 - draws.ranks

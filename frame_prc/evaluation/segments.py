@@ -8,6 +8,7 @@ from typing import Literal
 
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import (
+    check_has_better,
     check_long,
     check_one_of,
     check_rows,
@@ -181,9 +182,10 @@ class SegmentVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         ci
-            The level of the intervals.
+            The level of the intervals, which are quantiles of up to 4,000 draws: up to 0.99 or so.
         measure
-            As in :func:`heterogeneity`: by default the average precision at one prevalence.
+            As in :func:`heterogeneity`: by default the average precision at one prevalence. Not
+            ``"mean_score"`` and ``"calibration_gap"``, of which no value is the worst.
         calibrate
             The prevalence, as in :func:`heterogeneity`.
         at
@@ -201,12 +203,13 @@ class SegmentVerbs(Evaluated[FrameT]):
             The keys, then ``n_pos``, ``value`` (the ``measure`` of the segment alone: by default
             calibrated, so not that of :func:`average_precision`), ``shrunk``, its interval
             ``ci_low, ci_high``, ``probability_worst`` or, with ``below``, in its place
-            ``probability_below`` (Float64), and ``status``: ``"few_segments"`` if fewer than three
-            have the measure (the numbers are then null), ``"few_negatives"`` as in
-            :func:`average_precision`, ``"few_positives"`` for all of them where they are so near 0
-            or 1 that intervals cover too little (on average fewer than 2 positives, or others that
-            the measure rests on, are not ranked as the rest), else ``"ok"`` or the reason why there
-            is no value. Sorted by the keys. With ``missing="drop"``, also ``n_dropped``.
+            ``probability_below`` (Float64), and ``status``. It is ``"few_segments"`` if fewer than
+            three have the measure, and ``"no_std_error"`` if none has a standard error: the numbers
+            are then null. ``"few_negatives"`` is as in :func:`average_precision`. All segments are
+            ``"few_positives"`` (of some measures ``"few_rows"`` or ``"few_negatives"``) where they
+            are so near 0 or 1 that intervals cover too little: on average fewer than 2 of the rows
+            that the measure rests on differ from the rest. Else it is ``"ok"``, or the reason why
+            there is no value. Sorted by the keys. With ``missing="drop"``, also ``n_dropped``.
 
         Raises
         ------
@@ -219,9 +222,12 @@ class SegmentVerbs(Evaluated[FrameT]):
         Notes
         -----
         Segments are taken as independent and of one kind: their true values are normal on the
-        logit scale. Their spread is not taken as known, but averaged over (Gelman et al., Bayesian
-        Data Analysis, 5.4), by up to 4,000 draws that are always the same. If no segment is likely
-        to be the worst, none should be named. ``examples/guide/statistics.md`` has a simulation.
+        logit scale, whatever their size. If large segments are better, small ones are moved too
+        far up, and of two groups of segments ``probability_worst`` is too sure. How far true values
+        spread is not taken as known, but averaged over (Gelman et al., Bayesian Data Analysis,
+        5.4), by up to 4,000 draws that are always the same. The bias of the average precision is
+        taken off first. If no segment is likely to be the worst, none should be named.
+        ``examples/guide/statistics.md`` has a simulation.
 
         Examples
         --------
@@ -251,6 +257,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         check_segments(self._request)
         check_numpy()
         level, found = confidence(self._level(ci)), measured(self._request, measure, calibrate, at)
+        check_has_better(found.name, "shrunk() ranks segments, and is asked for")
         return self._table(Shrunken(found, level, floor(below)), details=details)
 
     @verb

@@ -164,6 +164,16 @@ def test_what_has_no_such_mean_is_refused(kind, verb, options, says):
         kind.rows(getattr(frame_prc, verb)(df, "truth", "score", **cut | options))
 
 
+def test_any_number_of_rows_may_be_asked_for_and_the_target_says_so():
+    asked = {"predicted_count": [Top(float("inf"), ties="expected"), 4, Top(4, ties="expected")]}
+    table = frame_prc.operating_points(ROWS, "truth", "score", **asked)
+    assert table.select("target", "predicted_count").rows() == [
+        ("predicted_count=Top(inf, ties='expected')", 7.0),
+        ("predicted_count=4", 3.0),
+        ("predicted_count=Top(4, ties='expected')", 4.0),
+    ]
+
+
 def test_the_level_of_an_evaluation_is_not_meant():
     ev, top = frame_prc.evaluate(ROWS, "truth", "score", ci=0.9), Top(4, ties="expected")
     assert ev.operating_points(predicted_count=top)["predicted_count"].item() == 4.0

@@ -107,8 +107,14 @@ def test_an_engine_finds_the_same_point_and_intervals_know_it():
         ({"recall": [0.8, 0.9], "fpr": 0.1}, "one number each"),
         ({"recall": 0.9, "f_beta": 1}, "f_beta= is given with joint=True.*recall=, precision="),
         ({"recall": 0.9, "fpr": 0.1, "threshold": "score"}, "threshold= is given with joint="),
-        ({"recall": 0.9, "predicted_count": Top(3, ties="expected")}, "ties= is given with joint"),
-        ({"recall": 0.9, "fpr": 0.1, "guarantee": 0.9}, "joint= is given with guarantee="),
+        (
+            {"recall": 0.9, "predicted_count": Top(3, ties="expected")},
+            "ties='expected' is given with joint=True. Allowed: one of them",
+        ),
+        (
+            {"recall": 0.9, "fpr": 0.1, "guarantee": 0.9},
+            "joint=True is given with guarantee=.*each target has its own threshold",
+        ),
         ({"recall": 0.9, "fpr": 0.1, "joint": "both"}, "joint='both' is not an option"),
     ],
 )

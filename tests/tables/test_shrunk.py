@@ -144,7 +144,34 @@ def test_what_has_no_value_or_too_few_beside_it_says_so(kind):
     assert two["status"].to_list() == ["few_segments"] * 2
     assert two.select(NUMBERS).rows() == [(None,) * len(NUMBERS)] * 2
     perfect = shrunk(kind, ROWS.with_columns(score=pl.col("truth") + 0.9 * pl.col("score")))
-    assert set(perfect["status"]) <= {"few_positives", "few_segments"}
+    assert set(perfect["status"]) == {"few_positives"}
+    tied = shrunk(kind, ROWS.with_columns(score=pl.lit(0.5)))
+    assert tied["status"].to_list() == ["no_std_error"] * SEGMENTS
+    assert tied.select(NUMBERS).null_count().row(0) == (SEGMENTS,) * len(NUMBERS)
+
+
+@every_polars_kind
+def test_a_segment_without_negatives_moves_no_other(kind):
+    certain = ROWS.filter("truth").with_columns(segment=pl.lit(99, pl.Int64))
+    asked = {"measure": "average_precision"}
+    both = shrunk(kind, pl.concat([ROWS, certain]), **asked)
+    assert_frame_equal(both.filter(pl.col("segment") != 99), shrunk(kind, ROWS, **asked))
+    assert both.filter(segment=99).select("shrunk", "status").row(0) == (None, "no_negatives")
+
+
+@pytest.mark.parametrize("measure", ["brier", "log_loss"])
+def test_losses_of_any_size_stay_among_the_values(measure):
+    """A loss is no share of hits: half a row from 0 is far from it where losses are small."""
+    random = np.random.default_rng(0)
+    sizes = np.array([6, 100, 200, 1000, 3000, 3000])
+    score = random.beta(0.6, 1.4, sizes.sum()) / 5
+    df = pl.DataFrame({"segment": np.repeat(np.arange(6), sizes), "score": score})
+    df = df.with_columns(truth=pl.Series(random.random(sizes.sum()) < score))
+    table = df.prc.shrunk("truth", "score", by="segment", measure=measure).drop_nulls("shrunk")
+    large = table.filter(pl.col("segment") > 0)
+    assert large.height == 5
+    assert large["shrunk"].min() >= table["value"].min()
+    assert large["shrunk"].max() <= table["value"].max()
 
 
 @every_kind
@@ -160,6 +187,10 @@ def test_rows_that_are_dropped_are_counted(kind):
         ({"by": None}, "by= is not given"),
         ({"below": "low"}, "below='low' is not a value.*below=0.3"),
         ({"measure": "recall"}, "without at="),
+        (
+            {"measure": "calibration_gap"},
+            "of which neither a higher value nor a lower one is better",
+        ),
         ({"by": [["segment"], []]}, "groupings"),
     ],
 )
