@@ -75,9 +75,9 @@ def chart_options(
     band = check_option("band", band, (True, False))
     roc = check_option("roc", roc, (True, False))
     x = check_option("x", x, _X)
-    targets_ = _targets(points)
-    thresholds = [target for target in targets_ if target.criterion == "threshold"]
-    threshold = thresholds[0].value if len(thresholds) == 1 else None
+    marked = _targets(points)
+    held = [target for target in marked if target.criterion == "threshold"]
+    threshold = held[0].value if len(held) == 1 else None
     if x == "threshold":
         _check_threshold_options(threshold, roc=roc, band=band, facet=facet)
     if band:
@@ -89,9 +89,7 @@ def chart_options(
         wilson=ci is not None and not band,
         band=band,
         iso_f1=_f_scores(iso_f1),
-        targets=tuple(
-            target for target in targets_ if threshold is None or target not in thresholds
-        ),
+        targets=tuple(t for t in marked if threshold is None or t not in held),
         roc=roc,
         threshold=threshold,
         facet=_facet(facet),

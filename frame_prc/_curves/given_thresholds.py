@@ -72,12 +72,17 @@ def _targets(held: pl.Expr) -> list[pl.Expr]:
     """Return the columns of the target that came with a threshold, or of the threshold itself."""
     own = pl.format("threshold={}", held.cast(pl.String).str.strip_suffix(".0"))
     text = pl.coalesce(pl.col("target").cast(pl.String), own, pl.lit("threshold"))
-    number = text.str.extract("=(.*)$").cast(pl.Float64, strict=False)
+    number = text.str.extract(r"^[a-z_]+=(?:Top\()?([^(,=]*)(?:, ties='expected'\))?$")
+    number = number.cast(pl.Float64, strict=False)
+    is_joint = text.str.contains(r"^[a-z_]+=[^(]*, [a-z_]+=")
     fp, fn = costs_of(text)
     value = pl.coalesce(number, fp / (fp + fn))
     return [
         text.alias("target"),
-        text.str.extract("^([a-z_]+)").alias("criterion"),
+        pl.when(is_joint)
+        .then(pl.lit("joint"))
+        .otherwise(text.str.extract("^([a-z_]+)"))
+        .alias("criterion"),
         pl.coalesce(pl.col("target_value").cast(pl.Float64), value).alias("target_value"),
     ]
 

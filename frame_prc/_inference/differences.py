@@ -139,9 +139,9 @@ def _root(f: Callable[[float], float], low: float, high: float) -> float:
         rise = (at_new - at_other) / (at_old - at_other)
         share = 0.5
         if rise**2 < place and (1 - rise) ** 2 < 1 - place:
-            share = at_new / (at_other - at_new) * at_old / (at_other - at_old) + (old - new) / (
-                other - new
-            ) * at_new / (at_old - at_new) * at_other / (at_old - at_other)
+            to_other = at_new / (at_other - at_new) * at_old / (at_other - at_old)
+            to_old = at_new / (at_old - at_new) * at_other / (at_old - at_other)
+            share = to_other + to_old * (old - new) / (other - new)
         least = _PRECISE / (2 * width)
         share = min(max(share, least), 1 - least)
     return new

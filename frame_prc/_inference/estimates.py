@@ -8,7 +8,14 @@ from functools import cached_property
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL, shows_spread
+from frame_prc._curves.logit_intervals import (
+    ESTIMATE,
+    FEW_POSITIVES,
+    SHORTFALL,
+    has_variance,
+    shows_spread,
+    status,
+)
 from frame_prc._formulas import sizes
 from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.bootstrap import with_levels
@@ -201,6 +208,27 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     return found.with_columns(
         pl.when(least < pl.col(name)).then(least).otherwise(name).alias(name) for name in rests_on
     )
+
+
+def unbiased_variance(measure: Measure) -> pl.Expr:
+    """Return the variance of a measure, null where the rows do not tell it."""
+    m, variance = pl.col("n_effective"), pl.col("variance")
+    # That of both classes is unbiased as it is.
+    variance = variance if measure.of_both_classes else variance * m / (m - 1)
+    spread = shows_spread(variance, pl.col(ESTIMATE), pl.col(SHORTFALL))
+    return pl.when(has_variance(pl.col) & spread).then(variance)
+
+
+def status_of(measure: Measure, *, clustered: bool) -> pl.Expr:
+    """Return the status of an estimate, which says so if it rests on too few rows."""
+    found: pl.Expr = status(
+        pl.col,
+        pl.col("few_negatives"),
+        clustered=clustered,
+        few=measure.few if measure.counted else None,
+        of_both_classes=measure.of_both_classes,
+    )
+    return found
 
 
 def _multiplied(by_rows: pl.Expr, by_clusters: pl.Expr) -> pl.Expr:

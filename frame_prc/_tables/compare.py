@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE
-from frame_prc._curves.logit_intervals import BELIEVED, shows_spread, status
+from frame_prc._curves.logit_intervals import BELIEVED, shows_spread
 from frame_prc._inference.differences import Area, Difference
+from frame_prc._inference.estimates import status_of
 from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_pairs
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
@@ -123,13 +124,7 @@ class Differences(Table):
             .with_columns(
                 is_tested=_can_be_tested(),
                 apart=_apart(),
-                status=status(
-                    pl.col,
-                    pl.col("few_negatives"),
-                    clustered=rows.clustered,
-                    few=measure.few if measure.counted else None,
-                    of_both_classes=measure.of_both_classes,
-                ),
+                status=status_of(measure, clustered=rows.clustered),
             )
             .with_columns(std_error=pl.when("is_tested").then(_VARIANCE.sqrt()))
         )

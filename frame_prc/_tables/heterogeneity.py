@@ -12,12 +12,10 @@ from frame_prc._curves.logit_intervals import (
     ESTIMATE,
     FEW_POSITIVES,
     SHORTFALL,
-    has_variance,
-    shows_spread,
 )
 from frame_prc._execution import has_numpy
 from frame_prc._formulas import unsigned_zero
-from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.estimates import Estimates, unbiased_variance
 from frame_prc._inference.heterogeneity import Spread, correlated_spread_of, spread_of
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
@@ -244,11 +242,8 @@ class Heterogeneity(Table):
 def _with_errors(estimates: Estimates) -> pl.LazyFrame:
     """Return the area of each segment, with its logit and the logit's standard error if known."""
     table, m = estimates.table(), pl.col("n_effective")
-    # That of both classes is unbiased as it is.
-    is_unbiased = estimates.measure.of_both_classes
-    variance = pl.col("variance") * (1.0 if is_unbiased else m / (m - 1))
-    spread = shows_spread(variance, _AREA, _SHORTFALL)
-    known = has_variance(pl.col) & (_AREA > 0) & (_SHORTFALL > 0) & spread
+    inside = (_AREA > 0) & (_SHORTFALL > 0)
+    std_error = unbiased_variance(estimates.measure).sqrt()
     odds = (
         pl.lit(None, pl.Float64)
         if estimates.measure.calibration is None
@@ -258,7 +253,7 @@ def _with_errors(estimates: Estimates) -> pl.LazyFrame:
         number=_NUMBER,
         few=(m < FEW_POSITIVES) | pl.col("few_negatives"),
         logit=_AREA.log() - _SHORTFALL.log(),
-        error=pl.when(known).then(variance.sqrt() / (_AREA * _SHORTFALL)),
+        error=pl.when(inside).then(std_error / (_AREA * _SHORTFALL)),
         slope=_AREA * _SHORTFALL,
         odds=odds,
         positives=m,

@@ -11,9 +11,9 @@ from statistics import NormalDist
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import ESTIMATE, SHORTFALL, shows_spread, status
+from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._formulas import normal_quantile
-from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.estimates import Estimates, status_of, unbiased_variance
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
 from frame_prc._request.specs import Comparison, Interval, Measured
@@ -42,20 +42,12 @@ class SizeForWidth(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the table."""
         check_method(rows, Interval(self.level))
-        measure, m = measure_of(self.measured), pl.col("n_effective")
-        # That of both classes is unbiased as it is.
-        variance = pl.col("variance") * (1.0 if measure.of_both_classes else m / (m - 1))
-        known = (m > 1) & shows_spread(variance, pl.col(ESTIMATE), pl.col(SHORTFALL))
-        said = status(
-            pl.col,
-            pl.col("few_negatives"),
-            clustered=rows.clustered,
-            few=measure.few if measure.counted else None,
-            of_both_classes=measure.of_both_classes,
-        )
+        measure = measure_of(self.measured)
         table = Estimates.of(rows, measure).keyed()
         found = table.with_columns(
-            value=ESTIMATE, std_error=pl.when(known).then(variance.sqrt()), status=said
+            value=ESTIMATE,
+            std_error=unbiased_variance(measure).sqrt(),
+            status=status_of(measure, clustered=rows.clustered),
         ).with_columns(measure.values("value") + measure.lengths("std_error"))
         return _with_needed(found, 2 * normal_quantile(self.level) / self.width, rows)
 

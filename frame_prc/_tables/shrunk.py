@@ -12,10 +12,8 @@ from frame_prc._curves.logit_intervals import (
     ESTIMATE,
     FEW_POSITIVES,
     SHORTFALL,
-    has_variance,
-    shows_spread,
 )
-from frame_prc._inference.estimates import Estimates
+from frame_prc._inference.estimates import Estimates, unbiased_variance
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import in_python
@@ -74,24 +72,17 @@ class Shrunken(Table):
         check_method(rows, Interval(self.level))
         measure, m = measure_of(self.measured), pl.col("n_effective")
         dropped = () if rows.n_dropped is None else DROPPED
-        area = (pl.col(ESTIMATE), pl.col(SHORTFALL))
-        known = has_variance(pl.col) & shows_spread(pl.col("variance"), *area)
-        # That of both classes is unbiased as it is.
-        factor = 1.0 if measure.of_both_classes else m / (m - 1)
-        known = (
-            Estimates.of(rows, measure)
-            .keyed()
-            .select(
-                *rows.keys,
-                *("n", "n_pos", *dropped, "status", "few_negatives"),
-                measure=pl.lit(measure.name),
-                value=pl.col(ESTIMATE),
-                rows=m,
-                # The average precision of few rows is too high on average.
-                unbiased=pl.col(ESTIMATE) - pl.col("bias").fill_null(0.0),
-                variance=pl.when(known).then(pl.col("variance") * factor),
-                misplaced=m * pl.min_horizontal(ESTIMATE, SHORTFALL),
-            )
+        estimates = Estimates.of(rows, measure).keyed()
+        known = estimates.select(
+            *rows.keys,
+            *("n", "n_pos", *dropped, "status", "few_negatives"),
+            measure=pl.lit(measure.name),
+            value=pl.col(ESTIMATE),
+            rows=m,
+            # The average precision of few rows is too high on average.
+            unbiased=pl.col(ESTIMATE) - pl.col("bias").fill_null(0.0),
+            variance=unbiased_variance(measure),
+            misplaced=m * pl.min_horizontal(ESTIMATE, SHORTFALL),
         )
         added = dict.fromkeys(_NUMBERS, pl.Float64()) | dict.fromkeys(_RANKS, pl.Int64())
         schema = pl.Schema({**known.collect_schema(), **added})
@@ -120,13 +111,10 @@ class Shrunken(Table):
         # Whether so few rows differ from the rest that a normal logit is no longer one.
         misplaced = fmean(used["misplaced"]) if used.height else 0.0
         near_end = self._of_hits and misplaced < _FEWEST_MISPLACED
-        if used.height < _FEWEST or not used["variance"].is_not_null().any():
-            text = "few_segments" if used.height < _FEWEST else "no_std_error"
-            text = measure.few if near_end and used.height >= _FEWEST else text
-            few = pl.when(ok).then(pl.lit(text)).otherwise("status")
-            nulls = [pl.lit(None, pl.Float64).alias(name) for name in _NUMBERS]
-            ranks = [pl.lit(None, pl.Int64).alias(name) for name in _RANKS]
-            return segments.with_columns(*nulls, *ranks, few.alias("status"))
+        if used.height < _FEWEST:
+            return _without_draws(segments, "few_segments")
+        if not used["variance"].is_not_null().any():
+            return _without_draws(segments, measure.few if near_end else "no_std_error")
         at = pl.when(pl.lit(is_used)).then(pl.lit(is_used).cum_sum().cast(pl.Int64) - 1)
         found = self._drawn(used)
         status = (
@@ -167,3 +155,11 @@ class Shrunken(Table):
             "rank_high": rank_high,
         }
         return [pl.Series(name, values) for name, values in found.items()]
+
+
+def _without_draws(segments: pl.DataFrame, reason: str) -> pl.DataFrame:
+    """Return segments of which nothing more is known, and why."""
+    nulls = [pl.lit(None, pl.Float64).alias(name) for name in _NUMBERS]
+    ranks = [pl.lit(None, pl.Int64).alias(name) for name in _RANKS]
+    said = pl.when(pl.col("status") == "ok").then(pl.lit(reason)).otherwise("status")
+    return segments.with_columns(*nulls, *ranks, said.alias("status"))

@@ -90,6 +90,19 @@ def test_where_no_point_meets_all_the_others_say_how_near_one_comes(kind):
     ]
 
 
+def test_a_point_that_is_held_is_still_called_what_it_was_chosen_for():
+    top = Top(3, ties="expected")
+    chosen = frame_prc.operating_points(ROWS, "truth", "score", recall=0.6, fpr=0.5, joint=True)
+    cut = frame_prc.operating_points(ROWS, "truth", "score", predicted_count=top)
+    for table, expected in (
+        (chosen, [("joint", None), ("recall", 0.6), ("fpr", 0.5)]),
+        (cut, [("predicted_count", 3.0)]),
+    ):
+        held = frame_prc.operating_points(ROWS, "truth", "score", threshold=table, details=True)
+        assert held.select("criterion", "target_value").rows() == expected
+        assert held["target"].to_list() == table["target"].to_list()
+
+
 def test_an_engine_finds_the_same_point_and_intervals_know_it():
     kind = engine_kinds.duckdb_kind()
     asked = {"recall": 0.6, "fpr": 0.5, "joint": True, "details": True}
