@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import wraps
 from inspect import CO_VARARGS
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
-from frame_prc._request.specs import AT_THRESHOLD
+from frame_prc._request.specs import AT_THRESHOLD, Criterion
 from frame_prc.exceptions import ParameterError, shown
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
@@ -45,6 +45,8 @@ _INSTEAD = {
         ("seed", "random_state", "rng", "stratified"),
         "bootstrap= and permutations= take frame_prc.Draws(1000, seed=1)",
     ),
+    "ties": "top= and predicted_count= take frame_prc.Top(100, ties='expected')",
+    **dict.fromkeys(("height", "figsize"), "size=(300, 200) is that of a panel of plot()"),
 }
 # What other libraries call the measures.
 _MEASURES = {
@@ -155,6 +157,8 @@ def _hint(name: str, own: Sequence[str]) -> str | None:
     meant = parameter_name(name, own)
     if name in _INSTEAD:
         return _INSTEAD[name]
+    if "points" in own and name in get_args(Criterion):
+        return f"points={{{name!r}: 0.5}} marks such a point"
     if meant in own:
         return f"did you mean {meant}=?"
     verbs = _verbs.get(meant, [])

@@ -326,6 +326,13 @@ def test_what_has_to_be_named_is_said(kind, verb):
         ),
         ("plot", {"ax": None}, r"has no parameter ax=.*Hint: a plot is a chart of Altair"),
         ("plot_summary", {"ax": None}, r"has no parameter ax=.*chart\.save\('chart\.png'\)"),
+        ("plot", {"threshold": 0.5}, r"threshold=.*Hint: points=\{'threshold': 0\.5\} marks"),
+        ("plot", {"height": 200}, r"height=.*Hint: size=\(300, 200\) is that of a panel"),
+        (
+            "operating_points",
+            {"ties": "expected"},
+            r"ties=.*frame_prc\.Top\(100, ties='expected'\)",
+        ),
         ("average_precision", {"pos": 1}, r"neg= is not given.*did you mean pos_label=1\?"),
         ("curve", {"pos": "yes"}, r"neg= is not given.*did you mean pos_label='yes'\?"),
     ],
