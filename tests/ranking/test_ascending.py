@@ -299,7 +299,7 @@ def test_pictures_take_rows_and_curves():
     asked = {"by": "segment", "ascending": True}
     curve = frame_prc.curve(ROWS, "truth", "score", **asked)
     negated = ROWS.with_columns(-pl.col("score"))
-    drawn = frame_prc.plot(ROWS, "truth", "score", threshold=0.25, **asked).to_dict()
+    drawn = frame_prc.plot(ROWS, "truth", "score", points={"threshold": 0.25}, **asked).to_dict()
     assert "At score ≤ 0.25" in str(drawn)
     for chart in (drawn, frame_prc.plot(curve, ascending=True).to_dict()):
         of_negated = frame_prc.plot(negated, "truth", "score", by="segment").to_dict()

@@ -238,7 +238,7 @@ def files(paths: tuple[Path, Path]) -> list[bytes]:
 
 
 TWO = {"truth": "late", "score": ["other", "score"], "missing": "drop"}
-MARKED = {"band": True, "roc": True, "threshold": 0.3, "points": {"recall": 0.5}}
+MARKED = {"band": True, "roc": True, "points": {"threshold": 0.3, "recall": 0.5}}
 POWERS = {"a": "other", "b": pl.col("other") ** 2, "c": pl.col("other") ** 3}
 PICTURES = {
     "plot": ("plot", TRUTH, "late|other"),
