@@ -1,12 +1,12 @@
 """All intervals and tests by simulation, in one table: ``python tests/benchmarks/simulations.py``.
 
 It takes about twenty minutes on two cores. Name parts to run only these: ``areas``, ``models``,
-``roc``, ``measures``, ``segments``, ``shrunk``, ``points``. A row is a cell and a status that at
-least a tenth of its draws have: ``covers`` is how often a 95 % interval contains what it should,
-``above`` and ``below`` how often it lies wholly above or below it, ``width`` how wide it is beside
-3.92 standard deviations of the estimate, and ``rejects`` how often a test at 5 % rejects; ``rmse``
-is the root mean squared error of shrunken values beside that of the raw ones. Of 1,000 draws a rate
-of .95 is known to .007, of 100 to .022.
+``roc``, ``measures``, ``segments``, ``shrunk``, ``points``, ``again``. A row is a cell and a status
+that at least a tenth of its draws have: ``covers`` is how often a 95 % interval contains what it
+should, ``above`` and ``below`` how often it lies wholly above or below it, ``width`` how wide it is
+beside 3.92 standard deviations of the estimate, and ``rejects`` how often a test at 5 % rejects;
+``rmse`` is the root mean squared error of shrunken values beside that of the raw ones. Of 1,000
+draws a rate of .95 is known to .007, of 100 to .022.
 """
 
 from __future__ import annotations
@@ -374,6 +374,30 @@ def points() -> Iterator[Row]:
             yield of_point(found, covers=None if found["kept"] is None else 1 - found["broken"])
 
 
+# --- cells that were near a bound ------------------------------------------------------------
+
+
+def again() -> Iterator[Row]:
+    """Yield the cells that lay beyond a bound in few draws, with many."""
+    at_threshold = Probabilities(replace(at_roc(0.99, 0.1, 200), draws=4000), 0.01)
+    few = Probabilities(replace(at_roc(0.99, 0.1, 20), draws=4000), 0.2)
+    gap = Probabilities(replace(at_roc(0.99, 0.5, 50), draws=4000), 0.2)
+    for some, names in (
+        (at_threshold, ("accuracy", "mcc")),
+        (few, ("net_benefit",)),
+        (gap, ("calibration_gap",)),
+    ):
+        for name, found in some.intervals(names):
+            said = about(f"{of_measure(name, some.fpr)}, again", some.scenario)
+            yield from (said | row for row in judged(found, name, some.truth(name)))
+    said = about(f"equal models, {of_measure('mcc', 0.01)}, again", at_threshold.scenario)
+    yield from equal_models(at_threshold, "mcc", said)
+    calibrated = replace(scenario(0.3, 0.6, 200), reference=0.1, draws=4000)
+    yield from each("at a prevalence of 0.1, again", [calibrated], average_precision)
+    rare = replace(scenario(0.001, 0.02, 50), draws=600)
+    yield from each("average precision, again", [rare], average_precision)
+
+
 def of_point(found: Row, **rates: object) -> Row:
     what = found["measure"] + (" is kept" if "guarantee" in found else "")
     said = {name: found[name] for name in ("prevalence", "positives", "rows")}
@@ -388,6 +412,7 @@ PARTS = {
     "segments": segments,
     "shrunk": shrunk,
     "points": points,
+    "again": again,
 }
 
 if __name__ == "__main__":
