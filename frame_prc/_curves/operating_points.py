@@ -64,7 +64,7 @@ def operating_points(
     for each target with a guarantee: see :func:`bound_name`.
     """
     check_row_numbers(targets, ranking.rows.columns)
-    any_score = given is not None or any(map(_is_of_any_score, targets))
+    any_score = given is not None or any(map(is_of_any_score, targets))
     found = points(ranking, "all" if any_score else "corners")
     found = found.with_columns(pl.col("segment").set_sorted())
     if bounds is not None:
@@ -104,7 +104,7 @@ def _best_points(
     if any_score and in_memory:
         # Most targets need only the corners, which are fewer.
         corners = [part.filter(is_corner(_OPENS, _TP)) for part in parts]
-        everywhere = {i: t for i, t in numbered.items() if _is_of_any_score(t)}
+        everywhere = {i: t for i, t in numbered.items() if is_of_any_score(t)}
         others = {i: t for i, t in numbered.items() if i not in everywhere}
         groups = [(parts, everywhere), (corners, others)]
     plans = []
@@ -165,18 +165,13 @@ def _goals(targets: Sequence[Target]) -> pl.LazyFrame:
         "held": pl.Float64,
     }
     rows = [
-        (place, target.text, target.criterion, shown_value(target), _held(target))
+        (place, target.text, target.criterion, target.own_value, _held(target))
         for place, target in enumerate(targets)
     ]
     return pl.LazyFrame(rows, schema=columns, orient="row")
 
 
-def shown_value(target: Target) -> float | None:
-    """Return the value of a target; several targets have none in common."""
-    return None if target.all_of else target.value
-
-
-def _is_of_any_score(target: Target) -> bool:
+def is_of_any_score(target: Target) -> bool:
     """Return whether any score may meet a target best."""
     return any(one.criterion in _OF_ANY_SCORE for one in (target, *target.all_of))
 

@@ -15,7 +15,7 @@ import polars as pl
 from frame_prc._curves.given_thresholds import ASCENDING, LIMITS, NOT_MET
 from frame_prc._curves.logit_intervals import FEW_POSITIVES, status
 from frame_prc._curves.merits import DIGITS, cost, has_cost, merit, ranked_precision, rates
-from frame_prc._curves.operating_points import check_counts, check_row_numbers, shown_value
+from frame_prc._curves.operating_points import check_counts, check_row_numbers
 from frame_prc._engines.curve import with_openings
 from frame_prc._engines.operations import Engine, Frame
 from frame_prc._engines.rows import Counted, count, level_dtype
@@ -195,7 +195,7 @@ def _row(counted: Counted, place: int, target: Target) -> dict[str, nw.Expr]:
     row = {
         "target": nw.lit(target.text),
         "criterion": nw.lit(target.criterion),
-        "target_value": nw.lit(shown_value(target)).cast(nw.Float64),
+        "target_value": nw.lit(target.own_value).cast(nw.Float64),
     }
     if target.criterion == "threshold":
         threshold = nw.lit(_held(target, counted)).cast(dtype)

@@ -37,6 +37,7 @@ from frame_prc._rows.rules import bin_rules
 
 # Equal weights stand for odds that differ from those of their rows by a rounding error.
 _ROUNDING_OF_K = 1e-9
+# In few clusters, what they multiply differs so much between the classes by chance.
 _MUCH_MORE = 2.0
 # The effective number of clusters that hold negatives.
 NEGATIVE_CLUSTERS = "negative_clusters"

@@ -55,14 +55,11 @@ def shrunk(estimates: Floats, variances: Floats, rows: Floats, *, of_hits: bool 
     y = np.log(inside) - np.log1p(-inside)
     v = _smoothed(variances / (inside * (1 - inside)) ** 2, rows)
     draws = int(np.clip(_CELLS // len(y), _FEWEST_DRAWS, _MOST_DRAWS))
-    tau = _draws_of_tau(y, v, draws, random)[:, None]
-    s = v + tau**2
-    precision = (1 / s).sum(axis=1, keepdims=True)
-    mu = (y / s).sum(axis=1, keepdims=True) / precision
-    mu += random.standard_normal((draws, 1)) / np.sqrt(precision)
-    share = v / s
+    tau, mu, precision = _draws_of_spread(y, v, draws, random)
+    mu += random.standard_normal(mu.shape) / np.sqrt(precision)
+    share = v / (v + tau**2)
     theta = share * mu + (1 - share) * y
-    theta += np.sqrt(share) * tau * random.standard_normal(s.shape)
+    theta += np.sqrt(share) * tau * random.standard_normal(share.shape)
     places = np.argsort(np.argsort(-theta, axis=1), axis=1) + 1
     return Shrunk(1 / (1 + np.exp(-theta)), places, share.mean(axis=0))
 
@@ -77,14 +74,16 @@ def _smoothed(variances: Floats, rows: Floats) -> Floats:
     return smoothed
 
 
-def _draws_of_tau(y: Floats, v: Floats, draws: int, random: np.random.Generator) -> Floats:
-    """Return draws of the standard deviation of the true logits, from a grid up to infinity."""
+def _draws_of_spread(
+    y: Floats, v: Floats, draws: int, random: np.random.Generator
+) -> tuple[Floats, Floats, Floats]:
+    """Return draws of tau, from a grid up to infinity, each with the mean of mu and 1 / V."""
     place = (np.arange(_GRID) + 0.5) / _GRID
     grid = (np.std(y) + np.sqrt(np.median(v))) * place / (1 - place)
     s = v + grid[:, None] ** 2
-    total = 1 / (1 / s).sum(axis=1)
-    mu = (y / s).sum(axis=1) * total
-    logs = np.log(total) - np.log(s).sum(axis=1) - ((y - mu[:, None]) ** 2 / s).sum(axis=1)
+    precision = (1 / s).sum(axis=1)
+    mu = (y / s).sum(axis=1) / precision
+    logs = -np.log(precision) - np.log(s).sum(axis=1) - ((y - mu[:, None]) ** 2 / s).sum(axis=1)
     weights = np.exp((logs - logs.max()) / 2) / (1 - place) ** 2  # by the distance of its values
-    drawn: Floats = random.choice(grid, draws, p=weights / weights.sum())
-    return drawn
+    drawn = random.choice(_GRID, draws, p=weights / weights.sum())[:, None]
+    return grid[drawn], mu[drawn], precision[drawn]

@@ -55,6 +55,11 @@ class Target:
     all_of: tuple[Target, ...] = ()
 
     @property
+    def own_value(self) -> float | None:
+        """Its value; several targets have none in common."""
+        return None if self.all_of else self.value
+
+    @property
     def text(self) -> str:
         """The target as it may be written in a call, such as ``recall=0.9``."""
         if self.all_of:

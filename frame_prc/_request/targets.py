@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-from frame_prc._request.intervals import confidence
+from frame_prc._request.intervals import confidence, drawn_interval
 from frame_prc._request.options import has_number_type, is_list, is_number, percent_hint
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option
-from frame_prc._request.specs import Criterion, Draws, Interval, Target, Ties, Top
+from frame_prc._request.specs import Criterion, Interval, Target, Ties, Top
 from frame_prc.exceptions import OptionError, shown
 
 _LARGEST_BETA = 1e100  # the square of a larger one overflows
@@ -165,10 +165,7 @@ def cuts_ties(targets: Sequence[Target]) -> bool:
 
 def target_interval(ci: Any, targets: Sequence[Target]) -> Interval | None:
     """Return the interval of operating points, which is drawn where a threshold is chosen."""
-    if ci is None:
-        return None
-    level = confidence(ci)
-    if cuts_ties(targets):
+    if ci is not None and cuts_ties(targets):
         raise OptionError(
             "ci= is given with ties='expected'",
             "one of them",
@@ -176,6 +173,5 @@ def target_interval(ci: Any, targets: Sequence[Target]) -> Interval | None:
         )
     held = all(target.criterion == "threshold" for target in targets)
     if held or any(target.guarantee is not None for target in targets):
-        return Interval(level)
-    check_numpy()
-    return Interval(level, resampling=Draws())
+        return None if ci is None else Interval(confidence(ci))
+    return drawn_interval(ci, None)

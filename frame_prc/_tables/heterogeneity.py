@@ -8,11 +8,7 @@ from dataclasses import asdict, dataclass, replace
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import (
-    ESTIMATE,
-    FEW_POSITIVES,
-    SHORTFALL,
-)
+from frame_prc._curves.logit_intervals import ESTIMATE, FEW_POSITIVES, SHORTFALL
 from frame_prc._execution import has_numpy
 from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates, unbiased_variance

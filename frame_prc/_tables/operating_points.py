@@ -28,6 +28,7 @@ from frame_prc._curves.operating_points import (
     bound_name,
     check_counts,
     chosen,
+    is_of_any_score,
     merits_of,
     operating_points,
 )
@@ -43,8 +44,6 @@ from frame_prc._rows.table import Table
 
 _TP, _FP, _FN, _POSITIVES = pl.col("tp"), pl.col("fp"), pl.col("fn"), pl.col("positives")
 _ROW = ("segment", "order")
-# Every score is a point in these; the others are met at scores that have positives.
-_EVERY_SCORE = ("predicted_rate", "predicted_count")
 
 
 @dataclass(frozen=True)
@@ -285,8 +284,7 @@ def _kept(ranking: Ranking, targets: dict[int, Target], resampling: Draws) -> pl
     """
     wanted = dict(enumerate(targets.values()))
     merits = merits_of(wanted, ranking)
-    every = (one for target in targets.values() for one in (target, *target.all_of))
-    every_score = any(target.criterion in _EVERY_SCORE for target in every)
+    every_score = any(map(is_of_any_score, targets.values()))
     own = ("own_precision", "own_recall")
 
     def rates(points: pl.LazyFrame) -> pl.LazyFrame:

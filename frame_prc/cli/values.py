@@ -102,9 +102,9 @@ def row_numbers(texts: Sequence[str]) -> list[float | Top]:
     ]
 
 
-def panel_size(text: str) -> list[int] | int:
+def panel_size(text: str) -> list[int | str] | int | str:
     """Return a width and a height, or one number for both."""
-    sides = [round(number) for number in numbers([text])]
+    sides = list(map(integer_or, pieces([text])))
     return sides if len(sides) > 1 else sides[0]
 
 

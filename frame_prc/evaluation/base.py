@@ -27,6 +27,7 @@ from frame_prc._rows.columns import (
 from frame_prc._rows.long import (
     PLACEHOLDERS,
     models_of,
+    of_models,
     put_side_by_side,
     side_by_side_columns,
     wide_schema,
@@ -191,16 +192,34 @@ class Evaluated(Generic[FrameT]):
         made = [*reserved, *rows.columns.request.made_keys]
         return self._like_frame(source.result(table.finished(rows, details=details), made))
 
+    def _table_of_models(
+        self,
+        make: Callable[[Request, str | None], Table],
+        baseline: str | None,
+        *,
+        details: bool = True,
+    ) -> FrameT:
+        """Return the table that ``make`` makes from a request with the models, and the baseline."""
+        asked = self._request
+        if asked.model is not None:
+            return self._table_by_model(make, baseline, details=details)
+        wide = replace(asked, side_by_side=True)
+        return self._table(make(asked, baseline), wide, details=details)
+
     def _table_by_model(
-        self, sample: Table, make: Callable[[Request], Table], *, details: bool
+        self,
+        make: Callable[[Request, str | None], Table],
+        baseline: str | None,
+        *,
+        details: bool,
     ) -> FrameT:
         """Return the table that compares the models of long data, each with rows of its own.
 
-        ``make`` makes it from a request with the models, which are known once the rows are read. So
-        it is a step of the plan. ``sample`` is the table for two models that stand for them: it
-        tells the columns and their dtypes.
+        These are known once the rows are read, so it is a step of the plan. The table for two
+        models that stand for them tells the columns and their dtypes.
         """
         self._check_frame()
+        sample = make(of_models(self._request, PLACEHOLDERS), None)
         reserved, source = self._reserved(sample, details=details), self._source
         made = [*reserved, *replace(self._request, side_by_side=True).made_keys]
         check_key_names(self._columns, reserved)
@@ -217,7 +236,7 @@ class Evaluated(Generic[FrameT]):
                 return pl.DataFrame(schema=schema)
             wide, moved = put_side_by_side(found, columns, models)
             rows = read(wide.lazy(), moved, in_memory=True)
-            table = make(moved.request).finished(rows, details=details)
+            table = make(moved.request, baseline).finished(rows, details=details)
             return table.collect(engine="in-memory")
 
         if source.in_memory:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal
 
 from frame_prc._frames.border import FrameT
@@ -22,7 +21,6 @@ from frame_prc._request.comparisons import (
 from frame_prc._request.intervals import draws
 from frame_prc._request.roles import Request
 from frame_prc._request.specs import Adjust, Against, Draws, MeasureName
-from frame_prc._rows.long import PLACEHOLDERS, of_models
 from frame_prc._rows.table import Table
 from frame_prc._tables.chance_test import ChanceTests
 from frame_prc._tables.compare import Differences
@@ -166,7 +164,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         )
         check_long(asked)
 
-        def table(models: Request, base: str | None = baseline) -> Table:
+        def table(models: Request, base: str | None) -> Table:
             """Return what compares the models of a request."""
             if over is not None:
                 if margin is not None:
@@ -187,11 +185,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
             )
             return Differences(compared)
 
-        if asked.model is not None:
-            # Its models are not known before it is read, but the columns of the result are.
-            sample = table(of_models(asked, PLACEHOLDERS), None)
-            return self._table_by_model(sample, table, details=details)
-        return self._table(table(asked), replace(asked, side_by_side=True), details=details)
+        return self._table_of_models(table, baseline, details=details)
 
     @verb
     def compare_segments(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal
 
 from frame_prc._frames.border import FrameT
@@ -25,7 +24,6 @@ from frame_prc._request.intervals import confidence
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_one_grouping
 from frame_prc._request.specs import MeasureName, SegmentsTest
-from frame_prc._rows.long import PLACEHOLDERS, of_models
 from frame_prc._rows.table import Table
 from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.sample_size import SizeForDifference, SizeForWidth
@@ -351,14 +349,11 @@ class SegmentVerbs(Evaluated[FrameT]):
         check_rows(asked)
         check_long(asked)
 
-        def table(models: Request, base: str | None = baseline) -> Table:
+        def table(models: Request, base: str | None) -> Table:
             """Return what is needed to tell the models of a request apart."""
             compared = models_compared(
                 models, level, baseline=base, measure=measure, calibrate=calibrate, at=at
             )
             return SizeForDifference(compared, gap, probability)
 
-        if asked.model is not None:
-            sample = table(of_models(asked, PLACEHOLDERS), None)
-            return self._table_by_model(sample, table, details=True)
-        return self._table(table(asked), replace(asked, side_by_side=True))
+        return self._table_of_models(table, baseline)
