@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 
@@ -396,9 +397,9 @@ def check_one_of(given: Mapping[str, object]) -> None:
 
 def length(name: str, value: Any) -> float:
     """Return a width, or a difference, that a study should reach."""
-    if not is_number(value) or not value > 0:
-        hint = percent_hint(name, value)
-        raise OptionError(f"{name}={shown(value)} is not a length", "a number above 0", hint)
+    if not is_number(value) or not 0 < value < math.inf:
+        allowed, hint = "a number above 0", percent_hint(name, value)
+        raise OptionError(f"{name}={shown(value)} is not a length", allowed, hint)
     return float(value)
 
 

@@ -30,6 +30,7 @@ from frame_prc._tables.sample_size import SizeForDifference, SizeForWidth
 from frame_prc._tables.shrunk import Shrunken
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
+from frame_prc.exceptions import OptionError
 
 
 class SegmentVerbs(Evaluated[FrameT]):
@@ -343,6 +344,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         check_one_of({"width": width, "difference": difference})
         probability = power_of(power)
         if difference is None:
+            if baseline is not None:
+                raise OptionError("baseline= is given without difference=", "both")
             found = models_measured(asked, measure, calibrate, at)
             return self._table(SizeForWidth(found, level, length("width", width)))
         gap = length("difference", difference)
