@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -52,21 +52,25 @@ class Estimates:
 
     If rows name clusters, these are taken as independent, and otherwise the rows are. ``by_row``
     has the influence of each row, for clusters and for comparisons row by row. ``spread`` is the
-    measure of each segment with its variance by rows, if it has been computed.
+    measure of each segment with its variance by rows, if it has been computed. Of kept rows the
+    table is kept too: many verbs begin with it.
     """
 
     ranking: Ranking
     measure: Measure
     by_row: RowInfluence | None = None
     spread: pl.LazyFrame | None = None
+    binned: bool = False
 
     @classmethod
     def of(cls, rows: Rows, measure: Measure | None = None, bins: Bins | None = None) -> Estimates:
         """Return the estimates of rows, in their bins; by default the average precision."""
         measure = measure or AveragePrecision()
         if not rows.clustered:
-            return cls(rank(rows, bins, squares=True, scored=measure.scored), measure)
-        return cls.by_rows(numbered(_binned_rows(rows, bins)), measure)
+            found = cls(rank(rows, bins, squares=True, scored=measure.scored), measure)
+        else:
+            found = cls.by_rows(numbered(_binned_rows(rows, bins)), measure)
+        return found if bins is None else replace(found, binned=True)
 
     @classmethod
     def by_rows(cls, rows: Rows, measure: Measure) -> Estimates:
@@ -94,6 +98,19 @@ class Estimates:
             return replace(self, spread=found)
         return replace(self, by_row=replace(self.by_row, found=found))
 
+    @property
+    def _name(self) -> Hashable:
+        """What the table is kept as; ``None`` where it is not."""
+        rows, calibration = self.ranking.rows, self.measure.calibration
+        of_other_rows = calibration is not None and calibration.table is not None
+        known = not (self.binned or of_other_rows or rows.columns.lacks_squares)
+        return ("table", self.measure) if known else None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the table was computed before."""
+        return self._name is not None and self.ranking.rows.keeps(self._name)
+
     @cached_property
     def clusters(self) -> pl.LazyFrame:
         """The sums ``segment, cluster, influence, pos, neg`` of clusters."""
@@ -119,6 +136,12 @@ class Estimates:
             counts clusters, and that of trials is the number of positives over what clusters
             multiply the variance by. With calibration also ``reference_prevalence``.
         """
+        rows = self.ranking.rows
+        if rows.kept is None or self._name is None:
+            return self._table()
+        return rows.keep(self._name, lambda: self._table().collect().lazy())
+
+    def _table(self) -> pl.LazyFrame:
         areas = self.areas()
         if not self.ranking.rows.clustered:
             return with_few(areas.with_columns(n_trials="n_effective"), self.measure)

@@ -19,6 +19,13 @@ _STATUS = pl.col("status")
 
 def models_with_few_scores(rows: Rows) -> pl.LazyFrame:
     """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
+    found = _with_few_scores(rows)
+    if rows.kept is None:
+        return found
+    return rows.keep(FEW_SCORES, lambda: found.collect().lazy())
+
+
+def _with_few_scores(rows: Rows) -> pl.LazyFrame:
     if len(rows.columns.scores) == 1:
         return _used(aggregated(rows.used(), rows.model_keys, few_scores=_at_ends("score", rows)))
     # Side by side, models need no groups.

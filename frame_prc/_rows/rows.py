@@ -79,10 +79,17 @@ class Rows(Execution):
         """
         if self.kept is None:
             return make()
-        name = (id(self.frame), *self.keys, what)
+        name = self._name_of(what)
         if name not in self.kept:
             self.kept.setdefault(name, (self.frame, make()))
         return cast("ResultT", self.kept[name][1])
+
+    def keeps(self, what: Hashable) -> bool:
+        """Return whether that was made of these rows before, and is remembered."""
+        return self.kept is not None and self._name_of(what) in self.kept
+
+    def _name_of(self, what: Hashable) -> tuple[Hashable, ...]:
+        return (id(self.frame), *self.keys, what)
 
     @property
     def keys(self) -> list[str]:

@@ -182,15 +182,18 @@ class Summary(Table):
         plain, calibrated = _estimates(ranking, area), _estimates(ranking, at_odds)
         # The streaming engine takes small parts, so all that areas need stays in the cache.
         areas = _areas_of(with_heights(grown, _METHODS), ranking)
-        top, of_area, of_calibrated = rows.windowed_in_parts(
-            [_best_step(part, ranking) for part in parts],
-            plain.windows(map(area.influences_of, parts)),
+        windows = [[_best_step(part, ranking) for part in parts]]
+        # That of the plain area may be known from another verb.
+        asked = [] if plain.is_kept else [plain.windows(map(area.influences_of, parts))]
+        asked.append(
             calibrated.windows(
                 map(at_odds.influences_of, _referred(grown, parts, ranking, calibration))
-            ),
+            )
         )
-        tables = [top, _table(plain.with_windows(of_area))]
-        tables.append(self._beside(calibrated.with_windows(of_calibrated)))
+        top, *of_areas = rows.windowed_in_parts(*windows, *asked)
+        calibrated = calibrated.with_windows(of_areas.pop())
+        plain = plain.with_windows(*of_areas) if of_areas else plain
+        tables = [top, _table(plain), self._beside(calibrated)]
         own = [tied_measure_of(asked) for asked in self.beside]
         tables += map(self._beside, _estimates_of_ties(ranking, own))
         for table in tables:
