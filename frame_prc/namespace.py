@@ -79,6 +79,8 @@ class PrcFrame(Generic[FrameT]):
         compare_segments     Compare each segment with the others, all rows, another one, or chance.
         heterogeneity        How far segments differ, and how much of it is sampling.
         shrunk               How good each segment probably is, small ones included.
+        find_segments        Segments that nobody named: where the model is worse, or better.
+        monitor              Weeks in order against a reference, with one error for all looks.
         sample_size          How many rows an interval so narrow, or so small a difference, needs.
         operating_points     Best threshold of each segment for a target, or given ones.
         threshold_table      Thresholds by steps, with the alerts, hits and false alarms of each.
@@ -88,6 +90,7 @@ class PrcFrame(Generic[FrameT]):
         plot_summary         Draw the average precision of each segment.
         write_ggplot         Write a table for R, and the ggplot2 script that draws it.
         report               Write one HTML page to send, and its numbers as JSON.
+        plot_table           Draw a table that a verb returned: intervals, periods, thresholds.
         auc                  Area under the curve of each segment, by one or several methods.
         band                 Precision on a grid of recalls, with a pointwise or simultaneous band.
         one_vs_rest          Turn one score column per class into one long frame with a key `label`.
@@ -117,6 +120,8 @@ class PrcFrame(Generic[FrameT]):
     compare_segments = _frame_method(verbs.compare_segments)
     heterogeneity = _frame_method(verbs.heterogeneity)
     shrunk = _frame_method(verbs.shrunk)
+    find_segments = _frame_method(verbs.find_segments)
+    monitor = _frame_method(verbs.monitor)
     sample_size = _frame_method(verbs.sample_size)
     operating_points = _frame_method(verbs.operating_points)
     band = _frame_method(verbs.band)
@@ -125,6 +130,7 @@ class PrcFrame(Generic[FrameT]):
     threshold_table = _frame_method(verbs.threshold_table)
     plot = _method(verbs.plot)
     plot_summary = _method(verbs.plot_summary)
+    plot_table = _method(verbs.plot_table)
     one_vs_rest = _frame_method(verbs.one_vs_rest)
     quantile_thresholds = _method(verbs.quantile_thresholds)
     write_ggplot = _method(verbs.write_ggplot)

@@ -13,6 +13,7 @@ from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
+from frame_prc._execution import has_numpy
 from frame_prc._lazy import key_names, left_join, named
 from frame_prc._request.roles import request
 from frame_prc._request.specs import (
@@ -22,6 +23,7 @@ from frame_prc._request.specs import (
     Draws,
     Interval,
     Keep,
+    Measured,
     Start,
     Target,
 )
@@ -33,6 +35,7 @@ from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc._tables.band import Band
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.operating_points import OperatingPoints
+from frame_prc._tables.shrunk import Shrunken
 from frame_prc.exceptions import DataError
 
 
@@ -86,6 +89,8 @@ class EvaluatedSegments:
         The point at which curves start.
     error
         The largest error of a curve that was thinned before.
+    calibration
+        How average precisions are calibrated, if they are.
     """
 
     keys: list[str]
@@ -94,6 +99,7 @@ class EvaluatedSegments:
     counts: Rows
     start: Start
     error: float | None
+    calibration: Calibration | None = None
 
     @property
     def cluster(self) -> str | None:
@@ -146,6 +152,20 @@ class EvaluatedSegments:
         """Return a row per segment and pair of models, keyed by ``key_0, ...`` without models."""
         return Differences(comparison).finished(self.given).collect()
 
+    def likely_worst(self, level: float) -> pl.DataFrame:
+        """Return the keys of the segments that may be the worst of a model, the likeliest first.
+
+        ``probability_worst`` is that of each. There are none where it is not known.
+        """
+        if self.error is not None or self.given.columns.lacks_squares or not has_numpy():
+            return pl.DataFrame()
+        measured = Measured("average_precision")
+        if self.calibration is not None:
+            measured = Measured("calibrated_average_precision", self.calibration)
+        table = Shrunken(measured, level).finished(self.given).collect()
+        known = table.filter(status="ok").drop_nulls("probability_worst")
+        return known.sort("probability_worst", descending=True, maintain_order=True)
+
     def _numbered(self, table: Table, rows: Rows) -> pl.DataFrame:
         """Return a table of rows with ``line`` in place of its keys."""
         by = key_names(len(self.keys))
@@ -176,7 +196,8 @@ def source_of_rows(rows: Rows, calibration: Calibration | None = None) -> ChartS
         plans = [Counts().finished(renamed), _average_precision(renamed, level, calibration)]
         counted, areas = (_with_numbered_keys(f, len(names)) for f in pl.collect_all(plans))
         counts = _read_counts(counted, len(names), ascending=rows.ascending)
-        return EvaluatedSegments(names, areas.with_row_index("line"), renamed, counts, "one", None)
+        numbered = areas.with_row_index("line")
+        return EvaluatedSegments(names, numbered, renamed, counts, "one", None, calibration)
 
     return ChartSource(names, table, evaluate)
 

@@ -12,6 +12,7 @@ from frame_prc._charts.data import ChartSource
 from frame_prc._charts.options import Sort
 from frame_prc._charts.summary_data import (
     PAIR,
+    SURE,
     SummaryData,
     find_times,
     models_of,
@@ -28,6 +29,7 @@ from frame_prc._charts.text import (
     paragraph,
     percent_text,
     prevalence_text,
+    rounded_percent,
     safe,
 )
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS, Look
@@ -110,6 +112,7 @@ def _notes(data: SummaryData, level: float) -> Iterator[str]:
     yield from _on_chance(data)
     if data.times is None and data.by_difference:
         yield "Sorted by difference."
+    yield from _on_worst(data, level)
     yield from _on_few(data)
     if "ci_low" in data.differences.columns and _are_cut(data.differences):
         over_time = "Wide intervals of differences are cut off."
@@ -142,6 +145,16 @@ def _on_chance(data: SummaryData) -> Iterator[str]:
         yield f"{marks}: average precision of a random ranking."
     if "below_chance" in dots["status"]:
         yield "An interval below chance is worse than random: is a lower score better?"
+
+
+def _on_worst(data: SummaryData, level: float) -> Iterator[str]:
+    """Say if no segment of the only model can be named the worst."""
+    if len(data.models) > 1 or data.times is not None:
+        return
+    worst = data.segments.likely_worst(level)
+    if worst.height and worst["probability_worst"][0] < SURE:
+        share = rounded_percent(worst["probability_worst"][0])
+        yield f"Which segment is the worst cannot be told: the most likely is it with {share}."
 
 
 def _on_few(data: SummaryData) -> Iterator[str]:

@@ -25,6 +25,8 @@ from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Comparison
 
 PAIR = 2
+# From this probability on a segment is named the worst.
+SURE = 0.9
 
 _ALL = "all rows"
 _MOST_PANELS = 24

@@ -209,6 +209,11 @@ def percent_text(level: float) -> str:
     return f"{level * 100:g} %"
 
 
+def rounded_percent(share: float) -> str:
+    """Return a probability in whole percent."""
+    return f"{share * 100:.0f} %"
+
+
 def cluster_text(name: str) -> str:
     """Return what intervals take clusters to be."""
     return f"rows clustered by {short(safe(name))}"

@@ -12,7 +12,7 @@ NumPy is an optional dependency: import this module only where the test is asked
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TypeAlias
 from zlib import crc32
@@ -117,7 +117,7 @@ def _joined(parts: Sequence[_Spreads]) -> _Spreads:
 
 
 @dataclass(frozen=True)
-class _Class:
+class RowsOfClass:
     """The rows of a class, in ranking order."""
 
     segment: Labels
@@ -126,10 +126,13 @@ class _Class:
     weight: Floats | None
 
     @classmethod
-    def of(cls, rows: pl.DataFrame, labels: npt.DTypeLike) -> _Class:
+    def of(cls, rows: pl.DataFrame, labels: npt.DTypeLike = np.uint16) -> RowsOfClass:
+        """Return ranked rows; those without a ``segment`` are all in one."""
         weight = rows["weight"].to_numpy()
+        has_segment = "segment" in rows.columns
+        segment = rows["segment"].to_numpy() if has_segment else np.zeros(rows.height)
         return cls(
-            rows["segment"].to_numpy().astype(labels),
+            segment.astype(labels),
             rows["tie"].cast(pl.Int64).to_numpy(),
             rows["retrieved"].to_numpy(),
             None if np.all(weight == 1) else weight,
@@ -140,10 +143,15 @@ class _Class:
         """How many the first rows are, from none to all."""
         return np.arange(len(self.tie) + 1, dtype=np.float64)
 
-    def repeated(self, times: int) -> _Class:
+    def only(self, kept: npt.NDArray[np.bool_]) -> RowsOfClass:
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[kept]
+        return RowsOfClass(self.segment[kept], self.tie[kept], self.retrieved[kept], weight)
+
+    def repeated(self, times: int) -> RowsOfClass:
         """Return all rows so many times."""
         weight = None if self.weight is None else np.tile(self.weight, times)
-        return _Class(
+        return RowsOfClass(
             np.tile(self.segment, times),
             np.tile(self.tie, times),
             np.tile(self.retrieved, times),
@@ -211,8 +219,8 @@ class _Grouped:
 class SegmentRows:
     """The rows of a model by class, and how many segments they have."""
 
-    positives: _Class
-    negatives: _Class
+    positives: RowsOfClass
+    negatives: RowsOfClass
     segments: int
     measure: str
     odds: float | None
@@ -224,9 +232,20 @@ class SegmentRows:
         numbered = rows.with_columns(segment=number)
         dtype = _labels_of(len(names))
         positives, negatives = (
-            _Class.of(numbered.filter(positive=v), dtype) for v in (True, False)
+            RowsOfClass.of(numbered.filter(positive=v), dtype) for v in (True, False)
         )
         return cls(positives, negatives, len(names), measure, odds)
+
+    def only(
+        self, positives: npt.NDArray[np.bool_], negatives: npt.NDArray[np.bool_]
+    ) -> SegmentRows:
+        """Return some of the rows of each class."""
+        kept = self.positives.only(positives), self.negatives.only(negatives)
+        return replace(self, positives=kept[0], negatives=kept[1])
+
+    def split(self, segments: int) -> SegmentRows:
+        """Return the same rows in so many segments."""
+        return replace(self, segments=segments)
 
     @cached_property
     def starts_of_ties(self) -> Integers:
@@ -235,7 +254,7 @@ class SegmentRows:
         return np.arange(self.segments, dtype=np.int64) * ties
 
     @property
-    def _classes(self) -> tuple[_Class, _Class]:
+    def _classes(self) -> tuple[RowsOfClass, RowsOfClass]:
         return self.positives, self.negatives
 
     @cached_property
@@ -317,15 +336,21 @@ class SegmentRows:
 
         They are those of the measure's influences.
         """
-        pos = self.positives.grouped(positives, self.segments)
-        neg = self.negatives.grouped(negatives, self.segments)
-        of_roc = self.measure == ROC_AUC
-        found = self._roc_areas(pos, neg) if of_roc else self._average_precisions(pos, neg)
-        area, shortfall, variance, effective = found
+        area, shortfall, variance, effective = self.areas(positives, negatives)
         scaled = variance / (area * shortfall) ** 2
         known = (area > 0) & (shortfall > 0) & (np.rint(effective) > 1)
         known &= scaled > ROUNDING_OF_VARIANCE
         return np.log(area / shortfall), scaled, known
+
+    def areas(self, positives: Labels, negatives: Labels) -> tuple[Floats, ...]:
+        """Return the area of each segment, 1 minus it, its variance, and how many rows it rests on.
+
+        Those are effective rows: positives, or for the ROC curve those of the scarcer class.
+        """
+        pos = self.positives.grouped(positives, self.segments)
+        neg = self.negatives.grouped(negatives, self.segments)
+        of_roc = self.measure == ROC_AUC
+        return self._roc_areas(pos, neg) if of_roc else self._average_precisions(pos, neg)
 
     def _average_precisions(self, pos: _Grouped, neg: _Grouped) -> tuple[Floats, ...]:
         """Return the areas, 1 minus them, their variances, and the effective positives."""

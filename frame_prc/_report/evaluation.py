@@ -214,6 +214,16 @@ class Evaluation:
         table = Heterogeneity(measured, self.options.level)
         return self._names.with_ends(self._computed(table))
 
+    @cached_property
+    def worst(self) -> pl.DataFrame:
+        """The segment of each model that is most likely the worst; empty if that is not known."""
+        if not self.keys:
+            return pl.DataFrame()
+        table = self._found.likely_worst(self.options.level)
+        if table.is_empty():
+            return table
+        return self._names.with_segments(table).unique(MODEL, keep="first", maintain_order=True)
+
     # --- curves ----------------------------------------------------------------------------------
 
     @cached_property

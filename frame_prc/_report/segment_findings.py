@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._charts.text import count_text, few_of, rate_text, status_text
+from frame_prc._charts.summary_data import SURE
+from frame_prc._charts.text import count_text, few_of, rate_text, rounded_percent, status_text
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
 from frame_prc._report.evaluation import Evaluation
@@ -160,7 +161,23 @@ def _lowest(
         rank = "these rank" if many else "this one ranks"
         chance = f"If you look at any, {rank} lowest, but that may be chance"
         text = f"{chance}: {listed_all(texts)} (calibrated average precision{tested[:-1]})."
-    return f"{text}{_left_out(found, model)}"
+    return f"{text}{_left_out(found, model)}{_worst(found, model)}"
+
+
+def _worst(found: Evaluation, model: str) -> str:
+    """Return which segment is most likely the worst, with its probability, if that is known."""
+    own = found.worst if found.worst.is_empty() else found.worst.filter(model=model)
+    if own.is_empty():
+        return ""
+    [row] = own.to_dicts()
+    name, probability = segment_names(found)[row["segment"]], row["probability_worst"]
+    share = rounded_percent(probability)
+    if probability >= SURE:
+        return f" {name} is the worst with a probability of {share}."
+    return (
+        f" Which one is the worst cannot be told: {name}, the most likely, is it with a "
+        f"probability of {share}."
+    )
 
 
 def _left_out(found: Evaluation, model: str) -> str:

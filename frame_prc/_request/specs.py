@@ -143,6 +143,7 @@ CiMethod: TypeAlias = Literal["influence", "boyd"]
 CI_METHODS: tuple[CiMethod, ...] = get_args(CiMethod)
 SegmentsAre: TypeAlias = Literal["fixed", "sampled"]
 Adjust: TypeAlias = Literal["holm", "bh"]
+OverLooks: TypeAlias = Literal["lond"]
 NamedAgainst: TypeAlias = Literal["others", "rest", "overall", "previous", "random"]
 Against: TypeAlias = NamedAgainst | Mapping[str, object]
 MeasureName: TypeAlias = Literal[
@@ -248,6 +249,21 @@ class Comparison:
     adjust: Adjust | None
     measured: Measured = Measured()
     margin: float | None = None
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What segments are looked for: of up to ``depth`` keys, by a measure.
+
+    Many numbers are cut into ``quantiles``, and a segment has so many positives, and negatives, as
+    ``fewest``, and leaves as many.
+    """
+
+    measured: Measured
+    level: float
+    depth: int
+    quantiles: int
+    fewest: int
 
 
 @dataclass(frozen=True)

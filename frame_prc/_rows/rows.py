@@ -10,7 +10,7 @@ with an internal one. The last step, :meth:`Rows.finish`, gives the keys their o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, cast
@@ -209,6 +209,26 @@ class Rows(Execution):
             rows = _of_source(projected, kept, values, self.check)
             found.append(replace(rows, checked=True))
         return found
+
+    def reread(self, source: pl.DataFrame) -> Rows:
+        """Return the rows of a projection that has been computed."""
+        check = cache(partial(check_in_memory, source, checks_of(self.columns)))
+        return _of_source(source.lazy(), self.columns, source, check)
+
+    def with_keys(self, keys: Sequence[pl.Series], kept: pl.Series) -> Rows:
+        """Return checked rows of one model in memory with other keys.
+
+        ``keys``, and which rows are ``kept``, are given for the rows that count.
+        """
+        assert self.values is not None  # noqa: S101 - for the type checker
+        place = pl.arange(self.values.height, eager=True)
+        if self.usable is not None:
+            place = self.frame.select(self.usable.arg_true()).collect().to_series()
+        others = self.values.select(pl.exclude(r"^by_\d+$"))[place]
+        by = [key.alias(f"by_{i}") for i, key in enumerate(keys)]
+        values = pl.DataFrame(by).hstack(others).filter(kept)
+        columns = replace(self.columns, key_dtypes={key.name: key.dtype for key in keys})
+        return replace(_of_source(values.lazy(), columns, values, lambda: None), checked=True)
 
     def finish(self, result: pl.LazyFrame, outputs: Iterable[str]) -> pl.LazyFrame:
         """Return a result with the caller's keys first."""

@@ -28,7 +28,10 @@ from frame_prc.exceptions import ColumnError, OptionError, nearest
 Values = Mapping[str, Any]
 
 # Columns that identify a row, besides the keys: a wide table repeats them in each block.
-_IDENTIFYING = ("level", "model", "baseline", "method", "target", "criterion")
+_IDENTIFYING = ("level", "segment", "model", "baseline", "method", "target", "criterion")
+
+# Verbs that may find nothing, which no condition can fail.
+_MAYBE_EMPTY = ("find_segments",)
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,8 @@ def execute(command: Command, given: Values) -> int:
     identifying = [*_IDENTIFYING, *names_of_keys(asked["by"] or ())]
     if path is None:
         output.show(wanted.of(frame.lazy()).collect(), form, identifying)
-    failed = conditions and not gate.is_passed(frame, conditions, identifying)
+    judged = conditions and (frame.height or verb not in _MAYBE_EMPTY)
+    failed = judged and not gate.is_passed(frame, conditions, identifying)
     return errors.FAILED if failed else errors.SUCCESS
 
 

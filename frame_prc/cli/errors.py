@@ -22,6 +22,8 @@ EXAMPLES = {
     "compare_segments": "rows.parquet -t late -s score -b carrier --adjust holm",
     "heterogeneity": "rows.parquet -t late -s score -b carrier",
     "shrunk": "rows.parquet -t late -s score -b carrier --below 0.3",
+    "find_segments": "rows.parquet -t late -s score -b carrier -b origin --depth 2",
+    "monitor": "rows.parquet -t late -s score -b week --over week --plan 8,52",
     "sample_size": "rows.parquet -t late -s score -b carrier --width 0.05",
     "operating_points": "rows.parquet -t late -s score -b carrier --recall 0.9 --f-beta 1",
     "threshold_table": "rows.parquet -t late -s score -b carrier --cost 1,10",
@@ -32,7 +34,13 @@ EXAMPLES = {
     "write_ggplot": "rows.parquet -t late -s old -s new -b carrier -o curves.tsv",
     "report": "rows.parquet -t late -s old -s new -b carrier -o report.html",
 }
-_SHORTER = {"average_precision": "ap", "operating_points": "points", "write_ggplot": "ggplot"}
+_SHORTER = {
+    "average_precision": "ap",
+    "operating_points": "points",
+    "write_ggplot": "ggplot",
+    "find_segments": "find",
+    "monitor": "watch",
+}
 _OF_VERBS = [name for verb in EXAMPLES for name in signature(getattr(frame_prc, verb)).parameters]
 _OF_FILES = ["input_format", "separator", "text", "memory"]
 

@@ -15,8 +15,9 @@ import polars as pl
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_IS = "="
 _CONDITION = re.compile(r"\s*([^<>=!]+?)\s*([<>=!]+)\s*(\S+)\s*")
-_ALLOWED = "a column, one of <, <=, >, >=, and a number"
+_ALLOWED = "a column, one of <, <=, >, >=, and a number, or a column of text, = and a word"
 _HINT = "for example --fail-under 'average_precision<0.3', in quotes"
 _INTERVAL = ("std_error", "ci_low", "ci_high")
 _DIGITS = (4, 6, 9, 17)  # 17 are always enough
@@ -26,20 +27,27 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Condition:
-    """A column of the result, an operator, and a number, and the text that they were read from."""
+    """A column of the result, an operator, a number or a word, and the text that has them."""
 
     text: str
     column: str
     operator: str
-    number: float
+    number: float | str
 
-    def is_met(self, value: float) -> bool:
+    @property
+    def is_word(self) -> bool:
+        """Whether it is about a word."""
+        return self.operator == _IS
+
+    def is_met(self, value: float | str) -> bool:
         """Return whether a value meets the condition."""
-        return bool(_OPERATORS[self.operator](value, self.number))
+        return (
+            value == self.number if self.is_word else _OPERATORS[self.operator](value, self.number)
+        )
 
-    def shown(self, value: float) -> str:
+    def shown(self, value: float | str) -> str:
         """Return a value with four digits, or more if it takes more to meet the condition."""
-        if isinstance(value, int):
+        if isinstance(value, (int, str)):
             return str(value)
         texts = (f"{value:.{digits}g}" for digits in _DIGITS)
         return next(text for text in texts if self.is_met(float(text)))
@@ -52,9 +60,11 @@ def conditions(texts: Sequence[str]) -> list[Condition]:
 
 def _condition(text: str) -> Condition:
     found = _CONDITION.fullmatch(text)
-    if found is None or found[2] not in _OPERATORS:
+    if found is None or found[2] not in (*_OPERATORS, _IS):
         raise OptionError(f"--fail-under {text!r} is not a condition", _ALLOWED, _HINT)
     column, sign, number = found.groups()
+    if sign == _IS:
+        return Condition(text, column, sign, number)
     try:
         limit = float(number)
     except ValueError:
@@ -66,19 +76,23 @@ def _condition(text: str) -> Condition:
 
 def check_columns(asked: Sequence[Condition], schema: Mapping[str, pl.DataType]) -> None:
     """Refuse a condition on a column that the result does not have, or that is not numeric."""
-    numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
     for condition in asked:
-        name = condition.column
+        name, is_word = condition.column, condition.is_word
+        fitting = [
+            name
+            for name, dtype in schema.items()
+            if (dtype == pl.String if is_word else dtype.is_numeric())
+        ]
         if name not in schema:
             raise ColumnError(
                 f"--fail-under names {name!r}, which is not a column of the result",
-                hint="--ci 0.95 adds it" if name in _INTERVAL else nearest(name, numeric),
+                hint="--ci 0.95 adds it" if name in _INTERVAL else nearest(name, fitting),
             )
-        if name not in numeric:
+        if name not in fitting:
             raise ColumnError(
                 f"--fail-under names {name!r}, which has dtype {schema[name]}",
-                "a numeric column",
-                nearest(name, numeric),
+                "a column of text" if is_word else "a numeric column",
+                nearest(name, fitting),
             )
 
 
@@ -115,7 +129,7 @@ def _report(rows: Sequence[Row], condition: Condition, keys: Sequence[str]) -> b
     return failed > 0
 
 
-def _is_missing(value: float | None) -> bool:
+def _is_missing(value: float | str | None) -> bool:
     return value is None or value != value  # noqa: PLR0124 - NaN
 
 

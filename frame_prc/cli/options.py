@@ -97,6 +97,8 @@ _BY_TYPE: dict[str, Option] = {
         f"For several {_SEVERAL}; 100,ties=expected cuts a tie.",
         _of_text(values.row_numbers),
     ),
+    "tuple[int, int]": Option(str, "REFERENCE,LOOKS", read=_of_text(values.panel_size)),
+    "AnyFrame": Option(str, "FILE", read=_of_text(values.table)),
     "int | tuple[int, int]": Option(str, "WIDTH,HEIGHT", read=_of_text(values.panel_size)),
     "int | Sequence[float]": Option(list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9."),
     "float | Literal['highest', 'pooled']": Option(
@@ -185,7 +187,8 @@ _UNUSED = {
     **dict.fromkeys(["frame", "path"], _ALL),
     "row": _ALL - {"compare_models"},
     "cluster": {"counts"},
-    **dict.fromkeys(["pos", "neg"], ("compare_models", "compare_segments")),
+    **dict.fromkeys(["pos", "neg"], ("compare_models", "compare_segments", "find_segments")),
+    "columns": {"find_segments"},  # -b names them, and --columns those of the result
     **dict.fromkeys(
         ["pos_squares", "neg_squares"],
         _ALL - {"average_precision", "counts", "heterogeneity", "summary"},
@@ -305,9 +308,9 @@ _GATE = {
         list[str],
         "CONDITION",
         "Exit with code 3 if a row meets this condition, such as 'average_precision<0.3': a "
-        "column, one of <, <=, >, >=, and a number. Such rows are named on standard error. So are "
-        "rows without a value, which do not fail, unless no row has one: that is an error. Repeat "
-        "it for several.",
+        "column, one of <, <=, >, >=, and a number, or = and a word. Such rows are named on "
+        "standard error. So are rows without a value, which do not fail, unless no row has one: "
+        "that is an error. Repeat it for several.",
     ),
 }
 _DEBUG = {"debug": Option(bool, help="Show the traceback of an error.")}
@@ -321,6 +324,8 @@ _JUDGED = {
         "reliability",
         "shrunk",
         "sample_size",
+        "find_segments",
+        "monitor",
     ),
 }
 

@@ -212,9 +212,14 @@ def held(texts: Sequence[str], source: Source) -> list[float] | str | pl.DataFra
     if len(texts) == 1 and texts[0] in source.schema:
         return texts[0]
     if len(texts) == 1 and Path(texts[0]).is_file():
-        with opened(texts) as file:
-            return file.rows.collect()
+        return table(texts[0])
     return numbers(texts)
+
+
+def table(path: str) -> pl.DataFrame:
+    """Return the rows of a file."""
+    with opened([path]) as file:
+        return file.rows.collect()
 
 
 # --- keys ----------------------------------------------------------------------------------

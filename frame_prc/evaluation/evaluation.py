@@ -24,6 +24,7 @@ from frame_prc.evaluation.curves import CurveVerbs
 from frame_prc.evaluation.decisions import DecisionVerbs
 from frame_prc.evaluation.pictures import PictureVerbs
 from frame_prc.evaluation.roles import PARAMETERS, Roles, with_roles
+from frame_prc.evaluation.searching import SearchVerbs
 from frame_prc.evaluation.segments import SegmentVerbs
 from frame_prc.evaluation.tables import TableVerbs
 from frame_prc.exceptions import OptionError, PrcError, message, shown, type_name
@@ -38,6 +39,7 @@ class Evaluation(
     DecisionVerbs[FrameT],
     ComparisonVerbs[FrameT],
     SegmentVerbs[FrameT],
+    SearchVerbs[FrameT],
     PictureVerbs[FrameT],
 ):
     """A frame whose truth, scores and segments are named once, with the verbs as methods.

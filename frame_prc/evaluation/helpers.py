@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
+from frame_prc._charts.options import chart_look, check_altair, panel_size
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.counts import Counts, merge
 from frame_prc._curves.expression import rank_expression, weighted_expression
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._engines.engine import engine_of
-from frame_prc._frames.border import FrameT, apply_all, check_frame, scan, source_of
+from frame_prc._frames.border import FrameT, apply_all, check_frame, scan, scan_all, source_of
 from frame_prc._frames.pandas_frames import Labels
 from frame_prc._lazy import named
 from frame_prc._ranking.bins import find_thresholds
@@ -28,7 +29,69 @@ from frame_prc.evaluation.verb import verb
 from frame_prc.exceptions import FrameError, OptionError, type_name
 
 if TYPE_CHECKING:
+    from altair.typing import ChartType
+
     from frame_prc._frames.border import AnyFrame
+
+
+@verb
+def plot_table(
+    frame: FrameT,
+    *,
+    title: str | None = None,
+    dark: bool = False,
+    size: int | tuple[int, int] | None = None,
+) -> ChartType:
+    """Draw a table that a verb returned: intervals, periods, thresholds.
+
+    The table tells which chart it is: a row with its interval for each segment or pair of models
+    (comparisons, ``average_precision(ci=0.95)``, ``find_segments``), what segments are and probably
+    are (``shrunk``), periods with their limit (``monitor``), the share of positives over the mean
+    score (``reliability``), or precision and recall over alerts (``threshold_table``). Needs
+    Altair: ``pip install altair``.
+
+    Parameters
+    ----------
+    frame
+        A table that a verb returned.
+    title
+        The title; by default it says what the table is.
+    dark
+        Draw on a dark background.
+    size
+        The size of a panel in pixels: ``(width, height)``, or one number for both.
+
+    Returns
+    -------
+    altair.LayerChart or altair.ConcatChart
+        The chart, which shows itself in a notebook and has ``save("name.png")``.
+
+    Raises
+    ------
+    FrameError, OptionError
+        For a table of another kind, invalid options, or without Altair.
+    DataError
+        If there are more than 200 rows or 24 panels.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame({"row": range(300)}).with_columns(
+    ...     region=pl.col("row") % 3,
+    ...     late=pl.col("row") * 7 % 11 < 4,
+    ...     score=pl.col("row") * 7919 % 601,
+    ... )
+    >>> table = df.prc.compare_segments("late", "score", by="region")
+    >>> type(table.prc.plot_table(title="Regions")).__name__
+    'LayerChart'
+    """
+    check_frame(frame, takes_counts=False)
+    check_altair("plot_table")
+    from frame_prc._charts.results import draw_result  # noqa: PLC0415 - needs Altair
+
+    look = chart_look(dark, title, *panel_size(size))
+    return draw_result(scan_all(frame).collect(), look)
 
 
 @verb

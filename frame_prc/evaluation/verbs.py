@@ -11,6 +11,7 @@ from frame_prc.evaluation.helpers import (
     iso_f1,
     merge_counts,
     one_vs_rest,
+    plot_table,
     quantile_thresholds,
 )
 
@@ -22,7 +23,9 @@ compare_models = forward(Evaluation.compare_models)
 compare_segments = forward(Evaluation.compare_segments)
 counts = forward(Evaluation.counts)
 curve = forward(Evaluation.curve)
+find_segments = forward(Evaluation.find_segments)
 heterogeneity = forward(Evaluation.heterogeneity)
+monitor = forward(Evaluation.monitor)
 operating_points = forward(Evaluation.operating_points)
 plot = forward(Evaluation.plot)
 plot_summary = forward(Evaluation.plot_summary)
@@ -48,13 +51,16 @@ __all__ = [
     "counts",
     "curve",
     "evaluate",
+    "find_segments",
     "heterogeneity",
     "iso_f1",
     "merge_counts",
+    "monitor",
     "one_vs_rest",
     "operating_points",
     "plot",
     "plot_summary",
+    "plot_table",
     "quantile_thresholds",
     "reliability",
     "report",

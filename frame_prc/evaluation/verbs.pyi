@@ -15,10 +15,12 @@ from frame_prc._request.specs import (
     CiMethod,
     How,
     IntoColumn,
+    IntoKeys,
     IntoScores,
     Keep,
     MeasureName,
     Method,
+    OverLooks,
     SegmentsAre,
     SegmentsTest,
     Start,
@@ -31,6 +33,7 @@ from frame_prc.evaluation.helpers import average_precision_expr as average_preci
 from frame_prc.evaluation.helpers import iso_f1 as iso_f1
 from frame_prc.evaluation.helpers import merge_counts as merge_counts
 from frame_prc.evaluation.helpers import one_vs_rest as one_vs_rest
+from frame_prc.evaluation.helpers import plot_table as plot_table
 from frame_prc.evaluation.helpers import quantile_thresholds as quantile_thresholds
 from frame_prc.evaluation.roles import Roles
 
@@ -151,6 +154,20 @@ def curve(
     over: str | None = None,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
+def find_segments(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    columns: IntoKeys | None = None,
+    depth: int = 2,
+    quantiles: int = 4,
+    min_positives: int = 20,
+    ci: float = 0.95,
+    measure: MeasureName = "calibrated_average_precision",
+    details: bool = False,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
 def heterogeneity(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -161,6 +178,23 @@ def heterogeneity(
     calibrate: float | Literal["highest", "pooled"] | None = None,
     at: Mapping[str, float] | None = None,
     test: SegmentsTest | None = None,
+    details: bool = False,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
+def monitor(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    over: str,
+    plan: tuple[int, int],
+    ci: float = 0.95,
+    measure: MeasureName = "average_precision",
+    calibrate: float | None = None,
+    at: Mapping[str, float] | None = None,
+    window: int = 1,
+    adjust: OverLooks | None = None,
+    state: AnyFrame | None = None,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...

@@ -1,12 +1,12 @@
 """All intervals and tests by simulation, in one table: ``python tests/benchmarks/simulations.py``.
 
 It takes about twenty minutes on two cores. Name parts to run only these: ``areas``, ``models``,
-``roc``, ``measures``, ``segments``, ``shrunk``, ``points``, ``again``. A row is a cell and a status
-that at least a tenth of its draws have: ``covers`` is how often a 95 % interval contains what it
-should, ``above`` and ``below`` how often it lies wholly above or below it, ``width`` how wide it is
-beside 3.92 standard deviations of the estimate, and ``rejects`` how often a test at 5 % rejects;
-``rmse`` is the root mean squared error of shrunken values beside that of the raw ones. Of 1,000
-draws a rate of .95 is known to .007, of 100 to .022.
+``roc``, ``measures``, ``segments``, ``shrunk``, ``searching``, ``points``, ``again``. A row is a
+cell and a status that at least a tenth of its draws have: ``covers`` is how often a 95 % interval
+contains what it should, ``above`` and ``below`` how often it lies wholly above or below it,
+``width`` how wide it is beside 3.92 standard deviations of the estimate, and ``rejects`` how often
+a test at 5 % rejects; ``rmse`` is the root mean squared error of shrunken values beside that of the
+raw ones. Of 1,000 draws a rate of .95 is known to .007, of 100 to .022.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scipy.stats import norm
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import coverage_points, coverage_segments, sampled
+from benchmarks import coverage_points, coverage_searching, coverage_segments, sampled
 from benchmarks.area_coverage import LEVEL, Scenario
 from benchmarks.coverage_measures import AT as AT_THRESHOLD
 from benchmarks.coverage_measures import OF_ROWS, Probabilities
@@ -333,6 +333,32 @@ def shrunk() -> Iterator[Row]:
         yield row | {"rows": f"{row['rows']}{spread}"}
 
 
+def searching() -> Iterator[Row]:
+    """Yield finds and alarms where there is nothing, and where there is something."""
+    for one in coverage_searching.searches():
+        anything, alone = one.found()
+        rows = [f"{one.rows} rows"]
+        rows += [f"{one.clusters} clusters"] if one.clusters else []
+        rows += ["scores move with columns"] if one.shift else []
+        rows += [one.measure] if one.measure == "roc_auc" else []
+        what = "anything is found" if one.bad is None else "the bad pair is found, alone"
+        shared = {"prevalence": one.prevalence, "rows": ", ".join(rows), "draws": one.draws}
+        yield {"what": what, **shared, "rejects": anything if one.bad is None else alone}
+    for one in coverage_searching.watches():
+        found = one.alarms()
+        rows = [f"{one.plan[0]} weeks, {one.plan[1]} looks"]
+        rows += [f"{one.sites} sites"] if one.sites > 1 else []
+        rows += [name for name in (one.adjust, one.measure) if name in ("lond", "roc_auc")]
+        rows += [f"window {one.window}"] if one.window > 1 else []
+        rows += [f"weeks vary by {one.tau}"] if one.tau else []
+        if one.changed is not None:
+            delays = {name: found[name] or "never" for name in ("looks", "by Bonferroni")}
+            rows += [f"median look {delays['looks']}, by Bonferroni {delays['by Bonferroni']}"]
+        said = "any alarm" if one.changed is None else f"any alarm, {one.higher} to {one.changed}"
+        shared = {"prevalence": one.prevalence, "positives": one.positives, "draws": one.draws}
+        yield {"what": said, **shared, "rows": ", ".join(rows), "rejects": found["any"]}
+
+
 def any_differs(cell: Cell) -> float:
     """Return how often one of equal segments is found different from the others, after Holm."""
     roles = {name: role for name, role in cell.roles.items() if name != "model"}
@@ -411,6 +437,7 @@ PARTS = {
     "measures": measures,
     "segments": segments,
     "shrunk": shrunk,
+    "searching": searching,
     "points": points,
     "again": again,
 }

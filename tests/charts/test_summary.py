@@ -220,3 +220,14 @@ def test_differences_are_of_calibrated_areas_too():
     table = df.prc.compare_models("late", ["old", "new"], **asked).drop_nulls("difference")
     expected = dict(table.select("segment", "difference").iter_rows())
     assert {dot["name"]: dot["difference"] for dot in dots} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("worse", [0, 300])
+def test_no_segment_is_named_the_worst_if_none_is_likely_to_be(worse):
+    rows = pl.DataFrame({"row": range(3000)}).with_columns(
+        segment=pl.col("row") % 5, late=pl.col("row") * 7 % 11 < 4, noise=pl.col("row") * 7919 % 601
+    )
+    helps = 300 - pl.when(pl.col("segment") == 2).then(worse).otherwise(0)
+    chart = rows.prc.plot_summary("late", pl.col("noise") + helps * pl.col("late"), by="segment")
+    said = "Which segment is the worst cannot be told" in " ".join(words(chart))
+    assert said == (not worse)

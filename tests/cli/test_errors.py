@@ -150,16 +150,20 @@ ap rows.csv -t late -s score -b region --columns region,n,region
     --columns names 'region' twice. Allowed: each column once.
 ap rows.csv -t late -s score --fail-under average_precision
     --fail-under 'average_precision' is not a condition. Allowed: a column, one of <, <=, >, >=,
-    and a number. Hint: for example --fail-under 'average_precision<0.3', in quotes.
+    and a number, or a column of text, = and a word. Hint: for example --fail-under
+    'average_precision<0.3', in quotes.
 ap rows.csv -t late -s score --fail-under n==3
-    --fail-under 'n==3' is not a condition. Allowed: a column, one of <, <=, >, >=, and a number.
-    Hint: for example --fail-under 'average_precision<0.3', in quotes.
+    --fail-under 'n==3' is not a condition. Allowed: a column, one of <, <=, >, >=, and a number,
+    or a column of text, = and a word. Hint: for example --fail-under 'average_precision<0.3', in
+    quotes.
 ap rows.csv -t late -s score --fail-under <3
-    --fail-under '<3' is not a condition. Allowed: a column, one of <, <=, >, >=, and a number.
-    Hint: for example --fail-under 'average_precision<0.3', in quotes.
+    --fail-under '<3' is not a condition. Allowed: a column, one of <, <=, >, >=, and a number,
+    or a column of text, = and a word. Hint: for example --fail-under 'average_precision<0.3', in
+    quotes.
 ap rows.csv -t late -s score --fail-under n<30%
     --fail-under 'n<30%': '30%' is not a number. Allowed: a column, one of <, <=, >, >=, and a
-    number. Hint: for example --fail-under 'average_precision<0.3', in quotes.
+    number, or a column of text, = and a word. Hint: for example --fail-under
+    'average_precision<0.3', in quotes.
 ap rows.csv -t late -s score --fail-under average_precison<.3
     --fail-under names 'average_precison', which is not a column of the result. Hint: did you mean
     'average_precision'?
@@ -363,7 +367,8 @@ plot rows.csv --recall 0.9
 ap rows.csv --group region
     no such option: --group. Hint: did you mean --by?
 curve rows.csv --adjust holm
-    no such option: --adjust. Hint: --adjust is an option of compare-models, compare-segments.
+    no such option: --adjust. Hint: --adjust is an option of compare-models, compare-segments,
+    watch.
 ap rows.csv --by
     option '--by' requires an argument. Hint: frame-prc --help
 ap rows.csv late score

@@ -121,3 +121,35 @@ def test_a_file_is_written_whether_its_rows_fail_or_not(here):
         assert written["average_precision"].to_list() == pytest.approx([NORTH, SOUTH], rel=1e-12)
         (here / "ap.csv").unlink()
     assert leftovers(here) == []
+
+
+def test_a_word_is_a_condition_too():
+    asked = ["--fail-under", "status=few_positives", "--ci", "0.9"]
+    code, _, lines = judged("ap", *BY_REGION, *asked)
+    assert code == 3
+    assert lines[0] == "region='north': status is few_positives"
+    code, _, err = run("ap", *BY_REGION, "--fail-under", "average_precision=ok")
+    assert (code, "a column of text" in err) == (2, True)
+
+
+def test_nothing_found_is_no_failure_and_a_state_goes_on(tmp_path):
+    weeks = pl.DataFrame({"row": range(3000)}).with_columns(
+        week=pl.col("row") // 250, late=pl.col("row") * 7 % 11 < 4, noise=pl.col("row") * 7919 % 601
+    )
+    helps = pl.when(pl.col("week") < 10).then(300).otherwise(0)
+    rows = weeks.with_columns(score=pl.col("noise") + helps * pl.col("late"))
+    state = tmp_path / "state.parquet"
+    for name, part in (("old", pl.col("week") < 9), ("new", pl.col("week") >= 9)):
+        rows.filter(part).write_parquet(tmp_path / f"{name}.parquet")
+    roles = ["-t", "late", "-s", "score", "-b", "week"]
+    asked = ["--over", "week", "--plan", "4,8", "--details", "-o", str(state)]
+    gated = ["--fail-under", "conclusion=alarm"]
+    code, _, _ = run("watch", str(tmp_path / "old.parquet"), *roles, *asked, *gated)
+    assert code == 0
+    new = str(tmp_path / "new.parquet")
+    code, _, err = run("watch", new, *roles, *asked, "--state", str(state), *gated)
+    assert (code, pl.read_parquet(state).height) == (3, 12)
+    assert "week=10: conclusion is alarm" in err
+    old = str(tmp_path / "old.parquet")
+    code, out, _ = run("find", old, *roles, "--fail-under", "difference<0", "--format", "csv")
+    assert (code, len(out.splitlines())) == (0, 1)

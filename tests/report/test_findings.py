@@ -123,6 +123,9 @@ def test_the_lowest_of_equal_segments_may_be_so_by_chance(tmp_path):
     before, after = text.split("no segment is shown to differ from the others. ")
     assert "lowest" not in before
     assert after.startswith("If you look at any, these rank lowest, but that may be chance: s000")
+    assert re.search(
+        r"Which one is the worst cannot be told: s\d+, the most likely, is it with", after
+    )
     assert "tiny" not in after
     assert after.endswith(
         " (calibrated average precision, with p against the others). Segments with too few "

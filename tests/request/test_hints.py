@@ -380,13 +380,15 @@ def test_a_verb_that_does_not_run_in_an_engine_proposes_what_it_takes(name, tmp_
         "number": 2,
         "truth": "late",
         "score": ["score", "flag"],
+        "over": "late",
+        "plan": (2, 3),
     }
     asked = {role: value for role, value in required.items() if role in parameters}
     with pytest.raises(FrameError, match="does not run inside a DuckDB relation") as raised:
         function(relation, **asked)
     proposes_counts = "score='threshold', pos='pos', neg='neg'" in str(raised.value)
     assert proposes_counts == (
-        "pos" in parameters and not name.startswith("compare")
+        "pos" in parameters and not name.startswith(("compare", "find"))
     )  # they need rows
     assert ("collect them: `rows = frame.pl()`" in str(raised.value)) != proposes_counts
 

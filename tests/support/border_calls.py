@@ -59,6 +59,8 @@ TABLES: dict[str, Callable[[Any], Any]] = {
     "evaluate": lambda frame: frame_prc.evaluate(frame, "late", "score").counts(),
     "heterogeneity": _of_rows("heterogeneity"),
     "shrunk": _of_rows("shrunk"),
+    "find_segments": _of_rows("find_segments", columns="region", min_positives=1),
+    "monitor": _of_rows("monitor", over="region", plan=(2, 3)),
     "sample_size": _of_rows("sample_size", width=0.1),
     "one_vs_rest": lambda frame: frame_prc.one_vs_rest(
         frame, "kind", {"cat": "score", "dog": "other"}, by="region"
@@ -72,6 +74,9 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "report": _reported,
     "plot": lambda frame: _chart(_of_rows("plot")(frame)),
     "plot_summary": lambda frame: _chart(_of_rows("plot_summary")(frame)),
+    "plot_table": lambda frame: _chart(
+        frame_prc.plot_table(_of_rows("average_precision", ci=0.9)(frame))
+    ),
     "quantile_thresholds": lambda frame: frame_prc.quantile_thresholds(frame, "score", 3),
     "write_ggplot": _written,
 }

@@ -96,5 +96,5 @@ def segments(count, **keys):
 # --- summaries ---------------------------------------------------------------------------------
 
 
-def order(chart):
-    return drawn(chart, "circle", "average_precision")[0][0]["encoding"]["y"]["sort"]
+def order(chart, value="average_precision"):
+    return drawn(chart, "circle", value)[0][0]["encoding"]["y"]["sort"]

@@ -122,6 +122,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "threshold_table": [{}, {"by": "segment", "cost": (1, 2)}],
     "heterogeneity": [{"by": "segment"}],
     "shrunk": [{"by": "segment"}],
+    "find_segments": [{"by": "segment", "min_positives": 2}],
+    "monitor": [{"by": "segment", "over": "segment", "plan": (2, 3)}],
     "sample_size": [{"width": 0.1}, {"score": ["score", "other"], "difference": 0.05}],
     "band": [VERBS["band"]],
     "compare_models": [

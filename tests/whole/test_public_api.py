@@ -30,11 +30,14 @@ VERBS = [
     "counts",
     "curve",
     "evaluate",
+    "find_segments",
     "heterogeneity",
+    "monitor",
     "one_vs_rest",
     "operating_points",
     "plot",
     "plot_summary",
+    "plot_table",
     "quantile_thresholds",
     "reliability",
     "report",
@@ -66,6 +69,10 @@ OPTIONS = {
     "counts": "thresholds=None, squares=False",
     "curve": "start='one', keep='all', envelope=False, gain=False, calibrate=None, "
     "thresholds=None, ci=None, recalls=None, over=None",
+    "find_segments": "columns=None, depth=2, quantiles=4, min_positives=20, ci=0.95, "
+    "measure='calibrated_average_precision', details=False",
+    "monitor": "over, plan, ci=0.95, measure='average_precision', calibrate=None, at=None, "
+    "window=1, adjust=None, state=None, details=False",
     "heterogeneity": "ci=0.95, measure='calibrated_average_precision', calibrate=None, at=None, "
     "test=None, details=False",
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
@@ -95,6 +102,7 @@ SIGNATURES = {
     "iso_f1": "(f_scores=(0.2, 0.4, 0.6, 0.8), points=101)",
     "merge_counts": "(*frames, ascending=False)",
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
+    "plot_table": "(frame, *, title=None, dark=False, size=None)",
     "quantile_thresholds": "(frame, score, number, *, ascending=False)",
 }
 

@@ -1,0 +1,398 @@
+"""Charts of tables that the verbs return: intervals by row, periods by time, bins, thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import altair as alt
+import polars as pl
+
+from frame_prc._charts.text import joined, key_texts, make_unique, safe, short
+from frame_prc._charts.theme import MOST_SEGMENTS, AnyChart, Look
+from frame_prc._rows.rows import DROPPED
+from frame_prc.exceptions import DataError, FrameError
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+
+_WIDTH, _ROW = 420, 18  # px
+_PANEL, _COLUMNS, _MOST_PANELS = 240, 3, 24
+_DASHED = [4, 3]
+_NUMBER = ".4~f"
+_APART = ("lower", "higher", "cannot be told apart")
+_ALARM = ("alarm", "quiet", "reference")
+
+
+class _Kind(NamedTuple):
+    """A kind of table: the columns that tell it, all that may follow the keys, and its chart."""
+
+    needed: tuple[str, ...]
+    outputs: tuple[str, ...]
+    draw: Callable[[_Result], AnyChart]
+    title: str
+    note: str
+
+
+@dataclass(frozen=True)
+class _Result:
+    """A table with the text of its keys in ``name``, and how to draw it."""
+
+    frame: pl.DataFrame
+    keys: list[str]
+    look: Look
+
+    def tooltips(self) -> list[alt.Tooltip]:
+        """Return a tooltip of all columns."""
+        shown = [name for name in self.frame.columns if not name.startswith("shown_")]
+        is_number = self.frame.schema
+        return [
+            alt.Tooltip(f"{_field(name)}:Q", title=name, format=_NUMBER)
+            if is_number[name].is_numeric()
+            else alt.Tooltip(f"{_field(name)}:N", title=name)
+            for name in shown
+        ]
+
+    @property
+    def rows(self) -> Any:
+        """Return the axis with a row for each row of the table, in its order."""
+        names = self.frame["shown_name"].to_list()
+        axis = alt.Axis(labelLimit=260, title=None, domain=False)
+        return alt.Y("shown_name:N", sort=names, axis=axis)
+
+    @property
+    def height(self) -> int:
+        """Return the height of a chart with a row for each."""
+        return self.look.height or max(_ROW * self.frame.height, 3 * _ROW)
+
+
+def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
+    """Return the chart of a table that a verb returned."""
+    kind = _kind_of(frame)
+    keys = [name for name in frame.columns if name not in (*kind.outputs, *DROPPED)]
+    if frame.height > MOST_SEGMENTS and kind.draw in (_forest, _shrunk):
+        raise DataError(
+            f"the chart would have {frame.height:,} rows",
+            f"up to {MOST_SEGMENTS}",
+            "filter the table",
+        )
+    # What all rows share is said once, above them.
+    shared = [
+        key
+        for key in keys
+        if frame[key].n_unique() == 1 and key != keys[-1 if kind.draw is _watched else 0]
+    ]
+    said = [_shared_text(frame, shared), kind.note]
+    own = [key for key in keys if key not in shared]
+    texts = [key_texts(frame[key], key) for key in own]
+    names = (
+        [short(joined(row)) for row in zip(*texts, strict=True)]
+        if own
+        else ["all rows"] * frame.height
+    )
+    result = _Result(frame.with_columns(pl.Series("shown_name", make_unique(names))), own, look)
+    chart: ChartType = kind.draw(result).properties(
+        title=alt.Title(safe(look.title or kind.title), subtitle=" ".join(filter(None, said)))
+    )
+    configured: ChartType = chart.configure(**look.config())
+    return configured
+
+
+def _shared_text(frame: pl.DataFrame, keys: Sequence[str]) -> str:
+    """Return what all rows share: the models that are compared, or what segments are beside."""
+    text = {key: key_texts(frame[key].head(1), key)[0] for key in keys}
+    if {"model", "baseline"} <= {*text}:
+        return f"{text['model']} \N{MINUS SIGN} {text['baseline']}."
+    if "reference" in text:
+        return f"Segment \N{MINUS SIGN} {text['reference']}."
+    return f"{joined(text.values())}." if text else ""
+
+
+def _kind_of(frame: pl.DataFrame) -> _Kind:
+    for kind in _KINDS:
+        if set(kind.needed) <= set(frame.columns):
+            return kind
+    raise FrameError(
+        f"the columns {', '.join(frame.columns)} are not those of a table with a chart",
+        "what a verb returned with an interval: a comparison, average_precision(ci=0.95), "
+        "shrunk(), find_segments(), monitor(), reliability() or threshold_table()",
+        "plot() draws curves, and plot_summary() average precisions, of rows",
+    )
+
+
+# --- intervals -------------------------------------------------------------------------------
+
+
+def _forest(result: _Result) -> AnyChart:
+    """Draw a row with an interval for each row of the table."""
+    frame, look = result.frame, result.look
+    *_, value = (n for n in frame.columns[: frame.columns.index("ci_low")] if n != "std_error")
+    known = pl.col("status") == "ok" if "status" in frame.columns else pl.lit(value=True)
+    shown, colour = frame.with_columns(shown_known=known), alt.ColorValue(look.colours(1)[0])
+    layers: list[AnyChart] = []
+    if value == "difference":
+        shown, colour = _by_sign(shown, look)
+        layers.append(_line_at(0.0, look))
+    drawn = _Result(shown, result.keys, look)
+    base = alt.Chart(shown.drop_nulls(value)).encode(y=drawn.rows, color=colour)
+    title = _title_of(value)
+    at = alt.X(f"{_field(value)}:Q", title=title)
+    layers += [
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("ci_low:Q", title=title), x2="ci_high:Q"),
+        base.mark_circle(size=70, opacity=1).encode(x=at, tooltip=drawn.tooltips()),
+        _hollow(base, at, drawn),
+    ]
+    return alt.layer(*layers).properties(width=look.width or _WIDTH, height=drawn.height)
+
+
+def _by_sign(shown: pl.DataFrame, look: Look) -> tuple[pl.DataFrame, Any]:
+    """Return differences in their order, and their colour: by their sign, where it is told."""
+    known = pl.col("shown_known")
+    sign = (
+        pl.when(known & (pl.col("ci_high") < 0))
+        .then(pl.lit(_APART[0]))
+        .when(known & (pl.col("ci_low") > 0))
+        .then(pl.lit(_APART[1]))
+        .otherwise(pl.lit(_APART[2]))
+    )
+    scale = alt.Scale(domain=_APART, range=[*look.colours(2)[::-1], look.muted])
+    colour = alt.Color("shown_apart:N", scale=scale, legend=_legend())
+    return shown.with_columns(shown_apart=sign).sort("difference", nulls_last=True), colour
+
+
+def _legend() -> alt.Legend:
+    return alt.Legend(title=None, orient="top")
+
+
+def _hollow(base: AnyChart, at: alt.X, drawn: _Result) -> AnyChart:
+    """Draw the centre of points whose status is not ok in the colour of the background."""
+    few = base.transform_filter("!datum.shown_known").mark_circle(size=25, opacity=1)
+    return few.encode(x=at, color=alt.ColorValue(drawn.look.background), tooltip=drawn.tooltips())
+
+
+def _shrunk(result: _Result) -> AnyChart:
+    """Draw each segment as it is, hollow, and as it probably is, with its interval."""
+    look = result.look
+    shown = result.frame.sort("shrunk", nulls_last=True)
+    drawn = _Result(shown, result.keys, look)
+    base = alt.Chart(shown).encode(y=drawn.rows)
+    colour, title = look.colours(1)[0], "value"
+    moved = base.mark_rule(color=look.muted, strokeDash=_DASHED).encode(
+        x=alt.X("value:Q", title=title), x2="shrunk:Q"
+    )
+    rules = base.mark_rule(strokeWidth=2, color=colour).encode(x="ci_low:Q", x2="ci_high:Q")
+    raw = base.mark_point(size=40, color=look.muted, filled=False).encode(
+        x="value:Q", tooltip=drawn.tooltips()
+    )
+    probable = base.mark_circle(size=60, color=colour, opacity=1).encode(
+        x="shrunk:Q", tooltip=drawn.tooltips()
+    )
+    scale = alt.Scale(zero=False)
+    layers = alt.layer(moved, rules, raw, probable).encode(x=alt.X(scale=scale))
+    return layers.properties(width=look.width or _WIDTH, height=drawn.height)
+
+
+# --- lines -----------------------------------------------------------------------------------
+
+
+def _watched(result: _Result) -> AnyChart:
+    """Draw the periods in order, with the limit of each and those that give an alarm."""
+    look, over = result.look, result.keys[-1]
+    others = result.keys[:-1]
+    dtype = result.frame.schema[over]
+    kind = "T" if dtype.is_temporal() else "Q" if dtype.is_numeric() else "O"
+    red, blue = look.colours(2)[1], look.colours(1)[0]
+    colours = alt.Scale(domain=_ALARM, range=[red, blue, look.muted])
+    x = alt.X(f"{_field(over)}:{kind}", title=safe(over))
+
+    def panel(frame: pl.DataFrame) -> AnyChart:
+        base = alt.Chart(frame).encode(x=x)
+        line = base.mark_line(color=look.muted, strokeWidth=1).encode(
+            y=alt.Y("value:Q", title="value", scale=alt.Scale(zero=False))
+        )
+        at = base.mark_line(color=look.muted, strokeDash=_DASHED).encode(y="reference:Q")
+        limit = base.mark_line(color=red, strokeWidth=1, interpolate="step").encode(y="limit:Q")
+        points = base.mark_circle(size=50, opacity=1).encode(
+            y="value:Q",
+            color=alt.Color("conclusion:N", scale=colours, legend=_legend()),
+            tooltip=result.tooltips(),
+        )
+        return alt.layer(at, limit, line, points)
+
+    return _in_panels(result, others, panel, width=_WIDTH)
+
+
+def _reliability(result: _Result) -> AnyChart:
+    """Draw how often rows are positive over what their probabilities say."""
+    look = result.look
+    colour = look.colours(1)[0]
+
+    def panel(frame: pl.DataFrame) -> AnyChart:
+        base = alt.Chart(frame).encode(x=alt.X("mean_score:Q", title="mean score"))
+        ends = pl.DataFrame({"mean_score": [0.0, 1.0], "observed": [0.0, 1.0]})
+        diagonal = alt.Chart(ends).mark_line(color=look.muted, strokeDash=_DASHED)
+        y = alt.Y("observed:Q", title="share of positives")
+        rules = base.mark_rule(color=colour).encode(
+            y=alt.Y("observed_low:Q", title=""), y2="observed_high:Q"
+        )
+        line = base.mark_line(color=colour, strokeWidth=1).encode(y=y)
+        points = base.mark_circle(color=colour, opacity=1).encode(
+            y=y,
+            size=alt.Size("n:Q", legend=None, scale=alt.Scale(range=[20, 160])),
+            tooltip=result.tooltips(),
+        )
+        return alt.layer(diagonal.encode(x="mean_score:Q", y=y), rules, line, points)
+
+    return _in_panels(result, result.keys, panel, width=330, square=True)
+
+
+def _thresholds(result: _Result) -> AnyChart:
+    """Draw precision and recall over the number of alerts."""
+    look, lines = result.look, ["precision", "recall"]
+    colours = alt.Scale(domain=lines, range=look.colours(2))
+
+    def panel(frame: pl.DataFrame) -> AnyChart:
+        long = frame.unpivot(
+            lines,
+            index=[name for name in frame.columns if name not in lines],
+            variable_name="shown_line",
+            value_name="shown_share",
+        )
+        base = alt.Chart(long.drop_nulls("shown_share")).encode(
+            x=alt.X("alerts_per_1000:Q", title="alerts per 1,000 rows"),
+            y=alt.Y("shown_share:Q", title="precision, recall", scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color("shown_line:N", scale=colours, legend=_legend()),
+        )
+        tips = [
+            alt.Tooltip("shown_line:N", title="line"),
+            alt.Tooltip("shown_share:Q", title="share", format=_NUMBER),
+            alt.Tooltip("threshold:Q"),
+            alt.Tooltip("alerts_per_1000:Q", title="alerts per 1,000 rows", format=_NUMBER),
+        ]
+        return alt.layer(
+            base.mark_line(), base.mark_circle(size=50, opacity=1).encode(tooltip=tips)
+        )
+
+    return _in_panels(result, result.keys, panel, width=_WIDTH)
+
+
+def _in_panels(
+    result: _Result,
+    keys: Sequence[str],
+    panel: Callable[[pl.DataFrame], AnyChart],
+    *,
+    width: int,
+    square: bool = False,
+) -> AnyChart:
+    """Return one panel, or a grid with one for each combination of keys."""
+    look = result.look
+    groups = result.frame.partition_by(keys, maintain_order=True) if keys else [result.frame]
+    if len(groups) > _MOST_PANELS:
+        raise DataError(
+            f"the chart would have {len(groups)} panels",
+            f"up to {_MOST_PANELS}",
+            "filter the table",
+        )
+    if len(groups) == 1:
+        side = look.width or width
+        return panel(groups[0]).properties(
+            width=side, height=look.height or (side if square else 220)
+        )
+    side = look.width or _PANEL
+    size = {"width": side, "height": look.height or (side if square else 160)}
+    names = [joined(key_texts(group[key].head(1), key)[0] for key in keys) for group in groups]
+    panels = [
+        panel(group).properties(title=alt.Title(short(name), fontSize=12), **size)
+        for group, name in zip(groups, names, strict=True)
+    ]
+    return alt.concat(*panels, columns=_COLUMNS, spacing=12)
+
+
+def _line_at(value: float, look: Look) -> AnyChart:
+    rule = alt.Chart(pl.DataFrame({"at": [value]})).mark_rule(color=look.muted, strokeDash=_DASHED)
+    return rule.encode(x="at:Q")
+
+
+def _title_of(column: str) -> str:
+    return column.replace("_", " ")
+
+
+def _field(name: str) -> str:
+    """Return a column as Vega reads it: dots and brackets would mean something else."""
+    return (
+        name.replace("\\", "\\\\")
+        .replace(".", "\\.")
+        .replace("[", "\\[")
+        .replace("]", "\\]")
+        .replace(":", "\\:")
+    )
+
+
+_SIZES = ("measure", "n", "n_pos", "prevalence", "n_segments", "n_undefined")
+_LIMITS = ("ci_low", "ci_high", "status")
+_COMPARED = (
+    *(*_SIZES, "value", "others", "difference", "std_error", "conclusion", "n_looked_at"),
+    *("prevalence_a", "prevalence_b", "value_a", "value_b", "reference_prevalence"),
+    *("p_value", "p_margin", "p_adjusted", "ci_low_adjusted", "ci_high_adjusted", *_LIMITS),
+)
+_KINDS = (
+    _Kind(
+        ("value", "reference", "limit", "conclusion"),
+        (
+            *(*_SIZES, "value", "reference", "limit", "conclusion", "n_periods", "z", "delay"),
+            *("logit", "variance", "n_effective", "bound", "status"),
+        ),
+        _watched,
+        "Periods against the reference",
+        "Dashed: the reference. Beyond the line a period is an alarm alone, or with those before.",
+    ),
+    _Kind(
+        ("value", "shrunk", "ci_low", "ci_high"),
+        (
+            *(*_SIZES, "value", "shrunk", "share_of_mean", "rank_low", "rank_high"),
+            *("probability_worst", "probability_below", *_LIMITS),
+        ),
+        _shrunk,
+        "How good each segment probably is",
+        "Hollow: the segment by itself. Filled: as it probably is, with its interval.",
+    ),
+    _Kind(
+        ("difference", "ci_low", "ci_high"),
+        _COMPARED,
+        _forest,
+        "Differences",
+        "With intervals. A white centre: too few rows to rely on (see status).",
+    ),
+    _Kind(
+        ("mean_score", "observed", "observed_low", "observed_high"),
+        (
+            *("bin_low", "bin_high", *_SIZES, "mean_score", "observed"),
+            *("observed_low", "observed_high", "status"),
+        ),
+        _reliability,
+        "Share of positives among rows of like scores",
+        "With intervals. On the diagonal, scores are probabilities. Larger: more rows.",
+    ),
+    _Kind(
+        ("threshold", "alerts_per_1000", "precision", "recall"),
+        (
+            *("threshold", "alerts_per_1000", "precision", "recall", "tp", "fp", "fn", "tn"),
+            *("fpr", "f1", "predicted_count", "net_benefit", "expected_cost", "ascending"),
+            "status",
+        ),
+        _thresholds,
+        "Precision and recall by number of alerts",
+        "Each point is a threshold of the table.",
+    ),
+    _Kind(
+        _LIMITS,
+        (
+            *(*_COMPARED, "average_precision", "calibrated_average_precision", "lift"),
+            *("random_average_precision", "step", "trapezoid", "interpolated"),
+        ),
+        _forest,
+        "With intervals",
+        "A white centre: too few rows to rely on (see status).",
+    ),
+)

@@ -1,0 +1,181 @@
+"""Segments that differ from the others, among all that the levels of some columns make.
+
+Rows are ranked once; each column, and each pair of columns, then splits them into segments that
+keep this order. A segment is compared with the mean of the others of its columns, on the logit
+scale. Small segments may seem to vary little by chance, so each row is taken to vary as rows of all
+segments do.
+
+How far the largest of all differences goes by chance is drawn from how segments overlap (Westfall &
+Young 1993): each positive, or each cluster, gets a normal deviate, and segments the sums of theirs.
+Many positives are first thrown together at random into 500 units, which are independent too.
+
+NumPy is an optional dependency: import this module only where segments are looked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_prc._execution import on_each_thread
+from frame_prc._inference.resamples import Floats, Integers
+from frame_prc._inference.segment_permutations import Labels, SegmentRows
+
+Flags: TypeAlias = NDArray[np.bool_]
+Codes: TypeAlias = NDArray[np.uint16]
+
+_DRAWS = 499
+_UNITS = 500
+_SAMPLE = 20_000  # positives that tell how segments overlap
+
+
+class Grouping(NamedTuple):
+    """The segments that one or two columns make; ``levels`` are their numbers of codes."""
+
+    columns: tuple[int, ...]
+    levels: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of combinations of codes."""
+        return int(np.prod(self.levels))
+
+    def numbers(self, codes: Codes) -> Labels:
+        """Return the number of the segment of each row from its codes."""
+        found: Labels = codes[self.columns[0]].astype(
+            np.uint16 if self.size <= 2**16 else np.uint32
+        )
+        for column, levels in zip(self.columns[1:], self.levels[1:], strict=True):
+            found *= levels
+            found += codes[column]
+        return found
+
+    def codes(self, number: int) -> tuple[int, ...]:
+        """Return the code of a segment in each column."""
+        return tuple(map(int, np.unravel_index(number, self.levels)))
+
+    def named(self) -> Flags:
+        """Return which segments are of no small level: code 0 in no column."""
+        codes = np.unravel_index(np.arange(self.size), self.levels)
+        found: Flags = np.all([one > 0 for one in codes], axis=0)
+        return found
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Ranked rows with their codes.
+
+    ``positives`` and ``negatives`` have a row of codes per column, in the order of ``rows``; code 0
+    stands for levels with few rows. ``unit`` numbers the clusters of positives. ``fewest`` is how
+    many rows of each class a segment has, and the others.
+    """
+
+    rows: SegmentRows
+    positives: Codes
+    negatives: Codes
+    unit: Integers | None
+    depth: int
+    fewest: int
+
+    @cached_property
+    def groupings(self) -> list[Grouping]:
+        """Every column, and every pair."""
+        both = zip(self.positives, self.negatives, strict=True)
+        levels = [int(max(a.max(initial=0), b.max(initial=0))) + 1 for a, b in both]
+        return [
+            Grouping(chosen, tuple(levels[i] for i in chosen))
+            for depth in range(1, self.depth + 1)
+            for chosen in combinations(range(len(levels)), depth)
+        ]
+
+    @cached_property
+    def z(self) -> list[Floats]:
+        """How far each segment of each grouping is from the others; NaN of those not looked at."""
+        parts = on_each_thread(self.groupings, lambda part: list(map(self._z, part)))
+        return [z for part in parts for z in part]
+
+    @property
+    def size(self) -> int:
+        """The number of segments that are looked at."""
+        return sum(int(np.isfinite(z).sum()) for z in self.z)
+
+    def _z(self, grouping: Grouping) -> Floats:
+        labels = [grouping.numbers(codes) for codes in (self.positives, self.negatives)]
+        sizes = [np.bincount(one, minlength=grouping.size) for one in labels]
+        fits = grouping.named()
+        for size in sizes:
+            fits &= (size >= self.fewest) & (size.sum() - size >= self.fewest)
+        if not fits.any():
+            return np.full(grouping.size, np.nan)
+        with np.errstate(all="ignore"):
+            area, shortfall, variance, effective = self.rows.split(grouping.size).areas(*labels)
+            found = _differences(area, shortfall, effective, variance, sizes)
+        return np.where(fits, np.nan_to_num(found), np.nan)
+
+    def without(self, grouping: Grouping, number: int) -> Scan:
+        """Return the rows outside of a segment."""
+        kept = [grouping.numbers(codes) != number for codes in (self.positives, self.negatives)]
+        return replace(
+            self,
+            rows=self.rows.only(*kept),
+            positives=self.positives[:, kept[0]],
+            negatives=self.negatives[:, kept[1]],
+            unit=None if self.unit is None else self.unit[kept[0]],
+        )
+
+    def highest(self) -> Floats:
+        """Return the largest of all differences in each draw, in descending order."""
+        random = np.random.default_rng(0)
+        codes, unit = self.positives, self.unit
+        if unit is None:
+            if codes.shape[1] > _SAMPLE:
+                codes = codes[:, np.sort(random.choice(codes.shape[1], _SAMPLE, replace=False))]
+            unit = np.arange(codes.shape[1])
+        count = int(unit.max(initial=-1)) + 1
+        if count > _UNITS:
+            unit, count = random.integers(0, _UNITS, count)[unit], _UNITS
+        deviates = random.standard_normal((_DRAWS, count), dtype=np.float32)
+        highest = np.zeros(_DRAWS)
+        for grouping, z in zip(self.groupings, self.z, strict=True):
+            cells = unit * grouping.size + grouping.numbers(codes)
+            inside = np.bincount(cells, minlength=count * grouping.size)
+            inside = inside.reshape(count, grouping.size)
+            # A segment less the mean of the others, which have a share of its units too.
+            share = inside.sum(axis=0) / max(inside.sum(), 1)
+            apart = inside - share * inside.sum(axis=1, keepdims=True)
+            scale = np.sqrt((apart**2).sum(axis=0))
+            used = np.isfinite(z) & (scale > 0)
+            drawn = np.abs(deviates @ (apart[:, used] / scale[used]).astype(np.float32))
+            highest = np.maximum(highest, drawn.max(axis=1, initial=0.0))
+        return np.sort(highest)[::-1]
+
+
+def _differences(
+    area: Floats, shortfall: Floats, effective: Floats, variance: Floats, sizes: list[Integers]
+) -> Floats:
+    """Return how far segments are from the mean of the others, in normal deviates."""
+    positives = sizes[0].astype(np.float64)
+    rows = np.minimum(effective, sizes[1])  # the scarcer class decides
+    known = np.isfinite(variance) & (rows > 1)
+    share = np.where(known, positives, 0.0)
+    rest = share.sum() - share
+    # Half a row from the ends, where a logit is infinite.
+    end = 0.5 / (rows + 1)
+    own, short = np.clip(area, end, 1 - end), np.clip(shortfall, end, 1 - end)
+    of_logit = np.where(known, variance / (own * short) ** 2 * rows, 0.0)
+    usual = np.average(of_logit, weights=share) / rows
+    others, lacks = (_of_others(np.where(known, share * one, 0.0)) / rest for one in (own, short))
+    of_rest = _of_others(np.where(known, share**2 * usual * (own * short) ** 2, 0.0)) / rest**2
+    difference = np.log(own / short) - np.log(others / lacks)
+    found = difference / np.sqrt(usual + of_rest / (others * lacks) ** 2)
+    return np.where(known & (rest > 0), found, np.nan)
+
+
+def _of_others(amount: Floats) -> Floats:
+    found: Floats = amount.sum() - amount
+    return found

@@ -1,0 +1,236 @@
+"""Periods in order against a reference: when something became worse, with one error for all looks.
+
+On the logit scale the estimate of a period is normal around its true value, and true values vary
+around that of the reference by ``tau``, which the periods of the reference tell (DerSimonian &
+Laird 1986). A look compares the mean of the last 1, 2, 4, 8 ... periods with the reference, as a
+change may be large or last, and takes the largest of these differences in standard deviations.
+
+The bound of each look spends an equal part of the error (Lan & DeMets 1983): it is drawn from what
+looks show where nothing changes, given that no bound was crossed before. So looks that share
+periods, and the reference that all share, cost less than by Bonferroni. A smaller error than draws
+can tell is reached from the tail of a normal distribution.
+
+NumPy is an optional dependency: import this module only where periods are watched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+
+from frame_prc._inference.resamples import Floats
+
+_DRAWS = 20_000
+_DRAWN = 0.05  # the error whose bounds are drawn
+_ROWS_OF_REFERENCE = 200
+_ROUNDING = 1e-9
+# By simulation the variance of a logit is larger than its estimate, by 5 over the number of rows.
+_ROWS_SHORT = 5
+_LEAST = 2  # periods of a reference
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class Series:
+    """The periods of a segment, in order: the first ``reference`` ones, and those that are watched.
+
+    ``logits`` and ``variances`` are NaN where there are none. ``rows`` are the effective numbers of
+    rows; ``window`` is how many periods are evaluated together. ``sides`` is 2 if both directions
+    count, else 1, and a logit that is higher by ``worse`` is worse.
+    """
+
+    logits: Floats
+    variances: Floats
+    rows: Floats
+    reference: int
+    window: int
+    worse: float
+    sides: int
+
+    @cached_property
+    def _known(self) -> Floats:
+        """Variances that lean on those of the rows of the reference, where rows are few."""
+        own, first = self.variances, slice(self.reference)
+        usual = np.nanmean(self.variances[first] * self.rows[first]) / self.rows
+        weight = self.rows / (self.rows + _ROWS_OF_REFERENCE)
+        found = np.exp(weight * np.log(own) + (1 - weight) * np.log(usual))
+        inflated: Floats = found * (1 + _ROWS_SHORT / self.rows)
+        return inflated
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether the reference can be compared with."""
+        return int(np.isfinite(self.variances[: self.reference]).sum()) >= _LEAST
+
+    @cached_property
+    def _spread(self) -> tuple[float, float, float]:
+        """The logit of the reference, its variance, and tau squared."""
+        used = np.isfinite(self._known[: self.reference])
+        y, v = self.logits[: self.reference][used], self._known[: self.reference][used]
+        w = 1 / v
+        q = float(np.sum(w * (y - np.average(y, weights=w)) ** 2))
+        tau2 = max(0.0, (q - (len(y) - 1)) / (w.sum() - np.sum(w**2) / w.sum()))
+        w = 1 / (v + tau2)
+        return float(np.average(y, weights=w)), float(1 / w.sum()), tau2
+
+    @property
+    def of_reference(self) -> float:
+        """The logit of the reference."""
+        return self._spread[0]
+
+    @cached_property
+    def watched(self) -> _Paths:
+        """The periods after the reference that have a variance."""
+        used = np.flatnonzero(np.isfinite(self._known[self.reference :])) + self.reference
+        shares = np.array([self._shared(int(place)) for place in used]) if self.window > 1 else None
+        return _Paths(self._known[used] + self._spread[2], self._spread[1], self.sides, shares)
+
+    def _shared(self, place: int) -> Floats:
+        """Return by how much each period adds to what is evaluated at one of them."""
+        own = np.zeros(len(self.rows))
+        first = max(place - self.window + 1, self.reference)
+        own[first : place + 1] = 1.0
+        found: Floats = own / np.sqrt(own.sum())
+        return found
+
+    def differences(self) -> tuple[list[int], Floats]:
+        """Return the places of the periods that are watched, and how much worse each is."""
+        used = np.flatnonzero(np.isfinite(self._known[self.reference :])) + self.reference
+        return [int(one) for one in used], self.worse * (self.logits[used] - self.of_reference)
+
+    def deviation(self, place: int) -> float:
+        """Return the standard deviation of the difference of one period from the reference."""
+        return float(np.sqrt(self._known[place] + self._spread[2] + self._spread[1]))
+
+    def alone(self) -> list[tuple[int, float]]:
+        """Return the place of each period, and how much worse it is in standard deviations."""
+        places, differences = self.differences()
+        pairs = zip(places, differences, strict=True)
+        return [(place, float(one) / self.deviation(place)) for place, one in pairs]
+
+    def looks(
+        self, error: float, looks: int, bounds: Sequence[float]
+    ) -> Iterator[tuple[int, float, int, float]]:
+        """Yield each look: its place, the largest difference, over how many periods, its bound.
+
+        ``bounds`` are those of earlier calls.
+        """
+        places, differences = self.differences()
+        drawn = self.watched.bounds(error, looks, bounds, len(places))
+        weighted = self.watched.weighted(differences[None, :])
+        for i, place in enumerate(places[:looks]):
+            found = self.watched.statistics(weighted, i)[0]
+            best = int(np.argmax(np.abs(found) if self.sides > 1 else found))
+            yield place, float(found[best]), self.watched.lengths(i)[best], drawn[i]
+
+    def delay(self, error: float, looks: int, drop: float) -> float | None:
+        """Return how many looks find a drop of the logit that begins at the first, in the median.
+
+        There is none if half of the draws do not find it.
+        """
+        usual = (
+            np.full(looks, np.median(self.watched.variances))
+            if len(self.watched.variances)
+            else None
+        )
+        if usual is None:
+            usual = np.full(looks, np.nanmedian(self._known[: self.reference]) + self._spread[2])
+        paths = _Paths(usual, self._spread[1], self.sides, None)
+        bounds = paths.bounds(error, looks, (), looks)
+        drawn = paths.weighted(paths.drawn(_DRAWS // 10, seed=1) + drop)
+        first = np.full(len(drawn), np.inf)
+        for look in range(looks):
+            found = paths.highest(drawn, look) > bounds[look]
+            first[found & np.isinf(first)] = look + 1
+        median = float(np.median(first))
+        return median if np.isfinite(median) else None
+
+
+@dataclass(frozen=True)
+class _Paths:
+    """The periods that are watched, with the variances of their logits and of the reference.
+
+    ``shares`` says which periods each of them is made of, if they overlap.
+    """
+
+    variances: Floats
+    of_reference: float
+    sides: int
+    shares: Floats | None
+
+    def lengths(self, look: int) -> list[int]:
+        """Return the numbers of periods that a look compares: 1, 2, 4 and so on."""
+        if self.shares is not None:
+            return [1]
+        return [2**power for power in range((look + 1).bit_length())]
+
+    def weighted(self, differences: Floats) -> Floats:
+        """Return the sums of the first differences over their variances, from none on, by row."""
+        sums = np.cumsum(differences / self.variances, axis=1)
+        return np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
+
+    def statistics(self, weighted: Floats, look: int) -> Floats:
+        """Return the differences of a look in standard deviations: a column for each length."""
+        lengths = self.lengths(look)
+        starts = [look + 1 - length for length in lengths]
+        total = np.array([(1 / self.variances[start : look + 1]).sum() for start in starts])
+        deviation = np.sqrt(total + self.of_reference * total**2)
+        found: Floats = (weighted[:, look + 1, None] - weighted[:, starts]) / deviation
+        return found
+
+    def highest(self, weighted: Floats, look: int) -> Floats:
+        """Return the largest of these differences."""
+        found = self.statistics(weighted, look)
+        highest: Floats = (np.abs(found) if self.sides > 1 else found).max(axis=1)
+        return highest
+
+    def drawn(self, draws: int, seed: int = 0) -> Floats:
+        """Return differences where nothing changes, the same for a period whatever follows it."""
+        count = len(self.variances) if self.shares is None else self.shares.shape[1]
+        randoms = [np.random.default_rng([seed, number]) for number in range(count + 1)]
+        of_reference, *errors = (random.standard_normal(draws) for random in randoms)
+        alone = np.stack(errors, axis=1)
+        of_periods = alone if self.shares is None else alone @ self.shares.T
+        found: Floats = of_periods * np.sqrt(self.variances)
+        found -= of_reference[:, None] * np.sqrt(self.of_reference)
+        return found
+
+    def bounds(self, error: float, looks: int, known: Sequence[float], count: int) -> list[float]:
+        """Return the bound of each look; those ``known`` are kept."""
+        count = min(count, looks)
+        error_drawn = max(error, _DRAWN)
+        drawn = self.weighted(self.drawn(_DRAWS)) if count > len(known) else None
+        found, spent = [*known[:count]], 0.0
+        for look in range(count):
+            if drawn is None:
+                break
+            highest = self.highest(drawn, look)
+            if look < len(known):
+                bound = self._as_drawn(known[look], error, error_drawn, looks)
+                kept = drawn[highest <= bound * (1 + _ROUNDING)]
+                drawn, spent = kept, spent + len(drawn) - len(kept)
+                continue
+            allowed = int(error_drawn * (look + 1) / looks * _DRAWS - spent)
+            order = np.sort(highest)[::-1]
+            bound = float(order[allowed]) if allowed < len(order) else float(order[-1])
+            drawn, spent = drawn[highest <= bound], spent + allowed
+            found.append(self._at_error(bound, error, error_drawn, looks))
+        return found
+
+    def _at_error(self, bound: float, error: float, error_drawn: float, looks: int) -> float:
+        """Return the bound of a smaller error than that whose bounds are drawn."""
+        if error == error_drawn:
+            return bound
+        tests = error_drawn / looks / (self.sides * _NORMAL.cdf(-bound))
+        return -_NORMAL.inv_cdf(error / looks / tests / self.sides)
+
+    def _as_drawn(self, bound: float, error: float, error_drawn: float, looks: int) -> float:
+        """Return what a bound would be at the error whose bounds are drawn."""
+        if error == error_drawn:
+            return bound
+        tests = self.sides * _NORMAL.cdf(-bound) * looks / error
+        return -_NORMAL.inv_cdf(min(error_drawn / looks * tests / self.sides, 0.5))

@@ -1,0 +1,230 @@
+"""The search for segments that differ: levels of columns, a scan of all, and a closer look at few.
+
+A scan tells where to look. What is found there is compared as segments are by any other verb, so
+that its numbers are theirs, and its p-value is put beside the largest that chance shows.
+
+NumPy is an optional dependency: import this module only where segments are looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from itertools import pairwise
+from math import copysign, erf, sqrt
+from operator import and_
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from frame_prc._inference.scan import Grouping, Scan
+from frame_prc._inference.segment_permutations import RowsOfClass, SegmentRows
+from frame_prc._request.specs import Calibration, Comparison, Measured, Searched
+from frame_prc._rows.rows import Rows
+from frame_prc._tables.compare import Differences
+from frame_prc.exceptions import DataError
+
+_MOST_LEVELS = 100  # of a column, those with most positives
+_MOST_VALUES = 10  # different numbers that are levels as they are
+_MOST_FINDS = 20
+_DIGITS = 3  # of the numbers at which a column is cut
+_LEAST_P = 1e-300
+_ROUNDING = 1e-9
+_NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high")
+
+
+class Levels(NamedTuple):
+    """The levels of a column: the code of each row, 0 if its level is small, and their texts."""
+
+    codes: pl.Series
+    texts: list[str]
+
+
+class _Candidate(NamedTuple):
+    """A segment that differs most, with its row in the comparison of its columns."""
+
+    grouping: Grouping
+    number: int
+    row: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Search:
+    """Rows in memory that count, ``used``, with the levels of their keys; and what is asked."""
+
+    rows: Rows
+    used: pl.DataFrame
+    levels: Sequence[Levels]
+    asked: Searched
+
+    @classmethod
+    def of(cls, rows: Rows, asked: Searched) -> Search:
+        """Return the search among checked rows."""
+        rows.check()
+        used = rows.used().collect()
+        levels = [
+            levels_of(used[key], used["truth"], asked.quantiles, asked.fewest) for key in rows.keys
+        ]
+        return cls(rows, used, levels, asked)
+
+    def finds(self) -> list[tuple[object, ...]]:
+        """Return a row of the table for each find, each among the rows outside of those before."""
+        if not self.used.height:
+            return []
+        scan, asked = self._scan(), self.asked
+        looked_at, highest = scan.size, scan.highest()
+        if not looked_at:
+            raise DataError(
+                f"no segment has {asked.fewest} positives and {asked.fewest} negatives, and leaves "
+                "as many",
+                hint="name columns with fewer values, or lower min_positives=",
+            )
+        allowed = max(int((1 - asked.level) * (len(highest) + 1) + _ROUNDING) - 1, 0)
+        limit = float(highest[allowed])
+        found: list[tuple[object, ...]] = []
+        left = pl.repeat(value=True, n=self.used.height, eager=True)
+        while len(found) < _MOST_FINDS:
+            best = self._differs_most(scan, left, limit)
+            if best is None:
+                break
+            p_adjusted = (1 + int((highest >= abs(best.row["z"])).sum())) / (1 + len(highest))
+            pairs = [*zip(best.grouping.columns, best.grouping.codes(best.number), strict=True)]
+            sizes = (best.row[name] for name in ("n", "n_pos", *_NUMBERS))
+            named = self._text(pairs), self._measured.name
+            found.append((*named, *sizes, p_adjusted, looked_at, best.row["status"]))
+            inside = reduce(and_, (self.levels[i].codes == code for i, code in pairs))
+            left, scan = left & ~inside, scan.without(best.grouping, best.number)
+        return found
+
+    def _differs_most(self, scan: Scan, left: pl.Series, limit: float) -> _Candidate | None:
+        """Return the segment of the rows left that differs most, if any does beyond the limit."""
+        # At this level all intervals hold at once.
+        comparison = Comparison(erf(limit / sqrt(2)), (), "others", None, self._measured)
+        rows_of: dict[Grouping, dict[int, dict[str, Any]]] = {}
+        z = {one: np.nan_to_num(of) for one, of in zip(scan.groupings, scan.z, strict=True)}
+        while True:
+            grouping = max(z, key=lambda one: float(np.abs(z[one]).max()))
+            number = int(np.abs(z[grouping]).argmax())
+            if abs(z[grouping][number]) <= limit:
+                return None
+            if grouping in rows_of:
+                return _Candidate(grouping, number, rows_of[grouping][number])
+            compared = rows_of[grouping] = self._compared(grouping, left, comparison)
+            shown = np.flatnonzero(z[grouping])
+            z[grouping] = np.zeros(grouping.size)
+            z[grouping][shown] = [compared[place]["z"] for place in map(int, shown)]
+
+    def _compared(
+        self, grouping: Grouping, left: pl.Series, comparison: Comparison
+    ) -> dict[int, dict[str, Any]]:
+        """Return the rows of the comparison of the segments of a grouping, by their numbers."""
+        keys = [f"key_{i}" for i in grouping.columns]
+        codes = [
+            self.levels[i].codes.alias(key) for i, key in zip(grouping.columns, keys, strict=True)
+        ]
+        table = Differences(comparison).finished(self.rows.with_keys(codes, left))
+        found = {}
+        for row in table.collect(engine="in-memory").iter_rows(named=True):
+            number = int(np.ravel_multi_index([row[key] for key in keys], grouping.levels))
+            # What cannot be judged is not named.
+            is_known = row["status"] == "ok"
+            z = _normal_score(row["p_value"], row["difference"]) if is_known else 0.0
+            found[number] = row | {"z": z}
+        return found
+
+    def _text(self, pairs: Sequence[tuple[int, int]]) -> str:
+        names = [*self.rows.columns.key_dtypes]
+        return " & ".join(f"{names[i]}{self.levels[i].texts[code - 1]}" for i, code in pairs)
+
+    @cached_property
+    def _measured(self) -> Measured:
+        """The measure; a calibrated one is at the prevalence of all rows."""
+        measured = self.asked.measured
+        weight = pl.col("weight") if self.rows.columns.weighted else pl.lit(1.0)
+        both = (pl.when("truth").then(weight).sum(), pl.when(~pl.col("truth")).then(weight).sum())
+        pos, neg = self.used.select(pos=both[0], neg=both[1]).row(0)
+        if measured.calibration is None or not pos or not neg:
+            return measured
+        return replace(measured, calibration=Calibration(pos / (pos + neg), neg / pos))
+
+    def _scan(self) -> Scan:
+        """Return the ranked rows of each class with their codes."""
+        used, columns = self.used, self.rows.columns
+        order = used["score"].arg_sort(descending=not self.rows.ascending, nulls_last=True)
+        score = used["score"].gather(order)
+        ranked = pl.DataFrame(
+            {
+                "positive": used["truth"].gather(order),
+                "retrieved": score.is_not_null(),
+                "tie": score.ne_missing(score.shift(1)).cum_sum().cast(pl.Int64),
+            }
+        ).with_columns(
+            weight=used["weight"].gather(order) if columns.weighted else pl.lit(1.0),
+        )
+        codes = pl.DataFrame(
+            [one.codes.gather(order).alias(str(i)) for i, one in enumerate(self.levels)]
+        )
+        positive = ranked["positive"].to_numpy()
+        both, every = (positive, ~positive), codes.to_numpy().T.astype(np.uint16)
+        unit = None
+        if columns.cluster is not None:
+            unit = used["cluster"].rank("dense").gather(order).to_numpy()[positive].astype(np.int64)
+        calibration = self._measured.calibration
+        odds = None if calibration is None else calibration.odds
+        classes = [RowsOfClass.of(ranked.filter(one)) for one in both]
+        of_classes = [np.ascontiguousarray(every[:, one]) for one in both]
+        rows = SegmentRows(classes[0], classes[1], 1, self._measured.name, odds)
+        return Scan(rows, of_classes[0], of_classes[1], unit, self.asked.depth, self.asked.fewest)
+
+
+def levels_of(values: pl.Series, positive: pl.Series, quantiles: int, fewest: int) -> Levels:
+    """Return the levels of a column; many numbers or times are cut at quantiles."""
+    if values.dtype.is_float():
+        values = values.fill_nan(None)
+    texts = None
+    is_ordered = values.dtype.is_numeric() or values.dtype.is_temporal()
+    if is_ordered and values.n_unique() > _MOST_VALUES:
+        values, texts = _cut(values, quantiles)
+    frame = pl.DataFrame([values.alias("value"), positive.alias("positive")])
+    pos = pl.col("positive").sum()
+    sizes = frame.group_by("value").agg(pos=pos, neg=pl.len() - pos)
+    large = sizes.filter(pl.min_horizontal("pos", "neg") >= fewest)
+    levels = large.sort("pos", "value", descending=[True, False]).head(_MOST_LEVELS)
+    levels = levels.select("value", code=pl.int_range(1, pl.len() + 1, dtype=pl.UInt16))
+    coded = frame.join(levels, on="value", how="left", nulls_equal=True, maintain_order="left")
+    shown = [
+        f"={_text(value)}" if texts is None or value is None else texts[value]
+        for value in levels["value"]
+    ]
+    return Levels(coded["code"].fill_null(0), shown)
+
+
+def _cut(values: pl.Series, quantiles: int) -> tuple[pl.Series, list[str]]:
+    """Return the number of the interval that each value is in, and the texts of the intervals."""
+    known = values.drop_nulls().sort()
+    ends = known.gather([len(known) * i // quantiles for i in range(1, quantiles)])
+    if values.dtype.is_numeric():
+        ends, values = (one.cast(pl.Float64) for one in (ends, values))
+        ends = ends.round_sig_figs(_DIGITS)
+    ends = ends.unique().sort()
+    names = [_text(end) for end in ends]
+    between = [f" in [{a}, {b})" for a, b in pairwise(names)]
+    number = pl.lit(ends).search_sorted(pl.col(values.name), side="right").cast(pl.Int64)
+    found = values.to_frame().select(pl.when(pl.col(values.name).is_not_null()).then(number))
+    return found.to_series(), [f" < {names[0]}", *between, f" >= {names[-1]}"]
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "null"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _normal_score(p_value: float | None, difference: float | None) -> float:
+    """Return the normal deviate of a two-sided p-value, with the sign of the difference."""
+    if p_value is None or difference is None:
+        return 0.0
+    return copysign(NormalDist().inv_cdf(max(p_value, _LEAST_P) / 2), difference)

@@ -1,0 +1,266 @@
+"""What nobody asked for: segments that differ, and weeks in which something changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from frame_prc._frames.border import FrameT, scan_all, unwrapped
+from frame_prc._request.comparisons import check_rows, measured
+from frame_prc._request.intervals import confidence
+from frame_prc._request.packages import check_numpy
+from frame_prc._request.roles import check_one_grouping, check_option
+from frame_prc._request.searching import (
+    check_one_model,
+    check_searched,
+    held_measure,
+    plan_of,
+    whole,
+)
+from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks, Searched
+from frame_prc._tables.finds import Finds
+from frame_prc._tables.watched import Watched
+from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
+from frame_prc.evaluation.verb import verb
+
+if TYPE_CHECKING:
+    from frame_prc._frames.border import AnyFrame
+
+
+class SearchVerbs(Evaluated[FrameT]):
+    """The verbs that look for what is different."""
+
+    @verb
+    def find_segments(
+        self,
+        *,
+        columns: IntoKeys | None = None,
+        depth: int = 2,
+        quantiles: int = 4,
+        min_positives: int = 20,
+        ci: float = OF_EVALUATION_OR_95,
+        measure: MeasureName = "calibrated_average_precision",
+        details: bool = False,
+    ) -> FrameT:
+        """Segments that nobody named: where the model is worse, or better.
+
+        Looks at each value of each column and at each pair of values, compares it with all other
+        rows, and returns the few that differ by more than the largest difference that chance shows
+        among so many. One sort is enough: 10,000 segments of a million rows take about a second.
+
+        Parameters
+        ----------
+        columns
+            The columns to look at, as in ``by``; by default those in ``by``. A number or a time
+            with more than 10 different values is cut at its ``quantiles``, rounded to three digits.
+            Of text with many values, the 100 with most positives are looked at. Name what is known
+            when the score is used: with a column that tells the outcome, it finds that.
+        depth
+            1 for single values, 2 for pairs too, such as one airline on Mondays.
+        quantiles
+            Into how many parts a number is cut, from 2 to 20.
+        min_positives
+            How many positives, and how many negatives, a segment needs, and the rest.
+        ci
+            Where no segment differs, the probability of finding none is at least this. It is
+            also the level at which all intervals hold at once. From 0.5 to 0.99.
+        measure
+            ``"calibrated_average_precision"``: at the prevalence of all rows, so that no segment is
+            found for its share of positives. ``"average_precision"``: as it is. ``"roc_auc"``.
+        details
+            Add ``measure``, ``n``, ``others`` (the mean of the other segments of the
+            same columns) and ``n_looked_at`` (how many segments were looked at).
+
+        Returns
+        -------
+        Same kind as ``frame``
+            A row for each find, up to 20 and maybe none, the clearest first: ``segment`` (String),
+            ``n_pos``, the ``value`` of the measure, its ``difference`` from the mean of the others,
+            ``ci_low, ci_high`` and ``p_adjusted`` (Float64), all for the search as a whole, and
+            ``status``, which is ``"ok"``: what cannot be judged is not named. A find is beside
+            those above it: what overlaps with one of them, and differs for no other reason, is left
+            out.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters, for columns that do not exist or have the wrong
+            dtype, for several models or counts, and without NumPy.
+        DataError
+            If the data contain invalid values, or no segment is large enough. For a lazy frame,
+            when the result is collected.
+
+        Notes
+        -----
+        All segments are ranked by one sort, and their areas put beside the mean of the others. What
+        looks far from it is compared as :func:`compare_segments` does, and its p-value put beside
+        the largest difference that 499 draws from the overlap of the segments show (Westfall &
+        Young 1993). Numbers are those of the rows outside of the finds above. What was found was
+        chosen for being far from the others, and is nearer on other rows, so look at it there.
+        ``examples/guide/statistics.md`` in the repository has simulated error rates.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"row": range(3000)}).with_columns(
+        ...     site=pl.col("row") * 31 % 7,
+        ...     late=pl.col("row") * 7 % 11 < 4,
+        ...     noise=pl.col("row") * 7919 % 601,
+        ... )
+        >>> blind = pl.when(pl.col("site") == 3).then(0).otherwise(300)
+        >>> df = df.with_columns(score=pl.col("noise") + blind * pl.col("late"))
+        >>> df.prc.find_segments("late", "score", columns="site")
+        shape: (1, 8)
+        ┌─────────┬───────┬──────────┬────────────┬──────────┬───────────┬────────────┬────────┐
+        │ segment ┆ n_pos ┆ value    ┆ difference ┆ ci_low   ┆ ci_high   ┆ p_adjusted ┆ status │
+        │ ---     ┆ ---   ┆ ---      ┆ ---        ┆ ---      ┆ ---       ┆ ---        ┆ ---    │
+        │ str     ┆ i64   ┆ f64      ┆ f64        ┆ f64      ┆ f64       ┆ f64        ┆ str    │
+        ╞═════════╪═══════╪══════════╪════════════╪══════════╪═══════════╪════════════╪════════╡
+        │ site=3  ┆ 156   ┆ 0.371758 ┆ -0.462881  ┆ -0.53039 ┆ -0.393299 ┆ 0.002      ┆ ok     │
+        └─────────┴───────┴──────────┴────────────┴──────────┴───────────┴────────────┴────────┘
+        """
+        self._check_frame(takes_counts=False)
+        if columns is not None:
+            own = {**self.roles, "by": columns}
+            ev: SearchVerbs[FrameT] = replace(self, roles=own)
+            return ev.find_segments(
+                depth=depth,
+                quantiles=quantiles,
+                min_positives=min_positives,
+                ci=ci,
+                measure=measure,
+                details=details,
+            )
+        asked, level = self._request, confidence(self._level(ci))
+        check_rows(asked)
+        check_one_model(asked)
+        check_one_grouping(asked)
+        check_searched(asked, level)
+        check_numpy()
+        check_option("depth", depth, (1, 2))
+        cut, fewest = whole("quantiles", quantiles, 2, 20), whole("min_positives", min_positives, 1)
+        check_option("measure", measure, PERMUTED)
+        found = measured(asked, measure, None)
+        searched = Searched(found, level, depth, cut, fewest)
+        return self._table(Finds(searched), details=details)
+
+    @verb
+    def monitor(
+        self,
+        *,
+        over: str,
+        plan: tuple[int, int],
+        ci: float = OF_EVALUATION_OR_95,
+        measure: MeasureName = "average_precision",
+        calibrate: float | None = None,
+        at: Mapping[str, float] | None = None,
+        window: int = 1,
+        adjust: OverLooks | None = None,
+        state: AnyFrame | None = None,
+        details: bool = False,
+    ) -> FrameT:
+        """Weeks in order against a reference, with one error for all looks.
+
+        Who tests each week at 5 % has an alarm in most quiet years. Here all looks at all segments
+        share one error. Each compares the last week, and the mean of the last 2, 4, 8 ..., with the
+        first weeks: a change may be large, or last.
+
+        Parameters
+        ----------
+        over
+            The key in ``by`` whose values are the periods, in their order. The other keys, and the
+            models, are watched side by side.
+        plan
+            How many periods are the reference, from 2 on, and how many are to be looked at, such as
+            ``(8, 52)``. Decide it before you look. More periods of reference tell better how much
+            weeks differ when nothing is wrong.
+        ci
+            Where nothing changes, the probability that no look at any segment gives an alarm.
+        measure
+            As in :func:`compare_models`. The average precision falls with the share of positives:
+            to compare periods at one prevalence, ``"calibrated_average_precision"``. For
+            ``"mean_score"`` and ``"calibration_gap"`` both directions give an alarm, for others
+            what is worse.
+        calibrate
+            A number, the prevalence for ``measure="calibrated_average_precision"``.
+        at
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
+        window
+            Evaluate so many periods together, the last ones at each: with days as periods,
+            ``window=7`` looks at the last week, every day. Then looks compare single windows.
+        adjust
+            ``"lond"``: let the expected share of false alarms, among all alarms, be at most
+            ``1 - ci``, which finds more where many segments change (Javanmard & Montanari 2015).
+        state
+            What this verb returned before, with ``details=True``. Its periods are not computed
+            again, and need not be among the rows (with ``window``, as many before the new ones as
+            it has); only later ones are looked at.
+        details
+            Add ``measure``, ``n``, ``n_periods`` (over how many periods the largest difference is),
+            ``z`` (in standard deviations), ``delay`` (after how many looks a measure that falls by
+            0.05 is found, in the median; null if the plan finds it in less than half of the cases)
+            and what ``state`` needs: ``logit, variance, n_effective, bound``.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            The keys, then ``n_pos``, ``value``, ``reference`` (the measure of the first periods),
+            ``limit`` (beyond which the period would give an alarm by itself), ``conclusion``
+            (String: ``"reference"``, ``"quiet"`` or ``"alarm"``, and null where the ``status``
+            says why), and ``status``: ``"no_period"`` of rows without one, ``"no_reference"`` if
+            fewer than two of the first periods have a standard error, ``"plan_ended"`` after the
+            last look, else as in :func:`average_precision`. Sorted by the keys. With
+            ``missing="drop"``, also ``n_dropped``.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters and for columns that do not exist or have the wrong
+            dtype, and without NumPy.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        Bounds spend an equal part of the error at each look, and are drawn from the variances of
+        the periods. How much periods differ beyond sampling is learned from those of the
+        reference, and allowed for. Segments share the error equally.
+        ``examples/guide/statistics.md`` in the repository has simulated error rates and delays.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"row": range(4000)}).with_columns(
+        ...     week=pl.col("row") // 400,
+        ...     late=pl.col("row") * 7 % 11 < 4,
+        ...     noise=pl.col("row") * 7919 % 601,
+        ... )
+        >>> helps = pl.when(pl.col("week") < 8).then(300).otherwise(0)
+        >>> score = pl.col("noise") + helps * pl.col("late")
+        >>> df.prc.monitor("late", score, by="week", over="week", plan=(4, 12)).tail(4)
+        shape: (4, 7)
+        ┌──────┬───────┬──────────┬───────────┬──────────┬────────────┬────────┐
+        │ week ┆ n_pos ┆ value    ┆ reference ┆ limit    ┆ conclusion ┆ status │
+        │ ---  ┆ ---   ┆ ---      ┆ ---       ┆ ---      ┆ ---        ┆ ---    │
+        │ i64  ┆ i64   ┆ f64      ┆ f64       ┆ f64      ┆ str        ┆ str    │
+        ╞══════╪═══════╪══════════╪═══════════╪══════════╪════════════╪════════╡
+        │ 6    ┆ 146   ┆ 0.836212 ┆ 0.835965  ┆ 0.747203 ┆ quiet      ┆ ok     │
+        │ 7    ┆ 145   ┆ 0.826174 ┆ 0.835965  ┆ 0.748514 ┆ quiet      ┆ ok     │
+        │ 8    ┆ 146   ┆ 0.385554 ┆ 0.835965  ┆ 0.750439 ┆ alarm      ┆ ok     │
+        │ 9    ┆ 145   ┆ 0.362192 ┆ 0.835965  ┆ 0.755532 ┆ alarm      ┆ ok     │
+        └──────┴───────┴──────────┴───────────┴──────────┴────────────┴────────┘
+        """
+        self._check_frame()
+        asked, level = self._request, confidence(self._level(ci))
+        check_one_grouping(asked)
+        check_numpy()
+        first, looks = plan_of(plan)
+        lond = check_option("adjust", adjust, (None, "lond")) == "lond"
+        found = held_measure(measured(asked, measure, calibrate, at), calibrate)
+        earlier = None if state is None else scan_all(unwrapped(state)).collect()
+        size = whole("window", window, 1)
+        table = Watched(found, over, first, looks, 1 - level, size, lond, earlier)
+        return self._table(table, details=details)

@@ -1,0 +1,113 @@
+"""Charts of tables: which marks a table has, what is sorted and coloured, and what is refused."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from chart_reading import drawn, order
+from kinds import every_kind
+
+import frame_prc
+from frame_prc import DataError, FrameError
+
+FOREST = pl.DataFrame(
+    {
+        "region": ["a", "b", "c", "d"],
+        "reference": "others",
+        "difference": [0.1, -0.2, 0.05, 0.3],
+        "ci_low": [0.05, -0.3, -0.1, 0.2],
+        "ci_high": [0.15, -0.1, 0.2, 0.4],
+        "p_value": [0.01, 0.01, 0.5, 0.01],
+        "status": ["ok", "ok", "ok", "few_positives"],
+    }
+)
+
+
+@every_kind
+def test_differences_are_sorted_and_coloured_by_what_is_told(kind):
+    chart = frame_prc.plot_table(kind.make(FOREST))
+    [(_, dots), (_, centres)] = drawn(chart, "circle", "difference")
+    told = {dot["region"]: dot["shown_apart"] for dot in dots}
+    unknown = "cannot be told apart"
+    assert told == {"a": "higher", "b": "lower", "c": unknown, "d": unknown}
+    assert order(chart, "difference") == ["b", "c", "a", "d"]
+    assert [row["region"] for row in centres if not row["shown_known"]] == ["d"]
+    [(_, rules)] = drawn(chart, "rule", "ci_low")
+    assert {(row["ci_low"], row["ci_high"]) for row in rules} == {
+        *FOREST.select("ci_low", "ci_high").rows()
+    }
+
+
+def subtitle(table):
+    return frame_prc.plot_table(table).to_dict()["title"]["subtitle"]
+
+
+def test_what_all_rows_share_is_said_once():
+    assert "Segment \N{MINUS SIGN} others." in subtitle(FOREST)
+    models = FOREST.rename({"reference": "baseline"}).with_columns(model=pl.lit("new"))
+    assert "new \N{MINUS SIGN} others." in subtitle(models)
+
+
+def test_a_plain_interval_has_a_row_per_segment():
+    table = FOREST.select("region", average_precision=0.5, ci_low=0.4, ci_high=0.6, status="status")
+    [(_, dots), _] = drawn(frame_prc.plot_table(table), "circle", "average_precision")
+    assert [dot["region"] for dot in dots] == ["a", "b", "c", "d"]
+
+
+def test_shrunken_segments_are_beside_what_they_are_alone():
+    table = pl.DataFrame(
+        {
+            "region": ["a", "b"], "n_pos": [9, 90], "value": [0.9, 0.4], "shrunk": [0.6, 0.5],
+            "ci_low": [0.4, 0.4], "ci_high": [0.8, 0.6], "probability_worst": [0.2, 0.8],
+            "status": "ok",
+        }
+    )  # fmt: skip
+    chart = frame_prc.plot_table(table)
+    assert order(chart, "shrunk") == ["b", "a"]
+    [(_, alone)] = drawn(chart, "point", "value")
+    [(_, probable)] = drawn(chart, "circle", "shrunk")
+    assert {row["value"] for row in alone} == {0.9, 0.4}
+    assert {row["shrunk"] for row in probable} == {0.6, 0.5}
+
+
+def watched(sites):
+    return pl.DataFrame(
+        {
+            "site": [site for site in range(sites) for _ in range(3)], "week": [1, 2, 3] * sites,
+            "n_pos": 9, "value": [0.5, 0.4, 0.1] * sites, "reference": 0.5,
+            "limit": [None, 0.3, 0.3] * sites,
+            "conclusion": ["reference", "quiet", "alarm"] * sites, "status": "ok",
+        }
+    )  # fmt: skip
+
+
+def test_periods_have_a_panel_per_segment():
+    one = frame_prc.plot_table(watched(1).drop("site"))
+    [(_, dots)] = drawn(one, "circle", "value")
+    assert {dot["week"]: dot["conclusion"] for dot in dots} == {
+        1: "reference", 2: "quiet", 3: "alarm",
+    }  # fmt: skip
+    assert len(frame_prc.plot_table(watched(4)).to_dict()["concat"]) == 4
+
+
+def test_bins_and_thresholds_have_lines():
+    rows = pl.DataFrame({"row": range(200)}).with_columns(
+        late=pl.col("row") % 3 == 0, score=pl.col("row") * 7919 % 200 / 200
+    )
+    ev = frame_prc.evaluate(rows, "late", "score")
+    [(_, bins)] = drawn(frame_prc.plot_table(ev.reliability(bins=5)), "circle", "observed")
+    assert len(bins) == 5
+    lines = drawn(frame_prc.plot_table(ev.threshold_table()), "line", "shown_share")
+    assert {row["shown_line"] for _, drawn_rows in lines for row in drawn_rows} == {
+        "precision", "recall",
+    }  # fmt: skip
+
+
+def test_other_tables_and_too_many_rows_are_refused():
+    with pytest.raises(FrameError, match="not those of a table with a chart"):
+        frame_prc.plot_table(pl.DataFrame({"a": [1]}))
+    many = pl.concat([FOREST] * 60).with_columns(region=pl.int_range(pl.len()))
+    with pytest.raises(DataError, match="240 rows"):
+        frame_prc.plot_table(many)
+    with pytest.raises(DataError, match="30 panels"):
+        frame_prc.plot_table(watched(30))

@@ -1,0 +1,147 @@
+"""Segments that nobody named: the planted one is found, chance is not; numbers are as elsewhere."""
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import frame_prc
+from frame_prc.exceptions import DataError, OptionError
+
+COLUMNS = ["site", "device", "age"]
+
+
+def rows(seed=0, size=4000, bad=None, *, clusters=None):
+    """Return rows whose columns mean nothing, but for the site and device that are ``bad``."""
+    random = np.random.default_rng(seed)
+    site, device = random.integers(0, 6, size), random.integers(0, 4, size)
+    late = random.random(size) < 0.3
+    helps = np.full(size, 1.5)
+    if bad is not None:
+        helps[(site == bad[0]) & (device == bad[1])] = -0.5
+    cluster = random.integers(0, clusters or size, size)
+    return pl.DataFrame(
+        {
+            "site": site,
+            "device": [f"d{one}" for one in device],
+            "age": random.integers(18, 90, size),
+            "late": late,
+            "score": random.normal(size=size) + helps * late,
+            "user": cluster,
+        }
+    )
+
+
+def found(frame, **asked):
+    return frame_prc.find_segments(frame, "late", "score", **({"columns": COLUMNS} | asked))
+
+
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_the_segment_that_differs_is_found_first_and_alone(cluster):
+    frame = rows(bad=(2, 1), clusters=None if cluster is None else 400)
+    finds = found(frame, cluster=cluster, details=True)
+    assert finds["segment"].to_list() == ["site=2 & device=d1"]
+    [row] = finds.to_dicts()
+    inside = frame.filter(site=2, device="d1")
+    assert (row["n"], row["n_pos"]) == (inside.height, inside["late"].sum())
+    assert row["difference"] < 0
+    assert row["ci_high"] < 0
+    assert row["p_adjusted"] == 1 / 500
+
+
+def test_numbers_are_those_of_compare_segments():
+    frame = rows(bad=(2, 1))
+    [find] = found(frame, depth=1, columns=["site"], details=True).to_dicts() or [None]
+    share = frame["late"].mean()
+    table = frame_prc.compare_segments(
+        frame, "late", "score", by="site", calibrate=share, details=True
+    ).filter(site=2)
+    for name, of in {"value": "value_a", "others": "value_b", "difference": "difference"}.items():
+        assert find[name] == pytest.approx(table[of].item(), rel=1e-12)
+    assert find["ci_low"] < table["ci_low"].item()  # which holds for this segment alone
+
+
+@pytest.mark.parametrize("measure", ["average_precision", "roc_auc"])
+def test_other_measures_find_it_too(measure):
+    assert found(rows(bad=(2, 1)), measure=measure)["segment"][0] == "site=2 & device=d1"
+
+
+def test_chance_is_seldom_found():
+    hits = sum(found(rows(seed, size=2000)).height > 0 for seed in range(30))
+    assert hits <= 5  # at 5 %, more happen once in 3,000 times
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("asked", [{}, {"cluster": "user"}, {"measure": "roc_auc"}])
+def test_chance_is_found_in_at_most_five_percent(asked):
+    frames = (
+        rows(seed, size=3000, clusters=300 if asked.get("cluster") else None) for seed in range(100)
+    )
+    hits = sum(found(frame, **asked).height > 0 for frame in frames)
+    assert hits <= 11  # at 5 %, more happen once in 200 times
+
+
+def test_a_number_is_cut_where_its_text_says():
+    frame = rows().with_columns(late=pl.col("late"), age=pl.col("age").cast(pl.Float64))
+    worse = pl.when(pl.col("age") < 36).then(0).otherwise(2.0)
+    frame = frame.with_columns(score=pl.col("score") + worse * pl.col("late"))
+    [find] = found(frame, columns=["age"], details=True).to_dicts()
+    name, _, end = find["segment"].partition(" < ")
+    inside = frame.filter(pl.col(name) < float(end))
+    assert find["n"] == inside.height
+    assert 34 <= float(end) <= 38
+
+
+def test_dates_and_missing_values_are_levels_too():
+    frame = rows(size=6000).with_columns(
+        day=pl.date(2024, 1, 1) + pl.duration(days=pl.int_range(pl.len()) % 200),
+        site=pl.when(pl.col("site") > 0).then("site"),
+    )
+    worse = pl.col("site").is_null() | (pl.col("day") >= pl.date(2024, 5, 30))
+    frame = frame.with_columns(score=pl.col("score") - 2.0 * (worse & pl.col("late")))
+    names = found(frame, columns=["site", "day"])["segment"].to_list()
+    assert "site=null" in names
+    assert any(name.startswith("day >= 2024-05-") for name in names)
+
+
+def test_the_order_and_the_kind_of_the_rows_do_not_matter():
+    frame = rows(bad=(2, 1))
+    expected = found(frame, details=True)
+    assert_frame_equal(
+        found(frame.sample(fraction=1.0, shuffle=True, seed=1), details=True), expected
+    )
+    assert_frame_equal(found(frame.lazy(), details=True).collect(), expected)
+    assert_frame_equal(pl.from_pandas(found(frame.to_pandas(), details=True)), expected)
+    ev = frame_prc.evaluate(frame, "late", "score", by=COLUMNS)
+    assert_frame_equal(ev.find_segments(details=True), expected)
+
+
+def test_rows_without_a_score_are_left_out():
+    frame = rows(bad=(2, 1))
+    lacking = pl.int_range(pl.len()) % 7 == 0
+    frame = frame.with_columns(score=pl.when(~lacking).then("score"))
+    kept = frame.drop_nulls("score")
+    assert_frame_equal(found(frame, missing="drop", details=True), found(kept, details=True))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"columns": None}, "columns= is not given"),
+        ({"depth": 3}, "depth=3"),
+        ({"quantiles": 1}, "quantiles=1 is out of range"),
+        ({"min_positives": 2.5}, "min_positives=2.5 is out of range"),
+        ({"ci": 0.999}, "ci=0.999 is out of range"),
+        ({"measure": "brier"}, "measure='brier'"),
+        ({"score": ["score", "age"]}, "several models are given"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(asked, said):
+    given = {"score": "score", "columns": COLUMNS} | asked
+    with pytest.raises(OptionError, match=said):
+        frame_prc.find_segments(rows(), "late", **given)
+
+
+def test_columns_without_a_large_segment_are_an_error():
+    with pytest.raises(DataError, match="no segment has 3000 positives"):
+        found(rows(), min_positives=3000)

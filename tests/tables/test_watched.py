@@ -1,0 +1,204 @@
+"""Periods against a reference: a change is found, quiet ones seldom alarm, and a state goes on."""
+
+from statistics import NormalDist
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import frame_prc
+from frame_prc._inference.watch import Series, _Paths
+from frame_prc.exceptions import ColumnError, DataError, OptionError
+
+
+def rows(seed=0, weeks=20, size=250, *, bad_from=None, sites=1, positives=0.2):
+    """Return weeks of rows, whose scores are worse from one of them on, at the first site."""
+    random = np.random.default_rng(seed)
+    week = np.repeat(np.arange(weeks), size * sites)
+    site = np.tile(np.arange(sites), size * weeks)
+    late = random.random(len(week)) < positives
+    helps = np.full(len(week), 1.5)
+    if bad_from is not None:
+        helps[(week >= bad_from) & (site == 0)] = 0.0
+    score = random.normal(size=len(week)) + helps * late
+    return pl.DataFrame({"week": week, "site": site, "late": late, "score": score})
+
+
+def watched(frame, by="week", **asked):
+    given = {"over": "week", "plan": (8, 12)} | asked
+    return frame_prc.monitor(frame, "late", "score", by=by, **given)
+
+
+def test_a_change_is_found_where_it_begins():
+    table = watched(rows(bad_from=14))
+    assert table["conclusion"].to_list() == ["reference"] * 8 + ["quiet"] * 6 + ["alarm"] * 6
+    assert table["status"].unique().to_list() == ["ok"]
+    assert (
+        table.filter(pl.col("week") >= 14).select((pl.col("value") < pl.col("limit")).all()).item()
+    )
+
+
+def test_quiet_weeks_seldom_alarm():
+    tables = (watched(rows(seed)) for seed in range(30))
+    assert sum("alarm" in table["conclusion"] for table in tables) <= 5
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("asked", [{}, {"measure": "roc_auc"}, {"window": 3}])
+@pytest.mark.parametrize("positives", [0.1, 0.4])
+def test_quiet_weeks_alarm_in_at_most_five_percent(asked, positives):
+    frames = (rows(seed, weeks=34, size=200, positives=positives) for seed in range(60))
+    tables = (watched(frame, plan=(8, 26), **asked) for frame in frames)
+    assert (
+        sum("alarm" in table["conclusion"] for table in tables) <= 8
+    )  # at 5 %, more happen once in 120 times
+
+
+@pytest.mark.thorough
+def test_a_lasting_drop_is_found_no_later_than_by_bonferroni():
+    ours, plain = [], []
+    for seed in range(25):
+        random = np.random.default_rng(seed)
+        week = np.repeat(np.arange(40), 500)
+        late = random.random(len(week)) < 0.2
+        score = random.normal(size=len(week)) + np.where(week >= 8, 1.25, 1.5) * late
+        frame = pl.DataFrame({"week": week, "late": late, "score": score})
+        table = watched(frame, plan=(8, 32), details=True)
+        alarms = table.filter(conclusion="alarm")["week"]
+        ours.append(alarms.min() - 8 if len(alarms) else 40)
+        bound = -NormalDist().inv_cdf(0.05 / 32)
+        known, later = table[:8], table[8:]
+        weights = 1 / known["variance"]
+        mean = (known["logit"] * weights).sum() / weights.sum()
+        z = (mean - later["logit"]) / (later["variance"] + 1 / weights.sum()).sqrt()
+        hits = (z > bound).arg_true()
+        plain.append(hits[0] if len(hits) else 40)
+    assert np.mean(ours) <= np.mean(plain)
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"by": ["site", "week"]}, {"by": ["site", "week"], "adjust": "lond"}]
+)
+def test_a_state_goes_on_as_if_all_were_watched_at_once(asked):
+    frame = rows(bad_from=15, sites=2 if "by" in asked else 1)
+    expected = watched(frame, **asked, details=True)
+    state = watched(frame.filter(pl.col("week") < 13), **asked, details=True)
+    later = watched(frame.filter(pl.col("week") >= 13), **asked, details=True, state=state)
+    assert_frame_equal(later, expected, rel_tol=1e-9)
+    assert_frame_equal(watched(frame, **asked, details=True, state=state), expected, rel_tol=1e-9)
+
+
+def test_a_state_of_pandas_is_read():
+    frame = rows()
+    state = watched(frame.filter(pl.col("week") < 13).to_pandas(), details=True)
+    later = watched(frame.filter(pl.col("week") >= 13).to_pandas(), details=True, state=state)
+    assert_frame_equal(pl.from_pandas(later), watched(frame, details=True), rel_tol=1e-9)
+
+
+def test_bounds_keep_the_error_on_draws_of_their_own():
+    random = np.random.default_rng(5)
+    paths = _Paths(random.uniform(0.5, 2.0, 30), 0.1, 1, None)
+    bounds = paths.bounds(0.05, 30, (), 30)
+    weighted = paths.weighted(paths.drawn(20_000, seed=7))
+    crossed = np.zeros(20_000, dtype=bool)
+    shares = []
+    for look, bound in enumerate(bounds):
+        crossed |= paths.highest(weighted, look) > bound
+        shares.append(crossed.mean())
+    assert shares[-1] == pytest.approx(0.05, abs=0.006)
+    assert shares[14] == pytest.approx(0.025, abs=0.004)  # half of it after half of the looks
+
+
+def test_a_smaller_error_has_higher_bounds_that_keep_it_too():
+    paths = _Paths(np.ones(10), 0.0, 1, None)
+    wide, narrow = (paths.bounds(error, 10, (), 10) for error in (0.05, 0.005))
+    assert all(np.array(narrow) > np.array(wide))
+    crossed = np.zeros(200_000, dtype=bool)
+    weighted = paths.weighted(paths.drawn(200_000, seed=3))
+    for look, bound in enumerate(narrow):
+        crossed |= paths.highest(weighted, look) > bound
+    assert crossed.mean() == pytest.approx(0.005, abs=0.001)
+
+
+def test_looks_are_differences_in_standard_deviations():
+    logits = np.array([0.0, 0.2, -0.2, 0.0, -1.0, -1.2])
+    series = Series(logits, np.full(6, 0.1), np.full(6, 1e9), 4, 1, -1.0, 1)
+    (_, first, _, _), (_, second, length, _) = series.looks(0.05, 2, ())
+    assert series.of_reference == pytest.approx(0.0)
+    assert first == pytest.approx(1.0 / np.sqrt(0.1 + 0.1 / 4))
+    assert second == pytest.approx(1.1 / np.sqrt(0.1 / 2 + 0.1 / 4))
+    assert length == 2
+
+
+def test_lond_allows_more_after_each_alarm():
+    frame = rows(bad_from=10, sites=3)
+    table = watched(frame, by=["site", "week"], adjust="lond", details=True)
+    looks = table.filter(pl.col("bound").is_not_null()).sort("week", "site")
+    alarms, normal = 0, NormalDist()
+    for bound, conclusion in looks.select("bound", "conclusion").iter_rows():
+        assert bound == pytest.approx(-normal.inv_cdf(0.05 / (12 * 3) * (alarms + 1)))
+        alarms += conclusion == "alarm"
+    assert alarms > 8
+
+
+def test_windows_are_the_last_periods_together():
+    frame = rows()
+    table = watched(frame, window=3)
+    for last in (8, 9, 12, 19):
+        first = max(8, last - 2)
+        part = frame.filter(pl.col("week").is_between(first, last))
+        area = frame_prc.average_precision(part, "late", "score")
+        row = table.filter(week=last)
+        assert row["value"].item() == pytest.approx(area["average_precision"].item(), rel=1e-12)
+        assert row["n_pos"].item() == part["late"].sum()
+    alone = watched(frame)
+    assert_frame_equal(table[:8], alone[:8])
+
+
+def test_delay_is_near_what_draws_of_rows_need():
+    table = watched(rows(), details=True)
+    [delay] = table["delay"].unique()
+    assert delay is None or 1 <= delay <= 12
+
+
+def test_what_comes_after_the_plan_and_without_a_reference_is_said():
+    late = watched(rows(), plan=(8, 5))
+    assert late["status"].to_list() == ["ok"] * 13 + ["plan_ended"] * 7
+    assert late["conclusion"].to_list()[13:] == [None] * 7
+    frame = rows().with_columns(late=pl.col("late") & (pl.col("week") > 7))
+    table = watched(frame)
+    assert table["status"].to_list()[8:] == ["no_reference"] * 12
+
+
+def test_means_of_scores_alarm_in_both_directions():
+    for shift in (0.2, -0.2):
+        frame = rows().with_columns(score=pl.col("score").tanh() / 4 + 0.5)
+        moved = pl.when(pl.col("week") >= 14).then(shift).otherwise(0.0)
+        table = watched(frame.with_columns(score=pl.col("score") + moved), measure="mean_score")
+        assert table["conclusion"].to_list()[14:] == ["alarm"] * 6
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "said"),
+    [
+        ({"plan": 8}, OptionError, "plan=8 is not a plan"),
+        ({"plan": (1, 5)}, OptionError, r"plan=\(1, 5\) is not a plan"),
+        ({"window": 0}, OptionError, "window=0 is out of range"),
+        ({"adjust": "holm"}, OptionError, "adjust='holm'"),
+        ({"over": "day"}, ColumnError, "over='day'"),
+        ({"measure": "calibrated_average_precision"}, OptionError, "calibrate="),
+        ({"state": pl.DataFrame({"week": [1]})}, DataError, "state= has no column"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(asked, error, said):
+    with pytest.raises(error, match=said):
+        watched(rows(), **asked)
+
+
+def test_rows_without_a_period_are_beside_the_others():
+    frame = rows(weeks=21).with_columns(week=pl.when(pl.col("week") != 3).then("week"))
+    table = watched(frame)
+    assert table.filter(pl.col("week").is_null())["status"].to_list() == ["no_period"]
+    known = watched(frame.drop_nulls("week"))
+    assert_frame_equal(table.drop_nulls("week"), known)
