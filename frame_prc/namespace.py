@@ -82,6 +82,7 @@ class PrcFrame(Generic[FrameT]):
         find_segments        Segments that nobody named: where the model is worse, or better.
         monitor              Weeks in order against a reference, with one error for all looks.
         sample_size          How many rows an interval so narrow, or so small a difference, needs.
+        influence            How far each row moves a measure of its segment.
         operating_points     Best threshold of each segment for a target, or given ones.
         threshold_table      Thresholds by steps, with the alerts, hits and false alarms of each.
         reliability          How often rows of like probabilities are positive.
@@ -123,6 +124,7 @@ class PrcFrame(Generic[FrameT]):
     find_segments = _frame_method(verbs.find_segments)
     monitor = _frame_method(verbs.monitor)
     sample_size = _frame_method(verbs.sample_size)
+    influence = _frame_method(verbs.influence)
     operating_points = _frame_method(verbs.operating_points)
     band = _frame_method(verbs.band)
     summary = _frame_method(verbs.summary)

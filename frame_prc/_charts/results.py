@@ -71,7 +71,7 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
     """Return the chart of a table that a verb returned."""
     kind = _kind_of(frame)
     keys = [name for name in frame.columns if name not in (*kind.outputs, *DROPPED)]
-    if frame.height > MOST_SEGMENTS and kind.draw in (_forest, _shrunk):
+    if frame.height > MOST_SEGMENTS and kind.draw in (_forest, _shrunk, _sizes):
         raise DataError(
             f"the chart would have {frame.height:,} rows",
             f"up to {MOST_SEGMENTS}",
@@ -190,7 +190,37 @@ def _shrunk(result: _Result) -> AnyChart:
     )
     scale = alt.Scale(zero=False)
     layers = alt.layer(moved, rules, raw, probable).encode(x=alt.X(scale=scale))
-    return layers.properties(width=look.width or _WIDTH, height=drawn.height)
+    size = {"width": look.width or _WIDTH, "height": drawn.height}
+    if "rank_low" not in shown.columns:
+        return layers.properties(**size)
+    ranks = base.mark_rule(strokeWidth=5, color=colour, opacity=0.5).encode(
+        x=alt.X("rank_low:Q", title="rank from the best", scale=alt.Scale(zero=False)),
+        x2="rank_high:Q",
+        y=alt.Y("shown_name:N", sort=shown["shown_name"].to_list(), axis=None),
+        tooltip=drawn.tooltips(),
+    )
+    narrow = size | {"width": (look.width or _WIDTH) // 2}
+    return alt.hconcat(layers.properties(**size), ranks.properties(**narrow), spacing=12)
+
+
+def _sizes(result: _Result) -> AnyChart:
+    """Draw how many positives each segment has, and how many it would need."""
+    shown, look = result.frame.sort("n_pos_needed", nulls_last=True), result.look
+    drawn = _Result(shown, result.keys, look)
+    base = alt.Chart(shown.drop_nulls("n_pos_needed")).encode(y=drawn.rows)
+    log = alt.Scale(type="log")
+    at = {name: alt.X(f"{name}:Q", title="positives", scale=log) for name in _POSITIVES}
+    moved = base.mark_rule(color=look.muted, strokeDash=_DASHED).encode(
+        x=at["n_pos"], x2="n_pos_needed:Q"
+    )
+    there = base.mark_point(size=40, color=look.muted, filled=False).encode(
+        x=at["n_pos"], tooltip=drawn.tooltips()
+    )
+    needed = base.mark_circle(size=60, color=look.colours(1)[0], opacity=1).encode(
+        x=at["n_pos_needed"], tooltip=drawn.tooltips()
+    )
+    size = {"width": look.width or _WIDTH, "height": drawn.height}
+    return alt.layer(moved, there, needed).properties(**size)
 
 
 # --- lines -----------------------------------------------------------------------------------
@@ -330,6 +360,7 @@ def _field(name: str) -> str:
 
 
 _SIZES = ("measure", "n", "n_pos", "prevalence", "n_segments", "n_undefined")
+_POSITIVES = ("n_pos", "n_pos_needed")
 _LIMITS = ("ci_low", "ci_high", "status")
 _COMPARED = (
     *(*_SIZES, "value", "others", "difference", "std_error", "conclusion", "n_looked_at"),
@@ -363,6 +394,13 @@ _KINDS = (
         _forest,
         "Differences",
         "With intervals. A white centre: too few rows to rely on (see status).",
+    ),
+    _Kind(
+        _POSITIVES,
+        (*_SIZES, "value", "std_error", "n_needed", "n_pos_needed", "status"),
+        _sizes,
+        "Positives that a study needs",
+        "Hollow: those there are. Filled: those that the width, or the difference, needs.",
     ),
     _Kind(
         ("mean_score", "observed", "observed_low", "observed_high"),

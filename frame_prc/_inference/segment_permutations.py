@@ -160,21 +160,28 @@ class RowsOfClass:
 
     def grouped(self, labels: Labels, segments: int) -> _Grouped:
         """Return the rows by segment, each in ranking order, given the segments of all rows."""
-        order = np.argsort(labels, kind="stable")
-        segment = labels[order].astype(np.intp)
+        return self.in_order(np.argsort(labels, kind="stable"), labels, segments)
+
+    def in_order(self, order: Places, labels: Labels, segments: int) -> _Grouped:
+        """Return the rows by segment, given their order; none is needed if each counts as one."""
+        starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=segments))])
         sums = squares = self.counts
         if self.weight is not None:
             weight = self.weight[order]
             sums, squares = _summed(weight), _summed(weight**2)
-        return _Grouped(order, segment, segments, sums, squares)
+        return _Grouped(order, labels[order].astype(np.intp), starts, segments, sums, squares)
 
 
 @dataclass(frozen=True)
 class _Grouped:
-    """The rows of a class by segment; ``sums`` are the weights of the first rows, from none on."""
+    """The rows of a class by segment: where each starts, and where the last one ends.
+
+    ``sums`` are the weights of the first rows, from none on, and ``squares`` those of weights.
+    """
 
     order: Places
     segment: Places
+    starts: Places
     segments: int
     sums: Floats
     squares: Floats
@@ -183,11 +190,6 @@ class _Grouped:
     def places(self) -> Places:
         """The places of the rows, and after them."""
         return np.arange(len(self.segment) + 1)
-
-    @cached_property
-    def starts(self) -> Places:
-        """Where each segment starts, and where the last one ends."""
-        return np.searchsorted(self.segment, np.arange(self.segments + 1))
 
     @property
     def weight(self) -> Floats:
@@ -217,13 +219,18 @@ class _Grouped:
 
 @dataclass(frozen=True)
 class SegmentRows:
-    """The rows of a model by class, and how many segments they have."""
+    """The rows of a model by class, and how many segments they have.
+
+    ``places`` are those of the rows of each class in one ranking, in which negatives come first
+    among equal scores; without them the classes are sorted one after the other.
+    """
 
     positives: RowsOfClass
     negatives: RowsOfClass
     segments: int
     measure: str
     odds: float | None
+    places: tuple[Places, Places] | None = None
 
     @classmethod
     def of(cls, rows: pl.DataFrame, measure: str, odds: float | None) -> SegmentRows:
@@ -241,7 +248,16 @@ class SegmentRows:
     ) -> SegmentRows:
         """Return some of the rows of each class."""
         kept = self.positives.only(positives), self.negatives.only(negatives)
-        return replace(self, positives=kept[0], negatives=kept[1])
+        return replace(self, positives=kept[0], negatives=kept[1], places=None).ranked()
+
+    def ranked(self) -> SegmentRows:
+        """Return the same rows with their places; their ties must ascend."""
+        pos, neg = self.positives.tie, self.negatives.tie
+        places = (
+            np.arange(len(pos)) + np.searchsorted(neg, pos, side="right"),
+            np.arange(len(neg)) + np.searchsorted(pos, neg, side="left"),
+        )
+        return replace(self, places=places)
 
     def split(self, segments: int) -> SegmentRows:
         """Return the same rows in so many segments."""
@@ -347,14 +363,35 @@ class SegmentRows:
 
         Those are effective rows: positives, or for the ROC curve those of the scarcer class.
         """
+        of_roc = self.measure == ROC_AUC
+        if self.places is not None and not of_roc and self.negatives.weight is None:
+            return self._average_precisions(*self._merged(self.places, positives, negatives))
         pos = self.positives.grouped(positives, self.segments)
         neg = self.negatives.grouped(negatives, self.segments)
-        of_roc = self.measure == ROC_AUC
         return self._roc_areas(pos, neg) if of_roc else self._average_precisions(pos, neg)
 
-    def _average_precisions(self, pos: _Grouped, neg: _Grouped) -> tuple[Floats, ...]:
+    def _merged(
+        self, places: tuple[Places, Places], positives: Labels, negatives: Labels
+    ) -> tuple[_Grouped, _Grouped, Places]:
+        """Return the rows by segment, and the number of negatives above each positive among all.
+
+        ``places`` are those of the classes in one ranking: so one sort by segment is enough.
+        """
+        labels = np.empty(len(positives) + len(negatives), dtype=positives.dtype)
+        number = np.full(len(labels), -1, dtype=np.int32)
+        labels[places[0]], labels[places[1]] = positives, negatives
+        number[places[0]] = np.arange(len(positives))
+        found = number[np.argsort(labels, kind="stable")]
+        at = np.flatnonzero(found >= 0)
+        pos = self.positives.in_order(found[at].astype(np.intp), positives, self.segments)
+        neg = self.negatives.in_order(np.empty(0, dtype=np.intp), negatives, self.segments)
+        return pos, neg, at - np.arange(len(at))
+
+    def _average_precisions(
+        self, pos: _Grouped, neg: _Grouped, above: Places | None = None
+    ) -> tuple[Floats, ...]:
         """Return the areas, 1 minus them, their variances, and the effective positives."""
-        steps = self._steps(pos, neg)
+        steps = self._steps(pos, neg, above)
         total, n = pos.total, neg.total
         scale = np.ones(self.segments) if self.odds is None else self.odds * total / n
         tp, fp = steps.tp, steps.fp * scale[pos.segment]
@@ -394,14 +431,18 @@ class SegmentRows:
             numbers.append(number)
         return area, shortfall, variance, np.minimum(*numbers)
 
-    def _steps(self, pos: _Grouped, neg: _Grouped) -> _Steps:
-        """Return what is at the score of each positive of the segments."""
+    def _steps(self, pos: _Grouped, neg: _Grouped, above: Places | None) -> _Steps:
+        """Return what is at the score of each positive of the segments.
+
+        ``above`` is the number of negatives down to it among all by segment, if that is known.
+        """
         places = self.starts_of_ties[pos.segment] + self.positives.tie[pos.order]
         first, last = pos.places[:-1], pos.places[1:]
         if self.has_ties:
             first, last = (np.searchsorted(places, places, side) for side in ("left", "right"))
-        of_negatives = self.starts_of_ties[neg.segment] + self.negatives.tie[neg.order]
-        above = np.searchsorted(of_negatives, places, side="right")
+        if above is None:
+            of_negatives = self.starts_of_ties[neg.segment] + self.negatives.tie[neg.order]
+            above = np.searchsorted(of_negatives, places, side="right")
         before = np.empty_like(above)
         before[1:] = above[:-1]
         opens = pos.starts[:-1][np.diff(pos.starts) > 0]

@@ -176,7 +176,7 @@ class Search:
         odds = None if calibration is None else calibration.odds
         classes = [RowsOfClass.of(ranked.filter(one)) for one in both]
         of_classes = [np.ascontiguousarray(every[:, one]) for one in both]
-        rows = SegmentRows(classes[0], classes[1], 1, self._measured.name, odds)
+        rows = SegmentRows(classes[0], classes[1], 1, self._measured.name, odds).ranked()
         return Scan(rows, of_classes[0], of_classes[1], unit, self.asked.depth, self.asked.fewest)
 
 

@@ -56,6 +56,7 @@ from frame_prc._request.specs import Calibration, Interval, Measured, Method, Se
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.normalised import with_lift, with_normalised
+from frame_prc._tables.shrunk import Shrunken
 
 LEVEL = "level"
 
@@ -81,6 +82,8 @@ _SCORECARD = (
     REFERENCE, CALIBRATED, *interval_of(CALIBRATED), *_MEASURES[5:], "best_f1_threshold",
 )  # fmt: skip
 
+_SHRUNKEN = ("shrunk", "shrunk_low", "shrunk_high")
+
 # Of the estimates: null where they are not known.
 _SPREAD = ("variance", "n_effective", "n_trials")
 
@@ -98,22 +101,25 @@ class Summary(Table):
     segments: SegmentsAre = "fixed"
     measures: Sequence[str] = ()
     beside: Sequence[Measured] = ()
+    shrink: bool = False
 
     @property
     def outputs(self) -> Sequence[str]:
         """The columns other than keys."""
         level, undefined = ((LEVEL,), (UNDEFINED,)) if self.overall else ((), ())
         beside = [one for name in self.measure_names for one in (name, *interval_of(name))]
-        return (*level, *_SCORECARD, *beside, *undefined, "status")
+        shrunken = _SHRUNKEN if self.shrink else ()
+        return (*level, *_SCORECARD, *beside, *shrunken, *undefined, "status")
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
         # With the level of each row, the lift would make the table too wide for a terminal.
-        at_first = (*self.leading, "n", "n_pos", AVERAGE_PRECISION, "ci_low", "ci_high")
-        beside = () if self.overall else ("lift",)
-        limits = [name for measure in self.measures for name in interval_of(measure)[1:]]
-        shown = (*at_first, *beside, *self.measures, *limits)
+        limits = _SHRUNKEN if self.shrink else ("ci_low", "ci_high")
+        at_first = (*self.leading, "n", "n_pos", AVERAGE_PRECISION, *limits)
+        beside = () if self.overall or self.shrink else ("lift",)
+        of_measures = [name for measure in self.measures for name in interval_of(measure)[1:]]
+        shown = (*at_first, *beside, *self.measures, *of_measures)
         return [name for name in self.outputs if name not in shown]
 
     @property
@@ -134,12 +140,24 @@ class Summary(Table):
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the scorecards."""
         segments = rows.once(self._scorecards(rows, self.calibration))
+        if self.shrink:
+            segments = rows.once(self._with_shrunken(segments, rows))
         table = self._with_overall(segments, rows) if self.overall else segments
         for measure in self._others:
             std_error, *limits = interval_of(measure.name)
             values, lengths = measure.values(measure.name, *limits), measure.lengths(std_error)
             table = table.with_columns(values + lengths)
         return with_few_scores(table, rows)
+
+    def _with_shrunken(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
+        """Add what the average precision of each segment probably is, given those of the others."""
+        table = Shrunken(Measured("average_precision"), self.interval.level).of(rows)
+        limits = {name: f"shrunk{name.removeprefix('ci')}" for name in ("ci_low", "ci_high")}
+        own = table.select(*rows.keys, "shrunk", "ci_low", "ci_high", reason="status")
+        found = left_join(segments, own.rename(limits), rows.keys)
+        lacks = (pl.col("status") == "ok") & pl.col("shrunk").is_null()
+        status = pl.when(lacks).then("reason").otherwise("status")
+        return found.with_columns(status.alias("status")).drop("reason")
 
     def _with_overall(self, segments: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
         """Add a scorecard of all rows and one of the mean of segments, for each model."""
@@ -209,7 +227,8 @@ class Summary(Table):
             table = table.with_columns(status=_worse_status(f"{measure.name}_status"))
         # Without other working columns, whose dtypes vary between rankings.
         working = [f"{one.name}_{name}" for one in self._others for name in _WORKING]
-        shown = [name for name in self.outputs if name not in (LEVEL, UNDEFINED)]
+        later = (LEVEL, UNDEFINED, *_SHRUNKEN)
+        shown = [name for name in self.outputs if name not in later]
         columns = (*rows.keys, *shown, *DROPPED, "shortfall", "bias", *working)
         return ranking.segments.with_keys(table).select(columns)
 

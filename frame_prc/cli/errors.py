@@ -25,6 +25,7 @@ EXAMPLES = {
     "find_segments": "rows.parquet -t late -s score -b carrier -b origin --depth 2",
     "monitor": "rows.parquet -t late -s score -b week --over week --plan 8,52",
     "sample_size": "rows.parquet -t late -s score -b carrier --width 0.05",
+    "influence": "rows.parquet -t late -s score -b carrier -o influence.parquet",
     "operating_points": "rows.parquet -t late -s score -b carrier --recall 0.9 --f-beta 1",
     "threshold_table": "rows.parquet -t late -s score -b carrier --cost 1,10",
     "reliability": "rows.parquet -t late -s score -b carrier --bins 20",

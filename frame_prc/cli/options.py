@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Annotated, Any, get_args
 
 import frame_prc
-from frame_prc._request.specs import Criterion, NamedAgainst
+from frame_prc._request.specs import Criterion, MeasureName, NamedAgainst
 from frame_prc.cli import values
 from frame_prc.cli.errors import FLAGS, command_name, flag, in_shell
 from frame_prc.cli.files import KINDS, Source
@@ -104,6 +104,9 @@ _BY_TYPE: dict[str, Option] = {
     "float | Literal['highest', 'pooled']": Option(
         str, "SHARE|highest|pooled", read=_of_text(values.share)
     ),
+    "MeasureName | Sequence[MeasureName]": Option(
+        list[str], "|".join(get_args(MeasureName)), read=_of_text(values.words)
+    ),
     "str | Sequence[str]": Option(list[str], "NAME|all", read=_of_text(values.words)),
     "Keep": Option(str, "all|corners|NUMBER", read=_of_text(values.integer_or)),
     "float | Sequence[float] | IntoColumn | AnyFrame": Option(
@@ -187,7 +190,9 @@ _UNUSED = {
     **dict.fromkeys(["frame", "path"], _ALL),
     "row": _ALL - {"compare_models"},
     "cluster": {"counts"},
-    **dict.fromkeys(["pos", "neg"], ("compare_models", "compare_segments", "find_segments")),
+    **dict.fromkeys(
+        ["pos", "neg"], ("compare_models", "compare_segments", "find_segments", "influence")
+    ),
     "columns": {"find_segments"},  # -b names them, and --columns those of the result
     **dict.fromkeys(
         ["pos_squares", "neg_squares"],

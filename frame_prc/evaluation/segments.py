@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
 
+from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import (
     check_has_better,
@@ -22,10 +23,11 @@ from frame_prc._request.comparisons import (
 )
 from frame_prc._request.intervals import confidence
 from frame_prc._request.packages import check_numpy
-from frame_prc._request.roles import Request, check_one_grouping
-from frame_prc._request.specs import MeasureName, SegmentsTest
+from frame_prc._request.roles import Request, check_one_grouping, check_option
+from frame_prc._request.specs import AT_THRESHOLD, MeasureName, SegmentsTest
 from frame_prc._rows.table import Table
 from frame_prc._tables.heterogeneity import Heterogeneity
+from frame_prc._tables.influences import Influences
 from frame_prc._tables.sample_size import SizeForDifference, SizeForWidth
 from frame_prc._tables.shrunk import Shrunken
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
@@ -360,3 +362,75 @@ class SegmentVerbs(Evaluated[FrameT]):
             return SizeForDifference(compared, gap, probability)
 
         return self._table_of_models(table, baseline)
+
+    @verb
+    def influence(
+        self,
+        *,
+        measures: MeasureName | Sequence[MeasureName] = "average_precision",
+        at: Mapping[str, float] | None = None,
+    ) -> FrameT:
+        """How far each row moves a measure of its segment.
+
+        The rows that decide a number come first when it is sorted: late cases that the model
+        missed, or false alarms at the top of the ranking.
+
+        Parameters
+        ----------
+        measures
+            One or several measures of :func:`compare_models`, but for the calibrated area.
+        at
+            The threshold of measures that have one, such as ``{"threshold": 0.5}``.
+
+        Returns
+        -------
+        Same kind as ``frame``
+            A row for each row that counts, in the order given (with several models, by model): the
+            keys, ``row`` (Int64: its place in the frame, from 0) and, under the name of each
+            measure, its influence (Float64): by how much the measure of its segment would rise, to
+            first order, if the row weighed twice as much, less what all rows would raise it by.
+            Null where the measure is not defined.
+
+        Raises
+        ------
+        ColumnError, OptionError, FrameError
+            At the call, for invalid parameters, for columns that do not exist or have the wrong
+            dtype, and for counts.
+        DataError
+            If the data contain invalid values. For a lazy frame, when the result is collected.
+
+        Notes
+        -----
+        The influences of a segment add up to 0. The sum of their squares, with ``cluster`` that of
+        the squared sums of clusters, is the square of ``std_error``: the infinitesimal jackknife
+        (Efron 1981).
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_prc
+        >>> df = pl.DataFrame({"late": [1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.1]})
+        >>> df.prc.influence("late", "score")
+        shape: (4, 2)
+        ┌─────┬───────────────────┐
+        │ row ┆ average_precision │
+        │ --- ┆ ---               │
+        │ i64 ┆ f64               │
+        ╞═════╪═══════════════════╡
+        │ 0   ┆ 0.138889          │
+        │ 1   ┆ -0.111111         │
+        │ 2   ┆ -0.027778         │
+        │ 3   ┆ -0.0              │
+        └─────┴───────────────────┘
+        """
+        self._check_frame(takes_counts=False)
+        asked = self._request
+        check_rows(asked)
+        check_one_grouping(asked)
+        named = [measures] if isinstance(measures, str) else list(measures)
+        for name in named:
+            check_option(
+                "measures", name, [one for one in get_args(MeasureName) if one != CALIBRATED]
+            )
+        held = [measured(asked, one, None, at if one in AT_THRESHOLD else None) for one in named]
+        return self._table(Influences(held))

@@ -6,9 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from frame_prc._frames.border import FrameT
-from frame_prc._request.comparisons import measure_list, measures_beside, segments_are
+from frame_prc._request.comparisons import (
+    check_segments,
+    measure_list,
+    measures_beside,
+    segments_are,
+)
 from frame_prc._request.intervals import confidence
 from frame_prc._request.options import calibration
+from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_option, check_pooled
 from frame_prc._request.specs import (
     AT_THRESHOLD,
@@ -35,6 +41,7 @@ class TableVerbs(Evaluated[FrameT]):
         segments: SegmentsAre = "fixed",
         measures: str | Sequence[str] | None = None,
         at: Mapping[str, float] | None = None,
+        shrink: bool = False,
         details: bool = False,
     ) -> FrameT:
         """Scorecard of each segment: area, interval, lift and measures by name.
@@ -70,6 +77,10 @@ class TableVerbs(Evaluated[FrameT]):
         at
             The threshold of the measures that have one, such as ``{"threshold": 0.5}``. It must not
             be chosen on these rows: the intervals take it as given.
+        shrink
+            Show ``shrunk, shrunk_low, shrunk_high`` in place of ``ci_low, ci_high`` and ``lift``:
+            what the average precision of each segment probably is, given those of the others, as
+            :func:`shrunk` says. Needs NumPy.
         details
             Add all measures, ``prevalence``, ``n_effective`` and the standard errors (as in
             :func:`average_precision`), the interval of the calibrated average precision and, with
@@ -197,5 +208,8 @@ class TableVerbs(Evaluated[FrameT]):
         if details is True:
             named = [*MEASURES, *(name for name in named if name not in MEASURES)]
         beside = measures_beside(self._request, named, at)
-        table = Summary(interval, overall, reference, are, named, beside)
+        if check_option("shrink", shrink, (False, True)):
+            check_segments(self._request)
+            check_numpy("shrink=True")
+        table = Summary(interval, overall, reference, are, named, beside, shrink)
         return self._table(table, details=details)

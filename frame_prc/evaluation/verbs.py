@@ -25,6 +25,7 @@ counts = forward(Evaluation.counts)
 curve = forward(Evaluation.curve)
 find_segments = forward(Evaluation.find_segments)
 heterogeneity = forward(Evaluation.heterogeneity)
+influence = forward(Evaluation.influence)
 monitor = forward(Evaluation.monitor)
 operating_points = forward(Evaluation.operating_points)
 plot = forward(Evaluation.plot)
@@ -53,6 +54,7 @@ __all__ = [
     "evaluate",
     "find_segments",
     "heterogeneity",
+    "influence",
     "iso_f1",
     "merge_counts",
     "monitor",

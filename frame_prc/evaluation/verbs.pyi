@@ -181,6 +181,15 @@ def heterogeneity(
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
+def influence(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    measures: MeasureName | Sequence[MeasureName] = "average_precision",
+    at: Mapping[str, float] | None = None,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
 def monitor(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -309,6 +318,7 @@ def summary(
     segments: SegmentsAre = "fixed",
     measures: str | Sequence[str] | None = None,
     at: Mapping[str, float] | None = None,
+    shrink: bool = False,
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...

@@ -70,6 +70,17 @@ def test_shrunken_segments_are_beside_what_they_are_alone():
     assert {row["shrunk"] for row in probable} == {0.6, 0.5}
 
 
+def test_ranks_stand_beside_and_sizes_have_a_chart():
+    rows = pl.DataFrame({"row": range(900)}).with_columns(
+        region=pl.col("row") % 4, late=pl.col("row") * 7 % 11 < 4, score=pl.col("row") * 7919 % 601
+    )
+    ev = frame_prc.evaluate(rows, "late", "score", by="region")
+    ranks = frame_prc.plot_table(ev.shrunk(details=True)).to_dict()
+    assert len(ranks["hconcat"]) == 2
+    [(_, needed)] = drawn(frame_prc.plot_table(ev.sample_size(width=0.1)), "circle", "n_pos_needed")
+    assert len(needed) == 4
+
+
 def watched(sites):
     return pl.DataFrame(
         {

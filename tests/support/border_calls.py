@@ -61,6 +61,7 @@ TABLES: dict[str, Callable[[Any], Any]] = {
     "shrunk": _of_rows("shrunk"),
     "find_segments": _of_rows("find_segments", columns="region", min_positives=1),
     "monitor": _of_rows("monitor", over="region", plan=(2, 3)),
+    "influence": _of_rows("influence"),
     "sample_size": _of_rows("sample_size", width=0.1),
     "one_vs_rest": lambda frame: frame_prc.one_vs_rest(
         frame, "kind", {"cat": "score", "dog": "other"}, by="region"

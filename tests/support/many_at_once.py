@@ -124,6 +124,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "shrunk": [{"by": "segment"}],
     "find_segments": [{"by": "segment", "min_positives": 2}],
     "monitor": [{"by": "segment", "over": "segment", "plan": (2, 3)}],
+    "influence": [{"by": "segment"}],
     "sample_size": [{"width": 0.1}, {"score": ["score", "other"], "difference": 0.05}],
     "band": [VERBS["band"]],
     "compare_models": [

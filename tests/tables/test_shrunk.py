@@ -197,3 +197,33 @@ def test_rows_that_are_dropped_are_counted(kind):
 def test_errors(asked, words):
     with pytest.raises(OptionError, match=words):
         frame_prc.shrunk(ROWS, "truth", "score", **{"by": "segment", **asked})
+
+
+@pytest.mark.parametrize("overall", [False, True])
+@every_polars_kind
+def test_a_scorecard_has_the_same_numbers(kind, overall):
+    asked = {"by": "segment", "shrink": True, "overall": overall, "details": True}
+    card = kind.rows(frame_prc.summary(kind.make(ROWS), "truth", "score", **asked))
+    if overall:
+        assert card.filter(pl.col("level") != "segment")["shrunk"].null_count() == 2
+        card = card.filter(level="segment")
+    expected = shrunk(kind, measure="average_precision")
+    limits = {"ci_low": "shrunk_low", "ci_high": "shrunk_high"}
+    names = ["shrunk", *limits.values()]
+    assert_frame_equal(card.select(names), expected.rename(limits).select(names))
+
+
+def test_a_scorecard_of_two_segments_says_why_it_has_none():
+    card = ROWS.filter(pl.col("segment") > 5).prc.summary(
+        "truth", "score", by="segment", shrink=True
+    )
+    assert card["status"].to_list() == ["few_segments"] * 2
+    assert card.columns[3:] == [
+        "average_precision",
+        "shrunk",
+        "shrunk_low",
+        "shrunk_high",
+        "status",
+    ]
+    with pytest.raises(OptionError, match="by= is not given"):
+        ROWS.prc.summary("truth", "score", shrink=True)

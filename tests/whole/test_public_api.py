@@ -32,6 +32,7 @@ VERBS = [
     "evaluate",
     "find_segments",
     "heterogeneity",
+    "influence",
     "monitor",
     "one_vs_rest",
     "operating_points",
@@ -71,6 +72,7 @@ OPTIONS = {
     "thresholds=None, ci=None, recalls=None, over=None",
     "find_segments": "columns=None, depth=2, quantiles=4, min_positives=20, ci=0.95, "
     "measure='calibrated_average_precision', details=False",
+    "influence": "measures='average_precision', at=None",
     "monitor": "over, plan, ci=0.95, measure='average_precision', calibrate=None, at=None, "
     "window=1, adjust=None, state=None, details=False",
     "heterogeneity": "ci=0.95, measure='calibrated_average_precision', calibrate=None, at=None, "
@@ -89,7 +91,7 @@ OPTIONS = {
     "shrunk": "ci=0.95, measure='calibrated_average_precision', calibrate=None, at=None, "
     "below=None, details=False",
     "summary": "ci=0.95, calibrate=None, overall=False, segments='fixed', "
-    "measures=None, at=None, details=False",
+    "measures=None, at=None, shrink=False, details=False",
     "threshold_table": "thresholds=None, cost=None, details=False",
     "write_ggplot": "start='one', keep='corners', ci=None, title=None",
 }

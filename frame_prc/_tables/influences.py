@@ -1,0 +1,54 @@
+"""Rows with their influence on measures of their segment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_prc._inference.measures import measure_of
+from frame_prc._inference.row_influence import RowInfluence, numbered
+from frame_prc._lazy import beside, over
+from frame_prc._request.specs import Measured
+from frame_prc._rows.rows import Rows
+from frame_prc._rows.table import Table
+
+ROW = "row"
+
+
+@dataclass(frozen=True)
+class Influences(Table):
+    """One row per row that counts; with several models one for each."""
+
+    measures: Sequence[Measured]
+    counts_dropped = False
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns after the keys."""
+        return (ROW, *self.measure_names)
+
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """The measures."""
+        return [one.name for one in self.measures]
+
+    def of(self, rows: Rows) -> pl.LazyFrame:
+        """Return the rows in the order given, with what their weight adds to each measure."""
+        number = over(pl.int_range(pl.len()), rows.model_keys).alias(ROW)
+        usable = rows.usable if rows.usable is not None else pl.lit(value=True)
+        weight = pl.col("weight") if rows.columns.weighted else pl.lit(1.0)
+        kept = rows.frame.with_columns(number).filter(usable)
+        ordered = numbered(rows)
+        found = [
+            RowInfluence.of(ordered, measure_of(one))
+            .in_order_of_rows(0, ["influence_0"])
+            .rename({"influence_0": one.name})
+            for one in self.measures
+        ]
+        table = beside([kept.select(*rows.keys, ROW, weight=weight), *found])
+        spans = {one.name: pl.lit(measure_of(one).span) for one in self.measures}
+        return table.with_columns(
+            (pl.col(name) * span * pl.col("weight")).fill_nan(None) for name, span in spans.items()
+        )
