@@ -36,7 +36,7 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True)
 class Series:
-    """The periods of a segment, in order: the first ``reference`` ones, and those that are watched.
+    """The periods of a segment, in order: the first ``first`` ones, and those that are watched.
 
     ``logits`` and ``variances`` are NaN where there are none. ``rows`` are the effective numbers of
     rows; ``window`` is how many periods are evaluated together. ``sides`` is 2 if both directions
@@ -46,7 +46,7 @@ class Series:
     logits: Floats
     variances: Floats
     rows: Floats
-    reference: int
+    first: int
     window: int
     worse: float
     sides: int
@@ -54,23 +54,28 @@ class Series:
     @cached_property
     def _known(self) -> Floats:
         """Variances that lean on those of the rows of the reference, where rows are few."""
-        own, first = self.variances, slice(self.reference)
-        usual = np.nanmean(self.variances[first] * self.rows[first]) / self.rows
+        own, reference = self.variances, self.reference
+        usual = np.nanmean(own[reference] * self.rows[reference]) / self.rows
         weight = self.rows / (self.rows + _ROWS_OF_REFERENCE)
         found = np.exp(weight * np.log(own) + (1 - weight) * np.log(usual))
         inflated: Floats = found * (1 + _ROWS_SHORT / self.rows)
         return inflated
 
     @property
+    def reference(self) -> slice:
+        """The periods of the reference, of which no two are evaluated together."""
+        return slice(self.window - 1, self.first, self.window)
+
+    @property
     def has_reference(self) -> bool:
         """Whether the reference can be compared with."""
-        return int(np.isfinite(self.variances[: self.reference]).sum()) >= _LEAST
+        return int(np.isfinite(self.variances[self.reference]).sum()) >= _LEAST
 
     @cached_property
     def _spread(self) -> tuple[float, float, float]:
         """The logit of the reference, its variance, and tau squared."""
-        used = np.isfinite(self._known[: self.reference])
-        y, v = self.logits[: self.reference][used], self._known[: self.reference][used]
+        used = np.isfinite(self._known[self.reference])
+        y, v = self.logits[self.reference][used], self._known[self.reference][used]
         w = 1 / v
         q = float(np.sum(w * (y - np.average(y, weights=w)) ** 2))
         tau2 = max(0.0, (q - (len(y) - 1)) / (w.sum() - np.sum(w**2) / w.sum()))
@@ -85,21 +90,21 @@ class Series:
     @cached_property
     def watched(self) -> _Paths:
         """The periods after the reference that have a variance."""
-        used = np.flatnonzero(np.isfinite(self._known[self.reference :])) + self.reference
+        used = np.flatnonzero(np.isfinite(self._known[self.first :])) + self.first
         shares = np.array([self._shared(int(place)) for place in used]) if self.window > 1 else None
         return _Paths(self._known[used] + self._spread[2], self._spread[1], self.sides, shares)
 
     def _shared(self, place: int) -> Floats:
         """Return by how much each period adds to what is evaluated at one of them."""
         own = np.zeros(len(self.rows))
-        first = max(place - self.window + 1, self.reference)
+        first = max(place - self.window + 1, self.first)
         own[first : place + 1] = 1.0
         found: Floats = own / np.sqrt(own.sum())
         return found
 
     def differences(self) -> tuple[list[int], Floats]:
         """Return the places of the periods that are watched, and how much worse each is."""
-        used = np.flatnonzero(np.isfinite(self._known[self.reference :])) + self.reference
+        used = np.flatnonzero(np.isfinite(self._known[self.first :])) + self.first
         return [int(one) for one in used], self.worse * (self.logits[used] - self.of_reference)
 
     def deviation(self, place: int) -> float:
@@ -138,7 +143,7 @@ class Series:
             else None
         )
         if usual is None:
-            usual = np.full(looks, np.nanmedian(self._known[: self.reference]) + self._spread[2])
+            usual = np.full(looks, np.nanmedian(self._known[self.reference]) + self._spread[2])
         paths = _Paths(usual, self._spread[1], self.sides, None)
         bounds = paths.bounds(error, looks, (), looks)
         drawn = paths.weighted(paths.drawn(_DRAWS // 10, seed=1) + drop)

@@ -59,6 +59,17 @@ def plan_of(plan: Any) -> tuple[int, int]:
     return int(numbers[0]), int(numbers[1])
 
 
+def window_of(window: Any, first: int) -> int:
+    """Return how many periods are evaluated together; the reference must hold two windows."""
+    size = whole("window", window, 1)
+    if first < _PAIR * size:
+        raise OptionError(
+            f"window={size} is given with a reference of {first} periods",
+            f"a reference of {_PAIR * size} periods or more, two windows",
+        )
+    return size
+
+
 def held_measure(measured: Measured, calibrate: Any) -> Measured:
     """Refuse a prevalence that would change from call to call."""
     if measured.calibration is not None and not is_number(calibrate):

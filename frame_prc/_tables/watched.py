@@ -121,7 +121,7 @@ class Watched(Table):
     def _in_windows(self, rows: Rows, over: str, others: Sequence[str]) -> Rows:
         """Return rows once for each period that they are evaluated in: their own, and later ones.
 
-        Those of the reference are in their own, and no later one has them.
+        What is watched is not evaluated together with the reference.
         """
         if self.window == 1:
             return rows
@@ -134,9 +134,8 @@ class Watched(Table):
             else join(numbered, ends, how="cross")
         )
         later = pl.col("end_place") - pl.col("place")
-        is_in = (later == 0) | (
-            later.is_between(0, self.window - 1) & (pl.col("place") >= self.first)
-        )
+        of_one_part = (pl.col("place") >= self.first) == (pl.col("end_place") >= self.first)
+        is_in = later.is_between(0, self.window - 1) & of_one_part
         kept = pairs.filter(is_in).select(*rows.keys, "end")
         frame = (
             left_join(rows.frame, kept, rows.keys)

@@ -17,6 +17,7 @@ from frame_prc._request.searching import (
     held_measure,
     plan_of,
     whole,
+    window_of,
 )
 from frame_prc._request.specs import PERMUTED, IntoKeys, MeasureName, OverLooks, Searched
 from frame_prc._tables.finds import Finds
@@ -189,7 +190,8 @@ class SearchVerbs(Evaluated[FrameT]):
             The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
         window
             Evaluate so many periods together, the last ones at each: with days as periods,
-            ``window=7`` looks at the last week, every day. Then looks compare single windows.
+            ``window=7`` looks at the last week, every day. Then looks compare single windows, and
+            the reference is those of its windows that do not overlap, two at least.
         adjust
             ``"lond"``: let the expected share of false alarms, among all alarms, be at most
             ``1 - ci``, which finds more where many segments change (Javanmard & Montanari 2015).
@@ -261,6 +263,6 @@ class SearchVerbs(Evaluated[FrameT]):
         lond = check_option("adjust", adjust, (None, "lond")) == "lond"
         found = held_measure(measured(asked, measure, calibrate, at), calibrate)
         earlier = None if state is None else scan_all(unwrapped(state)).collect()
-        size = whole("window", window, 1)
+        size = window_of(window, first)
         table = Watched(found, over, first, looks, 1 - level, size, lond, earlier)
         return self._table(table, details=details)

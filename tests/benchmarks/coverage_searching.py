@@ -45,7 +45,7 @@ class Search:
         of_cluster = 0.7 * random.normal(size=self.rows)[cluster] if self.clusters else 0.0
         higher = self.higher + of_cluster
         if self.bad is not None:
-            higher = np.where((columns[3] == 1) & (columns[4] == 1), self.bad, higher)
+            higher = np.where((columns[1] == 1) & (columns[2] == 1), self.bad, higher)
         score = random.normal(size=self.rows) + higher * late + moved
         named = {f"c{i}": column for i, column in enumerate(columns)}
         return pl.DataFrame({"late": late, "score": score, "cluster": cluster, **named})
@@ -66,7 +66,7 @@ class Search:
                 measure=self.measure,
             )["segment"].to_list()
             anything += bool(finds)
-            alone += finds == ["c3=1 & c4=1"]
+            alone += finds == ["c1=1 & c2=1"]
         return anything / self.draws, alone / self.draws
 
 
@@ -119,7 +119,7 @@ class Weeks:
             alarms = table.filter(conclusion="alarm", site=0)["week"]
             anything += "alarm" in table["conclusion"]
             first.append(alarms.min() - self.plan[0] + 1 if len(alarms) else _NEVER)
-            by_single.append(_by_bonferroni(table.filter(site=0), self.plan))
+            by_single.append(_by_bonferroni(table.filter(site=0), self.plan, self.sites))
         if self.changed is None:
             return {"any": anything / self.draws}
         medians = {"looks": np.median(first), "by Bonferroni": np.median(by_single)}
@@ -127,13 +127,13 @@ class Weeks:
         return {"any": anything / self.draws, **known}
 
 
-def _by_bonferroni(table: pl.DataFrame, plan: tuple[int, int]) -> int:
-    """Return the first look that a test of each week at 5 % over the number of looks rejects."""
+def _by_bonferroni(table: pl.DataFrame, plan: tuple[int, int], sites: int) -> int:
+    """Return the first look that a test of each week at 5 % over all looks rejects."""
     before, after = table[: plan[0]], table[plan[0] :]
     weights = 1 / before["variance"]
     mean = (before["logit"] * weights).sum() / weights.sum()
     z = (mean - after["logit"]) / (after["variance"] + 1 / weights.sum()).sqrt()
-    hits = (z > -NormalDist().inv_cdf(0.05 / plan[1])).arg_true()
+    hits = (z > -NormalDist().inv_cdf(0.05 / plan[1] / sites)).arg_true()
     return int(hits[0]) + 1 if len(hits) else _NEVER
 
 
