@@ -78,19 +78,13 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
             "filter the table",
         )
     # What all rows share is said once, above them.
-    shared = [
-        key
-        for key in keys
-        if frame[key].n_unique() == 1 and key != keys[-1 if kind.draw is _watched else 0]
-    ]
-    said = [_shared_text(frame, shared), kind.note]
-    own = [key for key in keys if key not in shared]
+    kept = keys[-1:] if kind.draw is _watched else []
+    shared = [key for key in keys if frame[key].n_unique() == 1 and key not in kept]
+    of_all, own = _shared_text(frame, shared), [key for key in keys if key not in shared]
+    said = [f"{of_all}." if of_all else "", kind.note]
     texts = [key_texts(frame[key], key) for key in own]
-    names = (
-        [short(joined(row)) for row in zip(*texts, strict=True)]
-        if own
-        else ["all rows"] * frame.height
-    )
+    names = [short(joined(row)) for row in zip(*texts, strict=True)]
+    names = names if own else [of_all or "all rows"] * frame.height
     result = _Result(frame.with_columns(pl.Series("shown_name", make_unique(names))), own, look)
     chart: ChartType = kind.draw(result).properties(
         title=alt.Title(safe(look.title or kind.title), subtitle=" ".join(filter(None, said)))
@@ -103,10 +97,10 @@ def _shared_text(frame: pl.DataFrame, keys: Sequence[str]) -> str:
     """Return what all rows share: the models that are compared, or what segments are beside."""
     text = {key: key_texts(frame[key].head(1), key)[0] for key in keys}
     if {"model", "baseline"} <= {*text}:
-        return f"{text['model']} \N{MINUS SIGN} {text['baseline']}."
+        return f"{text['model']} \N{MINUS SIGN} {text['baseline']}"
     if "reference" in text:
-        return f"Segment \N{MINUS SIGN} {text['reference']}."
-    return f"{joined(text.values())}." if text else ""
+        return f"Segment \N{MINUS SIGN} {text['reference']}"
+    return joined(text.values())
 
 
 def _kind_of(frame: pl.DataFrame) -> _Kind:

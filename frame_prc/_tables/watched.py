@@ -171,7 +171,7 @@ class Watched(Table):
         measure = measure_of(self.measured)
         lacking = [
             name
-            for name in (*names, *_STATE, "value", "n", "n_pos", "status")
+            for name in (*names, *_STATE, "measure", "value", "n", "n_pos", "conclusion", "status")
             if name not in self.state.columns
         ]
         if lacking:
@@ -179,6 +179,7 @@ class Watched(Table):
                 f"state= has no column {lacking[0]!r}",
                 "what monitor() returned before, with details=True",
             )
+        self._check_state(names)
         share = ((pl.col("value") - measure.lowest) / measure.span).alias("value")
         earlier = self.state.rename(names).with_columns(share)
         kept = earlier.select(
@@ -189,6 +190,28 @@ class Watched(Table):
         later = frame.filter(is_later) if kept[over].count() else frame
         kept = kept.drop_nulls(over)
         return pl.concat([kept, later.with_columns(bound=pl.lit(None, pl.Float64))])
+
+    def _check_state(self, names: dict[str, str]) -> None:
+        """Refuse the periods of another measure or another plan."""
+        assert self.state is not None  # noqa: S101 - for the type checker
+        others = {*self.state["measure"].unique()} - {self.measured.name}
+        if others:
+            raise DataError(
+                f"state= has the measure {others.pop()!r}, and {self.measured.name!r} is asked for",
+                "a state of the same measure",
+            )
+        keys = [name for name in names if name != self.over]
+        counted = {"first": (pl.col("conclusion") == "reference").sum(), "all": pl.len()}
+        known = self.state.drop_nulls(self.over)
+        sizes = (known.group_by(keys) if keys else known.with_columns(one=1).group_by("one")).agg(
+            **counted
+        )
+        for first, size in sizes.select("first", "all").iter_rows():
+            if first != min(self.first, size):
+                raise DataError(
+                    f"state= has {first} periods of reference, and plan= names {self.first}",
+                    "the plan that the state was made with",
+                )
 
     def _series(self, part: pl.DataFrame) -> Series:
         from frame_prc._inference.watch import Series  # noqa: PLC0415 - needs NumPy

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from frame_prc._frames.border import FrameT, scan_all, unwrapped
+import polars as pl
+
+from frame_prc._frames.border import FrameT, is_frame, scan_all, unwrapped
 from frame_prc._request.comparisons import check_rows, measured
 from frame_prc._request.intervals import confidence
 from frame_prc._request.packages import check_numpy
@@ -24,9 +26,22 @@ from frame_prc._tables.finds import Finds
 from frame_prc._tables.watched import Watched
 from frame_prc.evaluation.base import OF_EVALUATION_OR_95, Evaluated
 from frame_prc.evaluation.verb import verb
+from frame_prc.exceptions import OptionError, type_name
 
 if TYPE_CHECKING:
     from frame_prc._frames.border import AnyFrame
+
+
+def read_state(state: Any) -> pl.DataFrame:
+    """Return what an earlier call returned."""
+    if not is_frame(state):
+        raise OptionError(
+            f"state= is of type {type_name(state)}",
+            "a frame: what monitor() returned before, with details=True",
+            "read a file first: state=pl.read_parquet('state.parquet')",
+            shell_hint=None,
+        )
+    return scan_all(state).collect()
 
 
 class SearchVerbs(Evaluated[FrameT]):
@@ -262,7 +277,7 @@ class SearchVerbs(Evaluated[FrameT]):
         first, looks = plan_of(plan)
         lond = check_option("adjust", adjust, (None, "lond")) == "lond"
         found = held_measure(measured(asked, measure, calibrate, at), calibrate)
-        earlier = None if state is None else scan_all(unwrapped(state)).collect()
+        earlier = None if state is None else read_state(unwrapped(state))
         size = window_of(window, first)
         table = Watched(found, over, first, looks, 1 - level, size, lond, earlier)
         return self._table(table, details=details)

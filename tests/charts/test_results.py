@@ -46,6 +46,9 @@ def test_what_all_rows_share_is_said_once():
     assert "Segment \N{MINUS SIGN} others." in subtitle(FOREST)
     models = FOREST.rename({"reference": "baseline"}).with_columns(model=pl.lit("new"))
     assert "new \N{MINUS SIGN} others." in subtitle(models)
+    assert order(frame_prc.plot_table(models.head(1).drop("region")), "difference") == [
+        "new \N{MINUS SIGN} others"
+    ]
 
 
 def test_a_plain_interval_has_a_row_per_segment():

@@ -189,6 +189,7 @@ def test_means_of_scores_alarm_in_both_directions():
         ({"over": "day"}, ColumnError, "over='day'"),
         ({"measure": "calibrated_average_precision"}, OptionError, "calibrate="),
         ({"state": pl.DataFrame({"week": [1]})}, DataError, "state= has no column"),
+        ({"state": "state.parquet"}, OptionError, "state= is of type str"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(asked, error, said):
@@ -202,3 +203,16 @@ def test_rows_without_a_period_are_beside_the_others():
     assert table.filter(pl.col("week").is_null())["status"].to_list() == ["no_period"]
     known = watched(frame.drop_nulls("week"))
     assert_frame_equal(table.drop_nulls("week"), known)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"plan": (5, 12)}, "8 periods of reference"),
+        ({"measure": "roc_auc"}, "state= has the measure"),
+    ],
+)
+def test_a_state_of_another_plan_or_measure_is_refused(asked, said):
+    state = watched(rows(), details=True)
+    with pytest.raises(DataError, match=said):
+        watched(rows(), **asked, state=state)
