@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.text import joined, key_texts, make_unique, safe, short
+from frame_prc._charts.text import column_title, joined, key_texts, make_unique, safe, short
 from frame_prc._charts.theme import MOST_SEGMENTS, AnyChart, Look
 from frame_prc._rows.rows import DROPPED
 from frame_prc.exceptions import DataError, FrameError
@@ -21,6 +21,11 @@ _WIDTH, _ROW = 420, 18  # px
 _PANEL, _COLUMNS, _MOST_PANELS = 240, 3, 24
 _DASHED = [4, 3]
 _NUMBER = ".4~f"
+# Dtypes of keys that Vega draws; others are drawn as text.
+_DRAWN = (
+    *(pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Float32, pl.Float64),
+    *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32),
+)
 _APART = ("lower", "higher", "cannot be told apart")
 _ALARM = ("alarm", "quiet", "reference")
 
@@ -42,17 +47,25 @@ class _Result:
     frame: pl.DataFrame
     keys: list[str]
     look: Look
+    names: dict[str, str]
+
+    def but(self, frame: pl.DataFrame) -> _Result:
+        """Return the same with other rows."""
+        return replace(self, frame=frame)
 
     def tooltips(self) -> list[alt.Tooltip]:
         """Return a tooltip of all columns."""
-        shown = [name for name in self.frame.columns if not name.startswith("shown_")]
-        is_number = self.frame.schema
+        schema = self.frame.schema
+        own = [name for name in schema if name in self.names or not name.startswith("shown_")]
         return [
-            alt.Tooltip(f"{_field(name)}:Q", title=name, format=_NUMBER)
-            if is_number[name].is_numeric()
-            else alt.Tooltip(f"{_field(name)}:N", title=name)
-            for name in shown
+            alt.Tooltip(f"{name}:Q", title=self._title(name), format=_NUMBER)
+            if schema[name].is_numeric()
+            else alt.Tooltip(f"{name}:N", title=self._title(name))
+            for name in own
         ]
+
+    def _title(self, name: str) -> str:
+        return column_title(self.names.get(name, name))
 
     @property
     def rows(self) -> Any:
@@ -81,11 +94,18 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
     kept = keys[-1:] if kind.draw is _watched else []
     shared = [key for key in keys if frame[key].n_unique() == 1 and key not in kept]
     of_all, own = _shared_text(frame, shared), [key for key in keys if key not in shared]
-    said = [f"{of_all}." if of_all else "", kind.note]
+    said = [f"{of_all}." if of_all else "", kind.note if frame.height else "Nothing was found."]
     texts = [key_texts(frame[key], key) for key in own]
     names = [short(joined(row)) for row in zip(*texts, strict=True)]
     names = names if own else [of_all or "all rows"] * frame.height
-    result = _Result(frame.with_columns(pl.Series("shown_name", make_unique(names))), own, look)
+    # Vega reads dots, brackets and quotes in the name of a column as more than a name.
+    safe_names = {key: f"shown_key_{i}" for i, key in enumerate(keys)}
+    others = [key for key in keys if frame.schema[key] not in _DRAWN]
+    as_text = [pl.Series(key, key_texts(frame[key]), pl.String) for key in others]
+    frame, own = frame.with_columns(as_text).rename(safe_names), [safe_names[key] for key in own]
+    titles = {name: key for key, name in safe_names.items()}
+    named = frame.with_columns(pl.Series("shown_name", make_unique(names), pl.String))
+    result = _Result(named, own, look, titles)
     chart: ChartType = kind.draw(result).properties(
         title=alt.Title(safe(look.title or kind.title), subtitle=" ".join(filter(None, said)))
     )
@@ -128,10 +148,10 @@ def _forest(result: _Result) -> AnyChart:
     if value == "difference":
         shown, colour = _by_sign(shown, look)
         layers.append(_line_at(0.0, look))
-    drawn = _Result(shown, result.keys, look)
+    drawn = result.but(shown)
     base = alt.Chart(shown.drop_nulls(value)).encode(y=drawn.rows, color=colour)
     title = _title_of(value)
-    at = alt.X(f"{_field(value)}:Q", title=title)
+    at = alt.X(f"{value}:Q", title=title)
     layers += [
         base.mark_rule(strokeWidth=2).encode(x=alt.X("ci_low:Q", title=title), x2="ci_high:Q"),
         base.mark_circle(size=70, opacity=1).encode(x=at, tooltip=drawn.tooltips()),
@@ -168,8 +188,8 @@ def _hollow(base: AnyChart, at: alt.X, drawn: _Result) -> AnyChart:
 def _shrunk(result: _Result) -> AnyChart:
     """Draw each segment as it is, hollow, and as it probably is, with its interval."""
     look = result.look
-    shown = result.frame.sort("shrunk", nulls_last=True)
-    drawn = _Result(shown, result.keys, look)
+    shown = result.frame.drop_nulls("shrunk").sort("shrunk")
+    drawn = result.but(shown)
     base = alt.Chart(shown).encode(y=drawn.rows)
     colour, title = look.colours(1)[0], "value"
     moved = base.mark_rule(color=look.muted, strokeDash=_DASHED).encode(
@@ -200,7 +220,7 @@ def _shrunk(result: _Result) -> AnyChart:
 def _sizes(result: _Result) -> AnyChart:
     """Draw how many positives each segment has, and how many it would need."""
     shown, look = result.frame.sort("n_pos_needed", nulls_last=True), result.look
-    drawn = _Result(shown, result.keys, look)
+    drawn = result.but(shown)
     base = alt.Chart(shown.drop_nulls("n_pos_needed")).encode(y=drawn.rows)
     log = alt.Scale(type="log")
     at = {name: alt.X(f"{name}:Q", title="positives", scale=log) for name in _POSITIVES}
@@ -228,7 +248,7 @@ def _watched(result: _Result) -> AnyChart:
     kind = "T" if dtype.is_temporal() else "Q" if dtype.is_numeric() else "O"
     red, blue = look.colours(2)[1], look.colours(1)[0]
     colours = alt.Scale(domain=_ALARM, range=[red, blue, look.muted])
-    x = alt.X(f"{_field(over)}:{kind}", title=safe(over))
+    x = alt.X(f"{over}:{kind}", title=safe(result.names[over]))
 
     def panel(frame: pl.DataFrame) -> AnyChart:
         base = alt.Chart(frame).encode(x=x)
@@ -342,17 +362,6 @@ def _title_of(column: str) -> str:
     return column.replace("_", " ")
 
 
-def _field(name: str) -> str:
-    """Return a column as Vega reads it: dots and brackets would mean something else."""
-    return (
-        name.replace("\\", "\\\\")
-        .replace(".", "\\.")
-        .replace("[", "\\[")
-        .replace("]", "\\]")
-        .replace(":", "\\:")
-    )
-
-
 _SIZES = ("measure", "n", "n_pos", "prevalence", "n_segments", "n_undefined")
 _POSITIVES = ("n_pos", "n_pos_needed")
 _LIMITS = ("ci_low", "ci_high", "status")
@@ -366,7 +375,7 @@ _KINDS = (
         ("value", "reference", "limit", "conclusion"),
         (
             *(*_SIZES, "value", "reference", "limit", "conclusion", "n_periods", "z", "delay"),
-            *("logit", "variance", "n_effective", "bound", "status"),
+            *("logit", "variance", "n_effective", "bound", "error", "plan", "status"),
         ),
         _watched,
         "Periods against the reference",
@@ -387,7 +396,7 @@ _KINDS = (
         _COMPARED,
         _forest,
         "Differences",
-        "With intervals. A white centre: too few rows to rely on (see status).",
+        "Each interval by itself: of many, some exclude 0 by chance. White centre: see status.",
     ),
     _Kind(
         _POSITIVES,

@@ -29,7 +29,7 @@ from frame_prc._inference.segment_permutations import Labels, SegmentRows
 Flags: TypeAlias = NDArray[np.bool_]
 Codes: TypeAlias = NDArray[np.uint16]
 
-_DRAWS = 499
+_DRAWS = 1_999
 _UNITS = 500
 _SAMPLE = 20_000  # positives that tell how segments overlap
 
@@ -163,6 +163,8 @@ def _differences(
     rows = np.minimum(effective, sizes[1])  # the scarcer class decides
     known = np.isfinite(variance) & (rows > 1)
     share = np.where(known, positives, 0.0)
+    if not share.any():
+        return np.full(len(area), np.nan)
     rest = share.sum() - share
     # Half a row from the ends, where a logit is infinite.
     end = 0.5 / (rows + 1)

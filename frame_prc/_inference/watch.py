@@ -22,7 +22,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from frame_prc._inference.resamples import Floats
+from frame_prc._inference.resamples import Floats, Integers
 
 _DRAWS = 20_000
 _DRAWN = 0.05  # the error whose bounds are drawn
@@ -53,11 +53,15 @@ class Series:
 
     @cached_property
     def _known(self) -> Floats:
-        """Variances that lean on those of the rows of the reference, where rows are few."""
+        """Variances that lean on those of the rows of the reference, where rows are few.
+
+        A measure at its end, such as 0, has no variance of its own, and gets that of these rows.
+        """
         own, reference = self.variances, self.reference
         usual = np.nanmean(own[reference] * self.rows[reference]) / self.rows
         weight = self.rows / (self.rows + _ROWS_OF_REFERENCE)
-        found = np.exp(weight * np.log(own) + (1 - weight) * np.log(usual))
+        leaning = np.exp(weight * np.log(own) + (1 - weight) * np.log(usual))
+        found = np.where(np.isfinite(own) & (own > 0), leaning, usual)
         inflated: Floats = found * (1 + _ROWS_SHORT / self.rows)
         return inflated
 
@@ -69,12 +73,14 @@ class Series:
     @property
     def has_reference(self) -> bool:
         """Whether the reference can be compared with."""
-        return int(np.isfinite(self.variances[self.reference]).sum()) >= _LEAST
+        known = np.isfinite(self.logits[self.reference])
+        has_variance = (self.variances[self.reference] > 0).any()
+        return bool(has_variance) and int(known.sum()) >= _LEAST
 
     @cached_property
     def _spread(self) -> tuple[float, float, float]:
         """The logit of the reference, its variance, and tau squared."""
-        used = np.isfinite(self._known[self.reference])
+        used = np.isfinite(self.logits[self.reference])
         y, v = self.logits[self.reference][used], self._known[self.reference][used]
         w = 1 / v
         q = float(np.sum(w * (y - np.average(y, weights=w)) ** 2))
@@ -90,9 +96,22 @@ class Series:
     @cached_property
     def watched(self) -> _Paths:
         """The periods after the reference that have a variance."""
-        used = np.flatnonzero(np.isfinite(self._known[self.first :])) + self.first
+        used = self._used
         shares = np.array([self._shared(int(place)) for place in used]) if self.window > 1 else None
-        return _Paths(self._known[used] + self._spread[2], self._spread[1], self.sides, shares)
+        return _Paths(self._known[used] + self._tau2[used], self._spread[1], self.sides, shares)
+
+    @property
+    def _used(self) -> Integers:
+        """The places of the periods that are watched and have a value."""
+        return np.flatnonzero(np.isfinite(self.logits[self.first :])) + self.first
+
+    @cached_property
+    def _tau2(self) -> Floats:
+        """How much what is evaluated at each period varies beyond sampling: short windows more."""
+        after = np.arange(len(self.logits)) - self.first + 1
+        length = np.where(after > 0, np.minimum(after, self.window), self.window)
+        found: Floats = self._spread[2] * self.window / length
+        return found
 
     def _shared(self, place: int) -> Floats:
         """Return by how much each period adds to what is evaluated at one of them."""
@@ -104,12 +123,12 @@ class Series:
 
     def differences(self) -> tuple[list[int], Floats]:
         """Return the places of the periods that are watched, and how much worse each is."""
-        used = np.flatnonzero(np.isfinite(self._known[self.first :])) + self.first
+        used = self._used
         return [int(one) for one in used], self.worse * (self.logits[used] - self.of_reference)
 
     def deviation(self, place: int) -> float:
         """Return the standard deviation of the difference of one period from the reference."""
-        return float(np.sqrt(self._known[place] + self._spread[2] + self._spread[1]))
+        return float(np.sqrt(self._known[place] + self._tau2[place] + self._spread[1]))
 
     def alone(self) -> list[tuple[int, float]]:
         """Return the place of each period, and how much worse it is in standard deviations."""
@@ -219,7 +238,7 @@ class _Paths:
                 kept = drawn[highest <= bound * (1 + _ROUNDING)]
                 drawn, spent = kept, spent + len(drawn) - len(kept)
                 continue
-            allowed = int(error_drawn * (look + 1) / looks * _DRAWS - spent)
+            allowed = max(int(error_drawn * (look + 1) / looks * _DRAWS - spent), 0)
             order = np.sort(highest)[::-1]
             bound = float(order[allowed]) if allowed < len(order) else float(order[-1])
             drawn, spent = drawn[highest <= bound], spent + allowed

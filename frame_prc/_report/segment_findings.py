@@ -170,6 +170,9 @@ def _worst(found: Evaluation, model: str) -> str:
     if own.is_empty():
         return ""
     [row] = own.to_dicts()
+    small = found.of_segments(model).filter(pl.col("status").is_in(_SMALL))["segment"]
+    if row["segment"] in small:  # what cannot be judged is not named
+        return ""
     name, probability = segment_names(found)[row["segment"]], row["probability_worst"]
     share = rounded_percent(probability)
     if probability >= SURE:

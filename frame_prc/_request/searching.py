@@ -39,7 +39,10 @@ def check_searched(request: Request, level: float) -> None:
     """Refuse to look at no columns, or with more certainty than draws can give."""
     if not request.keys:
         raise OptionError(
-            "columns= is not given", "the columns to look at, or by= to name them for all verbs"
+            "by= is not given",
+            "by= with the columns to look at",
+            "columns= names them for this call alone",
+            shell_hint=None,
         )
     if not _LEAST <= level <= _MOST:
         raise OptionError(f"ci={level:g} is out of range", f"a number from {_LEAST} to {_MOST}")
@@ -49,10 +52,11 @@ def plan_of(plan: Any) -> tuple[int, int]:
     """Return how many periods are the reference, and how many are looked at."""
     numbers = list(plan) if is_list(plan) else []
     fits = len(numbers) == _PAIR and all(map(is_integer, numbers))
-    if not fits or numbers[0] < _LEAST_PERIODS or not 1 <= numbers[1] <= _MOST_LOOKS:
+    in_range = fits and _LEAST_PERIODS <= numbers[0] <= _MOST_LOOKS and numbers[1] >= 1
+    if not in_range or numbers[1] > _MOST_LOOKS:
         raise OptionError(
             f"plan={shown(plan)} is not a plan",
-            f"(periods of reference, looks): from {_LEAST_PERIODS} periods on, and up to "
+            f"(periods of reference, looks): {_LEAST_PERIODS} to {_MOST_LOOKS:,} periods, and 1 to "
             f"{_MOST_LOOKS:,} looks",
             "plan=(8, 52) compares each week of a year with the eight weeks before it",
         )
@@ -74,7 +78,9 @@ def held_measure(measured: Measured, calibrate: Any) -> Measured:
     """Refuse a prevalence that would change from call to call."""
     if measured.calibration is not None and not is_number(calibrate):
         raise OptionError(
-            f"calibrate={shown(calibrate)} is given, and periods are compared over many calls",
+            "calibrate= is not a number"
+            if calibrate is not None
+            else "calibrate= is not given, and the measure is calibrated",
             "a number, the prevalence that all periods are calibrated to, such as calibrate=0.1",
         )
     return measured

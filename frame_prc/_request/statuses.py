@@ -49,7 +49,9 @@ STATUSES = {
     ),
     "no_threshold": "the threshold that was given for this segment is null, or there is none",
     "no_period": "the key of the periods is null, so these rows have no place in their order",
-    "no_reference": "fewer than two of the first periods have a standard error",
+    "no_reference": (
+        "fewer than two of the first periods have a value, or none has a standard error"
+    ),
     "plan_ended": "the period comes after the last look of the plan",
     "not_met": "no threshold meets the target",
     "no_guarantee": (

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_prc._inference.measures import measure_of
 from frame_prc._inference.row_influence import RowInfluence, numbered
-from frame_prc._lazy import beside, over
+from frame_prc._lazy import beside, concat
 from frame_prc._request.specs import Measured
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
@@ -19,9 +19,13 @@ ROW = "row"
 
 @dataclass(frozen=True)
 class Influences(Table):
-    """One row per row that counts; with several models one for each."""
+    """One row per row that counts; with several models one for each.
+
+    ``places`` has the ``row`` of each, of those that have a weight.
+    """
 
     measures: Sequence[Measured]
+    places: pl.LazyFrame
     counts_dropped = False
 
     @property
@@ -36,10 +40,11 @@ class Influences(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the rows in the order given, with what their weight adds to each measure."""
-        number = over(pl.int_range(pl.len()), rows.model_keys).alias(ROW)
+        models = 1 if rows.columns.model is not None else len(rows.columns.scores)
+        places = concat([self.places] * models)
         usable = rows.usable if rows.usable is not None else pl.lit(value=True)
         weight = pl.col("weight") if rows.columns.weighted else pl.lit(1.0)
-        kept = rows.frame.with_columns(number).filter(usable)
+        kept = beside([rows.frame, places]).filter(usable)
         ordered = numbered(rows)
         found = [
             RowInfluence.of(ordered, measure_of(one))

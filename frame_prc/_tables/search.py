@@ -30,9 +30,10 @@ from frame_prc.exceptions import DataError
 _MOST_LEVELS = 100  # of a column, those with most positives
 _MOST_VALUES = 10  # different numbers that are levels as they are
 _MOST_FINDS = 20
-_DIGITS = 3  # of the numbers at which a column is cut
+_MOVED = 0.05  # of the least distance between cuts, by which rounding may move one
+_DIGITS, _MOST_DIGITS = 3, 16  # of the numbers at which a column is cut
 _LEAST_P = 1e-300
-_ROUNDING = 1e-9
+_ROUNDING, _NEARLY = 1e-9, 1 - 1e-6
 _NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high")
 
 
@@ -111,7 +112,11 @@ class Search:
             if abs(z[grouping][number]) <= limit:
                 return None
             if grouping in rows_of:
-                return _Candidate(grouping, number, rows_of[grouping][number])
+                # Of two segments that are each other's rest the smaller is named.
+                near = np.flatnonzero(np.abs(z[grouping]) >= abs(z[grouping][number]) * _NEARLY)
+                rows = rows_of[grouping]
+                smallest = min(map(int, near), key=lambda place: rows[place]["n_pos"])
+                return _Candidate(grouping, smallest, rows[smallest])
             compared = rows_of[grouping] = self._compared(grouping, left, comparison)
             shown = np.flatnonzero(z[grouping])
             z[grouping] = np.zeros(grouping.size)
@@ -206,10 +211,12 @@ def _cut(values: pl.Series, quantiles: int) -> tuple[pl.Series, list[str]]:
     """Return the number of the interval that each value is in, and the texts of the intervals."""
     known = values.drop_nulls().sort()
     ends = known.gather([len(known) * i // quantiles for i in range(1, quantiles)])
-    if values.dtype.is_numeric():
-        ends, values = (one.cast(pl.Float64) for one in (ends, values))
-        ends = ends.round_sig_figs(_DIGITS)
-    ends = ends.unique().sort()
+    # The lowest value cuts nothing off: where it is frequent, the next one does.
+    above = known.filter(known > known[0])
+    ends = ends.filter(ends > known[0])
+    ends = _rounded((ends if len(ends) else above.head(1)).unique().sort())
+    if ends.dtype != values.dtype:
+        values = values.cast(ends.dtype)
     names = [_text(end) for end in ends]
     between = [f" in [{a}, {b})" for a, b in pairwise(names)]
     number = pl.lit(ends).search_sorted(pl.col(values.name), side="right").cast(pl.Int64)
@@ -217,10 +224,24 @@ def _cut(values: pl.Series, quantiles: int) -> tuple[pl.Series, list[str]]:
     return found.to_series(), [f" < {names[0]}", *between, f" >= {names[-1]}"]
 
 
+def _rounded(ends: pl.Series) -> pl.Series:
+    """Return the places of cuts with as few digits as tell them apart, from three on."""
+    if not ends.dtype.is_numeric():
+        return ends
+    numbers = ends.cast(pl.Float64)
+    gap = numbers.diff().min() if len(ends) > 1 else None
+    allowed = _MOVED * (gap if isinstance(gap, float) else abs(float(numbers[0])))
+    for digits in range(_DIGITS, _MOST_DIGITS):
+        rounded = numbers.round_sig_figs(digits)
+        if ((rounded - numbers).abs() <= allowed).all():
+            return rounded
+    return ends
+
+
 def _text(value: object) -> str:
     if value is None:
         return "null"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _normal_score(p_value: float | None, difference: float | None) -> float:

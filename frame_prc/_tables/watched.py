@@ -15,7 +15,7 @@ from frame_prc._inference.estimates import Estimates, unbiased_variance
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
-from frame_prc._lazy import in_python, join, left_join
+from frame_prc._lazy import concat, in_python, join, left_join
 from frame_prc._lazy import over as within
 from frame_prc._request.specs import NEITHER_BETTER, Interval, Measured
 from frame_prc._rows.columns import check_over
@@ -35,10 +35,12 @@ class Look(NamedTuple):
     bound: float
 
 
-# What a later call needs to go on: the logit of a period, its variance, and its bound.
-_STATE = ("logit", "variance", "n_effective", "bound")
+# What a later call needs: the logit of a period, its variance, its bound, and the segment's error.
+_STATE = ("logit", "variance", "n_effective", "bound", "error")
 _NUMBERS = ("value", "reference", "limit", "z", "delay", *_STATE)
 _OF_LOOKS = ("reference", "limit", "z", "delay", "n_periods", "conclusion")
+_A_STATE = "what monitor() returned before, with details=True, and all of it"
+_NEW = {name: pl.lit(None, pl.Float64) for name in ("bound", "error")}
 _DROP = 0.05  # of the measure, whose delay is told
 
 Row = dict[str, Any]
@@ -65,12 +67,12 @@ class Watched(Table):
     def outputs(self) -> Sequence[str]:
         """The columns after the keys."""
         shown = ("measure", "n", "n_pos", "value", "reference", "limit", "conclusion", "n_periods")
-        return (*shown, "z", "delay", *_STATE, "status")
+        return (*shown, "z", "delay", *_STATE, "plan", "status")
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        return ("measure", "n", "n_periods", "z", "delay", *_STATE)
+        return ("measure", "n", "n_periods", "z", "delay", *_STATE, "plan")
 
     @property
     def measure_names(self) -> Sequence[str]:
@@ -83,22 +85,23 @@ class Watched(Table):
         check_method(rows, Interval(0.95))
         over = rows.keys[rows.columns.result_keys.index(self.over)]
         others = [key for key in rows.keys if key != over]
-        known = self._estimates(self._in_windows(rows, over, others))
+        names = dict(zip(rows.columns.result_keys, rows.keys, strict=True))
+        known = self._estimates(self._in_windows(rows, over, others, names))
         numbers = {
             name: pl.Float64()
             for name in _NUMBERS
             if name not in ("logit", "variance", "n_effective")
         }
         schema = known.collect_schema()
-        added = pl.Schema({**schema, **numbers, "conclusion": pl.String(), "n_periods": pl.Int64()})
-        names = dict(zip(rows.columns.result_keys, rows.keys, strict=True))
+        texts = dict.fromkeys(("conclusion", "plan"), pl.String())
+        added = pl.Schema({**schema, **numbers, **texts, "n_periods": pl.Int64()})
 
         def watched(frame: pl.DataFrame) -> pl.DataFrame:
             found = [*self._rows(frame, over, others, names)]
             return pl.DataFrame(found, schema=added, orient="row")
 
         found = in_python(known, watched, added, in_memory=rows.in_memory)
-        return found.sort(rows.keys)
+        return found.sort(rows.keys).with_columns(measure_of(self.measured).values("value"))
 
     def _estimates(self, rows: Rows) -> pl.LazyFrame:
         """Return what is known of each period."""
@@ -114,18 +117,28 @@ class Watched(Table):
             *rows.keys, "n", "n_pos", *dropped, "status", "n_effective",
             measure=pl.lit(measure.name),
             value=pl.col(ESTIMATE),
-            logit=pl.when(variance.is_not_null()).then((inside / (1 - inside)).log()),
+            logit=pl.when(m > 0).then((inside / (1 - inside)).log()),
             variance=variance,
         )  # fmt: skip
 
-    def _in_windows(self, rows: Rows, over: str, others: Sequence[str]) -> Rows:
+    def _in_windows(
+        self, rows: Rows, over: str, others: Sequence[str], names: dict[str, str]
+    ) -> Rows:
         """Return rows once for each period that they are evaluated in: their own, and later ones.
 
         What is watched is not evaluated together with the reference.
         """
         if self.window == 1:
             return rows
-        periods = rows.used().select(rows.keys).unique().sort(*others, over)
+        present = rows.used().select(rows.keys).unique().with_columns(present=pl.lit(value=True))
+        periods = present
+        if self.state is not None and {*names} <= {*self.state.columns}:
+            known = self.state.lazy().select(pl.col(name).alias(key) for name, key in names.items())
+            dtypes = present.collect_schema()
+            known = known.select(pl.col(key).cast(dtypes[key]) for key in rows.keys)
+            without = join(known, present, on=rows.keys, how="anti", nulls_equal=True)
+            periods = concat([present, without.with_columns(present=pl.lit(value=False))])
+        periods = periods.sort(*others, over)
         numbered = periods.with_columns(place=within(pl.int_range(pl.len()), others))
         ends = numbered.select(*others, end=over, end_place="place")
         pairs = (
@@ -136,7 +149,8 @@ class Watched(Table):
         later = pl.col("end_place") - pl.col("place")
         of_one_part = (pl.col("place") >= self.first) == (pl.col("end_place") >= self.first)
         is_in = later.is_between(0, self.window - 1) & of_one_part
-        kept = pairs.filter(is_in).select(*rows.keys, "end")
+        found = pairs.filter(is_in)
+        kept = found.filter("present").select(*rows.keys, "end")
         frame = (
             left_join(rows.frame, kept, rows.keys)
             .with_columns(pl.col("end").alias(over))
@@ -151,66 +165,91 @@ class Watched(Table):
     ) -> Iterator[Row]:
         """Yield the rows of the table, in the order of the keys."""
         frame = self._with_state(frame, over, names)
-        for row in frame.filter(pl.col(over).is_null()).to_dicts():
-            yield row | dict.fromkeys(_OF_LOOKS) | {"status": "no_period"}
-        ordered = frame.filter(pl.col(over).is_not_null()).sort(*others, over)
+        lacks = pl.col(over).is_null()
+        if frame.schema[over].is_float():
+            lacks |= pl.col(over).is_nan()
+        for row in frame.filter(lacks).to_dicts():
+            nothing = dict.fromkeys((*_OF_LOOKS, *_NEW))
+            yield row | nothing | {"status": "no_period", "plan": self.plan}
+        ordered = frame.filter(~lacks).sort(*others, over)
         parts = ordered.partition_by(others, maintain_order=True) if others else [ordered]
         watches = [_Watch(part.to_dicts(), self._series(part), self) for part in parts]
+        for watch in watches:
+            watch.share(self.error / len(watches))
         if self.lond:
             _look_by_lond(watches, over, self)
         else:
             for watch in watches:
-                watch.look(self.error / len(watches))
+                watch.look()
         for watch in watches:
-            yield from watch.finished(self.error / len(watches))
+            yield from watch.finished()
+
+    @property
+    def plan(self) -> str:
+        """What a later call must ask for too."""
+        said = [f"{self.first} periods, {self.looks} looks", f"error {self.error:g}"]
+        measured = self.measured
+        said += [] if measured.threshold is None else [f"threshold {measured.threshold:g}"]
+        if measured.calibration is not None:
+            said.append(f"prevalence {measured.calibration.prevalence:g}")
+        said += [f"window {self.window}"] if self.window > 1 else []
+        return ", ".join(said + (["lond"] if self.lond else []))
 
     def _with_state(self, frame: pl.DataFrame, over: str, names: dict[str, str]) -> pl.DataFrame:
         """Return the periods of earlier calls, and those after them."""
         if self.state is None:
-            return frame.with_columns(bound=pl.lit(None, pl.Float64))
+            return frame.with_columns(**_NEW)
         measure = measure_of(self.measured)
-        lacking = [
-            name
-            for name in (*names, *_STATE, "measure", "value", "n", "n_pos", "conclusion", "status")
-            if name not in self.state.columns
-        ]
-        if lacking:
-            raise DataError(
-                f"state= has no column {lacking[0]!r}",
-                "what monitor() returned before, with details=True",
-            )
-        self._check_state(names)
+        self._check_state(self.state, names)
         share = ((pl.col("value") - measure.lowest) / measure.span).alias("value")
+        schema = {**frame.schema, **dict.fromkeys(_NEW, pl.Float64())}
         earlier = self.state.rename(names).with_columns(share)
-        kept = earlier.select(
-            pl.col(name).cast(dtype)
-            for name, dtype in {**frame.schema, "bound": pl.Float64()}.items()
-        )
-        is_later = (pl.col(over) > kept[over].max()) | pl.col(over).is_null()
-        later = frame.filter(is_later) if kept[over].count() else frame
-        kept = kept.drop_nulls(over)
-        return pl.concat([kept, later.with_columns(bound=pl.lit(None, pl.Float64))])
-
-    def _check_state(self, names: dict[str, str]) -> None:
-        """Refuse the periods of another measure or another plan."""
-        assert self.state is not None  # noqa: S101 - for the type checker
-        others = {*self.state["measure"].unique()} - {self.measured.name}
-        if others:
+        try:
+            kept = earlier.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
+        except pl.exceptions.PolarsError as error:
             raise DataError(
-                f"state= has the measure {others.pop()!r}, and {self.measured.name!r} is asked for",
-                "a state of the same measure",
-            )
-        keys = [name for name in names if name != self.over]
-        counted = {"first": (pl.col("conclusion") == "reference").sum(), "all": pl.len()}
-        known = self.state.drop_nulls(self.over)
-        sizes = (known.group_by(keys) if keys else known.with_columns(one=1).group_by("one")).agg(
-            **counted
+                f"state= cannot be read: {str(error).splitlines()[0]}", _A_STATE
+            ) from error
+        kept = kept.drop_nulls(over)
+        if not kept.height:
+            return frame.with_columns(**_NEW)
+        others = [name for name in names.values() if name != over]
+        last = (
+            kept.group_by(others).agg(last=pl.col(over).max())
+            if others
+            else kept.select(last=pl.col(over).max())
         )
-        for first, size in sizes.select("first", "all").iter_rows():
-            if first != min(self.first, size):
+        is_later = pl.any_horizontal(
+            pl.col("last").is_null(), pl.col(over).is_null(), pl.col(over) > pl.col("last")
+        )
+        later = left_join(frame, last, others).filter(is_later).drop("last")
+        return pl.concat([kept, later.with_columns(**_NEW)])
+
+    def _check_state(self, state: pl.DataFrame, names: dict[str, str]) -> None:
+        """Refuse what this verb did not return, or returned for another measure or plan."""
+        needed = (*names, *_STATE, "measure", "plan", "value", "n", "n_pos", "conclusion", "status")
+        for name in needed:
+            if name not in state.columns:
+                raise DataError(f"state= has no column {name!r}", _A_STATE)
+        for name, asked in (("measure", self.measured.name), ("plan", self.plan)):
+            others = [one for one in state[name].unique() if one != asked]
+            if others:
                 raise DataError(
-                    f"state= has {first} periods of reference, and plan= names {self.first}",
-                    "the plan that the state was made with",
+                    f"state= has the {name} {others[0]!r}, and {asked!r} is asked for",
+                    f"the {name} that it was made with",
+                )
+        if state.select(*names).is_duplicated().any():
+            raise DataError("state= has a period twice", _A_STATE)
+        keys = [name for name in names if name != self.over]
+        known = state.drop_nulls(self.over)
+        first = (pl.col("conclusion") == "reference").sum()
+        parts = known.partition_by(keys) if keys else [known]
+        for part in parts:
+            found = part.select(first).item()
+            if found != min(self.first, part.height):
+                raise DataError(
+                    f"state= has {found} periods of reference where plan= has {self.first}",
+                    _A_STATE,
                 )
 
     def _series(self, part: pl.DataFrame) -> Series:
@@ -238,18 +277,29 @@ class _Watch:
     def __post_init__(self) -> None:
         for row in self.rows:
             row.update(dict.fromkeys(_OF_LOOKS))
+            row["plan"] = self.asked.plan
+
+    def share(self, error: float) -> None:
+        """Set the error of this segment, unless an earlier call has."""
+        known = [row["error"] for row in self.rows if row["error"] is not None]
+        for row in self.rows:
+            row["error"] = known[0] if known else error
+
+    @property
+    def error(self) -> float:
+        return float(self.rows[0]["error"])
 
     @property
     def measure(self) -> Measure:
         return measure_of(self.asked.measured)
 
-    def look(self, error: float) -> None:
+    def look(self) -> None:
         """Look at each period with bounds of its own."""
         if self.series.has_reference:
             known = [
                 row["bound"] for row in self.rows[self.asked.first :] if row["bound"] is not None
             ]
-            found = self.series.looks(error, self.asked.looks, known)
+            found = self.series.looks(self.error, self.asked.looks, known)
             for place, z, periods, bound in found:
                 self.set(place, Look(z, periods, bound))
 
@@ -262,7 +312,7 @@ class _Watch:
         row["limit"] = _value(limit, self.measure)
         row["conclusion"] = "alarm" if size > look.bound else "quiet"
 
-    def finished(self, error: float) -> list[Row]:
+    def finished(self) -> list[Row]:
         """Return the rows, with what all of them have."""
         first, series = self.asked.first, self.series
         for row in self.rows[:first]:
@@ -270,12 +320,12 @@ class _Watch:
         later = [row for row in self.rows[first:] if row["conclusion"] is None]
         for row in later:
             ended = "no_reference" if not series.has_reference else "plan_ended"
-            row["status"] = ended if row["variance"] is not None else row["status"]
+            row["status"] = ended if row["logit"] is not None else row["status"]
         if series.has_reference:
             drop = _drop(series.of_reference, series.worse, self.measure)
             of_all = {
                 "reference": _value(series.of_reference, self.measure),
-                "delay": series.delay(error, self.asked.looks, drop),
+                "delay": series.delay(self.error, self.asked.looks, drop),
             }
             for row in self.rows:
                 row.update(of_all)

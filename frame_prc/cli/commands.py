@@ -31,7 +31,7 @@ Values = Mapping[str, Any]
 _IDENTIFYING = ("level", "segment", "model", "baseline", "method", "target", "criterion")
 
 # Verbs that may find nothing, which no condition can fail.
-_MAYBE_EMPTY = ("find_segments",)
+_MAYBE_EMPTY = ("find_segments", "monitor")
 
 
 @dataclass(frozen=True)
@@ -170,9 +170,19 @@ def execute(command: Command, given: Values) -> int:
     identifying = [*_IDENTIFYING, *names_of_keys(asked["by"] or ())]
     if path is None:
         output.show(wanted.of(frame.lazy()).collect(), form, identifying)
-    judged = conditions and (frame.height or verb not in _MAYBE_EMPTY)
-    failed = judged and not gate.is_passed(frame, conditions, identifying)
+    judged = _new_rows(frame, asked)
+    judges = conditions and (judged.height or verb not in _MAYBE_EMPTY)
+    failed = judges and not gate.is_passed(judged, conditions, identifying)
     return errors.FAILED if failed else errors.SUCCESS
+
+
+def _new_rows(frame: pl.DataFrame, asked: Values) -> pl.DataFrame:
+    """Return the rows that no state had: what an earlier call has judged is not judged again."""
+    state = asked.get("state")
+    if state is None:
+        return frame
+    keys = [name for name in names_of_keys(asked["by"] or ()) if name in state.columns]
+    return frame.join(state.select(keys), on=keys, how="anti", nulls_equal=True)
 
 
 def _opened(given: Values) -> AbstractContextManager[Source]:

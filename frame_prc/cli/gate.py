@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_prc._request.statuses import STATUSES
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -74,6 +75,23 @@ def _condition(text: str) -> Condition:
     return Condition(text, column, sign, limit)
 
 
+# The words of columns, of which a misspelt one would never be met.
+_WORDS = {
+    "status": (*STATUSES,),
+    "conclusion": ("alarm", "quiet", "reference", "better", "not worse", "worse", "undecided"),
+}
+
+
+def _check_word(condition: Condition) -> None:
+    known = _WORDS.get(condition.column)
+    if condition.is_word and known is not None and condition.number not in known:
+        raise OptionError(
+            f"--fail-under {condition.text!r}: {condition.number!r} is no {condition.column}",
+            ", ".join(map(repr, known)),
+            nearest(str(condition.number), known),
+        )
+
+
 def check_columns(asked: Sequence[Condition], schema: Mapping[str, pl.DataType]) -> None:
     """Refuse a condition on a column that the result does not have, or that is not numeric."""
     for condition in asked:
@@ -94,6 +112,7 @@ def check_columns(asked: Sequence[Condition], schema: Mapping[str, pl.DataType])
                 "a column of text" if is_word else "a numeric column",
                 nearest(name, fitting),
             )
+        _check_word(condition)
 
 
 def is_passed(frame: pl.DataFrame, asked: Sequence[Condition], keys: Sequence[str]) -> bool:

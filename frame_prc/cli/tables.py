@@ -65,7 +65,7 @@ class _Column:
     @classmethod
     def of(cls, values: pl.Series) -> _Column:
         cells = texts(values, missing="null")
-        header = _folded(values.name, max(_NARROW, *map(_width, cells)))
+        header = _folded(values.name, max([_NARROW, *map(_width, cells)]))
         return cls(values.name, header, cells, values.dtype.is_numeric())
 
     @property

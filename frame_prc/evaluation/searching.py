@@ -11,6 +11,7 @@ import polars as pl
 from frame_prc._frames.border import FrameT, is_frame, scan_all, unwrapped
 from frame_prc._request.comparisons import check_rows, measured
 from frame_prc._request.intervals import confidence
+from frame_prc._request.options import key_name
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import check_one_grouping, check_option
 from frame_prc._request.searching import (
@@ -111,7 +112,7 @@ class SearchVerbs(Evaluated[FrameT]):
         -----
         All segments are ranked by one sort, and their areas put beside the mean of the others. What
         looks far from it is compared as :func:`compare_segments` does, and its p-value put beside
-        the largest difference that 499 draws from the overlap of the segments show (Westfall &
+        the largest difference that 1,999 draws from the overlap of the segments show (Westfall &
         Young 1993). Numbers are those of the rows outside of the finds above. What was found was
         chosen for being far from the others, and is nearer on other rows, so look at it there.
         ``examples/guide/statistics.md`` in the repository has simulated error rates.
@@ -208,28 +209,31 @@ class SearchVerbs(Evaluated[FrameT]):
             ``window=7`` looks at the last week, every day. Then looks compare single windows, and
             the reference is those of its windows that do not overlap, two at least.
         adjust
-            ``"lond"``: let the expected share of false alarms, among all alarms, be at most
-            ``1 - ci``, which finds more where many segments change (Javanmard & Montanari 2015).
+            ``"lond"``: let the expected share of false alarms, among all alarms, be about ``1 -
+            ci``, where many segments may change (Javanmard & Montanari 2015). Each look is then at
+            one period alone, so a small lasting change takes longer.
         state
             What this verb returned before, with ``details=True``. Its periods are not computed
-            again, and need not be among the rows (with ``window``, as many before the new ones as
-            it has); only later ones are looked at.
+            again, and need not be among the rows; with ``window``, the last ones before the new
+            ones must be, one fewer than it has. Only later periods of each segment are looked at.
+            A segment that is new adds an error of its own: that of all over their number.
         details
             Add ``measure``, ``n``, ``n_periods`` (over how many periods the largest difference is),
             ``z`` (in standard deviations), ``delay`` (after how many looks a measure that falls by
             0.05 is found, in the median; null if the plan finds it in less than half of the cases)
-            and what ``state`` needs: ``logit, variance, n_effective, bound``.
+            and what ``state`` needs: ``logit, variance, n_effective, bound, error, plan``.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``n_pos``, ``value``, ``reference`` (the measure of the first periods),
-            ``limit`` (beyond which the period would give an alarm by itself), ``conclusion``
-            (String: ``"reference"``, ``"quiet"`` or ``"alarm"``, and null where the ``status``
-            says why), and ``status``: ``"no_period"`` of rows without one, ``"no_reference"`` if
-            fewer than two of the first periods have a standard error, ``"plan_ended"`` after the
-            last look, else as in :func:`average_precision`. Sorted by the keys. With
-            ``missing="drop"``, also ``n_dropped``.
+            The keys, then ``n_pos``, ``value``, ``reference`` (of the first periods: the mean of
+            their logits, weighted), ``limit`` (beyond which the period would give an alarm by
+            itself), ``conclusion`` (String: ``"reference"``, ``"quiet"`` or ``"alarm"``, and null
+            where the ``status`` says why), and ``status``: ``"no_period"`` of rows without one,
+            ``"no_reference"`` if fewer than two of the first periods have a value, or none a
+            standard error, ``"plan_ended"`` after the last look, else as in
+            :func:`average_precision`. Sorted by the keys. With ``missing="drop"``, also
+            ``n_dropped``.
 
         Raises
         ------
@@ -243,7 +247,8 @@ class SearchVerbs(Evaluated[FrameT]):
         -----
         Bounds spend an equal part of the error at each look, and are drawn from the variances of
         the periods. How much periods differ beyond sampling is learned from those of the
-        reference, and allowed for. Segments share the error equally.
+        reference, and allowed for. Segments share the error equally. Clusters are taken to be
+        within periods: users who come back every week make weeks more alike than is assumed.
         ``examples/guide/statistics.md`` in the repository has simulated error rates and delays.
 
         Examples
@@ -274,10 +279,10 @@ class SearchVerbs(Evaluated[FrameT]):
         asked, level = self._request, confidence(self._level(ci))
         check_one_grouping(asked)
         check_numpy()
-        first, looks = plan_of(plan)
+        first, looks, key = *plan_of(plan), key_name(over)
         lond = check_option("adjust", adjust, (None, "lond")) == "lond"
         found = held_measure(measured(asked, measure, calibrate, at), calibrate)
         earlier = None if state is None else read_state(unwrapped(state))
         size = window_of(window, first)
-        table = Watched(found, over, first, looks, 1 - level, size, lond, earlier)
+        table = Watched(found, key, first, looks, 1 - level, size, lond, earlier)
         return self._table(table, details=details)

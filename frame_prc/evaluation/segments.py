@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
+import polars as pl
+
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._frames.border import FrameT
 from frame_prc._request.comparisons import (
@@ -22,6 +24,7 @@ from frame_prc._request.comparisons import (
     segments_test,
 )
 from frame_prc._request.intervals import confidence
+from frame_prc._request.options import is_list
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_one_grouping, check_option
 from frame_prc._request.specs import AT_THRESHOLD, MeasureName, SegmentsTest
@@ -367,7 +370,7 @@ class SegmentVerbs(Evaluated[FrameT]):
     def influence(
         self,
         *,
-        measures: MeasureName | Sequence[MeasureName] = "average_precision",
+        measures: MeasureName | Sequence[MeasureName] | None = None,
         at: Mapping[str, float] | None = None,
     ) -> FrameT:
         """How far each row moves a measure of its segment.
@@ -378,17 +381,19 @@ class SegmentVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         measures
-            One or several measures of :func:`compare_models`, but for the calibrated area.
+            The average precision by default, or one or several other measures of
+            :func:`compare_models`, but for the calibrated area.
         at
             The threshold of measures that have one, such as ``{"threshold": 0.5}``.
 
         Returns
         -------
         Same kind as ``frame``
-            A row for each row that counts, in the order given (with several models, by model): the
-            keys, ``row`` (Int64: its place in the frame, from 0) and, under the name of each
-            measure, its influence (Float64): by how much the measure of its segment would rise, to
-            first order, if the row weighed twice as much, less what all rows would raise it by.
+            A row for each row that counts, in the order given (of several columns of scores, by
+            model): the keys, ``row`` (Int64: its place among the rows of the evaluation, from 0)
+            and, under the name of each measure, its influence (Float64): by how much the measure of
+            its segment would rise, to first order, if the row weighed twice as much, less what all
+            rows would raise it by.
             Null where the measure is not defined.
 
         Raises
@@ -427,10 +432,17 @@ class SegmentVerbs(Evaluated[FrameT]):
         asked = self._request
         check_rows(asked)
         check_one_grouping(asked)
-        named = [measures] if isinstance(measures, str) else list(measures)
+        named = list(measures) if is_list(measures) else [measures or "average_precision"]
+        named = named or [measures]
+        named = [*dict.fromkeys(one if isinstance(one, str) else str(one) for one in named)]
+        known = [one for one in get_args(MeasureName) if one != CALIBRATED]
         for name in named:
-            check_option(
-                "measures", name, [one for one in get_args(MeasureName) if one != CALIBRATED]
-            )
+            check_option("measures", name, known)
         held = [measured(asked, one, None, at if one in AT_THRESHOLD else None) for one in named]
-        return self._table(Influences(held))
+        columns, place = self._columns, pl.int_range(pl.len()).alias("row")
+        places = self._source.lf.select(place)
+        if "weight" in columns.classes:
+            weight = columns.classes["weight"].expression.alias("weight")
+            weighted = self._source.lf.select(place, weight)
+            places = weighted.filter(pl.col("weight").ne_missing(0)).select("row")
+        return self._table(Influences(held, places))

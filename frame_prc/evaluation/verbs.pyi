@@ -186,7 +186,7 @@ def influence(
     truth: IntoColumn | None = None,
     score: IntoScores | None = None,
     *,
-    measures: MeasureName | Sequence[MeasureName] = "average_precision",
+    measures: MeasureName | Sequence[MeasureName] | None = None,
     at: Mapping[str, float] | None = None,
     **roles: Unpack[Roles],
 ) -> FrameT: ...

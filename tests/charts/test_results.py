@@ -27,15 +27,22 @@ FOREST = pl.DataFrame(
 def test_differences_are_sorted_and_coloured_by_what_is_told(kind):
     chart = frame_prc.plot_table(kind.make(FOREST))
     [(_, dots), (_, centres)] = drawn(chart, "circle", "difference")
-    told = {dot["region"]: dot["shown_apart"] for dot in dots}
+    told = {dot["shown_name"]: dot["shown_apart"] for dot in dots}
     unknown = "cannot be told apart"
     assert told == {"a": "higher", "b": "lower", "c": unknown, "d": unknown}
     assert order(chart, "difference") == ["b", "c", "a", "d"]
-    assert [row["region"] for row in centres if not row["shown_known"]] == ["d"]
+    assert [row["shown_name"] for row in centres if not row["shown_known"]] == ["d"]
     [(_, rules)] = drawn(chart, "rule", "ci_low")
     assert {(row["ci_low"], row["ci_high"]) for row in rules} == {
         *FOREST.select("ci_low", "ci_high").rows()
     }
+
+
+@pytest.mark.parametrize("name", ["a.b[0]", '"q"', "it's", "x\ny", "a\\b", ""])
+def test_keys_may_have_any_name(name, tmp_path):
+    chart = frame_prc.plot_table(FOREST.rename({"region": name}))
+    chart.save(tmp_path / "chart.svg")
+    assert (tmp_path / "chart.svg").stat().st_size > 1000
 
 
 def subtitle(table):
@@ -54,7 +61,7 @@ def test_what_all_rows_share_is_said_once():
 def test_a_plain_interval_has_a_row_per_segment():
     table = FOREST.select("region", average_precision=0.5, ci_low=0.4, ci_high=0.6, status="status")
     [(_, dots), _] = drawn(frame_prc.plot_table(table), "circle", "average_precision")
-    assert [dot["region"] for dot in dots] == ["a", "b", "c", "d"]
+    assert [dot["shown_name"] for dot in dots] == ["a", "b", "c", "d"]
 
 
 def test_shrunken_segments_are_beside_what_they_are_alone():
@@ -98,7 +105,7 @@ def watched(sites):
 def test_periods_have_a_panel_per_segment():
     one = frame_prc.plot_table(watched(1).drop("site"))
     [(_, dots)] = drawn(one, "circle", "value")
-    assert {dot["week"]: dot["conclusion"] for dot in dots} == {
+    assert {dot["shown_key_0"]: dot["conclusion"] for dot in dots} == {
         1: "reference", 2: "quiet", 3: "alarm",
     }  # fmt: skip
     assert len(frame_prc.plot_table(watched(4)).to_dict()["concat"]) == 4

@@ -150,6 +150,12 @@ def test_nothing_found_is_no_failure_and_a_state_goes_on(tmp_path):
     code, _, err = run("watch", new, *roles, *asked, "--state", str(state), *gated)
     assert (code, pl.read_parquet(state).height) == (3, 12)
     assert "week=10: conclusion is alarm" in err
+    code, _, _ = run("watch", new, *roles, *asked, "--state", str(state), *gated)
+    assert code == 0  # nothing is new
+    code, _, err = run("watch", new, *roles, *asked, "--fail-under", "conclusion=Alarm")
+    assert (code, "did you mean 'alarm'" in err) == (2, True)
     old = str(tmp_path / "old.parquet")
     code, out, _ = run("find", old, *roles, "--fail-under", "difference<0", "--format", "csv")
     assert (code, len(out.splitlines())) == (0, 1)
+    code, out, _ = run("find", old, *roles, "--format", "table")
+    assert (code, "segment" in out) == (0, True)

@@ -16,7 +16,9 @@ import frame_prc
 from frame_prc._ranking import ranking
 
 # The verbs that need no ranking, or each row by itself.
-OTHERS = {"band", "compare_models", "compare_segments", "one_vs_rest", "reliability"}
+OTHERS = {
+    *("band", "compare_models", "compare_segments", "influence", "one_vs_rest", "reliability"),
+}
 RANKING = sorted(TABLES.keys() - OTHERS)
 REPEATED = ROWS.with_columns(pl.col("score", "other").round(0))
 

@@ -46,7 +46,7 @@ def test_the_segment_that_differs_is_found_first_and_alone(cluster):
     assert (row["n"], row["n_pos"]) == (inside.height, inside["late"].sum())
     assert row["difference"] < 0
     assert row["ci_high"] < 0
-    assert row["p_adjusted"] == 1 / 500
+    assert row["p_adjusted"] == 1 / 2000
 
 
 def test_numbers_are_those_of_compare_segments():
@@ -127,7 +127,7 @@ def test_rows_without_a_score_are_left_out():
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"columns": None}, "columns= is not given"),
+        ({"columns": None}, "by= is not given"),
         ({"depth": 3}, "depth=3"),
         ({"quantiles": 1}, "quantiles=1 is out of range"),
         ({"min_positives": 2.5}, "min_positives=2.5 is out of range"),
@@ -145,3 +145,32 @@ def test_what_cannot_be_asked_is_refused(asked, said):
 def test_columns_without_a_large_segment_are_an_error():
     with pytest.raises(DataError, match="no segment has 3000 positives"):
         found(rows(), min_positives=3000)
+
+
+@pytest.mark.parametrize("offset", [10**9, 2**62])
+def test_large_numbers_that_are_near_each_other_are_cut_too(offset):
+    frame = rows(size=6000).with_columns(time=pl.int_range(pl.len()) + offset)
+    late_ones = pl.col("time") < offset + 1500
+    frame = frame.with_columns(score=pl.col("score") - 2.0 * (late_ones & pl.col("late")))
+    [name] = found(frame, columns=["time"])["segment"]
+    assert name == f"time < {offset + 1500}"
+
+
+def test_a_number_that_is_mostly_its_lowest_value_is_cut_above_it():
+    frame = rows(size=6000).with_columns(
+        late_fees=pl.when(pl.col("age") > 74).then("age").otherwise(0)
+    )
+    worse = (pl.col("late_fees") > 0) & pl.col("late")
+    frame = frame.with_columns(score=pl.col("score") - 2.0 * worse)
+    [name] = found(frame, columns=["late_fees"])["segment"]
+    assert name == "late_fees >= 75"
+
+
+def test_tiny_frames_have_finds_or_an_error_of_ours():
+    random = np.random.default_rng(0)
+    for size in range(2, 40):
+        frame = rows(size, size=size).with_columns(late=pl.Series(random.random(size) < 0.5))
+        try:
+            found(frame, min_positives=1)
+        except DataError as error:
+            assert "no segment has" in str(error)  # noqa: PT017

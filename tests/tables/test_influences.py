@@ -94,5 +94,26 @@ def test_rows_keep_their_place_and_models_have_rows_of_their_own():
 def test_what_cannot_be_asked_is_refused():
     with pytest.raises(OptionError, match="measures='calibrated_average_precision'"):
         frame_prc.influence(ROWS, "late", "score", measures="calibrated_average_precision")
+    for measures in (1, []):
+        with pytest.raises(OptionError, match="measures="):
+            frame_prc.influence(ROWS, "late", "score", measures=measures)
+    twice = frame_prc.influence(ROWS, "late", "score", measures=["brier", "brier"])
+    assert twice.columns == ["row", "brier"]
     with pytest.raises(OptionError, match="pos= and neg= are given"):
         frame_prc.influence(ROWS, score="score", pos="segment", neg="segment")
+
+
+def test_a_row_is_known_by_its_place_in_the_frame():
+    weights = pl.when(pl.int_range(pl.len()) % 3 == 0).then(0.0).otherwise("weight")
+    frame = ROWS.with_columns(weight=weights)
+    table = frame_prc.influence(frame, "late", ["score", "other"], weight="weight")
+    expected = [i for i in range(600) if i % 3]
+    assert table["row"].to_list() == expected * 2
+    long = pl.concat([ROWS.with_columns(model=pl.lit(name)) for name in "ab"]).sample(
+        fraction=1.0, shuffle=True, seed=1
+    )
+    table = frame_prc.influence(long, "late", "score", model="model")
+    assert sorted(table["row"]) == list(range(1200))
+    assert table["model"].to_list() == long["model"].gather(table["row"]).to_list()
+    lazy = frame_prc.influence(frame.lazy(), "late", "score", weight="weight").collect()
+    assert lazy["row"].to_list() == expected

@@ -208,7 +208,8 @@ def test_rows_without_a_period_are_beside_the_others():
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"plan": (5, 12)}, "8 periods of reference"),
+        ({"plan": (5, 12)}, "state= has the plan '8 periods, 12 looks"),
+        ({"ci": 0.9}, "state= has the plan"),
         ({"measure": "roc_auc"}, "state= has the measure"),
     ],
 )
@@ -216,3 +217,57 @@ def test_a_state_of_another_plan_or_measure_is_refused(asked, said):
     state = watched(rows(), details=True)
     with pytest.raises(DataError, match=said):
         watched(rows(), **asked, state=state)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda state: pl.concat([state, state]),
+        lambda state: state.tail(5),
+        lambda state: state.with_columns(bound=pl.lit("a")),
+    ],
+    ids=["twice", "in part", "text"],
+)
+def test_a_broken_state_is_refused(broken):
+    state = watched(rows(), details=True)
+    with pytest.raises(DataError, match="state="):
+        watched(rows(), state=broken(state), details=True)
+
+
+@pytest.mark.parametrize("kept", [9, 12])
+def test_windows_go_on_from_a_state_whatever_rows_are_left(kept):
+    frame = rows()
+    expected = watched(frame, window=3, details=True)
+    state = watched(frame.filter(pl.col("week") < 14), window=3, details=True)
+    later = watched(frame.filter(pl.col("week") >= kept), window=3, state=state, details=True)
+    assert_frame_equal(later, expected, rel_tol=1e-9)
+
+
+def test_a_segment_that_is_new_has_periods_of_its_own():
+    frame = rows(sites=3, bad_from=16)
+    known = frame.filter((pl.col("site") < 2) & (pl.col("week") < 13))
+    state = watched(known, by=["site", "week"], details=True)
+    table = watched(frame, by=["site", "week"], state=state, details=True)
+    assert table.filter(site=2)["conclusion"].to_list()[:9] == ["reference"] * 8 + ["quiet"]
+    assert table.filter(site=2)["error"].unique().to_list() == [pytest.approx(0.05 / 3)]
+    assert table.filter(site=0)["error"].unique().to_list() == [pytest.approx(0.05 / 2)]
+
+
+def test_a_measure_that_falls_to_its_end_is_an_alarm():
+    frame = rows()
+    lost = pl.col("score") - pl.when(pl.col("week") >= 15).then(100).otherwise(0)
+    asked = {"measure": "recall", "at": {"threshold": 0.0}}
+    table = watched(frame.with_columns(score=lost), **asked)
+    assert table["conclusion"].to_list()[15:] == ["alarm"] * 5
+
+
+@pytest.mark.parametrize("measure", ["log_loss", "calibration_gap", "mcc"])
+def test_values_are_those_of_the_scorecard_on_any_scale(measure):
+    frame = rows().with_columns(score=pl.col("score").tanh() / 4 + 0.5)
+    at = {"threshold": 0.6} if measure == "mcc" else None
+    table = watched(frame, measure=measure, at=at, details=True)
+    card = frame_prc.summary(frame, "late", "score", by="week", measures=[measure], at=at)
+    assert table["value"].to_list() == pytest.approx(card[measure].to_list(), rel=1e-12)
+    state = watched(frame.filter(pl.col("week") < 13), measure=measure, at=at, details=True)
+    later = watched(frame, measure=measure, at=at, details=True, state=state)
+    assert_frame_equal(later, table, rel_tol=1e-9)

@@ -72,7 +72,7 @@ OPTIONS = {
     "thresholds=None, ci=None, recalls=None, over=None",
     "find_segments": "columns=None, depth=2, quantiles=4, min_positives=20, ci=0.95, "
     "measure='calibrated_average_precision', details=False",
-    "influence": "measures='average_precision', at=None",
+    "influence": "measures=None, at=None",
     "monitor": "over, plan, ci=0.95, measure='average_precision', calibrate=None, at=None, "
     "window=1, adjust=None, state=None, details=False",
     "heterogeneity": "ci=0.95, measure='calibrated_average_precision', calibrate=None, at=None, "
