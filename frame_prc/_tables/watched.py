@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import exp, log
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +16,7 @@ from frame_prc._inference.estimates import Estimates, unbiased_variance
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
-from frame_prc._lazy import concat, in_python, join, left_join
+from frame_prc._lazy import in_python, join, left_join
 from frame_prc._lazy import over as within
 from frame_prc._request.specs import NEITHER_BETTER, Interval, Measured
 from frame_prc._rows.columns import check_over
@@ -130,17 +131,9 @@ class Watched(Table):
         """
         if self.window == 1:
             return rows
-        present = rows.used().select(rows.keys).unique().with_columns(present=pl.lit(value=True))
-        periods = present
-        if self.state is not None and {*names} <= {*self.state.columns}:
-            known = self.state.lazy().select(pl.col(name).alias(key) for name, key in names.items())
-            dtypes = present.collect_schema()
-            known = known.select(pl.col(key).cast(dtypes[key]) for key in rows.keys)
-            without = join(known, present, on=rows.keys, how="anti", nulls_equal=True)
-            periods = concat([present, without.with_columns(present=pl.lit(value=False))])
-        periods = periods.sort(*others, over)
+        periods = self._periods(rows, names).sort(*others, over)
         numbered = periods.with_columns(place=within(pl.int_range(pl.len()), others))
-        ends = numbered.select(*others, end=over, end_place="place")
+        ends = numbered.select(*others, end=over, end_place="place", end_known="known")
         pairs = (
             join(numbered, ends, on=[*others], how="inner", nulls_equal=True)
             if others
@@ -148,15 +141,39 @@ class Watched(Table):
         )
         later = pl.col("end_place") - pl.col("place")
         of_one_part = (pl.col("place") >= self.first) == (pl.col("end_place") >= self.first)
-        is_in = later.is_between(0, self.window - 1) & of_one_part
-        found = pairs.filter(is_in)
-        kept = found.filter("present").select(*rows.keys, "end")
+        found = pairs.filter(later.is_between(0, self.window - 1) & of_one_part)
+        checked = in_python(
+            found, partial(self._complete, over), found.collect_schema(), in_memory=rows.in_memory
+        )
+        kept = checked.filter("present").select(*rows.keys, "end")
         frame = (
             left_join(rows.frame, kept, rows.keys)
             .with_columns(pl.col("end").alias(over))
             .drop("end")
         )
         return replace(rows.without_values(), frame=frame)
+
+    def _periods(self, rows: Rows, names: dict[str, str]) -> pl.LazyFrame:
+        """Return the periods of the rows and of the state, and which of these have each."""
+        present = rows.used().select(rows.keys).unique().with_columns(present=pl.lit(value=True))
+        if self.state is None or not {*names} <= {*self.state.columns}:
+            return present.with_columns(known=pl.lit(value=False))
+        dtypes = present.collect_schema()
+        columns = [pl.col(name).cast(dtypes[key]).alias(key) for name, key in names.items()]
+        known = self.state.lazy().select(columns).with_columns(known=pl.lit(value=True))
+        every = join(present, known, on=rows.keys, how="full", coalesce=True, nulls_equal=True)
+        return every.with_columns(pl.col("present", "known").fill_null(value=False))
+
+    def _complete(self, over: str, pairs: pl.DataFrame) -> pl.DataFrame:
+        """Return the periods of each window; raise if rows of a new window are not there."""
+        lacking = pairs.filter(~pl.col("present") & ~pl.col("end_known"))
+        if lacking.height:
+            raise DataError(
+                f"window={self.window} needs the rows of {lacking[over][0]}, which state= has and "
+                "the frame has not",
+                hint=f"give the last {self.window - 1} periods of the state with the new ones",
+            )
+        return pairs
 
     # --- the watch -------------------------------------------------------------------------------
 

@@ -243,6 +243,15 @@ def test_windows_go_on_from_a_state_whatever_rows_are_left(kept):
     assert_frame_equal(later, expected, rel_tol=1e-9)
 
 
+def test_a_window_without_all_its_rows_is_an_error():
+    state = watched(rows().filter(pl.col("week") < 14), window=3, details=True)
+    new = rows().filter(pl.col("week") >= 13)
+    with pytest.raises(DataError, match="window=3 needs the rows of 12"):
+        watched(new, window=3, state=state)
+    with pytest.raises(DataError, match="window=3 needs the rows of 12"):
+        watched(new.lazy(), window=3, state=state).collect()
+
+
 def test_a_segment_that_is_new_has_periods_of_its_own():
     frame = rows(sites=3, bad_from=16)
     known = frame.filter((pl.col("site") < 2) & (pl.col("week") < 13))
