@@ -31,7 +31,6 @@ Codes: TypeAlias = NDArray[np.uint16]
 
 _DRAWS = 1_999
 _UNITS = 500
-_SAMPLE = 20_000  # positives that tell how segments overlap
 
 
 class Grouping(NamedTuple):
@@ -133,8 +132,6 @@ class Scan:
         random = np.random.default_rng(0)
         codes, unit = self.positives, self.unit
         if unit is None:
-            if codes.shape[1] > _SAMPLE:
-                codes = codes[:, np.sort(random.choice(codes.shape[1], _SAMPLE, replace=False))]
             unit = np.arange(codes.shape[1])
         count = int(unit.max(initial=-1)) + 1
         if count > _UNITS:

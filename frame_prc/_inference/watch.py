@@ -154,8 +154,10 @@ class Series:
     def delay(self, error: float, looks: int, drop: float) -> float | None:
         """Return how many looks find a drop of the logit that begins at the first, in the median.
 
-        There is none if half of the draws do not find it.
+        There is none if half of the draws do not find it, and none of windows that overlap.
         """
+        if self.window > 1:
+            return None
         usual = (
             np.full(looks, np.median(self.watched.variances))
             if len(self.watched.variances)
@@ -240,7 +242,8 @@ class _Paths:
                 continue
             allowed = max(int(error_drawn * (look + 1) / looks * _DRAWS - spent), 0)
             order = np.sort(highest)[::-1]
-            bound = float(order[allowed]) if allowed < len(order) else float(order[-1])
+            # Between two draws, so that as many are beyond it as are allowed.
+            bound = float(order[max(allowed - 1, 0) : allowed + 1].mean())
             drawn, spent = drawn[highest <= bound], spent + allowed
             found.append(self._at_error(bound, error, error_drawn, looks))
         return found

@@ -342,7 +342,9 @@ class _Watch:
             drop = _drop(series.of_reference, series.worse, self.measure)
             of_all = {
                 "reference": _value(series.of_reference, self.measure),
-                "delay": series.delay(self.error, self.asked.looks, drop),
+                "delay": None
+                if self.asked.lond
+                else series.delay(self.error, self.asked.looks, drop),
             }
             for row in self.rows:
                 row.update(of_all)
