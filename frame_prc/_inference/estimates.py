@@ -101,10 +101,10 @@ class Estimates:
     @property
     def _name(self) -> Hashable:
         """What the table is kept as; ``None`` where it is not."""
-        rows, calibration = self.ranking.rows, self.measure.calibration
-        of_other_rows = calibration is not None and calibration.table is not None
-        known = not (self.binned or of_other_rows or rows.columns.lacks_squares)
-        return ("table", self.measure) if known else None
+        rows = self.ranking.rows
+        # A reference prevalence may be that of other rows.
+        is_plain = not self.binned and self.measure.calibration is None
+        return ("table", self.measure) if is_plain and not rows.columns.lacks_squares else None
 
     @property
     def is_kept(self) -> bool:

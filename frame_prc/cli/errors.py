@@ -22,7 +22,7 @@ EXAMPLES = {
     "compare_segments": "rows.parquet -t late -s score -b carrier --adjust holm",
     "heterogeneity": "rows.parquet -t late -s score -b carrier",
     "shrunk": "rows.parquet -t late -s score -b carrier --below 0.3",
-    "find_segments": "rows.parquet -t late -s score -b carrier -b origin --depth 2",
+    "find_segments": "rows.parquet -t late -s score -b carrier -b week --depth 1",
     "monitor": "rows.parquet -t late -s score -b week --over week --plan 8,52",
     "sample_size": "rows.parquet -t late -s score -b carrier --width 0.05",
     "influence": "rows.parquet -t late -s score -b carrier -o influence.parquet",

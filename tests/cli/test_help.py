@@ -56,7 +56,10 @@ def test_a_shell_completes(words, offered):
 @pytest.mark.thorough
 @pytest.mark.parametrize("command", _commands.COMMANDS, ids=lambda command: command.name)
 def test_the_example_of_a_command_runs(command):
-    rows = ROWS.with_columns(carrier="region", old="score", new="other", outcome="said")
+    rows = pl.concat([ROWS] * 40).with_columns(
+        carrier="region", old="score", new="other", outcome="said", origin="region",
+        week=pl.int_range(pl.len()) % 12,
+    )  # fmt: skip
     for name in ("rows.parquet", "2024-01.parquet", "2024-02.parquet"):
         rows.write_parquet(name)
     rows.write_csv("rows.csv")
