@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from frame_prc._request.intervals import confidence
@@ -375,14 +375,19 @@ def measure_list(measures: Any, known: Sequence[str], others: Sequence[str]) -> 
 
 def measures_beside(request: Request, names: Sequence[str], at: Any) -> list[Measured]:
     """Return the measures of a scorecard that have a value and an influence of their own."""
-    with_threshold = [name for name in names if name in AT_THRESHOLD]
-    if at is not None and not with_threshold:
+    return measured_of(request, names, at, {*get_args(MeasureName)}.difference(OF_CURVE))
+
+
+def measured_of(
+    request: Request, names: Sequence[str], at: Any, known: Collection[str]
+) -> list[Measured]:
+    """Return the ``known`` ones of some measures; those that have a threshold are taken at it."""
+    if at is not None and not any(name in AT_THRESHOLD for name in names):
         _held(f"measures={[*names]}", at, needed=False)
-    beside = {*get_args(MeasureName)}.difference(OF_CURVE)
     return [
         measured(request, name, None, at if name in AT_THRESHOLD else None)
         for name in dict.fromkeys(names)
-        if name in beside
+        if name in known
     ]
 
 

@@ -18,6 +18,7 @@ from frame_prc._request.comparisons import (
     floor,
     length,
     measured,
+    measured_of,
     models_compared,
     models_measured,
     power_of,
@@ -27,7 +28,7 @@ from frame_prc._request.intervals import confidence
 from frame_prc._request.options import is_list
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_one_grouping, check_option
-from frame_prc._request.specs import AT_THRESHOLD, MeasureName, SegmentsTest
+from frame_prc._request.specs import MeasureName, SegmentsTest
 from frame_prc._rows.table import Table
 from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.influences import Influences
@@ -432,13 +433,11 @@ class SegmentVerbs(Evaluated[FrameT]):
         asked = self._request
         check_rows(asked)
         check_one_grouping(asked)
-        named = list(measures) if is_list(measures) else [measures or "average_precision"]
-        named = named or [measures]
-        named = [*dict.fromkeys(one if isinstance(one, str) else str(one) for one in named)]
+        given = "average_precision" if measures is None else measures
         known = [one for one in get_args(MeasureName) if one != CALIBRATED]
-        for name in named:
-            check_option("measures", name, known)
-        held = [measured(asked, one, None, at if one in AT_THRESHOLD else None) for one in named]
+        listed = list(given) if is_list(given) and given else [given]
+        named = [check_option("measures", one, known) for one in listed]
+        held = measured_of(asked, named, at, known)
         columns, place = self._columns, pl.int_range(pl.len()).alias("row")
         places = self._source.lf.select(place)
         if "weight" in columns.classes:

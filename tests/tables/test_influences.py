@@ -94,9 +94,11 @@ def test_rows_keep_their_place_and_models_have_rows_of_their_own():
 def test_what_cannot_be_asked_is_refused():
     with pytest.raises(OptionError, match="measures='calibrated_average_precision'"):
         frame_prc.influence(ROWS, "late", "score", measures="calibrated_average_precision")
-    for measures in (1, []):
+    for measures in (0, 1, []):
         with pytest.raises(OptionError, match="measures="):
             frame_prc.influence(ROWS, "late", "score", measures=measures)
+    with pytest.raises(OptionError, match="at= is given with measures="):
+        frame_prc.influence(ROWS, "late", "score", measures=["roc_auc"], at=AT)
     twice = frame_prc.influence(ROWS, "late", "score", measures=["brier", "brier"])
     assert twice.columns == ["row", "brier"]
     with pytest.raises(OptionError, match="pos= and neg= are given"):
