@@ -95,6 +95,11 @@ def aggregated(
     return lf.select(*aggregates, **named)
 
 
+def parts_by(frame: pl.DataFrame, keys: Sequence[str]) -> list[pl.DataFrame]:
+    """Return the rows of each value of the keys; without keys all rows, even if there are none."""
+    return frame.partition_by(keys, maintain_order=True) if keys else [frame]
+
+
 def in_order(values: pl.Expr) -> pl.Expr:
     """Return the sum of the values of a group, added up in their order.
 

@@ -11,6 +11,8 @@ import polars as pl
 
 from frame_prc._charts.text import column_title, joined, key_texts, make_unique, safe, short
 from frame_prc._charts.theme import MOST_SEGMENTS, AnyChart, Look
+from frame_prc._lazy import parts_by
+from frame_prc._request.statuses import OF_WATCH
 from frame_prc._rows.rows import DROPPED
 from frame_prc.exceptions import DataError, FrameError
 
@@ -27,7 +29,6 @@ _DRAWN = (
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32),
 )
 _APART = ("lower", "higher", "cannot be told apart")
-_ALARM = ("alarm", "quiet", "reference")
 
 
 class _Kind(NamedTuple):
@@ -75,9 +76,10 @@ class _Result:
         return alt.Y("shown_name:N", sort=names, axis=axis)
 
     @property
-    def height(self) -> int:
-        """Return the height of a chart with a row for each."""
-        return self.look.height or max(_ROW * self.frame.height, 3 * _ROW)
+    def size(self) -> dict[str, int]:
+        """Return the size of a chart with a row for each."""
+        height = self.look.height or max(_ROW * self.frame.height, 3 * _ROW)
+        return {"width": self.look.width or _WIDTH, "height": height}
 
 
 def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
@@ -157,7 +159,7 @@ def _forest(result: _Result) -> AnyChart:
         base.mark_circle(size=70, opacity=1).encode(x=at, tooltip=drawn.tooltips()),
         _hollow(base, at, drawn),
     ]
-    return alt.layer(*layers).properties(width=look.width or _WIDTH, height=drawn.height)
+    return alt.layer(*layers).properties(**drawn.size)
 
 
 def _by_sign(shown: pl.DataFrame, look: Look) -> tuple[pl.DataFrame, Any]:
@@ -204,17 +206,16 @@ def _shrunk(result: _Result) -> AnyChart:
     )
     scale = alt.Scale(zero=False)
     layers = alt.layer(moved, rules, raw, probable).encode(x=alt.X(scale=scale))
-    size = {"width": look.width or _WIDTH, "height": drawn.height}
     if "rank_low" not in shown.columns:
-        return layers.properties(**size)
+        return layers.properties(**drawn.size)
     ranks = base.mark_rule(strokeWidth=5, color=colour, opacity=0.5).encode(
         x=alt.X("rank_low:Q", title="rank from the best", scale=alt.Scale(zero=False)),
         x2="rank_high:Q",
         y=alt.Y("shown_name:N", sort=shown["shown_name"].to_list(), axis=None),
         tooltip=drawn.tooltips(),
     )
-    narrow = size | {"width": (look.width or _WIDTH) // 2}
-    return alt.hconcat(layers.properties(**size), ranks.properties(**narrow), spacing=12)
+    narrow = drawn.size | {"width": drawn.size["width"] // 2}
+    return alt.hconcat(layers.properties(**drawn.size), ranks.properties(**narrow), spacing=12)
 
 
 def _sizes(result: _Result) -> AnyChart:
@@ -233,8 +234,7 @@ def _sizes(result: _Result) -> AnyChart:
     needed = base.mark_circle(size=60, color=look.colours(1)[0], opacity=1).encode(
         x=at["n_pos_needed"], tooltip=drawn.tooltips()
     )
-    size = {"width": look.width or _WIDTH, "height": drawn.height}
-    return alt.layer(moved, there, needed).properties(**size)
+    return alt.layer(moved, there, needed).properties(**drawn.size)
 
 
 # --- lines -----------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def _watched(result: _Result) -> AnyChart:
     dtype = result.frame.schema[over]
     kind = "T" if dtype.is_temporal() else "Q" if dtype.is_numeric() else "O"
     red, blue = look.colours(2)[1], look.colours(1)[0]
-    colours = alt.Scale(domain=_ALARM, range=[red, blue, look.muted])
+    colours = alt.Scale(domain=OF_WATCH, range=[red, blue, look.muted])
     x = alt.X(f"{over}:{kind}", title=safe(result.names[over]))
 
     def panel(frame: pl.DataFrame) -> AnyChart:
@@ -331,7 +331,7 @@ def _in_panels(
 ) -> AnyChart:
     """Return one panel, or a grid with one for each combination of keys."""
     look = result.look
-    groups = result.frame.partition_by(keys, maintain_order=True) if keys else [result.frame]
+    groups = parts_by(result.frame, keys)
     if len(groups) > _MOST_PANELS:
         raise DataError(
             f"the chart would have {len(groups)} panels",

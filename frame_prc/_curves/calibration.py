@@ -87,6 +87,21 @@ def same_reference(segments: pl.LazyFrame, model: list[str]) -> Calibration:
     )
 
 
+def amounts_of_classes(weight: pl.Expr) -> dict[str, pl.Expr]:
+    """Return how much of each class a row is."""
+    return {
+        "positives": pl.when("truth").then(weight).otherwise(0.0),
+        "negatives": pl.when("truth").then(0.0).otherwise(weight),
+    }
+
+
+def at_prevalence_of(rows: pl.LazyFrame, weight: pl.Expr) -> Calibration | None:
+    """Return the calibration to the prevalence of rows that are read now, if any is positive."""
+    sums = {name: one.sum() for name, one in amounts_of_classes(weight).items()}
+    pos, neg = rows.select(**sums).collect().row(0)
+    return Calibration(pos / (pos + neg), neg / pos) if pos else None
+
+
 def reference_of(odds: pl.Expr) -> list[pl.Expr]:
     """Return the columns of a reference with these odds of a negative."""
     return [odds.alias("reference_odds"), (1 / (1 + odds)).alias(REFERENCE)]

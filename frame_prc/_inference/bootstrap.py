@@ -116,9 +116,8 @@ def with_levels(rows: Rows, frame: pl.LazyFrame, bins: Bins) -> pl.LazyFrame:
 
 def _row_cells(frame: pl.LazyFrame, rows: Rows) -> pl.LazyFrame:
     cluster = pl.col("cluster") if rows.clustered else pl.lit(None)
-    weight = pl.col("weight") if rows.columns.weighted else pl.lit(1.0)
     alike = frame.select(
-        *rows.keys, "score", weight.alias("weight"), cluster.alias("cluster"), positive="truth"
+        *rows.keys, "score", rows.weight.alias("weight"), cluster.alias("cluster"), positive="truth"
     ).filter(pl.col("positive").is_not_null())
     return alike.group_by(pl.all()).agg(size=pl.len().cast(pl.Int64))
 

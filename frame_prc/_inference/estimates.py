@@ -136,10 +136,9 @@ class Estimates:
             counts clusters, and that of trials is the number of positives over what clusters
             multiply the variance by. With calibration also ``reference_prevalence``.
         """
-        rows = self.ranking.rows
-        if rows.kept is None or self._name is None:
+        if self._name is None:
             return self._table()
-        return rows.keep(self._name, lambda: self._table().collect().lazy())
+        return self.ranking.rows.keep_table(self._name, self._table)
 
     def _table(self) -> pl.LazyFrame:
         areas = self.areas()
@@ -232,6 +231,11 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     return found.with_columns(
         pl.when(least < pl.col(name)).then(least).otherwise(name).alias(name) for name in rests_on
     )
+
+
+def unbiased() -> pl.Expr:
+    """Return a measure less its bias: the average precision of few rows is too high on average."""
+    return pl.col(ESTIMATE) - pl.col("bias").fill_null(0.0)
 
 
 def unbiased_variance(measure: Measure) -> pl.Expr:

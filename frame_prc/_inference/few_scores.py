@@ -6,6 +6,8 @@ nothing of how a model ranks.
 
 from __future__ import annotations
 
+from functools import partial
+
 import polars as pl
 import polars.selectors as cs
 
@@ -19,10 +21,7 @@ _STATUS = pl.col("status")
 
 def models_with_few_scores(rows: Rows) -> pl.LazyFrame:
     """Return the key of each model, if rows have one, and whether it has ``few_scores``."""
-    found = _with_few_scores(rows)
-    if rows.kept is None:
-        return found
-    return rows.keep(FEW_SCORES, lambda: found.collect().lazy())
+    return rows.keep_table(FEW_SCORES, partial(_with_few_scores, rows))
 
 
 def _with_few_scores(rows: Rows) -> pl.LazyFrame:

@@ -158,14 +158,11 @@ class Series:
         """
         if self.window > 1:
             return None
-        usual = (
-            np.full(looks, np.median(self.watched.variances))
-            if len(self.watched.variances)
-            else None
-        )
-        if usual is None:
-            usual = np.full(looks, np.nanmedian(self._known[self.reference]) + self._spread[2])
-        paths = _Paths(usual, self._spread[1], self.sides, None)
+        if len(self.watched.variances):
+            usual = np.median(self.watched.variances)
+        else:
+            usual = np.nanmedian(self._known[self.reference]) + self._spread[2]
+        paths = _Paths(np.full(looks, usual), self._spread[1], self.sides, None)
         bounds = paths.bounds(error, looks, (), looks)
         drawn = paths.weighted(paths.drawn(_DRAWS // 10, seed=1) + drop)
         first = np.full(len(drawn), np.inf)
@@ -228,15 +225,15 @@ class _Paths:
     def bounds(self, error: float, looks: int, known: Sequence[float], count: int) -> list[float]:
         """Return the bound of each look; those ``known`` are kept."""
         count = min(count, looks)
-        error_drawn = max(error, _DRAWN)
-        drawn = self.weighted(self.drawn(_DRAWS)) if count > len(known) else None
-        found, spent = [*known[:count]], 0.0
+        found = [*known[:count]]
+        if len(found) == count:
+            return found
+        error_drawn, spent = max(error, _DRAWN), 0.0
+        drawn = self.weighted(self.drawn(_DRAWS))
         for look in range(count):
-            if drawn is None:
-                break
             highest = self.highest(drawn, look)
             if look < len(known):
-                bound = self._as_drawn(known[look], error, error_drawn, looks)
+                bound = _at_error(known[look], error, error_drawn)
                 kept = drawn[highest <= bound * (1 + _ROUNDING)]
                 drawn, spent = kept, spent + len(drawn) - len(kept)
                 continue
@@ -245,19 +242,12 @@ class _Paths:
             # Between two draws, so that as many are beyond it as are allowed.
             bound = float(order[max(allowed - 1, 0) : allowed + 1].mean())
             drawn, spent = drawn[highest <= bound], spent + allowed
-            found.append(self._at_error(bound, error, error_drawn, looks))
+            found.append(_at_error(bound, error_drawn, error))
         return found
 
-    def _at_error(self, bound: float, error: float, error_drawn: float, looks: int) -> float:
-        """Return the bound of a smaller error than that whose bounds are drawn."""
-        if error == error_drawn:
-            return bound
-        tests = error_drawn / looks / (self.sides * _NORMAL.cdf(-bound))
-        return -_NORMAL.inv_cdf(error / looks / tests / self.sides)
 
-    def _as_drawn(self, bound: float, error: float, error_drawn: float, looks: int) -> float:
-        """Return what a bound would be at the error whose bounds are drawn."""
-        if error == error_drawn:
-            return bound
-        tests = self.sides * _NORMAL.cdf(-bound) * looks / error
-        return -_NORMAL.inv_cdf(min(error_drawn / looks * tests / self.sides, 0.5))
+def _at_error(bound: float, error: float, other: float) -> float:
+    """Return what the bound of an error is at another: the tail beyond it is in proportion."""
+    if error == other:
+        return bound
+    return -_NORMAL.inv_cdf(min(_NORMAL.cdf(-bound) * other / error, 0.5))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+# The conclusions of a watch, and of a comparison with a margin.
+OF_WATCH = ("alarm", "quiet", "reference")
+OF_MARGIN = ("better", "not worse", "worse", "undecided")
+
 STATUSES = {
     "ok": "the number is defined and, where an interval or a test was asked for, can be trusted",
     "empty": "the segment has no rows",

@@ -84,6 +84,12 @@ class Rows(Execution):
             self.kept.setdefault(name, (self.frame, make()))
         return cast("ResultT", self.kept[name][1])
 
+    def keep_table(self, what: Hashable, make: Callable[[], pl.LazyFrame]) -> pl.LazyFrame:
+        """Return a table that was made of these rows before; kept rows remember what it holds."""
+        if self.kept is None:
+            return make()
+        return self.keep(what, lambda: make().collect().lazy())
+
     def keeps(self, what: Hashable) -> bool:
         """Return whether that was made of these rows before, and is remembered."""
         return self.kept is not None and self._name_of(what) in self.kept
@@ -105,6 +111,11 @@ class Rows(Execution):
     def clustered(self) -> bool:
         """Whether rows name clusters."""
         return self.columns.cluster is not None
+
+    @property
+    def weight(self) -> pl.Expr:
+        """The weight of each row; without weights 1."""
+        return pl.col("weight") if self.columns.weighted else pl.lit(1.0)
 
     @property
     def ascending(self) -> bool:

@@ -15,7 +15,7 @@ from frame_prc._inference.estimates import Estimates, unbiased_variance
 from frame_prc._inference.heterogeneity import Spread, correlated_spread_of, spread_of
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
-from frame_prc._lazy import concat, in_python, join, over
+from frame_prc._lazy import concat, in_python, join, over, parts_by
 from frame_prc._ranking.ranking import Ranking
 from frame_prc._request.specs import (
     PERMUTED,
@@ -162,8 +162,7 @@ class Heterogeneity(Table):
         segments, sums, single = (
             parts.get((name,), frame.clear()) for name in ("segment", "cluster", "row")
         )
-        own = segments.partition_by(model, maintain_order=True) if model else [segments]
-        found = [self._row(part, sums, single, rows) for part in own]
+        found = [self._row(part, sums, single, rows) for part in parts_by(segments, model)]
         return pl.concat([schema.to_frame(), *(row.select(schema.names()) for row in found)])
 
     def _row(
@@ -310,9 +309,8 @@ def _single_rows(rows: Rows) -> pl.LazyFrame:
             for name in ("pos", "neg")
         ]
         return concat(classes).filter(pl.col("size") > 0)
-    weight = pl.col("weight") if rows.columns.weighted else pl.lit(1.0)
     size = pl.lit(1, pl.Int64)
-    found = used.select(*rows.keys, "score", positive="truth", weight=weight, size=size)
+    found = used.select(*rows.keys, "score", positive="truth", weight=rows.weight, size=size)
     return found.filter(pl.col("positive").is_not_null() & (pl.col("weight") != 0))
 
 

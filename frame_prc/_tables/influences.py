@@ -43,7 +43,6 @@ class Influences(Table):
         models = 1 if rows.columns.model is not None else len(rows.columns.scores)
         places = concat([self.places] * models)
         usable = rows.usable if rows.usable is not None else pl.lit(value=True)
-        weight = pl.col("weight") if rows.columns.weighted else pl.lit(1.0)
         kept = beside([rows.frame, places]).filter(usable)
         ordered = numbered(rows)
         found = [
@@ -52,7 +51,7 @@ class Influences(Table):
             .rename({"influence_0": one.name})
             for one in self.measures
         ]
-        table = beside([kept.select(*rows.keys, ROW, weight=weight), *found])
+        table = beside([kept.select(*rows.keys, ROW, weight=rows.weight), *found])
         spans = {one.name: pl.lit(measure_of(one).span) for one in self.measures}
         return table.with_columns(
             (pl.col(name) * span * pl.col("weight")).fill_nan(None) for name, span in spans.items()

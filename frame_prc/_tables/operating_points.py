@@ -205,10 +205,11 @@ def _trials(points: pl.LazyFrame, ranking: Ranking, z: float) -> dict[str, pl.La
 
 def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
     """Return the sums of each cluster at each threshold; without clusters those of each row."""
-    rows, columns = ranking.segments.numbered(ranking.rows.used()), ranking.rows.columns
-    weight = pl.col("weight") if columns.weighted else pl.lit(1.0)
-    cluster = [] if columns.cluster is None else ["cluster"]
-    weighted = rows.select("segment", "truth", "score", *cluster, weight=weight)
+    rows = ranking.rows
+    cluster = ["cluster"] if rows.clustered else []
+    weighted = ranking.segments.numbered(rows.used()).select(
+        "segment", "truth", "score", *cluster, weight=rows.weight
+    )
     misses = {"fp": ~pl.col("truth"), "fn": pl.col("truth")}
     unseen = {
         f"{miss}_unseen": in_order((pl.col("weight") ** 2).filter(is_one).sort()).over("segment")
@@ -224,7 +225,7 @@ def _units(points: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         "fn": pl.col("truth") & ~retrieved,
     }
     counted = pl.col("weight") > 0
-    if columns.cluster is None:
+    if not rows.clustered:
         own = {
             name: pl.when(one).then(pl.col("weight")).otherwise(0.0) for name, one in is_one.items()
         }

@@ -11,7 +11,13 @@ from dataclasses import replace
 
 import polars as pl
 
-from frame_prc._curves.calibration import effective_numbers, highest_odds, reference_of
+from frame_prc._curves.calibration import (
+    amounts_of_classes,
+    at_prevalence_of,
+    effective_numbers,
+    highest_odds,
+    reference_of,
+)
 from frame_prc._curves.logit_intervals import ESTIMATE
 from frame_prc._formulas import unsigned_zero
 from frame_prc._inference.estimates import Estimates
@@ -125,20 +131,15 @@ def _given(every: Rows, calibration: Calibration) -> Calibration:
     """Return the calibration with the prevalence of all segments, which a rest does not have."""
     if calibration.odds is not None:
         return calibration
-    weight = pl.col("weight") if every.columns.weighted else pl.lit(1.0)
-    classes = {
-        "positives": pl.when("truth").then(weight).otherwise(0.0),
-        "negatives": pl.when("truth").then(0.0).otherwise(weight),
-    }
+    if not calibration.highest:
+        return at_prevalence_of(every.frame, every.weight) or calibration
+    classes = amounts_of_classes(every.weight)
     sums = {name: one.sum() for name, one in classes.items()}
-    if calibration.highest:
-        squares = {f"{name}_squares": (one**2).sum() for name, one in classes.items()}
-        segments = every.frame.group_by("key_0").agg(**sums, **squares)
-        segments = segments.with_columns(**effective_numbers(squares=True))
-        odds, prevalence = segments.select(reference_of(highest_odds())).collect().row(0)
-        return calibration if odds is None else Calibration(prevalence, odds)
-    pos, neg = every.frame.select(**sums).collect().row(0)
-    return Calibration(pos / (pos + neg), neg / pos) if pos else calibration
+    squares = {f"{name}_squares": (one**2).sum() for name, one in classes.items()}
+    segments = every.frame.group_by("key_0").agg(**sums, **squares)
+    segments = segments.with_columns(**effective_numbers(squares=True))
+    odds, prevalence = segments.select(reference_of(highest_odds())).collect().row(0)
+    return calibration if odds is None else Calibration(prevalence, odds)
 
 
 def _rests(every: Rows, segments: pl.Series) -> Iterator[tuple[int, Rows]]:

@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from frame_prc._curves.calibration import at_prevalence_of
 from frame_prc._inference.scan import Grouping, Scan
 from frame_prc._inference.segment_permutations import RowsOfClass, SegmentRows
-from frame_prc._request.specs import Calibration, Comparison, Measured, Searched
+from frame_prc._request.specs import Comparison, Measured, Searched
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.compare import Differences
 from frame_prc.exceptions import DataError
@@ -148,12 +149,10 @@ class Search:
     def _measured(self) -> Measured:
         """The measure; a calibrated one is at the prevalence of all rows."""
         measured = self.asked.measured
-        weight = pl.col("weight") if self.rows.columns.weighted else pl.lit(1.0)
-        both = (pl.when("truth").then(weight).sum(), pl.when(~pl.col("truth")).then(weight).sum())
-        pos, neg = self.used.select(pos=both[0], neg=both[1]).row(0)
-        if measured.calibration is None or not pos or not neg:
+        if measured.calibration is None:
             return measured
-        return replace(measured, calibration=Calibration(pos / (pos + neg), neg / pos))
+        of_all = at_prevalence_of(self.used.lazy(), self.rows.weight)
+        return replace(measured, calibration=of_all or measured.calibration)
 
     def _scan(self) -> Scan:
         """Return the ranked rows of each class with their codes."""

@@ -13,10 +13,10 @@ from frame_prc._curves.logit_intervals import (
     FEW_POSITIVES,
     SHORTFALL,
 )
-from frame_prc._inference.estimates import Estimates, unbiased_variance
+from frame_prc._inference.estimates import Estimates, unbiased, unbiased_variance
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
-from frame_prc._lazy import in_python
+from frame_prc._lazy import in_python, parts_by
 from frame_prc._request.specs import OF_PROBABILITIES, Interval, Measured
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
@@ -79,8 +79,7 @@ class Shrunken(Table):
             measure=pl.lit(measure.name),
             value=pl.col(ESTIMATE),
             rows=m,
-            # The average precision of few rows is too high on average.
-            unbiased=pl.col(ESTIMATE) - pl.col("bias").fill_null(0.0),
+            unbiased=unbiased(),
             variance=unbiased_variance(measure),
             misplaced=m * pl.min_horizontal(ESTIMATE, SHORTFALL),
         )
@@ -88,9 +87,8 @@ class Shrunken(Table):
         schema = pl.Schema({**known.collect_schema(), **added})
 
         def with_draws(frame: pl.DataFrame) -> pl.DataFrame:
-            model = rows.model_keys
-            parts = frame.partition_by(model, maintain_order=True) if model else [frame]
-            return pl.concat([schema.to_frame(), *map(self._of_model, parts)])
+            parts = map(self._of_model, parts_by(frame, rows.model_keys))
+            return pl.concat([schema.to_frame(), *parts])
 
         found = in_python(known, with_draws, schema, in_memory=rows.in_memory)
         return found.with_columns(measure.values("value", "shrunk", *_LIMITS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -139,6 +139,8 @@ class Summary(Table):
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the scorecards."""
+        if self.shrink and rows.many_in_memory and rows.kept is None:
+            rows = replace(rows, kept={})  # the plain areas are used twice
         segments = rows.once(self._scorecards(rows, self.calibration))
         if self.shrink:
             segments = rows.once(self._with_shrunken(segments, rows))

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import exp, log
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from frame_prc._curves.logit_intervals import ESTIMATE
-from frame_prc._inference.estimates import Estimates, unbiased_variance
+from frame_prc._inference.estimates import Estimates, unbiased, unbiased_variance
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
-from frame_prc._lazy import in_python, join, left_join
+from frame_prc._lazy import aggregated, in_python, join, left_join, parts_by
 from frame_prc._lazy import over as within
 from frame_prc._request.specs import NEITHER_BETTER, Interval, Measured
 from frame_prc._rows.columns import check_over
@@ -28,18 +28,10 @@ if TYPE_CHECKING:
     from frame_prc._inference.watch import Series
 
 
-class Look(NamedTuple):
-    """The largest difference of a look, over how many periods it is, and its bound."""
-
-    z: float
-    periods: int
-    bound: float
-
-
 # What a later call needs: the logit of a period, its variance, its bound, and the segment's error.
 _STATE = ("logit", "variance", "n_effective", "bound", "error")
-_NUMBERS = ("value", "reference", "limit", "z", "delay", *_STATE)
-_OF_LOOKS = ("reference", "limit", "z", "delay", "n_periods", "conclusion")
+_NUMBERS = ("reference", "limit", "z", "delay")
+_OF_LOOKS = (*_NUMBERS, "n_periods", "conclusion")
 _A_STATE = "what monitor() returned before, with details=True, and all of it"
 _NEW = {name: pl.lit(None, pl.Float64) for name in ("bound", "error")}
 _DROP = 0.05  # of the measure, whose delay is told
@@ -52,7 +44,8 @@ class Watched(Table):
     """One row per period and segment.
 
     ``over`` is the key of the periods, of which each segment's first ``first`` ones are the
-    reference, and the next ``looks`` are watched. The ``state`` has the rows of earlier calls.
+    reference, and the next ``looks`` are watched. ``delays`` are drawn too, which takes as long as
+    the looks. The ``state`` has the rows of earlier calls.
     """
 
     measured: Measured
@@ -62,6 +55,7 @@ class Watched(Table):
     error: float
     window: int
     lond: bool
+    delays: bool
     state: pl.DataFrame | None
 
     @property
@@ -88,20 +82,15 @@ class Watched(Table):
         others = [key for key in rows.keys if key != over]
         names = dict(zip(rows.columns.result_keys, rows.keys, strict=True))
         known = self._estimates(self._in_windows(rows, over, others, names))
-        numbers = {
-            name: pl.Float64()
-            for name in _NUMBERS
-            if name not in ("logit", "variance", "n_effective")
-        }
-        schema = known.collect_schema()
+        numbers = dict.fromkeys((*_NUMBERS, *_NEW), pl.Float64())
         texts = dict.fromkeys(("conclusion", "plan"), pl.String())
-        added = pl.Schema({**schema, **numbers, **texts, "n_periods": pl.Int64()})
+        schema = pl.Schema({**known.collect_schema(), **numbers, **texts, "n_periods": pl.Int64()})
 
         def watched(frame: pl.DataFrame) -> pl.DataFrame:
             found = [*self._rows(frame, over, others, names)]
-            return pl.DataFrame(found, schema=added, orient="row")
+            return pl.DataFrame(found, schema=schema, orient="row")
 
-        found = in_python(known, watched, added, in_memory=rows.in_memory)
+        found = in_python(known, watched, schema, in_memory=rows.in_memory)
         return found.sort(rows.keys).with_columns(measure_of(self.measured).values("value"))
 
     def _estimates(self, rows: Rows) -> pl.LazyFrame:
@@ -111,8 +100,7 @@ class Watched(Table):
         m, dropped = pl.col("n_effective"), () if rows.n_dropped is None else DROPPED
         # Half a row from the ends, where a logit is infinite.
         end = 0.5 / (m + 1)
-        unbiased = pl.col(ESTIMATE) - pl.col("bias").fill_null(0.0)
-        inside = pl.max_horizontal(pl.min_horizontal(unbiased, 1 - end), end)
+        inside = pl.max_horizontal(pl.min_horizontal(unbiased(), 1 - end), end)
         variance = unbiased_variance(measure) / (inside * (1 - inside)) ** 2
         return table.select(
             *rows.keys, "n", "n_pos", *dropped, "status", "n_effective",
@@ -134,11 +122,7 @@ class Watched(Table):
         periods = self._periods(rows, names).sort(*others, over)
         numbered = periods.with_columns(place=within(pl.int_range(pl.len()), others))
         ends = numbered.select(*others, end=over, end_place="place", end_known="known")
-        pairs = (
-            join(numbered, ends, on=[*others], how="inner", nulls_equal=True)
-            if others
-            else join(numbered, ends, how="cross")
-        )
+        pairs = left_join(numbered, ends, others)
         later = pl.col("end_place") - pl.col("place")
         of_one_part = (pl.col("place") >= self.first) == (pl.col("end_place") >= self.first)
         found = pairs.filter(later.is_between(0, self.window - 1) & of_one_part)
@@ -189,7 +173,7 @@ class Watched(Table):
             nothing = dict.fromkeys((*_OF_LOOKS, *_NEW))
             yield row | nothing | {"status": "no_period", "plan": self.plan}
         ordered = frame.filter(~lacks).sort(*others, over)
-        parts = ordered.partition_by(others, maintain_order=True) if others else [ordered]
+        parts = parts_by(ordered, others)
         watches = [_Watch(part.to_dicts(), self._series(part), self) for part in parts]
         for watch in watches:
             watch.share(self.error / len(watches))
@@ -231,16 +215,12 @@ class Watched(Table):
         if not kept.height:
             return frame.with_columns(**_NEW)
         others = [name for name in names.values() if name != over]
-        last = (
-            kept.group_by(others).agg(last=pl.col(over).max())
-            if others
-            else kept.select(last=pl.col(over).max())
-        )
+        last = aggregated(kept.lazy(), others, last=pl.col(over).max())
         is_later = pl.any_horizontal(
             pl.col("last").is_null(), pl.col(over).is_null(), pl.col(over) > pl.col("last")
         )
-        later = left_join(frame, last, others).filter(is_later).drop("last")
-        return pl.concat([kept, later.with_columns(**_NEW)])
+        later = left_join(frame.lazy(), last, others).filter(is_later).drop("last")
+        return pl.concat([kept, later.with_columns(**_NEW).collect(engine="in-memory")])
 
     def _check_state(self, state: pl.DataFrame, names: dict[str, str]) -> None:
         """Refuse what this verb did not return, or returned for another measure or plan."""
@@ -260,8 +240,7 @@ class Watched(Table):
         keys = [name for name in names if name != self.over]
         known = state.drop_nulls(self.over)
         first = (pl.col("conclusion") == "reference").sum()
-        parts = known.partition_by(keys) if keys else [known]
-        for part in parts:
+        for part in parts_by(known, keys):
             found = part.select(first).item()
             if found != min(self.first, part.height):
                 raise DataError(
@@ -316,18 +295,17 @@ class _Watch:
             known = [
                 row["bound"] for row in self.rows[self.asked.first :] if row["bound"] is not None
             ]
-            found = self.series.looks(self.error, self.asked.looks, known)
-            for place, z, periods, bound in found:
-                self.set(place, Look(z, periods, bound))
+            for look in self.series.looks(self.error, self.asked.looks, known):
+                self.set(*look)
 
-    def set(self, place: int, look: Look) -> None:
-        """Write down what a look shows."""
+    def set(self, place: int, z: float, periods: int, bound: float) -> None:
+        """Write down the largest difference of a look, over how many periods, and its bound."""
         row, series = self.rows[place], self.series
-        limit = series.of_reference + series.worse * look.bound * series.deviation(place)
-        size = abs(look.z) if series.sides > 1 else look.z
-        row |= {"z": look.z, "bound": look.bound, "n_periods": look.periods}
+        limit = series.of_reference + series.worse * bound * series.deviation(place)
+        size = abs(z) if series.sides > 1 else z
+        row |= {"z": z, "bound": bound, "n_periods": periods}
         row["limit"] = _value(limit, self.measure)
-        row["conclusion"] = "alarm" if size > look.bound else "quiet"
+        row["conclusion"] = "alarm" if size > bound else "quiet"
 
     def finished(self) -> list[Row]:
         """Return the rows, with what all of them have."""
@@ -339,16 +317,17 @@ class _Watch:
             ended = "no_reference" if not series.has_reference else "plan_ended"
             row["status"] = ended if row["logit"] is not None else row["status"]
         if series.has_reference:
-            drop = _drop(series.of_reference, series.worse, self.measure)
-            of_all = {
-                "reference": _value(series.of_reference, self.measure),
-                "delay": None
-                if self.asked.lond
-                else series.delay(self.error, self.asked.looks, drop),
-            }
+            reference, delay = _value(series.of_reference, self.measure), self._delay()
             for row in self.rows:
-                row.update(of_all)
+                row |= {"reference": reference, "delay": delay}
         return self.rows
+
+    def _delay(self) -> float | None:
+        """Return after how many looks a drop is found, where that is asked for and known."""
+        if self.asked.lond or not self.asked.delays:
+            return None
+        drop = _drop(self.series.of_reference, self.series.worse, self.measure)
+        return self.series.delay(self.error, self.asked.looks, drop)
 
 
 def _look_by_lond(watches: Sequence[_Watch], over: str, asked: Watched) -> None:
@@ -368,7 +347,7 @@ def _look_by_lond(watches: Sequence[_Watch], over: str, asked: Watched) -> None:
         level = asked.error / (asked.looks * len(watches)) * (alarms + 1)
         known = watch.rows[place]["bound"]
         bound = -normal.inv_cdf(level / watch.series.sides) if known is None else known
-        watch.set(place, Look(z, 1, bound))
+        watch.set(place, z, 1, bound)
         alarms += watch.rows[place]["conclusion"] == "alarm"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._request.statuses import STATUSES
+from frame_prc._request.statuses import OF_MARGIN, OF_WATCH, STATUSES
 from frame_prc.exceptions import ColumnError, DataError, OptionError, nearest
 
 _OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -78,7 +78,7 @@ def _condition(text: str) -> Condition:
 # The words of columns, of which a misspelt one would never be met.
 _WORDS = {
     "status": (*STATUSES,),
-    "conclusion": ("alarm", "quiet", "reference", "better", "not worse", "worse", "undecided"),
+    "conclusion": (*OF_WATCH, *OF_MARGIN),
 }
 
 

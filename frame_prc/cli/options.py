@@ -97,9 +97,9 @@ _BY_TYPE: dict[str, Option] = {
         f"For several {_SEVERAL}; 100,ties=expected cuts a tie.",
         _of_text(values.row_numbers),
     ),
-    "tuple[int, int]": Option(str, "REFERENCE,LOOKS", read=_of_text(values.panel_size)),
+    "tuple[int, int]": Option(str, "REFERENCE,LOOKS", read=_of_text(values.integers)),
     "AnyFrame": Option(str, "FILE", read=_of_text(values.table)),
-    "int | tuple[int, int]": Option(str, "WIDTH,HEIGHT", read=_of_text(values.panel_size)),
+    "int | tuple[int, int]": Option(str, "WIDTH,HEIGHT", read=_of_text(values.integers)),
     "int | Sequence[float]": Option(list[str], "NUMBER|LIST", "A list is written as 0.1,0.5,0.9."),
     "float | Literal['highest', 'pooled']": Option(
         str, "SHARE|highest|pooled", read=_of_text(values.share)

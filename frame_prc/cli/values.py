@@ -102,10 +102,10 @@ def row_numbers(texts: Sequence[str]) -> list[float | Top]:
     ]
 
 
-def panel_size(text: str) -> list[int | str] | int | str:
-    """Return a width and a height, or one number for both."""
-    sides = list(map(integer_or, pieces([text])))
-    return sides if len(sides) > 1 else sides[0]
+def integers(text: str) -> list[int | str] | int | str:
+    """Return one integer, or several; what is none stays text."""
+    found = list(map(integer_or, pieces([text])))
+    return found if len(found) > 1 else found[0]
 
 
 def named_numbers(text: str) -> dict[str, float]:

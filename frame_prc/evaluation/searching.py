@@ -287,5 +287,5 @@ class SearchVerbs(Evaluated[FrameT]):
         found = held_measure(measured(asked, measure, calibrate, at), calibrate)
         earlier = None if state is None else read_state(unwrapped(state))
         size = window_of(window, first)
-        table = Watched(found, key, first, looks, 1 - level, size, lond, earlier)
+        table = Watched(found, key, first, looks, 1 - level, size, lond, details, earlier)
         return self._table(table, details=details)
