@@ -147,10 +147,30 @@ def test_windows_are_the_last_periods_together():
         watched(frame, window=5)
 
 
-def test_delay_is_near_what_draws_of_rows_need():
+def test_the_delay_is_one_for_all_periods_and_within_the_plan():
     table = watched(rows(), details=True)
     [delay] = table["delay"].unique()
     assert delay is None or 1 <= delay <= 12
+
+
+@pytest.mark.parametrize("drop", [0.3, 0.5, 0.8])
+def test_the_delay_is_the_median_look_of_series_that_drop(drop):
+    random = np.random.default_rng(3)
+    variance, first, looks = 0.04, 8, 12
+
+    def series(logits):
+        return Series(logits, np.full(20, variance), np.full(20, 1e9), first, 1, -1.0, 1)
+
+    quiet = series(np.zeros(20))
+    bounds = [bound for *_, bound in quiet.looks(0.05, looks, ())]
+    alarms = []
+    for _ in range(800):
+        reference = np.full(first, random.normal() * np.sqrt(variance / first))
+        later = random.normal(size=looks) * np.sqrt(variance) - drop
+        found = series(np.concatenate([reference, later])).looks(0.05, looks, bounds)
+        over = [i for i, (_, z, _, bound) in enumerate(found, start=1) if z > bound]
+        alarms.append(over[0] if over else np.inf)
+    assert quiet.delay(0.05, looks, drop) == pytest.approx(np.median(alarms), abs=0.5)
 
 
 def test_what_comes_after_the_plan_and_without_a_reference_is_said():
