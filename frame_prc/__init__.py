@@ -59,7 +59,9 @@ if TYPE_CHECKING:
         sample_size,
         shrunk,
         summary,
+        summary_to_matplotlib,
         threshold_table,
+        to_matplotlib,
         write_ggplot,
     )
 
@@ -101,7 +103,9 @@ __all__ = [
     "sample_size",
     "shrunk",
     "summary",
+    "summary_to_matplotlib",
     "threshold_table",
+    "to_matplotlib",
     "write_ggplot",
 ]
 

@@ -91,6 +91,8 @@ class PrcFrame(Generic[FrameT]):
         plot_summary         Draw the average precision of each segment.
         write_ggplot         Write a table for R, and the ggplot2 script that draws it.
         report               Write one HTML page to send, and its numbers as JSON.
+        to_matplotlib        Draw the curve of each segment and model on your Matplotlib axes.
+        summary_to_matplotlib Draw the average precision of each segment on your Matplotlib axes.
         plot_table           Draw a table that a verb returned: intervals, periods, thresholds.
         auc                  Area under the curve of each segment, by one or several methods.
         band                 Precision on a grid of recalls, with a pointwise or simultaneous band.
@@ -133,6 +135,9 @@ class PrcFrame(Generic[FrameT]):
     plot = _method(verbs.plot)
     plot_summary = _method(verbs.plot_summary)
     plot_table = _method(verbs.plot_table)
+    # A type checker fears that a property of a line were called "frame".
+    to_matplotlib = _method(verbs.to_matplotlib)  # type: ignore[arg-type]
+    summary_to_matplotlib = _method(verbs.summary_to_matplotlib)  # type: ignore[arg-type]
     one_vs_rest = _frame_method(verbs.one_vs_rest)
     quantile_thresholds = _method(verbs.quantile_thresholds)
     write_ggplot = _method(verbs.write_ggplot)

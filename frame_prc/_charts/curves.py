@@ -11,7 +11,13 @@ import polars as pl
 from frame_prc._charts.confusion import confusion
 from frame_prc._charts.curve_rows import ISO_STEPS, ChartRows, chart_rows
 from frame_prc._charts.data import ChartSource, EvaluatedSegments
-from frame_prc._charts.lines import area_texts, check_readable, common_size, label_lines
+from frame_prc._charts.lines import (
+    area_texts,
+    baselines,
+    check_readable,
+    common_size,
+    label_lines,
+)
 from frame_prc._charts.options import ChartOptions
 from frame_prc._charts.panels import (
     MOST_RIBBONS,
@@ -70,7 +76,7 @@ def panel_of(lines: pl.DataFrame, rows: ChartRows, number: int) -> PanelData:
         lines=[] if in_legend else list(zip(own["series"], area_texts(own), strict=True)),
         curve=_of_panel(rows.curve, number),
         roc=_of_panel(rows.roc, number),
-        baselines=_baselines(own),
+        baselines=baselines(own),
         ribbon=_of_panel(rows.ribbon, number),
         points=_of_panel(rows.points, number),
         empty=_why_empty(own),
@@ -80,14 +86,6 @@ def panel_of(lines: pl.DataFrame, rows: ChartRows, number: int) -> PanelData:
 def _of_panel(rows: pl.DataFrame, number: int) -> pl.DataFrame:
     own = rows if rows.is_empty() else rows.filter(panel=number)
     return own.drop("panel", "line", *THINNED, strict=False)
-
-
-def _baselines(lines: pl.DataFrame) -> pl.DataFrame:
-    """Return each prevalence once, with the series of its line if no two lines share one."""
-    known = lines.drop_nulls("prevalence")
-    rows = known.unique("prevalence", keep="first", maintain_order=True)
-    distinct = rows.height == known.height
-    return rows.select("prevalence", series="series" if distinct else pl.lit(None, pl.String))
 
 
 def _why_empty(lines: pl.DataFrame) -> str | None:

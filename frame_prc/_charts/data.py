@@ -9,7 +9,7 @@ from types import EllipsisType
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._curves.calibration import CALIBRATED, same_reference
 from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
@@ -140,6 +140,21 @@ class EvaluatedSegments:
         finite = scores.filter(pl.col("threshold").is_finite())
         return finite.unique().sort("threshold").collect()["threshold"]
 
+    def pooled(self, level: float) -> EvaluatedSegments | None:
+        """Return all rows as one segment of each model, calibrated as the segments are.
+
+        There are none if the models are known from their names alone.
+        """
+        rows = self.given.pooled()
+        if has_models(self.keys) != bool(rows.keys):
+            return None
+        calibration = self.calibration
+        if calibration is not None and calibration.highest:
+            calibration = same_reference(self.table.lazy(), rows.keys)
+        areas = _average_precision(rows, level, calibration).collect()
+        table = _with_numbered_keys(areas, len(rows.keys)).with_row_index("line")
+        return replace(self, keys=rows.columns.result_keys, table=table)
+
     def points_at(self, targets: Sequence[Target]) -> pl.DataFrame:
         """Return ``line`` and the columns of operating points, in the order of the targets."""
         return self._numbered(OperatingPoints(targets), self.counts)
@@ -214,7 +229,9 @@ def source_of_curve(
         curve = read_curve(frame.lazy(), ascending=ascending)
         counts = counts_of_curve(curve)
         areas = _average_precision(counts, level, calibration).collect().with_row_index("line")
-        return EvaluatedSegments(curve.keys, areas, counts, counts, curve.start, curve.error)
+        return EvaluatedSegments(
+            curve.keys, areas, counts, counts, curve.start, curve.error, calibration
+        )
 
     return ChartSource(keys, table, evaluate)
 

@@ -22,11 +22,12 @@ from frame_prc.exceptions import DataError, OptionError
 
 FacetKeys: TypeAlias = tuple[str, ...] | bool | None
 
+_FACET = "facet= takes the keys that get a panel per value"
 _MOST_LINES = 60
 _FEW_LINES = 6
 
 
-def check_readable(source: ChartSource, facet: FacetKeys) -> None:
+def check_readable(source: ChartSource, facet: FacetKeys, overlaid_hint: str = _FACET) -> None:
     """Raise an error if there are too many lines to read, before they are computed."""
     hint = f"filter the segments; plot_summary() shows up to {MOST_SEGMENTS}, and summary() all"
     source.check_count(
@@ -42,11 +43,19 @@ def check_readable(source: ChartSource, facet: FacetKeys) -> None:
         raise DataError(
             f"{overlaid} lines would share a panel",
             f"up to {MOST_OVERLAID}, as many as colours and dashes can tell apart",
-            "facet= takes the keys that get a panel per value",
+            overlaid_hint,
         )
 
 
 def label_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
+    """Return the lines as :func:`name_lines`; without panels, their names tell their areas."""
+    lines = name_lines(segments, facet)
+    if lines.height == 1 or (lines["panel_name"] != "").any():
+        return lines
+    return lines.with_columns(series=pl.col("series") + " " + area_texts(lines))
+
+
+def name_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
     """Return a row per line.
 
     Its ``panel`` and ``panel_name``, its ``colour`` and ``series``, the name in the legend, its
@@ -66,10 +75,15 @@ def label_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
     )
     lines = with_names(lines, "panel", panel_keys, "panel_name")
     lines = with_names(lines, "colour", series_keys, "series")
-    lines = lines.sort("panel", "colour", maintain_order=True)
-    if panel_keys or lines.height == 1:
-        return lines
-    return lines.with_columns(series=pl.col("series") + " " + area_texts(lines))
+    return lines.sort("panel", "colour", maintain_order=True)
+
+
+def baselines(lines: pl.DataFrame) -> pl.DataFrame:
+    """Return each prevalence once, with the series of its line if no two lines share one."""
+    known = lines.drop_nulls("prevalence")
+    rows = known.unique("prevalence", keep="first", maintain_order=True)
+    distinct = rows.height == known.height
+    return rows.select("prevalence", series="series" if distinct else pl.lit(None, pl.String))
 
 
 def common_size(lines: pl.DataFrame) -> str:

@@ -15,7 +15,7 @@ import polars as pl
 
 from frame_prc._charts.markers import LABEL_FONT, placed, shifted
 from frame_prc._charts.text import short
-from frame_prc._charts.theme import ISO_LABEL, LARGE, AnyChart, Look
+from frame_prc._charts.theme import FAINT, ISO_LABEL, LARGE, AnyChart, Look
 
 LegendPlace: TypeAlias = Literal["right", "top"]
 
@@ -27,7 +27,6 @@ _SHAPES = ["diamond", "circle", "square", "triangle-up", "cross", "triangle-down
 _LONG_NAME = 16  # characters
 _SHORTEST_NAME = 9
 MOST_RIBBONS = 4  # more of them in a panel are drawn fainter
-_FAINT = 0.55
 
 _TITLES = {"ap": "average precision", "f_score": "F score", "fpr": "false-positive rate"}
 _FORMATS = {
@@ -178,7 +177,7 @@ class PanelRenderer:
         if rows.is_empty():
             return []
         coloured = rows.height > 1 and rows["series"].null_count() == 0
-        rule = alt.Chart(rows).mark_rule(opacity=_FAINT if coloured else 1, **_DASHED)
+        rule = alt.Chart(rows).mark_rule(opacity=FAINT if coloured else 1, **_DASHED)
         baseline = rule.encode(
             y=layout.y("prevalence", "Precision"),
             color=self._colour() if coloured else alt.ColorValue(self.look.muted),
@@ -200,7 +199,7 @@ class PanelRenderer:
         if rows.is_empty():
             return []
         start = alt.Chart(rows).transform_filter("datum.tp + datum.fp == 0")
-        rule = start.mark_rule(strokeWidth=1, opacity=_FAINT / 2)
+        rule = start.mark_rule(strokeWidth=1, opacity=FAINT / 2)
         y = layout.y("precision", "Precision")
         return [rule.encode(x=x, y=y, y2=alt.Y2("height:Q"), color=self._colour())]
 
@@ -218,7 +217,7 @@ class PanelRenderer:
             return []
         looks = {"color": self._colour(), **self._dashes()}
         if rows["few"].any():
-            looks["opacity"] = alt.condition("datum.few", alt.value(_FAINT), alt.value(1))
+            looks["opacity"] = alt.condition("datum.few", alt.value(FAINT), alt.value(1))
         mark = alt.Chart(rows).mark_line(interpolate=interpolate, strokeWidth=1.6)
         line = mark.encode(x=x, y=line_y, order=alt.Order("order:Q"), **looks)
         tooltip = self.tooltip_of((*self.keys, "ap", *_AT_POINT))

@@ -11,12 +11,12 @@ import polars as pl
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.options import Sort
 from frame_prc._charts.summary_data import (
-    PAIR,
     SURE,
     SummaryData,
+    check_size,
+    check_sort,
     find_times,
     models_of,
-    split_keys,
     summary_data,
     without_interval,
 )
@@ -32,20 +32,18 @@ from frame_prc._charts.text import (
     rounded_percent,
     safe,
 )
-from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS, Look
+from frame_prc._charts.theme import Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES
 from frame_prc._request.comparisons import check_baseline
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import DROPPED
-from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
 
 _LETTERS = 125
-_MOST_POINTS = 2_000  # over time, of all models: Altair draws up to 5,000 rows in each layer
 
 
 def plot_summary(
@@ -61,11 +59,11 @@ def plot_summary(
     With a ``comparison``, of models on the same rows, the differences have intervals.
     """
     times = find_times(source) if sort is None else None
-    _check_readable(source, over_time=times is not None)
+    check_size(source, over_time=times is not None)
     models = models_of(source)
     if comparison is None:
         check_baseline(baseline, models)
-    _check_sort(sort, models, baseline)
+    check_sort(sort, models, baseline)
     data = summary_data(source.evaluate(level), comparison, baseline, sort, times)
     panels = RowPanels(data, look) if times is None else TimePanels(data, look, times)
     title = alt.Title(
@@ -80,28 +78,6 @@ def plot_summary(
         config=alt.Config(**look.config()),
     )
     return chart
-
-
-def _check_readable(source: ChartSource, *, over_time: bool) -> None:
-    """Raise an error if there are too many segments or models, before they are computed."""
-    models, own = split_keys(source.keys)
-    hint = "{}, or read all of them in summary()"
-    filtered = hint.format("filter the segments")
-    if over_time:
-        source.check_count([*models, *own], _MOST_POINTS, "points", filtered)
-    else:
-        source.check_count(own, MOST_SEGMENTS, "segments", filtered)
-    source.check_count(models, MOST_COLOURS, "models", hint.format("choose some of the models"))
-
-
-def _check_sort(sort: Sort, models: list[str], baseline: str | None) -> None:
-    """Raise an error if there are no differences to sort by."""
-    if sort == "difference" and baseline is None and len(models) != PAIR:
-        found = f"are {len(models)} models" if len(models) > 1 else "is one model"
-        raise OptionError(
-            f"sort='difference' is given, and there {found}",
-            "two models, or several with baseline=",
-        )
 
 
 # --- sentences that explain the marks ------------------------------------------------------------

@@ -18,17 +18,20 @@ from frame_prc._charts.text import (
     with_key_texts,
     with_names,
 )
+from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import BELIEVED, FEW
 from frame_prc._lazy import key_names, left_join
 from frame_prc._request.specs import Comparison
+from frame_prc.exceptions import OptionError
 
 PAIR = 2
 # From this probability on a segment is named the worst.
 SURE = 0.9
 
-_ALL = "all rows"
+ALL = "all rows"
+_MOST_POINTS = 2_000  # over time, of all models: Altair draws up to 5,000 rows in each layer
 _MOST_PANELS = 24
 _LEAST_TIMES = 2
 _ROOM = 0.08
@@ -85,6 +88,28 @@ class SummaryData:
         """What the areas are."""
         is_calibrated = REFERENCE in self.dots.columns
         return "Calibrated average precision" if is_calibrated else "Average precision"
+
+
+def check_size(source: ChartSource, *, over_time: bool) -> None:
+    """Raise an error if there are too many segments or models, before they are computed."""
+    models, own = split_keys(source.keys)
+    hint = "{}, or read all of them in summary()"
+    filtered = hint.format("filter the segments")
+    if over_time:
+        source.check_count([*models, *own], _MOST_POINTS, "points", filtered)
+    else:
+        source.check_count(own, MOST_SEGMENTS, "segments", filtered)
+    source.check_count(models, MOST_COLOURS, "models", hint.format("choose some of the models"))
+
+
+def check_sort(sort: Sort, models: list[str], baseline: str | None) -> None:
+    """Raise an error if there are no differences to sort by."""
+    if sort == "difference" and baseline is None and len(models) != PAIR:
+        found = f"are {len(models)} models" if len(models) > 1 else "is one model"
+        raise OptionError(
+            f"sort='difference' is given, and there {found}",
+            "two models, or several with baseline=",
+        )
 
 
 def summary_data(
@@ -157,7 +182,7 @@ def dots_of(segments: EvaluatedSegments) -> pl.DataFrame:
         pl.Series("status_text", list(map(status_text, segments.table["status"])), pl.String),
         model=models[0] if models else pl.lit(""),
     )
-    return with_names(table, "segment", own, "name", without_keys=_ALL)
+    return with_names(table, "segment", own, "name", without_keys=ALL)
 
 
 # --- differences ---------------------------------------------------------------------------------
@@ -185,7 +210,7 @@ def _compared(
     )
     _, own = split_keys(segments.keys)
     if not own:
-        return table.with_columns(name=pl.lit(_ALL))
+        return table.with_columns(name=pl.lit(ALL))
     # The keys of a comparison are numbered without that of models.
     keys = key_names(len(own))
     values = segments.table.select(pl.col(a).alias(b) for a, b in zip(own, keys, strict=True))

@@ -14,6 +14,8 @@ _ON_LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "
 _ON_DARK = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#FFFFFF")
 _DASHES = ([1, 0], [7, 3], [2, 2])
 
+FAINT = 0.55  # opacity of what has too few positives, and of secondary lines
+
 MOST_COLOURS = len(_ON_LIGHT)
 MOST_OVERLAID = MOST_COLOURS * len(_DASHES)
 MOST_SEGMENTS = 200  # rows of a summary

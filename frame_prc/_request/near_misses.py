@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import wraps
-from inspect import CO_VARARGS
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any, TypeVar, cast, get_args
 
 from frame_prc._request.specs import AT_THRESHOLD, Criterion
@@ -40,7 +40,7 @@ _MEANT = {other: ours for ours, others in _ALSO_CALLED.items() for other in othe
 _MOST_VERBS = 4  # in a hint
 # What there is instead of a parameter that no verb has.
 _INSTEAD = {
-    "ax": "a plot is a chart of Altair, which has no axes to draw into: chart.save('chart.png')",
+    "ax": "to_matplotlib(ax=) and summary_to_matplotlib(ax=) draw on axes of Matplotlib",
     **dict.fromkeys(
         ("seed", "random_state", "rng", "stratified"),
         "bootstrap= and permutations= take frame_prc.Draws(1000, seed=1)",
@@ -100,7 +100,7 @@ def check_call(
 def refuses_unknown(function: FunctionT, others: Sequence[str] = ()) -> FunctionT:
     """Return a function that refuses an unknown parameter, with a hint at the right name.
 
-    ``others`` are parameters that it takes by ``**``.
+    ``others`` are parameters that it takes by ``**``, which otherwise are properties of a line.
     """
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -110,13 +110,24 @@ def refuses_unknown(function: FunctionT, others: Sequence[str] = ()) -> Function
     for name in own:
         _verbs[name].append(function.__name__)
     takes_any = bool(code.co_flags & CO_VARARGS)
+    takes_line = bool(code.co_flags & CO_VARKEYWORDS) and not others
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        check_call(function.__name__, own, places, () if takes_any else args, kwargs)
+        named = not_of_lines(kwargs) if takes_line else kwargs
+        check_call(function.__name__, own, places, () if takes_any else args, named)
         return function(*args, **kwargs)
 
     return cast("FunctionT", checked)
+
+
+def not_of_lines(names: Iterable[str]) -> list[str]:
+    """Return the names that are no properties of Matplotlib's lines; none without Matplotlib."""
+    try:
+        from matplotlib.lines import Line2D  # noqa: PLC0415 - only if a verb draws on its axes
+    except ImportError:
+        return []
+    return [name for name in names if not hasattr(Line2D, f"set_{name}")]
 
 
 def parameter_name(name: str, own: Sequence[str]) -> str:

@@ -18,11 +18,11 @@ from frame_prc._request.near_misses import name_hint, refuses_unknown
 from frame_prc._request.specs import IntoColumn, IntoKeys, IntoScores
 from frame_prc._rows.rows import Rows
 from frame_prc.evaluation.areas import AreaVerbs
+from frame_prc.evaluation.axes import AxesVerbs
 from frame_prc.evaluation.base import in_polars, level_of
 from frame_prc.evaluation.comparisons import ComparisonVerbs
 from frame_prc.evaluation.curves import CurveVerbs
 from frame_prc.evaluation.decisions import DecisionVerbs
-from frame_prc.evaluation.pictures import PictureVerbs
 from frame_prc.evaluation.roles import PARAMETERS, Roles, with_roles
 from frame_prc.evaluation.searching import SearchVerbs
 from frame_prc.evaluation.segments import SegmentVerbs
@@ -40,7 +40,7 @@ class Evaluation(
     ComparisonVerbs[FrameT],
     SegmentVerbs[FrameT],
     SearchVerbs[FrameT],
-    PictureVerbs[FrameT],
+    AxesVerbs[FrameT],
 ):
     """A frame whose truth, scores and segments are named once, with the verbs as methods.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature, signature
 from typing import Any
 
-from frame_prc._request.near_misses import check_call
+from frame_prc._request.near_misses import check_call, not_of_lines
 from frame_prc.evaluation.base import Level
 from frame_prc.evaluation.evaluation import Evaluation
 from frame_prc.evaluation.roles import NAMES, PARAMETERS, with_roles
@@ -23,12 +23,14 @@ def forward(method: Callable[..., Any]) -> Callable[..., Any]:
     docstring of both.
     """
     name, parameters = method.__name__, _parameters(method)
-    own = [parameter.name for parameter in parameters[1:]]
+    takes_line = parameters[-1].kind is Parameter.VAR_KEYWORD
+    named_ones = parameters[:-1] if takes_line else parameters
+    own = [parameter.name for parameter in named_ones[1:]]
     places = [one.name for one in parameters if one.kind in _POSITIONAL]
-    required = [one.name for one in parameters if one.default is Parameter.empty]
+    required = [one.name for one in named_ones if one.default is Parameter.empty]
 
     def verb(*args: Any, **named: Any) -> Any:
-        check_call(name, own, places, args, named)
+        check_call(name, own, places, args, not_of_lines(named) if takes_line else named)
         given = dict(zip(places, args, strict=False)) | named
         _check_complete(name, required, given)
         frame = given.pop("frame")

@@ -35,7 +35,9 @@ report = forward(Evaluation.report)
 sample_size = forward(Evaluation.sample_size)
 shrunk = forward(Evaluation.shrunk)
 summary = forward(Evaluation.summary)
+summary_to_matplotlib = forward(Evaluation.summary_to_matplotlib)
 threshold_table = forward(Evaluation.threshold_table)
+to_matplotlib = forward(Evaluation.to_matplotlib)
 write_ggplot = forward(Evaluation.write_ggplot)
 
 __all__ = [
@@ -69,6 +71,8 @@ __all__ = [
     "sample_size",
     "shrunk",
     "summary",
+    "summary_to_matplotlib",
     "threshold_table",
+    "to_matplotlib",
     "write_ggplot",
 ]

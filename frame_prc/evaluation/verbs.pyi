@@ -2,10 +2,12 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 from altair.typing import ChartType
+from matplotlib.axes import Axes
 
+from frame_prc._charts.on_axes import Drawn
 from frame_prc._charts.options import Facet, OperatingPoints, Sort
 from frame_prc._frames.border import AnyFrame, FrameT
 from frame_prc._request.specs import (
@@ -322,6 +324,17 @@ def summary(
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
+def summary_to_matplotlib(
+    frame: AnyFrame,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    ax: Axes | None = None,
+    ci: float = 0.95,
+    calibrate: float | Literal["highest", "pooled"] | None = None,
+    sort: Sort = None,
+    **line: Any,
+) -> Drawn: ...
 def threshold_table(
     frame: FrameT,
     truth: IntoColumn | None = None,
@@ -332,6 +345,15 @@ def threshold_table(
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
+def to_matplotlib(
+    frame: AnyFrame,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    ax: Axes | None = None,
+    ci: float | None = None,
+    **line: Any,
+) -> Drawn: ...
 def write_ggplot(
     frame: AnyFrame,
     path: str | os.PathLike[str],

@@ -324,8 +324,7 @@ def test_what_has_to_be_named_is_said(kind, verb):
             {"method": "roc_auc"},
             r"'gain'\. Hint: it is a measure: summary\(measures='roc_auc'\)",
         ),
-        ("plot", {"ax": None}, r"has no parameter ax=.*Hint: a plot is a chart of Altair"),
-        ("plot_summary", {"ax": None}, r"has no parameter ax=.*chart\.save\('chart\.png'\)"),
+        ("plot", {"ax": None}, r"has no parameter ax=.*Hint: to_matplotlib\(ax=\) and"),
         ("plot", {"threshold": 0.5}, r"threshold=.*Hint: points=\{'threshold': 0\.5\} marks"),
         ("plot", {"height": 200}, r"height=.*Hint: size=\(300, 200\) is that of a panel"),
         (

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 import frame_prc
 from frame_prc import Draws
@@ -46,6 +47,14 @@ def _reported(frame: Any) -> str:
         return path.read_text(encoding="utf-8")
 
 
+def _on_axes(verb: str) -> Callable[[Any], list[list[float]]]:
+    def drawn(frame: Any) -> list[list[float]]:
+        lines = _of_rows(verb, ax=Figure().subplots())(frame).lines
+        return [line.get_xydata().tolist() for line in lines]
+
+    return drawn
+
+
 # What gives a frame of the kind that came in, and what gives something else.
 TABLES: dict[str, Callable[[Any], Any]] = {
     "auc": _of_rows("auc"),
@@ -78,6 +87,8 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "plot_table": lambda frame: _chart(
         frame_prc.plot_table(_of_rows("average_precision", ci=0.9)(frame))
     ),
+    "to_matplotlib": _on_axes("to_matplotlib"),
+    "summary_to_matplotlib": _on_axes("summary_to_matplotlib"),
     "quantile_thresholds": lambda frame: frame_prc.quantile_thresholds(frame, "score", 3),
     "write_ggplot": _written,
 }

@@ -27,6 +27,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 from kinds import KINDS, VERBS, Kind
+from matplotlib.figure import Figure
 from polars.testing import assert_frame_equal
 
 import frame_prc
@@ -229,6 +230,12 @@ def _picture(verb: str, _: Kind, given: Any, columns: Columns) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(), *tables], how="diagonal_relaxed")
 
 
+def _on_axes(verb: str, _: Kind, given: Any, columns: Columns) -> pl.DataFrame:
+    drawn = getattr(frame_prc, verb)(given, **columns, ax=Figure().subplots())
+    points = [pl.DataFrame(line.get_xydata(), ["x", "y"]) for line in drawn.lines]
+    return pl.concat([pl.DataFrame(schema={"x": pl.Float64, "y": pl.Float64}), *points])
+
+
 def _ggplot(_: Kind, given: Any, columns: Columns) -> pl.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "curves.tsv"
@@ -244,6 +251,8 @@ SPECIAL: dict[str, Callable[[Kind, Any, Columns], pl.DataFrame]] = {
     "plain Polars and pandas": _without_us,
     "plot": partial(_picture, "plot"),
     "plot_summary": partial(_picture, "plot_summary"),
+    "to_matplotlib": partial(_on_axes, "to_matplotlib"),
+    "summary_to_matplotlib": partial(_on_axes, "summary_to_matplotlib"),
     "write_ggplot": _ggplot,
 }
 

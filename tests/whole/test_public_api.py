@@ -45,7 +45,9 @@ VERBS = [
     "sample_size",
     "shrunk",
     "summary",
+    "summary_to_matplotlib",
     "threshold_table",
+    "to_matplotlib",
     "write_ggplot",
 ]
 ROWS = pl.DataFrame({"late": [True, False, True], "score": [0.9, 0.4, None]})
@@ -92,7 +94,9 @@ OPTIONS = {
     "below=None, details=False",
     "summary": "ci=0.95, calibrate=None, overall=False, segments='fixed', "
     "measures=None, at=None, shrink=False, details=False",
+    "summary_to_matplotlib": "ax=None, ci=0.95, calibrate=None, sort=None, **line",
     "threshold_table": "thresholds=None, cost=None, details=False",
+    "to_matplotlib": "ax=None, ci=None, **line",
     "write_ggplot": "start='one', keep='corners', ci=None, title=None",
 }
 LEADING = {"report": "path, ", "write_ggplot": "path, "}  # besides the frame
@@ -341,7 +345,7 @@ def test_every_parameter_is_documented_in_order(name):
 @pytest.mark.parametrize("name", OPTIONS)
 def test_method_of_an_evaluation_takes_the_options_and_documents_them(name):
     method = getattr(frame_prc.Evaluation, name)
-    options = [parameter.partition("=")[0] for parameter in OPTIONS[name].split(", ")]
+    options = [parameter.lstrip("*").partition("=")[0] for parameter in OPTIONS[name].split(", ")]
     own = [*LEADING.get(name, "").split(", ")[:-1], *options]
     assert list(inspect.signature(method).parameters) == ["self", *own]
     assert list(parameter_docs(method)) == own

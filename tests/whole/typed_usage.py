@@ -13,6 +13,7 @@ import polars.selectors as cs
 
 import frame_prc
 from frame_prc import Draws
+from frame_prc._charts.on_axes import Drawn
 from frame_prc.namespace import PrcFrame
 
 
@@ -114,6 +115,12 @@ def charts_can_be_saved_and_restyled(df: pl.DataFrame) -> None:
     chart.configure_axis(grid=False).save("curves.html", inline=True)
     frame_prc.plot(df, dark=True, iso_f1=[0.5], facet=False, size=(300, 200)).save("curves.png")
     frame_prc.plot_summary(df, "truth", ["a", "b"], baseline="a", sort="key").save("summary.svg")
+
+
+def axes_are_drawn_on(df: pl.DataFrame) -> None:
+    drawn = frame_prc.evaluate(df, "truth", "score", ci=0.9).to_matplotlib(linewidth=1)
+    assert_type(frame_prc.to_matplotlib(df, "truth", "score", ax=drawn.axes, color="red"), Drawn)
+    frame_prc.summary_to_matplotlib(df, "truth", "score", by="k").lines[0].set_markersize(4)
 
 
 def expressions_are_polars_expressions() -> None:

@@ -1,0 +1,225 @@
+"""Curves, and a summary, on axes of Matplotlib that a person has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from frame_prc._charts.curve_rows import drawn_height
+from frame_prc._charts.data import ChartSource, EvaluatedSegments
+from frame_prc._charts.lines import baselines, check_readable, name_lines
+from frame_prc._charts.options import Sort
+from frame_prc._charts.summary_data import (
+    ALL,
+    SummaryData,
+    check_size,
+    check_sort,
+    dots_of,
+    models_of,
+    split_keys,
+    summary_data,
+    uncertain,
+)
+from frame_prc._charts.theme import FAINT, Look
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.logit_intervals import RANDOM
+from frame_prc._request.packages import check_installed
+from frame_prc.exceptions import OptionError, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+_LIMITS = (-0.02, 1.02)
+_MOST_INSIDE = 6  # entries of a legend that leave room for curves
+_BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
+_LEVEL = 0.95
+_ROW = 0.5  # of the distance of two rows, for the models in one
+_DARK = 1.5  # below it, the sum of red, green and blue
+_HOLE = 0.5  # of the size of a dot
+
+
+class Drawn(NamedTuple):
+    """What was drawn: a line per curve, or per model of a summary, in the order of the legend."""
+
+    axes: Axes
+    lines: list[Line2D]
+
+
+def check_axes(verb: str, ax: object, line: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties of a line by their full names, before anything is read."""
+    check_installed("matplotlib", "Matplotlib", verb)
+    from matplotlib.axes import Axes  # noqa: PLC0415 - only here is it needed
+    from matplotlib.cbook import normalize_kwargs  # noqa: PLC0415
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    if ax is not None and not isinstance(ax, Axes):
+        allowed = "axes of Matplotlib, or None for the current ones"
+        raise OptionError(f"ax={shown(ax)} is not axes", allowed, "figure, ax = plt.subplots()")
+    return normalize_kwargs(line, Line2D)
+
+
+# --- curves --------------------------------------------------------------------------------------
+
+
+def draw_curves(
+    source: ChartSource, level: float | None, ax: Axes | None, style: Mapping[str, Any]
+) -> Drawn:
+    """Draw a line per model and segment, and what a random ranking reaches."""
+    check_readable(source, facet=False, overlaid_hint="where() chooses the segments of other axes")
+    segments = source.evaluate(level or _LEVEL)
+    if level is None:
+        table = segments.table.drop("ci_low", "ci_high", strict=False)
+        segments = replace(segments, table=table)
+    lines = name_lines(segments, facet=False)
+    curves = segments.curves("corners").with_columns(height=drawn_height())
+    ax = _current(ax)
+    look = _look_on(ax)
+    drawn = []
+    for line, own in zip(lines["line"], _styles(lines, look), strict=True):
+        points = curves.filter(line=line).select("recall", "height")
+        drawn += ax.plot(*points.to_numpy().T, **{**own, **style})
+    _draw_prevalence(ax, lines, look)
+    ax.set(xlabel="Recall", ylabel="Precision", xlim=_LIMITS, ylim=_LIMITS)
+    _, labels = ax.get_legend_handles_labels()
+    if labels:
+        ax.legend(**({} if len(labels) <= _MOST_INSIDE else _BESIDE))
+    return Drawn(ax, drawn)
+
+
+def _draw_prevalence(ax: Axes, lines: pl.DataFrame, look: Look) -> None:
+    rows = baselines(lines)
+    if rows.height == 1:
+        rows = rows.with_columns(series=None)
+    colours = dict(zip(lines["series"], look.colours(lines.height), strict=True))
+    for number, (prevalence, series) in enumerate(rows.iter_rows()):
+        label = "Prevalence" if number == 0 else None
+        color, alpha = (look.muted, 1) if series is None else (colours[series], FAINT)
+        looks: dict[str, Any] = {"color": color, "alpha": alpha, "linestyle": "--", "linewidth": 1}
+        ax.axhline(prevalence, label=label, zorder=1, **looks)
+
+
+def _styles(lines: pl.DataFrame, look: Look) -> Iterator[dict[str, Any]]:
+    """Yield the properties of each line."""
+    looks = zip(look.colours(lines.height), look.dashes(lines.height), strict=True)
+    for row, (colour, (dash, gap)) in zip(lines.iter_rows(named=True), looks, strict=True):
+        yield {
+            "color": colour,
+            "linestyle": (0, (dash, gap)) if gap else "-",
+            "drawstyle": "steps-pre",
+            "alpha": FAINT if row["few"] else None,
+            "label": _plain(": ".join(filter(None, (row["series"], row["ap"])))),
+        }
+
+
+# --- summary -------------------------------------------------------------------------------------
+
+
+def draw_summary(
+    source: ChartSource, level: float, sort: Sort, ax: Axes | None, style: Mapping[str, Any]
+) -> Drawn:
+    """Draw a row per segment, with a dot and its interval per model."""
+    check_size(source, over_time=False)
+    check_sort(sort, models_of(source), None)
+    segments = source.evaluate(level)
+    data = summary_data(segments, None, None, sort, None)
+    rows, names = _rows_of(data, _of_all(segments, level))
+    ax = _current(ax)
+    look = _look_on(ax)
+    defined = rows.drop_nulls(AVERAGE_PRECISION)
+    drawn = []
+    for number, colour in enumerate(look.colours(len(data.models))):
+        dots = defined.filter(model=data.models[number])
+        apart = (number - (len(data.models) - 1) / 2) * _ROW / len(data.models)
+        label = _plain(data.models[number]) or None
+        dots = dots.with_columns(place=pl.col("place") + apart)
+        drawn += _draw_dots(ax, dots, {"color": colour, "label": label, **style})
+    _draw_notes(ax, rows, look)
+    ax.set(xlabel=f"{data.quantity} (ticks: chance)", ylim=(max(len(names), 1) - 0.5, -0.5))
+    ax.set_xlim(left=0)
+    ax.set_yticks(range(len(names)), [*map(_plain, names)])
+    if len(names) > len(data.names):
+        ax.get_yticklabels()[0].set_fontweight("bold")
+    if len(data.models) > 1:
+        ax.legend(**_BESIDE)  # "best" would hide halves of dots
+    return Drawn(ax, drawn)
+
+
+def _of_all(segments: EvaluatedSegments, level: float) -> pl.DataFrame:
+    """Return the dots of all rows, if there are keys of segments."""
+    _, own = split_keys(segments.keys)
+    pooled = segments.pooled(level) if own else None
+    return pl.DataFrame() if pooled is None else dots_of(pooled)
+
+
+def _rows_of(data: SummaryData, of_all: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Return the dots, each with the ``place`` of its row, and the names of the rows."""
+    first = [ALL] if of_all.height else []
+    places = {name: place for place, name in enumerate(data.names, len(first))}
+    place = pl.Series("place", [places[name] for name in data.dots["name"]], pl.Float64)
+    dots = [of_all.with_columns(place=0.0)] if first else []
+    dots.append(data.dots.with_columns(place))
+    return pl.concat(dots, how="diagonal_relaxed"), [*first, *data.names]
+
+
+def _draw_dots(ax: Axes, dots: pl.DataFrame, style: Mapping[str, Any]) -> list[Line2D]:
+    """Draw dots with their intervals; one without, or from few rows, is hollow."""
+    if "ci_low" in dots.columns:
+        y, low, high = dots.select("place", "ci_low", "ci_high").to_numpy().T
+        ax.plot([low, high], [y, y], color=style["color"], linewidth=1.4)
+    at = [AVERAGE_PRECISION, "place"]
+    dot: dict[str, Any] = {"marker": "o", "linestyle": "none"}
+    drawn = ax.plot(*dots.select(at).to_numpy().T, **{**dot, **style})
+    hole: dict[str, Any] = {"color": _ground(ax), "markersize": drawn[0].get_markersize() * _HOLE}
+    ax.plot(*uncertain(dots).select(at).to_numpy().T, **dot, **hole, markeredgewidth=0)
+    return drawn
+
+
+def _draw_notes(ax: Axes, rows: pl.DataFrame, look: Look) -> None:
+    """Draw the ticks of a random ranking, and why segments have no dot."""
+    defined = rows.drop_nulls(AVERAGE_PRECISION)
+    ax.plot(
+        *defined.select(RANDOM, "place").to_numpy().T,
+        color=look.muted,
+        marker="|",
+        linestyle="none",
+        markersize=11,
+        markeredgewidth=1.5,
+        zorder=1,
+    )
+    undefined = rows.filter(pl.col(AVERAGE_PRECISION).is_null()).unique("place")
+    for place, reason in undefined.select("place", "status_text").iter_rows():
+        at: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
+        ax.annotate(reason, (0, place), (6, 0), va="center", color=look.muted, **at)
+
+
+# --- axes ----------------------------------------------------------------------------------------
+
+
+def _current(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    from matplotlib.pyplot import gca  # noqa: PLC0415 - starts a display
+
+    return gca()
+
+
+def _look_on(ax: Axes) -> Look:
+    return Look(dark=sum(_ground(ax)) < _DARK)
+
+
+def _ground(ax: Axes) -> tuple[float, ...]:
+    """Return the colour of the axes, on white where they are transparent."""
+    from matplotlib.colors import to_rgba  # noqa: PLC0415 - installed, as there are axes
+
+    *colour, alpha = to_rgba(ax.get_facecolor())
+    return tuple(part * alpha + 1 - alpha for part in colour)
+
+
+def _plain(text: str) -> str:
+    """Return a text that is no formula; a label that begins with "_" would be hidden."""
+    escaped = text.replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
