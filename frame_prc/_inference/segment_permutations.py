@@ -160,16 +160,16 @@ class RowsOfClass:
 
     def grouped(self, labels: Labels, segments: int) -> _Grouped:
         """Return the rows by segment, each in ranking order, given the segments of all rows."""
-        return self.in_order(np.argsort(labels, kind="stable"), labels, segments)
-
-    def in_order(self, order: Places, labels: Labels, segments: int) -> _Grouped:
-        """Return the rows by segment, given their order; none is needed if each counts as one."""
         starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=segments))])
+        return self.in_order(np.argsort(labels, kind="stable"), starts)
+
+    def in_order(self, order: Places, starts: Places) -> _Grouped:
+        """Return the rows by segment, given their order and where each segment starts."""
         sums = squares = self.counts
         if self.weight is not None:
             weight = self.weight[order]
             sums, squares = _summed(weight), _summed(weight**2)
-        return _Grouped(order, labels[order].astype(np.intp), starts, segments, sums, squares)
+        return _Grouped(order, starts, sums, squares)
 
 
 @dataclass(frozen=True)
@@ -180,23 +180,26 @@ class _Grouped:
     """
 
     order: Places
-    segment: Places
     starts: Places
-    segments: int
     sums: Floats
     squares: Floats
+
+    @cached_property
+    def segment(self) -> Places:
+        """The segment of each row."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     @cached_property
     def places(self) -> Places:
         """The places of the rows, and after them."""
         return np.arange(len(self.segment) + 1)
 
-    @property
+    @cached_property
     def weight(self) -> Floats:
         """The weight of each row."""
         return np.diff(self.sums)
 
-    @property
+    @cached_property
     def square(self) -> Floats:
         """The squared weight of each row."""
         return np.diff(self.squares)
@@ -213,24 +216,21 @@ class _Grouped:
 
     def summed(self, values: Floats) -> Floats:
         """Return the sum of values of the rows of each segment."""
-        found: Floats = np.bincount(self.segment, values, self.segments).astype(np.float64)
+        found = np.zeros(len(self.starts) - 1)
+        has_rows = np.diff(self.starts) > 0
+        found[has_rows] = np.add.reduceat(values, self.starts[:-1][has_rows]) if len(values) else 0
         return found
 
 
 @dataclass(frozen=True)
 class SegmentRows:
-    """The rows of a model by class, and how many segments they have.
-
-    ``places`` are those of the rows of each class in one ranking, in which negatives come first
-    among equal scores; without them the classes are sorted one after the other.
-    """
+    """The rows of a model by class, and how many segments they have."""
 
     positives: RowsOfClass
     negatives: RowsOfClass
     segments: int
     measure: str
     odds: float | None
-    places: tuple[Places, Places] | None = None
 
     @classmethod
     def of(cls, rows: pl.DataFrame, measure: str, odds: float | None) -> SegmentRows:
@@ -248,16 +248,7 @@ class SegmentRows:
     ) -> SegmentRows:
         """Return some of the rows of each class."""
         kept = self.positives.only(positives), self.negatives.only(negatives)
-        return replace(self, positives=kept[0], negatives=kept[1], places=None).ranked()
-
-    def ranked(self) -> SegmentRows:
-        """Return the same rows with their places; their ties must ascend."""
-        pos, neg = self.positives.tie, self.negatives.tie
-        places = (
-            np.arange(len(pos)) + np.searchsorted(neg, pos, side="right"),
-            np.arange(len(neg)) + np.searchsorted(pos, neg, side="left"),
-        )
-        return replace(self, places=places)
+        return replace(self, positives=kept[0], negatives=kept[1])
 
     def split(self, segments: int) -> SegmentRows:
         """Return the same rows in so many segments."""
@@ -359,36 +350,26 @@ class SegmentRows:
         return np.log(area / shortfall), scaled, known
 
     def areas(self, positives: Labels, negatives: Labels) -> tuple[Floats, ...]:
+        """Return what `areas_of` does, given the segment of each row."""
+        pos = self.positives.grouped(positives, self.segments)
+        neg = self.negatives.grouped(negatives, self.segments)
+        return self.areas_of(pos, neg)
+
+    def areas_of(
+        self, pos: _Grouped, neg: _Grouped, above: Places | None = None
+    ) -> tuple[Floats, ...]:
         """Return the area of each segment, 1 minus it, its variance, and how many rows it rests on.
 
         Those are effective rows: positives, or for the ROC curve those of the scarcer class.
+        ``above`` is the number of negatives down to each positive among all by segment, if that is
+        known.
         """
-        of_roc = self.measure == ROC_AUC
-        if self.places is not None and not of_roc and self.negatives.weight is None:
-            return self._average_precisions(*self._merged(self.places, positives, negatives))
-        pos = self.positives.grouped(positives, self.segments)
-        neg = self.negatives.grouped(negatives, self.segments)
-        return self._roc_areas(pos, neg) if of_roc else self._average_precisions(pos, neg)
-
-    def _merged(
-        self, places: tuple[Places, Places], positives: Labels, negatives: Labels
-    ) -> tuple[_Grouped, _Grouped, Places]:
-        """Return the rows by segment, and the number of negatives above each positive among all.
-
-        ``places`` are those of the classes in one ranking: so one sort by segment is enough.
-        """
-        labels = np.empty(len(positives) + len(negatives), dtype=positives.dtype)
-        number = np.full(len(labels), -1, dtype=np.int32)
-        labels[places[0]], labels[places[1]] = positives, negatives
-        number[places[0]] = np.arange(len(positives))
-        found = number[np.argsort(labels, kind="stable")]
-        at = np.flatnonzero(found >= 0)
-        pos = self.positives.in_order(found[at].astype(np.intp), positives, self.segments)
-        neg = self.negatives.in_order(np.empty(0, dtype=np.intp), negatives, self.segments)
-        return pos, neg, at - np.arange(len(at))
+        if self.measure == ROC_AUC:
+            return self._roc_areas(pos, neg)
+        return self._average_precisions(pos, neg, above)
 
     def _average_precisions(
-        self, pos: _Grouped, neg: _Grouped, above: Places | None = None
+        self, pos: _Grouped, neg: _Grouped, above: Places | None
     ) -> tuple[Floats, ...]:
         """Return the areas, 1 minus them, their variances, and the effective positives."""
         steps = self._steps(pos, neg, above)
@@ -432,12 +413,10 @@ class SegmentRows:
         return area, shortfall, variance, np.minimum(*numbers)
 
     def _steps(self, pos: _Grouped, neg: _Grouped, above: Places | None) -> _Steps:
-        """Return what is at the score of each positive of the segments.
-
-        ``above`` is the number of negatives down to it among all by segment, if that is known.
-        """
-        places = self.starts_of_ties[pos.segment] + self.positives.tie[pos.order]
+        """Return what is at the score of each positive of the segments."""
         first, last = pos.places[:-1], pos.places[1:]
+        if self.has_ties or above is None:
+            places = self.starts_of_ties[pos.segment] + self.positives.tie[pos.order]
         if self.has_ties:
             first, last = (np.searchsorted(places, places, side) for side in ("left", "right"))
         if above is None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from math import copysign, erf, sqrt
-from operator import and_
+from operator import add, and_
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -21,8 +21,11 @@ import numpy as np
 import polars as pl
 
 from frame_prc._curves.calibration import at_prevalence_of
+from frame_prc._inference.row_influence import numbered
 from frame_prc._inference.scan import Grouping, Scan
 from frame_prc._inference.segment_permutations import RowsOfClass, SegmentRows
+from frame_prc._ranking.places import looked_up
+from frame_prc._ranking.ranking import rank
 from frame_prc._request.specs import Comparison, Measured, Searched
 from frame_prc._rows.rows import Rows
 from frame_prc._tables.compare import Differences
@@ -30,6 +33,7 @@ from frame_prc.exceptions import DataError
 
 _MOST_LEVELS = 100  # of a column, those with most positives
 _MOST_VALUES = 10  # different numbers that are levels as they are
+_FIRST = 1_000  # values, which mostly tell whether there are more
 _MOST_FINDS = 20
 _MOVED = 0.05  # of the least distance between cuts, by which rounding may move one
 _DIGITS, _MOST_DIGITS = 3, 16  # of the numbers at which a column is cut
@@ -106,7 +110,7 @@ class Search:
         # At this level all intervals hold at once.
         comparison = Comparison(erf(limit / sqrt(2)), (), "others", None, self._measured)
         rows_of: dict[Grouping, dict[int, dict[str, Any]]] = {}
-        z = {one: np.nan_to_num(of) for one, of in zip(scan.groupings, scan.z, strict=True)}
+        z = {one: np.nan_to_num(of) for one, of in scan.z.items()}
         while True:
             grouping = max(z, key=lambda one: float(np.abs(z[one]).max()))
             number = int(np.abs(z[grouping]).argmax())
@@ -157,31 +161,29 @@ class Search:
     def _scan(self) -> Scan:
         """Return the ranked rows of each class with their codes."""
         used, columns = self.used, self.rows.columns
-        order = used["score"].arg_sort(descending=not self.rows.ascending, nulls_last=True)
-        score = used["score"].gather(order)
-        ranked = pl.DataFrame(
-            {
-                "positive": used["truth"].gather(order),
-                "retrieved": score.is_not_null(),
-                "tie": score.ne_missing(score.shift(1)).cum_sum().cast(pl.Int64),
-            }
-        ).with_columns(
-            weight=used["weight"].gather(order) if columns.weighted else pl.lit(1.0),
-        )
-        codes = pl.DataFrame(
-            [one.codes.gather(order).alias(str(i)) for i, one in enumerate(self.levels)]
-        )
-        positive = ranked["positive"].to_numpy()
-        both, every = (positive, ~positive), codes.to_numpy().T.astype(np.uint16)
+        ranking = rank(numbered(self.rows.pooled()), numbered=True, scored=False)
+        key = ranking.key
+        in_order = ranking.in_order.filter(~key.opens())
+        ranked = in_order.select(
+            key.row(),
+            positive=key.positive(),
+            retrieved=~key.unretrieved(),
+            tie=key.tie().rle_id(),
+        ).collect()
+        row, positive = ranked["row"].to_numpy(), ranked["positive"].to_numpy()
+        weight = looked_up(used["weight"], ranked["row"]) if columns.weighted else pl.lit(1.0)
+        classes = [
+            RowsOfClass.of(ranked.with_columns(weight=weight).filter(one))
+            for one in (positive, ~positive)
+        ]
         unit = None
         if columns.cluster is not None:
-            unit = used["cluster"].rank("dense").gather(order).to_numpy()[positive].astype(np.int64)
+            unit = used["cluster"].rank("dense").to_numpy()[row[positive]].astype(np.int64)
         calibration = self._measured.calibration
         odds = None if calibration is None else calibration.odds
-        classes = [RowsOfClass.of(ranked.filter(one)) for one in both]
-        of_classes = [np.ascontiguousarray(every[:, one]) for one in both]
-        rows = SegmentRows(classes[0], classes[1], 1, self._measured.name, odds).ranked()
-        return Scan(rows, of_classes[0], of_classes[1], unit, self.asked.depth, self.asked.fewest)
+        rows = SegmentRows(classes[0], classes[1], 1, self._measured.name, odds)
+        codes = np.array([one.codes.to_numpy()[row] for one in self.levels])
+        return Scan(rows, codes, positive, unit, self.asked.depth, self.asked.fewest)
 
 
 def levels_of(values: pl.Series, positive: pl.Series, quantiles: int, fewest: int) -> Levels:
@@ -190,14 +192,14 @@ def levels_of(values: pl.Series, positive: pl.Series, quantiles: int, fewest: in
         values = values.fill_nan(None)
     texts = None
     is_ordered = values.dtype.is_numeric() or values.dtype.is_temporal()
-    if is_ordered and values.n_unique() > _MOST_VALUES:
+    if is_ordered and any(values[:n].n_unique() > _MOST_VALUES for n in (_FIRST, len(values))):
         values, texts = _cut(values, quantiles)
     frame = pl.DataFrame([values.alias("value"), positive.alias("positive")])
     pos = pl.col("positive").sum()
     sizes = frame.group_by("value").agg(pos=pos, neg=pl.len() - pos)
     large = sizes.filter(pl.min_horizontal("pos", "neg") >= fewest)
     levels = large.sort("pos", "value", descending=[True, False]).head(_MOST_LEVELS)
-    levels = levels.select("value", code=pl.int_range(1, pl.len() + 1, dtype=pl.UInt16))
+    levels = levels.select("value", code=pl.int_range(1, pl.len() + 1, dtype=pl.UInt8))
     coded = frame.join(levels, on="value", how="left", nulls_equal=True, maintain_order="left")
     shown = [
         f"={_text(value)}" if texts is None or value is None else texts[value]
@@ -211,16 +213,17 @@ def _cut(values: pl.Series, quantiles: int) -> tuple[pl.Series, list[str]]:
     known = values.drop_nulls().sort()
     ends = known.gather([len(known) * i // quantiles for i in range(1, quantiles)])
     # The lowest value cuts nothing off: where it is frequent, the next one does.
-    above = known.filter(known > known[0])
     ends = ends.filter(ends > known[0])
-    ends = _rounded((ends if len(ends) else above.head(1)).unique().sort())
+    ends = ends if len(ends) else known.filter(known > known[0]).head(1)
+    ends = _rounded(ends.unique().sort())
     if ends.dtype != values.dtype:
         values = values.cast(ends.dtype)
     names = [_text(end) for end in ends]
     between = [f" in [{a}, {b})" for a, b in pairwise(names)]
-    number = pl.lit(ends).search_sorted(pl.col(values.name), side="right").cast(pl.Int64)
-    found = values.to_frame().select(pl.when(pl.col(values.name).is_not_null()).then(number))
-    return found.to_series(), [f" < {names[0]}", *between, f" >= {names[-1]}"]
+    is_above = [
+        (values >= end).cast(pl.UInt8) for end in (ends[i : i + 1] for i in range(len(ends)))
+    ]
+    return reduce(add, is_above), [f" < {names[0]}", *between, f" >= {names[-1]}"]
 
 
 def _rounded(ends: pl.Series) -> pl.Series:
