@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
@@ -223,7 +224,7 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     if not measure.of_both_classes:
         odds = _odds_stood_for(table)
         k = odds / pl.col("row_odds") * relative
-        few |= (k > 1 + _ROUNDING_OF_K) & (count / odds < FEW_POSITIVES * k.sqrt())
+        few |= few_at_odds(count, odds, k)
     found = table.with_columns(few_negatives=few.fill_null(value=False))
     if not measure.of_both_classes:
         return found
@@ -231,6 +232,11 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     return found.with_columns(
         pl.when(least < pl.col(name)).then(least).otherwise(name).alias(name) for name in rests_on
     )
+
+
+def few_at_odds(count: Any, odds: Any, k: Any) -> Any:
+    """Return whether negatives are too few for the odds, k times their own, that they stand for."""
+    return (k > 1 + _ROUNDING_OF_K) & (count / odds < FEW_POSITIVES * k**0.5)
 
 
 def unbiased() -> pl.Expr:

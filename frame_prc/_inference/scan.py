@@ -26,7 +26,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_prc._curves.logit_intervals import FEW_POSITIVES, MOST_FLAGGED
 from frame_prc._execution import on_each_thread
+from frame_prc._inference.estimates import few_at_odds
 from frame_prc._inference.resamples import Floats, Integers
 from frame_prc._inference.roc_auc import ROC_AUC
 from frame_prc._inference.segment_permutations import Labels, Places, SegmentRows
@@ -163,9 +165,8 @@ class Scan:
         at = np.flatnonzero(is_positive)
         opens = np.searchsorted(at, ordered.starts)
         of_classes = opens, ordered.starts - opens
-        fits, sizes = grouping.named(), [np.diff(starts) for starts in of_classes]
-        for size in sizes:
-            fits &= (size >= self.fewest) & (size.sum() - size >= self.fewest)
+        sizes = [np.diff(starts) for starts in of_classes]
+        fits = grouping.named() & self._is_large(*sizes)
         if not fits.any():
             return np.full(grouping.size, np.nan)
         # Without weights the average precision asks for the order of the positives alone.
@@ -179,6 +180,17 @@ class Scan:
             area, shortfall, variance, effective = areas
             found = _differences(area, shortfall, effective, variance, sizes)
         return np.where(fits, np.nan_to_num(found), np.nan)
+
+    def _is_large(self, positives: Integers, negatives: Integers) -> Flags:
+        """Return which segments are looked at, for how many rows of each class they have."""
+        found: Flags = np.ones(len(positives), dtype=bool)
+        for size in (positives, negatives):
+            found &= (size >= self.fewest) & (size.sum() - size >= self.fewest)
+        odds, classes = self.rows.odds, (self.rows.positives, self.rows.negatives)
+        # Of clusters and weights sizes alone do not tell.
+        if odds is not None and self.unit is None and all(one.weight is None for one in classes):
+            found &= ~_have_few_negatives(positives, negatives, odds)
+        return found
 
     def without(self, grouping: Grouping, number: int) -> Scan:
         """Return the rows outside of a segment."""
@@ -237,6 +249,15 @@ def _differences(
     difference = np.log(own / short) - np.log(others / lacks)
     found = difference / np.sqrt(usual + of_rest / (others * lacks) ** 2)
     return np.where(known & (rest > 0), found, np.nan)
+
+
+def _have_few_negatives(positives: Integers, negatives: Integers, odds: float) -> Flags:
+    """Return which segments a comparison does not judge for their negatives, or the others'."""
+    k = odds * positives / np.maximum(negatives, 1)
+    few: Flags = (negatives < FEW_POSITIVES) | few_at_odds(negatives, odds, k)
+    share = np.where(negatives > 0, positives, 0.0)
+    of_others: Flags = _of_others(share * few) > MOST_FLAGGED * _of_others(share)
+    return few | of_others
 
 
 def _of_others(amount: Floats) -> Floats:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from frame_prc._curves.logit_intervals import ESTIMATE
+from frame_prc._curves.logit_intervals import ESTIMATE, MOST_FLAGGED
 from frame_prc._formulas import effective_number, sizes
 from frame_prc._inference.estimates import Estimates
 from frame_prc._inference.measures import measure_of
@@ -22,8 +22,6 @@ from frame_prc._tables.models import CANCELLED, above_rounding
 _AREA, _SHARE, _OTHERS = pl.col(ESTIMATE), pl.col("share"), pl.col("share_b")
 _POSITIVES, _NEGATIVES = pl.col("n_pos"), pl.col("n") - pl.col("n_pos")
 _VARIANCE_A, _VARIANCE_B = pl.col("variance"), pl.col("variance_b")
-# Others of which a larger share has few negatives have few themselves.
-_MOST_FLAGGED = 0.1
 
 
 def beside_other_segments(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
@@ -81,7 +79,7 @@ def _means() -> list[pl.Expr]:
         effective_number(_OTHERS, pl.col("squares_b")).alias("n_effective_b"),
         prevalence.alias("prevalence_b"),
         status.replace("empty", "no_other").alias("status_b"),
-        (pl.col("flagged_b") > _MOST_FLAGGED * _OTHERS).alias("few_negatives_b"),
+        (pl.col("flagged_b") > MOST_FLAGGED * _OTHERS).alias("few_negatives_b"),
     ]
 
 

@@ -86,7 +86,8 @@ class Search:
             raise DataError(
                 f"no segment has {asked.fewest} positives and {asked.fewest} negatives, and leaves "
                 "as many",
-                hint="name columns with fewer values, or lower min_positives=",
+                hint="name columns with fewer values, lower min_positives=, or try "
+                "measure='roc_auc', which needs fewer negatives",
             )
         allowed = max(int((1 - asked.level) * (len(highest) + 1) + _ROUNDING) - 1, 0)
         limit = float(highest[allowed])

@@ -79,7 +79,8 @@ class SearchVerbs(Evaluated[FrameT]):
             Into how many parts a number is cut, from 2 to 20.
         min_positives
             How many positives, and how many negatives, a segment needs, and the others. Segments of
-            fewer than 20 are looked at, but not named: their status is not ``"ok"``.
+            fewer than 20 are looked at, but not named: their status is not ``"ok"``. Those with too
+            few negatives for ``measure`` to be judged are not looked at, where sizes tell.
         ci
             Where no segment differs, the probability of finding none is at least this. It is
             also the level at which all intervals hold at once. From 0.5 to 0.99.

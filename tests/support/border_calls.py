@@ -68,7 +68,9 @@ TABLES: dict[str, Callable[[Any], Any]] = {
     "evaluate": lambda frame: frame_prc.evaluate(frame, "late", "score").counts(),
     "heterogeneity": _of_rows("heterogeneity"),
     "shrunk": _of_rows("shrunk"),
-    "find_segments": _of_rows("find_segments", columns="region", min_positives=1),
+    "find_segments": _of_rows(
+        "find_segments", columns="region", min_positives=1, measure="roc_auc"
+    ),
     "monitor": _of_rows("monitor", over="region", plan=(2, 3)),
     "influence": _of_rows("influence"),
     "sample_size": _of_rows("sample_size", width=0.1),

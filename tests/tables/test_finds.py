@@ -6,6 +6,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import frame_prc
+from frame_prc._inference import scan
 from frame_prc.exceptions import DataError, OptionError
 
 COLUMNS = ["site", "device", "age"]
@@ -140,6 +141,25 @@ def test_what_cannot_be_asked_is_refused(asked, said):
     given = {"score": "score", "columns": COLUMNS} | asked
     with pytest.raises(OptionError, match=said):
         frame_prc.find_segments(rows(), "late", **given)
+
+
+def test_segments_are_looked_at_if_a_comparison_can_judge_them():
+    frame = rows(size=6000).with_columns(site=pl.int_range(pl.len()) % 60)
+    frame = frame.with_columns(score=pl.when(site=7).then(0.0).otherwise("score"))
+    frame = frame.with_columns(site=pl.format("s{}", "site"))
+    table = frame_prc.compare_segments(
+        frame, "late", "score", by="site", calibrate=frame["late"].mean()
+    )
+    judged = (table["status"] == "ok").sum()
+    assert 0 < judged < 60
+    assert found(frame, columns=["site"], details=True)["n_looked_at"][0] == judged
+
+
+def test_many_rows_have_wider_keys(monkeypatch):
+    frame = rows(bad=(2, 1))
+    expected = found(frame, details=True)
+    monkeypatch.setattr(scan, "_FITS_32_BITS", 0)
+    assert_frame_equal(found(frame, details=True), expected)
 
 
 def test_columns_without_a_large_segment_are_an_error():
