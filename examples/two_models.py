@@ -16,7 +16,7 @@ import polars as pl
 import frame_prc
 
 FLIGHTS = Path(__file__).parent / "data" / "flights.parquet"
-MODELS = ["boosting", "logistic"]
+MODELS = ["logistic", "boosting"]
 COLUMNS = [
     "carrier",
     "n_pos",

@@ -75,7 +75,7 @@ class PrcFrame(Generic[FrameT]):
         average              Mean of a measure over a key: over queries, users, folds or labels.
         curve                Precision and recall at every threshold of each segment.
         summary              Scorecard of each segment: area, interval, lift and measures by name.
-        compare_models       Compare models on the same rows, each with each or with a baseline.
+        compare_models       Compare models on the same rows, each with earlier ones or a baseline.
         compare_segments     Compare each segment with the others, all rows, another one, or chance.
         heterogeneity        How far segments differ, and how much of it is sampling.
         shrunk               How good each segment probably is, small ones included.

@@ -291,8 +291,8 @@ class ChanceTest:
 
 
 def pairs_of(models: Sequence[str], baseline: str | None) -> tuple[tuple[int, int], ...]:
-    """Return which models to compare, by their places: each with each, or with the baseline."""
+    """Return which models to compare, by their places: each with each earlier, or the baseline."""
     if baseline is None:
-        return tuple(combinations(range(len(models)), 2))
+        return tuple((new, old) for old, new in combinations(range(len(models)), 2))
     base = models.index(baseline)
     return tuple((place, base) for place in range(len(models)) if place != base)

@@ -18,7 +18,7 @@ EXAMPLES = {
     "average": "run.parquet -t relevant -s score -b query --over query --ci 0.95",
     "curve": "rows.csv -t late -s score --keep corners -o curve.tsv",
     "summary": "rows.csv -t outcome -s score -b region --pos-label yes --overall",
-    "compare_models": "rows.parquet -t late -s new -s old -b carrier --adjust holm",
+    "compare_models": "rows.parquet -t late -s old -s new -b carrier --adjust holm",
     "compare_segments": "rows.parquet -t late -s score -b carrier --adjust holm",
     "heterogeneity": "rows.parquet -t late -s score -b carrier",
     "shrunk": "rows.parquet -t late -s score -b carrier --below 0.3",

@@ -163,7 +163,7 @@ _HELP = {
     "by": "Segments: one result per value. day:1w cuts a column of dates into weeks (s, m, h, d, "
     f"w, mo, q or y). For several keys {_SEVERAL}.",
     "ascending": "Lower scores mean more likely positive: distances, ranks.",
-    "baseline": "Compare all other models with this one, instead of each with each.",
+    "baseline": "Compare all other models with this one, instead of each with the earlier ones.",
     "bootstrap": "Resample so many data sets for the intervals: 1000, or 1000,seed=1 or "
     "1000,stratified=true, which keeps the sizes of the classes.",
     "permutations": "Draw so many permutations: 1000, or 1000,seed=1.",

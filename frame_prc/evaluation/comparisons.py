@@ -48,7 +48,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         margin: float | None = None,
         details: bool = False,
     ) -> FrameT:
-        """Compare models on the same rows, each with each or with a baseline.
+        """Compare models on the same rows, each with earlier ones or a baseline.
 
         Parameters
         ----------
@@ -56,7 +56,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             The level of the confidence interval for the difference in the population from which the
             rows were sampled.
         baseline
-            The name of a model. Each other model is compared with it, instead of each with each.
+            The name of a model. Each other model is compared with it, instead of each with the
+            earlier ones of the list.
         measure
             ``"average_precision"``, the default: models have the same rows, and so the same
             prevalence. ``"calibrated_average_precision"``: that at another prevalence.
@@ -91,10 +92,11 @@ class ComparisonVerbs(Evaluated[FrameT]):
             positives. The intervals are not corrected.
         margin
             The largest loss that does not matter, such as 0.01. The table then has a ``conclusion``
-            in place of the p-value: ``"better"``, ``"not worse"`` (by as much as the margin),
-            ``"worse"`` or ``"undecided"``. It goes by the interval or, with ``adjust``, by the
-            corrected p-values, and is ``"undecided"`` where the ``status`` tells of too few rows.
-            With 0 only what is better is not worse. Not with ``over``.
+            in place of the p-value: the model is ``"better"`` than its baseline, ``"not worse"``
+            (by as much as the margin), ``"worse"``, or it is ``"undecided"``. It goes by the
+            interval or, with ``adjust``, by the corrected p-values, and is ``"undecided"`` where
+            the ``status`` tells of too few rows. With 0 only what is better is not worse. Not with
+            ``over``.
         details
             Add ``n, n_pos`` of the segment, ``value_a, value_b`` (the measure of the model and of
             its baseline), ``std_error`` and, with ``margin``, ``p_value`` and ``p_margin``, the
@@ -111,7 +113,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
             and ``status`` (String) as in :func:`average_precision`, but never ``"below_chance"``;
             for other measures also ``"few_rows"`` and ``"undefined"`` as in :func:`summary`.
             With ``missing="drop"``, also ``n_dropped``. Sorted by the keys, then in the order of
-            the models. Without ``baseline``, each model is compared with those after it.
+            the baselines and of their models. Without ``baseline``, each model is compared with
+            each earlier one: of ``["old", "new"]`` the difference is ``new`` less ``old``. Models
+            in long data are in the order of their names, or of an ``Enum``.
 
             With ``over``, the keys are the others, ``n_segments`` is how many have an average
             precision (and ``n_undefined`` how many do not), and the difference is the mean over
@@ -145,7 +149,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         ...     old=pl.col("row") * 7919 % 601,
         ... )
         >>> df = df.with_columns(new=pl.col("old") + 150 * pl.col("late"))
-        >>> df.prc.compare_models("late", ["new", "old"])
+        >>> df.prc.compare_models("late", ["old", "new"])
         shape: (1, 7)
         ┌───────┬──────────┬────────────┬──────────┬─────────┬────────────┬────────┐
         │ model ┆ baseline ┆ difference ┆ ci_low   ┆ ci_high ┆ p_value    ┆ status │

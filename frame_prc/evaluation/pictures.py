@@ -444,7 +444,8 @@ class PictureVerbs(Evaluated[FrameT]):
         ci
             The level of the intervals; tests are at the level ``1 - ci``.
         baseline
-            The name of a model. Each other model is compared with it, instead of each with each.
+            The name of a model. Each other model is compared with it, instead of each with the
+            earlier ones of the list.
         calibrate
             The prevalence at which segments are compared: ``"highest"``, the default (see
             :func:`summary`), or ``"pooled"``: the share of positives of all rows of the model. Give

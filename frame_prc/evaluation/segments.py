@@ -295,7 +295,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         ci
             The level of the interval, and of the test: 0.95 tests at 5 %.
         baseline
-            For ``difference``: compare all other models with this one.
+            For ``difference``: compare all other models with this one, instead of each with the
+            earlier ones of the list.
         measure
             The average precision by default, or another one of :func:`compare_models`.
         calibrate

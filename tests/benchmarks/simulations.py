@@ -170,7 +170,7 @@ def models() -> Iterator[Row]:
 def compared(s: Scenario, drop: float, truth: float | None = None, **options: str) -> Iterator[Row]:
     """Compare a model with one whose positives score lower by ``drop``."""
     lower = pl.col("score_1") - drop * pl.col("truth").cast(pl.Float64)
-    asked = {"by": "draw", "ci": LEVEL, **s.options, **options}
+    asked = {"by": "draw", "ci": LEVEL, "baseline": "b", **s.options, **options}
     found = [
         frame_prc.compare_models(rows, "truth", {"a": "score_0", "b": lower}, **asked)
         for rows in s.frames(2)

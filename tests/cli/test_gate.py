@@ -63,8 +63,8 @@ def test_one_of_several_conditions_is_enough():
         ("summary --overall", "n>5", ["level='pooled', region=null", "level='macro', region=null"]),
         (
             "compare-models -s other",
-            "value_a<.6",
-            ["region='south', model='score', baseline='other'"],
+            "value_b<.6",
+            ["region='south', model='other', baseline='score'"],
         ),
         (
             "points --recall 1 --threshold 0",

@@ -94,8 +94,8 @@ def test_models_side_by_side_keep_their_own_order():
     ev = ROWS.prc.evaluate(**ROLES)
     areas = {row["model"]: row["average_precision"] for row in ev.pooled().counts().pipe(areas_of)}
     [pair] = ev.pooled().compare_models(details=True).to_dicts()
-    assert pair["value_a"] == pytest.approx(areas["old"], rel=1e-14)
-    assert pair["value_b"] == pytest.approx(areas["new"], rel=1e-14)
+    assert pair["value_a"] == pytest.approx(areas["new"], rel=1e-14)
+    assert pair["value_b"] == pytest.approx(areas["old"], rel=1e-14)
     assert areas["old"] != areas["new"]
 
 

@@ -222,7 +222,7 @@ def test_models_are_compared_by_what_each_row_or_cluster_moves(kind, name, clust
         kind.make(df), "truth", ["score", "old"], cluster=cluster, **asked
     )
     [row] = kind.rows(table).iter_rows(named=True)
-    sides = [segments(df.drop("weight").with_columns(score=s), None)[()] for s in ("score", "old")]
+    sides = [segments(df.drop("weight").with_columns(score=s), None)[()] for s in ("old", "score")]
     values = [float(value(name, rows)) for rows in sides]
     moved = [[float(move) for move in moves(name, rows)] for rows in sides]
     sums = {}
@@ -295,7 +295,7 @@ def test_models_are_compared_over_segments_that_are_a_sample(kind):
     table = frame_prc.compare_models(kind.make(df), "truth", ["score", "old"], by="region", **asked)
     [row] = kind.rows(table).iter_rows(named=True)
     found = [
-        scorecard(kind, df, score, by="region", measures="mcc")["mcc"] for score in ("score", "old")
+        scorecard(kind, df, score, by="region", measures="mcc")["mcc"] for score in ("old", "score")
     ]
     difference = found[0] - found[1]
     assert row["difference"] == pytest.approx(difference.mean(), abs=1e-12)
@@ -428,7 +428,7 @@ def test_models_that_few_rows_tell_apart_are_not_judged(kind, differ, status):
     table = frame_prc.compare_models(
         kind.make(df.with_columns(score=moved)),
         "truth",
-        ["score", "old"],
+        ["old", "score"],
         measure="recall",
         at={"threshold": 0.5},
         margin=0.5,

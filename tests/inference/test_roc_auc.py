@@ -72,8 +72,8 @@ def test_area_is_that_of_scikit_learn(kind):
 
 
 def exact_difference(df, cluster=None):
-    """Return the difference of both models and its variance, from what each row moves."""
-    sides = [segments(df.with_columns(score=name), None)[()] for name in ("score", "old")]
+    """Return the second model less the first and the error of that, from what each row moves."""
+    sides = [segments(df.with_columns(score=name), None)[()] for name in ("old", "score")]
     both = [oracle.roc_moves(rows) for rows in sides]
     difference = oracle.roc_auc(sides[0]) - oracle.roc_auc(sides[1])
     number = df["truth"].sum(), (~df["truth"]).sum()

@@ -45,9 +45,10 @@ def test_areas_and_errors_are_the_published_ones(kind):
         df, "poor", ["grade", "s100b"], measure="roc_auc", details=True
     )
     row = kind.rows(table).row(0, named=True)
-    assert (row["value_a"], row["value_b"]) == pytest.approx((0.8236789, 0.7313686), abs=5e-8)
-    # Published: Z = 2.209, p = 0.02718 by the normal; ours is by Student's t, for 41 positives.
-    assert row["difference"] / row["std_error"] == pytest.approx(2.209, abs=5e-4)
+    assert (row["value_b"], row["value_a"]) == pytest.approx((0.8236789, 0.7313686), abs=5e-8)
+    # Published: Z = 2.209 of the first minus the second, p = 0.02718 by the normal; ours is the
+    # second minus the first, by Student's t, for 41 positives.
+    assert row["difference"] / row["std_error"] == pytest.approx(-2.209, abs=5e-4)
     by_t = 2 * stats.t.sf(2.209 * (40 / 41) ** 0.5, 40)
     assert row["p_value"] == pytest.approx(by_t, rel=0.01)
     alone = kind.rows(
@@ -74,7 +75,7 @@ def test_any_two_models_have_the_errors_of_proc(tmp_path):
         suppressMessages(library(pROC)); d <- read.csv("rows.csv")
         of <- function(s) roc(d$truth, s, quiet = TRUE, levels = c(0, 1), direction = "<")
         a <- of(d$a); b <- of(d$b)
-        cat(format(c(auc(a) - auc(b), sqrt(var(a) + var(b) - 2 * cov(a, b))), digits = 16))
+        cat(format(c(auc(b) - auc(a), sqrt(var(a) + var(b) - 2 * cov(a, b))), digits = 16))
     """
     done = subprocess.run(  # noqa: S603 - the script above
         [rscript, "-e", script], cwd=tmp_path, capture_output=True, text=True, check=True

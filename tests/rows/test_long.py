@@ -179,7 +179,7 @@ def test_models_are_in_the_order_of_their_dtype(dtype):
     found = frame_prc.compare_models(df, "truth", "score", model="which", row="item", by="region")
     expected = {"Enum": ["gamma", "gamma", "beta"], "Int8": ["2", "2", "9"]}
     names = expected.get(str(dtype).partition("(")[0], ["alpha", "alpha", "beta"])
-    assert found["model"][:3].to_list() == names
+    assert found["baseline"][:3].to_list() == names
 
 
 # --- other verbs -------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def test_models_are_compared_at_a_prevalence_as_by_exact_arithmetic(kind, cluste
         side = df.filter(region=found["region"])
         clusters = side["user" if cluster else "row"].to_list()
         (a, moves_a, rows), (b, moves_b, _) = (
-            moved_by(side, score, Fraction(1, 4)) for score in ("new", "old")
+            moved_by(side, score, Fraction(1, 4)) for score in ("old", "new")
         )
         effective = oracle.effective_positives(rows, clusters)
         moved = [sums(moves, clusters) for moves in (moves_a, moves_b)]

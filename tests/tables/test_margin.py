@@ -24,7 +24,7 @@ def two_models(n=600, better=1.0):
 
 
 def compared(kind, df, **asked):
-    table = frame_prc.compare_models(kind.make(df), "truth", ["new", "old"], **asked)
+    table = frame_prc.compare_models(kind.make(df), "truth", ["old", "new"], **asked)
     return kind.rows(table)
 
 
@@ -66,7 +66,7 @@ def test_of_a_loss_lower_is_better(kind):
     assert (row["ci_high"] < 0) == (row["conclusion"] == "better")
     [turned] = kind.rows(
         frame_prc.compare_models(
-            kind.make(df), "truth", ["old", "new"], measure="brier", margin=0.01
+            kind.make(df), "truth", ["new", "old"], measure="brier", margin=0.01
         )
     ).iter_rows(named=True)
     assert {row["conclusion"], turned["conclusion"]} == {"better", "worse"}

@@ -99,9 +99,9 @@ def test_a_comparison_says_so_of_either_model(kind):
     models = ["score", "predicted", "three"]
     found = statuses(kind, ROWS, "compare_models", models)
     assert found == {
-        ("score", "predicted"): "few_scores",
-        ("score", "three"): "ok",
-        ("predicted", "three"): "few_scores",
+        ("predicted", "score"): "few_scores",
+        ("three", "score"): "ok",
+        ("three", "predicted"): "few_scores",
     }
     table = kind.rows(frame_prc.compare_models(kind.make(ROWS), "truth", models))
     assert table["p_value"].null_count() == 0
