@@ -35,6 +35,7 @@ from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc._tables.band import Band
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.operating_points import OperatingPoints
+from frame_prc._tables.reliability import Reliability
 from frame_prc._tables.shrunk import Shrunken
 from frame_prc.exceptions import DataError
 
@@ -154,6 +155,14 @@ class EvaluatedSegments:
         areas = _average_precision(rows, level, calibration).collect()
         table = _with_numbered_keys(areas, len(rows.keys)).with_row_index("line")
         return replace(self, keys=rows.columns.result_keys, table=table)
+
+    def score_counts(self) -> pl.DataFrame:
+        """Return ``line``, and the positives and negatives at each score as threshold."""
+        return self._numbered(Counts(), self.counts)
+
+    def reliability(self, edges: Sequence[float], level: float) -> pl.DataFrame:
+        """Return ``line`` and the columns of reliability."""
+        return self._numbered(Reliability(edges, level), self.given)
 
     def points_at(self, targets: Sequence[Target]) -> pl.DataFrame:
         """Return ``line`` and the columns of operating points, in the order of the targets."""

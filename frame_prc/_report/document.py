@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, time, timedelta
-from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -14,15 +12,15 @@ import polars as pl
 from frame_prc._charts.text import percent_text
 from frame_prc._curves.logit_intervals import FEW_SCORES
 from frame_prc._inference.few_scores import models_with_few_scores
+from frame_prc._report.answers import answers
 from frame_prc._report.evaluation import Evaluation
-from frame_prc._report.findings import findings
+from frame_prc._report.period import period
 from frame_prc._report.sentences import isolated, listed
 
 FORMAT = "frame_prc report 1"
 
+_EXACT = frozenset({"threshold", "best_f1_threshold", "grid", "start"})
 _FEW_SCORES = 2  # of so few rows, no model has more
-_WEEK = 7  # days
-_MONTHS = {"year": 12, "quarter": 3, "month": 1}
 
 
 def document(found: Evaluation) -> dict[str, Any]:
@@ -31,7 +29,10 @@ def document(found: Evaluation) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "evaluated": evaluated(found),
-        "findings": [{"about": f.about, "text": f.text} for f in findings(found)],
+        "findings": [
+            {"about": answer.about, "text": answer.text, "reasons": answer.reasons}
+            for answer in answers(found)
+        ],
         "scorecard": keys.records(found.scorecard),
         "models": keys.records(found.of_models),
         "differences": keys.records(found.differences),
@@ -43,25 +44,35 @@ def document(found: Evaluation) -> dict[str, Any]:
         },
         "curves": keys.lines(found.curves),
         "thresholds": keys.lines(found.thresholds.drop("text", strict=False)),
+        "budgets": _budgets(found),
     }
 
 
+def _budgets(found: Evaluation) -> list[dict[str, Any]]:
+    """Return the points at which shares of all rows get an alert."""
+    columns = ("model", "target_value", "threshold", "tp", "fp", "fn", "tn", "precision", "recall")
+    return found.budgets.select(columns).to_dicts()
+
+
 def to_json(content: Any) -> str:
-    """Return JSON; infinity and NaN are texts, as on the command line."""
-    numbers = _finite(content)
-    return json.dumps(numbers, ensure_ascii=False, separators=(",", ":"), default=str)
+    """Return JSON; infinity and NaN are texts, as on the command line.
+
+    Numbers have 12 digits, as the last ones depend on the order in which threads add them up;
+    thresholds have all, as a row may lie at them.
+    """
+    return json.dumps(_plain(content), ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def _finite(value: Any) -> Any:
+def _plain(value: Any, *, exact: bool = False) -> Any:
     if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
+        return {key: _plain(inner, exact=key in _EXACT) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    if not isinstance(value, float) or math.isfinite(value):
+        return [_plain(inner, exact=exact) for inner in value]
+    if not isinstance(value, float):
         return value
-    if math.isnan(value):
-        return "NaN"
-    return "Infinity" if value > 0 else "-Infinity"
+    if math.isfinite(value):
+        return value if exact else float(f"{value:.12g}")
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 class _KeysOf:
@@ -111,6 +122,8 @@ def evaluated(found: Evaluation) -> dict[str, Any]:
     size = pooled.row(0, named=True) if pooled.height else {}
     return {
         "title": options.title,
+        "note": options.note,
+        "date": options.date,
         "version": _version(),
         "truth": _name(asked.classes.get("truth")),
         "pos_label": None if asked.pos_label is None else str(asked.pos_label),
@@ -118,7 +131,7 @@ def evaluated(found: Evaluation) -> dict[str, Any]:
         "keys": found.keys,
         "weight": _name(asked.classes.get("weight")),
         "cluster": found.cluster,
-        "n_clusters": _n_clusters(found),
+        "n_clusters": found.n_clusters,
         "missing": asked.missing,
         "ascending": asked.ascending,
         "ci": options.level,
@@ -131,18 +144,19 @@ def evaluated(found: Evaluation) -> dict[str, Any]:
         "n_segments": found.segments.height,
         "period": period(found),
         "curve_error": _curve_error(found),
+        "has_intervals": not found.rows.columns.lacks_squares,
         "conventions": list(_conventions(found)),
         "warnings": list(_warnings(found)),
     }
 
 
-def _version() -> str:
+def _version() -> str | None:
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - takes its time
 
     try:
         return version("frame-prc")
     except PackageNotFoundError:  # run from a folder
-        return "unknown"
+        return None
 
 
 def _name(column: Any) -> str | None:
@@ -152,13 +166,6 @@ def _name(column: Any) -> str | None:
     return name if isinstance(name, str) else "an expression"
 
 
-def _n_clusters(found: Evaluation) -> int | None:
-    if found.cluster is None:
-        return None
-    count: int = found.rows.source.select(pl.col("cluster").n_unique()).collect().item()
-    return count
-
-
 def _curve_error(found: Evaluation) -> float:
     """Return the largest error of the precision of curves, which are thinned."""
     error = None if found.curves.is_empty() else found.curves["precision_error"].max()
@@ -166,14 +173,21 @@ def _curve_error(found: Evaluation) -> float:
 
 
 def _conventions(found: Evaluation) -> Iterator[str]:
-    relation = "≤" if found.asked.ascending else "≥"
+    asked, relation = found.asked, "≤" if found.asked.ascending else "≥"
+    truth = _name(asked.classes.get("truth"))
+    if truth is not None:
+        label = "" if asked.pos_label is None else f" = {isolated(str(asked.pos_label))}"
+        yield f"Truth: {isolated(truth)}{label}."
+    if (weight := _name(asked.classes.get("weight"))) is not None:
+        yield f"Rows are weighted by {isolated(weight)}."
     yield f"A row is predicted positive if its score {relation} the threshold."
     yield "Average precision is the step area: the sum of precision times the growth of recall."
     yield "Rows with equal scores are one point, so the order of rows does not matter."
-    yield (
-        "The calibrated average precision is that of the same ranking at one prevalence for all "
-        "segments."
-    )
+    if found.segments.height > 1:
+        yield (
+            "At one prevalence, average precision is that of the same ranking with more negatives, "
+            "or fewer."
+        )
     level = percent_text(found.options.level)
     yield f"Intervals are {level} intervals, computed on the log-odds scale."
     if found.keys:
@@ -184,16 +198,14 @@ def _conventions(found: Evaluation) -> Iterator[str]:
             "The rows of each segment are ranked separately, and the mean weights segments by "
             "their positives."
         )
+    if error := _curve_error(found):
+        yield f"Curves are thinned; their precision is off by at most {error:.2g}."
     missing = {
         "raise": "No row lacks a truth or a score.",
         "drop": "Rows that lack a truth or a score are left out for all models.",
         "unretrieved": "Rows without a score count as never retrieved.",
     }
     yield missing[found.asked.missing]
-    yield (
-        "This page cannot know whether the rows were held out from training. Its numbers only mean "
-        "what they say if they were."
-    )
 
 
 def _with_few_scores(found: Evaluation) -> list[str]:
@@ -207,16 +219,10 @@ def _with_few_scores(found: Evaluation) -> list[str]:
 
 
 def _warnings(found: Evaluation) -> Iterator[str]:
-    columns = found.rows.columns
-    if columns.lacks_squares:
+    if found.rows.columns.lacks_squares:
         yield (
             "There are no intervals: sums of weights do not say how many rows they stand for. If "
             "they are counts of rows, cast them to integers."
-        )
-    elif found.cluster is None:
-        yield (
-            "All rows are taken as independent. If several rows share a day, a user or a patient, "
-            "the intervals are too narrow and the p-values too small: name that column in cluster=."
         )
     if "below_chance" in found.pooled["status"]:
         yield "A model is worse than a random ranking: is a lower score better?"
@@ -226,73 +232,3 @@ def _warnings(found: Evaluation) -> Iterator[str]:
             "scores, like the predictions 0 and 1. The average precision is then that of a single "
             "threshold: pass the scores or probabilities that the predictions were made from."
         )
-    if found.shown.judged_by is not None:
-        yield (
-            f"The pictures show {len(found.shown.segments):,} of {found.segments.height:,} "
-            "segments: the 20 worst, the 20 best and the 20 largest."
-        )
-
-
-# --- the period ----------------------------------------------------------------------------------
-
-
-def period(found: Evaluation) -> dict[str, Any] | None:
-    """Return the first and the last day of a key, of which units there are, or of the clusters.
-
-    Segments of weeks that begin on 1 and 8 January last until 14 January.
-    """
-    dtypes = list(found.rows.columns.key_dtypes.items())
-    for number, (name, dtype) in enumerate(dtypes):
-        values = found.segments[f"key_{number}"].drop_nulls().unique().sort()
-        if _is_date(dtype) and values.len():
-            return {"column": name, **_of_key(values.to_list())}
-    cluster = found.rows.columns.cluster
-    if cluster is None or not _is_date(cluster.dtype):
-        return None
-    days = found.rows.source.select(pl.col("cluster").drop_nulls().unique().sort()).collect()
-    if days.is_empty():
-        return None
-    first, last = days["cluster"][0], days["cluster"][-1]
-    ends = {"first": _iso(first), "last": _iso(last)}
-    return {"column": cluster.name, **ends, "count": days.height, "unit": None}
-
-
-def _is_date(dtype: pl.DataType) -> bool:
-    return dtype in (pl.Date, pl.Datetime)
-
-
-def _iso(moment: date | datetime) -> str:
-    return moment.isoformat().removesuffix("T00:00:00")
-
-
-def _of_key(values: list[Any]) -> dict[str, Any]:
-    """Return what segments that begin at these moments last from and to."""
-    days = [value.date() for value in values if isinstance(value, datetime)]
-    has_hours = any(isinstance(v, datetime) and v.time() != time(0) for v in values)
-    unit = None if has_hours else unit_of(days or values)
-    last = values[-1] if unit is None else last_day(days[-1] if days else values[-1], unit)
-    return {
-        "first": _iso(values[0]),
-        "last": _iso(last),
-        "count": len(values),
-        "unit": unit,
-    }
-
-
-def unit_of(days: list[date]) -> str | None:
-    """Return the unit of segments that begin on these days, which ascend; one day tells none."""
-    if len(days) < 2:  # noqa: PLR2004 - a gap needs two
-        return None
-    for unit, months in _MONTHS.items():
-        if all(day.day == 1 and (day.month - 1) % months == 0 for day in days):
-            return unit
-    gaps = [(b - a).days for a, b in pairwise(days)]
-    return "week" if all(gap % _WEEK == 0 for gap in gaps) else "day"
-
-
-def last_day(first: date, unit: str) -> date:
-    """Return the last day of a unit that begins on a day."""
-    if unit in _MONTHS:
-        months = first.month - 1 + _MONTHS[unit]
-        return date(first.year + months // 12, months % 12 + 1, 1) - timedelta(days=1)
-    return first + timedelta(days=_WEEK - 1 if unit == "week" else 0)

@@ -14,11 +14,14 @@ from frame_prc._charts.summary_data import dots_of, split_keys
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._curves.logit_intervals import BELIEVED, FEW
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.lines import Lines
+from frame_prc._report.options import Options
 from frame_prc._request.comparisons import models_compared, segments_compared
+from frame_prc._request.options import bin_edges
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import MODEL, Calibration, Interval, Measured
+from frame_prc._request.specs import MODEL, Interval, Measured, Target
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 from frame_prc._tables.compare import Differences
@@ -26,22 +29,17 @@ from frame_prc._tables.heterogeneity import Heterogeneity
 from frame_prc._tables.summary import Summary
 
 ADJUST = "holm"
+# What a segment is, beside the others.
+WORSE, BETTER, OPEN, SMALL = "worse", "better", "open", "small"
+# Statuses of segments that cannot be judged.
+TOO_SMALL = (*FEW, "no_positives", "no_negatives", "empty")
+# The steps of the table of thresholds: shares of the rows that get an alert.
+BUDGETS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 _OF_EACH = 20  # worst, best and largest
-
-
-@dataclass(frozen=True)
-class Options:
-    """The options of a report, checked.
-
-    ``calibrate`` is as given, and ``calibration`` what it means.
-    """
-
-    level: float
-    calibrate: Any
-    calibration: Calibration
-    baseline: str | None
-    title: str | None
+_POINTS = 300  # of a curve of all rows
+_SCORE_BINS, _RELIABILITY_BINS = 50, 10
+_MOST_PANELS = 24
 
 
 @dataclass(frozen=True)
@@ -77,6 +75,14 @@ class Evaluation:
     def cluster(self) -> str | None:
         """The name of the clusters, if any."""
         return self._found.cluster
+
+    @cached_property
+    def n_clusters(self) -> int | None:
+        """The number of clusters, if any."""
+        if self.cluster is None:
+            return None
+        count: int = self.rows.source.select(pl.col("cluster").n_unique()).collect().item()
+        return count
 
     @property
     def alpha(self) -> float:
@@ -131,6 +137,12 @@ class Evaluation:
     def pooled(self) -> pl.DataFrame:
         """The scorecard of all rows."""
         return self.scorecard.filter(level="pooled")
+
+    @cached_property
+    def of_best(self) -> dict[str, Any]:
+        """The scorecard of the best model over all rows; where there are no rows, its status."""
+        rows = self.pooled.filter(model=self.best).to_dicts()
+        return rows[0] if rows else {AVERAGE_PRECISION: None, "status": "empty"}
 
     def of_segments(self, model: str) -> pl.DataFrame:
         """Return the scorecard of the segments of a model."""
@@ -224,22 +236,131 @@ class Evaluation:
             return table
         return self._names.with_segments(table).unique(MODEL, keep="first", maintain_order=True)
 
+    # --- what is found of segments ---------------------------------------------------------------
+
+    @cached_property
+    def in_time(self) -> bool:
+        """Whether the only key is a time: then segments are in its order."""
+        dtypes = list(self.rows.columns.key_dtypes.values())
+        return len(dtypes) == 1 and dtypes[0] in (pl.Date, pl.Datetime)
+
+    @cached_property
+    def standings(self) -> pl.DataFrame:
+        """What each segment of the best model is beside the others, in the order of the page.
+
+        The worse come first, then those not shown to differ, then the better, each by their
+        calibrated areas, and those too small to judge last; segments of a time are in its order.
+        """
+        is_worse, is_better = (self._shown_to_be(sign) for sign in (-1, 1))
+        standing = (
+            pl.when(pl.col("status").is_in(TOO_SMALL) | pl.col(CALIBRATED).is_null())
+            .then(pl.lit(SMALL))
+            .when(pl.col("segment").is_in(is_worse))
+            .then(pl.lit(WORSE))
+            .when(pl.col("segment").is_in(is_better))
+            .then(pl.lit(BETTER))
+            .otherwise(pl.lit(OPEN))
+        )
+        order = pl.Enum([WORSE, OPEN, BETTER, SMALL])
+        table = self.of_segments(self.best).with_columns(standing=standing.cast(order))
+        by = ["segment"] if self.in_time else ["standing", CALIBRATED, "segment"]
+        return table.sort(by, nulls_last=True)
+
+    def segments_that_are(self, standing: str) -> list[int]:
+        """Return the numbers of the segments with a standing, in the order of the page."""
+        return self.standings.filter(standing=standing)["segment"].to_list()
+
+    def _shown_to_be(self, sign: int) -> list[int]:
+        """Return the segments that a test shows to differ from the others in this direction."""
+        if self.against_others.is_empty():
+            return []
+        of_best, is_shown = pl.col(MODEL) == self.best, pl.col("p_adjusted") < self.alpha
+        is_side = pl.col("difference").sign() == sign
+        believed = pl.col("status").is_in(BELIEVED)
+        return self.against_others.filter(of_best, is_shown, is_side, believed)["segment"].to_list()
+
     # --- curves ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _all_rows(self) -> tuple[EvaluatedSegments, pl.DataFrame]:
+        """All rows as one segment, with the model of each line."""
+        if self.segments.height == 1:
+            return self._found, self._names.lines
+        pooled = source_of_rows(self._found.given.pooled()).evaluate(self.options.level)
+        return pooled, _Names.of(pooled, self.asked).lines
 
     @cached_property
     def _lines(self) -> Lines:
         """The lines of pictures: all rows first, if they are not one of the segments."""
         parts = [(self._found, self._names.lines)]
         if self.segments.height > 1:
-            rows = source_of_rows(self._found.given.pooled())
-            pooled = rows.evaluate(self.options.level)
-            parts.insert(0, (pooled, _Names.of(pooled, self.asked).lines))
+            parts.insert(0, self._all_rows)
         return Lines(parts, self.shown.segments, len(self.models))
+
+    @cached_property
+    def best_point(self) -> dict[str, Any] | None:
+        """The point of the largest F1 of the best model, over all rows."""
+        best, of_all = (
+            self.of_best.get("best_f1_threshold"),
+            0 if self.segments.height == 1 else None,
+        )
+        if best is None or self.thresholds.is_empty():
+            return None
+        own = self.thresholds.filter(pl.col("segment").eq_missing(of_all), model=self.best)
+        return next(iter(own.filter(threshold=best).to_dicts()), None)
+
+    @cached_property
+    def budgets(self) -> pl.DataFrame:
+        """As :func:`frame_prc.threshold_table` for all rows, at the same shares of the rows."""
+        rows, lines = self._all_rows
+        targets = [Target("predicted_rate", share) for share in BUDGETS]
+        points = rows.points_at(targets)
+        return left_join(points, lines, ["line"]).filter(pl.col("threshold").is_finite())
 
     @cached_property
     def curves(self) -> pl.DataFrame:
         """Points of thinned curves of the segments shown."""
         return self._lines.curves()
+
+    @property
+    def curves_of_all(self) -> pl.DataFrame:
+        """Points of thinned curves of all rows, with their counts."""
+        rows, lines = self._all_rows
+        return left_join(rows.curves(_POINTS), lines, ["line"])
+
+    @property
+    def score_bins(self) -> pl.DataFrame:
+        """The share of each class of all rows in bins of the finite scores; negatives below 0."""
+        rows, lines = self._all_rows
+        score = pl.col("threshold").cast(pl.Float64)
+        counts = left_join(rows.score_counts(), lines, ["line"]).filter(score.is_finite())
+        if counts.is_empty():
+            return pl.DataFrame()
+        low = score.min()
+        width = (score.max() - low) / _SCORE_BINS
+        place = pl.when(width > 0).then((score - low) / width).floor().clip(0, _SCORE_BINS - 1)
+        shares = {kind: pl.col(kind) / pl.col(kind).sum().over(MODEL) for kind in ("pos", "neg")}
+        binned = counts.with_columns(
+            low=low + place * width, high=low + (place + 1) * width, **shares
+        )
+        edges = (MODEL, "low", "high")
+        sums = binned.group_by(edges, maintain_order=True).agg(
+            pl.col("pos").sum(), -pl.col("neg").sum()
+        )
+        return sums.unpivot(["pos", "neg"], index=edges, variable_name="kind", value_name="share")
+
+    @property
+    def reliability_panels(self) -> int:
+        """The number of panels of the picture: one for each segment, or one if these are many."""
+        return self.segments.height if self.segments.height <= _MOST_PANELS else 1
+
+    @property
+    def reliability(self) -> pl.DataFrame:
+        """As :func:`frame_prc.reliability` for the segments, or all rows if these are many."""
+        by_segment = self.reliability_panels == self.segments.height
+        rows, lines = (self._found, self._names.lines) if by_segment else self._all_rows
+        bins = rows.reliability(bin_edges(_RELIABILITY_BINS), self.options.level)
+        return left_join(bins, lines, ["line"])
 
     @cached_property
     def thresholds(self) -> pl.DataFrame:

@@ -6,8 +6,10 @@
   const ALL = "all rows";
   const PAGE = 50;
   const NARROW = 680; // px
+  const FEW_ALERTS = 20;
   const nameOf = segment => (segment === null ? ALL : data.names[segment]);
   const several = data.models.length > 1;
+  const WHOLE = data.names.length > 1 ? null : 0;  // the segment of all rows
 
   // --- text ---------------------------------------------------------------------------------
 
@@ -17,7 +19,8 @@
   const texts = {
     text: value => value ?? "",
     count,
-    rate: value => (isNumber(value) ? value.toFixed(3).replace(/^-(0\.0*)$/, "$1") : value ?? ""),
+    rate: value => (isNumber(value)
+      ? value.toFixed(3).replace(/^-(0\.0*)$/, "$1").replace("-", "−") : value ?? ""),
     p: value => (isNumber(value) ? (value < 0.001 ? "< 0.001" : String(Number(value.toPrecision(2)))) : ""),
   };
 
@@ -51,7 +54,7 @@
   // --- the scorecard ------------------------------------------------------------------------
 
   const columns = data.columns;
-  let chosen = new Set(data.chosen);
+  const chosen = new Set(data.chosen);
   const table = {sorted: null, descending: false, page: 0, size: PAGE, onPaper: false, rows: []};
 
   function compare(a, b) {
@@ -62,7 +65,8 @@
 
   function order() {
     const text = byId("filter").value.trim().toLowerCase();
-    const all = data.names.map((_, segment) => segment);
+    const all = table.onPaper && data.names.length > 2 * PAGE
+      ? data.order.filter(segment => data.shown.includes(segment)) : data.order;
     table.rows = all.filter(segment => data.names[segment].toLowerCase().includes(text));
     if (table.sorted !== null) {
       const values = columns[table.sorted].values;
@@ -127,7 +131,11 @@
       ...(note ? [" ", make("span", {className: "few", textContent: note})] : []));
   }
 
+  const rowOf = segment => make("tr", {className: data.standings[segment]},
+    nameCell(segment), ...columns.slice(1).map(column => cell(column, segment)));
+
   function draw() {
+    if (!byId("scorecard")) return;
     order();
     drawHead();
     const pages = Math.max(1, Math.ceil(table.rows.length / table.size));
@@ -136,8 +144,7 @@
     const nothing = make("td", {
       className: "nothing", colSpan: columns.length, textContent: "No segment matches",
     });
-    fill(byId("scorecard").tBodies[0], ...rows.map(segment =>
-      make("tr", {}, nameCell(segment), ...columns.slice(1).map(column => cell(column, segment)))),
+    fill(byId("scorecard").tBodies[0], ...rows.map(rowOf),
       ...(rows.length ? [] : [make("tr", {}, nothing)]));
     byId("count").textContent = `${count(table.rows.length)} of ${count(data.names.length)} segments`;
     byId("page").textContent = `Page ${table.page + 1} of ${pages}`;
@@ -146,13 +153,19 @@
     byId("pages").hidden = pages === 1;
   }
 
-  /** Show all rows on paper, which has no next page of the table. */
+  const closed = [];  // details that are open on paper alone
+
+  /** Show all rows and details on paper, which has no next page; of many rows, those with curves. */
   function print(onPaper) {
     const size = onPaper ? Math.max(data.names.length, PAGE) : PAGE;
     Object.assign(table, {onPaper, size, page: 0});
     draw();
-    if (onPaper) lighten();
-    else restoreColours();
+    if (onPaper) {
+      lighten();
+      closed.push(...document.querySelectorAll("details:not([open])"));
+    } else restoreColours();
+    for (const element of closed) element.open = onPaper;
+    if (!onPaper) closed.length = 0;
   }
 
   function turn(by) {
@@ -179,13 +192,14 @@
   };
   const views = {};
   const darkColours = [];
+  let drawnDark = false;  // a browser that prints prefers light at once, and pictures follow later
 
   /** Give pictures the colours for a light background, at once: a browser does not wait. */
   function lighten() {
     for (const element of document.querySelectorAll(".picture svg, .picture svg *"))
       for (const name of ["fill", "stroke"]) {
         const colour = element.getAttribute(name);
-        if (dark.matches && colour in data.light) {
+        if (drawnDark && colour in data.light) {
           darkColours.push([element, name, colour]);
           element.setAttribute(name, data.light[colour]);
         }
@@ -196,21 +210,33 @@
     for (const [element, name, colour] of darkColours.splice(0)) element.setAttribute(name, colour);
   }
 
-  /** Return a chart of one panel that fits a narrow screen, with its legends below it. */
-  function fitted(spec, width) {
-    if (!isNumber(spec.width) || width >= NARROW) return spec;
-    const layout = {bottom: {anchor: "start", direction: "vertical"}};
-    const legend = {...spec.config.legend, orient: "bottom", columns: 1, layout};
-    return {...spec, width: width - 60, height: 260, config: {...spec.config, legend}};
+  const pictureOf = name => {
+    const place = byId(name);
+    return place.matches(".picture") ? place : place.querySelector(".picture");
+  };
+
+  /** Return panels in rows of up to three that fill the page; on a narrow screen, of one. */
+  function fitted(spec, width, count) {
+    if (!spec.facet) return spec;
+    const columns = width < NARROW ? 1 : Math.min(count, 3);
+    const wide = Math.min((width - 60) / columns - 35, 480);
+    return {...spec, columns, spec: {...spec.spec, width: wide}};
   }
 
+  const panels = {
+    curves: () => chosen.size, thresholds: () => MEASURES.length, scores: () => data.models.length,
+    reliability: () => data.reliabilityPanels,
+  };
+
   async function embed(name) {
-    const picture = document.querySelector(`#${name} .picture`);
+    const picture = pictureOf(name);
     const {light, dark: onDark} = data.charts[name];
     const datasets = {...light.datasets, ...setsOf[name]?.()};
-    const spec = fitted({...(dark.matches ? onDark : light), datasets}, picture.clientWidth);
+    const count = panels[name]?.();
+    const own = {...(dark.matches ? onDark : light), datasets};
+    const spec = fitted(own, picture.clientWidth, count);
     const {view} = await vegaEmbed(picture, spec, {...EMBEDDING, renderer: "svg"});
-    views[name] = view;
+    views[name] = {view, count};
     // Read aloud as one picture: its numbers are in the tables.
     picture.setAttribute("role", "img");
     picture.querySelector("svg").setAttribute("aria-hidden", "true");
@@ -218,13 +244,13 @@
     watchSides(picture);
   }
 
-  const titleOf = name => byId(name).querySelector("figcaption .title").textContent;
-  const nameAloud = name =>
-    byId(name).querySelector(".picture").setAttribute("aria-label", fullTitle(name));
+  const titleOf = name =>
+    pictureOf(name).dataset.title ?? byId(name).querySelector("figcaption .title").textContent;
+  const nameAloud = name => pictureOf(name).setAttribute("aria-label", fullTitle(name));
 
   /** Return the title of a picture with the segment and the threshold that are shown. */
   function fullTitle(name) {
-    if (name === "areas" || !grid.length) return titleOf(name);
+    if (!["curves", "thresholds"].includes(name) || !grid.length) return titleOf(name);
     const place = name === "thresholds" ? ` in ${nameOf(where())}` : "";
     return `${titleOf(name)}${place}; threshold ${textHere()}`;
   }
@@ -236,16 +262,18 @@
     const isEmpty = sets && !Object.values(sets)[0].length;
     byId(name).hidden = isEmpty;
     if (isEmpty) return;
-    if (!views[name]) {
+    if (views[name]?.count !== panels[name]?.() || !views[name]) {
       await embed(name);
       return;
     }
-    for (const [set, rows] of Object.entries(sets)) views[name].data(set, rows);
+    const {view} = views[name];
+    for (const [set, rows] of Object.entries(sets)) view.data(set, rows);
     nameAloud(name);
-    await views[name].runAsync();
+    await view.runAsync();
   }
 
   async function embedAll() {
+    drawnDark = dark.matches;
     for (const name of Object.keys(data.charts)) {
       delete views[name];
       await redraw(name);
@@ -273,32 +301,40 @@
     byId(name).append(make("div", {className: "tools save"},
       button("Save PNG", () => image("png")),
       button("Save SVG", () => image("svg")),
-      button("Save CSV", csvOf[name])));
+      ...(csvOf[name] ? [button("Save CSV", csvOf[name])] : [])));
   }
 
   // --- curves and thresholds ----------------------------------------------------------------
 
   const grid = data.thresholds.grid;
-  const slider = byId("threshold");
-  const textHere = () => data.thresholds.texts[Number(slider.value)];
+  const slider = byId("threshold") ?? byId("quick");
+  const textHere = () => data.thresholds.texts[Number(slider?.value ?? 0)];
   const shortNumber = value => (isNumber(value) ? String(Number(value.toPrecision(4))) : value);
-  const lineName = line => `${line.model} ${line.segment}`;
-  const seriesOf = line => (data.hasKeys || !several ? nameOf(line.segment) : data.models[line.model]);
-  const chosenLines = lines => [...chosen].flatMap(segment =>
-    lines.filter(line => line.segment === segment));
+  const curvesIn = segment => data.curves.filter(line => line.segment === segment);
 
-  function curveRows() {
-    return chosenLines(data.curves).flatMap(line => line.recall.map((recall, i) => ({
-      line: lineName(line), series: seriesOf(line), model: data.models[line.model],
-      threshold: line.threshold[i], at: shortNumber(line.threshold[i]), recall, precision: line.precision[i],
-      height: line.height[i],
-    })));
+  const pointsOf = line => line.recall.map((recall, i) => ({
+    kind: "line", name: data.models[line.model], model: data.models[line.model], recall,
+    precision: line.precision[i], height: line.height[i], threshold: line.threshold[i],
+    at: shortNumber(line.threshold[i]),
+  }));
+
+  /** Return a panel: the curves of a segment, that of all rows, the prevalence, and the marks. */
+  function panelOf(segment, place) {
+    const own = curvesIn(segment);
+    const ofAll = (data.all.heights[segment] ?? []).map((height, i) => (
+      {kind: "all", recall: data.all.recall[i], height}));
+    const prevalence = own.slice(0, 1).map(line => (
+      {kind: "prevalence", prevalence: line.prevalence}));
+    const marks = pointsIn(segment).filter(point => point.precision !== null)
+      .map(point => ({kind: "mark", ...point, height: point.precision}));
+    return [...own.flatMap(pointsOf), ...ofAll, ...prevalence, ...marks]
+      .map(row => ({panel: nameOf(segment), place, ...row}));
   }
 
   function at(line, place) {
     return {
-      line: lineName(line), series: seriesOf(line), model: data.models[line.model],
-      threshold: grid[place], at: data.thresholds.texts[place], tp: line.tp[place], fp: line.fp[place], fn: line.fn[place],
+      model: data.models[line.model], threshold: grid[place], at: data.thresholds.texts[place],
+      tp: line.tp[place], fp: line.fp[place], fn: line.fn[place],
       tn: line.tn[place], predicted: line.predicted[place],
       predicted_rate: line.predicted_rate[place], precision: line.precision[place],
       recall: line.recall[place], F1: line.F1[place],
@@ -307,53 +343,79 @@
     };
   }
 
-  const SHAPES = {
-    circle: "●", square: "■", "triangle-up": "▲", diamond: "◆", "triangle-down": "▼", cross: "✚",
-    "triangle-right": "▶",
-  };
   const MEASURES = [["precision", "Precision"], ["recall", "Recall"], ["F1", "F1"]];
   const COUNTS = [
-    ["predicted", "Alerts", count],
+    ["at", "Threshold", texts.text], ["predicted", "Alerts", count],
     ["precision", "Precision", texts.rate], ["recall", "Recall", texts.rate],
     ["F1", "F1", texts.rate], ["predicted_rate", "Share of rows", texts.rate],
     ["tp", "TP", count], ["fp", "FP", count], ["fn", "FN", count], ["tn", "TN", count],
   ];
 
-  const folded = points => points.flatMap(point => MEASURES.map(([key, measure]) => (
-    {line: `${point.line} ${key}`, model: point.model, threshold: point.threshold, at: point.at,
-      measure, value: point[key]})));
-  const where = () => (byId("where").value === "" ? null : Number(byId("where").value));
-  const linesHere = () => data.thresholds.lines.filter(line => line.segment === where());
+  const folded = (kind, points) => MEASURES.flatMap(([key, measure], place) => points.map(point => ({
+    kind, measure, place, value: point[key], model: point.model, threshold: point.threshold,
+    at: point.at, few: point.predicted < FEW_ALERTS,
+  })));
+  const where = () => (byId("where")?.value ? Number(byId("where").value) : WHOLE);
+  const linesIn = segment => data.thresholds.lines.filter(line => line.segment === segment);
+  const rateRows = () => linesIn(where()).flatMap(line => grid.map((_, place) => at(line, place)));
 
-  const rateRows = () => linesHere().flatMap(line => grid.map((_, place) => at(line, place)));
-  const pointsHere = () => linesHere().map(line => at(line, Number(slider.value)));
+  /** Return the point of each model at the slider, or where it has as many alerts, or that recall. */
+  function pointsIn(segment) {
+    const lines = linesIn(segment);
+    const key = {alerts: "predicted_rate", recall: "recall"}[byId("same")?.value];
+    const first = lines.find(line => line.model === data.thresholds.best) ?? lines[0];
+    const place = Number(slider.value);
+    return lines.map(line => at(line,
+      !key || line === first ? place : placeNear(first[key][place], line[key])));
+  }
 
   // The data sets of the pictures that the reader changes.
   const setsOf = {
-    curves: () => ({
-      curves: curveRows(),
-      prevalences: chosenLines(data.curves).map(line => (
-        {series: seriesOf(line), prevalence: line.prevalence})),
-      marks: chosenLines(data.thresholds.lines)
-        .map(line => at(line, Number(slider.value)))
-        .filter(mark => mark.precision !== null),
+    pooled: () => ({
+      pooled: curvesIn(WHOLE).flatMap(pointsOf),
+      chance: curvesIn(WHOLE).slice(0, 1).map(({prevalence}) => ({prevalence})),
     }),
-    thresholds: () => ({
-      rates: folded(rateRows()),
-      at: grid.length ? [{threshold: grid[Number(slider.value)]}] : [],
-      dots: folded(pointsHere()),
-    }),
+    curves: () => ({curves: [...chosen].filter(segment => curvesIn(segment).length)
+      .map(panelOf).flat()}),
+    thresholds: () => ({rates: [
+      ...folded("line", rateRows()), ...folded("mark", pointsIn(where())),
+    ]}),
   };
 
   /** Show the numbers at the threshold; ``note`` is about a number that the reader typed. */
   function showCounts(note = "") {
     const text = textHere();
-    slider.setAttribute("aria-valuetext", text);
+    for (const element of [slider, byId("quick")].filter(Boolean)) {
+      element.value = slider.value;
+      element.setAttribute("aria-valuetext", text);
+    }
+    drawMeters(text);
+    if (!byId("near")) return;
     if (document.activeElement !== byId("near")) showThreshold();
     byId("near-note").textContent = [note, startNote(), GRID_NOTE].filter(Boolean).join(" ");
     for (const place of document.querySelectorAll("#thresholds .segment"))
       place.textContent = nameOf(where());
-    drawCounts(pointsHere(), text);
+    drawCounts(pointsIn(where()), text);
+  }
+
+  /** Show what the threshold does in all rows, with bars; of many models, for the best one. */
+  function drawMeters(text) {
+    if (!byId("meters")) return;
+    byId("quick-text").textContent = text;
+    const all = pointsIn(WHOLE);
+    const points = all.length > 3 ? [all[data.thresholds.best]] : all;
+    fill(byId("meters").tBodies[0], ...points.map(point => make("tr", {},
+      make("th", {scope: "row"}, isolated(point.model)),
+      meter(point, point.predicted_rate, count(Number((1000 * point.predicted_rate).toPrecision(3)))),
+      meter(point, point.precision, texts.rate(point.precision)),
+      meter(point, point.recall, texts.rate(point.recall)))));
+  }
+
+  function meter(point, share, text) {
+    const bar = make("span");
+    bar.style.width = `${100 * (share ?? 0)}%`;
+    bar.style.background = data.colours[dark.matches ? "dark" : "light"][point.model];
+    return make("td", {}, text || "–", make("span", {className: "meter"}, bar));
   }
 
   function showThreshold() {
@@ -374,14 +436,15 @@
 
   function drawThreshold(note) {
     showCounts(note);
-    return Promise.all([redraw("curves"), redraw("thresholds")]);
+    return Promise.all(["curves", "thresholds"].filter(name => name in data.charts).map(redraw));
   }
 
   function drawCounts(points, threshold) {
     const counts = byId("counts");
     const relation = data.ascending ? "≤" : "≥";
+    const same = {alerts: " or with as many alerts", recall: " or at the same recall"}[byId("same")?.value];
     fill(counts.caption, make("span", {},
-      `Alerts at a score ${relation} ${threshold}, in `, isolated(nameOf(where()))));
+      `Alerts at a score ${relation} ${threshold}${same ?? ""}, in `, isolated(nameOf(where()))));
     const head = ["Model", ...COUNTS.map(([, label]) => label)];
     fill(counts.tHead, make("tr", {}, ...head.map(text =>
       make("th", {scope: "col", textContent: text}))));
@@ -405,34 +468,34 @@
 
   /** Draw the curve of a segment, and show its numbers at the threshold. */
   function choose(segment) {
-    if (!chosen.has(segment) && chosen.size >= data.mostChosen) chosen.delete([...chosen][0]);
+    const segments = [...chosen].filter(one => one !== null);
+    if (!chosen.has(segment) && segments.length >= data.mostChosen) chosen.delete(segments[0]);
     chosen.add(segment);
-    draw();
-    if (!grid.length) return;
-    byId("where").value = segment;
-    drawThreshold();
+    showChosen(segment);
   }
 
   /** Take the curve of a segment away; the numbers at the threshold are of one that is left. */
   function unchoose(segment) {
-    const lostAll = data.chosen.includes(null) && !chosen.has(null);
     chosen.delete(segment);
-    if (lostAll) chosen = new Set([null, ...chosen]);  // the sixth tick took it away
+    showChosen(where() === segment ? [...chosen].at(-1) : where());
+  }
+
+  function showChosen(segment) {
     draw();
     if (!grid.length) return;
-    if (where() === segment && chosen.size) byId("where").value = [...chosen].at(-1) ?? "";
+    if (byId("where")) byId("where").value = segment ?? "";
     drawThreshold();
   }
 
   function lookAt(segment) {
     choose(segment);
-    byId("curves-title").scrollIntoView();
-    byId("near").focus({preventScroll: true});
+    byId("thresholds-title")?.scrollIntoView();
+    byId("near")?.focus({preventScroll: true});
   }
 
-  /** Return the place of the threshold that is nearest to a number. */
-  function placeNear(wanted) {
-    const distances = grid.map(threshold => Math.abs(threshold - wanted));
+  /** Return the place of the value that is nearest to a number, by default of a threshold. */
+  function placeNear(wanted, values = grid) {
+    const distances = values.map(value => (value === null ? Infinity : Math.abs(value - wanted)));
     return distances.indexOf(Math.min(...distances));
   }
 
@@ -441,7 +504,8 @@
   /** Go to the threshold that is nearest to what is typed, or say why not. */
   function moveNear() {
     const typed = byId("near").value.trim();
-    const wanted = Number(typed.replace(",", "."));
+    const number = Number(typed.replace(",", ".").replace(/%$/, ""));
+    const wanted = typed.endsWith("%") ? number / 100 : number;
     const problem = typed === "" ? "" : problemOf(typed, wanted);
     if (problem) byId("near").setAttribute("aria-invalid", "true");
     else byId("near").removeAttribute("aria-invalid");
@@ -472,12 +536,15 @@
 
   const columnsOf = rows => (rows.length ? Object.keys(rows[0]) : []);
   const csvRows = (name, rows) => {
-    const own = rows.map(({line, at, ...numbers}) => numbers);  // without what is for pictures
+    const forPictures = new Set(["at", "name", "height", "kind"]);
+    const own = rows.map(row =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => !forPictures.has(name))));
     saveCsv(name, columnsOf(own), own.map(row => Object.values(row)));
   };
   const csvOf = {
     areas: () => scorecardCsv("areas.csv", data.shown),
-    curves: () => csvRows("curves.csv", curveRows()),
+    curves: () => csvRows("curves.csv", [...chosen].flatMap(segment => curvesIn(segment).flatMap(
+      pointsOf).map(point => ({segment: nameOf(segment), ...point})))),
     thresholds: () => csvRows("thresholds.csv", rateRows()),
   };
 
@@ -485,12 +552,13 @@
 
   const widths = new ResizeObserver(entries => entries.forEach(({target}) => {
     const box = target.closest(".scroll, .picture");
-    if (box) box.previousElementSibling.hidden = box.scrollWidth <= box.clientWidth + 1;
+    const hint = box?.previousElementSibling;
+    if (hint?.matches(".hint")) hint.hidden = box.scrollWidth <= box.clientWidth + 1;
   }));
 
   /** Say above a table or a picture that it goes on at the side, if it does. */
   function hintAtSides() {
-    for (const box of document.querySelectorAll(".scroll, .picture")) {
+    for (const box of document.querySelectorAll(".scroll, figure .picture")) {
       const what = box.matches(".scroll") ? "table" : "picture";
       box.before(make("p", {
         className: "hint", hidden: true, textContent: `This ${what} goes on at the side: scroll it →`,
@@ -510,38 +578,45 @@
   function startSlider() {
     const segments = [...new Set(data.thresholds.lines.map(line => line.segment))];
     if (!segments.length || !grid.length) {
-      byId("no-curves").hidden = false;
-      byId("slider").hidden = byId("counts-scroll").hidden = byId("counts-note").hidden = true;
+      for (const id of ["slider", "counts-scroll", "counts-note"].filter(byId)) byId(id).hidden = true;
+      if (byId("no-curves")) byId("no-curves").hidden = false;
       return;
     }
-    fill(byId("where"), ...segments.map(segment =>
-      make("option", {value: segment ?? "", textContent: nameOf(segment)})));
-    slider.max = grid.length - 1;
     const {start} = data.thresholds;
-    slider.value = isNumber(start) ? placeNear(start) : Math.floor(grid.length / 2);
-    slider.addEventListener("input", () => drawThreshold());
+    for (const element of [slider, byId("quick")].filter(Boolean)) {
+      element.max = grid.length - 1;
+      element.value = isNumber(start) ? placeNear(start) : Math.floor(grid.length / 2);
+      element.addEventListener("input", () => { slider.value = element.value; drawThreshold(); });
+    }
+    if (!byId("near")) return;
+    if (byId("where")) fill(byId("where"), ...segments.map(segment =>
+      make("option", {value: segment ?? "", textContent: nameOf(segment)})));
     byId("near").addEventListener("focus", () => { placeBefore = slider.value; });
     byId("near").addEventListener("input", moveNear);
     byId("near").addEventListener("blur", showThreshold);
     byId("near").addEventListener("keydown", stepNear);
-    byId("where").addEventListener("change", () => drawThreshold());
+    for (const id of ["where", "same"].filter(byId))
+      byId(id).addEventListener("change", () => drawThreshold());
+  }
+
+  function startScorecard() {
+    if (!byId("scorecard")) return;
+    byId("filter").addEventListener("input", () => { table.page = 0; draw(); });
+    byId("before").addEventListener("click", () => turn(-1));
+    byId("after").addEventListener("click", () => turn(1));
+    byId("table-csv").addEventListener("click", () => scorecardCsv("scorecard.csv", table.rows));
+    draw();
   }
 
   for (const button of document.querySelectorAll("[data-look]"))
     button.addEventListener("click", () => lookAt(Number(button.dataset.look)));
   addEventListener("beforeprint", () => print(true));
   addEventListener("afterprint", () => print(false));
-  byId("filter").addEventListener("input", () => { table.page = 0; draw(); });
-  byId("before").addEventListener("click", () => turn(-1));
-  byId("after").addEventListener("click", () => turn(1));
-  byId("table-csv").addEventListener("click", () => scorecardCsv("scorecard.csv", table.rows));
-  for (const place of document.querySelectorAll(".shapes"))
-    place.textContent = data.models.map((model, i) => `${SHAPES[data.shapes[i]]} ${model}`).join(", ");
   startSlider();
-  draw();
+  startScorecard();
   hintAtSides();
-  if (grid.length) showCounts();
-  Object.keys(data.charts).forEach(saveButtons);
-  dark.addEventListener("change", embedAll);
+  if (grid.length && slider) showCounts();
+  Object.keys(data.charts).filter(name => byId(name).matches("figure")).forEach(saveButtons);
+  dark.addEventListener("change", () => { embedAll(); if (grid.length && slider) showCounts(); });
   embedAll();
 })();

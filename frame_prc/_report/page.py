@@ -24,7 +24,6 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from frame_prc._charts.curve_rows import drawn_height
-from frame_prc._charts.options import ISO_F1
 from frame_prc._charts.text import (
     count_text,
     percent_text,
@@ -36,18 +35,20 @@ from frame_prc._charts.text import (
     threshold_text,
 )
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._files import atomic_write
-from frame_prc._report.charts import DARK, MOST_CHOSEN, SHAPES, specifications
+from frame_prc._formulas import calibrated_precision
+from frame_prc._report.answers import answers
+from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
 from frame_prc._report.document import evaluated, lines_of, to_json
-from frame_prc._report.evaluation import Evaluation
-from frame_prc._report.findings import findings
+from frame_prc._report.encodings import colours_of_models
+from frame_prc._report.evaluation import BETTER, BUDGETS, SMALL, WORSE, Evaluation
 from frame_prc._report.lines import LIMITS
-from frame_prc._report.segment_findings import lowest_segments
-from frame_prc._report.sentences import difference_texts, differences_of_models
+from frame_prc._report.reasons import lowest_segments
+from frame_prc._report.sentences import isolated, listed
 from frame_prc._report.table import model_names, scorecard
 
-_DIGITS = 6  # of the rates in pictures
+_DIGITS, _DRAWN = 6, 4  # of rates in tables, and in curves
+_POINTS_OF_ALL = 100
 _SIGNIFICANT = 4  # digits of a threshold, at least
 _SHORT = 8  # characters
 _LEAST = 1e-4  # what is smaller has an exponent
@@ -56,18 +57,11 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 # In a page these would end the script, or hide its end; in texts and patterns of a script, a
 # backslash before either character changes nothing.
 _ENDS_SCRIPT = re.compile(r"<(?=/script|!--)", re.IGNORECASE)
-_LEADS = {  # what a finding answers
-    "models": "Which model",
-    "models by segment": "Which model in each segment",
-    "spread": "Whether segments differ",
-    "segments": "Segments against the others",
-    "sizes": "Which are too small",
-}
 
 
 def page(found: Evaluation) -> str:
     """Return the page of a report."""
-    style, script, vega = _resource("page.css"), _resource("page.js"), libraries()
+    style, script, vega = _style(found), _resource("page.js"), libraries()
     facts = evaluated(found)
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
@@ -76,29 +70,41 @@ def page(found: Evaluation) -> str:
         "count": count_text,
         "rate": rate_text,
         "prevalence": prevalence_text,
+        "share": lambda value: f"{100 * value:.2g}\u00a0%",
         "percent": lambda level: percent_text(level).replace(" ", "\u00a0"),
         "short": lambda text: short(safe(str(text))),
         "p": _p_text,
         "error": lambda value: f"{value:.2g}",
+        "unbroken": lambda text: text.replace(" %", "\u00a0%"),
         "threshold": lambda value: "" if value is None else threshold_text(value),
     }
     template = environment.from_string(_resource("page.html.j2"))
+    data = _data(found)
     return template.render(
         title=facts["title"] or _TITLE,
         policy=_policy([vega, script], [style]),
         style=Markup(style),  # noqa: S704 - files of this package
         scripts=[Markup(vega), Markup(script)],  # noqa: S704
-        data=htmlsafe_json_dumps(_data(found), dumps=to_json),
+        data=htmlsafe_json_dumps(data, dumps=to_json),
         facts=facts,
-        findings=[*findings(found)],
-        leads=_LEADS,
+        found=found,
+        sections=found.options.sections,
+        answers=answers(found),
+        pictures=data["charts"],
         lowest=_lowest(found),
+        ticked=_ticked(found, data["chosen"]),
+        shown_of=_shown_of(found),
         sizes=_sizes(found),
-        comparisons=_comparisons(found),
         heterogeneity=_with_names(found),
+        budgets=_budgets(found),
         most_chosen=MOST_CHOSEN,
-        iso_f1=ISO_F1,
     )
+
+
+def _style(found: Evaluation) -> str:
+    """Return the style of the page, with the caller's colour."""
+    accent, style = found.options.accent, _resource("page.css")
+    return style if accent is None else f"{style}:root:root {{ --accent: {accent}; }}\n"
 
 
 def _resource(name: str) -> str:
@@ -126,8 +132,24 @@ def _lowest(found: Evaluation) -> list[tuple[int, str]]:
     """Return the number and the name of the segments to look at first, if they have curves."""
     if found.segments.height == 1:
         return []
-    lowest = lowest_segments(found, found.best)["segment"]
+    lowest = lowest_segments(found)
     return [(number, found.names[number]) for number in lowest if number in found.shown.segments]
+
+
+def _ticked(found: Evaluation, chosen: Sequence[int | None]) -> str:
+    """Return the names of the segments that have their curves drawn first."""
+    names = [isolated(found.names[number]) for number in chosen if number is not None]
+    return listed(names) if names else ""
+
+
+def _shown_of(found: Evaluation) -> str:
+    """Return which segments have curves, if not all have."""
+    if found.shown.judged_by is None:
+        return ""
+    return (
+        f"The page has curves of {len(found.shown.segments):,} of {found.segments.height:,} "
+        "segments: of the 20 worst, the 20 best and the 20 largest."
+    )
 
 
 def _sizes(found: Evaluation) -> list[dict[str, Any]]:
@@ -136,9 +158,11 @@ def _sizes(found: Evaluation) -> list[dict[str, Any]]:
     return [row | {"status_text": status_text(row["status"])} for row in rows]
 
 
-def _comparisons(found: Evaluation) -> list[dict[str, Any]]:
-    """Return the comparisons of models over all rows, with numbers as text."""
-    return [row | {"texts": difference_texts(row)} for row in differences_of_models(found)]
+def _budgets(found: Evaluation) -> list[tuple[float, list[dict[str, Any] | None]]]:
+    """Return the point of each model at each share of the rows, if any threshold has so few."""
+    points = {(row["target_value"], row["model"]): row for row in found.budgets.to_dicts()}
+    known = [(share, [points.get((share, model)) for model in found.models]) for share in BUDGETS]
+    return [(share, row) for share, row in known if any(row)]
 
 
 def _with_names(found: Evaluation) -> list[dict[str, Any]]:
@@ -157,30 +181,35 @@ def _data(found: Evaluation) -> dict[str, Any]:
     return {
         "models": model_names(found),
         "names": found.segments["name"].to_list(),
-        "hasKeys": found.segments.height > 1,
         "ascending": found.asked.ascending,
         "shown": found.shown.segments,
         "chosen": _chosen(found),
         "mostChosen": MOST_CHOSEN,
         "columns": scorecard(found),
         "curves": _curves(found),
+        "all": _all_rows(found),
         "thresholds": _thresholds(found),
         "charts": specifications(found),
-        "shapes": SHAPES[: len(found.models)],
+        "order": found.standings["segment"].to_list(),
+        "standings": found.standings.sort("segment")["standing"].to_list(),
+        "colours": colours_of_models(found),
+        "reliabilityPanels": found.reliability_panels,
         "light": {dark: light for light, dark in DARK.items()},
     }
 
 
 def _chosen(found: Evaluation) -> list[int | None]:
-    """Return what the page shows first: all rows, the worst segment, and the best."""
+    """Return what the page shows first: all rows, and the segments that the answers name.
+
+    Where none is shown to differ, these are the ends of those that can be judged.
+    """
     if found.segments.height == 1:
         return [0]
-    own = found.of_segments(found.best)
-    own = own.filter(pl.col("segment").is_in(found.shown.segments))
-    sure = own.filter(pl.col("status").is_in(BELIEVED))
-    ranked = (own if sure.is_empty() else sure).drop_nulls(CALIBRATED).sort(CALIBRATED, "segment")
-    ends = dict.fromkeys([*ranked["segment"].head(1), *ranked["segment"].tail(1)])
-    return [None, *ends]
+    worse, better = (found.segments_that_are(standing) for standing in (WORSE, BETTER))
+    judged = found.standings.filter(pl.col("standing") != SMALL).sort(CALIBRATED)["segment"]
+    named = [*worse[:2], *better[::-1][:2]] or [*judged.head(1), *judged.tail(1)]
+    shown = [number for number in dict.fromkeys(named) if number in found.shown.segments]
+    return [None, *shown]
 
 
 def _curves(found: Evaluation) -> list[dict[str, Any]]:
@@ -195,10 +224,32 @@ def _curves(found: Evaluation) -> list[dict[str, Any]]:
             "segment": segment,
             "prevalence": prevalences.get((model, segment)),
             "threshold": points["threshold"].to_list(),
-            **_rounded(_with_height(points), ["recall", "precision", "height"]),
+            **_rounded(_with_height(points), ["recall", "precision", "height"], _DRAWN),
         }
         for (model, segment), points in lines_of(found.curves, found.models)
     ]
+
+
+def _all_rows(found: Evaluation) -> dict[str, Any]:
+    """Return the curve of all rows of the best model, at the prevalence of each segment."""
+    if found.segments.height == 1 or found.curves.is_empty():
+        return {"recall": [], "heights": {}}
+    curve = found.curves.filter(pl.col("segment").is_null(), model=found.best)
+    points = curve.gather_every(max(1, curve.height // _POINTS_OF_ALL))
+    known = found.of_segments(found.best).filter(pl.col("segment").is_in(found.shown.segments))
+    own = found.of_best["prevalence"]
+    heights = points.select(
+        _at_prevalence(own, row["prevalence"]).round(_DRAWN).alias(str(row["segment"]))
+        for row in known.filter(pl.col("prevalence") > 0).to_dicts()
+    )
+    return _rounded(points, ["recall"], _DRAWN) | {"heights": heights.to_dict(as_series=False)}
+
+
+def _at_prevalence(own: float, other: float) -> pl.Expr:
+    """Return the precision at another prevalence, of hits and false alarms in shares of alerts."""
+    precision = pl.col("precision")
+    classes = (pl.lit(own), pl.lit(1 - own))
+    return calibrated_precision(precision, 1 - precision, *classes, (1 - other) / other)
 
 
 def _with_height(points: pl.DataFrame) -> pl.DataFrame:
@@ -233,8 +284,10 @@ def _thresholds(found: Evaluation) -> dict[str, Any]:
     }
 
 
-def _rounded(points: pl.DataFrame, columns: Sequence[str]) -> dict[str, list[Any]]:
-    return points.select(pl.col(columns).round(_DIGITS)).to_dict(as_series=False)
+def _rounded(
+    points: pl.DataFrame, columns: Sequence[str], digits: int = _DIGITS
+) -> dict[str, list[Any]]:
+    return points.select(pl.col(columns).round(digits)).to_dict(as_series=False)
 
 
 def threshold_texts(values: Sequence[float], texts: Sequence[str]) -> list[str]:
@@ -263,7 +316,8 @@ def _with_digits(value: float, digits: int) -> str:
     """Return a number with some significant digits, and with all of its integer part."""
     if not _LEAST <= abs(value) < 1 / _LEAST**3:
         return f"{value:.{digits - 1}e}"
-    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
+    text = f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _nearest(wanted: float, values: Sequence[float]) -> int:

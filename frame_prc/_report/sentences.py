@@ -1,13 +1,9 @@
-"""The words of findings: names, lists, intervals and p-values in a sentence.
-
-Which of two models is subtracted from which is alike in all tables of a report: it is the one with
-the smaller average precision over all rows, or the baseline if one is given.
-"""
+"""The words of a report: names, lists, intervals and p-values in a sentence."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -16,19 +12,12 @@ from frame_prc._charts.text import percent_text, rate_text, safe, short
 from frame_prc._curves.logit_intervals import BELIEVED
 from frame_prc._report.evaluation import Evaluation
 
-MOST_NAMED = 6  # so that never just one is left out
-_DECIMALS = range(3, 7)
-_OF_DIFFERENCE = ("value_a", "value_b", "difference", "ci_low", "ci_high")
+MOST_NAMED = 6
 _LEAST_P = 0.001
 # First strong isolate, and pop directional isolate: a name in another direction, or with a mark
 # that changes it, leaves the sentence around it as it is.
 _ISOLATED = "\u2068{}\u2069"
 _LEFT_TO_RIGHT = frozenset({"L", "EN", "ES", "ET", "CS", "NSM", "BN", "B", "S", "WS", "ON"})
-
-
-def segment_names(found: Evaluation) -> dict[int, str]:
-    """Return the names of segments as they are in sentences."""
-    return {segment: isolated(name) for segment, name in found.names.items()}
 
 
 def isolated(name: str) -> str:
@@ -53,20 +42,11 @@ def segments_text(count: int) -> str:
     return f"{count:,} segment{'' if count == 1 else 's'}"
 
 
-def at_one_prevalence(table: pl.DataFrame) -> str:
-    """Return what a sentence on the tests of segments begins with."""
-    count = table["p_value"].count()
-    return (
-        "With average precisions calibrated to one prevalence, and p-values adjusted for "
-        f"{count:,} test{'' if count == 1 else 's'}"
-    )
-
-
-def listed(texts: Sequence[str]) -> str:
-    """Return up to six texts, or the first five and how many others there are."""
-    if len(texts) <= MOST_NAMED:
+def listed(texts: Sequence[str], most: int = MOST_NAMED) -> str:
+    """Return some texts, or all but the last of them and how many others there are."""
+    if len(texts) <= most:
         return listed_all(texts)
-    first = texts[: MOST_NAMED - 1]
+    first = texts[: most - 1]
     return f"{', '.join(first)} and {len(texts) - len(first):,} others"
 
 
@@ -76,70 +56,40 @@ def listed_all(texts: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def difference_texts(row: dict[str, Any]) -> dict[str, str]:
-    """Return two areas, their difference and its interval with as many decimals as they need.
-
-    As shown, the first area less the second is the difference, and the difference is zero only if
-    it is so with the most decimals.
-    """
-    known = [row["value_a"], row["value_b"], row["difference"]]
-    decimals = _DECIMALS[0] if None in known else _decimals(*known)
-    values = {name: row.get(name) for name in _OF_DIFFERENCE}
-    return {name: "" if v is None else f"{v:z.{decimals}f}" for name, v in values.items()}
+def rates_text(row: dict[str, Any]) -> str:
+    """Return the two areas of a comparison."""
+    return f"{rate_text(row['value_a'])} against {rate_text(row['value_b'])}"
 
 
-def _decimals(a: float, b: float, difference: float) -> int:
-    """Return how many decimals make a rounded difference that of the rounded areas."""
-    for decimals in _DECIMALS:
-        shown = round(difference, decimals)
-        error = round(round(a, decimals) - round(b, decimals) - shown, decimals)
-        if error == 0 and (shown != 0 or difference == 0):
-            return decimals
-    return _DECIMALS[-1]
+def signed_text(value: float) -> str:
+    """Return a difference, with a minus sign as pictures have it."""
+    return rate_text(value).replace("-", "\N{MINUS SIGN}")
 
 
-def with_interval(row: dict[str, Any], found: Evaluation) -> str:
-    """Return the interval of a row in parentheses."""
-    if row.get("ci_low") is None:
-        return ""
-    return f" ({interval_text(rate_text(row['ci_low']), rate_text(row['ci_high']), found)})"
-
-
-def interval_text(low: str, high: str, found: Evaluation) -> str:
-    """Return an interval with its level."""
-    return f"{percent_text(found.options.level)} interval {low} to {high}"
+def interval_text(row: dict[str, Any], found: Evaluation) -> str:
+    """Return the interval of a row with its level."""
+    ends = f"{signed_text(row['ci_low'])} to {signed_text(row['ci_high'])}"
+    return f"{percent_text(found.options.level)} interval {ends}"
 
 
 # --- directions ----------------------------------------------------------------------------------
 
 
-def differences_of_models(found: Evaluation) -> list[dict[str, Any]]:
-    """Return the differences over all rows, in the direction of the report."""
-    rows = found.of_models.to_dicts()
-    return [turned(row) if _is_turned(row, found) else row for row in rows]
+def comparisons_of_best(table: pl.DataFrame, found: Evaluation) -> Iterator[dict[str, Any]]:
+    """Yield the comparisons of the best model with others, always the best minus the other."""
+    for row in table.iter_rows(named=True):
+        if row["model"] == found.best:
+            yield row
+        elif row["baseline"] == found.best:
+            yield _turned(row)
 
 
-def turned_pairs(found: Evaluation) -> set[tuple[str, str]]:
-    """Return the pairs of models whose differences are to be turned."""
-    rows = found.of_models.to_dicts()
-    return {(row["model"], row["baseline"]) for row in rows if _is_turned(row, found)}
-
-
-def turned(row: dict[str, Any]) -> dict[str, Any]:
+def _turned(row: dict[str, Any]) -> dict[str, Any]:
     """Return a difference the other way round."""
     sides = {"model": "baseline", "baseline": "model", "value_a": "value_b", "value_b": "value_a"}
     ends = {"difference": "difference", "ci_low": "ci_high", "ci_high": "ci_low"}
     return (
         row
         | {name: row[other] for name, other in sides.items()}
-        | {name: negative(row[other]) for name, other in ends.items()}
+        | {name: None if row[other] is None else -row[other] for name, other in ends.items()}
     )
-
-
-def negative(value: float | None) -> float | None:
-    return None if value is None else -value
-
-
-def _is_turned(row: dict[str, Any], found: Evaluation) -> bool:
-    no_baseline = found.options.baseline is None
-    return no_baseline and row["difference"] is not None and row["difference"] < 0

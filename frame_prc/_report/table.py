@@ -9,9 +9,8 @@ import polars as pl
 
 from frame_prc._charts.text import make_unique, safe, short, status_text
 from frame_prc._lazy import left_join
-from frame_prc._report.document import period
-from frame_prc._report.evaluation import Evaluation
-from frame_prc._report.sentences import negative, turned_pairs
+from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
+from frame_prc._report.period import period
 
 _MEASURES = (
     (
@@ -33,19 +32,19 @@ def scorecard(found: Evaluation) -> list[Column]:
     Numbers of one kind are beside each other, with a column per model. ``low`` and ``high`` are the
     ends of intervals.
     """
-    first, *sizes, prevalence, status = _sizes(found)
+    first, *sizes, prevalence = _sizes(found)
     calibrated, *others = (
         [_of_model(found, model, *measure) for model in found.models] for measure in _MEASURES
     )
     return [
         first,
+        *_standings(found),
         *sizes,
         *calibrated,
         *_against_others(found),
         *_of_difference(found),
         prevalence,
         *(column for columns in others for column in columns),
-        status,
     ]
 
 
@@ -65,8 +64,16 @@ def _sizes(found: Evaluation) -> list[Column]:
         _column("Rows", "count", rows["n"]),
         _column("Positives", "count", rows["n_pos"]),
         _column("Prevalence", "rate", rows["prevalence"]),
-        _column("Status", "text", statuses),
     ]
+
+
+def _standings(found: Evaluation) -> list[Column]:
+    """Return which segments are shown to be worse or better than the others."""
+    if found.against_others.is_empty():
+        return []
+    words = {WORSE: "worse", BETTER: "better", SMALL: "too small"}
+    ordered = found.standings.sort("segment")["standing"]
+    return [_column("Beside the others", "text", [words.get(one, "") for one in ordered])]
 
 
 def _title(found: Evaluation) -> str:
@@ -86,7 +93,11 @@ def model_names(found: Evaluation) -> list[str]:
 def _model(found: Evaluation, *models: str) -> dict[str, str]:
     """Return the model of a column, or the pair of models, if there are several."""
     names = dict(zip(found.models, model_names(found), strict=True))
-    return {"model": " - ".join(names[model] for model in models)} if len(names) > 1 else {}
+    return (
+        {"model": " \N{MINUS SIGN} ".join(names[model] for model in models)}
+        if len(names) > 1
+        else {}
+    )
 
 
 def _of_model(
@@ -115,13 +126,8 @@ def _of_difference(found: Evaluation) -> Iterator[Column]:
     """Yield the differences of models."""
     if found.differences.is_empty():
         return
-    to_turn = turned_pairs(found)
     for (a, b), own in found.differences.group_by("model", "baseline", maintain_order=True):
         rows = left_join(found.segments, own, ["segment"])
-        values, ends = rows["difference"].to_list(), _ends(rows, "ci_low", "ci_high")
-        of_models = _model(found, a, b)
-        if (a, b) in to_turn:
-            values, high, low = (list(map(negative, v)) for v in (values, *ends.values()))
-            ends, of_models = {"low": low, "high": high}, _model(found, b, a)
-        yield _column("Difference", "rate", values, **of_models, **ends)
+        of_models, ends = _model(found, a, b), _ends(rows, "ci_low", "ci_high")
+        yield _column("Difference", "rate", rows["difference"], **of_models, **ends)
         yield _column("p of the difference", "p", rows["p_adjusted"], **of_models)

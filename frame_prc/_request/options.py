@@ -40,10 +40,10 @@ _PAIR = 2
 _RANGE = "(low, high) with 0 <= low < high <= 1"
 
 
-def check_title(title: object) -> None:
-    """Refuse a title that is not text."""
+def check_title(title: object, name: str = "title") -> None:
+    """Refuse a title, or another text of a picture or a page, that is not text."""
     if title is not None and not isinstance(title, str):
-        raise OptionError(f"title={shown(title)} is of type {type_name(title)}", "a text, or None")
+        raise OptionError(f"{name}={shown(title)} is of type {type_name(title)}", "a text, or None")
 
 
 # The methods by which other libraries compute their areas.

@@ -11,6 +11,7 @@ from types import NoneType
 from typing import Annotated, Any, get_args
 
 import frame_prc
+from frame_prc._report.options import Section
 from frame_prc._request.specs import Criterion, MeasureName, NamedAgainst
 from frame_prc.cli import values
 from frame_prc.cli.errors import FLAGS, command_name, flag, in_shell
@@ -108,6 +109,10 @@ _BY_TYPE: dict[str, Option] = {
         list[str], "|".join(get_args(MeasureName)), read=_of_text(values.words)
     ),
     "str | Sequence[str]": Option(list[str], "NAME|all", read=_of_text(values.words)),
+    "Section | Sequence[Section]": Option(
+        list[str], "|".join(get_args(Section)), f"For several {_SEVERAL}.", _of_text(values.words)
+    ),
+    "str | dt.date": Option(str, "DATE"),
     "Keep": Option(str, "all|corners|NUMBER", read=_of_text(values.integer_or)),
     "float | Sequence[float] | IntoColumn | AnyFrame": Option(
         list[str],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -29,7 +30,8 @@ from frame_prc._formulas import normal_quantile
 from frame_prc._frames.border import FrameT, scan_all
 from frame_prc._ggplot.write import check_keys, table_path
 from frame_prc._ggplot.write import write as write_for_r
-from frame_prc._report.evaluation import Options, evaluate
+from frame_prc._report.evaluation import evaluate
+from frame_prc._report.options import Section, report_options
 from frame_prc._report.write import report_paths
 from frame_prc._report.write import write as write_report
 from frame_prc._request.comparisons import models_compared
@@ -425,15 +427,18 @@ class PictureVerbs(Evaluated[FrameT]):
         ci: float = OF_EVALUATION_OR_95,
         baseline: str | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
+        sections: Section | Sequence[Section] | None = None,
         title: str | None = None,
+        note: str | None = None,
+        date: str | dt.date | None = None,
+        accent: str | None = None,
     ) -> list[Path]:
         """Write one HTML page to send, and its numbers as JSON.
 
-        The page needs no network. It says in sentences which model is better, in which segments it
-        is not, which segments differ from the others, and which are too small to judge. It has the
-        scorecard as a table that sorts and filters, the average precisions with their intervals,
-        the curves of the segments that the reader chooses, and the alerts, precision and recall at
-        each threshold, with intervals. Its numbers are also written as JSON.
+        The page needs no network. Its first screen answers four questions, each with a sentence and
+        a picture: how good, which model, which segment, which threshold. Below are the curves, the
+        scorecard as a table that sorts and filters, and the alerts, precision and recall at each
+        threshold, with intervals. Its numbers are also written as JSON.
 
         Parameters
         ----------
@@ -447,11 +452,20 @@ class PictureVerbs(Evaluated[FrameT]):
             The name of a model. Each other model is compared with it, instead of each with the
             earlier ones of the list.
         calibrate
-            The prevalence at which segments are compared: ``"highest"``, the default (see
-            :func:`summary`), or ``"pooled"``: the share of positives of all rows of the model. Give
-            a number between 0 and 1 to hold reports of several months to the same one.
-        title
-            The title of the page.
+            The prevalence at which segments are compared: ``"pooled"``, the default, is the share
+            of positives of all rows of the model; for ``"highest"`` see :func:`summary`. Give a
+            number between 0 and 1 to hold reports of several months to the same one.
+        sections
+            What stands below the answers: ``"curves"``, ``"segments"`` and ``"thresholds"`` by
+            default; also ``"roc"`` (ROC curves), ``"scores"`` (how the scores of either class are
+            spread) and ``"reliability"`` (of scores that are probabilities).
+        title, note
+            The title of the page, and a text below it.
+        date
+            A date, or a text, to print beside the facts. By default there is none, so that the same
+            rows make the same bytes.
+        accent
+            A colour for lines and controls, such as ``"#0072b2"``.
 
         Returns
         -------
@@ -493,22 +507,24 @@ class PictureVerbs(Evaluated[FrameT]):
         late.html late.json
         """
         paths = report_paths(path)
-        check_title(title)
-        level, reference = (
-            confidence(self._level(ci)),
-            calibration(calibrate) or Calibration(highest=True),
+        options = report_options(
+            self._level(ci),
+            calibrate,
+            baseline,
+            sections,
+            title=title,
+            note=note,
+            day=date,
+            accent=accent,
         )
         asked = self._request
         check_one_grouping(asked)
-        table = Summary(Interval(level), overall=True, calibration=reference)
+        table = Summary(Interval(options.level), overall=True, calibration=options.calibration)
         outputs = [MODEL, *table.outputs]  # its tables name the model, even if there is one
         if (engine := self._engine) is None:
             rows = self._rows_in_memory(outputs, common_rows=True)
         else:
             rows = self._counts_of_engine(engine, outputs)
-        options = Options(
-            level, "highest" if calibrate is None else calibrate, reference, baseline, title
-        )
         write_report(evaluate(rows, asked, options), paths)
         return paths
 

@@ -1,4 +1,5 @@
 # Types of the one-liners, written by .ci/stubs from the methods of an evaluation.
+import datetime as dt
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from matplotlib.axes import Axes
 from frame_prc._charts.on_axes import Drawn
 from frame_prc._charts.options import Facet, OperatingPoints, Sort
 from frame_prc._frames.border import AnyFrame, FrameT
+from frame_prc._report.options import Section
 from frame_prc._request.specs import (
     Adjust,
     Against,
@@ -278,7 +280,11 @@ def report(
     ci: float = 0.95,
     baseline: str | None = None,
     calibrate: float | Literal["highest", "pooled"] | None = None,
+    sections: Section | Sequence[Section] | None = None,
     title: str | None = None,
+    note: str | None = None,
+    date: str | dt.date | None = None,
+    accent: str | None = None,
     **roles: Unpack[Roles],
 ) -> list[Path]: ...
 def sample_size(

@@ -93,11 +93,31 @@ def test_a_page_opens_without_an_error_or_a_request(browser, pages, name, scheme
     sent = {url for url in requests(browser) if not url.startswith(("data:", "blob:"))}
     assert sent == {pages(name).as_uri()}
     assert browser.title != "broken"
-    pictures = browser.find_elements("css selector", "figure:not([hidden]) svg.marks")
-    assert len(pictures) == (1 if name == "no positives" else 3)
-    assert all(picture.size["width"] > 200 for picture in pictures)
+    pictures = browser.find_elements("css selector", ".picture:not([hidden]) svg.marks")
+    asked = len(json.loads(find(browser, "#data").get_attribute("textContent"))["charts"])
+    assert len(pictures) == asked
+    assert asked >= (1 if name == "no positives" else 4)
+    assert all(picture.size["width"] > 150 for picture in pictures)
     width = browser.execute_script("return document.documentElement.scrollWidth")
     assert width <= browser.execute_script("return innerWidth")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_first_screen_answers_in_few_words_and_pictures(browser, pages, width):
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        show(browser, pages("two models"))
+        for svg in browser.find_elements("css selector", ".answer svg.marks"):
+            assert svg.rect["x"] + svg.rect["width"] <= width
+        last = browser.find_elements("css selector", ".answer")[-1].rect
+        assert width < 1000 or last["y"] + last["height"] <= 720
+        browser.execute_script("document.querySelectorAll('svg').forEach(e => e.remove())")
+        words = " ".join(e.text for e in browser.find_elements("css selector", "header, .answer"))
+        assert "ranks better: " in words
+        assert len(words.split()) <= 120
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_names_are_shown_as_they_are(browser, pages):
@@ -130,12 +150,22 @@ def test_axe_finds_no_serious_fault(browser, pages):
 
 def cells(browser):
     """Return the cells of each row of the table of counts."""
-    names = ["model", "predicted", "precision", "recall", "f_score", "predicted_rate", *COUNTS]
+    names = [
+        "model",
+        "threshold",
+        "predicted",
+        "precision",
+        "recall",
+        "f_score",
+        "predicted_rate",
+        *COUNTS,
+    ]
     found = texts(browser, "#counts tbody tr > *")
-    return [
+    rows = [
         dict(zip(names, found[i : i + len(names)], strict=True))
         for i in range(0, len(found), len(names))
     ]
+    return [row | {"threshold": f"{float(row['threshold']):g}"} for row in rows]
 
 
 def expected(threshold, segment):
@@ -146,13 +176,22 @@ def expected(threshold, segment):
     )
     by_model = {point["model"]: point for point in table.to_dicts()}
     return [
-        {"model": model}
+        {"model": model, "threshold": f"{threshold:g}"}
         | {name: f"{by_model[model][name]:,}" for name in COUNTS}
         | {"predicted": f"{by_model[model]['tp'] + by_model[model]['fp']:,}"}
         | {name: f"{by_model[model][name]:.3f}" for name in ("predicted_rate", "f_score")}
         | {name: with_interval(by_model[model], name) for name in ("precision", "recall")}
         for model in TWO
     ]
+
+
+def compare_at(browser, what):
+    """Choose at what models are compared: as many alerts, one score, or one recall."""
+    script = """
+        const same = document.getElementById('same');
+        same.value = arguments[0];
+        same.dispatchEvent(new Event('change'))"""
+    browser.execute_script(script, what)
 
 
 def with_interval(point, name):
@@ -163,6 +202,7 @@ def with_interval(point, name):
 
 def test_the_slider_shows_operating_points_by_keyboard_alone(browser, pages):
     show(browser, pages("two models"))
+    compare_at(browser, "score")
     key = optional.require_module("selenium.webdriver").Keys
     marks = """return [...document.querySelectorAll('#curves svg .mark-symbol path')]
       .map(mark => mark.getAttribute('transform')).join()"""
@@ -180,6 +220,7 @@ def test_the_slider_shows_operating_points_by_keyboard_alone(browser, pages):
     assert browser.switch_to.active_element.get_attribute("id") == "near"
     replace(browser, "0.5", key.TAB)
     assert float(find(browser, "#near").get_property("value")) == 0.5
+    browser.execute_script("document.getElementById('where').focus()")
     keys(browser, "s0003")  # in the list of segments
     assert cells(browser) == expected(0.5, "s0003")
     assert browser.get_log("browser") == []
@@ -204,7 +245,8 @@ def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
         sorted_by = find(browser, "#scorecard th[aria-sort]").get_attribute("aria-sort")
         assert sorted_by == ("descending" if descending else "ascending")
     shown = texts(browser, f"#scorecard tbody tr > :nth-child({column + 1})")
-    expected = frame_prc.summary(ROWS, "truth", TWO, by="segment", cluster="day", details=True)
+    options = {"by": "segment", "cluster": "day", "calibrate": "pooled", "details": True}
+    expected = frame_prc.summary(ROWS, "truth", TWO, **options)
     expected = expected.filter(model="good").sort("calibrated_average_precision", descending=True)
     areas = [
         f"{area:.3f} [{low:.3f}, {high:.3f}]"
@@ -232,6 +274,7 @@ def test_the_table_sorts_filters_and_chooses_by_keyboard_alone(browser, pages):
 
 def test_a_segment_chosen_in_the_table_is_shown_at_the_threshold(browser, pages):
     show(browser, pages("two models"))
+    compare_at(browser, "score")
     assert find(browser, "#where").get_property("value") == ""
     unticked = find(browser, "#scorecard tbody input:not(:checked)")
     segment = unticked.find_element("xpath", "..").text
@@ -245,6 +288,8 @@ def test_a_segment_chosen_in_the_table_is_shown_at_the_threshold(browser, pages)
 
 def test_the_lowest_segment_can_be_looked_at_from_the_findings(browser, pages):
     show(browser, pages("two models"))
+    compare_at(browser, "score")
+    find(browser, "#reasons summary").click()
     summary = ROWS.prc.summary("truth", TWO, by="segment", details=True).filter(model="good")
     lowest = summary.sort("calibrated_average_precision")["segment"].head(3).to_list()
     buttons = browser.find_elements("css selector", "#lowest button")
@@ -276,7 +321,7 @@ def test_a_wide_table_scrolls_in_its_box_and_says_so(browser, pages, width):
         if width > 1000:
             assert browser.execute_script(last_p) < width
             assert fits(browser, box)
-        pictures = [find(browser, f"#{name} .picture") for name in ("areas", "curves")]
+        pictures = [find(browser, f"#{name} .picture") for name in ("areas", "thresholds")]
         for picture in pictures:
             hint = picture.find_element("xpath", "preceding-sibling::*[1]")
             assert hint.is_displayed() != fits(browser, picture)
@@ -302,21 +347,21 @@ def test_small_segments_are_marked_and_no_zero_is_negative(browser, tmp_path):
     assert not re.search(r"-0\.0+\b", shown)
 
 
-def test_a_tick_taken_back_brings_all_rows_back(browser, pages):
+def test_the_sixth_tick_takes_the_place_of_the_first_and_all_rows_stay(browser, pages):
     show(browser, pages("many segments"))
     first = texts(browser, "#scorecard tbody tr:has(input:checked) bdi")
     boxes = browser.find_elements("css selector", "#scorecard tbody input:not(:checked):enabled")
-    names = [box.find_element("xpath", "..").text for box in boxes]
-    for name in names[: 6 - len(first)]:
+    names = [box.find_element("xpath", "..").text for box in boxes][: 6 - len(first)]
+    for name in names:
         tick(browser, name)
-    until(browser, lambda: "all rows" not in texts(browser, LEGEND))
-    last = names[5 - len(first)]
-    assert find(browser, "#counts caption").text.endswith(f", in {last}")
-    tick(browser, last)
-    until(browser, lambda: "all rows" in texts(browser, LEGEND))
-    shown = find(browser, "#counts caption").text.rpartition(", in ")[2]
-    assert shown in texts(browser, "#scorecard tbody tr:has(input:checked) bdi")
-    assert find(browser, "#thresholds .segment").text == shown
+    until(browser, lambda: names[-1] in texts(browser, LEGEND))
+    drawn = texts(browser, LEGEND)
+    assert "all rows" in drawn
+    assert [*first, *names][0] not in drawn
+    assert find(browser, "#counts caption").text.endswith(f", in {names[-1]}")
+    tick(browser, names[-1])
+    until(browser, lambda: names[-1] not in texts(browser, LEGEND))
+    assert find(browser, "#thresholds .segment").text == names[-2]
     assert browser.get_log("browser") == []
 
 
@@ -332,6 +377,7 @@ def tick(browser, name):
     ("typed", "taken", "note"),
     [
         ("0,5", "0.5", ""),
+        ("50%", "0.5", ""),
         ("1.99", None, "1.99 is above the highest threshold of this page, "),
         ("-1", None, "-1 is below the lowest threshold of this page, "),
         ("1e", None, "“1e” is not a number."),
@@ -340,6 +386,7 @@ def tick(browser, name):
 )
 def test_a_threshold_is_taken_while_typing_or_refused_in_words(browser, pages, typed, taken, note):
     show(browser, pages("two models"))
+    compare_at(browser, "score")
     key = optional.require_module("selenium.webdriver").Keys
     before = find(browser, "#threshold").get_attribute("aria-valuetext")
     assert f"good's best F1 for all rows is at {before}." in find(browser, "#near-note").text
@@ -387,15 +434,6 @@ def test_pictures_are_light_on_paper(browser, pages):
     assert browser.get_log("browser") == []
 
 
-def test_nothing_chosen_leaves_no_picture_and_no_error(browser, pages):
-    show(browser, pages("one model"))
-    browser.execute_script("""
-        for (const box of document.querySelectorAll('#scorecard tbody input:checked')) box.click();
-        """)
-    until(browser, lambda: not find(browser, "#curves").is_displayed())
-    assert browser.get_log("browser") == []
-
-
 def test_many_segments_are_paged_but_not_on_paper_and_the_pictures_say_what_they_show(
     browser, pages
 ):
@@ -403,10 +441,12 @@ def test_many_segments_are_paged_but_not_on_paper_and_the_pictures_say_what_they
     assert len(texts(browser, "#scorecard tbody tr")) == 50
     assert find(browser, "#page").text == "Page 1 of 5"
     find(browser, "#after").click()
-    assert texts(browser, "#scorecard tbody bdi")[0] == "s0050"
-    warnings = " ".join(texts(browser, ".warning"))
-    assert "segments: the 20 worst, the 20 best and the 20 largest." in warnings
-    for event, count, has_buttons in (("beforeprint", 250, False), ("afterprint", 50, True)):
+    assert len(texts(browser, "#scorecard tbody tr")) == 50
+    notes = " ".join(texts(browser, ".note"))
+    shown = int(
+        re.search(r"curves of (\d+) of 250 segments: of the 20 worst, the 20 best", notes)[1]
+    )
+    for event, count, has_buttons in (("beforeprint", shown, False), ("afterprint", 50, True)):
         browser.execute_script("dispatchEvent(new Event(arguments[0]))", event)
         assert len(texts(browser, "#scorecard tbody tr")) == count
         # A browser does not print a button again on the next page.
@@ -430,19 +470,18 @@ def test_pictures_and_tables_can_be_saved(browser, pages, tmp_path, name):
     assert image.startswith("<svg")
     assert "#16181D" not in image  # the dark background
     titles = {
-        "areas": "Calibrated average precision with intervals<",
-        "curves": "Precision-recall curves of all rows and of segments; threshold 0.",
+        "areas": "Average precision at one prevalence, with intervals<",
+        "curves": "Precision-recall curves; threshold 0.",
         "thresholds": "Precision, recall and F1 over the threshold in all rows; threshold 0.",
     }
     assert titles[name] in image
     saved = pl.read_csv(csv)
     assert saved.height > 1
     if name == "areas":
-        summary = ROWS.prc.summary("truth", TWO, by="segment", cluster="day", details=True).filter(
-            model="good"
-        )
+        options = {"by": "segment", "cluster": "day", "calibrate": "pooled", "details": True}
+        summary = ROWS.prc.summary("truth", TWO, **options).filter(model="good")
         found = saved["good: Calibrated AP low"].to_list()
         assert found == pytest.approx(
-            summary["calibrated_average_precision_low"].to_list(), rel=1e-12
+            summary["calibrated_average_precision_low"].to_list(), rel=1e-11
         )
     assert browser.get_log("browser") == []

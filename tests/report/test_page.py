@@ -16,8 +16,8 @@ from report_cases import HOSTILE, KEY, MODELS, hostile, rows
 
 import frame_prc
 from frame_prc._report import page as page_module
-from frame_prc._report.document import last_day, unit_of
 from frame_prc._report.page import threshold_texts
+from frame_prc._report.period import last_day, unit_of
 
 ROWS = rows(900, 4)
 TWO = ["weak", "good"]
@@ -86,7 +86,9 @@ def test_only_the_scripts_of_the_page_are_allowed(hostile_page):
 def test_pictures_are_valid_charts(report, options):
     page, _ = report(**options)
     charts = data_of(page)["charts"]
-    assert list(charts) == ["areas", "curves", "thresholds"]
+    of_segments = ["areas"] if options else []
+    answers = ["good", "pooled", "models", *(["strip"] if options else [])]
+    assert list(charts) == [*answers, "curves", *of_segments, "thresholds"]
     for schemes in charts.values():
         light, dark = schemes["light"], schemes["dark"]
         for spec in (light, dark | {"datasets": light["datasets"]}):
@@ -102,26 +104,64 @@ def test_tooltips_name_what_they_show(report):
     assert not titles & {"n_pos", "ci low", "random average precision", "average precision"}
 
 
-def test_differences_have_one_direction(report):
+def test_a_difference_is_the_new_model_less_the_old_one_everywhere(report):
     text, numbers = report(by="segment")
     [row] = json.loads(numbers)["models"]
-    assert row["model"] == "weak"  # as compare() has it
-    assert row["difference"] < 0
-    assert "<bdi>good</bdi> - <bdi>weak</bdi></th><td>0." in text
+    assert (row["model"], row["baseline"]) == ("good", "weak")
+    assert row["difference"] > 0
     found = data_of(text)
-    columns = {column.get("model"): column for column in found["columns"]}
-    assert "weak - good" not in columns
     differences = next(c for c in found["columns"] if c["label"] == "Difference")
-    by_segment = ROWS.prc.compare_models(
-        "truth", ["good", "weak"], by="segment", calibrate="highest"
-    )
+    assert differences["model"] == "good \N{MINUS SIGN} weak"
+    by_segment = ROWS.prc.compare_models("truth", TWO, by="segment", calibrate="pooled")
     for name, column in (("difference", "values"), ("ci_low", "low"), ("ci_high", "high")):
         expected = by_segment.sort("segment")[name].to_list()
         assert differences[column] == pytest.approx(expected, rel=1e-9)
-    light = json.dumps(found["charts"]["areas"]["light"], ensure_ascii=False)
-    assert "good \u2212 weak" in light
+    for picture in ("areas", "models"):
+        light = json.dumps(found["charts"][picture]["light"], ensure_ascii=False)
+        assert "good \N{MINUS SIGN} weak" in light
     based, _ = report(baseline="good")
-    assert "<bdi>weak</bdi> - <bdi>good</bdi></th>" in based
+    light = json.dumps(data_of(based)["charts"]["models"]["light"], ensure_ascii=False)
+    assert "weak \N{MINUS SIGN} good" in light
+
+
+def test_sections_are_those_asked_for(report):
+    page, _ = report(by="segment", sections=("roc", "scores"))
+    assert "How good" in page
+    assert list(data_of(page)["charts"])[-2:] == ["roc", "scores"]
+    assert "scorecard" not in re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+
+
+def test_a_page_has_its_own_title_note_date_and_colour(report):
+    given = {
+        "title": "Churn",
+        "note": "Test of May.",
+        "date": date(2024, 6, 1),
+        "accent": "#7a1fa2",
+    }
+    page, numbers = report(**given)
+    for text in ("Churn", "Test of May.", "2024-06-01.", "--accent: #7a1fa2"):
+        assert text in page
+    assert json.loads(numbers)["evaluated"]["date"] == "2024-06-01"
+
+
+def test_the_same_rows_make_the_same_bytes(report, tmp_path):
+    again = ROWS.prc.report(tmp_path / "report.html", "truth", TWO, by="segment")
+    assert [file.read_text(encoding="utf-8") for file in again] == report(by="segment")
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"sections": ["curve"]}, "sections='curve'"),
+        ({"accent": "purple"}, "accent='purple' is not a colour"),
+        ({"date": 2024}, "date=2024 is of type int"),
+        ({"note": 1}, "note=1 is of type int"),
+    ],
+    ids=str,
+)
+def test_an_option_that_is_none_is_an_error(tmp_path, given, text):
+    with pytest.raises(frame_prc.OptionError, match=re.escape(text)):
+        ROWS.prc.report(tmp_path / "r.html", "truth", "good", **given)
 
 
 def test_thresholds_are_short_and_told_apart():
@@ -174,7 +214,7 @@ def test_units_of_time_have_their_length(days, unit, last):
     assert last_day(days[-1], unit) == last
 
 
-def test_the_error_of_thinned_curves_is_in_their_caption(tmp_path):
+def test_the_error_of_thinned_curves_is_said(tmp_path):
     page, path = (
         rows(20_000, 1)
         .with_columns(good=pl.int_range(pl.len()) * 0.7919 % 1)
@@ -182,7 +222,7 @@ def test_the_error_of_thinned_curves_is_in_their_caption(tmp_path):
     )
     error = json.loads(path.read_text(encoding="utf-8"))["evaluated"]["curve_error"]
     assert error > 0
-    note = f"Curves are thinned; their precision is off by at most {error:.2g}.</span></figcaption>"
+    note = f"<li>Curves are thinned; their precision is off by at most {error:.2g}.</li>"
     assert note in page.read_text(encoding="utf-8")
 
 

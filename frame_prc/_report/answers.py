@@ -1,0 +1,182 @@
+"""What a report answers: how good, which model, which segment, which threshold.
+
+An answer is a sentence of at most 20 words, and the reasons behind it. It says that something is so
+only where a test shows it, and names no segment that cannot be judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from frame_prc._charts.text import rate_text, rounded_percent, status_text
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._report.evaluation import BETTER, OPEN, SMALL, WORSE, Evaluation
+from frame_prc._report.period import kind_of_segments
+from frame_prc._report.reasons import (
+    by_segment,
+    of_area,
+    of_comparisons,
+    of_segments,
+    of_threshold,
+    won_by_segment,
+)
+from frame_prc._report.sentences import (
+    comparisons_of_best,
+    interval_text,
+    is_shown,
+    isolated,
+    listed,
+    rates_text,
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer: what it is about, the question, the finding first, then its numbers, and why."""
+
+    about: str
+    question: str
+    finding: str
+    numbers: str = ""
+    reasons: list[str] = field(default_factory=list)
+    also: str = ""
+
+    @property
+    def text(self) -> str:
+        """The answer as one text."""
+        return f"{self.finding}{self.numbers}"
+
+
+def answers(found: Evaluation) -> list[Answer]:
+    """Return the answers to the questions that there are."""
+    known = [_how_good(found), _which_model(found), _which_segment(found), _which_threshold(found)]
+    return [answer for answer in known if answer is not None]
+
+
+# --- how good ------------------------------------------------------------------------------------
+
+
+def _how_good(found: Evaluation) -> Answer:
+    finding, numbers = _area(found)
+    return Answer("how good", "How good", finding, numbers, list(of_area(found)))
+
+
+def _area(found: Evaluation) -> tuple[str, str]:
+    row = found.of_best
+    if row[AVERAGE_PRECISION] is None:
+        return "No average precision: ", f"{status_text(row['status'])}."
+    name, area = isolated(found.best), rate_text(row[AVERAGE_PRECISION])
+    chance = rate_text(row["random_average_precision"])
+    if row["status"] == "below_chance":
+        worse = f"{name} ranks worse than chance: "
+        return worse, f"{area} against {chance}. Is a lower score better?"
+    best = f"{name}: average precision {area}"
+    if row["ci_low"] is None:
+        return best, f"; a random ranking gets {chance}."
+    interval = f" ({interval_text(row, found)})"
+    if row["ci_low"] <= row["random_average_precision"]:
+        return best, f"{interval}: not shown to beat a random ranking, {chance}."
+    return best, f"{interval}; a random ranking gets {chance}."
+
+
+# --- which model ---------------------------------------------------------------------------------
+
+
+def _which_model(found: Evaluation) -> Answer | None:
+    if len(found.models) == 1 or found.of_best[AVERAGE_PRECISION] is None:
+        return None
+    tests = [row for row in comparisons_of_best(found.of_models, found) if _is_known(row)]
+    finding, numbers = _best_model(tests, found)
+    reasons = [*of_comparisons(tests, found), *by_segment(found)]
+    return Answer("model", "Which model", finding, numbers, reasons, won_by_segment(found))
+
+
+def _is_known(row: dict[str, Any]) -> bool:
+    return row["difference"] is not None
+
+
+def _best_model(tests: list[dict[str, Any]], found: Evaluation) -> tuple[str, str]:
+    name = isolated(found.best)
+    if not tests:
+        return f"{name} has the largest average precision", "; whether it is better is not tested."
+    shown = [row for row in tests if is_shown(row, found.alpha)]
+    undecided = [isolated(row["baseline"]) for row in tests if row not in shown]
+    if len(tests) == 1:
+        return _of_pair(tests[0], found)
+    if not shown:
+        return f"{name} is largest, but not shown to be better", f" than {listed(undecided, 3)}."
+    better = listed([isolated(row["baseline"]) for row in shown], 3)
+    rest = f"; {listed(undecided, 3)} may be as good" if undecided else ""
+    return f"{name} ranks better", f" than {better}{rest}."
+
+
+def _of_pair(row: dict[str, Any], found: Evaluation) -> tuple[str, str]:
+    """Return what a comparison of two models shows."""
+    best, other = isolated(row["model"]), isolated(row["baseline"])
+    if row["difference"] == 0:
+        return f"{best} and {other} rank alike: ", f"both {rate_text(row['value_a'])}."
+    interval = f", {interval_text(row, found)}" if row["ci_low"] is not None else ""
+    numbers = f"{rates_text(row)} (difference {rate_text(row['difference'])}{interval})."
+    if is_shown(row, found.alpha):
+        return f"{best} ranks better: ", numbers
+    if row["status"] not in ("ok", "few_scores"):
+        return f"Too little to say which is better ({status_text(row['status'])}): ", numbers
+    return "Neither is shown to be better: ", numbers
+
+
+# --- which segment -------------------------------------------------------------------------------
+
+
+def _which_segment(found: Evaluation) -> Answer | None:
+    if found.segments.height == 1 or found.of_best[AVERAGE_PRECISION] is None:
+        return None
+    question = f"Which {isolated(kind_of_segments(found))}"
+    finding, numbers = _differing(found)
+    return Answer("segment", question, finding, numbers, list(of_segments(found)))
+
+
+def _differing(found: Evaluation) -> tuple[str, str]:
+    small, total = len(found.segments_that_are(SMALL)), found.segments.height
+    unjudged = f"{small:,} of {total:,} cannot be judged" if small else ""
+    if small == total:
+        return f"None of the {total:,} can be judged", "."
+    if found.against_others.is_empty():
+        return "Not tested: ", "that needs single rows, not counts."
+    worse, better = (_ranking(found, standing) for standing in (WORSE, BETTER))
+    if worse:
+        rest = "; ".join([text for text in (better, unjudged) if text])
+        return f"{worse} than the others", f"; {rest}." if rest else "."
+    if better:
+        rest = f"; {unjudged}" if unjudged else ""
+        return f"{better}; none is shown to be worse", f"{rest}."
+    if not found.segments_that_are(OPEN):
+        return "None can be judged", "."
+    return "None is shown to differ from the others", f"; {unjudged}." if unjudged else "."
+
+
+def _ranking(found: Evaluation, standing: str) -> str:
+    """Return which segments rank worse or better; the ends of the order come first."""
+    numbers = found.segments_that_are(standing)
+    if not numbers:
+        return ""
+    names = [isolated(found.names[number]) for number in numbers]
+    if standing == BETTER:
+        names.reverse()
+    return f"{listed(names, 3)} {'ranks' if len(names) == 1 else 'rank'} {standing}"
+
+
+# --- which threshold -----------------------------------------------------------------------------
+
+
+def _which_threshold(found: Evaluation) -> Answer | None:
+    point = found.best_point
+    if point is None:
+        return None
+    name = isolated(found.best) if len(found.models) > 1 else "score"
+    relation = "≤" if found.asked.ascending else "≥"
+    finding = f"Alert at {name} {relation} {point['threshold']:.4g} (largest F1): "
+    alerts = f"{1000 * point['predicted_rate']:.3g} alerts per 1,000 rows"
+    right, hits = (rounded_percent(point[rate]) for rate in ("precision", "recall"))
+    numbers = f"{alerts}, {right} right, finding {hits} of positives."
+    return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)))

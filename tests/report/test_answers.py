@@ -1,0 +1,240 @@
+"""The answers of a report: they say that something is so only where a test shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from report_cases import rows
+
+TWO = ["weak", "good"]
+MOST_WORDS = 20
+
+
+def answers(frame, folder, *columns, **options):
+    """Return the answers of a report by what they are about."""
+    [path] = frame.prc.report(folder / "report.json", *columns, **options)
+    found = json.loads(path.read_text(encoding="utf-8"))["findings"]
+    for answer in found:
+        assert len(answer["text"].split()) <= MOST_WORDS, answer["text"]
+    return {answer["about"]: answer for answer in found}
+
+
+def texts(frame, folder, *columns, **options):
+    return {about: a["text"] for about, a in answers(frame, folder, *columns, **options).items()}
+
+
+def reasons(frame, folder, about, *columns, **options):
+    return " ".join(answers(frame, folder, *columns, **options)[about]["reasons"])
+
+
+# --- how good ------------------------------------------------------------------------------------
+
+
+def test_the_area_of_the_best_model_comes_with_its_interval_and_chance(tmp_path):
+    df = rows(2000, 1)
+    row = df.prc.summary("truth", "good", details=True).row(0, named=True)
+    low, high, area, chance = (
+        f"{row[name]:.3f}"
+        for name in ("ci_low", "ci_high", "average_precision", "random_average_precision")
+    )
+    assert texts(df, tmp_path, "truth", TWO)["how good"] == (
+        f"good: average precision {area} (95 % interval {low} to {high}); a random ranking gets "
+        f"{chance}."
+    )
+
+
+def test_an_interval_that_holds_chance_shows_nothing(tmp_path):
+    few = pl.DataFrame({"truth": [1, 0, 1, 1, 0, 0, 1, 0], "s": [9, 8, 7, 6, 4, 3, 2, 1]})
+    found = answers(few, tmp_path, "truth", "s")["how good"]
+    assert found["text"].endswith(": not shown to beat a random ranking, 0.623.")
+    assert "The interval rests on little (few positives)" in " ".join(found["reasons"])
+
+
+def test_a_model_below_chance_is_asked_about(tmp_path):
+    df = rows(2000, 1).with_columns(bad=-pl.col("good"))
+    text = texts(df, tmp_path, "truth", "bad")["how good"]
+    assert re.fullmatch(
+        r"bad ranks worse than chance: 0\.\d+ against 0\.\d+\. Is a lower score better\?", text
+    )
+    assert "worse" not in texts(df, tmp_path, "truth", "bad", ascending=True)["how good"]
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_without_two_classes_nothing_is_said_of_models(tmp_path, truth):
+    found = texts(rows(100, 3).with_columns(truth=truth), tmp_path, "truth", TWO, by="segment")
+    if truth:
+        assert found["segment"] == "None of the 3 can be judged."
+        assert "better:" not in found["model"]
+    else:
+        assert found == {"how good": "No average precision: no positives."}
+
+
+@pytest.mark.parametrize(("score", "by"), [("good", None), (TWO, "segment")])
+def test_an_empty_frame_has_one_answer(tmp_path, score, by):
+    found = texts(rows(9, 2).head(0), tmp_path, "truth", score, by=by)
+    assert found == {"how good": "No average precision: no rows."}
+
+
+# --- which model ---------------------------------------------------------------------------------
+
+
+def test_a_better_model_is_said_to_be_better_with_the_difference(tmp_path):
+    df = rows(2000, 1)
+    test = df.prc.compare_models("truth", TWO, details=True).row(0, named=True)
+    assert test["model"] == "good"
+    numbers = {name: f"{test[name]:.3f}" for name in test if isinstance(test[name], float)}
+    found = answers(df, tmp_path, "truth", TWO)["model"]
+    assert found["text"] == (
+        "good ranks better: {value_a} against {value_b} (difference {difference}, 95 % interval "
+        "{ci_low} to {ci_high})."
+    ).format(**numbers)
+    assert "p < 0.001" in " ".join(found["reasons"])
+    # Whichever model comes first.
+    assert texts(df, tmp_path, "truth", TWO[::-1])["model"] == found["text"]
+
+
+def test_a_model_that_is_not_shown_to_be_better_is_not_said_to_be(tmp_path):
+    df = rows(300, 1).with_columns(other=pl.col("good") + pl.col("weak") / 50)
+    text = texts(df, tmp_path, "truth", ["good", "other"])["model"]
+    assert text.startswith("Neither is shown to be better: 0.")
+    assert "interval \N{MINUS SIGN}0." in text
+    close = df.with_columns(near=pl.col("weak") + pl.col("good") / 5).head(30)
+    few = texts(close, tmp_path, "truth", ["weak", "near"])["model"]
+    assert few.startswith("Too little to say which is better (few positives): ")
+
+
+def test_of_several_models_those_that_may_be_as_good_are_named(tmp_path):
+    three = {"a": "weak", "b": "good", "c": pl.col("good") + pl.col("weak").reverse() / 100}
+    text = texts(rows(2000, 1), tmp_path, "truth", three)["model"]
+    assert re.fullmatch("[bc] ranks better than a; [bc] may be as good.", text)
+    why = reasons(rows(2000, 1), tmp_path, "model", "truth", three)
+    assert "p-values are adjusted for 3 comparisons (Holm)." in why
+
+
+def test_models_that_rank_alike_are_said_to_be_equal(tmp_path):
+    df = rows(900, 1).with_columns(same=pl.col("good") * 2)
+    text = texts(df, tmp_path, "truth", ["good", "same"])["model"]
+    area = df.prc.average_precision("truth", "good")["average_precision"].item()
+    assert text == f"good and same rank alike: both {area:.3f}."
+
+
+@pytest.mark.thorough
+def test_segments_in_which_a_model_wins_and_loses_are_named(tmp_path):
+    swapped = pl.col("segment") == "s0003"
+    df = rows(6000, 6).with_columns(
+        turned=pl.when(swapped).then("weak").otherwise("good"),
+        other=pl.when(swapped).then("good").otherwise("weak"),
+    )
+    why = reasons(df, tmp_path, "model", "truth", ["turned", "other"], by="segment")
+    test = df.prc.compare_models(
+        "truth", ["other", "turned"], by="segment", calibrate="pooled", details=True
+    ).filter(segment="s0003")
+    areas = f"s0003 {test['value_a'][0]:.3f} against {test['value_b'][0]:.3f}"
+    assert "By segment, at one prevalence and with p-values adjusted for 6 tests:" in why
+    assert f"and worse in {areas}." in why
+    page, _ = df.prc.report(tmp_path / "p.html", "truth", ["turned", "other"], by="segment")
+    assert "By segment: better in 5, worse in s0003." in page.read_text(encoding="utf-8")
+    all_won = reasons(df, tmp_path, "model", "truth", TWO, by="segment")
+    assert "good is shown to be better than weak in 6 of 6, and worse in none." in all_won
+
+
+# --- which segment -------------------------------------------------------------------------------
+
+
+def test_segments_that_differ_are_named_with_their_direction(tmp_path):
+    df = rows(4000, 5).with_columns(
+        score=pl.when(pl.col("segment") == "s0002").then("weak").otherwise("good")
+    )
+    found = answers(df, tmp_path, "truth", "score", by="segment")["segment"]
+    assert found["text"].startswith("s0002 ranks worse than the others; ")
+    assert " rank better." in found["text"]
+    why = " ".join(found["reasons"])
+    assert "p-values are adjusted for 5 tests (Holm)." in why
+    assert re.search(r"Worse: s0002 0\.\d+ against 0\.\d+ \(p < 0\.001\)\. Better: ", why)
+    assert "Segments differ by more than chance (p < 0.001): about two thirds lie within" in why
+    assert why.endswith("None of the 5 segments is too small to judge.")
+
+
+@pytest.mark.thorough
+def test_equal_segments_are_not_said_to_differ(tmp_path):
+    df = rows(3000, 5)
+    found = answers(df, tmp_path, "truth", "good", by="segment")["segment"]
+    assert found["text"] == "None is shown to differ from the others."
+    row = df.prc.heterogeneity("truth", "good", by="segment", details=True).row(0, named=True)
+    why = " ".join(found["reasons"])
+    assert f"segments are not shown to differ (p = {row['p_value']:.2g})." in why
+    assert re.search(r"the worst cannot be told: s\d+, the most likely, is it with", why)
+    few = df.with_columns(pl.col("day").dt.ordinal_day() % 4)
+    untested = reasons(few, tmp_path, "segment", "truth", "good", by="segment", cluster="day")
+    assert "Whether segments differ at all is not tested: it needs more values of day" in untested
+
+
+def test_small_segments_are_counted_first_and_named_with_the_reason(tmp_path):
+    df = pl.concat([rows(900, 2), rows(20, 1).with_columns(segment=pl.lit("tiny"))])
+    found = answers(df, tmp_path, "truth", "good", by="segment")["segment"]
+    positives = df.filter(segment="tiny")["truth"].sum()
+    assert "; 1 of 3 cannot be judged." in found["text"]
+    assert "tiny" not in found["text"]
+    assert found["reasons"][-1] == (
+        f"Of 3 segments, tiny has few positives ({positives}). Few: fewer than 20 positives."
+    )
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("count", "named"), [(6, 6), (7, 5)])
+def test_a_list_never_leaves_out_just_one_name(tmp_path, count, named):
+    small = rows(count * 8, count).sort("segment").with_columns(segment="x" + pl.col("segment"))
+    df = pl.concat([rows(900, 2), small])
+    text = answers(df, tmp_path, "truth", "good", by="segment")["segment"]["reasons"][-1]
+    assert text.count("xs00") == named
+    assert ("and 2 others have few positives (" in text) == (count > named)
+
+
+@pytest.mark.thorough
+def test_positives_in_few_clusters_are_not_said_to_be_few(tmp_path):
+    df = rows(3000, 2).with_columns(group=pl.int_range(pl.len()) % 7)
+    found = answers(df, tmp_path, "truth", "good", by="segment", cluster="group")["segment"]
+    counts = df.filter("truth")["segment"].value_counts().sort("count", "segment")
+    (first, low), (second, high) = counts.rows()
+    assert found["text"] == "None of the 2 can be judged."
+    assert found["reasons"][-1] == (
+        f"Of 2 segments, {first} and {second} have positives in few values of group ({low} and "
+        f"{high} positives). Few: fewer than 20 effective clusters with positives, where clusters "
+        "that hold unequal shares of the positives count as fewer."
+    )
+
+
+def test_counts_say_what_cannot_be_tested(tmp_path):
+    counts = rows(900, 3).with_columns(w=0.5).prc.counts("truth", "good", by="segment", weight="w")
+    roles = {"score": "threshold", "pos": "pos", "neg": "neg", "by": "segment"}
+    found = answers(counts, tmp_path, **roles)["segment"]
+    assert found["text"] == "Not tested: that needs single rows, not counts."
+    assert found["reasons"][-1].startswith("Sums of weights do not say which segments are too")
+
+
+def test_names_in_another_direction_are_isolated(tmp_path):
+    named = rows(60, 2).with_columns(segment=pl.col("segment") + "\u202e\u05d0").head(30)
+    why = reasons(named, tmp_path, "segment", "truth", "good", by="segment")
+    assert "\u2068s0000\u202e\u05d0\u2069" in why
+
+
+# --- which threshold -----------------------------------------------------------------------------
+
+
+def test_the_threshold_is_that_of_the_largest_f1_with_what_it_does(tmp_path):
+    df = rows(2000, 1)
+    point = df.prc.operating_points("truth", "good", f_beta=1, details=True).row(0, named=True)
+    assert texts(df, tmp_path, "truth", TWO)["threshold"] == (
+        f"Alert at good ≥ {point['threshold']:.4g} (largest F1): "
+        f"{1000 * point['predicted_rate']:.3g} alerts per 1,000 rows, "
+        f"{100 * point['precision']:.0f} % right, finding {100 * point['recall']:.0f} % of "
+        "positives."
+    )
+    lower = texts(df.with_columns(-pl.col("good")), tmp_path, "truth", "good", ascending=True)
+    assert lower["threshold"].startswith(f"Alert at score ≤ {-point['threshold']:.4g} ")
+    infinite = df.with_columns(good=pl.when(pl.col("good") > 0).then(np.inf))
+    assert "threshold" not in texts(infinite, tmp_path, "truth", "good")
