@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.summary_data import PAIR
+from frame_prc._charts.text import safe, short
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
@@ -28,6 +29,8 @@ from frame_prc._report.table import model_names
 
 _STEP = 30  # px, of a row
 _HEIGHT = 150  # px
+_LEAST = 110  # px, of bars
+_PALE = 0.4  # opacity
 _MOST_NAMES = 24  # of segments along an axis
 _NAMED = 2  # of more segments, at either end
 
@@ -48,8 +51,11 @@ def good(found: Evaluation) -> AnyChart | None:
             **axis.of(chance, AVERAGE_PRECISION), color=colour
         ),
         *dots(rows_of, AVERAGE_PRECISION, axis, colour),
+        rows_of.mark_text(align="left", dx=6, color=LOOK.text).encode(
+            **axis.of("ci_high"), text=alt.Text(AVERAGE_PRECISION, format=".3f")
+        ),
     ]
-    return wide(alt.layer(*layers), _STEP * rows.height)
+    return wide(alt.layer(*layers), max(_STEP * rows.height, _LEAST))
 
 
 def pooled(found: Evaluation) -> AnyChart | None:
@@ -63,7 +69,7 @@ def pooled(found: Evaluation) -> AnyChart | None:
     colour = of_models(found)
     drawn = lines.encode(**RECALL.of("recall"), **height.of("height"), color=colour)
     chart = alt.layer(chance.encode(**height.of("prevalence")), drawn)
-    return wide(chart, _HEIGHT, "pooled", "chance")
+    return wide(chart, _HEIGHT, "pooled", "chance", title="All rows; dashed: a random ranking")
 
 
 def models(found: Evaluation) -> AnyChart | None:
@@ -107,21 +113,28 @@ def _sides(left: str, right: str) -> list[AnyChart]:
 
 
 def strip(found: Evaluation) -> AnyChart | None:
-    """Return the segments in the order of the page; those that differ have the model's colour."""
+    """Return the segments from the lowest on, small ones last; those shown to differ stand out."""
     rows = _segments(found)
     if rows.height < 2:  # noqa: PLR2004 - one has nothing to differ from
         return None
     has_names = rows.height <= _MOST_NAMES
-    colour = LOOK.colours(len(found.models))[found.models.index(found.best)]
-    is_found = alt.FieldOneOfPredicate(field="standing", oneOf=[WORSE, BETTER])
-    shade = alt.condition(is_found, alt.value(colour), alt.value(LOOK.muted))
-    judged = rows.filter(pl.col("standing") != SMALL)
-    ends = (0.0, end_of(pl.concat([judged["ci_high"], rows["value"]]), 1.0))
-    axis = Axis("y", "AP at one prevalence" if found.keys else "AP", ends)
+    colour = alt.value(LOOK.colours(len(found.models))[found.models.index(found.best)])
+    axis = Axis("y", "Average precision", (0.0, end_of(rows["ci_high"], 1.0)))
     base = alt.Chart(rows).encode(x=_along(rows, has_names=has_names))
-    intervals = dots(base, "value", axis, shade, 50 if has_names else 20)
-    labels = [] if has_names else _ends(rows)
-    return wide(alt.layer(*_level_of_all(found, axis), *intervals, *labels), _HEIGHT)
+    is_found = alt.FieldOneOfPredicate(field="standing", oneOf=[WORSE, BETTER])
+    shade = alt.condition(is_found, alt.value(1), alt.value(_PALE))
+    intervals = dots(base.encode(opacity=shade), "value", axis, colour, 50 if has_names else 20)
+    words = base.transform_filter(is_found).mark_text(dy=-7, color=LOOK.text, fontSize=9.5)
+    labels = [words.encode(**axis.of("ci_high"), text="standing:N")] if has_names else _ends(rows)
+    chart = alt.layer(*_level_of_all(found, axis), *intervals, *labels)
+    return wide(chart, _HEIGHT, title=_legend_of_strip(found))
+
+
+def _legend_of_strip(found: Evaluation) -> str:
+    """Return what the picture of segments shows, and how."""
+    small = " Hollow: too small to judge." if found.segments_that_are(SMALL) else ""
+    name = short(safe(found.best), 24)
+    return f"{name} at one prevalence. Pale: not shown to differ.{small}"
 
 
 def _ends(rows: pl.DataFrame) -> list[AnyChart]:
@@ -141,6 +154,9 @@ def _ends(rows: pl.DataFrame) -> list[AnyChart]:
 def _segments(found: Evaluation) -> pl.DataFrame:
     """Return the segments of the best model with their calibrated areas."""
     known = found.standings.drop_nulls(CALIBRATED)
+    if not found.in_time:
+        is_small = pl.col("standing") == SMALL
+        known = known.sort(is_small, CALIBRATED, "segment")
     names = [found.names[number] for number in known["segment"]]
     return known.select(
         "status",
@@ -160,7 +176,7 @@ def _along(rows: pl.DataFrame, *, has_names: bool) -> alt.X:
         return alt.X("name:N", sort=None, title=None, axis=axis)
     plain = alt.Axis(labels=False, ticks=False, grid=False)
     scale = alt.Scale(domain=[-1, rows.height], nice=False)
-    return alt.X("place:Q", title="segments, in the order of the table", axis=plain, scale=scale)
+    return alt.X("place:Q", title="segments, sorted", axis=plain, scale=scale)
 
 
 def _level_of_all(found: Evaluation, axis: Axis) -> list[AnyChart]:

@@ -11,7 +11,8 @@ from typing import Any
 
 from frame_prc._charts.text import rate_text, rounded_percent, status_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._report.evaluation import BETTER, OPEN, SMALL, WORSE, Evaluation
+from frame_prc._curves.logit_intervals import BELIEVED
+from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
 from frame_prc._report.period import kind_of_segments
 from frame_prc._report.reasons import (
     by_segment,
@@ -27,8 +28,10 @@ from frame_prc._report.sentences import (
     is_shown,
     isolated,
     listed,
-    rates_text,
+    signed_text,
 )
+
+_NAMED = 2  # segments
 
 
 @dataclass(frozen=True)
@@ -66,18 +69,16 @@ def _area(found: Evaluation) -> tuple[str, str]:
     row = found.of_best
     if row[AVERAGE_PRECISION] is None:
         return "No average precision: ", f"{status_text(row['status'])}."
-    name, area = isolated(found.best), rate_text(row[AVERAGE_PRECISION])
-    chance = rate_text(row["random_average_precision"])
+    name, chance = isolated(found.best), rate_text(row["random_average_precision"])
+    area = f"average precision {rate_text(row[AVERAGE_PRECISION])}"
+    interval = "" if row["ci_low"] is None else f" ({interval_text(row, found)})"
+    numbers = f"{area}{interval} against {chance}."
     if row["status"] == "below_chance":
-        worse = f"{name} ranks worse than chance: "
-        return worse, f"{area} against {chance}. Is a lower score better?"
-    best = f"{name}: average precision {area}"
+        return f"{name} is below chance: ", f"{numbers} Is a lower score better?"
     if row["ci_low"] is None:
-        return best, f"; a random ranking gets {chance}."
-    interval = f" ({interval_text(row, found)})"
-    if row["ci_low"] <= row["random_average_precision"]:
-        return best, f"{interval}: not shown to beat a random ranking, {chance}."
-    return best, f"{interval}; a random ranking gets {chance}."
+        return f"{name}: ", numbers
+    beats = "beats" if row["ci_low"] > row["random_average_precision"] else "is not shown to beat"
+    return f"{name} {beats} chance: ", numbers
 
 
 # --- which model ---------------------------------------------------------------------------------
@@ -100,10 +101,10 @@ def _best_model(tests: list[dict[str, Any]], found: Evaluation) -> tuple[str, st
     name = isolated(found.best)
     if not tests:
         return f"{name} has the largest average precision", "; whether it is better is not tested."
+    if len(tests) == 1:
+        return _of_pair(found.of_models.row(0, named=True), found)
     shown = [row for row in tests if is_shown(row, found.alpha)]
     undecided = [isolated(row["baseline"]) for row in tests if row not in shown]
-    if len(tests) == 1:
-        return _of_pair(tests[0], found)
     if not shown:
         return f"{name} is largest, but not shown to be better", f" than {listed(undecided, 3)}."
     better = listed([isolated(row["baseline"]) for row in shown], 3)
@@ -112,16 +113,18 @@ def _best_model(tests: list[dict[str, Any]], found: Evaluation) -> tuple[str, st
 
 
 def _of_pair(row: dict[str, Any], found: Evaluation) -> tuple[str, str]:
-    """Return what a comparison of two models shows."""
-    best, other = isolated(row["model"]), isolated(row["baseline"])
+    """Return what a comparison of two models shows, with its difference as pictures have it."""
+    new, old = (f"{isolated(row[side])}" for side in ("model", "baseline"))
     if row["difference"] == 0:
-        return f"{best} and {other} rank alike: ", f"both {rate_text(row['value_a'])}."
+        return f"{new} and {old} rank alike: ", f"both {rate_text(row['value_a'])}."
     interval = f", {interval_text(row, found)}" if row["ci_low"] is not None else ""
-    numbers = f"{rates_text(row)} (difference {rate_text(row['difference'])}{interval})."
+    areas = f"{new} {rate_text(row['value_a'])}, {old} {rate_text(row['value_b'])}"
+    numbers = f"{areas} (difference {signed_text(row['difference'])}{interval})."
     if is_shown(row, found.alpha):
-        return f"{best} ranks better: ", numbers
-    if row["status"] not in ("ok", "few_scores"):
-        return f"Too little to say which is better ({status_text(row['status'])}): ", numbers
+        return f"{new if row['difference'] > 0 else old} ranks better: ", numbers
+    if row["status"] not in BELIEVED:
+        reason = f"Too little to say which is better ({status_text(row['status'])}): "
+        return reason, f"{areas}."
     return "Neither is shown to be better: ", numbers
 
 
@@ -137,33 +140,26 @@ def _which_segment(found: Evaluation) -> Answer | None:
 
 
 def _differing(found: Evaluation) -> tuple[str, str]:
+    """Return in which segments the best model is shown to be better or worse than elsewhere."""
     small, total = len(found.segments_that_are(SMALL)), found.segments.height
-    unjudged = f"{small:,} of {total:,} cannot be judged" if small else ""
+    rest = f"; {small:,} of {total:,} cannot be judged." if small else "."
     if small == total:
         return f"None of the {total:,} can be judged", "."
     if found.against_others.is_empty():
         return "Not tested: ", "that needs single rows, not counts."
-    worse, better = (_ranking(found, standing) for standing in (WORSE, BETTER))
-    if worse:
-        rest = "; ".join([text for text in (better, unjudged) if text])
-        return f"{worse} than the others", f"; {rest}." if rest else "."
-    if better:
-        rest = f"; {unjudged}" if unjudged else ""
-        return f"{better}; none is shown to be worse", f"{rest}."
-    if not found.segments_that_are(OPEN):
-        return "None can be judged", "."
-    return "None is shown to differ from the others", f"; {unjudged}." if unjudged else "."
+    name, sides = isolated(found.best), {WORSE: "worse", BETTER: "better"}
+    named = [f"{word} in {text}" for one, word in sides.items() if (text := _few_of(found, one))]
+    if not named:
+        return f"{name} is not shown to differ between any", rest
+    other = {f"{word} in": f", shown {word} in none" for word in sides.values()}
+    missing = "".join(text for word, text in other.items() if not named[0].startswith(word))
+    return f"{name} is {', '.join(named)}", f"{missing if len(named) == 1 else ''}{rest}"
 
 
-def _ranking(found: Evaluation, standing: str) -> str:
-    """Return which segments rank worse or better; the ends of the order come first."""
-    numbers = found.segments_that_are(standing)
-    if not numbers:
-        return ""
-    names = [isolated(found.names[number]) for number in numbers]
-    if standing == BETTER:
-        names.reverse()
-    return f"{listed(names, 3)} {'ranks' if len(names) == 1 else 'rank'} {standing}"
+def _few_of(found: Evaluation, standing: str) -> str:
+    """Return the segments of a standing, those at the end of the order first."""
+    names = [isolated(found.names[number]) for number in found.segments_that_are(standing)]
+    return listed(names[::-1] if standing == BETTER else names, _NAMED) if names else ""
 
 
 # --- which threshold -----------------------------------------------------------------------------
@@ -176,7 +172,7 @@ def _which_threshold(found: Evaluation) -> Answer | None:
     name = isolated(found.best) if len(found.models) > 1 else "score"
     relation = "≤" if found.asked.ascending else "≥"
     finding = f"Alert at {name} {relation} {point['threshold']:.4g} (largest F1): "
-    alerts = f"{1000 * point['predicted_rate']:.3g} alerts per 1,000 rows"
-    right, hits = (rounded_percent(point[rate]) for rate in ("precision", "recall"))
-    numbers = f"{alerts}, {right} right, finding {hits} of positives."
+    alerts, right = (1000 * point["predicted_rate"] * share for share in (1, point["precision"]))
+    hits, hit = rounded_percent(point["recall"]), f"{right:.0f}" if right >= 1 else f"{right:.1g}"
+    numbers = f"{alerts:.3g} alerts per 1,000 rows, {hit} right; {hits} of positives found."
     return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)))

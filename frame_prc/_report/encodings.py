@@ -60,10 +60,13 @@ def end_of(values: pl.Series, below: float = _LOW) -> float:
     return min(1.0, max(1, math.ceil(10 * most)) / 10)
 
 
-def wide(chart: AnyChart, height: Any, *names: str) -> AnyChart:
+def wide(chart: AnyChart, height: int, *data: str, title: str = "") -> AnyChart:
     """Return a chart as wide as its place in the page, which fills its empty data sets."""
-    empty: dict[str, list[Any]] = {name: [] for name in names}
+    empty: dict[str, list[Any]] = {name: [] for name in data}
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+    if title:
+        small: dict[str, Any] = {"fontSize": 11, "fontWeight": "normal", "color": LOOK.muted}
+        chart = chart.properties(title=alt.Title(title, **small))
     sized = chart.properties(width="container", height=height, autosize=fit, datasets=empty)
     return sized.configure(**LOOK.config())
 

@@ -389,7 +389,7 @@
       element.value = slider.value;
       element.setAttribute("aria-valuetext", text);
     }
-    drawMeters(text);
+    drawMeters();
     if (!byId("near")) return;
     if (document.activeElement !== byId("near")) showThreshold();
     byId("near-note").textContent = [note, startNote(), GRID_NOTE].filter(Boolean).join(" ");
@@ -399,13 +399,13 @@
   }
 
   /** Show what the threshold does in all rows, with bars; of many models, for the best one. */
-  function drawMeters(text) {
+  function drawMeters() {
     if (!byId("meters")) return;
-    byId("quick-text").textContent = text;
     const all = pointsIn(WHOLE);
     const points = all.length > 3 ? [all[data.thresholds.best]] : all;
     fill(byId("meters").tBodies[0], ...points.map(point => make("tr", {},
       make("th", {scope: "row"}, isolated(point.model)),
+      make("td", {}, point.at),
       meter(point, point.predicted_rate, count(Number((1000 * point.predicted_rate).toPrecision(3)))),
       meter(point, point.precision, texts.rate(point.precision)),
       meter(point, point.recall, texts.rate(point.recall)))));

@@ -114,8 +114,11 @@ def won_by_segment(found: Evaluation) -> str:
     if found.differences.is_empty() or len(found.models) > PAIR:
         return ""
     better, worse = _sides(_tests_of_best(found), found)
+    kind, best = isolated(kind_of_segments(found)), isolated(found.best)
+    if better.is_empty() and worse.is_empty():
+        return f"By {kind}: no difference is shown."
     won, lost = (_few_or_count(side, found) for side in (better, worse))
-    return f"By {isolated(kind_of_segments(found))}: better in {won}, worse in {lost}."
+    return f"By {kind}: {best} is better in {won}, worse in {lost}."
 
 
 def _few_or_count(side: pl.DataFrame, found: Evaluation) -> str:

@@ -42,7 +42,7 @@ def test_the_area_of_the_best_model_comes_with_its_interval_and_chance(tmp_path)
         for name in ("ci_low", "ci_high", "average_precision", "random_average_precision")
     )
     assert texts(df, tmp_path, "truth", TWO)["how good"] == (
-        f"good: average precision {area} (95 % interval {low} to {high}); a random ranking gets "
+        f"good beats chance: average precision {area} (95 % interval {low} to {high}) against "
         f"{chance}."
     )
 
@@ -50,7 +50,8 @@ def test_the_area_of_the_best_model_comes_with_its_interval_and_chance(tmp_path)
 def test_an_interval_that_holds_chance_shows_nothing(tmp_path):
     few = pl.DataFrame({"truth": [1, 0, 1, 1, 0, 0, 1, 0], "s": [9, 8, 7, 6, 4, 3, 2, 1]})
     found = answers(few, tmp_path, "truth", "s")["how good"]
-    assert found["text"].endswith(": not shown to beat a random ranking, 0.623.")
+    assert found["text"].startswith("s is not shown to beat chance: average precision 0.7")
+    assert found["text"].endswith(" against 0.623.")
     assert "The interval rests on little (few positives)" in " ".join(found["reasons"])
 
 
@@ -58,7 +59,9 @@ def test_a_model_below_chance_is_asked_about(tmp_path):
     df = rows(2000, 1).with_columns(bad=-pl.col("good"))
     text = texts(df, tmp_path, "truth", "bad")["how good"]
     assert re.fullmatch(
-        r"bad ranks worse than chance: 0\.\d+ against 0\.\d+\. Is a lower score better\?", text
+        r"bad is below chance: average precision 0\.\d+ \(95 % interval 0\.\d+ to 0\.\d+\) "
+        r"against 0\.\d+\. Is a lower score better\?",
+        text,
     )
     assert "worse" not in texts(df, tmp_path, "truth", "bad", ascending=True)["how good"]
 
@@ -89,18 +92,21 @@ def test_a_better_model_is_said_to_be_better_with_the_difference(tmp_path):
     numbers = {name: f"{test[name]:.3f}" for name in test if isinstance(test[name], float)}
     found = answers(df, tmp_path, "truth", TWO)["model"]
     assert found["text"] == (
-        "good ranks better: {value_a} against {value_b} (difference {difference}, 95 % interval "
+        "good ranks better: good {value_a}, weak {value_b} (difference {difference}, 95 % interval "
         "{ci_low} to {ci_high})."
     ).format(**numbers)
     assert "p < 0.001" in " ".join(found["reasons"])
-    # Whichever model comes first.
-    assert texts(df, tmp_path, "truth", TWO[::-1])["model"] == found["text"]
+    # The other way round the difference is that of the new model and the old one, too.
+    assert texts(df, tmp_path, "truth", TWO[::-1])["model"] == (
+        "good ranks better: weak {value_b}, good {value_a} (difference -{difference}, 95 % "
+        "interval -{ci_high} to -{ci_low})."
+    ).format(**numbers).replace("-", "\N{MINUS SIGN}")
 
 
 def test_a_model_that_is_not_shown_to_be_better_is_not_said_to_be(tmp_path):
     df = rows(300, 1).with_columns(other=pl.col("good") + pl.col("weak") / 50)
     text = texts(df, tmp_path, "truth", ["good", "other"])["model"]
-    assert text.startswith("Neither is shown to be better: 0.")
+    assert text.startswith("Neither is shown to be better: other 0.")
     assert "interval \N{MINUS SIGN}0." in text
     close = df.with_columns(near=pl.col("weak") + pl.col("good") / 5).head(30)
     few = texts(close, tmp_path, "truth", ["weak", "near"])["model"]
@@ -119,7 +125,7 @@ def test_models_that_rank_alike_are_said_to_be_equal(tmp_path):
     df = rows(900, 1).with_columns(same=pl.col("good") * 2)
     text = texts(df, tmp_path, "truth", ["good", "same"])["model"]
     area = df.prc.average_precision("truth", "good")["average_precision"].item()
-    assert text == f"good and same rank alike: both {area:.3f}."
+    assert text == f"same and good rank alike: both {area:.3f}."
 
 
 @pytest.mark.thorough
@@ -137,7 +143,7 @@ def test_segments_in_which_a_model_wins_and_loses_are_named(tmp_path):
     assert "By segment, at one prevalence and with p-values adjusted for 6 tests:" in why
     assert f"and worse in {areas}." in why
     page, _ = df.prc.report(tmp_path / "p.html", "truth", ["turned", "other"], by="segment")
-    assert "By segment: better in 5, worse in s0003." in page.read_text(encoding="utf-8")
+    assert "By segment: turned is better in 5, worse in s0003." in page.read_text(encoding="utf-8")
     all_won = reasons(df, tmp_path, "model", "truth", TWO, by="segment")
     assert "good is shown to be better than weak in 6 of 6, and worse in none." in all_won
 
@@ -150,8 +156,7 @@ def test_segments_that_differ_are_named_with_their_direction(tmp_path):
         score=pl.when(pl.col("segment") == "s0002").then("weak").otherwise("good")
     )
     found = answers(df, tmp_path, "truth", "score", by="segment")["segment"]
-    assert found["text"].startswith("s0002 ranks worse than the others; ")
-    assert " rank better." in found["text"]
+    assert re.fullmatch(r"score is worse in s0002, better in s\d+( and .*)?\.", found["text"])
     why = " ".join(found["reasons"])
     assert "p-values are adjusted for 5 tests (Holm)." in why
     assert re.search(r"Worse: s0002 0\.\d+ against 0\.\d+ \(p < 0\.001\)\. Better: ", why)
@@ -163,7 +168,7 @@ def test_segments_that_differ_are_named_with_their_direction(tmp_path):
 def test_equal_segments_are_not_said_to_differ(tmp_path):
     df = rows(3000, 5)
     found = answers(df, tmp_path, "truth", "good", by="segment")["segment"]
-    assert found["text"] == "None is shown to differ from the others."
+    assert found["text"] == "good is not shown to differ between any."
     row = df.prc.heterogeneity("truth", "good", by="segment", details=True).row(0, named=True)
     why = " ".join(found["reasons"])
     assert f"segments are not shown to differ (p = {row['p_value']:.2g})." in why
@@ -231,8 +236,8 @@ def test_the_threshold_is_that_of_the_largest_f1_with_what_it_does(tmp_path):
     assert texts(df, tmp_path, "truth", TWO)["threshold"] == (
         f"Alert at good ≥ {point['threshold']:.4g} (largest F1): "
         f"{1000 * point['predicted_rate']:.3g} alerts per 1,000 rows, "
-        f"{100 * point['precision']:.0f} % right, finding {100 * point['recall']:.0f} % of "
-        "positives."
+        f"{1000 * point['predicted_rate'] * point['precision']:.0f} right; "
+        f"{100 * point['recall']:.0f} % of positives found."
     )
     lower = texts(df.with_columns(-pl.col("good")), tmp_path, "truth", "good", ascending=True)
     assert lower["threshold"].startswith(f"Alert at score ≤ {-point['threshold']:.4g} ")
