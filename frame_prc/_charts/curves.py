@@ -13,6 +13,7 @@ from frame_prc._charts.curve_rows import ISO_STEPS, ChartRows, chart_rows
 from frame_prc._charts.data import ChartSource, EvaluatedSegments
 from frame_prc._charts.lines import area_texts, check_readable, common_size, label_lines
 from frame_prc._charts.options import ChartOptions
+from frame_prc._charts.overlay import NOTES, OverlayKind, overlay_kind, overlay_rows
 from frame_prc._charts.panels import (
     MOST_RIBBONS,
     LegendPlace,
@@ -41,17 +42,20 @@ if TYPE_CHECKING:
 
 _NOTED_ERROR = 0.001
 _NAMED_POINTS = 3
+_NONE = pl.DataFrame()
 
 
 def plot(source: ChartSource, options: ChartOptions) -> ChartType:
     """Return the chart of all curves."""
-    check_readable(source, options.facet)
+    check_readable(source, options.facet, options.most_in_one_panel)
     segments = source.evaluate(options.level)
-    lines = label_lines(segments, options.facet)
+    lines = label_lines(segments, options.facet, options.most_in_one_panel)
     rows = chart_rows(segments, lines, options)
-    panels = [panel_of(lines, rows, number) for number in range(lines["panel"].n_unique())]
+    behind = overlay_kind(segments, lines, options)
+    overlay = overlay_rows(segments, lines, behind)
+    panels = [panel_of(lines, rows, number, overlay) for number in range(lines["panel"].n_unique())]
     cells = _cells(panels, renderer_of(segments, lines, options), options)
-    notes = _notes(segments, lines, rows, options)
+    notes = [*_notes(segments, lines, rows, options), *_note_on_overlay(overlay, behind)]
     properties = _properties(panels, notes, rows, options)
     chart: ChartType = _with_confusion(cells, segments, rows, options, properties)
     return chart
@@ -60,7 +64,9 @@ def plot(source: ChartSource, options: ChartOptions) -> ChartType:
 # --- panels --------------------------------------------------------------------------------------
 
 
-def panel_of(lines: pl.DataFrame, rows: ChartRows, number: int) -> PanelData:
+def panel_of(
+    lines: pl.DataFrame, rows: ChartRows, number: int, overlay: pl.DataFrame = _NONE
+) -> PanelData:
     """Return the data of a panel."""
     own = lines.filter(panel=number)
     in_legend = own.height == lines.height > 1
@@ -71,6 +77,7 @@ def panel_of(lines: pl.DataFrame, rows: ChartRows, number: int) -> PanelData:
         curve=_of_panel(rows.curve, number),
         roc=_of_panel(rows.roc, number),
         baselines=_baselines(own),
+        overlay=_of_panel(overlay, number),
         ribbon=_of_panel(rows.ribbon, number),
         points=_of_panel(rows.points, number),
         empty=_why_empty(own),
@@ -219,7 +226,7 @@ def _notes(
         yield "Dashed: prevalence, the precision of a random ranking."
     yield from notes_on_areas(lines, options)
     if options.iso_f1 and not _are_large(lines, options):
-        yield f"Grey curves: F1 = {', '.join(f'{f:.3g}' for f in options.iso_f1)}."
+        yield f"Thin grey: F1 = {', '.join(f'{f:.3g}' for f in options.iso_f1)}."
     yield from notes_on_ribbons(segments, lines, options)
     if lines["few"].any():
         yield f"(few), drawn faint: fewer than {few_of(segments.cluster)}."
@@ -232,6 +239,11 @@ def _notes(
         more = len(rows.undefined) - _NAMED_POINTS
         named = "; ".join(rows.undefined[:_NAMED_POINTS])
         yield f"Not reached: {named}{f' and {more} more' if more > 0 else ''}."
+
+
+def _note_on_overlay(rows: pl.DataFrame, kind: OverlayKind | None) -> Iterator[str]:
+    if kind is not None and not rows.is_empty():
+        yield f"{'Grey' if rows['series'].n_unique() == 1 else 'Wide and faint'}: {NOTES[kind]}"
 
 
 def notes_on_areas(lines: pl.DataFrame, options: ChartOptions) -> Iterator[str]:

@@ -35,6 +35,7 @@ from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc._tables.band import Band
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.operating_points import OperatingPoints
+from frame_prc._tables.recall_grid import RecallGrid
 from frame_prc._tables.shrunk import Shrunken
 from frame_prc.exceptions import DataError
 
@@ -147,6 +148,18 @@ class EvaluatedSegments:
     def bands_at(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
         """Return ``line`` and the columns of bands."""
         return self._numbered(Band(recalls, level, Draws()), self.given)
+
+    @property
+    def can_be_pooled(self) -> bool:
+        """Whether all rows of a model can be put together: a key of counts may be one of models."""
+        columns = self.given.columns
+        return self.error is None and has_models(self.keys) == columns.several_models
+
+    def at_recalls(self, recalls: Sequence[float], *, pooled: bool) -> pl.DataFrame:
+        """Return the points at which segments, or all rows, reach these recalls, by their keys."""
+        rows = self.given.pooled() if pooled else self.given
+        table = RecallGrid(recalls).finished(rows).collect()
+        return _with_numbered_keys(table, has_models(self.keys) if pooled else len(self.keys))
 
     def compared(self, comparison: Comparison) -> pl.DataFrame:
         """Return a row per segment and pair of models, keyed by ``key_0, ...`` without models."""

@@ -23,10 +23,9 @@ from frame_prc.exceptions import DataError, OptionError
 FacetKeys: TypeAlias = tuple[str, ...] | bool | None
 
 _MOST_LINES = 60
-_FEW_LINES = 6
 
 
-def check_readable(source: ChartSource, facet: FacetKeys) -> None:
+def check_readable(source: ChartSource, facet: FacetKeys, most: int) -> None:
     """Raise an error if there are too many lines to read, before they are computed."""
     hint = f"filter the segments; plot_summary() shows up to {MOST_SEGMENTS}, and summary() all"
     source.check_count(
@@ -36,7 +35,7 @@ def check_readable(source: ChartSource, facet: FacetKeys) -> None:
         hint,
         shell_hint="filter the segments; frame-prc summary shows all",
     )
-    _, series_keys = _split_keys(source.keys, source.table, facet)
+    _, series_keys = _split_keys(source.keys, source.table, facet, most)
     overlaid = source.count(series_keys)
     if overlaid > MOST_OVERLAID:
         raise DataError(
@@ -46,7 +45,7 @@ def check_readable(source: ChartSource, facet: FacetKeys) -> None:
         )
 
 
-def label_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
+def label_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.DataFrame:
     """Return a row per line.
 
     Its ``panel`` and ``panel_name``, its ``colour`` and ``series``, the name in the legend, its
@@ -55,7 +54,7 @@ def label_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
     which they were given.
     """
     values, approximate = segments.sortable, segments.error is not None
-    panel_keys, series_keys = _split_keys(segments.keys, values, facet)
+    panel_keys, series_keys = _split_keys(segments.keys, values, facet, most)
     rows = values.to_dicts()
     lines = with_key_texts(values, segments.keys).with_columns(
         number_by(values, panel_keys, "panel"),
@@ -86,7 +85,7 @@ def area_texts(lines: pl.DataFrame) -> pl.Series:
 
 
 def _split_keys(
-    names: Sequence[str], table: pl.DataFrame, facet: FacetKeys
+    names: Sequence[str], table: pl.DataFrame, facet: FacetKeys, most: int
 ) -> tuple[list[str], list[str]]:
     """Return the keys whose values have panels, and those whose values have colours."""
     keys = key_names(len(names))
@@ -94,18 +93,20 @@ def _split_keys(
         _check_facet(facet, names)
         in_panels = [key for key, name in zip(keys, names, strict=True) if name in facet]
     else:
-        in_panels = [] if facet is False else _default_panel_keys(keys, table, names)
+        in_panels = [] if facet is False else _default_panel_keys(keys, table, names, most)
     return in_panels, [key for key in keys if key not in in_panels]
 
 
-def _default_panel_keys(keys: list[str], table: pl.DataFrame, names: Sequence[str]) -> list[str]:
-    """Overlay models; else a few lines; else the last of several keys, if it has few values."""
+def _default_panel_keys(
+    keys: list[str], table: pl.DataFrame, names: Sequence[str], most: int
+) -> list[str]:
+    """Overlay models; else up to ``most`` lines; else the last key, if it has as few values."""
     if has_models(names):
         others = keys[1:]
         return others if others and table.select(others).n_unique() > 1 else []
-    if table.height <= _FEW_LINES:
+    if table.height <= most:
         return []
-    overlay_last = len(keys) > 1 and table[keys[-1]].n_unique() <= _FEW_LINES
+    overlay_last = len(keys) > 1 and table[keys[-1]].n_unique() <= most
     return keys[:-1] if overlay_last else keys
 
 

@@ -20,6 +20,8 @@ from frame_prc.exceptions import OptionError, shown, type_name
 Facet: TypeAlias = str | Sequence[str] | bool | None
 OperatingPoints: TypeAlias = Mapping[Criterion, float | Sequence[float]]
 Sort: TypeAlias = Literal["value", "difference", "key"] | None
+Overlay: TypeAlias = Literal["auto", "pooled", "mean"] | None
+OVERLAYS: tuple[Overlay, ...] = (None, "auto", "pooled", "mean")
 SORTS: tuple[Sort, ...] = (None, "value", "difference", "key")
 
 ISO_F1 = (0.2, 0.4, 0.6, 0.8)
@@ -28,6 +30,7 @@ _LEVEL = 0.95
 _SMALLEST, _LARGEST = 40, 4000  # px
 _SIDES = 2
 _MOST_TARGETS = 6
+_FEW_LINES, _FEW_RIBBONS = 6, 3
 _MOST_F_SCORES = 9
 
 
@@ -48,7 +51,15 @@ class ChartOptions:
     roc: bool
     threshold: float | None
     facet: Any
+    overlay: Overlay
     look: Look
+
+    @property
+    def most_in_one_panel(self) -> int:
+        """Up to how many lines of one model share a panel if nothing else is asked for."""
+        if self.overlay in {"pooled", "mean"}:
+            return 1
+        return _FEW_RIBBONS if self.wilson or self.band else _FEW_LINES
 
     def all_targets(self) -> list[Target]:
         """Return the operating points to mark, with that of ``threshold`` last."""
@@ -69,17 +80,19 @@ def chart_options(
     points: Any,
     roc: object,
     facet: Any,
+    overlay: Overlay,
     look: Look,
 ) -> ChartOptions:
     """Check and normalise the options of the chart of curves."""
     band = check_option("band", band, (True, False))
     roc = check_option("roc", roc, (True, False))
     x = check_option("x", x, _X)
+    overlay = check_option("overlay", overlay, OVERLAYS)
     marked = _targets(points)
     held = [target for target in marked if target.criterion == "threshold"]
     threshold = held[0].value if len(held) == 1 else None
     if x == "threshold":
-        _check_threshold_options(threshold, roc=roc, band=band, facet=facet)
+        _check_threshold_options(threshold, roc=roc, band=band, facet=facet, overlay=overlay)
     if band:
         check_numpy()
     level = _LEVEL if ci is None else confidence(ci)
@@ -93,14 +106,23 @@ def chart_options(
         roc=roc,
         threshold=threshold,
         facet=_facet(facet),
+        overlay=overlay,
         look=look,
     )
 
 
-def _check_threshold_options(threshold: float | None, *, roc: bool, band: bool, facet: Any) -> None:
+def _check_threshold_options(
+    threshold: float | None, *, roc: bool, band: bool, facet: Any, overlay: Overlay
+) -> None:
     """Raise an error for options that only a chart over recall has."""
-    for name, given in (("roc", roc), ("band", band), ("facet", facet is not None)):
-        if given:
+    given = {
+        "roc": roc,
+        "band": band,
+        "facet": facet is not None,
+        "overlay": overlay in {"pooled", "mean"},
+    }
+    for name, is_given in given.items():
+        if is_given:
             raise OptionError(
                 f"{name}= is given with x='threshold'",
                 f"{name}= with x='recall' only",

@@ -54,6 +54,7 @@ class PanelData:
     curve: pl.DataFrame
     roc: pl.DataFrame
     baselines: pl.DataFrame
+    overlay: pl.DataFrame
     ribbon: pl.DataFrame
     points: pl.DataFrame
     empty: str | None
@@ -135,6 +136,7 @@ class PanelRenderer:
         layers = [
             *self._iso(x, y, layout),
             *self._baselines(panel.baselines, layout),
+            *self._overlay(panel.overlay, x, y),
             *self._ribbon(panel.ribbon, x, layout),
             *self._openings(panel.curve, x, layout),
             *self._lines(panel.curve, x, y, layout.y("height", "Precision"), "step-before", layout),
@@ -185,6 +187,15 @@ class PanelRenderer:
             tooltip=[_tooltip("prevalence")],
         )
         return [baseline]
+
+    def _overlay(self, rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[AnyChart]:
+        """Return the curves to compare with: a grey one, or one in the colour of each series."""
+        if rows.is_empty():
+            return []
+        alone = rows["series"].n_unique() == 1
+        mark = alt.Chart(rows).mark_line(strokeWidth=3, opacity=0.45 if alone else 0.3)
+        colour = alt.ColorValue(self.look.muted) if alone else self._colour()
+        return [mark.encode(x=x, y=y, color=colour)]
 
     def _ribbon(self, rows: pl.DataFrame, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
         if rows.is_empty():

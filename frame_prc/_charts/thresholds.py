@@ -38,9 +38,9 @@ _Y_TITLE = "Precision, recall, F1"
 def plot(source: ChartSource, options: ChartOptions) -> ChartType:
     """Return the chart over thresholds."""
     facet = tuple(source.keys)
-    check_readable(source, facet)
+    check_readable(source, facet, options.most_in_one_panel)
     segments = source.evaluate(options.level)
-    lines = label_lines(segments, facet)
+    lines = label_lines(segments, facet, options.most_in_one_panel)
     data = threshold_rows(segments, lines, options)
     # The chart has a mark of its own for threshold=.
     unmarked = replace(options, threshold=None, targets=())

@@ -14,6 +14,7 @@ from frame_prc._charts.options import (
     SORTS,
     Facet,
     OperatingPoints,
+    Overlay,
     Sort,
     chart_look,
     chart_options,
@@ -70,6 +71,7 @@ class PictureVerbs(Evaluated[FrameT]):
         points: OperatingPoints | None = None,
         roc: bool = False,
         facet: Facet = None,
+        overlay: Overlay = "auto",
         dark: bool = False,
         title: str | None = None,
         size: int | tuple[int, int] | None = None,
@@ -111,8 +113,15 @@ class PictureVerbs(Evaluated[FrameT]):
             The keys that get a panel for each of their values: a name or a list of names. The other
             keys are distinguished by colour, up to 21 in a panel. ``False`` puts all lines into one
             panel. ``None`` chooses: models are distinguished by colour, and each segment has a
-            panel; but up to 6 segments of a single model share one panel, and with two or more keys
-            the last one is distinguished by colour if it has up to 6 values.
+            panel; but up to 6 segments of a single model (3 with ribbons) share one panel, and with
+            two or more keys the last one is distinguished by colour if it has as few values.
+        overlay
+            A curve behind those of each panel, to compare a segment with: ``"pooled"``, that of all
+            rows, or ``"mean"``, the mean of the curves of all segments at the same recall. Both are
+            drawn at the prevalence of the segment, to which precisions are calibrated as in
+            :func:`curve`, so that only the ranking makes a difference. ``None``: none. By default
+            ``"pooled"`` where each panel has one line; with several models it would be one curve
+            for each. It needs a panel per segment.
         dark
             Draw light marks on a dark background.
         title
@@ -161,7 +170,7 @@ class PictureVerbs(Evaluated[FrameT]):
         self._check_frame()
         check_altair("plot")
         look, level = chart_look(dark, title, *panel_size(size)), self._level(ci)
-        options = chart_options(x, level, band, iso_f1, points, roc, facet, look)
+        options = chart_options(x, level, band, iso_f1, points, roc, facet, overlay, look)
         from frame_prc._charts import curves, saving, thresholds  # noqa: PLC0415 - Altair is slow
 
         draw = thresholds.plot if options.x == "threshold" else curves.plot

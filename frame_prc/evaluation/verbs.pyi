@@ -6,7 +6,7 @@ from typing import Literal, Unpack
 
 from altair.typing import ChartType
 
-from frame_prc._charts.options import Facet, OperatingPoints, Sort
+from frame_prc._charts.options import Facet, OperatingPoints, Overlay, Sort
 from frame_prc._frames.border import AnyFrame, FrameT
 from frame_prc._request.specs import (
     Adjust,
@@ -238,6 +238,7 @@ def plot(
     points: OperatingPoints | None = None,
     roc: bool = False,
     facet: Facet = None,
+    overlay: Overlay = "auto",
     dark: bool = False,
     title: str | None = None,
     size: int | tuple[int, int] | None = None,

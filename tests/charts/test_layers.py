@@ -143,7 +143,8 @@ def test_many_ribbons_in_a_panel_are_faint():
     rows = pl.concat(ROWS.with_columns(key=pl.lit(str(i))) for i in range(5))
     opacities = []
     for keys in (4, 5):
-        chart = rows.filter(pl.col("key") < str(keys)).prc.plot("late", "score", by="key", ci=0.9)
+        some = rows.filter(pl.col("key") < str(keys))
+        chart = some.prc.plot("late", "score", by="key", ci=0.9, facet=False)
         [(view, _)] = drawn(chart, "area", "precision_low")
         opacities.append(view["mark"]["opacity"])
         assert ("fainter where more than four" in " ".join(words(chart))) == (keys > 4)

@@ -169,6 +169,12 @@ def test_lines_share_a_panel_or_do_not(count, score, facet, panels, overlaid):
     assert {len({row["series"] for row in rows}) for rows in found} == {overlaid}
 
 
+def test_more_than_three_ribbons_are_drawn_apart():
+    for count, panels in ((3, 1), (4, 4)):
+        chart = segments(count).prc.plot("late", "old", by="segment", ci=0.9)
+        assert len(lines(chart)) == panels
+
+
 def test_the_last_of_several_keys_is_told_apart_by_colour():
     two = pl.concat([segments(4, day=pl.lit(day)) for day in (1, 2)])
     chart = two.prc.plot("late", "old", by=["segment", "day"])

@@ -81,7 +81,7 @@ OPTIONS = {
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, joint=False, guarantee=None, "
     "ci=None, details=False",
     "plot": "x='recall', ci=None, band=False, iso_f1=True, points=None, roc=False, "
-    "facet=None, dark=False, title=None, size=None",
+    "facet=None, overlay='auto', dark=False, title=None, size=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate=None, sort=None, dark=False, title=None, "
     "width=None",
     "reliability": "bins=10, ci=0.95, details=False",
