@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100, float_precision=4):
         print(table.select(COLUMNS).sort("p_adjusted"))
 
-    chart = ev.plot_summary(title="Boosting against logistic regression")
+    chart = ev.plot_summary(baseline="logistic", title="Boosting against logistic regression")
     folder.mkdir(parents=True, exist_ok=True)
     chart.save(folder / "two_models.png", ppi=110)
     print(f"The picture is {folder / 'two_models.png'}")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from types import EllipsisType
 
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._curves.calibration import CALIBRATED, REFERENCE, same_reference
 from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
@@ -161,9 +161,25 @@ class EvaluatedSegments:
         table = RecallGrid(recalls).finished(rows).collect()
         return _with_numbered_keys(table, has_models(self.keys) if pooled else len(self.keys))
 
-    def compared(self, comparison: Comparison) -> pl.DataFrame:
-        """Return a row per segment and pair of models, keyed by ``key_0, ...`` without models."""
-        return Differences(comparison).finished(self.given).collect()
+    def compared(self, comparison: Comparison, *, pooled: bool = False) -> pl.DataFrame:
+        """Return a row per pair of models, of segments keyed by ``key_0, ...`` without models."""
+        if not pooled:
+            return Differences(comparison).finished(self.given).collect()
+        if self._reference is not None:
+            calibrated = replace(comparison.measured, calibration=self._reference)
+            comparison = replace(comparison, measured=calibrated)
+        return Differences(comparison).finished(self.given.pooled()).collect()
+
+    def of_all_rows(self, level: float) -> EvaluatedSegments:
+        """Return all rows of each model as one segment, at the prevalence of the others."""
+        return source_of_rows(self.given.pooled(), self._reference).evaluate(level)
+
+    @property
+    def _reference(self) -> Calibration | None:
+        if REFERENCE not in self.table.columns:
+            return None
+        models = key_names(has_models(self.keys))
+        return same_reference(self.table.drop_nulls(REFERENCE).lazy(), models)
 
     def likely_worst(self, level: float) -> pl.DataFrame:
         """Return the keys of the segments that may be the worst of a model, the likeliest first.
@@ -192,6 +208,7 @@ class EvaluatedSegments:
 def source_of_rows(rows: Rows, calibration: Calibration | None = None) -> ChartSource:
     """Return the segments of rows in memory, with keys renamed so that no column clashes."""
     columns = rows.columns
+    calibration = _of_several(calibration, columns.key_dtypes)
     dtypes = columns.key_dtypes.values()
     keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
     renamed = replace(rows, columns=replace(columns, key_dtypes=keys))
@@ -220,6 +237,7 @@ def source_of_curve(
 ) -> ChartSource:
     """Return the segments of a curve frame."""
     keys = curve_keys(frame.schema)
+    calibration = _of_several(calibration, keys)
     segments = _distinct(frame.lazy().select(map(named, keys)))
     table = _with_numbered_keys(segments, len(keys))
 
@@ -227,9 +245,18 @@ def source_of_curve(
         curve = read_curve(frame.lazy(), ascending=ascending)
         counts = counts_of_curve(curve)
         areas = _average_precision(counts, level, calibration).collect().with_row_index("line")
-        return EvaluatedSegments(curve.keys, areas, counts, counts, curve.start, curve.error)
+        return EvaluatedSegments(
+            curve.keys, areas, counts, counts, curve.start, curve.error, calibration
+        )
 
     return ChartSource(keys, table, evaluate)
+
+
+def _of_several(calibration: Calibration | None, keys: Collection[str]) -> Calibration | None:
+    """Return how segments are calibrated; to the prevalence of all rows only if there are keys."""
+    if calibration is None or keys or calibration.highest or calibration.table is not None:
+        return calibration
+    return None if calibration.odds is None else calibration
 
 
 def counts_of_curve(curve_frame: CurveFrame) -> Rows:

@@ -22,6 +22,8 @@ OperatingPoints: TypeAlias = Mapping[Criterion, float | Sequence[float]]
 Sort: TypeAlias = Literal["value", "difference", "key"] | None
 Overlay: TypeAlias = Literal["auto", "pooled", "mean"] | None
 OVERLAYS: tuple[Overlay, ...] = (None, "auto", "pooled", "mean")
+Kind: TypeAlias = Literal["dots", "heatmap"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 SORTS: tuple[Sort, ...] = (None, "value", "difference", "key")
 
 ISO_F1 = (0.2, 0.4, 0.6, 0.8)

@@ -11,8 +11,10 @@ import polars as pl
 
 from frame_prc._charts.data import ChartSource, counts_of_curve, source_of_curve, source_of_rows
 from frame_prc._charts.options import (
+    KINDS,
     SORTS,
     Facet,
+    Kind,
     OperatingPoints,
     Overlay,
     Sort,
@@ -182,8 +184,9 @@ class PictureVerbs(Evaluated[FrameT]):
         *,
         ci: float = OF_EVALUATION_OR_95,
         baseline: str | None = None,
-        calibrate: float | Literal["highest", "pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = "pooled",
         sort: Sort = None,
+        kind: Kind = "dots",
         dark: bool = False,
         title: str | None = None,
         width: int | None = None,
@@ -202,15 +205,20 @@ class PictureVerbs(Evaluated[FrameT]):
         baseline
             The name of a model. The chart shows the difference of each other model from it.
         calibrate
-            Show the calibrated average precision instead, all segments at this prevalence: a number
-            between 0 and 1, ``"highest"`` (see :func:`summary`), or ``"pooled"``: the share of
-            positives of all rows of the model.
+            Compare all segments at one prevalence, by their calibrated average precision:
+            ``"pooled"``, the share of positives of all rows of the model, ``"highest"`` (see
+            :func:`summary`), or a number between 0 and 1. ``None``: the plain average precision,
+            which is higher where positives are more frequent.
         sort
             The order of the rows, from the top: ``"key"``, the order of the keys; ``"value"``,
             largest average precision first; ``"difference"``, largest difference first. By default,
             dates or times in one key are drawn as lines; otherwise the order is that of the keys if
             all of them are numbers, times or ordered categories (``Enum``), and else by difference
-            if there is one, or by value.
+            if there is one, or by value. Sorted by value or difference, segments with few positives
+            come last, below a line.
+        kind
+            ``"dots"``, or with two keys ``"heatmap"``: a cell per segment, whose colour is its
+            average precision, with its number of positives, and a panel per model.
         dark
             Draw light marks on a dark background.
         title
@@ -221,14 +229,14 @@ class PictureVerbs(Evaluated[FrameT]):
         Returns
         -------
         altair.ConcatChart
-            One row per segment, up to 200. It shows the average precisions, a tick at the average
-            precision of a random ranking (with weights, at the prevalence), and the numbers of
-            positives and of rows. The points of a curve frame count as ties, so any ``keep`` other
-            than ``"all"`` moves its ticks towards the prevalence. A difference is the first model
-            minus the second, or each model minus the baseline; for counts, a curve frame or
-            ``model`` it has no interval. Segments whose average precision is undefined have the
-            reason instead of the dot; sorted by value or difference, they come last. Save the chart
-            as one of :func:`plot`.
+            One row per segment, up to 200, below one of all rows. It shows the average precisions,
+            a tick at that of a random ranking (calibrated or with weights, at the prevalence), and
+            the numbers of positives and of rows. The points of a curve frame count as ties, so any
+            ``keep`` other than ``"all"`` moves its ticks towards the prevalence. A difference is
+            the second model minus the first, or each model minus the baseline; for counts, a curve
+            frame or ``model`` it has no interval. Segments whose average precision is undefined
+            have the reason instead of the dot; sorted by value or difference, they come last. Save
+            the chart as one of :func:`plot`.
 
             If one key has dates or datetimes, and ``sort`` is not given, the chart has time as its
             horizontal axis, with a line and a ribbon per model, a dashed line for a random ranking,
@@ -286,12 +294,14 @@ class PictureVerbs(Evaluated[FrameT]):
         check_altair("plot_summary")
         check_width(width)
         level, look = confidence(self._level(ci)), chart_look(dark, title, width)
-        sort = check_option("sort", sort, SORTS)
+        sort, kind = check_option("sort", sort, SORTS), check_option("kind", kind, KINDS)
         from frame_prc._charts import saving, summary  # noqa: PLC0415 - Altair is slow
 
         pairs, reference = self._pairs(level, baseline, calibrate), calibration(calibrate)
         source = self._chart_source(common_rows=True, reference=reference)
-        return saving.with_files(summary.plot_summary(source, pairs, baseline, sort, level, look))
+        return saving.with_files(
+            summary.plot_summary(source, pairs, baseline, sort, level, look, kind)
+        )
 
     def _chart_source(
         self, *, common_rows: bool = False, reference: Calibration | None = None
@@ -313,7 +323,9 @@ class PictureVerbs(Evaluated[FrameT]):
             return None
         if baseline is None and len(asked.models) != pair:
             return None
-        return models_compared(asked, level, baseline=baseline, calibrate=calibrate)
+        # Of two, the new one is named after the old one.
+        reference = next(filter(None, asked.models)) if baseline is None else baseline
+        return models_compared(asked, level, baseline=reference, calibrate=calibrate)
 
     @verb
     def write_ggplot(

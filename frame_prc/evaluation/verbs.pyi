@@ -6,7 +6,7 @@ from typing import Literal, Unpack
 
 from altair.typing import ChartType
 
-from frame_prc._charts.options import Facet, OperatingPoints, Overlay, Sort
+from frame_prc._charts.options import Facet, Kind, OperatingPoints, Overlay, Sort
 from frame_prc._frames.border import AnyFrame, FrameT
 from frame_prc._request.specs import (
     Adjust,
@@ -251,8 +251,9 @@ def plot_summary(
     *,
     ci: float = 0.95,
     baseline: str | None = None,
-    calibrate: float | Literal["highest", "pooled"] | None = None,
+    calibrate: float | Literal["highest", "pooled"] | None = "pooled",
     sort: Sort = None,
+    kind: Kind = "dots",
     dark: bool = False,
     title: str | None = None,
     width: int | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from chart_reading import ROWS, drawn, of, words
+from chart_reading import ROWS, drawn, of, of_segments, words
 from kinds import every_kind
 
 import frame_prc
@@ -83,17 +83,18 @@ def test_missing_scores_are_treated_as_in_curves(missing):
 
 @every_kind
 def test_summary_has_clustered_intervals_of_areas_and_differences(kind):
-    chart = kind.make(DAYS).prc.plot_summary("late", MODELS, **ASKED)
-    [(_, areas)] = drawn(chart, "rule", "average_precision", "ci_low")
+    chart = kind.make(DAYS).prc.plot_summary("late", MODELS, calibrate=None, **ASKED)
+    [(_, found)] = drawn(chart, "rule", "average_precision", "ci_low")
+    areas = of_segments(found)
     columns = ["ci_low", "ci_high"]
     table = frame_prc.average_precision(DAYS, "late", MODELS, ci=0.95, **ASKED)
     for row, known in zip(areas, table.iter_rows(named=True), strict=True):
         assert (row["key_0"], row["key_1"]) == (known["model"], known["region"])
         assert of([row], *columns) == [pytest.approx({name: known[name] for name in columns})]
     [(_, differences)] = drawn(chart, "rule", "difference", "ci_low")
-    compared = frame_prc.compare_models(DAYS, "late", MODELS, **ASKED)
+    compared = frame_prc.compare_models(DAYS, "late", MODELS[::-1], **ASKED)
     names = ["difference", *columns, "p_value"]
-    assert of(differences, *names) == [
+    assert of(of_segments(differences), *names) == [
         pytest.approx(row) for row in compared.select(names).to_dicts()
     ]
     text = " ".join(words(chart))

@@ -8,7 +8,17 @@ from datetime import UTC, date, datetime
 
 import polars as pl
 import pytest
-from chart_reading import REGIONS, ROWS, drawn, legend, lines, order, specification, words
+from chart_reading import (
+    REGIONS,
+    ROWS,
+    drawn,
+    legend,
+    lines,
+    of_segments,
+    order,
+    specification,
+    words,
+)
 from kinds import every_kind
 from layers import also
 
@@ -137,7 +147,7 @@ def test_hostile_names_leave_the_page_of_a_summary_whole():
     chart = both.prc.plot_summary("late", ["score", model], by=name)
     assert not re.search(r"</|<!--|<script", json.dumps(chart.to_dict()))
     [(_, differences)] = drawn(chart, "circle", "difference")
-    assert len(differences) == len(HOSTILE)
+    assert len(of_segments(differences)) == len(HOSTILE)
     shown = [name.replace("\u2060", "") for name in order(chart)]
     assert sorted(shown) == sorted(" ".join(key.split()) for key in HOSTILE)
 

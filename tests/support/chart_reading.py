@@ -96,5 +96,14 @@ def segments(count, **keys):
 # --- summaries ---------------------------------------------------------------------------------
 
 
+WHOLE = "all rows"
+
+
 def order(chart, value="average_precision"):
-    return drawn(chart, "circle", value)[0][0]["encoding"]["y"]["sort"]
+    """Return the names of the segments, top down."""
+    first, *names = drawn(chart, "circle", value)[0][0]["encoding"]["y"]["sort"]
+    return names if first == WHOLE and names else [first, *names]
+
+
+def of_segments(rows):
+    return [row for row in rows if row["name"] != WHOLE]

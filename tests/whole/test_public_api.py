@@ -82,8 +82,8 @@ OPTIONS = {
     "ci=None, details=False",
     "plot": "x='recall', ci=None, band=False, iso_f1=True, points=None, roc=False, "
     "facet=None, overlay='auto', dark=False, title=None, size=None",
-    "plot_summary": "ci=0.95, baseline=None, calibrate=None, sort=None, dark=False, title=None, "
-    "width=None",
+    "plot_summary": "ci=0.95, baseline=None, calibrate='pooled', sort=None, kind='dots', "
+    "dark=False, title=None, width=None",
     "reliability": "bins=10, ci=0.95, details=False",
     "report": "ci=0.95, baseline=None, calibrate=None, title=None",
     "sample_size": "width=None, difference=None, power=0.8, ci=0.95, baseline=None, "
