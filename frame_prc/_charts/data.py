@@ -14,6 +14,7 @@ from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
 from frame_prc._execution import has_numpy
+from frame_prc._inference.roc_auc import ROC_AUC
 from frame_prc._lazy import key_names, left_join, named
 from frame_prc._request.roles import request
 from frame_prc._request.specs import (
@@ -37,6 +38,7 @@ from frame_prc._tables.compare import Differences
 from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.recall_grid import RecallGrid
 from frame_prc._tables.shrunk import Shrunken
+from frame_prc._tables.summary import Summary
 from frame_prc.exceptions import DataError
 
 
@@ -161,6 +163,20 @@ class EvaluatedSegments:
         table = RecallGrid(recalls).finished(rows).collect()
         return _with_numbered_keys(table, has_models(self.keys) if pooled else len(self.keys))
 
+    def calibrated(self) -> pl.DataFrame:
+        """Return the average precision of each line at the prevalence of all rows."""
+        table = AveragePrecision(interval=None, calibration=Calibration())
+        return self._numbered(table, self.given).select("line", CALIBRATED)
+
+    def roc_areas(self) -> pl.DataFrame:
+        """Return ``line, roc_auc``; null where it is not known, as of sums of weights."""
+        if self.given.columns.lacks_squares:
+            return self.table.select("line", pl.lit(None, pl.Float64).alias(ROC_AUC))
+        table = Summary(
+            Interval(0.95), overall=False, calibration=Calibration(), beside=[Measured("roc_auc")]
+        )
+        return self._numbered(table, self.given).select("line", ROC_AUC)
+
     def compared(self, comparison: Comparison, *, pooled: bool = False) -> pl.DataFrame:
         """Return a row per pair of models, of segments keyed by ``key_0, ...`` without models."""
         if not pooled:
@@ -199,7 +215,7 @@ class EvaluatedSegments:
         """Return a table of rows with ``line`` in place of its keys."""
         by = key_names(len(self.keys))
         frame = _with_numbered_keys(table.finished(rows).collect(), len(by))
-        return left_join(frame, self.table.select("line", *by), by).drop(by)
+        return left_join(frame, self.table.select("line", *by), by).drop(by).drop_nulls("line")
 
 
 # --- evaluation ----------------------------------------------------------------------------------

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import polars as pl
 
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
+from frame_prc._charts.summary_data import ends_and_largest, split_keys
 from frame_prc._charts.text import (
     ap_text,
     has_few,
@@ -16,25 +18,20 @@ from frame_prc._charts.text import (
     with_key_texts,
     with_names,
 )
-from frame_prc._charts.theme import MOST_OVERLAID, MOST_SEGMENTS
-from frame_prc._lazy import key_names
+from frame_prc._charts.theme import MOST_OVERLAID
+from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._lazy import join, key_names
 from frame_prc.exceptions import DataError, OptionError
 
 FacetKeys: TypeAlias = tuple[str, ...] | bool | None
 
-_MOST_LINES = 60
+_MOST_LINES, _CHOICES = 60, 3
 
 
 def check_readable(source: ChartSource, facet: FacetKeys, most: int) -> None:
     """Raise an error if there are too many lines to read, before they are computed."""
-    hint = f"filter the segments; plot_summary() shows up to {MOST_SEGMENTS}, and summary() all"
-    source.check_count(
-        key_names(len(source.keys)),
-        _MOST_LINES,
-        "lines",
-        hint,
-        shell_hint="filter the segments; frame-prc summary shows all",
-    )
+    models, _ = split_keys(source.keys)
+    source.check_count(models, _MOST_LINES // _CHOICES, "models", "choose some of the models")
     _, series_keys = _split_keys(source.keys, source.table, facet, most)
     overlaid = source.count(series_keys)
     if overlaid > MOST_OVERLAID:
@@ -43,6 +40,27 @@ def check_readable(source: ChartSource, facet: FacetKeys, most: int) -> None:
             f"up to {MOST_OVERLAID}, as many as colours and dashes can tell apart",
             "facet= takes the keys that get a panel per value",
         )
+
+
+def chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, str]:
+    """Return the segments that have lines, and how they were chosen if they are not all.
+
+    With too many to read they are those with the lowest and the highest average precision, at one
+    prevalence and as the mean of the models, and the largest.
+    """
+    _, own = split_keys(segments.keys)
+    if segments.table.height <= _MOST_LINES:
+        return segments, ""
+    table = segments.table.join(segments.calibrated(), on="line", how="left")
+    areas = table.group_by(own).agg(pl.col(CALIBRATED).mean(), pl.col("n_pos").max()).sort(own)
+    count = max(_MOST_LINES // _CHOICES * areas.height // segments.table.height, 1)
+    places = ends_and_largest(areas.with_row_index("segment"), CALIBRATED, count)
+    kept = join(segments.table, areas[places].select(own), on=own, how="semi", nulls_equal=True)
+    said = (
+        f"{len(places)} of {areas.height} segments: the {count} lowest and the {count} highest by "
+        f"calibrated average precision, and the {count} largest."
+    )
+    return replace(segments, table=kept), said
 
 
 def label_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.DataFrame:
@@ -65,10 +83,10 @@ def label_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.
     )
     lines = with_names(lines, "panel", panel_keys, "panel_name")
     lines = with_names(lines, "colour", series_keys, "series")
-    lines = lines.sort("panel", "colour", maintain_order=True)
+    lines = lines.sort("panel", "colour", maintain_order=True).with_columns(name="series")
     if panel_keys or lines.height == 1:
         return lines
-    return lines.with_columns(series=pl.col("series") + " " + area_texts(lines))
+    return lines.with_columns(series=pl.col("series") + ": " + area_texts(lines))
 
 
 def common_size(lines: pl.DataFrame) -> str:

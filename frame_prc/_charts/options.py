@@ -41,19 +41,21 @@ class ChartOptions:
     """The options of the chart of curves.
 
     ``wilson`` and ``band`` are two kinds of ribbon, of which at most one is drawn. ``threshold`` is
-    the one whose counts are shown, and ``targets`` are the other operating points to mark.
+    the one whose counts are shown, and ``targets`` are the other operating points to mark. Without
+    ``iso_f1`` there are the usual scores, if panels are few.
     """
 
     x: ChartX
     level: float
     wilson: bool
     band: bool
-    iso_f1: tuple[float, ...]
+    iso_f1: tuple[float, ...] | None
     targets: tuple[Target, ...]
     roc: bool
     threshold: float | None
     facet: Any
     overlay: Overlay
+    y: Literal["auto"] | float
     look: Look
 
     @property
@@ -83,6 +85,7 @@ def chart_options(
     roc: object,
     facet: Any,
     overlay: Overlay,
+    y: Any,
     look: Look,
 ) -> ChartOptions:
     """Check and normalise the options of the chart of curves."""
@@ -94,7 +97,7 @@ def chart_options(
     held = [target for target in marked if target.criterion == "threshold"]
     threshold = held[0].value if len(held) == 1 else None
     if x == "threshold":
-        _check_threshold_options(threshold, roc=roc, band=band, facet=facet, overlay=overlay)
+        _check_threshold_options(threshold, roc=roc, band=band, facet=facet, overlay=overlay, y=y)
     if band:
         check_numpy()
     level = _LEVEL if ci is None else confidence(ci)
@@ -109,12 +112,13 @@ def chart_options(
         threshold=threshold,
         facet=_facet(facet),
         overlay=overlay,
+        y=_end(y),
         look=look,
     )
 
 
 def _check_threshold_options(
-    threshold: float | None, *, roc: bool, band: bool, facet: Any, overlay: Overlay
+    threshold: float | None, *, roc: bool, band: bool, facet: Any, overlay: Overlay, y: Any
 ) -> None:
     """Raise an error for options that only a chart over recall has."""
     given = {
@@ -122,6 +126,7 @@ def _check_threshold_options(
         "band": band,
         "facet": facet is not None,
         "overlay": overlay in {"pooled", "mean"},
+        "y": y != "auto",
     }
     for name, is_given in given.items():
         if is_given:
@@ -170,14 +175,26 @@ def _is_length(length: Any) -> bool:
     return is_integer and _SMALLEST <= length <= _LARGEST
 
 
-def _f_scores(iso_f1: Any) -> tuple[float, ...]:
+def _end(y: Any) -> Literal["auto"] | float:
+    """Return where the axis of precision ends."""
+    y = plain_option(y)
+    if y == "auto":
+        return "auto"
+    if isinstance(y, (int, float)) and not isinstance(y, bool) and 0 < y <= 1:
+        return float(y)
+    raise OptionError(f"y={shown(y)} is not the end of an axis", "'auto', or a number up to 1")
+
+
+def _f_scores(iso_f1: Any) -> tuple[float, ...] | None:
     iso_f1 = plain_option(iso_f1)
+    if iso_f1 is None:
+        return None
     if isinstance(iso_f1, bool):
         return ISO_F1 if iso_f1 else ()
     try:
         scores, _ = f_scores_and_steps(iso_f1, 2)
     except OptionError:
-        allowed = "True, False, or a list of F1 scores between 0 and 1"
+        allowed = "None, True, False, or a list of F1 scores between 0 and 1"
         raise OptionError(f"iso_f1={shown(iso_f1)} is not an option", allowed) from None
     if len(scores) > _MOST_F_SCORES:
         raise OptionError(f"iso_f1= has {len(scores)} F1 scores", f"up to {_MOST_F_SCORES}")

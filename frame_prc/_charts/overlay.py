@@ -63,4 +63,4 @@ def overlay_rows(
     height = calibrated_precision(_TP, _FP, _TP + _FN, _FP + _TN, pl.col("odds"))
     crossed = left_join(targets, points, models).with_columns(precision=height.fill_nan(None))
     curves = crossed.group_by("panel", "series", recall=AT_RECALL, maintain_order=True)
-    return curves.agg(pl.col("precision").mean()).drop_nulls()
+    return curves.agg(pl.col("precision").mean().round_sig_figs(5)).drop_nulls()

@@ -26,6 +26,7 @@ from frame_prc._charts.summary_times import UNDEFINED, TimePanels
 from frame_prc._charts.text import (
     cluster_text,
     count_text,
+    description,
     few_of,
     paragraph,
     percent_text,
@@ -80,11 +81,13 @@ def plot_summary(
         subtitle=paragraph(_notes(data, level, kind), _LETTERS),
         offset=_BELOW_TITLE,
     )
+    areas = data.dots[AVERAGE_PRECISION]
     chart: ChartType = alt.concat(
         *panels.cells(),
         columns=panels.columns,
         spacing=10,
         title=title,
+        description=description(data.quantity, f"{len(data.names)} rows", source.keys, areas),
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="shared", yOffset="independent")),
         config=alt.Config(**look.config()),
     )

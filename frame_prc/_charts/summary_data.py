@@ -146,6 +146,13 @@ def split_keys(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return (by[:1], by[1:]) if has_models(names) else ([], by)
 
 
+def ends_and_largest(segments: pl.DataFrame, area: str, count: int) -> list[int]:
+    """Return the numbers of the worst and the best segments by an area, and of the largest."""
+    ranked = segments.drop_nulls(area).sort(area, "segment")["segment"]
+    largest = segments.sort("n_pos", "segment", descending=[True, False])["segment"]
+    return sorted({*ranked.head(count), *ranked.tail(count), *largest.head(count)})
+
+
 def models_of(source: ChartSource) -> list[str]:
     """Return the names of the models; none without a key of models."""
     return source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._charts.curve_rows import point_rows
+from frame_prc._charts.curve_rows import point_rows, threshold_texts
 from frame_prc._charts.data import EvaluatedSegments
 from frame_prc._charts.options import ChartOptions
 from frame_prc._charts.steps import multiple, round_step
@@ -107,9 +107,7 @@ def _rates(
     named = lines.select("line", name="panel_name").join(
         points, on="line", maintain_order="left_right"
     )
-    # All digits, and no more than the dtype of the scores has.
-    text = pl.col("threshold").cast(pl.String)
-    return with_rates(named).with_columns(threshold_text=text)
+    return with_rates(named).with_columns(threshold_text=threshold_texts())
 
 
 def with_rates(points: pl.DataFrame) -> pl.DataFrame:

@@ -69,11 +69,12 @@ class PictureVerbs(Evaluated[FrameT]):
         x: ChartX = "recall",
         ci: float | None = OF_EVALUATION,
         band: bool = False,
-        iso_f1: bool | Sequence[float] = True,
+        iso_f1: bool | Sequence[float] | None = None,
         points: OperatingPoints | None = None,
         roc: bool = False,
         facet: Facet = None,
         overlay: Overlay = "auto",
+        y: Literal["auto"] | float = "auto",
         dark: bool = False,
         title: str | None = None,
         size: int | tuple[int, int] | None = None,
@@ -103,7 +104,8 @@ class PictureVerbs(Evaluated[FrameT]):
             recall by itself. It takes longer, and accepts weights. The seed is fixed.
         iso_f1
             Draw lines of equal F1 score behind the curves: ``True`` for 0.2, 0.4, 0.6 and 0.8,
-            ``False`` for none, or a list of up to 9 scores.
+            ``False`` for none, or a list of up to 9 scores. By default there are those in up to 6
+            panels.
         points
             Operating points to mark, up to 6, as :func:`operating_points` takes them: for example
             ``{"recall": 0.9}`` or ``{"f_beta": [1, 2]}``. The numbers at the marks are thresholds.
@@ -124,6 +126,9 @@ class PictureVerbs(Evaluated[FrameT]):
             :func:`curve`, so that only the ranking makes a difference. ``None``: none. By default
             ``"pooled"`` where each panel has one line; with several models it would be one curve
             for each. It needs a panel per segment.
+        y
+            Where the axis of precision ends. ``"auto"``: at 1; but if no precision beyond recall
+            0.05 is 0.5 or more, just above the largest, and the text says so.
         dark
             Draw light marks on a dark background.
         title
@@ -138,10 +143,11 @@ class PictureVerbs(Evaluated[FrameT]):
             ``chart.save("curves.html", inline=True)`` writes a page that works offline;
             ``curves.svg`` and ``curves.png`` need no network either. A ``.png`` has two pixels per
             pixel of the chart, unless ``scale_factor`` or ``ppi`` is given. A chart has up to 60
-            lines, and fewer rows than Altair's limit of 5,000. If points were left out to stay
-            below it, ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are
-            off at most, and ``"roc_error"`` the same for ROC curves; from 0.001 on, the text above
-            the chart says so too. With ``x="threshold"`` all counts are exact, at each of up to 240
+            lines: of more segments it shows the 20 lowest, the 20 highest and the 20 largest (fewer
+            with several models), and says so. A curve has up to 800 points. If points were left
+            out, ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are off
+            at most, and ``"roc_error"`` the same for ROC curves; from 0.005 on, the text above the
+            chart says so too. With ``x="threshold"`` all counts are exact, at each of up to 240
             scores, or else at about as many thresholds. Segments whose average precision is
             undefined are listed with the reason, and have no line.
 
@@ -172,7 +178,7 @@ class PictureVerbs(Evaluated[FrameT]):
         self._check_frame()
         check_altair("plot")
         look, level = chart_look(dark, title, *panel_size(size)), self._level(ci)
-        options = chart_options(x, level, band, iso_f1, points, roc, facet, overlay, look)
+        options = chart_options(x, level, band, iso_f1, points, roc, facet, overlay, y, look)
         from frame_prc._charts import curves, saving, thresholds  # noqa: PLC0415 - Altair is slow
 
         draw = thresholds.plot if options.x == "threshold" else curves.plot

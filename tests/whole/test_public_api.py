@@ -80,8 +80,8 @@ OPTIONS = {
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, joint=False, guarantee=None, "
     "ci=None, details=False",
-    "plot": "x='recall', ci=None, band=False, iso_f1=True, points=None, roc=False, "
-    "facet=None, overlay='auto', dark=False, title=None, size=None",
+    "plot": "x='recall', ci=None, band=False, iso_f1=None, points=None, roc=False, "
+    "facet=None, overlay='auto', y='auto', dark=False, title=None, size=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate='pooled', sort=None, kind='dots', "
     "dark=False, title=None, width=None",
     "reliability": "bins=10, ci=0.95, details=False",
