@@ -406,7 +406,7 @@ class PanelRenderer:
         text = alt.Chart(rows).mark_text(
             align="left", baseline="middle", fontSize=font, color=self.look.muted
         )
-        colour = self._colour(legend=False)
+        colour = self._colour()  # whose legend is the same: another would be in conflict
         return [
             swatch.encode(x=alt.value(4), y=y, color=colour),
             text.encode(x=alt.value(_INDENT), y=y, text=alt.Text("text:N")),

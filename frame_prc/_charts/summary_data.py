@@ -32,6 +32,7 @@ SURE = 0.9
 _ALL = "all rows"
 _MOST_PANELS = 24
 _LEAST_TIMES = 2
+_WEEK = 7  # days
 _ROOM = 0.08
 _NO_DIFFERENCE = 0.1  # the ends of an axis without a value
 
@@ -317,9 +318,16 @@ def find_times(source: ChartSource) -> Times | None:
     if len(dated) != 1 or source.table[dated[0]].drop_nulls().n_unique() < _LEAST_TIMES:
         return None
     name = dict(zip(key_names(len(source.keys)), source.keys, strict=True))[dated[0]]
-    title = short(column_title(name))
+    title = f"{short(column_title(name))}{_by_week(source.table[dated[0]], name)}"
     times = Times(dated[0], title, [key for key in own if key != dated[0]])
     return times if source.count(times.panels) <= _MOST_PANELS else None
+
+
+def _by_week(times: pl.Series, name: str) -> str:
+    """Return what to add to the name of days that stand for whole weeks."""
+    days = times.cast(pl.Date).drop_nulls().unique().sort().diff().drop_nulls()
+    weekly = (days.dt.total_days() % _WEEK == 0).all()
+    return ", by week" if weekly and "week" not in name.lower() else ""
 
 
 def _with_times(dots: pl.DataFrame, table: pl.DataFrame, times: Times) -> pl.DataFrame:

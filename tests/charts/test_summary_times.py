@@ -74,6 +74,15 @@ def test_dates_are_drawn_as_a_line_with_a_ribbon(kind, dtype):
     assert drawn_ends == {time: pytest.approx(pair) for time, pair in ends.items()}
 
 
+def test_days_that_stand_for_weeks_say_so():
+    titles = []
+    for name in ("week", "first"):
+        rows = ROWS.rename({"week": name})
+        [(view, _)] = drawn(rows.prc.plot_summary("late", "old", by=name), "circle", "time")
+        titles.append(x_of(view)["axis"]["title"])
+    assert titles == ["week", "first, by week"]
+
+
 def test_an_undefined_week_leaves_a_gap_and_a_cross():
     chart = ROWS.prc.plot_summary("late", MODELS, by="week")
     [_, (line, rows), *_] = drawn(chart, "line", "time")
