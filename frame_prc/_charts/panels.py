@@ -80,7 +80,7 @@ class PanelData:
 
     def untitled(self) -> PanelData:
         """Return the panel without the texts above it."""
-        return replace(self, title="", size="", lines=[], roc_lines=[])
+        return replace(self, title="", size="", lines=[])
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class PanelRenderer:
             *self._lines(panel.roc, x, y, y, "linear", layout),
             *self._points(panel.points, x, y, layout, labelled=False),
         ]
-        # Blank lines align the panel with the one beside it.
+        # A blank line aligns the panel with the one beside it.
         blank = [*panel.roc_lines, *([("", " ")] if panel.size else [])]
         name = f"{short(panel.title, _title_room(layout) - len(_ROC))}{_ROC}" if panel.title else ""
         return self.titled(layers, replace(panel, title=name, size="", lines=blank), layout)
@@ -382,7 +382,8 @@ class PanelRenderer:
         font, room = _title_font(layout), _title_room(layout)
         # Long names are shortened to leave room for the average precision.
         texts = [_line(name, area, room) for name, area in lines]
-        if len(panel.lines) > 1 and len(self.series) > 1:
+        # Without a title Vega draws no subtitle.
+        if not panel.title or (len(panel.lines) > 1 and len(self.series) > 1):
             names = [name for name, _ in lines]
             layers, texts = [*layers, *self._keyed(names, texts, font - 1)], []
         above = alt.Title(
@@ -395,22 +396,23 @@ class PanelRenderer:
         )
         return alt.layer(*layers, title=above, **size)
 
-    def _keyed(self, names: list[str], texts: list[str], font: float) -> list[AnyChart]:
+    def _keyed(self, names: list[str], lines: list[str], font: float) -> list[AnyChart]:
         """Return lines of text above a panel, each after a swatch: a name may be cut."""
         height = font + 2
         places = [-_ABOVE - font / 2 - height * (len(names) - 1 - i) for i in range(len(names))]
-        rows = pl.DataFrame({"series": names, "text": texts, "place": places})
+        rows = pl.DataFrame({"series": names, "text": lines, "place": places})
         y = alt.Y("place:Q", scale=None, axis=None)
-        named = alt.Chart(rows.filter(pl.col("series") != ""))
-        swatch = named.mark_point(shape="stroke", size=60, strokeWidth=2.5, opacity=1)
         text = alt.Chart(rows).mark_text(
             align="left", baseline="middle", fontSize=font, color=self.look.muted
         )
-        colour = self._colour()  # whose legend is the same: another would be in conflict
-        return [
-            swatch.encode(x=alt.value(4), y=y, color=colour),
-            text.encode(x=alt.value(_INDENT), y=y, text=alt.Text("text:N")),
-        ]
+        named = rows.filter(pl.col("series") != "")
+        indent = alt.value(_INDENT if named.height else 0)
+        texts = text.encode(x=indent, y=y, text=alt.Text("text:N"))
+        if named.is_empty():
+            return [texts]
+        swatch = alt.Chart(named).mark_point(shape="stroke", size=60, strokeWidth=2.5, opacity=1)
+        # Its legend is that of the lines: another would be in conflict.
+        return [swatch.encode(x=alt.value(4), y=y, color=self._colour()), texts]
 
     # --- encodings -----------------------------------------------------------------------------
 

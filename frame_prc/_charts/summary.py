@@ -85,7 +85,7 @@ def plot_summary(
     chart: ChartType = alt.concat(
         *panels.cells(),
         columns=panels.columns,
-        spacing=10,
+        spacing=10 if data.times is None else 22,  # for the halves of two dates
         title=title,
         description=description(data.quantity, f"{len(data.names)} rows", source.keys, areas),
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="shared", yOffset="independent")),

@@ -31,9 +31,9 @@ _Size: TypeAlias = tuple[int, int]
 _GRIDS: tuple[tuple[int, int, _Size, _Size], ...] = (
     (1, 1, (640, 230), (0, 0)),
     (2, 2, (330, 140), (0, 0)),
-    (3, 3, (205, 140), (0, 0)),
+    (3, 3, (195, 140), (0, 0)),
     (4, 2, (330, 140), (0, 0)),
-    (24, 3, (205, 110), (0, 0)),
+    (24, 3, (195, 110), (0, 0)),
 )
 _PAIRED_GRIDS: tuple[tuple[int, int, _Size, _Size], ...] = (
     (1, 1, (640, 230), (640, 120)),
@@ -172,7 +172,6 @@ class TimePanels(SummaryMarks):
             tickCount=count,
             format="%Y-%m-%d" if last - first >= count * _DAY else "%m-%d %H:%M",
             labelOverlap=True,
-            labelFlush=True,  # those of two panels would almost touch
         )
         return alt.X("time:T", axis=axis, scale=padded([first, last], type="utc"))
 
