@@ -12,6 +12,7 @@ import polars as pl
 from frame_prc._charts.confusion import confusion, point_table
 from frame_prc._charts.curve_rows import ISO_STEPS, ChartRows, chart_rows, labels_of
 from frame_prc._charts.data import ChartSource, EvaluatedSegments
+from frame_prc._charts.layouts import PanelLayout
 from frame_prc._charts.lines import (
     area_texts,
     check_readable,
@@ -24,7 +25,6 @@ from frame_prc._charts.overlay import NOTES, OverlayKind, overlay_kind, overlay_
 from frame_prc._charts.panels import (
     MOST_RIBBONS,
     PanelData,
-    PanelLayout,
     PanelRenderer,
 )
 from frame_prc._charts.steps import round_end

@@ -55,7 +55,7 @@ class ChartOptions:
     threshold: float | None
     facet: Any
     overlay: Overlay
-    y: Literal["auto"] | float
+    y: float | Literal["auto"]
     look: Look
 
     @property
@@ -175,7 +175,7 @@ def _is_length(length: Any) -> bool:
     return is_integer and _SMALLEST <= length <= _LARGEST
 
 
-def _end(y: Any) -> Literal["auto"] | float:
+def _end(y: Any) -> float | Literal["auto"]:
     """Return where the axis of precision ends."""
     y = plain_option(y)
     if y == "auto":

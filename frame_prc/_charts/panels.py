@@ -5,8 +5,6 @@ Channels are objects here, such as ``alt.Order("order:Q")``: Altair takes 5 ms t
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,12 +12,12 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.compact import as_text, compact
+from frame_prc._charts.layouts import PanelLayout
 from frame_prc._charts.markers import LABEL_FONT, placed, shifted
-from frame_prc._charts.steps import digits_of, ticks
 from frame_prc._charts.text import short
-from frame_prc._charts.theme import LARGE, AnyChart, Look
+from frame_prc._charts.theme import AnyChart, Look
+from frame_prc._charts.tooltips import tooltip, tooltip_of, tooltips
 
-_TICKS = (0, 0.25, 0.5, 0.75, 1)
 _ROC = " · ROC"
 _DASHED: dict[str, Any] = {"strokeDash": [4, 3], "strokeWidth": 1}
 _SHAPES = ["diamond", "circle", "square", "triangle-up", "cross", "triangle-down"]
@@ -32,20 +30,6 @@ _PICK = alt.selection_point(name="pick", fields=["series"], bind="legend")
 MOST_RIBBONS = 4  # more of them in a panel are drawn fainter
 _FAINT = 0.55
 
-TITLES = {
-    "area": "average precision",
-    "f_score": "F score",
-    "fpr": "false-positive rate",
-    "predicted": "alerts",
-    "predicted_rate": "share of rows",
-    **{name: name.upper() for name in ("tp", "fp", "fn", "tn")},
-}
-_FORMATS = {
-    **dict.fromkeys(
-        ("precision", "recall", "F1", "f_score", "fpr", "prevalence", "predicted_rate"), ".4f"
-    ),
-    **dict.fromkeys(("tp", "fp", "fn", "tn", "predicted"), ",.12~g"),
-}
 _AT_POINT = ("threshold", "precision", "recall", "tp", "fp")
 _OF_ROWS = ["line", "order", *_AT_POINT, "height", "fpr", "precision_low", "precision_high"]
 _GREYED = 0.15  # the opacity of lines that are not picked
@@ -81,58 +65,6 @@ class PanelData:
     def untitled(self) -> PanelData:
         """Return the panel without the texts above it."""
         return replace(self, title="", size="", lines=[])
-
-
-@dataclass(frozen=True)
-class PanelLayout:
-    """The number and size of a panel, and whether its left and bottom axes have labels.
-
-    The axis of precision ends at ``top``.
-    """
-
-    number: int
-    width: int
-    height: int
-    left: bool
-    bottom: bool
-    top: float = 1.0
-
-    @property
-    def is_large(self) -> bool:
-        """Whether the F1 curves of the panel have labels."""
-        return min(self.width, self.height) >= LARGE
-
-    def x(self, column: str, title: str) -> alt.X:
-        """Return the horizontal encoding."""
-        axis = self._axis(title, 1.0, labels=self.bottom)
-        return alt.X(f"{column}:Q", scale=_scale_to(1.0), axis=axis)
-
-    def y(self, column: str, title: str) -> alt.Y:
-        """Return the vertical encoding."""
-        axis = self._axis(title, self.top, labels=self.left)
-        return alt.Y(f"{column}:Q", scale=_scale_to(self.top), axis=axis)
-
-    def with_top(self, top: float) -> PanelLayout:
-        """Return the layout with another end of the axis of precision."""
-        return replace(self, top=top)
-
-    @property
-    def clip(self) -> dict[str, Any]:
-        """The option of marks that may go on above the panel."""
-        return {"clip": True} if self.top < 1 else {}
-
-    def _axis(self, title: str, end: float, *, labels: bool) -> alt.Axis:
-        roomy = min(self.width, self.height) > LARGE / 2
-        usual = list(_TICKS if roomy else _TICKS[::2])
-        values = usual if end == 1 else ticks(0, end, 5 if roomy else 2)
-        title_or_none = title if labels else None
-        digits = f".{digits_of(values)}f"
-        return alt.Axis(title=title_or_none, labels=labels, values=values, format=digits)
-
-
-def _scale_to(end: float) -> alt.Scale:
-    """Return the scale from 0 to an end."""
-    return alt.Scale(domain=[0, end], nice=False)
 
 
 @dataclass(frozen=True)
@@ -227,7 +159,7 @@ class PanelRenderer:
         baseline = rule.encode(
             y=layout.y("prevalence", "Precision"),
             color=self._colour() if coloured else alt.ColorValue(self.look.muted),
-            tooltip=[_tooltip("prevalence")],
+            tooltip=[tooltip("prevalence")],
         )
         return [baseline]
 
@@ -280,7 +212,7 @@ class PanelRenderer:
         line = mark.encode(x=x, y=line_y, order=alt.Order("order:Q"), **looks)
         if self._is_picked:
             line = line.add_params(_PICK)
-        tooltip = self.tooltip_of((*self.keys, "area", *_AT_POINT))
+        tooltip = tooltip_of((*self.keys, "area", *_AT_POINT), self.keys)
         nearest = f"hover_{layout.number}"
         dots = nearest_dot(
             self._rows(rows),
@@ -349,7 +281,7 @@ class PanelRenderer:
             y=y,
             fill=fill,
             shape=alt.Shape("criterion:N", scale=shapes, legend=legend),
-            tooltip=self._tooltips("criterion", *_AT_POINT, "fn", "tn", "f_score"),
+            tooltip=tooltips(("criterion", *_AT_POINT, "fn", "tn", "f_score"), self.keys),
         )
 
     def _labels(self, points: pl.DataFrame, x: alt.X, y: alt.Y) -> list[AnyChart]:
@@ -444,25 +376,6 @@ class PanelRenderer:
             title=None, symbolType="stroke", orient="top", direction="horizontal", columns=columns
         )
 
-    def tooltip_of(self, columns: Sequence[str]) -> alt.ExprRef:
-        """Return the tooltip of the point nearest the mouse, with some of its columns.
-
-        The mouse is over the Voronoi cell of that point, whose datum is the point. Vega-Lite 6.1
-        looks for the fields in the cell, hence this expression (vega-lite pull request 9707).
-        """
-        row = "(isObject(datum.datum) ? datum.datum : datum)"
-        titles, fields = TITLES | self.keys, {}
-        for name in columns:
-            value = f"{row}.{name}"
-            text = f"format({value}, '{_FORMATS[name]}')" if name in _FORMATS else value
-            fields[titles.get(name, name)] = text
-        pairs = ", ".join(f"{json.dumps(title)}: {text}" for title, text in fields.items())
-        return alt.ExprRef(f"{{{pairs}}}")
-
-    def _tooltips(self, *columns: str) -> list[alt.Tooltip]:
-        keys = [alt.Tooltip(f"{name}:N", title=title) for name, title in self.keys.items()]
-        return [*keys, *map(_tooltip, columns)]
-
 
 def ribbon(rows: Any, x: alt.X, y: alt.Y, **look: Any) -> AnyChart:
     """Return the intervals of precision."""
@@ -511,10 +424,3 @@ def _title_font(layout: PanelLayout) -> float:
 def _title_room(layout: PanelLayout) -> int:
     """Return how many letters fit above a panel."""
     return int(layout.width / _title_font(layout) * 2.1)
-
-
-def _tooltip(column: str) -> alt.Tooltip:
-    title = TITLES.get(column, column)
-    if column in _FORMATS:
-        return alt.Tooltip(f"{column}:Q", title=title, format=_FORMATS[column])
-    return alt.Tooltip(f"{column}:N", title=title)

@@ -17,19 +17,14 @@ from frame_prc._charts import curves
 from frame_prc._charts.confusion import COUNTS, matrix, numbers, table
 from frame_prc._charts.curve_rows import chart_rows
 from frame_prc._charts.data import ChartSource, EvaluatedSegments
+from frame_prc._charts.layouts import PanelLayout
 from frame_prc._charts.lines import check_readable, chosen_segments, label_lines
 from frame_prc._charts.options import ChartOptions
-from frame_prc._charts.panels import (
-    TITLES,
-    PanelData,
-    PanelLayout,
-    PanelRenderer,
-    nearest_dot,
-    ribbon,
-)
+from frame_prc._charts.panels import PanelData, PanelRenderer, nearest_dot, ribbon
 from frame_prc._charts.text import paragraph
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._charts.threshold_rows import Slider, ThresholdRows, threshold_rows
+from frame_prc._charts.tooltips import TITLES, tooltip_of
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
@@ -177,7 +172,10 @@ class _Cells:
         mark = alt.Chart(best).mark_point(
             shape="diamond", filled=True, size=170, opacity=1, stroke=self.look.background
         )
-        tips = [alt.Tooltip("threshold:Q"), alt.Tooltip("F1:Q", title=_BEST, format=".4f")]
+        tips = [
+            alt.Tooltip("threshold:Q", format=".4~r"),
+            alt.Tooltip("F1:Q", title=_BEST, format=".4f"),
+        ]
         y = layout.y("F1", _Y_TITLE)
         return mark.encode(x=x, y=y, color=alt.ColorValue(self._colours()[-1]), tooltip=tips)
 
@@ -200,7 +198,7 @@ class _Cells:
 
     def _nearest(self, line: int, x: alt.X, y: alt.Y, layout: PanelLayout) -> AnyChart:
         """Return dots that show themselves, and their numbers, when the mouse is near."""
-        tooltip = self.renderer.tooltip_of(("threshold", *_TABLE))
+        tooltip = tooltip_of(("threshold_text", *_TABLE), {})
         rows, name = _folded(_of_line(line)), f"near_{layout.number}"
         return nearest_dot(
             rows, name, {"size": 40, "tooltip": tooltip}, x=x, y=y, color=self._colour()

@@ -239,7 +239,7 @@ def plot(
     roc: bool = False,
     facet: Facet = None,
     overlay: Overlay = "auto",
-    y: Literal["auto"] | float = "auto",
+    y: float | Literal["auto"] = "auto",
     dark: bool = False,
     title: str | None = None,
     size: int | tuple[int, int] | None = None,
