@@ -8,14 +8,22 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.text import count_text, rate_text, unique_names
+from frame_prc._charts.text import (
+    count_text,
+    joined,
+    make_unique,
+    rate_text,
+    threshold_text,
+    unique_names,
+)
 from frame_prc._charts.theme import AnyChart, Look
 
 COUNTS = ("tp", "fp", "fn", "tn")
 
 _RATES = ("precision", "recall")
+_OF_POINTS = ("threshold", *_RATES, "alerts")
 _CLASSES = ["positive", "negative"]
-_CELL = 64
+_CELL = 54
 _ROW = 18
 
 
@@ -24,6 +32,23 @@ def confusion(points: pl.DataFrame, threshold: float, look: Look, *, ascending: 
     chart = _matrix_of(points, look) if points.height == 1 else _table_of(points, look)
     title = f"At score {'≤' if ascending else '≥'} {threshold:g}"
     return chart.properties(title=alt.Title(title, fontSize=11.5))
+
+
+def point_table(points: pl.DataFrame, look: Look) -> AnyChart:
+    """Return a table of operating points, named after their lines and criteria."""
+    rows = points.with_columns(
+        pl.col("threshold").cast(pl.Float64), alerts=pl.col("tp") + pl.col("fp")
+    )
+    names = make_unique([joined(row) for row in rows.select("name", "criterion").iter_rows()])
+    texts = {
+        "name": names,
+        "threshold": ["" if at is None else threshold_text(at) for at in rows["threshold"]],
+        **{name: map(rate_text, rows[name]) for name in _RATES},
+        "alerts": map(count_text, rows["alerts"]),
+    }
+    cells = pl.DataFrame({name: [*column] for name, column in texts.items()})
+    cells = cells.unpivot(index="name", variable_name="column", value_name="text")
+    return table(alt.Chart(cells), names, _OF_POINTS, look)
 
 
 def matrix(cells: Any, look: Look) -> AnyChart:
@@ -81,5 +106,6 @@ def _table_of(points: pl.DataFrame, look: Look) -> AnyChart:
         *(pl.Series(name, list(map(count_text, points[name])), pl.String) for name in COUNTS),
         *(pl.Series(name, list(map(rate_text, points[name])), pl.String) for name in _RATES),
     )
+    texts = texts.rename(str.upper).rename({name.upper(): name for name in ("name", *_RATES)})
     cells = texts.unpivot(index="name", variable_name="column", value_name="text")
-    return table(alt.Chart(cells), names, (*COUNTS, *_RATES), look)
+    return table(alt.Chart(cells), names, texts.columns[1:], look)

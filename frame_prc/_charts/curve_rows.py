@@ -13,14 +13,16 @@ from frame_prc._charts.text import criterion_text, joined
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.thinning import THINNED
 from frame_prc._formulas import normal_quantile, recall
+from frame_prc._lazy import left_join
 from frame_prc._request.specs import LEAST_POINTS, Target
 
 ISO_STEPS = 50
-_MOST_ROWS = 4_900  # Altair draws up to 5,000
-_ROWS_PER_LINE = 10  # for baselines and notes
-_CELLS = 8  # of a confusion matrix, or of a row of a table
+_MOST_ROWS = 5_000  # about 0.25 MB of text
+_MOST_POINTS = 800  # of a curve: a panel has fewer pixels
 _RECALLS = 101
-_ROWS_OF_THRESHOLDS = 300  # of the panel beside that of a single line
+_DIGITS = 5
+_DIGITS_OF_THRESHOLD = 4
+_LARGE = 1e4  # from here on, thresholds are rounded to whole numbers
 _VISIBLE_RECALL = 0.004
 _SHARE_OF_BAND = 0.3
 _SHARE_OF_ROC = 0.4
@@ -56,25 +58,25 @@ def chart_rows(
     band = _band(segments, lines, options)
     corners = segments.curves("corners")
     sizes = corners.group_by("line").len()["len"].to_list()
-    room = _MOST_ROWS - band.height - points.height - _CELLS * last.height
-    room -= _ROWS_PER_LINE * lines.height + (ISO_STEPS + 2) * len(options.iso_f1)
-    room -= _ROWS_OF_THRESHOLDS if options.x == "threshold" else 0
+    room = _MOST_ROWS - band.height
     room_of_roc = int(room * _SHARE_OF_ROC) if options.roc else 0
-    curve = _with_labels(_curve(segments, sizes, room - room_of_roc, options), lines)
+    curve = _numbered(_held(_curve(segments, sizes, room - room_of_roc, options)), lines)
     if options.wilson:
         # The step to the first point has its interval from recall 0 on.
         interval = pl.col("precision_low", "precision_high")
         curve = curve.with_columns(interval.backward_fill(limit=1).over("line"))
+    error = _largest(curve[THINNED[0]])
     curve = curve.with_columns(height=drawn_height())
     roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if options.roc else 0)
+    curve = _with_digits(curve)
     return ChartRows(
         curve=curve,
-        roc=_with_labels(roc, lines),
+        roc=_with_digits(_numbered(roc, lines)),
         ribbon=curve if options.wilson else band,
         points=points,
         at_threshold=last,
         undefined=_undefined(points),
-        precision_error=_largest(curve[THINNED[0]]) + (segments.error or 0.0),
+        precision_error=error + (segments.error or 0.0),
         roc_error=roc_error,
     )
 
@@ -89,17 +91,27 @@ def drawn_height() -> pl.Expr:
     return pl.coalesce(steps.backward_fill().over("line"), "precision")
 
 
+def _held(points: pl.DataFrame) -> pl.DataFrame:
+    """Return the points that a step is held at: the start, and the first at each recall.
+
+    Those after it, at the same recall, have no area: as vertical lines they would only be noise.
+    """
+    before = pl.col("recall").shift().over("line")
+    return points.filter(before.is_null() | (pl.col("recall") > before))
+
+
 def _curve(
     segments: EvaluatedSegments, sizes: Sequence[int], room: int, options: ChartOptions
 ) -> pl.DataFrame:
     """Return curves that have up to ``room`` points together."""
-    most = _most_points(sizes, room)
+    most = min(_most_points(sizes, room), _MOST_POINTS)
     z = normal_quantile(options.level) if options.wilson else None
     curve = segments.curves(most, z)
     if most >= max(sizes, default=0):
         return curve
     # Thinned curves have fewer points than allowed where they are flat, so try a larger limit.
-    longer = segments.curves(max(most * room // max(curve.height, 1), most), z)
+    larger = min(max(most * room // max(curve.height, 1), most), _MOST_POINTS)
+    longer = segments.curves(larger, z) if larger > most else curve
     return longer if longer.height <= room else curve
 
 
@@ -132,7 +144,7 @@ def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOption
     count = min(_RECALLS, int(_MOST_ROWS * _SHARE_OF_BAND) // defined)
     recalls = [i / (count - 1) for i in range(count)]
     rows = segments.bands_at(recalls, options.level).drop_nulls("precision_low")
-    return _with_labels(rows, lines)
+    return _with_digits(_numbered(rows, lines))
 
 
 def point_rows(
@@ -163,15 +175,42 @@ def _undefined(points: pl.DataFrame) -> list[str]:
     ]
 
 
-def _with_labels(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """Add the labels of their lines to rows, and their order in them."""
+def labels_of(lines: pl.DataFrame) -> pl.DataFrame:
+    """Return what the rows of a line have in common, which charts look up by ``line``."""
     keys = [name for name in lines.columns if name.startswith("key_")]
-    labels = lines.select("line", "panel", "series", "ap", "few", *keys)
-    labelled = rows.join(labels, on="line", how="left", maintain_order="left")
-    ordered = labelled.with_columns(order=pl.int_range(pl.len()).over("line"))
-    # As text: JSON has no infinity.
-    threshold = [pl.col("threshold").cast(pl.String)] if "threshold" in rows.columns else []
-    return ordered.with_columns(threshold)
+    area = pl.col("ap").str.strip_prefix("AP ")
+    return lines.select("line", "series", "few", *keys, area=area)
+
+
+def _with_labels(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """Add the labels of their lines to rows, and their panels; thresholds are text."""
+    labels = left_join(labels_of(lines), lines.select("line", "panel"), ["line"])
+    labelled = left_join(rows, labels, ["line"])
+    # JSON has no infinity.
+    names = left_join(labelled, lines.select("line", "name"), ["line"])
+    return names.with_columns(pl.col("threshold").cast(pl.String))
+
+
+def _numbered(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """Add the panels of their lines to rows, and their order in them."""
+    placed = left_join(rows, lines.select("line", "panel"), ["line"])
+    return placed.with_columns(order=pl.int_range(pl.len()).over("line"))
+
+
+def _with_digits(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with no more digits than one can see; thresholds are text."""
+    rates = pl.selectors.float() - pl.selectors.by_name("threshold", "tp", "fp", require_all=False)
+    rounded = rows.with_columns(rates.round_sig_figs(_DIGITS))
+    if "threshold" not in rows.columns:
+        return rounded
+    return rounded.with_columns(threshold=threshold_texts())
+
+
+def threshold_texts() -> pl.Expr:
+    """Return thresholds as text of four digits, or more before a point: JSON has no infinity."""
+    threshold = pl.col("threshold").cast(pl.Float64)
+    short = pl.when(threshold.abs() < _LARGE).then(threshold.round_sig_figs(_DIGITS_OF_THRESHOLD))
+    return short.otherwise(threshold.round()).cast(pl.String)
 
 
 # --- ROC ------------------------------------------------------------------------------------------

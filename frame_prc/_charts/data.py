@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from types import EllipsisType
 
 import polars as pl
 
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.calibration import CALIBRATED, same_reference
+from frame_prc._curves.calibration import CALIBRATED, REFERENCE, same_reference
 from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
 from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
 from frame_prc._execution import has_numpy
+from frame_prc._inference.roc_auc import ROC_AUC
 from frame_prc._lazy import key_names, left_join, named
 from frame_prc._request.roles import request
 from frame_prc._request.specs import (
@@ -35,8 +36,10 @@ from frame_prc._tables.average_precision import AveragePrecision
 from frame_prc._tables.band import Band
 from frame_prc._tables.compare import Differences
 from frame_prc._tables.operating_points import OperatingPoints
+from frame_prc._tables.recall_grid import RecallGrid
 from frame_prc._tables.reliability import Reliability
 from frame_prc._tables.shrunk import Shrunken
+from frame_prc._tables.summary import Summary
 from frame_prc.exceptions import DataError
 
 
@@ -141,21 +144,6 @@ class EvaluatedSegments:
         finite = scores.filter(pl.col("threshold").is_finite())
         return finite.unique().sort("threshold").collect()["threshold"]
 
-    def pooled(self, level: float) -> EvaluatedSegments | None:
-        """Return all rows as one segment of each model, calibrated as the segments are.
-
-        There are none if the models are known from their names alone.
-        """
-        rows = self.given.pooled()
-        if has_models(self.keys) != bool(rows.keys):
-            return None
-        calibration = self.calibration
-        if calibration is not None and calibration.highest:
-            calibration = same_reference(self.table.lazy(), rows.keys)
-        areas = _average_precision(rows, level, calibration).collect()
-        table = _with_numbered_keys(areas, len(rows.keys)).with_row_index("line")
-        return replace(self, keys=rows.columns.result_keys, table=table)
-
     def score_counts(self) -> pl.DataFrame:
         """Return ``line``, and the positives and negatives at each score as threshold."""
         return self._numbered(Counts(), self.counts)
@@ -172,9 +160,51 @@ class EvaluatedSegments:
         """Return ``line`` and the columns of bands."""
         return self._numbered(Band(recalls, level, Draws()), self.given)
 
-    def compared(self, comparison: Comparison) -> pl.DataFrame:
-        """Return a row per segment and pair of models, keyed by ``key_0, ...`` without models."""
-        return Differences(comparison).finished(self.given).collect()
+    @property
+    def can_be_pooled(self) -> bool:
+        """Whether all rows of a model can be put together: a key of counts may be one of models."""
+        columns = self.given.columns
+        return self.error is None and has_models(self.keys) == columns.several_models
+
+    def at_recalls(self, recalls: Sequence[float], *, pooled: bool) -> pl.DataFrame:
+        """Return the points at which segments, or all rows, reach these recalls, by their keys."""
+        rows = self.given.pooled() if pooled else self.given
+        table = RecallGrid(recalls).finished(rows).collect()
+        return _with_numbered_keys(table, has_models(self.keys) if pooled else len(self.keys))
+
+    def calibrated(self) -> pl.DataFrame:
+        """Return the average precision of each line at the prevalence of all rows."""
+        table = AveragePrecision(interval=None, calibration=Calibration())
+        return self._numbered(table, self.given).select("line", CALIBRATED)
+
+    def roc_areas(self) -> pl.DataFrame:
+        """Return ``line, roc_auc``; null where it is not known, as of sums of weights."""
+        if self.given.columns.lacks_squares:
+            return self.table.select("line", pl.lit(None, pl.Float64).alias(ROC_AUC))
+        table = Summary(
+            Interval(0.95), overall=False, calibration=Calibration(), beside=[Measured("roc_auc")]
+        )
+        return self._numbered(table, self.given).select("line", ROC_AUC)
+
+    def compared(self, comparison: Comparison, *, pooled: bool = False) -> pl.DataFrame:
+        """Return a row per pair of models, of segments keyed by ``key_0, ...`` without models."""
+        if not pooled:
+            return Differences(comparison).finished(self.given).collect()
+        if self._reference is not None:
+            calibrated = replace(comparison.measured, calibration=self._reference)
+            comparison = replace(comparison, measured=calibrated)
+        return Differences(comparison).finished(self.given.pooled()).collect()
+
+    def of_all_rows(self, level: float) -> EvaluatedSegments:
+        """Return all rows of each model as one segment, at the prevalence of the others."""
+        return source_of_rows(self.given.pooled(), self._reference).evaluate(level)
+
+    @property
+    def _reference(self) -> Calibration | None:
+        if REFERENCE not in self.table.columns:
+            return None
+        models = key_names(has_models(self.keys))
+        return same_reference(self.table.drop_nulls(REFERENCE).lazy(), models)
 
     def likely_worst(self, level: float) -> pl.DataFrame:
         """Return the keys of the segments that may be the worst of a model, the likeliest first.
@@ -194,7 +224,7 @@ class EvaluatedSegments:
         """Return a table of rows with ``line`` in place of its keys."""
         by = key_names(len(self.keys))
         frame = _with_numbered_keys(table.finished(rows).collect(), len(by))
-        return left_join(frame, self.table.select("line", *by), by).drop(by)
+        return left_join(frame, self.table.select("line", *by), by).drop(by).drop_nulls("line")
 
 
 # --- evaluation ----------------------------------------------------------------------------------
@@ -203,6 +233,7 @@ class EvaluatedSegments:
 def source_of_rows(rows: Rows, calibration: Calibration | None = None) -> ChartSource:
     """Return the segments of rows in memory, with keys renamed so that no column clashes."""
     columns = rows.columns
+    calibration = _of_several(calibration, columns.key_dtypes)
     dtypes = columns.key_dtypes.values()
     keys = dict(zip(key_names(len(dtypes)), dtypes, strict=True))
     renamed = replace(rows, columns=replace(columns, key_dtypes=keys))
@@ -231,6 +262,7 @@ def source_of_curve(
 ) -> ChartSource:
     """Return the segments of a curve frame."""
     keys = curve_keys(frame.schema)
+    calibration = _of_several(calibration, keys)
     segments = _distinct(frame.lazy().select(map(named, keys)))
     table = _with_numbered_keys(segments, len(keys))
 
@@ -243,6 +275,13 @@ def source_of_curve(
         )
 
     return ChartSource(keys, table, evaluate)
+
+
+def _of_several(calibration: Calibration | None, keys: Collection[str]) -> Calibration | None:
+    """Return how segments are calibrated; to the prevalence of all rows only if there are keys."""
+    if calibration is None or keys or calibration.highest or calibration.table is not None:
+        return calibration
+    return None if calibration.odds is None else calibration
 
 
 def counts_of_curve(curve_frame: CurveFrame) -> Rows:

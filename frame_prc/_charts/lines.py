@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import polars as pl
 
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
+from frame_prc._charts.summary_data import ends_and_largest, split_keys
 from frame_prc._charts.text import (
     ap_text,
     has_few,
@@ -16,28 +18,26 @@ from frame_prc._charts.text import (
     with_key_texts,
     with_names,
 )
-from frame_prc._charts.theme import MOST_OVERLAID, MOST_SEGMENTS
-from frame_prc._lazy import key_names
+from frame_prc._charts.theme import MOST_OVERLAID
+from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._lazy import join, key_names
 from frame_prc.exceptions import DataError, OptionError
 
 FacetKeys: TypeAlias = tuple[str, ...] | bool | None
 
 _FACET = "facet= takes the keys that get a panel per value"
-_MOST_LINES = 60
-_FEW_LINES = 6
+_MOST_LINES, _CHOICES = 60, 3
+_MOST_PREVALENCES = 6  # in colour
 
 
-def check_readable(source: ChartSource, facet: FacetKeys, overlaid_hint: str = _FACET) -> None:
+def check_readable(
+    source: ChartSource, facet: FacetKeys, most: int, overlaid_hint: str = _FACET
+) -> None:
     """Raise an error if there are too many lines to read, before they are computed."""
-    hint = f"filter the segments; plot_summary() shows up to {MOST_SEGMENTS}, and summary() all"
-    source.check_count(
-        key_names(len(source.keys)),
-        _MOST_LINES,
-        "lines",
-        hint,
-        shell_hint="filter the segments; frame-prc summary shows all",
-    )
-    _, series_keys = _split_keys(source.keys, source.table, facet)
+    models, _ = split_keys(source.keys)
+    source.check_count(models, _MOST_LINES // _CHOICES, "models", "choose some of the models")
+    _, series_keys = _split_keys(source.keys, source.table, facet, most)
     overlaid = source.count(series_keys)
     if overlaid > MOST_OVERLAID:
         raise DataError(
@@ -47,15 +47,36 @@ def check_readable(source: ChartSource, facet: FacetKeys, overlaid_hint: str = _
         )
 
 
-def label_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
+def chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, str]:
+    """Return the segments that have lines, and how they were chosen if they are not all.
+
+    With too many to read they are those with the lowest and the highest average precision, at one
+    prevalence and as the mean of the models, and the largest.
+    """
+    _, own = split_keys(segments.keys)
+    if segments.table.height <= _MOST_LINES:
+        return segments, ""
+    table = segments.table.join(segments.calibrated(), on="line", how="left")
+    areas = table.group_by(own).agg(pl.col(CALIBRATED).mean(), pl.col("n_pos").max()).sort(own)
+    count = max(_MOST_LINES // _CHOICES * areas.height // segments.table.height, 1)
+    places = ends_and_largest(areas.with_row_index("segment"), CALIBRATED, count)
+    kept = join(segments.table, areas[places].select(own), on=own, how="semi", nulls_equal=True)
+    said = (
+        f"{len(places)} of {areas.height} segments: the {count} lowest and the {count} highest by "
+        f"calibrated average precision, and the {count} largest."
+    )
+    return replace(segments, table=kept), said
+
+
+def label_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.DataFrame:
     """Return the lines as :func:`name_lines`; without panels, their names tell their areas."""
-    lines = name_lines(segments, facet)
+    lines = name_lines(segments, facet, most)
     if lines.height == 1 or (lines["panel_name"] != "").any():
         return lines
-    return lines.with_columns(series=pl.col("series") + " " + area_texts(lines))
+    return lines.with_columns(series=pl.col("series") + ": " + area_texts(lines))
 
 
-def name_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
+def name_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.DataFrame:
     """Return a row per line.
 
     Its ``panel`` and ``panel_name``, its ``colour`` and ``series``, the name in the legend, its
@@ -64,7 +85,7 @@ def name_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
     which they were given.
     """
     values, approximate = segments.sortable, segments.error is not None
-    panel_keys, series_keys = _split_keys(segments.keys, values, facet)
+    panel_keys, series_keys = _split_keys(segments.keys, values, facet, most)
     rows = values.to_dicts()
     lines = with_key_texts(values, segments.keys).with_columns(
         number_by(values, panel_keys, "panel"),
@@ -75,14 +96,14 @@ def name_lines(segments: EvaluatedSegments, facet: FacetKeys) -> pl.DataFrame:
     )
     lines = with_names(lines, "panel", panel_keys, "panel_name")
     lines = with_names(lines, "colour", series_keys, "series")
-    return lines.sort("panel", "colour", maintain_order=True)
+    return lines.sort("panel", "colour", maintain_order=True).with_columns(name="series")
 
 
 def baselines(lines: pl.DataFrame) -> pl.DataFrame:
     """Return each prevalence once, with the series of its line if no two lines share one."""
-    known = lines.drop_nulls("prevalence")
+    known = lines.drop_nulls(AVERAGE_PRECISION)
     rows = known.unique("prevalence", keep="first", maintain_order=True)
-    distinct = rows.height == known.height
+    distinct = rows.height == known.height <= _MOST_PREVALENCES
     return rows.select("prevalence", series="series" if distinct else pl.lit(None, pl.String))
 
 
@@ -100,7 +121,7 @@ def area_texts(lines: pl.DataFrame) -> pl.Series:
 
 
 def _split_keys(
-    names: Sequence[str], table: pl.DataFrame, facet: FacetKeys
+    names: Sequence[str], table: pl.DataFrame, facet: FacetKeys, most: int
 ) -> tuple[list[str], list[str]]:
     """Return the keys whose values have panels, and those whose values have colours."""
     keys = key_names(len(names))
@@ -108,18 +129,20 @@ def _split_keys(
         _check_facet(facet, names)
         in_panels = [key for key, name in zip(keys, names, strict=True) if name in facet]
     else:
-        in_panels = [] if facet is False else _default_panel_keys(keys, table, names)
+        in_panels = [] if facet is False else _default_panel_keys(keys, table, names, most)
     return in_panels, [key for key in keys if key not in in_panels]
 
 
-def _default_panel_keys(keys: list[str], table: pl.DataFrame, names: Sequence[str]) -> list[str]:
-    """Overlay models; else a few lines; else the last of several keys, if it has few values."""
+def _default_panel_keys(
+    keys: list[str], table: pl.DataFrame, names: Sequence[str], most: int
+) -> list[str]:
+    """Overlay models; else up to ``most`` lines; else the last key, if it has as few values."""
     if has_models(names):
         others = keys[1:]
         return others if others and table.select(others).n_unique() > 1 else []
-    if table.height <= _FEW_LINES:
+    if table.height <= most:
         return []
-    overlay_last = len(keys) > 1 and table[keys[-1]].n_unique() <= _FEW_LINES
+    overlay_last = len(keys) > 1 and table[keys[-1]].n_unique() <= most
     return keys[:-1] if overlay_last else keys
 
 

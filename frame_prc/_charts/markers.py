@@ -33,7 +33,7 @@ class _Box:
         return max(across, 0.0) * max(down, 0.0)
 
 
-def placed(points: pl.DataFrame, width: int, height: int) -> pl.DataFrame:
+def placed(points: pl.DataFrame, width: int, height: int, top: float = 1.0) -> pl.DataFrame:
     """Return the points that can be drawn, with the shift of each marker, and its label.
 
     ``dx`` shifts a marker; ``label`` is put at ``label_dx`` and ``label_dy`` from the point. All
@@ -41,7 +41,7 @@ def placed(points: pl.DataFrame, width: int, height: int) -> pl.DataFrame:
     """
     drawable = points.drop_nulls(["recall", "precision"])
     rows = drawable.to_dicts()
-    places = [(row["recall"] * width, (1 - row["precision"]) * height) for row in rows]
+    places = [(row["recall"] * width, (1 - row["precision"] / top) * height) for row in rows]
     shifts = _shifts(rows, places)
     texts = [threshold_text(float(row["threshold"])) for row in rows]
     centres = [(x + shift, y) for (x, y), shift in zip(places, shifts, strict=True)]

@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from frame_prc._charts.curve_rows import drawn_height
-from frame_prc._charts.data import ChartSource, EvaluatedSegments
+from frame_prc._charts.data import ChartSource
 from frame_prc._charts.lines import baselines, check_readable, name_lines
 from frame_prc._charts.options import Sort
 from frame_prc._charts.summary_data import (
-    ALL,
-    SummaryData,
     check_size,
     check_sort,
-    dots_of,
     models_of,
-    split_keys,
     summary_data,
     uncertain,
 )
-from frame_prc._charts.theme import FAINT, Look
+from frame_prc._charts.theme import FAINT, MOST_OVERLAID, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.logit_intervals import RANDOM
 from frame_prc._request.packages import check_installed
@@ -69,12 +65,13 @@ def draw_curves(
     source: ChartSource, level: float | None, ax: Axes | None, style: Mapping[str, Any]
 ) -> Drawn:
     """Draw a line per model and segment, and what a random ranking reaches."""
-    check_readable(source, facet=False, overlaid_hint="where() chooses the segments of other axes")
+    hint = "where() chooses the segments of other axes"
+    check_readable(source, facet=False, most=MOST_OVERLAID, overlaid_hint=hint)
     segments = source.evaluate(level or _LEVEL)
     if level is None:
         table = segments.table.drop("ci_low", "ci_high", strict=False)
         segments = replace(segments, table=table)
-    lines = name_lines(segments, facet=False)
+    lines = name_lines(segments, facet=False, most=MOST_OVERLAID)
     curves = segments.curves("corners").with_columns(height=drawn_height())
     ax = _current(ax)
     look = _look_on(ax)
@@ -124,9 +121,10 @@ def draw_summary(
     """Draw a row per segment, with a dot and its interval per model."""
     check_size(source, over_time=False)
     check_sort(sort, models_of(source), None)
-    segments = source.evaluate(level)
-    data = summary_data(segments, None, None, sort, None)
-    rows, names = _rows_of(data, _of_all(segments, level))
+    data = summary_data(source.evaluate(level), None, None, sort, None, level)
+    places = {name: place for place, name in enumerate(data.names)}
+    place = pl.Series("place", [places[name] for name in data.dots["name"]], pl.Float64)
+    rows = data.dots.with_columns(place)
     ax = _current(ax)
     look = _look_on(ax)
     defined = rows.drop_nulls(AVERAGE_PRECISION)
@@ -138,31 +136,14 @@ def draw_summary(
         dots = dots.with_columns(place=pl.col("place") + apart)
         drawn += _draw_dots(ax, dots, {"color": colour, "label": label, **style})
     _draw_notes(ax, rows, look)
-    ax.set(xlabel=f"{data.quantity} (ticks: chance)", ylim=(max(len(names), 1) - 0.5, -0.5))
+    ax.set(xlabel=f"{data.quantity} (ticks: chance)", ylim=(max(len(places), 1) - 0.5, -0.5))
     ax.set_xlim(left=0)
-    ax.set_yticks(range(len(names)), [*map(_plain, names)])
-    if len(names) > len(data.names):
+    ax.set_yticks(range(len(places)), [*map(_plain, places)])
+    if data.whole is not None:
         ax.get_yticklabels()[0].set_fontweight("bold")
     if len(data.models) > 1:
         ax.legend(**_BESIDE)  # "best" would hide halves of dots
     return Drawn(ax, drawn)
-
-
-def _of_all(segments: EvaluatedSegments, level: float) -> pl.DataFrame:
-    """Return the dots of all rows, if there are keys of segments."""
-    _, own = split_keys(segments.keys)
-    pooled = segments.pooled(level) if own else None
-    return pl.DataFrame() if pooled is None else dots_of(pooled)
-
-
-def _rows_of(data: SummaryData, of_all: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Return the dots, each with the ``place`` of its row, and the names of the rows."""
-    first = [ALL] if of_all.height else []
-    places = {name: place for place, name in enumerate(data.names, len(first))}
-    place = pl.Series("place", [places[name] for name in data.dots["name"]], pl.Float64)
-    dots = [of_all.with_columns(place=0.0)] if first else []
-    dots.append(data.dots.with_columns(place))
-    return pl.concat(dots, how="diagonal_relaxed"), [*first, *data.names]
 
 
 def _draw_dots(ax: Axes, dots: pl.DataFrame, style: Mapping[str, Any]) -> list[Line2D]:

@@ -20,6 +20,10 @@ from frame_prc.exceptions import OptionError, shown, type_name
 Facet: TypeAlias = str | Sequence[str] | bool | None
 OperatingPoints: TypeAlias = Mapping[Criterion, float | Sequence[float]]
 Sort: TypeAlias = Literal["value", "difference", "key"] | None
+Overlay: TypeAlias = Literal["auto", "pooled", "mean"] | None
+OVERLAYS: tuple[Overlay, ...] = (None, "auto", "pooled", "mean")
+Kind: TypeAlias = Literal["dots", "heatmap"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 SORTS: tuple[Sort, ...] = (None, "value", "difference", "key")
 
 ISO_F1 = (0.2, 0.4, 0.6, 0.8)
@@ -28,6 +32,7 @@ _LEVEL = 0.95
 _SMALLEST, _LARGEST = 40, 4000  # px
 _SIDES = 2
 _MOST_TARGETS = 6
+_FEW_LINES, _FEW_RIBBONS = 6, 3
 _MOST_F_SCORES = 9
 
 
@@ -36,19 +41,29 @@ class ChartOptions:
     """The options of the chart of curves.
 
     ``wilson`` and ``band`` are two kinds of ribbon, of which at most one is drawn. ``threshold`` is
-    the one whose counts are shown, and ``targets`` are the other operating points to mark.
+    the one whose counts are shown, and ``targets`` are the other operating points to mark. Without
+    ``iso_f1`` there are the usual scores, if panels are few.
     """
 
     x: ChartX
     level: float
     wilson: bool
     band: bool
-    iso_f1: tuple[float, ...]
+    iso_f1: tuple[float, ...] | None
     targets: tuple[Target, ...]
     roc: bool
     threshold: float | None
     facet: Any
+    overlay: Overlay
+    y: float | Literal["auto"]
     look: Look
+
+    @property
+    def most_in_one_panel(self) -> int:
+        """Up to how many lines of one model share a panel if nothing else is asked for."""
+        if self.overlay in {"pooled", "mean"}:
+            return 1
+        return _FEW_RIBBONS if self.wilson or self.band else _FEW_LINES
 
     def all_targets(self) -> list[Target]:
         """Return the operating points to mark, with that of ``threshold`` last."""
@@ -69,17 +84,20 @@ def chart_options(
     points: Any,
     roc: object,
     facet: Any,
+    overlay: Overlay,
+    y: Any,
     look: Look,
 ) -> ChartOptions:
     """Check and normalise the options of the chart of curves."""
     band = check_option("band", band, (True, False))
     roc = check_option("roc", roc, (True, False))
     x = check_option("x", x, _X)
+    overlay = check_option("overlay", overlay, OVERLAYS)
     marked = _targets(points)
     held = [target for target in marked if target.criterion == "threshold"]
     threshold = held[0].value if len(held) == 1 else None
     if x == "threshold":
-        _check_threshold_options(threshold, roc=roc, band=band, facet=facet)
+        _check_threshold_options(threshold, roc=roc, band=band, facet=facet, overlay=overlay, y=y)
     if band:
         check_numpy()
     level = _LEVEL if ci is None else confidence(ci)
@@ -93,14 +111,25 @@ def chart_options(
         roc=roc,
         threshold=threshold,
         facet=_facet(facet),
+        overlay=overlay,
+        y=_end(y),
         look=look,
     )
 
 
-def _check_threshold_options(threshold: float | None, *, roc: bool, band: bool, facet: Any) -> None:
+def _check_threshold_options(
+    threshold: float | None, *, roc: bool, band: bool, facet: Any, overlay: Overlay, y: Any
+) -> None:
     """Raise an error for options that only a chart over recall has."""
-    for name, given in (("roc", roc), ("band", band), ("facet", facet is not None)):
-        if given:
+    given = {
+        "roc": roc,
+        "band": band,
+        "facet": facet is not None,
+        "overlay": overlay in {"pooled", "mean"},
+        "y": y != "auto",
+    }
+    for name, is_given in given.items():
+        if is_given:
             raise OptionError(
                 f"{name}= is given with x='threshold'",
                 f"{name}= with x='recall' only",
@@ -146,14 +175,26 @@ def _is_length(length: Any) -> bool:
     return is_integer and _SMALLEST <= length <= _LARGEST
 
 
-def _f_scores(iso_f1: Any) -> tuple[float, ...]:
+def _end(y: Any) -> float | Literal["auto"]:
+    """Return where the axis of precision ends."""
+    y = plain_option(y)
+    if y == "auto":
+        return "auto"
+    if isinstance(y, (int, float)) and not isinstance(y, bool) and 0 < y <= 1:
+        return float(y)
+    raise OptionError(f"y={shown(y)} is not the end of an axis", "'auto', or a number up to 1")
+
+
+def _f_scores(iso_f1: Any) -> tuple[float, ...] | None:
     iso_f1 = plain_option(iso_f1)
+    if iso_f1 is None:
+        return None
     if isinstance(iso_f1, bool):
         return ISO_F1 if iso_f1 else ()
     try:
         scores, _ = f_scores_and_steps(iso_f1, 2)
     except OptionError:
-        allowed = "True, False, or a list of F1 scores between 0 and 1"
+        allowed = "None, True, False, or a list of F1 scores between 0 and 1"
         raise OptionError(f"iso_f1={shown(iso_f1)} is not an option", allowed) from None
     if len(scores) > _MOST_F_SCORES:
         raise OptionError(f"iso_f1= has {len(scores)} F1 scores", f"up to {_MOST_F_SCORES}")

@@ -5,37 +5,34 @@ Channels are objects here, such as ``alt.Order("order:Q")``: Altair takes 5 ms t
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import altair as alt
 import polars as pl
 
+from frame_prc._charts.compact import as_text, compact
+from frame_prc._charts.layouts import PanelLayout
 from frame_prc._charts.markers import LABEL_FONT, placed, shifted
 from frame_prc._charts.text import short
-from frame_prc._charts.theme import FAINT, ISO_LABEL, LARGE, AnyChart, Look
+from frame_prc._charts.theme import FAINT, AnyChart, Look
+from frame_prc._charts.tooltips import tooltip, tooltip_of, tooltips
 
-LegendPlace: TypeAlias = Literal["right", "top"]
-
-_TICKS = (0, 0.25, 0.5, 0.75, 1)
-_LEGEND_OFFSET = 18 + ISO_LABEL
 _ROC = " · ROC"
 _DASHED: dict[str, Any] = {"strokeDash": [4, 3], "strokeWidth": 1}
 _SHAPES = ["diamond", "circle", "square", "triangle-up", "cross", "triangle-down"]
-_LONG_NAME = 16  # characters
 _SHORTEST_NAME = 9
+_ABOVE = 6  # px from a panel to the text above it
+_INDENT = 13  # px, after a swatch
+_LETTERS, _LETTERS_OF_SWATCH = 120, 6  # in a row of the legend, and instead of a swatch
+_LISTED = 7  # names below each other
+_PICK = alt.selection_point(name="pick", fields=["series"], bind="legend")
 MOST_RIBBONS = 4  # more of them in a panel are drawn fainter
 
-_TITLES = {"ap": "average precision", "f_score": "F score", "fpr": "false-positive rate"}
-_FORMATS = {
-    **dict.fromkeys(
-        ("precision", "recall", "F1", "f_score", "fpr", "prevalence", "predicted_rate"), ".4f"
-    ),
-    **dict.fromkeys(("tp", "fp", "fn", "tn", "predicted"), ",.12~g"),
-}
 _AT_POINT = ("threshold", "precision", "recall", "tp", "fp")
+_OF_ROWS = ["line", "order", *_AT_POINT, "height", "fpr", "precision_low", "precision_high"]
+_GREYED = 0.15  # the opacity of lines that are not picked
+_APART = 10  # px, at least, between two labels
 
 
 @dataclass(frozen=True)
@@ -43,8 +40,8 @@ class PanelData:
     """What a panel shows: frames whose rows have a ``series``, and texts.
 
     ``size`` is the size of its segment as text, empty if its lines differ in size. ``lines`` are
-    the series and their average precision as text, to be written above the panel. ``empty`` is the
-    reason if no line has a curve.
+    the series and their average precision as text, to be written above the panel, and
+    ``roc_lines`` those of its ROC curve. ``empty`` is the reason if no line has a curve.
     """
 
     title: str
@@ -52,53 +49,21 @@ class PanelData:
     lines: list[tuple[str, str]]
     curve: pl.DataFrame
     roc: pl.DataFrame
+    roc_lines: list[tuple[str, str]]
     baselines: pl.DataFrame
+    overlay: pl.DataFrame
     ribbon: pl.DataFrame
     points: pl.DataFrame
     empty: str | None
 
     def names(self) -> list[str]:
         """Return the texts above the panel as lines."""
-        return [*filter(None, map(str.strip, (self.title, *map(" ".join, self.lines), self.size)))]
+        lines = [": ".join(filter(None, line)) for line in self.lines]
+        return [*filter(None, (self.title, *lines, self.size))]
 
     def untitled(self) -> PanelData:
         """Return the panel without the texts above it."""
         return replace(self, title="", size="", lines=[])
-
-
-@dataclass(frozen=True)
-class PanelLayout:
-    """The number and size of a panel, and whether its left and bottom axes have labels."""
-
-    number: int
-    width: int
-    height: int
-    left: bool
-    bottom: bool
-
-    @property
-    def is_large(self) -> bool:
-        """Whether the F1 curves of the panel have labels."""
-        return min(self.width, self.height) >= LARGE
-
-    def x(self, column: str, title: str) -> alt.X:
-        """Return the horizontal encoding."""
-        return alt.X(f"{column}:Q", scale=unit_scale(), axis=self._axis(title, labels=self.bottom))
-
-    def y(self, column: str, title: str) -> alt.Y:
-        """Return the vertical encoding."""
-        return alt.Y(f"{column}:Q", scale=unit_scale(), axis=self._axis(title, labels=self.left))
-
-    def _axis(self, title: str, *, labels: bool) -> alt.Axis:
-        roomy = min(self.width, self.height) > LARGE / 2
-        ticks, digits = (_TICKS, ".2f") if roomy else (_TICKS[::2], ".1f")
-        title_or_none = title if labels else None
-        return alt.Axis(title=title_or_none, labels=labels, values=list(ticks), format=digits)
-
-
-def unit_scale() -> alt.Scale:
-    """Return the scale of a share."""
-    return alt.Scale(domain=[0, 1], nice=False)
 
 
 @dataclass(frozen=True)
@@ -109,22 +74,28 @@ class PanelRenderer:
     ----------
     series
         The names of the lines that have colours of their own.
-    legend
-        Where the legend is, if there are several series.
+    labels
+        What the rows of each ``line`` have in common.
+    alone
+        Whether there is one panel, whose legend is a list in which one picks a line.
     keys
         The titles of the columns ``key_0, ...`` in tooltips.
     criteria
         The names of the operating points.
     iso
         Curves of constant F1, with a ``label`` at recall 1.
+    tabled
+        Whether thresholds of operating points are in a table and not beside them.
     """
 
     series: list[str]
-    legend: LegendPlace
+    labels: pl.DataFrame
+    alone: bool
     keys: dict[str, str]
     criteria: list[str]
     iso: pl.DataFrame
     look: Look
+    tabled: bool = False
 
     def precision_recall(
         self, panel: PanelData, layout: PanelLayout, chosen: AnyChart | None = None
@@ -134,10 +105,11 @@ class PanelRenderer:
         layers = [
             *self._iso(x, y, layout),
             *self._baselines(panel.baselines, layout),
+            *self._overlay(panel.overlay, x, y, layout),
             *self._ribbon(panel.ribbon, x, layout),
             *self._openings(panel.curve, x, layout),
             *self._lines(panel.curve, x, y, layout.y("height", "Precision"), "step-before", layout),
-            *self._points(panel.points, x, y, layout, labelled=True),
+            *self._points(panel.points, x, y, layout, labelled=not self.tabled),
             *self.reason(panel.empty, layout),
             *([] if chosen is None else [chosen.encode(x=x, y=y)]),
         ]
@@ -145,6 +117,7 @@ class PanelRenderer:
 
     def roc(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
         """Return the true-positive rate over the false-positive rate."""
+        layout = layout.with_top(1.0)
         x, y = layout.x("fpr", "False-positive rate"), layout.y("recall", "True-positive rate")
         chance = pl.DataFrame({"fpr": [0, 1], "recall": [0, 1]})
         layers = [
@@ -152,8 +125,8 @@ class PanelRenderer:
             *self._lines(panel.roc, x, y, y, "linear", layout),
             *self._points(panel.points, x, y, layout, labelled=False),
         ]
-        # Blank lines align the panel with the one beside it.
-        blank = [("", " ") for _ in _above(panel)]
+        # A blank line aligns the panel with the one beside it.
+        blank = [*panel.roc_lines, *([("", " ")] if panel.size else [])]
         name = f"{short(panel.title, _title_room(layout) - len(_ROC))}{_ROC}" if panel.title else ""
         return self.titled(layers, replace(panel, title=name, size="", lines=blank), layout)
 
@@ -161,14 +134,18 @@ class PanelRenderer:
 
     def _iso(self, x: alt.X, y: alt.Y, layout: PanelLayout) -> list[AnyChart]:
         """Return the curves of constant F1, with labels outside a large panel."""
-        if self.iso.is_empty():
+        # A line of equal F1 is lowest at recall 1.
+        ends = self.iso.filter(pl.col("recall") == 1, pl.col("precision") < layout.top)
+        if ends.is_empty():
             return []
-        lines = alt.Chart(self.iso)
-        mark = lines.mark_line(color=self.look.faint, strokeWidth=1, interpolate="monotone")
+        drawn = self.iso.filter(pl.col("f_score").is_in(ends["f_score"].implode()))
+        mark = alt.Chart(drawn).mark_line(
+            color=self.look.faint, strokeWidth=1, interpolate="monotone", **layout.clip
+        )
         curves = mark.encode(x=x, y=y, detail=alt.Detail("f_score:Q"))
         if not layout.is_large:
             return [curves]
-        labels = alt.Chart(self.iso.drop_nulls("label")).mark_text(
+        labels = alt.Chart(_set_apart(ends, layout)).mark_text(
             color=self.look.muted, align="left", baseline="middle", dx=7, fontSize=9
         )
         return [curves, labels.encode(x=x, y=y, text=alt.Text("label:N"))]
@@ -181,25 +158,39 @@ class PanelRenderer:
         baseline = rule.encode(
             y=layout.y("prevalence", "Precision"),
             color=self._colour() if coloured else alt.ColorValue(self.look.muted),
-            tooltip=[_tooltip("prevalence")],
+            tooltip=[tooltip("prevalence")],
         )
         return [baseline]
+
+    def _overlay(
+        self, rows: pl.DataFrame, x: alt.X, y: alt.Y, layout: PanelLayout
+    ) -> list[AnyChart]:
+        """Return the curves to compare with: a grey one, or one in the colour of each series."""
+        if rows.is_empty():
+            return []
+        alone = rows["series"].n_unique() == 1
+        mark = alt.Chart(as_text(rows)).mark_line(
+            strokeWidth=3, opacity=0.45 if alone else 0.3, **layout.clip
+        )
+        colour = alt.ColorValue(self.look.muted) if alone else self._colour()
+        return [mark.encode(x=x, y=y, color=colour)]
 
     def _ribbon(self, rows: pl.DataFrame, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
         if rows.is_empty():
             return []
         # Several on top of each other would hide the lines.
-        opacity = 0.22 if rows["series"].n_unique() <= MOST_RIBBONS else 0.07
+        opacity = 0.22 if rows["line"].n_unique() <= MOST_RIBBONS else 0.07
         y = layout.y("precision_low", "Precision")
-        area = ribbon(alt.Chart(rows), x, y, opacity=opacity, interpolate="step-before")
+        look = {"opacity": opacity, "interpolate": "step-before", **layout.clip}
+        area = ribbon(self._rows(rows), x, y, **look)
         return [area.encode(color=self._colour())]
 
     def _openings(self, rows: pl.DataFrame, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
         """Return a faint line from the start point, a convention, to the first step."""
         if rows.is_empty():
             return []
-        start = alt.Chart(rows).transform_filter("datum.tp + datum.fp == 0")
-        rule = start.mark_rule(strokeWidth=1, opacity=FAINT / 2)
+        start = self._rows(rows).transform_filter("datum.tp + datum.fp == 0")
+        rule = start.mark_rule(strokeWidth=1, opacity=FAINT / 2, **layout.clip)
         y = layout.y("precision", "Precision")
         return [rule.encode(x=x, y=y, y2=alt.Y2("height:Q"), color=self._colour())]
 
@@ -215,17 +206,44 @@ class PanelRenderer:
         """Return lines through the rows in order, and a dot at the point nearest the mouse."""
         if rows.is_empty():
             return []
-        looks = {"color": self._colour(), **self._dashes()}
-        if rows["few"].any():
-            looks["opacity"] = alt.condition("datum.few", alt.value(FAINT), alt.value(1))
-        mark = alt.Chart(rows).mark_line(interpolate=interpolate, strokeWidth=1.6)
+        looks = {"color": self._colour(), **self._dashes(), **self._opacity(rows)}
+        mark = self._rows(rows).mark_line(interpolate=interpolate, strokeWidth=1.6, **layout.clip)
         line = mark.encode(x=x, y=line_y, order=alt.Order("order:Q"), **looks)
-        tooltip = self.tooltip_of((*self.keys, "ap", *_AT_POINT))
+        if self._is_picked:
+            line = line.add_params(_PICK)
+        tooltip = tooltip_of((*self.keys, "area", *_AT_POINT), self.keys)
         nearest = f"hover_{layout.number}"
         dots = nearest_dot(
-            alt.Chart(rows), nearest, size=55, tooltip=tooltip, x=x, y=y, color=self._colour()
+            self._rows(rows),
+            nearest,
+            {"size": 55, "tooltip": tooltip, **layout.clip},
+            x=x,
+            y=y,
+            color=self._colour(),
         )
         return [line, dots]
+
+    def _rows(self, rows: pl.DataFrame) -> Any:
+        return compact(rows, self.labels, _OF_ROWS)
+
+    @property
+    def _is_picked(self) -> bool:
+        """Whether a click in the legend picks lines."""
+        # Markers have a legend too, and Vega-Lite would bind it to the same signal.
+        return self.alone and len(self.series) > 1 and not self.criteria
+
+    def _opacity(self, rows: pl.DataFrame) -> dict[str, Any]:
+        """Return the encoding that makes lines of few positives faint, and those not picked."""
+        few = self.labels.filter(pl.col("line").is_in(rows["line"].implode()), "few")
+        faint = [{"test": "datum.few", "value": FAINT}] if few.height else []
+        if not self._is_picked:
+            return (
+                {"opacity": alt.condition("datum.few", alt.value(FAINT), alt.value(1))}
+                if faint
+                else {}
+            )
+        others: dict[str, Any] = {"test": {"not": {"param": _PICK.name}}, "value": _GREYED}
+        return {"opacity": alt.OpacityValue(1, condition=[others, *faint])}
 
     def _points(
         self, rows: pl.DataFrame, x: alt.X, y: alt.Y, layout: PanelLayout, *, labelled: bool
@@ -233,7 +251,7 @@ class PanelRenderer:
         """Return markers, each maybe with its threshold."""
         if rows.is_empty():
             return []
-        points = placed(rows, layout.width, layout.height)
+        points = placed(rows, layout.width, layout.height, layout.top)
         fill = self._colour(alt.Fill, alt.FillValue, legend=False)
         marker = self.marker(alt.Chart(points), x, y, fill, shift="dx")
         return [marker, *self._labels(points, x, y)] if labelled else [marker]
@@ -250,8 +268,9 @@ class PanelRenderer:
         )
         legend = alt.Legend(
             title=None,
-            orient=self.legend,
-            offset=_LEGEND_OFFSET if self.legend == "right" else alt.Undefined,
+            orient="top",
+            direction="vertical" if self.alone else "horizontal",
+            padding=8 if self.alone else alt.Undefined,
             symbolFillColor=self.look.text,
             symbolStrokeWidth=0,
         )
@@ -261,7 +280,7 @@ class PanelRenderer:
             y=y,
             fill=fill,
             shape=alt.Shape("criterion:N", scale=shapes, legend=legend),
-            tooltip=self._tooltips("criterion", *_AT_POINT, "fn", "tn", "f_score"),
+            tooltip=tooltips(("criterion", *_AT_POINT, "fn", "tn", "f_score"), self.keys),
         )
 
     def _labels(self, points: pl.DataFrame, x: alt.X, y: alt.Y) -> list[AnyChart]:
@@ -293,26 +312,48 @@ class PanelRenderer:
             return alt.layer(*layers, **size)
         font, room = _title_font(layout), _title_room(layout)
         # Long names are shortened to leave room for the average precision.
-        subtitle = [
-            f"{short(name, max(room + 2 - len(area), _SHORTEST_NAME))} {area}".strip(" ") or " "
-            for name, area in lines
-        ]
+        texts = [_line(name, area, room) for name, area in lines]
+        # Without a title Vega draws no subtitle.
+        if not panel.title or (len(panel.lines) > 1 and len(self.series) > 1):
+            names = [name for name, _ in lines]
+            layers, texts = [*layers, *self._keyed(names, texts, font - 1)], []
         above = alt.Title(
             short(panel.title, room),
-            subtitle=subtitle,
+            subtitle=[text or " " for text in texts],
             fontSize=font,
             subtitleFontSize=font - 1,
-            offset=6,
+            offset=_ABOVE if texts else 0,
             frame="group",
         )
         return alt.layer(*layers, title=above, **size)
+
+    def _keyed(self, names: list[str], lines: list[str], font: float) -> list[AnyChart]:
+        """Return lines of text above a panel, each after a swatch: a name may be cut."""
+        height = font + 2
+        places = [-_ABOVE - font / 2 - height * (len(names) - 1 - i) for i in range(len(names))]
+        rows = pl.DataFrame({"series": names, "text": lines, "place": places})
+        y = alt.Y("place:Q", scale=None, axis=None)
+        text = alt.Chart(rows).mark_text(
+            align="left", baseline="middle", fontSize=font, color=self.look.muted
+        )
+        named = rows.filter(pl.col("series") != "")
+        indent = alt.value(_INDENT if named.height else 0)
+        texts = text.encode(x=indent, y=y, text=alt.Text("text:N"))
+        if named.is_empty():
+            return [texts]
+        swatch = alt.Chart(named).mark_point(shape="stroke", size=60, strokeWidth=2.5, opacity=1)
+        # Its legend is that of the lines: another would be in conflict.
+        return [swatch.encode(x=alt.value(4), y=y, color=self._colour()), texts]
 
     # --- encodings -----------------------------------------------------------------------------
 
     def _colour(
         self, channel: Any = alt.Color, value: Any = alt.ColorValue, *, legend: bool = True
     ) -> Any:
-        if len(self.series) == 1:
+        # A name that is in no legend is above its panel.
+        if not self.series or (
+            len(self.series) == 1 and (not self.alone or self.labels.height == 1)
+        ):
             return value(self.look.colours(1)[0])
         scale = alt.Scale(domain=self.series, range=self.look.colours(len(self.series)))
         return channel("series:N", scale=scale, legend=self._legend() if legend else None)
@@ -320,36 +361,19 @@ class PanelRenderer:
     def _dashes(self) -> dict[str, Any]:
         """Return the encoding of dashes, if there are too few colours."""
         dashes = self.look.dashes(len(self.series))
-        if dashes[-1] == dashes[0]:
+        if not dashes or dashes[-1] == dashes[0]:
             return {}
         scale = alt.Scale(domain=self.series, range=dashes)
         return {"strokeDash": alt.StrokeDash("series:N", scale=scale, legend=self._legend())}
 
     def _legend(self) -> alt.Legend:
-        columns = 2 if max(map(len, self.series)) > _LONG_NAME else 6
-        place: dict[str, Any] = {"direction": "horizontal", "columns": columns}
-        if self.legend == "right":
-            place = {"offset": _LEGEND_OFFSET}
-        return alt.Legend(title=None, symbolType="stroke", orient=self.legend, **place)
-
-    def tooltip_of(self, columns: Sequence[str]) -> alt.ExprRef:
-        """Return the tooltip of the point nearest the mouse, with some of its columns.
-
-        The mouse is over the Voronoi cell of that point, whose datum is the point. Vega-Lite 6.1
-        looks for the fields in the cell, hence this expression (vega-lite pull request 9707).
-        """
-        row = "(isObject(datum.datum) ? datum.datum : datum)"
-        titles, fields = _TITLES | self.keys, {}
-        for name in columns:
-            value = f"{row}.{name}"
-            text = f"format({value}, '{_FORMATS[name]}')" if name in _FORMATS else value
-            fields[titles.get(name, name)] = text
-        pairs = ", ".join(f"{json.dumps(title)}: {text}" for title, text in fields.items())
-        return alt.ExprRef(f"{{{pairs}}}")
-
-    def _tooltips(self, *columns: str) -> list[alt.Tooltip]:
-        keys = [alt.Tooltip(f"{name}:N", title=title) for name, title in self.keys.items()]
-        return [*keys, *map(_tooltip, columns)]
+        room = _LETTERS // (max(map(len, self.series)) + _LETTERS_OF_SWATCH)
+        columns = max(room, 1)
+        if self.alone and len(self.series) <= _LISTED:
+            columns = 1
+        return alt.Legend(
+            title=None, symbolType="stroke", orient="top", direction="horizontal", columns=columns
+        )
 
 
 def ribbon(rows: Any, x: alt.X, y: alt.Y, **look: Any) -> AnyChart:
@@ -359,15 +383,32 @@ def ribbon(rows: Any, x: alt.X, y: alt.Y, **look: Any) -> AnyChart:
     return area.encode(x=x, y=y, y2=alt.Y2("precision_high:Q"))
 
 
-def nearest_dot(rows: Any, name: str, *, size: int, tooltip: Any, **encodings: Any) -> AnyChart:
+def nearest_dot(rows: Any, name: str, look: dict[str, Any], **encodings: Any) -> AnyChart:
     """Return dots of which the one nearest the mouse shows itself and its tooltip."""
     nearest = alt.selection_point(
         name=name, nearest=True, on="pointerover", clear="pointerout", empty=False
     )
     opacity = alt.OpacityValue(0, condition={"param": name, "empty": False, "value": 1})
     # Without ARIA labels: a screen reader would read one per point.
-    dot = rows.mark_circle(size=size, aria=False, tooltip=tooltip)
+    dot = rows.mark_circle(aria=False, **look)
     return dot.encode(**encodings, opacity=opacity).add_params(nearest)
+
+
+def _line(name: str, area: str, room: int) -> str:
+    """Return a line above a panel: the name and the area."""
+    if not name or not area:
+        return f"{name}{area}"
+    return f"{short(name, max(room + 1 - len(area), _SHORTEST_NAME))}: {area}"
+
+
+def _set_apart(ends: pl.DataFrame, layout: PanelLayout) -> pl.DataFrame:
+    """Return the places of labels from the lowest up, none on another."""
+    apart = _APART / layout.height * layout.top
+    places: list[float] = []
+    ordered = ends.sort("precision")
+    for precision in ordered["precision"]:
+        places.append(max(precision, places[-1] + apart) if places else precision)
+    return ordered.with_columns(precision=pl.Series(places))
 
 
 def _above(panel: PanelData) -> list[tuple[str, str]]:
@@ -382,10 +423,3 @@ def _title_font(layout: PanelLayout) -> float:
 def _title_room(layout: PanelLayout) -> int:
     """Return how many letters fit above a panel."""
     return int(layout.width / _title_font(layout) * 2.1)
-
-
-def _tooltip(column: str) -> alt.Tooltip:
-    title = _TITLES.get(column, column)
-    if column in _FORMATS:
-        return alt.Tooltip(f"{column}:Q", title=title, format=_FORMATS[column])
-    return alt.Tooltip(f"{column}:N", title=title)

@@ -29,6 +29,8 @@ _HEAD = """<head>
     .vega-embed .chart-wrapper {{ min-width: 0; max-width: 100%; }}
     .vega-bindings {{ position: sticky; bottom: 0; padding: 8px; background: {background}; }}
     .vega-bindings input[type=range] {{ width: min(420px, 60vw); vertical-align: middle; }}
+    /* The chart says which threshold is nearest: one number, not two. */
+    .vega-bindings input[type=range] + span {{ display: none; }}
   </style>"""
 
 

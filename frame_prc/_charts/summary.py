@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.data import ChartSource
-from frame_prc._charts.options import Sort
+from frame_prc._charts.options import Kind, Sort
 from frame_prc._charts.summary_data import (
     SURE,
     SummaryData,
@@ -17,14 +17,17 @@ from frame_prc._charts.summary_data import (
     check_sort,
     find_times,
     models_of,
+    split_keys,
     summary_data,
     without_interval,
 )
+from frame_prc._charts.summary_heatmap import HeatMap
 from frame_prc._charts.summary_rows import RowPanels
 from frame_prc._charts.summary_times import UNDEFINED, TimePanels
 from frame_prc._charts.text import (
     cluster_text,
     count_text,
+    description,
     few_of,
     paragraph,
     percent_text,
@@ -35,15 +38,18 @@ from frame_prc._charts.text import (
 from frame_prc._charts.theme import Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
-from frame_prc._curves.logit_intervals import FEW_OF_POSITIVES
+from frame_prc._curves.logit_intervals import FEW, FEW_OF_POSITIVES
 from frame_prc._request.comparisons import check_baseline
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import DROPPED
+from frame_prc.exceptions import OptionError
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
 
 _LETTERS = 125
+_BELOW_TITLE = 12  # px
+_KEYS_OF_HEAT_MAP = 2
 
 
 def plot_summary(
@@ -53,37 +59,64 @@ def plot_summary(
     sort: Sort,
     level: float,
     look: Look,
+    kind: Kind = "dots",
 ) -> ChartType:
     """Return the chart of average precisions, and of their differences if there are any.
 
     With a ``comparison``, of models on the same rows, the differences have intervals.
     """
-    times = find_times(source) if sort is None else None
+    times = find_times(source) if sort is None and kind == "dots" else None
+    if kind == "heatmap":
+        _check_heat_map(source, sort, baseline)
+        comparison, sort = None, "key"
     check_size(source, over_time=times is not None)
     models = models_of(source)
     if comparison is None:
         check_baseline(baseline, models)
     check_sort(sort, models, baseline)
-    data = summary_data(source.evaluate(level), comparison, baseline, sort, times)
-    panels = RowPanels(data, look) if times is None else TimePanels(data, look, times)
+    data = summary_data(source.evaluate(level), comparison, baseline, sort, times, level)
+    panels = _panels(data, look, kind)
     title = alt.Title(
-        safe(look.title or data.quantity), subtitle=paragraph(_notes(data, level), _LETTERS)
+        safe(look.title or data.quantity),
+        subtitle=paragraph(_notes(data, level, kind), _LETTERS),
+        offset=_BELOW_TITLE,
     )
+    areas = data.dots[AVERAGE_PRECISION]
     chart: ChartType = alt.concat(
         *panels.cells(),
         columns=panels.columns,
-        spacing=10,
+        spacing=10 if data.times is None else 22,  # for the halves of two dates
         title=title,
+        description=description(data.quantity, f"{len(data.names)} rows", source.keys, areas),
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="shared", yOffset="independent")),
         config=alt.Config(**look.config()),
     )
     return chart
 
 
+def _panels(data: SummaryData, look: Look, kind: Kind) -> HeatMap | RowPanels | TimePanels:
+    if kind == "heatmap":
+        return HeatMap(data, look)
+    return RowPanels(data, look) if data.times is None else TimePanels(data, look, data.times)
+
+
+def _check_heat_map(source: ChartSource, sort: Sort, baseline: str | None) -> None:
+    """Raise an error for what a heat map cannot show."""
+    _, own = split_keys(source.keys)
+    if len(own) != _KEYS_OF_HEAT_MAP:
+        raise OptionError(f"kind='heatmap' is given with {len(own)} keys", "two keys in by=")
+    for name, given in (("sort", sort), ("baseline", baseline)):
+        if given is not None:
+            raise OptionError(f"{name}= is given with kind='heatmap'", f"{name}= with kind='dots'")
+
+
 # --- sentences that explain the marks ------------------------------------------------------------
 
 
-def _notes(data: SummaryData, level: float) -> Iterator[str]:
+def _notes(data: SummaryData, level: float, kind: Kind) -> Iterator[str]:
+    if kind == "heatmap":
+        yield from _on_cells(data)
+        return
     yield from _on_intervals(data, level)
     yield from _on_chance(data)
     if data.times is None and data.by_difference:
@@ -94,6 +127,15 @@ def _notes(data: SummaryData, level: float) -> Iterator[str]:
         over_time = "Wide intervals of differences are cut off."
         yield over_time if data.times else "Arrows: intervals that go on beyond the axis."
     yield from _on_what_is_not_drawn(data)
+    yield from _on_rows(data)
+
+
+def _on_cells(data: SummaryData) -> Iterator[str]:
+    if REFERENCE in data.dots.columns:
+        yield f"{_at_one_prevalence(data)}."
+    yield "Numbers: positives."
+    if data.dots["status"].is_in(FEW).any():
+        yield "Faint: too few to rely on."
     yield from _on_rows(data)
 
 
@@ -112,15 +154,19 @@ def _on_intervals(data: SummaryData, level: float) -> Iterator[str]:
 def _on_chance(data: SummaryData) -> Iterator[str]:
     dots, marks = data.dots, "Dashed" if data.times else "Ticks"
     if REFERENCE in dots.columns:
-        known = dots[REFERENCE].drop_nulls().head(1)
-        shown = "".join(f", {prevalence_text(value)}" for value in known)
-        yield f"{marks}: the prevalence that all segments are calibrated to{shown}."
+        yield f"{_at_one_prevalence(data)} ({marks.lower()})."
     elif data.segments.given.columns.weighted:
         yield f"{marks}: prevalence, close to the average precision of a random ranking."
     else:
         yield f"{marks}: average precision of a random ranking."
     if "below_chance" in dots["status"]:
         yield "An interval below chance is worse than random: is a lower score better?"
+
+
+def _at_one_prevalence(data: SummaryData) -> str:
+    known = data.dots[REFERENCE].drop_nulls().head(1)
+    shown = "".join(f", {prevalence_text(value)}" for value in known)
+    return f"Compared at one prevalence for all segments{shown}"
 
 
 def _on_worst(data: SummaryData, level: float) -> Iterator[str]:

@@ -11,7 +11,9 @@ from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
 from frame_prc._charts.options import Sort
 from frame_prc._charts.text import (
     column_title,
+    has_few,
     key_texts,
+    make_unique,
     number_by,
     short,
     status_text,
@@ -34,6 +36,7 @@ ALL = "all rows"
 _MOST_POINTS = 2_000  # over time, of all models: Altair draws up to 5,000 rows in each layer
 _MOST_PANELS = 24
 _LEAST_TIMES = 2
+_WEEK = 7  # days
 _ROOM = 0.08
 _NO_DIFFERENCE = 0.1  # the ends of an axis without a value
 
@@ -67,6 +70,10 @@ class SummaryData:
         The names of the segments in the order of the rows.
     by_difference
         Whether they are sorted by difference.
+    whole
+        The name of the first row, of all rows together, if there is one.
+    first_few
+        The name of the first of the segments with few positives, if they come after others.
     """
 
     segments: EvaluatedSegments
@@ -76,6 +83,8 @@ class SummaryData:
     differences: pl.DataFrame
     names: list[str]
     by_difference: bool
+    whole: str | None
+    first_few: str | None
 
     @property
     def has_differences(self) -> bool:
@@ -118,18 +127,23 @@ def summary_data(
     baseline: str | None,
     sort: Sort,
     times: Times | None,
+    level: float,
 ) -> SummaryData:
     """Return the rows of a summary, in their order."""
     dots = dots_of(segments)
+    several = segments.can_be_pooled and dots["name"].n_unique() > 1
+    whole = make_unique([*dots["name"].unique(), ALL])[-1] if several and times is None else None
+    if whole is not None:
+        dots = _with_all_rows(dots, segments, whole, level)
     if times is not None:
         dots = _with_times(dots, segments.table, times)
     names = dots["model"].unique(maintain_order=True).to_list()
     models = key_texts(pl.Series(segments.models)) if segments.models else names
     differences = pl.DataFrame()
     if comparison is not None:
-        differences = _compared(segments, dots, comparison)
+        differences = _compared(segments, dots, comparison, whole)
     elif baseline is not None or len(models) == PAIR:
-        reference = models[1] if baseline is None else key_texts(pl.Series([baseline]))[0]
+        reference = models[0] if baseline is None else key_texts(pl.Series([baseline]))[0]
         differences = _subtracted(dots, reference)
     if times is not None and not differences.is_empty():
         places = dots.select("name", "time", "panel").unique("name")
@@ -137,14 +151,19 @@ def summary_data(
     if "ci_low" in differences.columns:
         differences = _clipped(differences, difference_domain(differences))
     by = _sorted_by(sort, segments, compared=not differences.is_empty())
+    names = _order(dots, differences, by)
+    few = [] if by == "key" else _few(dots, names)
+    enough = [name for name in names if name not in few]
     return SummaryData(
         segments=segments,
         times=times,
         models=models,
         dots=dots,
         differences=differences,
-        names=_order(dots, differences, by),
+        names=[*enough, *few],
         by_difference=by == "difference",
+        whole=whole,
+        first_few=few[0] if few and enough[1:] else None,
     )
 
 
@@ -152,6 +171,13 @@ def split_keys(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the key of models, if there is one, and the keys of segments."""
     by = key_names(len(names))
     return (by[:1], by[1:]) if has_models(names) else ([], by)
+
+
+def ends_and_largest(segments: pl.DataFrame, area: str, count: int) -> list[int]:
+    """Return the numbers of the worst and the best segments by an area, and of the largest."""
+    ranked = segments.drop_nulls(area).sort(area, "segment")["segment"]
+    largest = segments.sort("n_pos", "segment", descending=[True, False])["segment"]
+    return sorted({*ranked.head(count), *ranked.tail(count), *largest.head(count)})
 
 
 def models_of(source: ChartSource) -> list[str]:
@@ -168,7 +194,9 @@ def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows without an interval, or from too few rows to trust it."""
     few = pl.col("status").is_in(FEW) if "status" in rows.columns else pl.lit(value=False)
     missing = pl.col("ci_low").is_null() if "ci_low" in rows.columns else pl.lit(value=True)
-    return rows.filter(few | missing)
+    # Of areas another status may take the place of the one that says so.
+    hidden = [AVERAGE_PRECISION in rows.columns and has_few(row) for row in rows.to_dicts()]
+    return rows.filter(few | missing | pl.Series(hidden, dtype=pl.Boolean))
 
 
 # --- average precisions --------------------------------------------------------------------------
@@ -183,6 +211,16 @@ def dots_of(segments: EvaluatedSegments) -> pl.DataFrame:
         model=models[0] if models else pl.lit(""),
     )
     return with_names(table, "segment", own, "name", without_keys=ALL)
+
+
+def _with_all_rows(
+    dots: pl.DataFrame, segments: EvaluatedSegments, name: str, level: float
+) -> pl.DataFrame:
+    """Return the dots with those of all rows first."""
+    _, own = split_keys(segments.keys)
+    texts = [pl.lit(name).alias(column) for column in (*own, "name")]
+    whole = dots_of(segments.of_all_rows(level)).with_columns(texts, segment=pl.lit(-1, pl.Int64))
+    return pl.concat([whole, dots], how="diagonal_relaxed")
 
 
 # --- differences ---------------------------------------------------------------------------------
@@ -201,20 +239,31 @@ def _subtracted(dots: pl.DataFrame, baseline: str) -> pl.DataFrame:
 
 
 def _compared(
-    segments: EvaluatedSegments, dots: pl.DataFrame, comparison: Comparison
+    segments: EvaluatedSegments, dots: pl.DataFrame, comparison: Comparison, whole: str | None
 ) -> pl.DataFrame:
     """Return the differences of models on the same rows, with intervals."""
-    table = segments.compared(comparison)
-    table = table.with_columns(
+    table = _named_differences(segments, dots, comparison)
+    if whole is not None:
+        of_all = segments.compared(comparison, pooled=True).with_columns(name=pl.lit(whole))
+        table = pl.concat([of_all, table], how="diagonal_relaxed")
+    return table.with_columns(
         pl.Series(name, key_texts(table[name]), pl.String) for name in ("model", "baseline")
     )
+
+
+def _named_differences(
+    segments: EvaluatedSegments, dots: pl.DataFrame, comparison: Comparison
+) -> pl.DataFrame:
+    """Return the differences in each segment, with its name."""
+    table = segments.compared(comparison)
     _, own = split_keys(segments.keys)
     if not own:
         return table.with_columns(name=pl.lit(ALL))
     # The keys of a comparison are numbered without that of models.
     keys = key_names(len(own))
     values = segments.table.select(pl.col(a).alias(b) for a, b in zip(own, keys, strict=True))
-    names = values.with_columns(name=dots["name"]).unique("name", maintain_order=True)
+    own_names = dots.filter(pl.col("segment") >= 0)["name"]
+    names = values.with_columns(name=own_names).unique("name", maintain_order=True)
     # The segments of a page may be some of those that are compared.
     return left_join(table, names, keys).drop(keys).drop_nulls("name")
 
@@ -269,14 +318,22 @@ def _has_order(dtype: pl.DataType) -> bool:
 
 
 def _order(dots: pl.DataFrame, differences: pl.DataFrame, by: Sort) -> list[str]:
-    """Return the names of the segments, top down; by value the undefined come last."""
+    """Return the names of the rows, top down: all rows first, and by value the undefined last."""
     in_key_order = dots.sort("segment", maintain_order=True)["name"]
     if by == "key":
         return in_key_order.unique(maintain_order=True).to_list()
     table, column = (differences, "difference") if by == "difference" else (dots, AVERAGE_PRECISION)
     best = table.group_by("name", maintain_order=True).agg(pl.col(column).max())
     ordered = best.sort(column, descending=True, nulls_last=True, maintain_order=True)
-    return list(dict.fromkeys([*ordered["name"], *in_key_order]))
+    whole = dots.filter(pl.col("segment") < 0)["name"]
+    return list(dict.fromkeys([*whole, *ordered["name"], *in_key_order]))
+
+
+def _few(dots: pl.DataFrame, names: list[str]) -> list[str]:
+    """Return the names of the segments that have few positives, or none, in their order."""
+    is_few = pl.col("status").is_in(FEW) | pl.col(AVERAGE_PRECISION).is_null()
+    few = {*dots.filter(is_few, pl.col("segment") >= 0)["name"]}
+    return [name for name in names if name in few]
 
 
 # --- times ---------------------------------------------------------------------------------------
@@ -289,9 +346,16 @@ def find_times(source: ChartSource) -> Times | None:
     if len(dated) != 1 or source.table[dated[0]].drop_nulls().n_unique() < _LEAST_TIMES:
         return None
     name = dict(zip(key_names(len(source.keys)), source.keys, strict=True))[dated[0]]
-    title = short(column_title(name))
+    title = f"{short(column_title(name))}{_by_week(source.table[dated[0]], name)}"
     times = Times(dated[0], title, [key for key in own if key != dated[0]])
     return times if source.count(times.panels) <= _MOST_PANELS else None
+
+
+def _by_week(times: pl.Series, name: str) -> str:
+    """Return what to add to the name of days that stand for whole weeks."""
+    days = times.cast(pl.Date).drop_nulls().unique().sort().diff().drop_nulls()
+    weekly = (days.dt.total_days() % _WEEK == 0).all()
+    return ", by week" if weekly and "week" not in name.lower() else ""
 
 
 def _with_times(dots: pl.DataFrame, table: pl.DataFrame, times: Times) -> pl.DataFrame:

@@ -22,6 +22,7 @@ DASHED = [4, 3]
 INTERVAL = ("ci_low", "ci_high")
 CUT_INTERVAL = ("low", "high")
 
+_LONGEST_IN_TITLE, _LONGEST_SIDE = 20, 12  # letters of a name
 _NO_AREA = 1.0  # the end of an axis without a value
 
 
@@ -55,12 +56,16 @@ class SummaryMarks:
         several = self.data.differences["model"].n_unique() > 1
         return self.colour() if several else alt.ColorValue(self.look.text)
 
-    def area_scale(self) -> alt.Scale:
-        """Return a scale from 0 to the largest value, with room up to the frame."""
+    def area_domain(self) -> tuple[float, float]:
+        """Return 0 and the largest value."""
         drawn = self.data.dots.drop_nulls(AVERAGE_PRECISION)
         columns = [name for name in (AVERAGE_PRECISION, "ci_high", RANDOM) if name in drawn.columns]
         largest = max((value for name in columns for value in drawn[name].drop_nulls()), default=0)
-        return padded([0.0, largest or _NO_AREA])
+        return 0.0, largest or _NO_AREA
+
+    def area_scale(self) -> alt.Scale:
+        """Return a scale from 0 to the largest value, with room up to the frame."""
+        return padded(self.area_domain())
 
     def difference_scale(self) -> alt.Scale:
         """Return a scale of the differences, with room up to the frame."""
@@ -68,13 +73,29 @@ class SummaryMarks:
 
     def difference_title(self) -> str:
         """Return what is subtracted from what."""
+        model, baseline = self._pair(_LONGEST_IN_TITLE)
+        return f"{model} \N{MINUS SIGN} {baseline}"
+
+    def sides(self) -> tuple[str, str]:
+        """Return what it means to lie below 0, and above."""
+        model, baseline = self._pair(_LONGEST_SIDE)
+        return f"{baseline} better", f"{model} better"
+
+    def _pair(self, most: int) -> tuple[str, str]:
         rows = self.data.differences
         pairs = rows.select("model", "baseline").unique(maintain_order=True).rows()
         model, baseline = pairs[0]
-        name = model if len(pairs) == 1 else "model"
-        return f"{short(safe(name))} \N{MINUS SIGN} {short(safe(baseline))}"
+        return short(safe(model if len(pairs) == 1 else "model"), most), short(safe(baseline), most)
 
     # --- marks -----------------------------------------------------------------------------------
+
+    def side(self, text: str, **place: Any) -> AnyChart:
+        """Return a word beside the differences; ``place`` has its alignment and its ``x, y``."""
+        at = {name: alt.value(place.pop(name)) for name in ("x", "y")}
+        mark = alt.Chart(pl.DataFrame({"text": [text]})).mark_text(
+            fontSize=10, color=self.look.muted, **place
+        )
+        return mark.encode(**at, text=alt.Text("text:N"))
 
     def no_difference(self, **at: Any) -> AnyChart:
         """Return a line where two models are equal; ``at`` is its encoding."""

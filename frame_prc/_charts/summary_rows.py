@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.summary_data import uncertain
+from frame_prc._charts.steps import ticks
+from frame_prc._charts.summary_data import difference_domain, uncertain
 from frame_prc._charts.summary_marks import CUT_INTERVAL, INTERVAL, NUMBERS, SummaryMarks
 from frame_prc._charts.text import count_text
 from frame_prc._charts.theme import AnyChart
@@ -21,6 +23,8 @@ _WIDE, _NARROW = 440, 300  # px of average precisions, alone and beside differen
 _DIFFERENCES = 190
 _SIZES = 80
 _LONGEST_SIZES = 220
+_MANY_ROWS = 30  # from which on there is an axis at the top too
+_ABOVE = 7, 22  # px of the words above differences, without and with that axis
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class RowPanels(SummaryMarks):
         defined = self.data.dots.drop_nulls(AVERAGE_PRECISION)
         ticks = alt.Chart(defined).mark_tick(color=self.look.muted, thickness=1.5, height=11)
         layers = [
+            *self._axis_above(x, AVERAGE_PRECISION, self._area_ticks),
+            *self._lines_between_rows(labels=True),
             ticks.encode(x=self._area_x(RANDOM), y=y, tooltip=tooltip),
             *self._connections(defined, y),
             *self._dots_and_intervals(
@@ -59,7 +65,35 @@ class RowPanels(SummaryMarks):
             *self._reasons(y),
         ]
         width = _NARROW if self.data.has_differences else _WIDE
-        return alt.layer(*layers).properties(width=self.look.width or width, height=self._height)
+        return self._panel(layers, self.look.width or width)
+
+    def _panel(self, layers: list[AnyChart], width: int) -> AnyChart:
+        return alt.layer(*layers, width=width, height=self._height)
+
+    def _axis_above(self, x: alt.X, column: str, values: list[float]) -> list[AnyChart]:
+        """Return the numbers of the axis above many rows, as text: Vega-Lite draws one axis."""
+        if not self._has_many:
+            return []
+        mark = alt.Chart(pl.DataFrame({column: values})).mark_text(
+            fontSize=10, color=self.look.text
+        )
+        text = alt.Text(f"{column}:Q", format=NUMBERS)
+        return [mark.encode(x=x, y=alt.value(-9), text=text)]
+
+    @property
+    def _has_many(self) -> bool:
+        return len(self.data.names) >= _MANY_ROWS
+
+    def _lines_between_rows(self, *, labels: bool) -> list[AnyChart]:
+        """Return a line below that of all rows, and one above segments with few positives."""
+        y = self._y(labels=labels)
+        return [
+            alt.Chart(pl.DataFrame({"name": [name]}))
+            .mark_rule(color=self.look.muted, strokeWidth=0.8)
+            .encode(y=y.copy().bandPosition(place))
+            for name, place in ((self.data.whole, 1), (self.data.first_few, 0))
+            if name is not None
+        ]
 
     def _connections(self, dots: pl.DataFrame, y: alt.Y) -> list[AnyChart]:
         """Return lines that connect the models of a segment."""
@@ -100,15 +134,17 @@ class RowPanels(SummaryMarks):
             "positives / total", fontSize=11, fontWeight="normal", anchor="end", offset=4
         )
         y = self._y(labels=False)
-        return text.encode(x=alt.value(_SIZES), y=y, text=alt.Text("sizes:N")).properties(
+        texts = text.encode(x=alt.value(_SIZES), y=y, text=alt.Text("sizes:N"))
+        return alt.layer(texts, *self._lines_between_rows(labels=False)).properties(
             width=_SIZES, height=self._height, view=alt.ViewConfig(stroke=None), title=title
         )
 
     def _difference_panel(self) -> AnyChart:
         """Return the differences with their intervals."""
         rows = self.data.differences
-        axis = alt.Axis(tickCount=4, format=NUMBERS)
         title, scale = self.difference_title(), self.difference_scale()
+        values = ticks(*difference_domain(rows), 4)
+        axis = alt.Axis(format=NUMBERS, values=values)
         x = alt.X("difference:Q", title=title, scale=scale, axis=axis)
         compared = rows["model"].unique().to_list()
         encodings = {
@@ -119,10 +155,24 @@ class RowPanels(SummaryMarks):
             "tooltip": self.difference_tooltips(),
         }
         drawn = rows.drop_nulls("difference")
-        marks = self._dots_and_intervals(drawn, CUT_INTERVAL, **encodings)
-        return alt.layer(self.no_difference(x=x), *_arrows(drawn, encodings), *marks).properties(
-            width=_DIFFERENCES, height=self._height
-        )
+        layers = [
+            *self._axis_above(x, "difference", values),
+            *self._lines_between_rows(labels=False),
+            self.no_difference(x=x),
+            *_arrows(drawn, encodings),
+            *self._dots_and_intervals(drawn, CUT_INTERVAL, **encodings),
+            *self._sides(),
+        ]
+        return self._panel(layers, _DIFFERENCES)
+
+    def _sides(self) -> list[AnyChart]:
+        """Return which model is better on either side of 0."""
+        below, above = self.sides()
+        y = -_ABOVE[self._has_many]
+        return [
+            self.side(below, x=0, y=y, align="left"),
+            self.side(above, x=_DIFFERENCES, y=y, align="right"),
+        ]
 
     def _dots_and_intervals(
         self, rows: pl.DataFrame, interval: tuple[str, str], *, x: alt.X, **encodings: Any
@@ -152,12 +202,26 @@ class RowPanels(SummaryMarks):
         return max(_ROW, _MODEL * len(self.data.models)) * len(self.data.names)
 
     def _area_x(self, column: str) -> alt.X:
-        axis, scale = alt.Axis(format=NUMBERS), self.area_scale()
-        return alt.X(f"{column}:Q", title=self.data.quantity, axis=axis, scale=scale)
+        axis = alt.Axis(format=NUMBERS, values=self._area_ticks)
+        return alt.X(f"{column}:Q", title=self.data.quantity, axis=axis, scale=self.area_scale())
+
+    @property
+    def _area_ticks(self) -> list[float]:
+        return ticks(*self.area_domain(), 8)
 
     def _y(self, *, labels: bool) -> alt.Y:
         names = self.data.names
-        axis = alt.Axis(title=None, labels=labels, labelLimit=240, grid=labels)
+        # A name is text in the data, and so here.
+        bold = alt.condition(
+            f"datum.value === {json.dumps(self.data.whole)}", alt.value("bold"), alt.value("normal")
+        )
+        axis = alt.Axis(
+            title=None,
+            labels=labels,
+            labelLimit=240,
+            grid=labels,
+            labelFontWeight=bold if self.data.whole else alt.Undefined,
+        )
         # A band scale in every panel, for one alignment; `yOffset` needs it in two of them.
         scale = alt.Scale(type="band", domain=names, paddingInner=0.2, paddingOuter=0.1)
         return alt.Y("name:N", sort=names, axis=axis, scale=scale)

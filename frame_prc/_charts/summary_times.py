@@ -31,9 +31,9 @@ _Size: TypeAlias = tuple[int, int]
 _GRIDS: tuple[tuple[int, int, _Size, _Size], ...] = (
     (1, 1, (640, 230), (0, 0)),
     (2, 2, (330, 140), (0, 0)),
-    (3, 3, (225, 140), (0, 0)),
+    (3, 3, (195, 140), (0, 0)),
     (4, 2, (330, 140), (0, 0)),
-    (24, 3, (225, 110), (0, 0)),
+    (24, 3, (195, 110), (0, 0)),
 )
 _PAIRED_GRIDS: tuple[tuple[int, int, _Size, _Size], ...] = (
     (1, 1, (640, 230), (640, 120)),
@@ -122,7 +122,12 @@ class TimePanels(SummaryMarks):
             width = self.look.width or width
         x, tooltip = self._x(width, labels=bottom), self.difference_tooltips()
         lines = self._lines(rows, CUT_INTERVAL, x, y, self.colour_of_differences(), tooltip)
-        return alt.layer(self.no_difference(y=y), *lines).properties(width=width, height=height)
+        below, above = self.sides()
+        sides = [
+            self.side(text, x=4, y=at, align="left", baseline=baseline)
+            for text, at, baseline in ((above, 3, "top"), (below, height - 3, "bottom"))
+        ]
+        return alt.layer(self.no_difference(y=y), *lines, *sides, width=width, height=height)
 
     def _lines(
         self,

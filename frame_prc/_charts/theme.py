@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 AnyChart: TypeAlias = Any
 
 # Okabe & Ito (2008), jfly.uni-koeln.de/color, in order of contrast; the lowest-contrast colour is
-# left out for each background. The R script has its own list, okabe_ito in _ggplot/curves.R.
-_ON_LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
-_ON_DARK = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#FFFFFF")
+# left out for each background. The first three differ in lightness too, to be told apart in grey
+# print. The R script has its own list, okabe_ito in _ggplot/curves.R.
+_ON_LIGHT = ("#005A9C", "#C8500A", "#12A17A", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+_ON_DARK = ("#86CEFA", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#FFFFFF")
 _DASHES = ([1, 0], [7, 3], [2, 2])
 
 FAINT = 0.55  # opacity of what has too few positives, and of secondary lines
@@ -20,23 +21,23 @@ MOST_COLOURS = len(_ON_LIGHT)
 MOST_OVERLAID = MOST_COLOURS * len(_DASHES)
 MOST_SEGMENTS = 200  # rows of a summary
 
-# Up to how many panels, their columns, and the width of a panel, for about 800 px in all.
+# Up to how many panels, their columns, and the width of a panel, for up to 780 px in all.
 _GRIDS = (
     (1, 1, 420),
-    (2, 2, 330),
-    (3, 3, 215),
-    (4, 2, 330),
-    (6, 3, 215),
-    (24, 4, 165),
-    (60, 6, 112),
+    (2, 2, 300),
+    (3, 3, 219),
+    (4, 2, 300),
+    (6, 3, 219),
+    (24, 4, 157),
+    (60, 6, 101),
 )
 # With a ROC curve of the same size beside each panel.
-_PAIRED_GRIDS = ((4, 2, 310), (60, 4, 155))
+_PAIRED_GRIDS = ((4, 2, 300), (60, 4, 145))
 
-_AXIS, _LEGEND, _LETTER = 40, 190, 5.5  # px
-_LEAST_LETTERS = 60
+_AXIS, _LETTER = 40, 5.5  # px
+_LEAST_LETTERS = 90
 
-LARGE = 200  # px; from this width on, labels of the F1 curves are drawn to the right of a panel
+LARGE = 260  # px; from this width on, labels of the F1 curves are drawn to the right of a panel
 ISO_LABEL = 47  # px
 
 
@@ -88,12 +89,11 @@ class Look:
         width = self.width or self.height or width
         return columns, width, self.height or width
 
-    def characters(self, panels: int, *, paired: bool, legend: bool) -> int:
-        """Return how many small letters fit in a line above the panels and a legend beside them."""
+    def characters(self, panels: int, *, paired: bool) -> int:
+        """Return how many small letters fit in a line above the panels."""
         columns, width, _ = self.grid(panels, paired=paired)
-        column = width + _AXIS + (ISO_LABEL if width >= LARGE else 0)
-        total = columns * column + (_LEGEND if legend else 0)
-        return max(_LEAST_LETTERS, int(total / _LETTER))
+        column = width + (ISO_LABEL if width >= LARGE else 0)
+        return max(_LEAST_LETTERS, int((_AXIS + columns * column) / _LETTER))
 
     def config(self) -> dict[str, Any]:
         """Return the settings of the whole chart."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from frame_prc._charts.curve_rows import point_rows
+from frame_prc._charts.curve_rows import point_rows, threshold_texts
 from frame_prc._charts.data import EvaluatedSegments
 from frame_prc._charts.options import ChartOptions
+from frame_prc._charts.steps import multiple, round_step
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._formulas import f_score, normal_quantile
 from frame_prc._request.specs import Target
@@ -88,9 +89,9 @@ def spread(scores: pl.Series, most: int) -> list[float]:
     half = max(most // 2 - 1, 2)
     ranks = [round(i * (scores.len() - 1) / (half - 1)) for i in range(half)]
     lowest, highest = scores[0], scores[-1]
-    step = _round_step(highest / half - lowest / half, up=True)
+    step = round_step(highest / half - lowest / half, up=True)
     first, last = math.ceil(lowest / step), math.floor(highest / step)
-    return [*scores.gather(ranks), *(_times(i, step) for i in range(first, last + 1))]
+    return [*scores.gather(ranks), *(multiple(i, step) for i in range(first, last + 1))]
 
 
 def _rates(
@@ -106,9 +107,7 @@ def _rates(
     named = lines.select("line", name="panel_name").join(
         points, on="line", maintain_order="left_right"
     )
-    # All digits, and no more than the dtype of the scores has.
-    text = pl.col("threshold").cast(pl.String)
-    return with_rates(named).with_columns(threshold_text=text)
+    return with_rates(named).with_columns(threshold_text=threshold_texts())
 
 
 def with_rates(points: pl.DataFrame) -> pl.DataFrame:
@@ -125,27 +124,12 @@ def _slider(thresholds: Sequence[float], best: Iterable[float], given: float | N
     """Return the slider; it begins at the median of the best thresholds unless one is given."""
     lowest, highest = thresholds[0], thresholds[-1]
     # The difference of the largest numbers would be infinite.
-    step = _round_step(highest / _STEPS - lowest / _STEPS, up=False)
+    step = round_step(highest / _STEPS - lowest / _STEPS, up=False)
     middle = sorted(best)
     value = middle[(len(middle) - 1) // 2] if given is None and middle else given
     return Slider(
-        lowest=_times(math.floor(lowest / step), step),
-        highest=min(_times(math.ceil(highest / step), step), sys.float_info.max),
+        lowest=multiple(math.floor(lowest / step), step),
+        highest=min(multiple(math.ceil(highest / step), step), sys.float_info.max),
         step=step,
         value=lowest if value is None else value,
     )
-
-
-def _round_step(step: float, *, up: bool) -> float:
-    """Return a power of ten, or twice or five times one, next to a step."""
-    if not step > 0:
-        return 1.0
-    # The logarithm of a step just below a power of ten is rounded to that of the power.
-    power = math.floor(math.log10(step))
-    choices = [float(f"{digit}e{power + more}") for more in (-1, 0, 1) for digit in (1, 2, 5)]
-    return min(c for c in choices if c >= step) if up else max(c for c in choices if c <= step)
-
-
-def _times(count: int, step: float) -> float:
-    """Return a multiple of a round step without the error of the product."""
-    return round(count * step, max(-math.floor(math.log10(step)), 0))

@@ -5,6 +5,7 @@ In a page a slider chooses the threshold; an image shows the one that it begins 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,12 +17,14 @@ from frame_prc._charts import curves
 from frame_prc._charts.confusion import COUNTS, matrix, numbers, table
 from frame_prc._charts.curve_rows import chart_rows
 from frame_prc._charts.data import ChartSource, EvaluatedSegments
-from frame_prc._charts.lines import check_readable, label_lines
+from frame_prc._charts.layouts import PanelLayout
+from frame_prc._charts.lines import check_readable, chosen_segments, label_lines
 from frame_prc._charts.options import ChartOptions
-from frame_prc._charts.panels import PanelData, PanelLayout, PanelRenderer, nearest_dot, ribbon
+from frame_prc._charts.panels import PanelData, PanelRenderer, nearest_dot, ribbon
 from frame_prc._charts.text import paragraph
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._charts.threshold_rows import Slider, ThresholdRows, threshold_rows
+from frame_prc._charts.tooltips import TITLES, tooltip_of
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
@@ -38,23 +41,24 @@ _Y_TITLE = "Precision, recall, F1"
 def plot(source: ChartSource, options: ChartOptions) -> ChartType:
     """Return the chart over thresholds."""
     facet = tuple(source.keys)
-    check_readable(source, facet)
-    segments = source.evaluate(options.level)
-    lines = label_lines(segments, facet)
+    check_readable(source, facet, options.most_in_one_panel)
+    segments, choice = chosen_segments(source.evaluate(options.level))
+    lines = label_lines(segments, facet, options.most_in_one_panel)
     data = threshold_rows(segments, lines, options)
     # The chart has a mark of its own for threshold=.
-    unmarked = replace(options, threshold=None, targets=())
+    unmarked = replace(options, threshold=None, targets=(), iso_f1=curves.iso_f1_of(lines, options))
     rows = chart_rows(segments, lines, unmarked)
     panels = [curves.panel_of(lines, rows, number) for number in range(lines.height)]
-    renderer = curves.renderer_of(segments, lines, replace(options, threshold=None))
-    notes = [*_notes(segments, lines, data, options)]
+    renderer = curves.renderer_of(segments, lines, replace(unmarked, targets=options.targets))
+    notes = [*filter(None, [choice]), *_notes(segments, lines, data, options)]
     single = len(panels) == 1
     if single:
         notes += curves.notes_on_thinning(rows)
-    width = options.look.characters(len(panels), paired=single, legend=False)
+    width = options.look.characters(len(panels), paired=single)
     title = "Precision, recall and F1 by threshold"
     errors = {"precision_error": rows.precision_error}
     properties = curves.properties_of(title, panels, paragraph(notes, width), errors, options.look)
+    properties |= curves.description_of(title, segments, lines)
     if data.slider is not None:
         properties |= {"data": data.rows, "params": [_parameter(data.slider)]}
     cells = _Cells(renderer, data, options, ascending=segments.given.ascending)
@@ -166,9 +170,12 @@ class _Cells:
     def _best(self, line: int, x: alt.X, layout: PanelLayout) -> AnyChart:
         best = self.data.best.filter(line=line).select("threshold", "F1")
         mark = alt.Chart(best).mark_point(
-            shape="diamond", filled=True, size=70, opacity=1, stroke=self.look.background
+            shape="diamond", filled=True, size=170, opacity=1, stroke=self.look.background
         )
-        tips = [alt.Tooltip("threshold:Q"), alt.Tooltip("F1:Q", title=_BEST, format=".4f")]
+        tips = [
+            alt.Tooltip("threshold:Q", format=".4~r"),
+            alt.Tooltip("F1:Q", title=_BEST, format=".4f"),
+        ]
         y = layout.y("F1", _Y_TITLE)
         return mark.encode(x=x, y=y, color=alt.ColorValue(self._colours()[-1]), tooltip=tips)
 
@@ -191,14 +198,16 @@ class _Cells:
 
     def _nearest(self, line: int, x: alt.X, y: alt.Y, layout: PanelLayout) -> AnyChart:
         """Return dots that show themselves, and their numbers, when the mouse is near."""
-        tooltip = self.renderer.tooltip_of(("threshold", *_TABLE))
+        tooltip = tooltip_of(("threshold_text", *_TABLE), {})
         rows, name = _folded(_of_line(line)), f"near_{layout.number}"
-        return nearest_dot(rows, name, size=40, tooltip=tooltip, x=x, y=y, color=self._colour())
+        return nearest_dot(
+            rows, name, {"size": 40, "tooltip": tooltip}, x=x, y=y, color=self._colour()
+        )
 
     # --- the counts at the threshold -----------------------------------------------------------
 
     def _heading(self) -> AnyChart:
-        """Return the threshold with all its digits: a rounded one could leave out a row."""
+        """Return the threshold."""
         relation = "≤" if self.ascending else "≥"
         text = (
             self._chosen(None)
@@ -223,16 +232,19 @@ class _Cells:
         return matrix(cells, self.look)
 
     def _numbers(self) -> AnyChart:
-        return numbers(self._texts(_NUMBERS), _NUMBERS, self.look)
+        return numbers(self._texts(_NUMBERS), _titles(_NUMBERS), self.look)
 
     def _table(self) -> AnyChart:
         names = self.data.rows["name"].unique(maintain_order=True).to_list()
-        return table(self._texts(_TABLE), names, _TABLE, self.look)
+        return table(self._texts(_TABLE), names, _titles(_TABLE), self.look)
 
     def _texts(self, columns: Sequence[str]) -> Any:
         """Return the columns of the chosen rows as text."""
-        cells = self._chosen(None).transform_fold(list(columns), as_=["column", "value"])
-        return cells.transform_calculate(text=_text("datum.column", "datum.value"))
+        cells = self._chosen(None).transform_fold(list(columns), as_=["key", "value"])
+        titles = dict(zip(columns, _titles(columns), strict=True))
+        return cells.transform_calculate(
+            text=_text("datum.key", "datum.value"), column=f"{json.dumps(titles)}[datum.key]"
+        )
 
     # --- colours -------------------------------------------------------------------------------
 
@@ -245,6 +257,10 @@ class _Cells:
     def _colour(self) -> alt.Color:
         legend = alt.Legend(title=None, symbolType="stroke", orient="top", direction="horizontal")
         return alt.Color("measure:N", scale=self._scale(), legend=legend)
+
+
+def _titles(columns: Sequence[str]) -> list[str]:
+    return [TITLES.get(name, name) for name in columns]
 
 
 def _of_line(line: int | None) -> Any:
@@ -288,7 +304,7 @@ def _notes(
     chosen = "the threshold given" if options.threshold is not None else _BEST
     if options.threshold is None and data.best.height > 1:
         chosen = f"the median threshold of {_BEST}"
-    yield f"Vertical line: {chosen}; in a page, the slider moves it. Diamond: {_BEST}."
+    yield f"Vertical line: {chosen}. Diamond: {_BEST}. Saved as .html, the chart has a slider."
     yield from curves.notes_on_areas(lines, options)
     yield from curves.notes_on_ribbons(segments, lines, options)
     if not data.is_exact and not data.rows.is_empty():

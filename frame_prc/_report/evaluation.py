@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_rows
-from frame_prc._charts.summary_data import dots_of, split_keys
+from frame_prc._charts.summary_data import dots_of, ends_and_largest, split_keys
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
@@ -162,10 +162,7 @@ class Evaluation:
         if len(numbers) <= MOST_SEGMENTS:
             return Shown(numbers, None)
         own = self.of_segments(self.best)
-        ranked = own.drop_nulls(CALIBRATED).sort(CALIBRATED, "segment")["segment"]
-        largest = own.sort("n_pos", "segment", descending=[True, False])["segment"]
-        chosen = {*ranked.head(_OF_EACH), *ranked.tail(_OF_EACH), *largest.head(_OF_EACH)}
-        return Shown(sorted(chosen), self.best)
+        return Shown(ends_and_largest(own, CALIBRATED, _OF_EACH), self.best)
 
     # --- comparisons -----------------------------------------------------------------------------
 

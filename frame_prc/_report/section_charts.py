@@ -48,7 +48,6 @@ def _areas_of(found: Evaluation, source: ChartSource) -> AnyChart:
     options, baseline = found.options, found.options.baseline
     pairs = None
     if not found.of_models.is_empty() and (len(found.models) == PAIR or baseline):
-        baseline = baseline or found.models[0]
         calibrate = options.calibrate if found.keys else None
         pairs = models_compared(found.asked, options.level, baseline=baseline, calibrate=calibrate)
     return plot_summary(source, pairs, baseline, None, options.level, LOOK)

@@ -57,7 +57,7 @@ class Option:
             word for word in (self.metavar or "").split("|") if word.islower()
         ]
         option = typer.Option(
-            f"{main}/--no-{main[2:]}" if default is True else main,
+            f"{main}/--no-{main[2:]}" if self.kind is bool and default is not False else main,
             *([_SHORT[name]] if name in _SHORT else []),
             help=self.help,
             metavar=self.metavar,
@@ -105,6 +105,7 @@ _BY_TYPE: dict[str, Option] = {
     "float | Literal['highest', 'pooled']": Option(
         str, "SHARE|highest|pooled", read=_of_text(values.share)
     ),
+    "float | Literal['auto']": Option(str, "NUMBER|auto", read=_of_text(values.share)),
     "MeasureName | Sequence[MeasureName]": Option(
         list[str], "|".join(get_args(MeasureName)), read=_of_text(values.words)
     ),

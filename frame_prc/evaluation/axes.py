@@ -79,7 +79,7 @@ class AxesVerbs(PictureVerbs[FrameT]):
         *,
         ax: Axes | None = None,
         ci: float = OF_EVALUATION_OR_95,
-        calibrate: float | Literal["highest", "pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = "pooled",
         sort: Sort = None,
         **line: Any,
     ) -> Drawn:
@@ -97,8 +97,8 @@ class AxesVerbs(PictureVerbs[FrameT]):
             The level of the intervals. A dot is hollow if it has no interval, or is from so few
             rows that its interval may cover less.
         calibrate
-            Show the calibrated average precision instead, as :func:`plot_summary` does; ticks are
-            then at the prevalence that it is calibrated to.
+            The prevalence at which segments are compared, as in :func:`plot_summary`; ticks are at
+            it.
         sort
             The order of the rows, from the top, as in :func:`plot_summary`; dates are rows too.
         line

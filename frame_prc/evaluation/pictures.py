@@ -12,9 +12,12 @@ import polars as pl
 
 from frame_prc._charts.data import ChartSource, counts_of_curve, source_of_curve, source_of_rows
 from frame_prc._charts.options import (
+    KINDS,
     SORTS,
     Facet,
+    Kind,
     OperatingPoints,
+    Overlay,
     Sort,
     chart_look,
     chart_options,
@@ -68,10 +71,12 @@ class PictureVerbs(Evaluated[FrameT]):
         x: ChartX = "recall",
         ci: float | None = OF_EVALUATION,
         band: bool = False,
-        iso_f1: bool | Sequence[float] = True,
+        iso_f1: bool | Sequence[float] | None = None,
         points: OperatingPoints | None = None,
         roc: bool = False,
         facet: Facet = None,
+        overlay: Overlay = "auto",
+        y: float | Literal["auto"] = "auto",
         dark: bool = False,
         title: str | None = None,
         size: int | tuple[int, int] | None = None,
@@ -101,7 +106,8 @@ class PictureVerbs(Evaluated[FrameT]):
             recall by itself. It takes longer, and accepts weights. The seed is fixed.
         iso_f1
             Draw lines of equal F1 score behind the curves: ``True`` for 0.2, 0.4, 0.6 and 0.8,
-            ``False`` for none, or a list of up to 9 scores.
+            ``False`` for none, or a list of up to 9 scores. By default there are those in up to 6
+            panels.
         points
             Operating points to mark, up to 6, as :func:`operating_points` takes them: for example
             ``{"recall": 0.9}`` or ``{"f_beta": [1, 2]}``. The numbers at the marks are thresholds.
@@ -113,8 +119,18 @@ class PictureVerbs(Evaluated[FrameT]):
             The keys that get a panel for each of their values: a name or a list of names. The other
             keys are distinguished by colour, up to 21 in a panel. ``False`` puts all lines into one
             panel. ``None`` chooses: models are distinguished by colour, and each segment has a
-            panel; but up to 6 segments of a single model share one panel, and with two or more keys
-            the last one is distinguished by colour if it has up to 6 values.
+            panel; but up to 6 segments of a single model (3 with ribbons) share one panel, and with
+            two or more keys the last one is distinguished by colour if it has as few values.
+        overlay
+            A curve behind those of each panel, to compare a segment with: ``"pooled"``, that of all
+            rows, or ``"mean"``, the mean of the curves of all segments at the same recall. Both are
+            drawn at the prevalence of the segment, to which precisions are calibrated as in
+            :func:`curve`, so that only the ranking makes a difference. ``None``: none. By default
+            ``"pooled"`` where each panel has one line; with several models it would be one curve
+            for each. It needs a panel per segment.
+        y
+            Where the axis of precision ends. ``"auto"``: at 1; but if no precision beyond recall
+            0.05 is 0.5 or more, just above the largest, and the text says so.
         dark
             Draw light marks on a dark background.
         title
@@ -129,10 +145,11 @@ class PictureVerbs(Evaluated[FrameT]):
             ``chart.save("curves.html", inline=True)`` writes a page that works offline;
             ``curves.svg`` and ``curves.png`` need no network either. A ``.png`` has two pixels per
             pixel of the chart, unless ``scale_factor`` or ``ppi`` is given. A chart has up to 60
-            lines, and fewer rows than Altair's limit of 5,000. If points were left out to stay
-            below it, ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are
-            off at most, and ``"roc_error"`` the same for ROC curves; from 0.001 on, the text above
-            the chart says so too. With ``x="threshold"`` all counts are exact, at each of up to 240
+            lines: of more segments it shows the 20 lowest, the 20 highest and the 20 largest (fewer
+            with several models), and says so. A curve has up to 800 points. If points were left
+            out, ``chart.usermeta["frame_prc"]["precision_error"]`` says how far the steps are off
+            at most, and ``"roc_error"`` the same for ROC curves; from 0.005 on, the text above the
+            chart says so too. With ``x="threshold"`` all counts are exact, at each of up to 240
             scores, or else at about as many thresholds. Segments whose average precision is
             undefined are listed with the reason, and have no line.
 
@@ -163,7 +180,7 @@ class PictureVerbs(Evaluated[FrameT]):
         self._check_frame()
         check_altair("plot")
         look, level = chart_look(dark, title, *panel_size(size)), self._level(ci)
-        options = chart_options(x, level, band, iso_f1, points, roc, facet, look)
+        options = chart_options(x, level, band, iso_f1, points, roc, facet, overlay, y, look)
         from frame_prc._charts import curves, saving, thresholds  # noqa: PLC0415 - Altair is slow
 
         draw = thresholds.plot if options.x == "threshold" else curves.plot
@@ -175,8 +192,9 @@ class PictureVerbs(Evaluated[FrameT]):
         *,
         ci: float = OF_EVALUATION_OR_95,
         baseline: str | None = None,
-        calibrate: float | Literal["highest", "pooled"] | None = None,
+        calibrate: float | Literal["highest", "pooled"] | None = "pooled",
         sort: Sort = None,
+        kind: Kind = "dots",
         dark: bool = False,
         title: str | None = None,
         width: int | None = None,
@@ -195,15 +213,20 @@ class PictureVerbs(Evaluated[FrameT]):
         baseline
             The name of a model. The chart shows the difference of each other model from it.
         calibrate
-            Show the calibrated average precision instead, all segments at this prevalence: a number
-            between 0 and 1, ``"highest"`` (see :func:`summary`), or ``"pooled"``: the share of
-            positives of all rows of the model.
+            Compare all segments at one prevalence, by their calibrated average precision:
+            ``"pooled"``, the share of positives of all rows of the model, ``"highest"`` (see
+            :func:`summary`), or a number between 0 and 1. ``None``: the plain average precision,
+            which is higher where positives are more frequent.
         sort
             The order of the rows, from the top: ``"key"``, the order of the keys; ``"value"``,
             largest average precision first; ``"difference"``, largest difference first. By default,
             dates or times in one key are drawn as lines; otherwise the order is that of the keys if
             all of them are numbers, times or ordered categories (``Enum``), and else by difference
-            if there is one, or by value.
+            if there is one, or by value. Sorted by value or difference, segments with few positives
+            come last, below a line.
+        kind
+            ``"dots"``, or with two keys ``"heatmap"``: a cell per segment, whose colour is its
+            average precision, with its number of positives, and a panel per model.
         dark
             Draw light marks on a dark background.
         title
@@ -214,14 +237,14 @@ class PictureVerbs(Evaluated[FrameT]):
         Returns
         -------
         altair.ConcatChart
-            One row per segment, up to 200. It shows the average precisions, a tick at the average
-            precision of a random ranking (with weights, at the prevalence), and the numbers of
-            positives and of rows. The points of a curve frame count as ties, so any ``keep`` other
-            than ``"all"`` moves its ticks towards the prevalence. A difference is the first model
-            minus the second, or each model minus the baseline; for counts, a curve frame or
-            ``model`` it has no interval. Segments whose average precision is undefined have the
-            reason instead of the dot; sorted by value or difference, they come last. Save the chart
-            as one of :func:`plot`.
+            One row per segment, up to 200, below one of all rows. It shows the average precisions,
+            a tick at that of a random ranking (calibrated or with weights, at the prevalence), and
+            the numbers of positives and of rows. The points of a curve frame count as ties, so any
+            ``keep`` other than ``"all"`` moves its ticks towards the prevalence. A difference is
+            the second model minus the first, or each model minus the baseline; for counts, a curve
+            frame or ``model`` it has no interval. Segments whose average precision is undefined
+            have the reason instead of the dot; sorted by value or difference, they come last. Save
+            the chart as one of :func:`plot`.
 
             If one key has dates or datetimes, and ``sort`` is not given, the chart has time as its
             horizontal axis, with a line and a ribbon per model, a dashed line for a random ranking,
@@ -279,12 +302,14 @@ class PictureVerbs(Evaluated[FrameT]):
         check_altair("plot_summary")
         check_width(width)
         level, look = confidence(self._level(ci)), chart_look(dark, title, width)
-        sort = check_option("sort", sort, SORTS)
+        sort, kind = check_option("sort", sort, SORTS), check_option("kind", kind, KINDS)
         from frame_prc._charts import saving, summary  # noqa: PLC0415 - Altair is slow
 
         pairs, reference = self._pairs(level, baseline, calibrate), calibration(calibrate)
         source = self._chart_source(common_rows=True, reference=reference)
-        return saving.with_files(summary.plot_summary(source, pairs, baseline, sort, level, look))
+        return saving.with_files(
+            summary.plot_summary(source, pairs, baseline, sort, level, look, kind)
+        )
 
     def _chart_source(
         self, *, common_rows: bool = False, reference: Calibration | None = None

@@ -9,7 +9,7 @@ from altair.typing import ChartType
 from matplotlib.axes import Axes
 
 from frame_prc._charts.on_axes import Drawn
-from frame_prc._charts.options import Facet, OperatingPoints, Sort
+from frame_prc._charts.options import Facet, Kind, OperatingPoints, Overlay, Sort
 from frame_prc._frames.border import AnyFrame, FrameT
 from frame_prc._report.options import Section
 from frame_prc._request.specs import (
@@ -238,10 +238,12 @@ def plot(
     x: ChartX = "recall",
     ci: float | None = None,
     band: bool = False,
-    iso_f1: bool | Sequence[float] = True,
+    iso_f1: bool | Sequence[float] | None = None,
     points: OperatingPoints | None = None,
     roc: bool = False,
     facet: Facet = None,
+    overlay: Overlay = "auto",
+    y: float | Literal["auto"] = "auto",
     dark: bool = False,
     title: str | None = None,
     size: int | tuple[int, int] | None = None,
@@ -254,8 +256,9 @@ def plot_summary(
     *,
     ci: float = 0.95,
     baseline: str | None = None,
-    calibrate: float | Literal["highest", "pooled"] | None = None,
+    calibrate: float | Literal["highest", "pooled"] | None = "pooled",
     sort: Sort = None,
+    kind: Kind = "dots",
     dark: bool = False,
     title: str | None = None,
     width: int | None = None,
@@ -337,7 +340,7 @@ def summary_to_matplotlib(
     *,
     ax: Axes | None = None,
     ci: float = 0.95,
-    calibrate: float | Literal["highest", "pooled"] | None = None,
+    calibrate: float | Literal["highest", "pooled"] | None = "pooled",
     sort: Sort = None,
     **line: Any,
 ) -> Drawn: ...

@@ -104,12 +104,12 @@ def test_the_mouse_is_told_the_nearest_point(browser, tmp_path):
     x, y, width, height = panel(browser)
     assert (width, height) == (300, 300)
     assert hover(browser, picture, x + width / 2 + 9, y + 12) == {
-        "average precision": words_of(chart), "threshold": "0.9", "precision": "1.0000",
-        "recall": "0.5000", "tp": "1", "fp": "0",
+        "average precision": words_of(chart).removeprefix("AP "), "threshold": "0.9",
+        "precision": "1.0000", "recall": "0.5000", "TP": "1", "FP": "0",
     }  # fmt: skip
     assert hover(browser, picture, x + 9, y + 12)["threshold"] == "inf"
     low = hover(browser, picture, x + width - 9, y + height - 9)
-    assert (low["threshold"], low["precision"], low["recall"]) == ("0.2", "0.5000", "1.0000")
+    assert (low["threshold"], low["precision"], low["recall"]) == ("0.4", "0.6667", "1.0000")
 
 
 def texts(browser):
@@ -117,6 +117,12 @@ def texts(browser):
     return browser.execute_script(
         "return [...document.querySelectorAll('svg.marks text')].map(text => text.textContent)"
     )
+
+
+def rows_of(chart):
+    """Return the thresholds that can be chosen."""
+    spec = chart.to_dict()
+    return [row["threshold"] for row in spec["datasets"][spec["data"]["name"]]]
 
 
 def choose(browser, threshold):
@@ -140,7 +146,11 @@ def test_the_slider_shows_the_counts_at_its_threshold(browser, tmp_path):
     chart = rows.prc.plot("late", "score", x="threshold")
     show(browser, chart, tmp_path)
     best = rows.prc.operating_points("late", "score", f_beta=1, details=True)["threshold"][0]
-    assert f"At score ≥ {best}" in texts(browser)
+    assert f"At score ≥ {best:.4g}" in texts(browser)
+    # The number beside the slider, which may lie between two thresholds, is not shown.
+    [beside] = browser.find_elements("css selector", ".vega-bindings span + input + span")
+    assert not beside.is_displayed()
+    thresholds = {float(f"{at:.4g}"): at for at in rows_of(chart)}
     seen = set()
     for threshold in (0.2, 0.5, 0.777):
         assert choose(browser, threshold) == pytest.approx(threshold, abs=0.001)
@@ -148,7 +158,7 @@ def test_the_slider_shows_the_counts_at_its_threshold(browser, tmp_path):
         [shown] = [float(t.split("≥")[1]) for t in found if t.startswith("At score ≥")]
         assert shown == pytest.approx(threshold, abs=0.01)
         [point] = rows.prc.operating_points(
-            "late", "score", threshold=shown, details=True
+            "late", "score", threshold=thresholds[shown], details=True
         ).to_dicts()
         counts = [f"{name.upper()} {point[name]:,}" for name in ("tp", "fp", "fn", "tn")]
         rates = [
@@ -221,5 +231,5 @@ def test_an_operating_point_says_its_criterion(browser, tmp_path):
     said = hover(browser, picture, x + width, y + height / 3)
     assert said == {
         "criterion": "recall ≥ 0.8", "threshold": "0.4", "precision": "0.6667", "recall": "1.0000",
-        "tp": "2", "fp": "1", "fn": "0", "tn": "1", "F score": "0.8000",
+        "TP": "2", "FP": "1", "FN": "0", "TN": "1", "F score": "0.8000",
     }  # fmt: skip

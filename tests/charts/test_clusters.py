@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from chart_reading import ROWS, drawn, of, words
+from chart_reading import ROWS, drawn, drawn_digits, of, of_segments, words
 from kinds import every_kind
 
 import frame_prc
@@ -39,7 +39,11 @@ def test_ribbons_are_the_intervals_of_clustered_curves():
     found = [row for _, rows in drawn(chart, "area", "precision_low") for row in of(rows, *columns)]
     curve = frame_prc.curve(DAYS, "late", MODELS, ci=0.9, keep="corners", **ASKED)
     points = curve.filter(pl.col("tp") + pl.col("fp") > 0)
-    expected = points.select("model", "region", "tp", "fp", *ENDS).rows()
+    # A chart leaves out points that reach no more positives.
+    held = points.filter(
+        pl.col("recall") > pl.col("recall").shift(fill_value=0).over("model", "region")
+    )
+    expected = drawn_digits(held.select("model", "region", "tp", "fp", *ENDS)).rows()
     # The opening row of a line repeats the ends of its first step.
     assert {tuple(r.values()) for r in found if r["tp"] + r["fp"]} == set(expected)
     alone = frame_prc.curve(DAYS, "late", MODELS, by="region", ci=0.9, keep="corners")
@@ -65,7 +69,7 @@ def test_band_draws_whole_clusters(kind):
     [(_, rows)] = drawn(chart, "area", "precision_low")
     columns = ["recall", *ENDS]
     table = frame_prc.band(DAYS, "late", "new", cluster="day", bootstrap=Draws(seed=0))
-    assert of(rows, *columns) == table.select(columns).to_dicts()
+    assert of(rows, *columns) == drawn_digits(table.select(columns)).to_dicts()
 
 
 @pytest.mark.parametrize("missing", ["drop", "unretrieved"])
@@ -75,7 +79,9 @@ def test_missing_scores_are_treated_as_in_curves(missing):
     [(_, rows)] = drawn(chart, "area", "precision_low")
     options = {"missing": missing, "keep": "corners", "start": None}
     curve = frame_prc.curve(df, "late", "new", ci=0.9, cluster="day", **options)
-    assert of(rows[1:], "recall", *ENDS) == curve.select("recall", *ENDS).to_dicts()
+    held = curve.filter(pl.col("recall") > pl.col("recall").shift(fill_value=0))
+    expected = drawn_digits(held.select("recall", *ENDS))
+    assert of(rows[1:], "recall", *ENDS) == expected.to_dicts()
 
 
 # --- summaries ---------------------------------------------------------------------------------
@@ -83,8 +89,9 @@ def test_missing_scores_are_treated_as_in_curves(missing):
 
 @every_kind
 def test_summary_has_clustered_intervals_of_areas_and_differences(kind):
-    chart = kind.make(DAYS).prc.plot_summary("late", MODELS, **ASKED)
-    [(_, areas)] = drawn(chart, "rule", "average_precision", "ci_low")
+    chart = kind.make(DAYS).prc.plot_summary("late", MODELS, calibrate=None, **ASKED)
+    [(_, found)] = drawn(chart, "rule", "average_precision", "ci_low")
+    areas = of_segments(found)
     columns = ["ci_low", "ci_high"]
     table = frame_prc.average_precision(DAYS, "late", MODELS, ci=0.95, **ASKED)
     for row, known in zip(areas, table.iter_rows(named=True), strict=True):
@@ -93,7 +100,7 @@ def test_summary_has_clustered_intervals_of_areas_and_differences(kind):
     [(_, differences)] = drawn(chart, "rule", "difference", "ci_low")
     compared = frame_prc.compare_models(DAYS, "late", MODELS, **ASKED)
     names = ["difference", *columns, "p_value"]
-    assert of(differences, *names) == [
+    assert of(of_segments(differences), *names) == [
         pytest.approx(row) for row in compared.select(names).to_dicts()
     ]
     text = " ".join(words(chart))

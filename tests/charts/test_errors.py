@@ -17,9 +17,8 @@ from frame_prc._tables.average_precision import AveragePrecision
 # --- summaries ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verb", ["plot", "plot_summary"])
 @pytest.mark.parametrize("given", CHART_INPUTS)
-def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, monkeypatch):
+def test_too_many_segments_are_refused_before_they_are_evaluated(given, monkeypatch):
     rows = segments(500).with_columns(day=1)
     frame, asked = chart_input(given, rows, "old", ("segment", "day"))
 
@@ -28,8 +27,8 @@ def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, mo
 
     monkeypatch.setattr(AveragePrecision, "of", evaluate)
     monkeypatch.setattr(Counts, "of", evaluate)
-    with pytest.raises(DataError, match=r"500 (lines|segments)\."):
-        getattr(frame.prc, verb)(**asked)
+    with pytest.raises(DataError, match=r"500 segments\."):
+        frame.prc.plot_summary(**asked)
     with pytest.raises(AssertionError, match="evaluated"):
         segments(3).prc.plot("late", "old", by="segment")
 
@@ -56,6 +55,8 @@ def test_too_many_segments_are_refused_before_they_are_evaluated(verb, given, mo
         ({"size": (300, 200, 100)}, OptionError, r"size=.*100.*\(width, height\) or one number"),
         ({"iso_f1": [1.5]}, OptionError, r"iso_f1=\[1.5\] is not an option"),
         ({"iso_f1": [i / 11 for i in range(1, 11)]}, OptionError, "iso_f1= has 10 F1 scores"),
+        ({"y": 1.5}, OptionError, "y=1.5 is not the end of an axis. Allowed: 'auto', or a number"),
+        ({"overlay": "all"}, OptionError, "overlay='all' is not an option"),
         ({"facet": 3}, OptionError, "facet=3 does not name keys"),
         ({"facet": True}, OptionError, "facet=True does not name keys"),
         ({"facet": "regoin", "by": "late2"}, ColumnError, "by= names 'late2'.*did you mean 'late'"),

@@ -26,9 +26,8 @@ import frame_prc
 STEPS = [
     {"threshold": "inf", "tp": 0, "fp": 0, "recall": 0.0, "precision": 1.0},
     {"threshold": "0.9", "tp": 1, "fp": 0, "recall": 0.5, "precision": 1.0},
-    {"threshold": "0.4", "tp": 2, "fp": 1, "recall": 1.0, "precision": 2 / 3},
-    {"threshold": "0.2", "tp": 2, "fp": 2, "recall": 1.0, "precision": 0.5},
-]
+    {"threshold": "0.4", "tp": 2, "fp": 1, "recall": 1.0, "precision": 0.66667},
+]  # the point after it reaches no more positives
 COUNTS = pl.DataFrame({"threshold": [0.9, 0.4, 0.2], "pos": [1, 1, 0], "neg": [0, 1, 1]})
 
 
@@ -79,10 +78,10 @@ def test_curves_open_as_their_frame_does(start, steps):
     rows = ROWS.with_columns(late=~pl.col("late"))
     own = lines(frame_prc.plot(rows.prc.curve("late", "score", start=start)))[0]
     # Ranked 0.9 - | 0.4 + - | 0.2 +: the first point has recall and precision 0.
-    opening = {"threshold": "inf", "recall": 0.0, "precision": 0.0}
-    first = {"threshold": "0.9", "recall": 0.0, "precision": 0.0}
-    expected = [opening, first] if steps else [first]
-    assert of(own, *opening)[: len(expected)] == expected
+    opening = {"threshold": "inf" if steps else "0.9", "recall": 0.0, "precision": 0.0}
+    assert of(own, *opening)[:2] == [
+        opening, {"threshold": "0.4", "recall": 0.5, "precision": 0.33333},
+    ]  # fmt: skip
 
 
 def test_a_curve_without_its_last_points_keeps_its_totals():
@@ -109,7 +108,7 @@ def test_weights_have_an_interval_from_rows_and_none_from_sums():
 def test_objects_never_retrieved_count_in_recall():
     rows = ROWS.with_columns(score=pl.Series([0.9, 0.4, None, 0.2]))
     chart = rows.prc.plot("late", "score", missing="unretrieved")
-    assert [row["recall"] for row in lines(chart)[0]] == [0.0, 0.5, 0.5]
+    assert [row["recall"] for row in lines(chart)[0]] == [0.0, 0.5]
     curve = rows.prc.curve("late", "score", missing="unretrieved")
     assert of(lines(curve.prc.plot())[0], "recall", "precision", "threshold") == of(
         lines(chart)[0], "recall", "precision", "threshold"
@@ -123,19 +122,20 @@ def test_a_line_opens_at_its_first_step_and_not_at_the_start_point():
     assert line["encoding"]["y"]["field"] == "height"
     assert of(rows, "recall", "height") == [
         pytest.approx({"recall": recall, "height": height})
-        for recall, height in [(0, 1 / 3), (0, 1 / 3), (0.5, 1 / 3), (1, 0.5)]
+        for recall, height in [(0, 0.33333), (0.5, 0.33333), (1, 0.5)]
     ]
     [(opening, _)] = [
         (view, rows) for view, rows in drawn(chart, "rule", "height") if "y2" in view["encoding"]
     ]
     assert opening["mark"]["opacity"] < 0.5
-    assert opening["transform"] == [{"filter": "datum.tp + datum.fp == 0"}]
+    assert opening["transform"][1] == {"filter": "datum.tp + datum.fp == 0"}
 
 
 def test_lines_of_few_positives_are_faint_and_say_so():
     chart = REGIONS.prc.plot("late", "old", by="region")
     [(line, rows)] = drawn(chart, "line", "threshold")
-    assert line["encoding"]["opacity"]["condition"]["test"] == "datum.few"
+    tests = [condition["test"] for condition in line["encoding"]["opacity"]["condition"]]
+    assert tests == [{"not": {"param": "pick"}}, "datum.few"]
     assert {row["few"] for row in rows} == {True}
     assert "(few), drawn faint: fewer than 20 positives." in " ".join(words(chart))
     many = pl.concat([ROWS] * 10).prc.plot("late", "score")
@@ -169,6 +169,12 @@ def test_lines_share_a_panel_or_do_not(count, score, facet, panels, overlaid):
     assert {len({row["series"] for row in rows}) for rows in found} == {overlaid}
 
 
+def test_more_than_three_ribbons_are_drawn_apart():
+    for count, panels in ((3, 1), (4, 4)):
+        chart = segments(count).prc.plot("late", "old", by="segment", ci=0.9)
+        assert len(lines(chart)) == panels
+
+
 def test_the_last_of_several_keys_is_told_apart_by_colour():
     two = pl.concat([segments(4, day=pl.lit(day)) for day in (1, 2)])
     chart = two.prc.plot("late", "old", by=["segment", "day"])
@@ -186,18 +192,26 @@ def test_a_model_key_of_counts_and_curves_tells_models_apart():
 
 def test_areas_stand_in_the_legend_of_one_panel():
     names = legend(REGIONS.prc.plot("late", "old", by="region"))
-    assert [re.sub(r" \[.*", "", name) for name in names] == ["north AP 0.833", "south AP 0.833"]
+    assert [re.sub(r" \[.*", "", name) for name in names] == ["north: AP 0.833", "south: AP 0.833"]
     sizes = [re.sub(r".* \[0\.\d{3}, (0\.\d{3}|1\.000)\], ", "", name) for name in names]
     assert sizes == ["2 of 4 positive (few)", "2 of 3 positive (few)"]
 
 
 def test_areas_stand_above_panels():
-    above = words(REGIONS.prc.plot("late", ["old", "new"], by="region"))
-    texts = [re.sub(r" \[.*", "", line) for line in above[-8:]]
+    chart = REGIONS.prc.plot("late", ["old", "new"], by="region")
+    assert words(chart)[-2:] == ["north", "south"]
+    texts = [
+        re.sub(r" \[.*", "", row["text"])
+        for _, rows in drawn(chart, "text", "text", "place")
+        for row in rows
+    ]
     assert texts == [
-        "north", "old AP 0.833", "new AP 1.000", "2 of 4 positive (few)",
-        "south", "old AP 0.833", "new AP 1.000", "2 of 3 positive (few)",
+        "old: AP 0.833", "new: AP 1.000", "2 of 4 positive (few)",
+        "old: AP 0.833", "new: AP 1.000", "2 of 3 positive (few)",
     ]  # fmt: skip
+    # Each has the colour of its line before it: long names are cut.
+    swatches = drawn(chart, "point", "text", "place")
+    assert [[row["series"] for row in rows] for _, rows in swatches] == [["old", "new"]] * 2
 
 
 def test_axes_write_all_numbers_with_the_same_digits():
@@ -226,3 +240,68 @@ def test_lines_of_equal_f1_lie_behind():
     [(_, one)] = drawn(ROWS.prc.plot("late", "score", iso_f1=[0.5]), "line", "f_score")
     assert {row["f_score"] for row in one} == {0.5}
     assert drawn(ROWS.prc.plot("late", "score", iso_f1=False), "line", "f_score") == []
+
+
+def test_lines_of_equal_f1_are_left_out_of_many_panels():
+    for count, drawn_by_default in ((6, True), (7, False)):
+        rows = segments(count)
+        chart = rows.prc.plot("late", ["old", "new"], by="segment")
+        assert bool(drawn(chart, "line", "f_score")) == drawn_by_default
+        assert drawn(rows.prc.plot("late", "old", by="segment", iso_f1=True), "line", "f_score")
+
+
+def test_labels_of_near_f1_scores_are_set_apart():
+    chart = ROWS.prc.plot("late", "score", iso_f1=[0.4, 0.413, 0.8], size=200)
+    assert drawn(chart, "text", "label") == []  # in the text of a small chart
+    [(_, labels)] = drawn(ROWS.prc.plot("late", "score", iso_f1=[0.4, 0.413]), "text", "label")
+    low, high = (row["precision"] * 420 for row in labels)
+    assert high - low == pytest.approx(10)
+
+
+# --- where the axis of precision ends ----------------------------------------------------------
+
+
+def rare(first):
+    """Return rows with 1 positive in 10, of which the ranking says nothing, below ``first``."""
+    many = pl.DataFrame({"late": ([False] * 9 + [True]) * 40, "score": range(400, 0, -1)})
+    top = pl.DataFrame({"late": first, "score": range(500 + len(first), 500, -1)})
+    return pl.concat([top, many], how="vertical_relaxed")
+
+
+def top_of(chart):
+    [(line, _)] = drawn(chart, "line", "threshold")
+    return line["encoding"]["y"]["scale"]["domain"][1], line["mark"].get("clip", False)
+
+
+@pytest.mark.parametrize(
+    ("first", "y", "top"),
+    [
+        ([False], "auto", 0.15),
+        ([True], "auto", 0.15),  # precision 1 at recall 1/41 is one row
+        ([True] * 5, "auto", 1.0),
+        ([False], 1, 1.0),
+        ([False], 0.4, 0.4),
+    ],
+)
+def test_the_axis_ends_above_what_is_low(first, y, top):
+    chart = rare(first).prc.plot("late", "score", y=y)
+    assert top_of(chart) == (top, top < 1)
+    assert (f"The axis of precision ends at {top:g}." in " ".join(words(chart))) == (top < 1)
+    scores = {row["f_score"] for _, rows in drawn(chart, "line", "f_score") for row in rows}
+    assert scores == {f for f in (0.2, 0.4, 0.6, 0.8) if f / (2 - f) < top}
+
+
+def test_points_are_inside_the_axis():
+    chart = rare([True]).prc.plot("late", "score", points={"precision": 0.9})
+    assert top_of(chart)[0] == 1
+
+
+# --- a legend in which one picks -----------------------------------------------------------------
+
+
+def test_a_click_in_the_legend_of_one_panel_picks_a_line():
+    chart = REGIONS.prc.plot("late", "old", by="region")
+    [pick] = [p for p in specification(chart)["params"] if p["name"] == "pick"]
+    assert (pick["bind"], pick["select"]["fields"]) == ("legend", ["series"])
+    panels = REGIONS.prc.plot("late", ["old", "new"], by="region")
+    assert "pick" not in str(specification(panels)["params"])

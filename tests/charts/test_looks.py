@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 from altair.utils.schemapi import debug_mode
@@ -12,6 +14,7 @@ from chart_reading import REGIONS, ROWS, drawn, segments, specification, words
 from layers import also
 
 from frame_prc import FileError
+from frame_prc._charts.theme import MOST_COLOURS, Look
 
 
 def luminance(colour):
@@ -35,6 +38,49 @@ def test_lines_stand_out_from_the_ground(dark):
     assert min(contrasts[:3]) > 3
     assert (ground < luminance(colours[0])) == dark
     assert len({(c, tuple(d)) for c, d in zip(colours, dashes, strict=True)}) == 21
+
+
+# Machado, Oliveira & Fernandes (2009), doi 10.1109/TVCG.2009.113, at severity 1, of linear RGB.
+SEEN = {
+    "all": np.eye(3),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}  # fmt: skip
+TO_XYZ = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+WHITE = [0.9505, 1, 1.089]
+
+
+def lab(colour, seen="all"):
+    """Return a colour in CIELAB, as it is seen."""
+    parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    xyz = np.array(TO_XYZ) @ np.clip(np.array(SEEN[seen]) @ linear, 0, 1) / WHITE
+    x, y, z = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("seen", SEEN)
+def test_colours_are_told_apart_by_all_who_see(dark, seen):
+    colours = [lab(colour, seen) for colour in Look(dark=dark).colours(MOST_COLOURS)]
+    distances = [np.linalg.norm(a - b) for a, b in itertools.combinations(colours, 2)]
+    assert min(distances) > 14
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_first_three_colours_are_told_apart_in_grey_print(dark):
+    lightness = sorted(lab(colour)[0] for colour in Look(dark=dark).colours(3))
+    assert min(np.diff(lightness)) > 8
 
 
 def test_sizes_and_title_are_as_asked_for():
@@ -65,6 +111,43 @@ VALID = {
 def test_charts_are_valid(name):
     with debug_mode(True):
         assert VALID[name]().to_dict()  # raises what is not valid
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (
+            "curves",
+            "Precision-recall curves: average precision of 4 lines by model and region, from",
+        ),
+        ("thresholds", "Precision, recall and F1 by threshold: average precision of 2 lines by"),
+        (
+            "summary",
+            "Calibrated average precision: average precision of 3 rows by model and region",
+        ),
+    ],
+)
+def test_charts_say_in_words_what_they_show(name, says):
+    assert VALID[name]().to_dict(validate=False)["description"].startswith(says)
+
+
+WIDEST = {
+    "many panels": lambda: segments(60).prc.plot("late", "old", by="segment"),
+    "panels": lambda: segments(20).prc.plot("late", ["old", "new"], by="segment"),
+    "three": lambda: segments(3).prc.plot("late", ["old", "new"], by="segment"),
+    "four": lambda: segments(4).prc.plot("late", ["old", "new"], by="segment"),
+    "one": lambda: segments(6).prc.plot("late", "old", by="segment"),
+    "roc": lambda: segments(3).prc.plot("late", "old", by="segment", roc=True),
+    "thresholds": lambda: ROWS.prc.plot("late", "score", x="threshold"),
+    "differences": lambda: segments(3).prc.plot_summary("late", ["old", "new"], by="segment"),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", WIDEST)
+def test_charts_are_no_wider_than_a_cell_of_a_notebook(name, tmp_path):
+    WIDEST[name]().save(tmp_path / "chart.png", scale_factor=1)
+    assert png_width(tmp_path / "chart.png") <= 780
 
 
 def png_width(path):

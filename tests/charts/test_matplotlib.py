@@ -59,8 +59,14 @@ def test_lines_are_the_curves_with_the_names_and_colours_of_plot(kind, ax):
     result = ev.to_matplotlib(ax=ax)
     curve = REGIONS.prc.curve("late", "old", by="region", start="first", keep="corners")
     shown = ev.plot(facet=False)
-    [(view, rows)] = drawn(shown, "line", "threshold")
-    areas = dict.fromkeys((row["key_0"], row["ap"]) for row in rows)
+    [(view, _)] = drawn(shown, "line", "threshold")
+    table = REGIONS.prc.average_precision("late", "old", by="region", ci=0.9)
+    areas = [
+        (region, f"AP {area:.3f} [{low:.3f}, {high:.3f}]")
+        for region, area, low, high in table.select(
+            "region", "average_precision", "ci_low", "ci_high"
+        ).iter_rows()
+    ]
     colours = view["encoding"]["color"]["scale"]["range"]
     assert result.axes is ax
     assert len(result.lines) == len(legend(shown)) == 2
@@ -164,9 +170,9 @@ def test_pixels_lie_where_the_steps_are():
 def test_dots_are_those_of_the_summary_below_all_rows(kind, ax):
     scores = {"b": "score", "a": "other"}
     ev = kind.make(MANY).prc.evaluate("late", scores, by="region", ci=0.9)
-    lines = ev.summary_to_matplotlib(ax=ax, sort="value").lines
+    lines = ev.summary_to_matplotlib(ax=ax, sort="value", calibrate=None).lines
     names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == ["all rows", *order(ev.plot_summary(sort="value"))]
+    assert names == ["all rows", *order(ev.plot_summary(sort="value", calibrate=None))]
     assert [label.get_fontweight() == "bold" for label in ax.get_yticklabels()][:2] == [True, False]
     assert [line.get_label() for line in lines] == ["b", "a"]
     assert texts(ax) == ["b", "a"]

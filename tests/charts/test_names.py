@@ -8,7 +8,17 @@ from datetime import UTC, date, datetime
 
 import polars as pl
 import pytest
-from chart_reading import REGIONS, ROWS, drawn, legend, lines, order, specification, words
+from chart_reading import (
+    REGIONS,
+    ROWS,
+    drawn,
+    legend,
+    lines,
+    of_segments,
+    order,
+    specification,
+    words,
+)
 from kinds import every_kind
 from layers import also
 
@@ -29,7 +39,13 @@ HOSTILE = [
 
 def test_undefined_segments_are_named_with_the_reason():
     rows = REGIONS.with_columns(late=pl.col("late") & (pl.col("region") == "north"))
-    assert legend(rows.prc.plot("late", "old", by="region"))[1] == "south no positives"
+    one_panel = rows.prc.plot("late", "old", by="region")
+    # Neither a swatch nor a line at 0.
+    assert [re.sub(r": AP.*", "", name) for name in legend(one_panel)] == ["north"]
+    assert [r for _, rows in drawn(one_panel, "rule", "prevalence") for r in rows] == [
+        {"prevalence": 0.5, "series": legend(one_panel)[0]}
+    ]
+    assert "Not drawn: south (no positives)." in " ".join(words(one_panel))
     chart = rows.prc.plot("late", "old", by="region", facet="region")
     assert words(chart)[-1] == "no positives"
     assert [r for _, r in drawn(chart, "text", "text")] == [[{"text": "no positives"}]]
@@ -38,13 +54,13 @@ def test_undefined_segments_are_named_with_the_reason():
 def test_a_segment_that_lost_its_rows_is_named():
     rows = REGIONS.with_columns(old=pl.when(region="north").then("old"))
     chart = rows.prc.plot("late", "old", by="region", missing="drop")
-    assert legend(chart)[1] == "south no rows"
+    assert "Not drawn: south (no rows)." in " ".join(words(chart))
 
 
 def test_a_segment_without_negatives_says_so():
     rows = REGIONS.with_columns(late=pl.col("late") | (pl.col("region") == "south"))
     assert legend(rows.prc.plot("late", "old", by="region"))[1] == (
-        "south AP 1.000, no negatives, 3 of 3 positive (few)"
+        "south: AP 1.000, no negatives, 3 of 3 positive (few)"
     )
 
 
@@ -94,7 +110,7 @@ def test_nothing_defined_is_no_crash(kind, reason, by, score):
 def test_keys_of_any_type_come_in_their_order(values, names):
     keyed = pl.concat([ROWS.with_columns(key=value) for value in _ones(values)])
     found = [
-        re.sub(r" AP .*", "", name) for name in legend(keyed.prc.plot("late", "score", by="key"))
+        re.sub(r": AP .*", "", name) for name in legend(keyed.prc.plot("late", "score", by="key"))
     ]
     assert found == (names or keyed["key"].unique().sort().to_list())
 
@@ -103,7 +119,7 @@ def test_names_too_long_to_be_drawn_keep_both_ends():
     names = [f"Department of Regional Sales and Operations, {place}" for place in ("East", "West")]
     keyed = pl.concat([ROWS.with_columns(key=pl.lit(name)) for name in names])
     shown = [
-        name.partition(" AP ")[0] for name in legend(keyed.prc.plot("late", "score", by="key"))
+        name.partition(": AP ")[0] for name in legend(keyed.prc.plot("late", "score", by="key"))
     ]
     assert [len(name) for name in shown] == [40, 40]
     assert [name.partition("…") for name in shown] == [
@@ -127,7 +143,7 @@ def test_hostile_names_are_drawn_and_leave_the_page_whole():
     shown = [line.replace("\u2060", "") for line in [*words(chart), *legend(chart)]]
     assert shown[0] == "</script>"
     for key in HOSTILE:
-        assert any(line.startswith(f"{' '.join(key.split())} AP") for line in shown)
+        assert any(line.startswith(f"{' '.join(key.split())}: AP") for line in shown)
 
 
 def test_hostile_names_leave_the_page_of_a_summary_whole():
@@ -137,7 +153,7 @@ def test_hostile_names_leave_the_page_of_a_summary_whole():
     chart = both.prc.plot_summary("late", ["score", model], by=name)
     assert not re.search(r"</|<!--|<script", json.dumps(chart.to_dict()))
     [(_, differences)] = drawn(chart, "circle", "difference")
-    assert len(differences) == len(HOSTILE)
+    assert len(of_segments(differences)) == len(HOSTILE)
     shown = [name.replace("\u2060", "") for name in order(chart)]
     assert sorted(shown) == sorted(" ".join(key.split()) for key in HOSTILE)
 

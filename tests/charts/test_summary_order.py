@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from chart_reading import drawn, order, specification, words
+from chart_reading import WHOLE, drawn, of, order, segments, specification, words
 
 from frame_prc import OptionError
 
@@ -28,8 +28,8 @@ MODELS = ["old", "new"]
     [
         ("old", None, ["zoo", "bee", "ant"]),
         ("old", "key", ["ant", "bee", "zoo"]),
-        (MODELS, None, ["zoo", "bee", "ant"]),
-        (["new", "old"], None, ["ant", "bee", "zoo"]),
+        (MODELS, None, ["ant", "bee", "zoo"]),
+        (["new", "old"], None, ["zoo", "bee", "ant"]),
         (MODELS, "value", ["ant", "zoo", "bee"]),
         (MODELS, "key", ["ant", "bee", "zoo"]),
     ],
@@ -66,7 +66,8 @@ def test_an_order_of_one_of_several_keys_is_none_of_the_rows():
     )
     for score in ("old", MODELS):
         chart = rows.prc.plot_summary("late", score, by=["number", "segment"])
-        assert [name.split(" · ")[1] for name in order(chart)] == ["zoo", "bee", "ant"]
+        names = [name.split(" · ")[1] for name in order(chart)]
+        assert names == (["zoo", "bee", "ant"] if score == "old" else ["ant", "bee", "zoo"])
 
 
 @pytest.mark.parametrize(
@@ -103,8 +104,114 @@ def test_models_have_colours_in_the_order_given(models, given):
     [(view, _)] = drawn(chart, "circle", "average_precision")
     assert view["encoding"]["color"]["scale"]["domain"] == models
     [(view, rows)] = drawn(chart, "circle", "difference")
-    assert {(row["model"], row["baseline"]) for row in rows} == {tuple(models)}
-    assert view["encoding"]["x"]["title"] == " \N{MINUS SIGN} ".join(models)
+    assert {(row["model"], row["baseline"]) for row in rows} == {tuple(models[::-1])}
+    assert view["encoding"]["x"]["title"] == " \N{MINUS SIGN} ".join(models[::-1])
+
+
+# --- all rows, and few ---------------------------------------------------------------------------
+
+
+def test_all_rows_come_first_in_bold_above_a_line():
+    chart = ROWS.prc.plot_summary("late", MODELS, by="segment")
+    [(view, rows)] = drawn(chart, "circle", "average_precision")
+    assert view["encoding"]["y"]["sort"][0] == WHOLE
+    assert WHOLE in view["encoding"]["y"]["axis"]["labelFontWeight"]["condition"]["test"]
+    # All rows are at their own prevalence.
+    pooled = ROWS.prc.average_precision("late", MODELS)["average_precision"]
+    whole = [row["average_precision"] for row in rows if row["name"] == WHOLE]
+    assert whole == pytest.approx(pooled.to_list())
+    [(_, differences)] = drawn(chart, "circle", "difference")
+    compared = ROWS.prc.compare_models("late", MODELS)
+    assert differences[0]["difference"] == pytest.approx(compared["difference"][0])
+    lines = [v for v, found in drawn(chart, "rule", "name") if found == [{"name": WHOLE}]]
+    assert [view["encoding"]["y"]["bandPosition"] for view in lines] == [1, 1, 1]
+
+
+def test_all_rows_stand_at_the_prevalence_of_the_segments():
+    chart = ROWS.prc.plot_summary("late", MODELS, by="segment", calibrate="highest")
+    [(_, rows)] = drawn(chart, "circle", "average_precision")
+    assert len({row["reference_prevalence"] for row in rows}) == 1
+    asked = {"measures": "calibrated_average_precision", "calibrate": "highest", "overall": True}
+    table = ROWS.prc.summary("late", MODELS, by="segment", **asked).filter(level="pooled")
+    names = [f"calibrated_average_precision{end}" for end in ("", "_low", "_high")]
+    found = of(
+        [row for row in rows if row["name"] == WHOLE], "average_precision", "ci_low", "ci_high"
+    )
+    assert [[*row.values()] for row in found] == [
+        pytest.approx(list(row)) for row in table.select(names).rows()
+    ]
+
+
+def test_a_segment_of_that_name_is_not_taken_for_all_rows():
+    rows = ROWS.with_columns(segment=pl.col("segment").replace("zoo", WHOLE))
+    chart = rows.prc.plot_summary("late", "old", by="segment", calibrate=None)
+    [(_, dots)] = drawn(chart, "circle", "average_precision")
+    assert {dot["name"]: dot["n"] for dot in dots} == {
+        f"{WHOLE} (2)": 9, WHOLE: 4, "ant": 2, "bee": 3,
+    }  # fmt: skip
+
+
+def test_few_positives_come_last_below_a_line_unless_keys_have_an_order():
+    many = wide_and_narrow()
+    rows = pl.concat([many, many.filter(segment="many").with_columns(segment=pl.lit("more"))])
+    chart = rows.prc.plot_summary("late", "new", by="segment")
+    assert order(chart) == ["many", "more", "few"]
+    [(view, _), *_] = [v for v in drawn(chart, "rule", "name") if v[1] == [{"name": "few"}]]
+    assert view["encoding"]["y"]["bandPosition"] == 0
+    kept = rows.prc.plot_summary("late", "new", by="segment", sort="key")
+    assert order(kept) == ["few", "many", "more"]
+
+
+def test_a_side_says_which_model_is_better_there():
+    chart = ROWS.prc.plot_summary("late", MODELS, by="segment")
+    texts = [(v["mark"]["align"], rows[0]["text"]) for v, rows in drawn(chart, "text", "text")]
+    assert texts == [("left", "old better"), ("right", "new better")]
+
+
+def test_many_rows_have_an_axis_above_too():
+    for count, above in ((28, False), (29, True)):  # beside all rows
+        chart = segments(count).prc.plot_summary("late", "old", by="segment", sort="key")
+        texts = drawn(chart, "text", "average_precision")
+        assert [[*row] for _, rows in texts for row in rows[:1]] == [["average_precision"]] * above
+
+
+# --- two keys ------------------------------------------------------------------------------------
+
+
+def test_two_keys_are_a_heat_map_on_request():
+    rows = pl.concat([ROWS.with_columns(day=pl.lit(day)) for day in ("b", "a")])
+    rows = rows.filter((pl.col("segment") != "ant") | (pl.col("day") == "a"))
+    asked = {"by": ["day", "segment"], "kind": "heatmap"}
+    chart = rows.prc.plot_summary("late", MODELS, **asked)
+    panels = specification(chart)["concat"]
+    assert [panel["title"] for panel in panels] == MODELS
+    cells, _ = drawn(chart, "rect", "average_precision")
+    # The key with fewer values is in columns.
+    encoding = cells[0]["encoding"]
+    assert (encoding["x"]["sort"], encoding["y"]["sort"]) == (["a", "b"], ["ant", "bee", "zoo"])
+    measures = "calibrated_average_precision"
+    table = rows.prc.summary(
+        "late", "old", by=["day", "segment"], calibrate="pooled", measures=measures
+    )
+    wanted = table.select(measures, "n_pos").sort(pl.all()).rows()
+    found = of(cells[1], "average_precision", "text")
+    assert sorted((row["average_precision"], int(row["text"])) for row in found) == [
+        pytest.approx(pair) for pair in wanted
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"by": "segment"}, "kind='heatmap' is given with 1 keys. Allowed: two keys in by="),
+        ({"sort": "value"}, "sort= is given with kind='heatmap'"),
+        ({"baseline": "old"}, "baseline= is given with kind='heatmap'"),
+    ],
+)
+def test_what_a_heat_map_has_not_is_refused(asked, says):
+    rows = ROWS.with_columns(day=1)
+    with pytest.raises(OptionError, match=says):
+        rows.prc.plot_summary("late", MODELS, **{"by": ["segment", "day"], **asked}, kind="heatmap")
 
 
 # --- axes ----------------------------------------------------------------------------------------
@@ -163,5 +270,5 @@ def test_everything_undefined_has_an_axis_from_zero_to_one_and_no_differences():
     chart = rows.prc.plot_summary("late", MODELS, by="segment")
     views = drawn(chart, "text", "status_text")
     assert {row["status_text"] for _, found in views for row in found} == {"no positives"}
-    assert drawn(chart, "rule") == []
+    assert drawn(chart, "rule", "average_precision") == []
     assert len(specification(chart)["concat"]) == 2

@@ -46,7 +46,7 @@ def x_of(view):
 @pytest.mark.parametrize("dtype", [pl.Date, *also(pl.Datetime("us"), pl.Datetime("ns"))], ids=str)
 def test_dates_are_drawn_as_a_line_with_a_ribbon(kind, dtype):
     rows = ROWS.with_columns(pl.col("week").cast(dtype))
-    chart = kind.make(rows).prc.plot_summary("late", "old", by="week", ci=0.9)
+    chart = kind.make(rows).prc.plot_summary("late", "old", by="week", ci=0.9, calibrate=None)
     [(view, dots)] = drawn(chart, "circle", "average_precision")
     found = {dot["time"]: dot["average_precision"] for dot in dots}
     assert found == {milliseconds(week): pytest.approx(float(ap)) for week, ap in AREAS.items()}
@@ -72,6 +72,15 @@ def test_dates_are_drawn_as_a_line_with_a_ribbon(kind, dtype):
         for row in found
     }
     assert drawn_ends == {time: pytest.approx(pair) for time, pair in ends.items()}
+
+
+def test_days_that_stand_for_weeks_say_so():
+    titles = []
+    for name in ("week", "first"):
+        rows = ROWS.rename({"week": name})
+        [(view, _)] = drawn(rows.prc.plot_summary("late", "old", by=name), "circle", "time")
+        titles.append(x_of(view)["axis"]["title"])
+    assert titles == ["week", "first, by week"]
 
 
 def test_an_undefined_week_leaves_a_gap_and_a_cross():
@@ -126,11 +135,12 @@ def test_differences_are_drawn_below_with_their_intervals(given):
     areas, differences = specification(chart)["concat"]
     assert areas["width"] == differences["width"]
     [(view, rows)] = drawn(chart, "circle", "difference")
-    pair = MODELS[::-1] if given == "counts" else MODELS
+    # The models of counts are in the order of their names.
+    pair = MODELS if given == "counts" else MODELS[::-1]
     assert view["encoding"]["y"]["axis"]["title"] == " \N{MINUS SIGN} ".join(pair)
-    table = frame_prc.compare_models(ROWS, "late", pair, by="week", **asked).drop_nulls(
-        "difference"
-    )
+    table = frame_prc.compare_models(
+        ROWS, "late", pair[::-1], by="week", calibrate="pooled", **asked
+    ).drop_nulls("difference")
     expected = {milliseconds(row["week"]): row["difference"] for row in table.to_dicts()}
     assert {row["time"]: row["difference"] for row in rows} == pytest.approx(expected)
     if given == "clusters":

@@ -7,7 +7,7 @@ import re
 
 import polars as pl
 import pytest
-from chart_reading import REGIONS, ROWS, drawn, of, row_count, specification, views, words
+from chart_reading import REGIONS, ROWS, drawn, of, specification, views, words
 from kinds import every_kind
 from layers import also
 
@@ -80,7 +80,7 @@ def test_long_curves_have_exact_counts_at_some_thresholds_and_stay_under_the_lim
     chart = rows.prc.plot("late", "score", weight="w", x="threshold", points={"threshold": 0.12345})
     thresholds = [row["threshold"] for row in rows_of(chart)]
     assert 150 < len(thresholds) <= 242
-    assert row_count(chart) < 5000
+    assert len(rows_of(chart)) < 5000
     assert {0.12345, 0.5, 0.01, 0.0} <= set(thresholds)
     points = rows.prc.operating_points(
         "late", "score", weight="w", threshold=thresholds, details=True
@@ -109,7 +109,7 @@ def test_the_chart_begins_with_the_largest_f1_or_the_threshold_given():
     assert of(chosen(chart), "threshold", "tp", "fp", "fn", "tn", "F1") == [
         {"threshold": 0.4, "tp": 2, "fp": 1, "fn": 0, "tn": 1, "F1": pytest.approx(0.8)}
     ]
-    assert words(chart)[3].startswith("Vertical line: largest F1;")
+    assert words(chart)[3].startswith("Vertical line: largest F1. Diamond: largest F1.")
     given = ROWS.prc.plot("late", "score", x="threshold", points={"threshold": 0.95})
     assert slider(given)[0] == 0.95
     assert of(chosen(given), "threshold", "tp", "precision", "recall") == [
@@ -221,6 +221,8 @@ def test_ribbons_are_those_of_the_curve():
         ({"roc": True}, "roc= is given with x='threshold'"),
         ({"band": True}, "band= is given with x='threshold'"),
         ({"facet": False}, "facet= is given with x='threshold'"),
+        ({"overlay": "mean"}, "overlay= is given with x='threshold'"),
+        ({"y": 0.5}, "y= is given with x='threshold'"),
         (
             {"points": {"threshold": math.inf}},
             "points={'threshold': inf} cannot be shown with x='threshold'",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import polars as pl
 
 # Ranked 0.9 + | 0.4 + - | 0.2 -: average precision (1 + 2/3) / 2.
@@ -33,17 +35,33 @@ def specification(chart):
     return _LAST[1]
 
 
-def views(spec, rows=None):
+def read(spec, data, transform=()):
+    """Return rows of a data set as they are, or from text, with what is looked up."""
+    rows = spec["datasets"][data["name"]]
+    if isinstance(rows, str):
+        kinds = {
+            n: pl.Float64 if k == "number" else pl.String
+            for n, k in data["format"]["parse"].items()
+        }
+        rows = pl.read_csv(io.StringIO(rows), schema=kinds).to_dicts()
+    for step in transform:
+        if "lookup" in step:
+            known = {row["line"]: row for row in spec["datasets"][step["from"]["data"]["name"]]}
+            rows = [row | known[row["line"]] for row in rows]
+    return rows
+
+
+def views(spec, data=None):
     """Yield every layer with the rows it draws."""
-    rows = spec["data"]["name"] if "data" in spec else rows
+    data = spec.get("data", data)
     parts = [
         part for kind in ("layer", "concat", "hconcat", "vconcat") for part in spec.get(kind, [])
     ]
     for part in parts:
         part["datasets"] = spec["datasets"]
-        yield from views(part, rows)
+        yield from views(part, data)
     if not parts:
-        yield spec, spec["datasets"][rows]
+        yield spec, read(spec, data, spec.get("transform", ()))
 
 
 def drawn(chart, mark, *columns):
@@ -58,6 +76,11 @@ def drawn(chart, mark, *columns):
 def lines(chart):
     """Return the rows of each panel's lines of precision over recall."""
     return [rows for view, rows in drawn(chart, "line", "threshold") if is_over(view, "recall")]
+
+
+def drawn_digits(table):
+    """Return a table with the five digits that charts have."""
+    return table.with_columns(pl.selectors.float().round_sig_figs(5))
 
 
 def is_over(view, column):
@@ -77,7 +100,9 @@ def words(chart):
 
 
 def row_count(chart):
-    return sum(map(len, specification(chart)["datasets"].values()))
+    """Return the number of rows of all data sets; of text, that of its lines."""
+    data = specification(chart)["datasets"].values()
+    return sum(len(rows.splitlines()) if isinstance(rows, str) else len(rows) for rows in data)
 
 
 def legend(chart):
@@ -96,5 +121,14 @@ def segments(count, **keys):
 # --- summaries ---------------------------------------------------------------------------------
 
 
+WHOLE = "all rows"
+
+
 def order(chart, value="average_precision"):
-    return drawn(chart, "circle", value)[0][0]["encoding"]["y"]["sort"]
+    """Return the names of the segments, top down."""
+    first, *names = drawn(chart, "circle", value)[0][0]["encoding"]["y"]["sort"]
+    return names if first == WHOLE and names else [first, *names]
+
+
+def of_segments(rows):
+    return [row for row in rows if row["name"] != WHOLE]

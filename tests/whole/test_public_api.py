@@ -82,19 +82,20 @@ OPTIONS = {
     "operating_points": "recall=None, precision=None, threshold=None, f_beta=None, "
     "predicted_rate=None, predicted_count=None, fpr=None, cost=None, joint=False, guarantee=None, "
     "ci=None, details=False",
-    "plot": "x='recall', ci=None, band=False, iso_f1=True, points=None, roc=False, "
-    "facet=None, dark=False, title=None, size=None",
-    "plot_summary": "ci=0.95, baseline=None, calibrate=None, sort=None, dark=False, title=None, "
-    "width=None",
+    "plot": "x='recall', ci=None, band=False, iso_f1=None, points=None, roc=False, "
+    "facet=None, overlay='auto', y='auto', dark=False, title=None, size=None",
+    "plot_summary": "ci=0.95, baseline=None, calibrate='pooled', sort=None, kind='dots', "
+    "dark=False, title=None, width=None",
     "reliability": "bins=10, ci=0.95, details=False",
-    "report": "ci=0.95, baseline=None, calibrate=None, title=None",
+    "report": "ci=0.95, baseline=None, calibrate=None, sections=None, title=None, note=None, "
+    "date=None, accent=None",
     "sample_size": "width=None, difference=None, power=0.8, ci=0.95, baseline=None, "
     "measure=None, calibrate=None, at=None",
     "shrunk": "ci=0.95, measure='calibrated_average_precision', calibrate=None, at=None, "
     "below=None, details=False",
     "summary": "ci=0.95, calibrate=None, overall=False, segments='fixed', "
     "measures=None, at=None, shrink=False, details=False",
-    "summary_to_matplotlib": "ax=None, ci=0.95, calibrate=None, sort=None, **line",
+    "summary_to_matplotlib": "ax=None, ci=0.95, calibrate='pooled', sort=None, **line",
     "threshold_table": "thresholds=None, cost=None, details=False",
     "to_matplotlib": "ax=None, ci=None, **line",
     "write_ggplot": "start='one', keep='corners', ci=None, title=None",

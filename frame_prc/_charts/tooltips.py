@@ -1,0 +1,54 @@
+"""Tooltips of curves: what they say of a point, and in which words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import altair as alt
+
+TITLES = {
+    "area": "average precision",
+    "f_score": "F score",
+    "fpr": "false-positive rate",
+    "threshold_text": "threshold",
+    "predicted": "alerts",
+    "predicted_rate": "share of rows",
+    **{name: name.upper() for name in ("tp", "fp", "fn", "tn")},
+}
+_FORMATS = {
+    **dict.fromkeys(
+        ("precision", "recall", "F1", "f_score", "fpr", "prevalence", "predicted_rate"), ".4f"
+    ),
+    **dict.fromkeys(("tp", "fp", "fn", "tn", "predicted"), ",.12~g"),
+}
+
+
+def tooltip_of(columns: Sequence[str], keys: dict[str, str]) -> alt.ExprRef:
+    """Return the tooltip of the point nearest the mouse, with some of its columns.
+
+    The mouse is over the Voronoi cell of that point, whose datum is the point. Vega-Lite 6.1
+    looks for the fields in the cell, hence this expression (vega-lite pull request 9707).
+    """
+    row = "(isObject(datum.datum) ? datum.datum : datum)"
+    titles, fields = TITLES | keys, {}
+    for name in columns:
+        value = f"{row}.{name}"
+        text = f"format({value}, '{_FORMATS[name]}')" if name in _FORMATS else value
+        fields[titles.get(name, name)] = text
+    pairs = ", ".join(f"{json.dumps(title)}: {text}" for title, text in fields.items())
+    return alt.ExprRef(f"{{{pairs}}}")
+
+
+def tooltips(columns: Sequence[str], keys: dict[str, str]) -> list[alt.Tooltip]:
+    """Return the tooltips of some columns, after those of keys with these titles."""
+    of_keys = [alt.Tooltip(f"{name}:N", title=title) for name, title in keys.items()]
+    return [*of_keys, *map(tooltip, columns)]
+
+
+def tooltip(column: str) -> alt.Tooltip:
+    """Return the tooltip of a column."""
+    title = TITLES.get(column, column)
+    if column in _FORMATS:
+        return alt.Tooltip(f"{column}:Q", title=title, format=_FORMATS[column])
+    return alt.Tooltip(f"{column}:N", title=title)
