@@ -215,7 +215,7 @@ def parameters(verb: str) -> dict[str, Parameter]:
 @cache
 def options(verb: str) -> dict[str, Option]:
     """Return the options that are the parameters of a verb."""
-    texts = _documented(getattr(frame_prc, verb).__doc__)
+    texts = _documented(getattr(frame_prc, verb).__doc__) | _documented(roles.SECTION)
     return {
         name: _option(verb, name, one.annotation, texts[name])
         for name, one in parameters(verb).items()
