@@ -8,6 +8,7 @@ from typing import Any
 
 from frame_prc._request.near_misses import check_call, not_of_lines
 from frame_prc.evaluation.base import Level
+from frame_prc.evaluation.columns import with_columns
 from frame_prc.evaluation.evaluation import Evaluation
 from frame_prc.evaluation.roles import NAMES, PARAMETERS, naming_roles
 from frame_prc.exceptions import ParameterError
@@ -39,7 +40,7 @@ def forward(method: Callable[..., Any]) -> Callable[..., Any]:
 
     verb.__name__ = verb.__qualname__ = name
     verb.__module__ = "frame_prc"
-    verb.__doc__ = naming_roles(method.__doc__, leading=places.index("truth") - 1)
+    verb.__doc__ = with_columns(naming_roles(method.__doc__, places.index("truth") - 1))
     verb.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return verb
 
