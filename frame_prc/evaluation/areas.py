@@ -75,8 +75,8 @@ class AreaVerbs(Evaluated[FrameT]):
             retrieved, unless the list begins with ``float("-inf")``. Results are those of the
             binned scores.
         bounds
-            Add ``ap_lowest, ap_highest``: the average precision lies between them whatever the
-            order of the rows within each tie or bin, so for binned counts they show how large the
+            Add ``ap_lowest, ap_highest``, between which the average precision lies whatever the
+            order of the rows within each tie or bin: for binned counts they show how large the
             error of binning can be. They may be slightly wider than the range that is attained. If
             no rows are below the lowest of the ``thresholds``, the average precision of the exact
             scores also lies between them. Always included with ``thresholds``.

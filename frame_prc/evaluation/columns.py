@@ -138,11 +138,6 @@ _RETURNS = re.compile(r"(\nReturns\n-------\n.*?)(?=\n\n\w+\n---|\Z)", re.DOTALL
 _ENTRIES = {name: names for names in COLUMNS for name in names.split(", ")}
 
 
-def entry(name: str) -> str:
-    """Return the names that share a sentence of the glossary with a column."""
-    return _ENTRIES[re.sub(r"^(best|worst)_(?!f1|value).*", r"\1_KEY", name)]
-
-
 def returned(doc: str) -> list[str]:
     """Return the entries that the section Returns of a docstring names, in its order."""
     section = " ".join("".join(_RETURNS.findall(doc)).split())

@@ -56,7 +56,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
             The level of the confidence interval for the difference in the population from which the
             rows were sampled.
         baseline
-            The name of a model. Each other model is compared with it, instead of each with the
+            The name of a model that each other one is compared with, instead of each with the
             earlier ones of the list.
         measure
             ``"average_precision"``, the default: models have the same rows, and so the same
@@ -74,8 +74,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
             model, or a number between 0 and 1.
         at
-            The threshold of such a measure, ``{"threshold": 0.5}``, the same for all models and
-            segments. It must not be chosen on these rows: the intervals take it as given.
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``. It must not be
+            chosen on these rows: the intervals take it as given.
         over
             A key in ``by`` whose segments are themselves a sample (queries, users, folds) that
             stands for others like them. Models are then compared by the mean of their differences

@@ -174,7 +174,7 @@ class SegmentVerbs(Evaluated[FrameT]):
         at
             The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
         below
-            A value of the measure. Show how likely each segment is to be below it.
+            Show how likely each segment is to be below this value of the measure.
         details
             Add the columns that are named so below.
 
@@ -355,7 +355,7 @@ class SegmentVerbs(Evaluated[FrameT]):
             The average precision by default, or one or several other measures of
             :func:`compare_models`, but for the calibrated area.
         at
-            The threshold of measures that have one, such as ``{"threshold": 0.5}``.
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
 
         Returns
         -------

@@ -74,8 +74,8 @@ class TableVerbs(Evaluated[FrameT]):
             Measures to add by name, or ``"all"`` of those that suit any scores. Some need
             probabilities, or the threshold ``at``.
         at
-            The threshold of the measures that have one, such as ``{"threshold": 0.5}``. It must not
-            be chosen on these rows: the intervals take it as given.
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``. It must not be
+            chosen on these rows: the intervals take it as given.
         shrink
             Show ``shrunk, shrunk_low, shrunk_high`` in place of ``ci_low, ci_high`` and ``lift``:
             what the average precision of each segment probably is, given those of the others, as
