@@ -74,8 +74,7 @@ class DecisionVerbs(Evaluated[FrameT]):
             segments that only it has are left out. Thresholds are rounded to the dtype of the
             scores.
         f_beta
-            The point of the highest F score that weights recall this many times as much as
-            precision.
+            The point of the highest F score, with recall weighing this many times precision.
         predicted_rate
             The point with the largest share of rows predicted positive that is at most this one,
             above 0 and up to 1: an alert budget. The budget is spent even if the last alerts find

@@ -47,14 +47,12 @@ class TableVerbs(Evaluated[FrameT]):
         """Scorecard of each segment: area, interval, lift and measures by name.
 
         Only ``calibrated_average_precision`` is meant to be equal for classifiers that are equally
-        good in segments of different prevalence; the other measures still change with the
-        prevalence.
+        good in segments of different prevalence; the others change with it.
 
         Parameters
         ----------
         ci
-            The level of the confidence intervals for the average precision in the population, and
-            for the calibrated one.
+            The level of the intervals of the average precision and of the calibrated one.
         calibrate
             The prevalence for ``calibrated_average_precision``. ``"highest"``, the default: that of
             the segment of the model where positives are most frequent, of those with 20 rows of
@@ -62,17 +60,16 @@ class TableVerbs(Evaluated[FrameT]):
             ``"pooled"``: the share of positives of all rows of the model. Give a number between 0
             and 1 to hold reports of several months to the same one.
         overall
-            For each model, add a row for all rows pooled and a row for the mean of the segments. A
-            column ``level`` before the keys then says what each row is; these have null keys.
+            For each model, add a row for all rows pooled and a row for the mean of the segments,
+            with null keys. A column ``level`` before the keys then says what each row is.
         segments
             What the interval of the mean of the segments is for. ``"fixed"``: these segments are
             all there are (regions, devices), and only their rows are a sample, so that variances
             add up. ``"sampled"``: the segments stand for others like them (queries, users, folds);
-            the interval comes from their spread, as in :func:`average`, and ``level`` is
-            ``"macro_sampled"``.
+            the interval comes from their spread, and ``level`` is ``"macro_sampled"``.
         measures
-            Measures to add by name, or ``"all"`` of those that suit any scores. Some need
-            probabilities, or the threshold ``at``.
+            Measures to add by name, or ``"all"`` that suit any scores. Some need probabilities, or
+            the threshold ``at``.
         at
             The threshold of a measure that has one, such as ``{"threshold": 0.5}``. It must not be
             chosen on these rows: the intervals take it as given.
