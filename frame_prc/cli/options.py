@@ -216,9 +216,9 @@ def parameters(verb: str) -> dict[str, Parameter]:
 @cache
 def options(verb: str) -> dict[str, Option]:
     """Return the options that are the parameters of a verb."""
-    texts = _documented(getattr(frame_prc, verb).__doc__)
+    texts = described(getattr(frame_prc, verb).__doc__) | described(roles.SECTION)
     return {
-        name: _option(verb, name, one.annotation, texts[name])
+        name: _option(verb, name, one.annotation, _plain(texts[name]))
         for name, one in parameters(verb).items()
     }
 
@@ -243,7 +243,7 @@ def _words(kind: Any) -> list[str]:
     return [word for part in parts for word in part]
 
 
-def _documented(doc: str | None) -> dict[str, str]:
+def described(doc: str | None) -> dict[str, str]:
     """Return what a docstring says of each parameter: first, and then of each of its values."""
     text = cleandoc(doc or "").partition("Parameters\n----------\n")[2]
     text = re.split(r"\n\n(?=\w+\n---)", text)[0]
@@ -252,7 +252,7 @@ def _documented(doc: str | None) -> dict[str, str]:
         names, _, said = entry.partition("\n")
         first, *others = re.split(r"(?<=\.\)|.\.) +(?=[A-Z`])", " ".join(said.split()))
         sentences = [first, *(one for one in others if one.startswith(_OF_VALUE))]
-        found |= dict.fromkeys(names.split(", "), _plain(" ".join(sentences)))
+        found |= dict.fromkeys(names.split(", "), " ".join(sentences))
     return found
 
 

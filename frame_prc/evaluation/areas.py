@@ -75,20 +75,18 @@ class AreaVerbs(Evaluated[FrameT]):
             retrieved, unless the list begins with ``float("-inf")``. Results are those of the
             binned scores.
         bounds
-            Add ``ap_lowest`` and ``ap_highest``: the average precision lies between them whatever
-            the order of the rows within each tie or bin, so for binned counts they show how large
-            the error of binning can be. They may be slightly wider than the range that is attained.
-            Rows below the lowest of the ``thresholds`` are never retrieved here either; if there
-            are none, the average precision of the exact scores also lies between the bounds. Always
-            included with ``thresholds``.
+            Add ``ap_lowest, ap_highest``, between which the average precision lies whatever the
+            order of the rows within each tie or bin: for binned counts they show how large the
+            error of binning can be. They may be slightly wider than the range that is attained. If
+            no rows are below the lowest of the ``thresholds``, the average precision of the exact
+            scores also lies between them. Always included with ``thresholds``.
         ci
             Add a confidence interval of this level, for example ``0.95``, for the average precision
             in the population from which the rows were sampled.
         ci_method
             ``"influence"``: from the influence of each row on the average precision. ``"boyd"``: as
             if the average precision were a proportion of the positives (Boyd, Eng & Page 2013, doi
-            10.1007/978-3-642-40994-3_29); without weights and clusters. Both are symmetric on the
-            logit scale. See the notes.
+            10.1007/978-3-642-40994-3_29); without weights and clusters.
         bootstrap
             Take the interval from the spread over so many resampled data sets, or as
             :class:`Draws` says, to check that of the influences; needs NumPy.
@@ -103,49 +101,33 @@ class AreaVerbs(Evaluated[FrameT]):
             100 that are looked into; :class:`Top` says what it is divided by, and what becomes of a
             tie that does not fit.
         details
-            Add ``prevalence`` (``n_pos / n``), with ``ci`` also ``std_error`` and ``n_effective``,
-            the number of positives (with ``cluster``, of clusters that hold some) that the interval
-            rests on, fewer with unequal weights or clusters, and with ``top`` also
-            ``random_average_precision``, which a random order of the labels is expected to have in
-            the same ``top`` rows (for weighted rows, with the prevalence as its precision).
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``n`` and ``n_pos`` (rows and positive rows, Int64; their total weight,
-            Float64, if weighted), ``average_precision`` (Float64, from 0 to 1) and, always last,
-            ``status``: ``"ok"``, ``"no_negatives"`` (the average precision is 1, or the share of
-            positives that are retrieved), ``"no_positives"`` or ``"empty"`` (the average precision
-            is null). Sorted by the keys. Without ``by``, a single model has one row even if there
-            are no rows at all.
+            The keys, then ``n, n_pos, average_precision, status``, with ``ci`` also ``ci_low,
+            ci_high``, with ``bounds`` ``ap_lowest, ap_highest``, and with ``missing="drop"``
+            ``n_dropped``. With ``calibrate``, ``reference_prevalence,
+            calibrated_average_precision`` take the place of the area. With ``details`` also
+            ``prevalence``, with ``ci`` also ``n_effective, std_error``, and with ``top``
+            ``random_average_precision``, in the same rows. Sorted by the keys. Without ``by``, a
+            single model has one row even if there are no rows at all.
 
-            With ``ci``, also ``ci_low, ci_high`` (Float64) before ``status``. At an average
-            precision of 1 or 0, ``std_error`` is null and the interval is the exact
-            (Clopper-Pearson) one. With a single positive and any other average precision, all three
-            are null. (``"boyd"`` has an interval with a single positive, and none at 1 and 0.)
-            ``status`` then has five more values. ``"few_positives"`` replaces ``"ok"`` if there are
-            fewer than 20 positives (with weights, fewer than 20 effective positives), and
-            ``"few_clusters"`` if fewer than 20 effective clusters hold some. ``"few_negatives"``
-            does if there are fewer than 20 negatives, or so few for what their weights stand for
-            (sampled negatives) that the average precision is too high and its interval too narrow.
-            ``"below_chance"`` replaces all of these if the whole interval lies below the average
-            precision of a random ranking (``random_average_precision`` of :func:`summary`). If a
-            lower score means more likely positive, pass ``ascending=True``. ``"few_scores"``
-            replaces ``"ok"`` if the model has no more than two different scores in all segments
-            together, like the predictions 0 and 1: pass the scores that these were made from.
+            The area is null without positives; the calibrated one also without negatives. At an
+            area of 1 or 0, ``std_error`` is null and the interval is the exact (Clopper-Pearson)
+            one. With a single positive and any other area, all three are null. (``"boyd"`` has an
+            interval with a single positive, and none at 1 and 0.)
 
-            With ``calibrate``, ``reference_prevalence`` and ``calibrated_average_precision`` take
-            the place of ``average_precision``; they are followed by the interval. The area is also
-            null without negatives. ``status`` is also ``"few_negatives"`` where a prevalence below
-            their own leaves too few. ``"below_chance"`` then means below the reference prevalence.
+            Without ``ci``, ``status`` says only whether the area is defined. With it, it is
+            ``"below_chance"``, ``"few_positives"``, ``"few_clusters"``, ``"few_negatives"`` or
+            ``"few_scores"`` where the interval is not to be relied on: the reference,
+            ``examples/guide/reference.md``, has all of them.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says.
 
         Notes
         -----
@@ -153,16 +135,11 @@ class AreaVerbs(Evaluated[FrameT]):
         precision, to first order; the standard error is the square root of the sum of squared
         influences (infinitesimal jackknife: Efron 1981, doi 10.2307/2335442). The interval uses
         Student's t on the logit scale; the lower limit allows for the average precision of few rows
-        being too high on average. The formulas, the bootstrap, the limits at 1 and 0, and simulated
-        coverage are in ``examples/guide/statistics.md`` in the repository.
+        being too high on average. The formulas, the bootstrap, and simulated coverage are in
+        ``examples/guide/statistics.md`` in the repository.
 
-        Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
-        name. The result is a lazy frame of the same engine, which does all the work and reports
-        invalid data with an error of its own. At the call, the values of an Ibis table are checked,
-        by one query with one row; a PySpark frame is sampled once, to cut large segments into
-        ranges. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``top`` is not
-        available, nor is ``ci`` with weights, ``cluster``, ``calibrate`` or ``bootstrap``;
-        ``thresholds`` is limited to 1,000.
+        Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there is no ``top``, and no ``ci`` with
+        weights, ``cluster``, ``calibrate`` or ``bootstrap``.
 
         Examples
         --------
@@ -260,38 +237,35 @@ class AreaVerbs(Evaluated[FrameT]):
             Not for ``how="micro"``. For segments that are all there are (regions, devices), see
             ``overall`` of :func:`summary`.
         calibrate
-            The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
-            default (see :func:`summary`), ``"pooled"``, or a number between 0 and 1.
+            The prevalence for ``measure="calibrated_average_precision"``, as in
+            :func:`compare_models`.
         at
             The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
         thresholds
-            Bin the scores, as in :func:`average_precision`.
+            Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
+            1. A number is for probabilities: scores below 0 or above 1.001 are then an error. More
+            in :func:`average_precision`.
         top
-            Compute only the area over the points that retrieve at most this many rows, such as the
-            100 that are looked into; :class:`Top` says what it is divided by, and what becomes of a
-            tie that does not fit. Of the plain average precision.
+            Compute only the area over the points that retrieve at most this many rows, or as
+            :class:`Top` says. Of the plain average precision.
         details
-            Add ``n_undefined`` (Int64), how many segments do not have the measure, ``n, n_pos``
-            and ``prevalence`` of all their rows and, with ``ci``, ``std_error``.
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys other than ``over``, then ``n_segments`` (Int64), how many segments have the
-            measure: the others are left out of the mean. Then the mean under the name of the
-            measure, with ``ci`` also ``ci_low, ci_high`` (Float64; null if fewer than two segments
-            have the measure, or if all are equal and neither 0 nor 1), and ``status``: ``"ok"``, or
-            ``"few_segments"`` if no segment has the measure, with ``ci`` if fewer than 6 have.
-            ``how="micro"`` has ``n, n_pos`` in place of ``n_segments``, and the ``status`` of a
-            segment.
+            The keys other than ``over``, then ``n_segments``, the mean under the name of the
+            measure, and ``status``; with ``ci`` also ``ci_low, ci_high``, null if fewer than two
+            segments have the measure, or if all are equal and neither 0 nor 1. With ``details``
+            also ``n_undefined, n, n_pos, prevalence`` of all their rows and, with ``ci``,
+            ``std_error``. ``status`` is ``"few_segments"`` if no segment has the measure, with
+            ``ci`` if fewer than 6 have. ``how="micro"`` has ``n, n_pos`` in place of
+            ``n_segments``, and the ``status`` of a segment.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says.
 
         Notes
         -----
@@ -381,21 +355,14 @@ class AreaVerbs(Evaluated[FrameT]):
             Divide by the width of ``recall_range``, so that a perfect curve has area 1.
         thresholds
             Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
-            1. A number is for probabilities: scores below 0 or above 1.001 are then an error.
-            Thresholds that are equal in the dtype of the scores are merged. A score counts at the
-            highest threshold that it reaches. Rows below the lowest threshold of a list are never
-            retrieved, unless the list begins with ``float("-inf")``. Results are those of the
-            binned scores.
+            1. A number is for probabilities: scores below 0 or above 1.001 are then an error. More
+            in :func:`average_precision`.
         calibrate
-            Calibrate the areas to this prevalence: each negative counts as much as makes the
-            segment's prevalence equal to it. A number between 0 and 1, ``"highest"`` (see
-            :func:`summary`), or ``"pooled"``: the share of positives of all rows of the model. For
-            ``step`` it is the calibrated average
-            precision (Siblini et al. 2020, arXiv 1909.02827). Not for ``gain``.
+            Calibrate the areas to this prevalence: a number between 0 and 1, ``"highest"`` or
+            ``"pooled"``, as in :func:`average_precision`. Not for ``gain``.
         top
-            Compute only the area over the points that retrieve at most this many rows, such as the
-            100 that are looked into; :class:`Top` says what it is divided by, and what becomes of a
-            tie that does not fit. Only for ``step``.
+            Compute only the area over the points that retrieve at most this many rows, or as
+            :class:`Top` says. Only for ``step``.
         ci
             Add ``ci_low, ci_high``: an interval of this level. That of the whole ``step`` area is
             that of :func:`average_precision`. Other areas, and parts of the step area, get the same
@@ -404,36 +371,29 @@ class AreaVerbs(Evaluated[FrameT]):
         bootstrap
             How many data sets are resampled for that, 1,000 by default, or :class:`Draws`.
         details
-            Add ``prevalence`` and, with ``ci``, ``std_error``; for areas that are resampled it is
-            the standard deviation over the replicates. With ``recall_range`` or ``top``, also
-            ``random_average_precision``: what a random order of the labels is expected to have in
-            the same part of the ``step`` area, exactly, unless rows are weighted or areas
-            calibrated: then its precision is taken to be the prevalence at every recall. It is null
-            for other methods. Engines do not compute it.
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``n, n_pos`` as in :func:`average_precision`, ``method`` (String),
-            ``auc`` (Float64; null without positives, and for ``gain`` also without negatives), and
-            ``status``: ``"no_negatives"``, ``"no_positives"``, ``"empty"`` or else ``"ok"``. Sorted
-            by the keys, then in the order of ``method``. With ``missing="drop"``, also
-            ``n_dropped``. With ``calibrate``, ``reference_prevalence`` comes before ``method``, and
-            areas are also null without negatives.
+            The keys, then ``n, n_pos, method, auc, status``, with ``ci`` also ``ci_low, ci_high``,
+            with ``calibrate`` ``reference_prevalence`` before ``method``, and with
+            ``missing="drop"`` ``n_dropped``. With ``details`` also ``prevalence`` and, with ``ci``,
+            ``n_effective, std_error``; with ``recall_range`` or ``top`` also
+            ``random_average_precision``: in the same part of the ``step`` area, null for other
+            methods, and with weights or calibration taken to be the prevalence at every recall.
+            Sorted by the keys, then in the order of ``method``.
 
-            With ``ci``, also ``ci_low, ci_high``, and ``status`` says where they are not to be
-            relied on, as in :func:`average_precision`; positives beyond ``recall_range`` or ``top``
-            do not count there. The largest area gets the exact (Clopper-Pearson) lower limit. The
-            status is ``"no_std_error"`` if the replicates do not tell how the area varies: if there
-            is only one, or if all have the same area.
+            Areas are null without positives; ``"gain"`` and calibrated areas also without
+            negatives. With ``ci``, ``status`` says where intervals are not to be relied on, as in
+            :func:`average_precision`; positives beyond ``recall_range`` or ``top`` do not count
+            there. The largest area gets the exact (Clopper-Pearson) lower limit. The status is
+            ``"no_std_error"`` if there is only one replicate, or if all have the same area.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says.
 
         Notes
         -----
@@ -453,15 +413,8 @@ class AreaVerbs(Evaluated[FrameT]):
         - ``gain``: trapezoid of the precision-recall-gain curve (Flach & Kull 2015, NIPS).
 
         With ``ci``, intervals are symmetric on the logit scale, for areas as shares of the largest
-        one; for ``gain`` on the log scale of 1 minus the gain.
-
-        Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
-        name. The result is a lazy frame of the same engine, which does all the work and reports
-        invalid data with an error of its own. At the call, the values of an Ibis table are checked,
-        by one query with one row; a PySpark frame is sampled once, to cut large segments into
-        ranges. Results of DuckDB and Ibis are sorted, Spark's is not. There, the methods are
-        ``step``, ``trapezoid``, ``interpolated`` and ``envelope``, ``top`` and ``ci`` are not
-        available, and ``thresholds`` is limited to 1,000.
+        one; for ``gain`` on the log scale of 1 minus the gain. Inside DuckDB, Spark and Ibis (see
+        :func:`evaluate`) there are the first four methods, without ``top`` and ``ci``.
 
         Examples
         --------

@@ -56,7 +56,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
             The level of the confidence interval for the difference in the population from which the
             rows were sampled.
         baseline
-            The name of a model. Each other model is compared with it, instead of each with the
+            The name of a model that each other one is compared with, instead of each with the
             earlier ones of the list.
         measure
             ``"average_precision"``, the default: models have the same rows, and so the same
@@ -74,8 +74,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
             model, or a number between 0 and 1.
         at
-            The threshold of such a measure, ``{"threshold": 0.5}``, the same for all models and
-            segments. It must not be chosen on these rows: the intervals take it as given.
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``. It must not be
+            chosen on these rows: the intervals take it as given.
         over
             A key in ``by`` whose segments are themselves a sample (queries, users, folds) that
             stands for others like them. Models are then compared by the mean of their differences
@@ -98,37 +98,34 @@ class ComparisonVerbs(Evaluated[FrameT]):
             the ``status`` tells of too few rows. With 0 only what is better is not worse. Not with
             ``over``.
         details
-            Add ``n, n_pos`` of the segment, ``value_a, value_b`` (the measure of the model and of
-            its baseline), ``std_error`` and, with ``margin``, ``p_value`` and ``p_margin``, the
-            one-sided p-value of a larger loss; with ``adjust``, ``p_value`` and
-            ``ci_low_adjusted, ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is
-            below ``1 - ci`` (not with ``over``); for another ``measure`` also ``measure`` and, if
-            calibrated, ``reference_prevalence``; with ``over``, ``n_undefined``.
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``model, baseline`` (String), ``difference`` (the measure of the model
-            less that of the baseline), ``ci_low, ci_high, p_value`` (Float64; two-sided)
-            and ``status`` (String) as in :func:`average_precision`, but never ``"below_chance"``;
-            for other measures also ``"few_rows"`` and ``"undefined"`` as in :func:`summary`.
-            With ``missing="drop"``, also ``n_dropped``. Sorted by the keys, then in the order of
-            the baselines and of their models. Without ``baseline``, each model is compared with
-            each earlier one: of ``["old", "new"]`` the difference is ``new`` less ``old``. Models
-            in long data are in the order of their names, or of an ``Enum``.
+            The keys, then ``model, baseline, difference, ci_low, ci_high, p_value, status``, with
+            ``adjust`` ``p_adjusted`` in place of ``p_value``, with ``margin`` ``conclusion``, and
+            with ``missing="drop"`` ``n_dropped``. With ``details`` also ``n, n_pos, value_a,
+            value_b`` (of the model and of its baseline), ``std_error``, with ``adjust`` ``p_value,
+            ci_low_adjusted, ci_high_adjusted`` (not with ``over``), with ``margin`` ``p_value,
+            p_margin``; for another ``measure`` also ``measure`` and, if calibrated,
+            ``reference_prevalence``. ``status`` is as in :func:`average_precision`, but never
+            ``"below_chance"``.
 
-            With ``over``, the keys are the others, ``n_segments`` is how many have an average
-            precision (and ``n_undefined`` how many do not), and the difference is the mean over
-            these segments, with its interval by Student's t; that is null if all differences are
-            equal. ``status`` is ``"ok"``, or ``"few_segments"`` with fewer than 6.
+            Sorted by the keys, then in the order of the baselines and of their models. Without
+            ``baseline``, each model is compared with each earlier one: of ``["old", "new"]`` the
+            difference is ``new`` less ``old``. Models in long data are in the order of their names,
+            or of an ``Enum``.
+
+            With ``over``, the keys are the others, ``n_segments`` and, with ``details``,
+            ``n_undefined`` count segments, and the difference is the mean over these, with its
+            interval by Student's t; that is null if all differences are equal. ``status`` is
+            ``"ok"``, or ``"few_segments"`` with fewer than 6.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters, for columns that do not exist or have the wrong
-            dtype, and if there is nothing to compare.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says, and if there is nothing to compare.
 
         Notes
         -----
@@ -216,19 +213,15 @@ class ComparisonVerbs(Evaluated[FrameT]):
             ranked as one list. The work is rows times segments: 400,000 rows in 2,000 segments take
             a minute or two, and a product above 4 billion is an error. ``"overall"``: all rows,
             including its own, as one list. If scores are higher where positives are more frequent,
-            one list is easier to rank than its segments, and all of them may look worse than it:
-            then compare with the others. ``"previous"``: the segment before it in the order of the
-            last key in ``by``, such as the week before, among those with the same other keys; a
-            segment that does not occur is skipped, and a null key has no place in this order. Text
-            keys are in the order of text (``"W10"`` before ``"W2"``). A dictionary such as
-            ``{"region": "north"}``: the segment with these values of the keys, among those with the
-            same other keys; ``None`` stands for a missing key. ``"random"``: test whether each
-            segment (or, without ``by``, each model) is better than a random order of its labels;
-            needs NumPy, and does not take ``cluster``. Then the reference is
-            ``random_average_precision`` as in :func:`summary`, and the p-value is one-sided: ``(1 +
-            hits) / (1 + replicates)``, with hits the random orders whose average precision is at
-            least that of the segment, up to a relative rounding error of 1e-12. Scores, ties and
-            weights stay with their rows; only labels move.
+            one list is easier to rank than its segments, and all of them may look worse than it.
+            ``"previous"``: the segment before it in the order of the last key in ``by``, among
+            those with the same other keys; one that does not occur is skipped. Text keys are in the
+            order of text. ``{"region": "north"}``: the segment with these values of the keys, among
+            those with the same other keys; ``None`` stands for a missing key. ``"random"``: a
+            random order of the labels of the segment; needs NumPy, without ``cluster``. The p-value
+            is one-sided: ``(1 + hits) / (1 + replicates)``, with hits the random orders whose
+            average precision is at least that of the segment. Scores, ties and weights stay with
+            their rows.
         ci
             The level of the confidence interval for the difference in the population from which the
             rows were sampled.
@@ -239,40 +232,36 @@ class ComparisonVerbs(Evaluated[FrameT]):
             which does not depend on the prevalence. The others are those of
             :func:`compare_models`.
         calibrate
-            The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
-            default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
-            model, or a number between 0 and 1.
+            The prevalence for ``measure="calibrated_average_precision"``, as in
+            :func:`compare_models`.
         at
             The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
         permutations
             How many random orders there are for ``against="random"``, 1,000 by default, or
             :class:`Draws`.
         adjust
-            Show ``p_adjusted`` in place of ``p_value``: the p-values corrected for multiple testing
-            over all rows of the result that have one. ``"holm"`` controls the probability of any
-            false positive, ``"bh"`` (Benjamini & Hochberg 1995) the expected share of false
-            positives. The intervals are not corrected.
+            Show ``p_adjusted`` in place of ``p_value``: corrected for multiple testing, as in
+            :func:`compare_models`.
         margin
             The largest loss that does not matter, as in :func:`compare_models`.
         details
-            Add ``measure``, ``n, n_pos`` of the segment, ``prevalence_a, prevalence_b`` and
-            ``value_a, value_b`` of the segment and of its reference, ``reference_prevalence`` (what
-            a calibrated area is calibrated to), ``std_error`` and, with ``adjust``, ``p_value`` and
-            ``ci_low_adjusted, ci_high_adjusted``, limits that exclude 0 where ``p_adjusted`` is
-            below ``1 - ci``.
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``reference`` (String: what the segment is compared with; with
-            ``"previous"``, the last key of the segment before, such as ``"week=2024-01-08"``, and
-            null if there is none), ``difference`` (the measure of the segment less that of the
-            reference), ``ci_low, ci_high, p_value`` (Float64; two-sided) and ``status``
-            (String) as in :func:`average_precision`, but never ``"below_chance"``: it describes the
-            worse of the two sides. With ``missing="drop"``, also ``n_dropped``. Sorted by the keys.
-            A segment that has nothing to be compared with, such as the first week, has nulls and
-            the status ``"no_other"``. A named segment is in the result too, with a difference of 0
-            and no test.
+            The keys, then ``reference, difference, ci_low, ci_high, p_value, status``, with
+            ``adjust`` ``p_adjusted`` in place of ``p_value``, with ``margin`` ``conclusion``, and
+            with ``missing="drop"`` ``n_dropped``. With ``details`` also ``measure``, ``n, n_pos``
+            of the segment, ``prevalence_a, prevalence_b, value_a, value_b`` (of the segment and of
+            its reference), ``reference_prevalence, std_error``, and with ``adjust`` ``p_value,
+            ci_low_adjusted, ci_high_adjusted``, with ``margin`` ``p_value, p_margin``. Sorted by
+            the keys.
+
+            ``status`` is that of the worse of the two sides, but never ``"below_chance"``. A
+            segment that has nothing to be compared with, such as the first week, has nulls and the
+            status ``"no_other"``. A named segment is in the result too, with a difference of 0 and
+            no test.
 
             With ``against="random"`` there is no measure, prevalence, ``std_error`` or interval,
             and the p-value is null if there are no positives or no negatives. The test also holds
@@ -280,11 +269,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters, for columns that do not exist or have the wrong
-            dtype, and if there is nothing to compare.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says, and if there is nothing to compare.
 
         Notes
         -----

@@ -75,11 +75,8 @@ class CurveVerbs(Evaluated[FrameT]):
             2020, arXiv 1909.02827).
         thresholds
             Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
-            1. A number is for probabilities: scores below 0 or above 1.001 are then an error.
-            Thresholds that are equal in the dtype of the scores are merged. A score counts at the
-            highest threshold that it reaches. Rows below the lowest threshold of a list are never
-            retrieved, unless the list begins with ``float("-inf")``. The curve of every segment has
-            these thresholds.
+            1. A number is for probabilities: scores below 0 or above 1.001 are then an error. More
+            in :func:`average_precision`. The curve of every segment has these thresholds.
         ci
             Add ``precision_low, precision_high``: for each threshold by itself, a confidence
             interval of this level, for example ``0.95``, for the precision in the population
@@ -100,36 +97,28 @@ class CurveVerbs(Evaluated[FrameT]):
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``threshold`` (the score's float dtype; Float64 for integers and
-            decimals), ``tp, fp, fn, tn`` (Int64; Float64 if weighted), ``precision, recall``
-            (Float64, from 0 to 1) and the columns requested. Sorted by the keys, then by threshold
+            The keys, then ``threshold, tp, fp, fn, tn, precision, recall``; with the options that
+            add them also ``envelope``, ``precision_gain, recall_gain``, ``precision_calibrated``,
+            ``precision_error``, ``precision_low, precision_high``. Thresholds have the float dtype
+            of the score, Float64 for integers and decimals. Sorted by the keys, then by threshold
             descending (with ``ascending``, ascending), so recall ascends and the rows are in
-            drawing order. Undefined values are null: recall in a segment without positives,
-            precision at a given threshold that no row reaches, gains before the first true
-            positive, and an interval of precision where no row is retrieved.
+            drawing order. Undefined values are null: recall without positives, precision at a given
+            threshold that no row reaches, gains before the first true positive.
 
-            With ``recalls``, ``at_recall`` (Float64) comes before ``threshold``, every segment has
-            a row for each, ascending, and the rest is null where no threshold reaches the recall.
-            With ``over``, there are only ``at_recall``, ``precision`` and ``n_segments``, the
-            number of segments that reach the recall.
+            With ``recalls``, ``at_recall`` comes before ``threshold``, every segment has a row for
+            each, ascending, and the rest is null where no threshold reaches the recall. With
+            ``over``, there are only ``at_recall, precision, n_segments``, the number of segments
+            that reach the recall.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says.
 
         Notes
         -----
-        Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
-        name. The result is a lazy frame of the same engine, which does all the work and reports
-        invalid data with an error of its own. At the call, the values of an Ibis table are checked,
-        by one query with one row; a PySpark frame is sampled once, to cut large segments into
-        ranges. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``gain``,
-        ``calibrate``, ``ci`` and ``keep=<number>`` are not available, and ``thresholds`` is limited
-        to 1,000.
+        Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there is no ``gain``, ``calibrate``,
+        ``ci``, ``recalls`` or ``keep=<number>``.
 
         Examples
         --------
@@ -200,22 +189,18 @@ class CurveVerbs(Evaluated[FrameT]):
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``recall``, ``precision, precision_low, precision_high`` (Float64, from 0
-            to 1) and ``status``. Precision is that of the highest threshold that reaches the
-            recall, which is the height of the steps whose area is the average precision. It is null
-            if no threshold reaches the recall. ``status`` is ``"few_positives"`` with fewer than 20
-            positives (effective ones, with weights), or fewer than 4 beyond the recall, so always
-            close to 1: the band may then cover less. Of clusters it is ``"few_clusters"``.
-            Otherwise it is that of :func:`average_precision`, such as ``"few_negatives"`` or
-            ``"ok"``. Sorted by the keys, then by recall ascending: every segment has the same rows.
+            The keys, then ``recall, precision, precision_low, precision_high, status``. Precision
+            is that of the highest threshold that reaches the recall, which is the height of the
+            steps whose area is the average precision, and null if none does. ``status`` is
+            ``"few_positives"`` with fewer than 20 positives (effective ones, with weights), or
+            fewer than 4 beyond the recall, so always close to 1: the band may then cover less.
+            Otherwise it is that of :func:`average_precision`. Sorted by the keys, then by recall
+            ascending: every segment has the same rows.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters, for columns that do not exist or have the wrong
-            dtype, and if NumPy is not installed.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says, and without NumPy.
 
         Notes
         -----
@@ -274,21 +259,20 @@ class CurveVerbs(Evaluated[FrameT]):
         ci
             The level of the intervals of ``observed``, for each bin by itself.
         details
-            Add ``bin_high`` and ``n_pos``.
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``bin_low`` (Float64), ``n`` (the rows in the bin, or their weight),
-            ``mean_score``, ``observed`` (the share of positives), its limits ``observed_low,
-            observed_high`` (Float64), and ``status``: ``"ok"``, or ``"few_rows"`` below 20
-            effective rows. Bins without rows are left out. Sorted by the keys, then by the bins.
+            The keys, then ``bin_low, n, mean_score, observed, observed_low, observed_high,
+            status``, with ``details`` also ``bin_high, n_pos``, all of the rows in the bin.
+            ``status`` is ``"few_rows"`` below 20 effective rows. Bins without rows are left out.
+            Sorted by the keys, then by the bins.
 
         Raises
         ------
         ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype.
+            As :func:`evaluate` says.
         DataError
             If the data contain invalid values, or scores that are no probabilities. For a lazy
             frame, when the result is collected.
@@ -337,12 +321,10 @@ class CurveVerbs(Evaluated[FrameT]):
         ----------
         thresholds
             Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
-            1. A number is for probabilities: scores below 0 or above 1.001 are then an error.
-            Thresholds that are equal in the dtype of the scores are merged.
-            :func:`frame_prc.quantile_thresholds` finds a list that divides the rows evenly. A score
-            is in the bin of the highest threshold that it reaches. Rows below the lowest threshold
-            of a list are never retrieved, unless the list begins with ``float("-inf")``. Binning
-            takes one pass over the rows, and memory only for the counts.
+            1. A number is for probabilities: scores below 0 or above 1.001 are then an error. More
+            in :func:`average_precision`. For a list that divides the rows evenly see
+            :func:`frame_prc.quantile_thresholds`. Binning takes one pass over the rows, and memory
+            only for the counts.
         squares
             Add ``pos_squares`` and ``neg_squares``, the sums of squared weights. An interval of the
             average precision needs them beside sums of weights. Without weights they equal the
@@ -351,30 +333,22 @@ class CurveVerbs(Evaluated[FrameT]):
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``threshold`` (the score, in its own dtype), ``pos`` and ``neg``, and the
-            squares if requested (Int64; Float64 if weighted). Sorted by the keys, then by threshold
-            descending. Rows that are never retrieved come last in their segment, with a null
-            threshold; a verb that is given these counts needs ``missing="unretrieved"``. With
-            ``thresholds``, a column ``below`` follows ``threshold``, both as floats: a bin holds
-            the scores from ``threshold`` up to, but not including, ``below``. Only bins with rows
-            are returned. With ``ascending``, thresholds ascend, and a column ``above`` replaces
-            ``below``: a bin holds the scores above it, up to ``threshold``.
+            The keys, then ``threshold, pos, neg``, with ``squares`` also ``pos_squares,
+            neg_squares``. Sorted by the keys, then by threshold descending. The threshold is the
+            score, in its own dtype. Rows that are never retrieved come last in their segment, with
+            a null threshold; a verb that is given these counts needs ``missing="unretrieved"``.
+            With ``thresholds``, a column ``below`` follows ``threshold``, both as floats, and only
+            bins with rows are returned. With ``ascending``, thresholds ascend, and a column
+            ``above`` replaces ``below``: a bin holds the scores above it, up to ``threshold``.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says.
 
         Notes
         -----
-        Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
-        name. The result is a lazy frame of the same engine, which does all the work and reports
-        invalid data with an error of its own; the values of an Ibis table are checked at the call,
-        by one query with one row. Results of DuckDB and Ibis are sorted, Spark's is not. There,
-        ``squares`` is not available, and ``thresholds`` is limited to 1,000.
+        Inside DuckDB, Spark and Ibis (see :func:`evaluate`) there is no ``squares``.
 
         Examples
         --------

@@ -62,34 +62,29 @@ class DecisionVerbs(Evaluated[FrameT]):
         Parameters
         ----------
         recall
-            The most precise point with at least this recall, above 0 and up to 1. Of equally
-            precise points, the one of highest recall.
+            The most precise point with at least this recall, above 0 and up to 1.
         precision
-            The point of highest recall with at least this precision, above 0 and up to 1. Of points
-            of equal recall, the most precise.
+            The point of highest recall with at least this precision, above 0 and up to 1.
         threshold
             The point at this threshold, which may lie between two scores. A number or a list of
             numbers is for all segments. A column or an expression gives each segment its own; it
-            must be constant within a segment. So does a frame with a column ``threshold``, such as
-            what this verb returned for other rows: its other columns must be keys, some or all of
-            those in ``by`` (and ``model``), or columns of operating points; ``target`` is
-            kept. A segment that it gives no threshold has a row of nulls, and
-            segments that only it has are not in the result. Scores and thresholds are compared as
-            floats, after rounding to the dtype of the scores: 0.7 as a Float32 is slightly below
-            0.7. A column must be constant over dropped rows too.
+            must be constant within a segment, over dropped rows too. So does a frame with a column
+            ``threshold``, such as what this verb returned for other rows: its other columns must be
+            keys in ``by`` (and ``model``) or columns of operating points; ``target`` is kept;
+            segments that only it has are left out. Thresholds are rounded to the dtype of the
+            scores.
         f_beta
-            The point of the highest F score that weights recall this many times as much as
-            precision.
+            The point of the highest F score, with recall weighing this many times precision.
         predicted_rate
             The point with the largest share of rows predicted positive that is at most this one,
             above 0 and up to 1: an alert budget. The budget is spent even if the last alerts find
             nothing, so a smaller share may have the same recall.
         predicted_count
-            The same for a number of rows, such as the 100 cases that can be looked into. Rows of
-            equal score are retrieved together: if they do not all fit, none of them is, and if not
-            even the first fit, the row holds nulls. ``Top(100, ties="expected")`` retrieves as many
-            of them as fit, at random: see :class:`Top`; ``threshold`` is then the score of that
-            tie. With weights it is a sum of weights.
+            The same for a number of rows, such as the 100 cases that can be looked into; with
+            weights a sum of them. Rows of equal score are retrieved together: if they do not all
+            fit, none of them is, and if not even the first fit, the row holds nulls. ``Top(100,
+            ties="expected")`` retrieves as many of them as fit, at random; ``threshold`` is then
+            the score of that tie.
         fpr
             The point of highest recall at which at most this share of the negatives is predicted
             positive, from 0 to 1; nulls without negatives.
@@ -101,82 +96,56 @@ class DecisionVerbs(Evaluated[FrameT]):
         joint
             Add a row, before the others, for the most precise point that meets all of the targets
             at once: two or more of ``recall``, ``precision``, ``fpr``, ``predicted_rate`` and
-            ``predicted_count``, one number each. Where no point does, its row holds nulls, and the
-            rows of the targets alone show how near one comes on either side.
+            ``predicted_count``, one number each. Where no point does, its row holds nulls.
         guarantee
             Choose thresholds that meet the target on new rows too, with at least this probability,
             such as ``0.95``. Without it, about half of the chosen thresholds miss it there. For
             ``recall``, ``precision`` and ``fpr``; other targets need a call of their own. The new
-            rows must come from the same distribution: it does not cover what changes over time. If
-            there are too few rows, the row holds nulls; with ``details``, ``n_needed`` is the least
-            number of positives (``recall``), negatives (``fpr``) or rows predicted positive
-            (``precision``) that can be enough: with ``cluster`` and weights, the effective number,
-            which may be far below that of the rows. The interval of ``ci`` is then exact, without a
-            bootstrap. Needs NumPy.
+            rows must come from the same distribution. If there are too few rows, the row holds
+            nulls, and ``n_needed`` is the least number of positives (``recall``), negatives
+            (``fpr``) or rows predicted positive (``precision``) that can be enough: with
+            ``cluster`` and weights, the effective number. Needs NumPy.
         ci
             Add ``precision_low, precision_high, recall_low, recall_high``: for each target by
             itself, intervals of this level for the precision and the recall that new rows have at
-            the threshold in the table. At a ``threshold=`` they are Wilson's. A threshold chosen
-            on these rows does better on them than on new ones: there the intervals are exact
-            (Clopper & Pearson 1934), and the lower limits allow for the loss. A bootstrap of 1,000
-            replicates, each of which chooses its threshold anew, estimates it, always from the same
-            draws; it needs NumPy. With ``cluster`` and weights, both count effective rows (Korn &
-            Graubard 1998). Not with sums of weights in ``pos`` and ``neg``.
+            the threshold in the table. At a ``threshold=`` they are Wilson's. A threshold chosen on
+            these rows does better on them than on new ones: there the intervals are exact (Clopper
+            & Pearson 1934), and the lower limits allow for the loss, as a bootstrap of 1,000
+            replicates estimates it; it needs NumPy. With a ``guarantee`` they need no bootstrap.
+            With ``cluster`` and weights, both count effective rows (Korn & Graubard 1998). Not with
+            sums of weights in ``pos`` and ``neg``.
         details
-            Add ``criterion`` (String) and ``target_value`` (Float64), which make up the target (of
-            several at once ``"joint"`` and null), the counts ``tp, fp, fn, tn``, ``fpr`` (null
-            without negatives), ``f_score`` (F1, or the F-beta requested; null without positives),
-            ``predicted_rate`` (``predicted_count / n``) and, with ``ci``, ``recall_low,
-            recall_high`` and ``predicted_count``, with ``guarantee`` ``n_needed`` (Int64).
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``target`` (String, such as ``"recall=0.9"``), ``threshold``,
-            ``precision`` and ``recall`` as in :func:`curve`, ``predicted_count`` (``tp + fp``: the
-            rows at or beyond the threshold, or their weight) and ``status``: ``"not_met"`` for a
-            target that no point meets (its row holds nulls), ``"no_guarantee"`` if none meets it
-            with the ``guarantee``, ``"no_threshold"`` for a segment that
-            a column or a frame gives none, ``"no_negatives"``, ``"no_positives"``, ``"empty"``,
-            with ``ci`` also ``"few_positives"``, ``"few_clusters"`` and ``"few_negatives"`` as in
-            :func:`average_precision`, or else ``"ok"``. Sorted by the keys, then in the order of
-            the parameters above, thresholds of a column or frame last. With ``missing="drop"``,
-            also ``n_dropped``.
+            The keys, then ``target, threshold, precision, recall, predicted_count, status``, with
+            ``cost`` also ``expected_cost``, null for other targets, and with ``missing="drop"``
+            ``n_dropped``. With ``ci``, ``precision_low, precision_high`` take the place of
+            ``predicted_count``. With ``details`` also ``criterion, target_value, tp, fp, fn, tn,
+            fpr, f_score, predicted_rate``, with ``ci`` ``recall_low, recall_high``, and with
+            ``guarantee`` ``n_needed``. With ``ascending=True``, also ``ascending``, so that these
+            thresholds cannot be held to scores in the other direction. Sorted by the keys, then in
+            the order of the parameters above, thresholds of a column or frame last.
 
-            With ``cost``, or thresholds that were chosen with it, also ``expected_cost``: the cost
-            per row, null for other targets. With ``ascending=True``, also ``ascending``, so that
-            these thresholds cannot be held to scores in the other direction. With ``ci``,
-            ``precision_low, precision_high`` take the place of ``predicted_count``.
+            ``status`` is ``"not_met"`` for a target that no point meets (its row holds nulls),
+            ``"no_guarantee"`` if none meets it with the ``guarantee``, ``"no_threshold"`` for a
+            segment that a column or a frame gives none, or else as in :func:`average_precision`.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says.
 
         Notes
         -----
-        A threshold that is chosen on some rows does better on them than on others;
-        ``examples/guide/statistics.md`` in the repository has a simulation. So hold it to other
-        rows. ``held`` has precision and recall there, and the
-        last line adds a column with the prediction to each row::
+        A threshold that is chosen on some rows does better on them than on others, so hold it to
+        other rows: ``chosen = train.prc.operating_points(..., recall=0.8)``, then
+        ``test.prc.operating_points(..., threshold=chosen)``.
 
-            train = train.prc.evaluate("late", "score", by="carrier")
-            test = test.prc.evaluate("late", "score", by="carrier", ci=0.95)
-            chosen = train.operating_points(recall=0.8)
-            held = test.operating_points(threshold=chosen)
-            limits = chosen.select("carrier", "threshold")
-            predicted = pl.col("score") >= pl.col("threshold")
-            rows.join(limits, on="carrier", how="left").with_columns(predicted=predicted)
-
-        Also takes a DuckDB relation, a PySpark DataFrame or an Ibis table, with columns given by
-        name. The result is a lazy frame of the same engine, which does all the work and reports
-        invalid data with an error of its own. At the call, the values of an Ibis table are checked,
-        by one query with one row; a PySpark frame is sampled once, to cut large segments into
-        ranges. Results of DuckDB and Ibis are sorted, Spark's is not. There, ``threshold`` is
-        numbers, and ``ci`` is for these only, without ``cluster``.
+        Inside DuckDB, Spark and Ibis (see :func:`evaluate`), ``threshold`` is numbers, and ``ci``
+        is for these only, without ``cluster``.
 
         Examples
         --------
@@ -250,26 +219,21 @@ class DecisionVerbs(Evaluated[FrameT]):
         cost
             The ``(cost of a false positive, cost of a false negative)``, for ``expected_cost``.
         details
-            Add the counts ``predicted_count, fn, tn`` (with ``cost`` also ``tp, fp``), ``fpr``,
-            ``f1`` and ``net_benefit``: the share of hits less that of false alarms times the odds
-            of the threshold (Vickers & Elkin 2006), null where it is not between 0 and 1.
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``threshold``, ``alerts_per_1000`` (rows predicted positive of 1,000, by
-            weight), ``precision``, ``recall``, ``tp`` and ``fp`` or, with ``cost``, in their place
-            ``expected_cost`` (per row), and ``status``: ``"not_met"`` for a share that not even the
-            first rows fit into (its row holds nulls), or as in :func:`operating_points`. Sorted by
-            the keys, then by the steps. With ``missing="drop"``, also ``n_dropped``.
+            The keys, then ``threshold, alerts_per_1000, precision, recall, tp, fp, status``, with
+            ``cost`` ``expected_cost`` in place of ``tp`` and ``fp``, and with ``missing="drop"``
+            ``n_dropped``. With ``details`` also ``predicted_count, fn, tn, fpr, f1, net_benefit``.
+            ``status`` is ``"not_met"`` for a share that not even the first rows fit into (its row
+            holds nulls), or as in :func:`operating_points`. Sorted by the keys, then by the steps.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says.
 
         Notes
         -----

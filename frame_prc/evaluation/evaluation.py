@@ -274,8 +274,19 @@ def evaluate(
     Raises
     ------
     ColumnError, OptionError, FrameError
-        For roles that contradict each other, columns that do not exist or have the wrong dtype, and
-        frames of an unknown kind.
+        Here, and at the call of a verb: for parameters that are invalid or contradict each other,
+        for columns that do not exist or have the wrong dtype, and for frames of an unknown kind.
+    DataError
+        At the call of a verb, if the data contain invalid values. For a lazy frame, when the result
+        is collected.
+
+    Notes
+    -----
+    Of a DuckDB relation, a PySpark DataFrame or an Ibis table, columns are given by name. The
+    result is a lazy frame of the same engine, which does all the work and reports invalid data with
+    an error of its own. At the call of a verb, the values of an Ibis table are checked, by one
+    query with one row; a PySpark frame is sampled once, to cut large segments into ranges. Results
+    of DuckDB and Ibis are sorted, Spark's is not. There are up to 1,000 ``thresholds``.
 
     Examples
     --------

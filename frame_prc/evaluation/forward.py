@@ -8,8 +8,9 @@ from typing import Any
 
 from frame_prc._request.near_misses import check_call, not_of_lines
 from frame_prc.evaluation.base import Level
+from frame_prc.evaluation.columns import with_columns
 from frame_prc.evaluation.evaluation import Evaluation
-from frame_prc.evaluation.roles import NAMES, PARAMETERS, with_roles
+from frame_prc.evaluation.roles import NAMES, PARAMETERS, naming_roles
 from frame_prc.exceptions import ParameterError
 
 _FRAME = Parameter("frame", Parameter.POSITIONAL_OR_KEYWORD, annotation="FrameT")
@@ -19,8 +20,8 @@ _POSITIONAL = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.POSITIONAL_ONLY)
 def forward(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function ``verb(frame, truth, score, **roles, **options)`` of a method.
 
-    It is ``evaluate(frame, truth, score, **roles).verb(**options)``, with the signature and the
-    docstring of both.
+    It is ``evaluate(frame, truth, score, **roles).verb(**options)``, with the signature of both
+    and the docstring of the method.
     """
     name, parameters = method.__name__, _parameters(method)
     takes_line = parameters[-1].kind is Parameter.VAR_KEYWORD
@@ -39,7 +40,7 @@ def forward(method: Callable[..., Any]) -> Callable[..., Any]:
 
     verb.__name__ = verb.__qualname__ = name
     verb.__module__ = "frame_prc"
-    verb.__doc__ = with_roles(method.__doc__, leading=places.index("truth") - 1)
+    verb.__doc__ = with_columns(naming_roles(method.__doc__, places.index("truth") - 1))
     verb.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return verb
 

@@ -83,7 +83,8 @@ def plot_table(
     ...     score=pl.col("row") * 7919 % 601,
     ... )
     >>> table = df.prc.compare_segments("late", "score", by="region")
-    >>> type(table.prc.plot_table(title="Regions")).__name__
+    >>> chart = table.prc.plot_table(title="Regions")
+    >>> type(chart).__name__
     'LayerChart'
     """
     check_frame(frame, takes_counts=False)
@@ -239,10 +240,10 @@ def one_vs_rest(
     frame
         Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: one row per item.
     truth
-        Multiclass: the column of classes. Multilabel: a list of columns, Boolean or 0/1, one per
+        Multiclass: the column of classes; multilabel: a list of columns, Boolean or 0/1, one per
         label.
     score
-        Multiclass: ``{class: column}``. Multilabel: a list of columns, or ``{label: column}``, in
+        Multiclass: ``{class: column}``; multilabel: a list of columns, or ``{label: column}``, in
         the order of ``truth``. From a list, the labels are the names of the truth columns.
     by
         Segment keys to keep: a column, an expression, a selector, or a list of them.

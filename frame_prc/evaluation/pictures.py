@@ -211,7 +211,7 @@ class PictureVerbs(Evaluated[FrameT]):
             The level of the intervals. A dot is hollow if it has no interval, or is from so few
             rows that its interval may cover less.
         baseline
-            The name of a model. The chart shows the difference of each other model from it.
+            The name of a model, from which the difference of each other model is shown.
         calibrate
             Compare all segments at one prevalence, by their calibrated average precision:
             ``"pooled"``, the share of positives of all rows of the model, ``"highest"`` (see
@@ -474,7 +474,7 @@ class PictureVerbs(Evaluated[FrameT]):
         ci
             The level of the intervals; tests are at the level ``1 - ci``.
         baseline
-            The name of a model. Each other model is compared with it, instead of each with the
+            The name of a model that each other one is compared with, instead of each with the
             earlier ones of the list.
         calibrate
             The prevalence at which segments are compared: ``"pooled"``, the default, is the share
@@ -484,8 +484,10 @@ class PictureVerbs(Evaluated[FrameT]):
             What stands below the answers: ``"curves"``, ``"segments"`` and ``"thresholds"`` by
             default; also ``"roc"`` (ROC curves), ``"scores"`` (how the scores of either class are
             spread) and ``"reliability"`` (of scores that are probabilities).
-        title, note
-            The title of the page, and a text below it.
+        title
+            The title of the page.
+        note
+            A text below the title.
         date
             A date, or a text, to print beside the facts. By default there is none, so that the same
             rows make the same bytes.

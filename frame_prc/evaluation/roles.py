@@ -87,7 +87,10 @@ pos_squares, neg_squares
 """
 
 NAMES = ("truth", "score", *Roles.__annotations__)
-_SECTION = "Parameters\n----------\n"
+_HEADING = "Parameters\n----------\n"
+SECTION = _HEADING + TEXTS
+_FRAME_NAMED = "frame\n    One row per item: any frame that :func:`evaluate` takes.\n"
+_ROLES_NAMED = f"{', '.join(NAMES)}\n    Its columns by role, as :func:`evaluate` describes them.\n"
 
 
 def _parameters() -> list[Parameter]:
@@ -99,13 +102,22 @@ def _parameters() -> list[Parameter]:
 PARAMETERS = _parameters()
 
 
-def with_roles(doc: str | None, leading: int = 0) -> str:
-    """Return a docstring with the frame and the roles before the parameters that it describes.
+def with_roles(doc: str | None) -> str:
+    """Return a docstring with the frame and the roles before the parameters that it describes."""
+    return _with(doc, FRAME, TEXTS, leading=0)
 
-    The first of these, ``leading`` in number, stand between the frame and the roles.
+
+def naming_roles(doc: str | None, leading: int) -> str:
+    """Return a docstring that names the frame and the roles, which :func:`evaluate` describes.
+
+    The first of its parameters, ``leading`` in number, stand between the frame and the roles.
     """
+    return _with(doc, _FRAME_NAMED, _ROLES_NAMED, leading)
+
+
+def _with(doc: str | None, frame: str, roles: str, leading: int) -> str:
     text = cleandoc(doc or "")
-    head, section, tail = text.partition(_SECTION)
+    head, section, tail = text.partition(_HEADING)
     entries = re.split(r"^(?=\S)", tail, flags=re.MULTILINE)[1:]
     first, others = "".join(entries[:leading]), "".join(entries[leading:])
-    return f"{head}{section}{FRAME}{first}{TEXTS}{others}" if section else text
+    return f"{head}{section}{frame}{first}{roles}{others}" if section else text

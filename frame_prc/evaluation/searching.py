@@ -88,24 +88,22 @@ class SearchVerbs(Evaluated[FrameT]):
             ``"calibrated_average_precision"``: at the prevalence of all rows, so that no segment is
             found for its share of positives. ``"average_precision"``: as it is. ``"roc_auc"``.
         details
-            Add ``measure``, ``n``, ``others`` (the mean of the other segments of the
-            same columns) and ``n_looked_at`` (how many segments were looked at).
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            A row for each find, up to 20 and maybe none, the clearest first: ``segment`` (String),
-            ``n_pos``, the ``value`` of the measure, its ``difference`` from the mean of the others,
-            ``ci_low, ci_high`` and ``p_adjusted`` (Float64), all for the search as a whole, and
-            ``status``, which is ``"ok"``: what cannot be judged is not named. A find is beside
-            those above it: what overlaps with one of them, and differs for no other reason, is left
-            out.
+            A row for each find, up to 20 and maybe none, the clearest first: ``segment, n_pos,
+            value, difference, ci_low, ci_high, p_adjusted, status``, with ``details`` also
+            ``measure, n, others, n_looked_at``. The difference is from the others; interval and
+            p-value are for the search as a whole, and ``status`` is ``"ok"``: what cannot be judged
+            is not named. A find is beside those above it: what overlaps with one of them, and
+            differs for no other reason, is left out.
 
         Raises
         ------
         ColumnError, OptionError, FrameError
-            At the call, for invalid parameters, for columns that do not exist or have the wrong
-            dtype, for several models or counts, and without NumPy.
+            As :func:`evaluate` says, for several models or counts, and without NumPy.
         DataError
             If the data contain invalid values, or no segment is large enough. For a lazy frame,
             when the result is collected.
@@ -220,30 +218,24 @@ class SearchVerbs(Evaluated[FrameT]):
             ones must be, one fewer than it has. Only later periods of each segment are looked at.
             A segment that is new adds an error of its own: that of all over their number.
         details
-            Add ``measure``, ``n``, ``n_periods`` (over how many periods the largest difference is),
-            ``z`` (in standard deviations), ``delay`` (after how many looks a measure that falls by
-            0.05 is found, in the median; null if the plan finds it in less than half of the cases)
-            and what ``state`` needs: ``logit, variance, n_effective, bound, error, plan``.
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``n_pos``, ``value``, ``reference`` (of the first periods: the mean of
-            their logits, weighted), ``limit`` (beyond which the period would give an alarm by
-            itself), ``conclusion`` (String: ``"reference"``, ``"quiet"`` or ``"alarm"``, and null
-            where the ``status`` says why), and ``status``: ``"no_period"`` of rows without one,
-            ``"no_reference"`` if fewer than two of the first periods have a value, or none a
-            standard error, ``"plan_ended"`` after the last look, else as in
-            :func:`average_precision`. Sorted by the keys. With ``missing="drop"``, also
-            ``n_dropped``.
+            The keys, then ``n_pos, value, reference, limit, conclusion, status``, with
+            ``missing="drop"`` also ``n_dropped``, and with ``details`` ``measure, n, n_periods, z,
+            delay, n_effective`` and ``logit, variance, bound, error, plan``. The reference is the
+            mean of the logits of the first periods, weighted. The conclusion is ``"reference"``,
+            ``"quiet"`` or ``"alarm"``, and null where the ``status`` says why: ``"no_period"`` of
+            rows without one, ``"no_reference"`` if fewer than two of the first periods have a
+            value, or none a standard error, ``"plan_ended"`` after the last look. Sorted by the
+            keys.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype, and without NumPy.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says, and without NumPy.
 
         Notes
         -----

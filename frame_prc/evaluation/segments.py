@@ -68,9 +68,8 @@ class SegmentVerbs(Evaluated[FrameT]):
             reason alone. ``"roc_auc"``: the area under the ROC curve. The others are those of
             :func:`compare_models`.
         calibrate
-            The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
-            default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
-            model, or a number between 0 and 1.
+            The prevalence for ``measure="calibrated_average_precision"``, as in
+            :func:`compare_models`.
         at
             The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
         test
@@ -88,48 +87,27 @@ class SegmentVerbs(Evaluated[FrameT]):
             sums of weights, with ``cluster``, or without NumPy it is Q too. 100,000 rows in 200
             segments take about 4 seconds.
         details
-            Add what is named so below.
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            One row, or one per model, with the columns
+            One row, or one per model: ``n_segments``, for each key ``best_KEY, worst_KEY``, then
+            ``gap, gap_if_equal, p_value`` (of whether all segments have the same value) and
+            ``status``. With ``details`` also ``n_left_out, n_few, best_value, worst_value,
+            gap_p_value, q, i_squared, tau, tau_low, tau_high, test``.
 
-            - ``n_segments``: how many segments are compared; among the details, ``n_left_out``: how
-              many are not, because they have no standard error (no or one positive, or an average
-              precision of exactly 0 or 1), and ``n_few``: how many of those compared have fewer
-              than 20 effective positives, or too few negatives for the prevalence;
-            - ``best_<key>`` and ``worst_<key>`` for each key: the segments with the highest and the
-              lowest average precision, small ones by chance (see :func:`shrunk`); among the
-              details, ``best_value`` and ``worst_value``;
-            - ``gap``: ``best_value - worst_value``; ``gap_if_equal``: the gap that sampling alone
-              would be expected to show if all segments had the same average precision; among the
-              details, ``gap_p_value``: the probability of at least this gap, if the rows of each
-              class had the same distribution of scores in all segments (only by permutation, null
-              otherwise);
-            - ``p_value``, and among the details ``q``: Cochran's Q, a test of whether all segments
-              have the same average precision;
-            - among the details, ``i_squared``: the share of the variation between segments that is
-              not sampling, from 0 to 1; ``tau``: the standard deviation of the segments' true
-              average precisions, by the method of moments (DerSimonian & Laird 1986); ``tau_low,
-              tau_high``: its interval, the Q-profile (Viechtbauer 2007); and ``test``:
-              ``"permutation"``, ``"q"``, or ``"f"``, the F test for clusters that have rows in
-              several segments (null with fewer than two segments);
-            - ``status``: ``"few_segments"`` if fewer than two can be compared; ``"few_clusters"``
-              if clusters have rows in several segments, and their effective number is below 6 times
-              that of the segments; ``"few_positives"`` if the test is Q, which rejects too often
-              then, and ``n_few`` is not 0; else ``"ok"``.
-
-            With fewer than two segments, all numbers from ``gap_if_equal`` on are null, as they are
-            if clusters have rows in several segments and are effectively fewer than the segments.
+            ``status`` is ``"few_segments"`` if fewer than two can be compared; ``"few_clusters"``
+            if clusters have rows in several segments, and their effective number is below 6 times
+            that of the segments; ``"few_positives"`` if the test is Q, which rejects too often
+            then, and ``n_few`` is not 0; else ``"ok"``. With fewer than two segments, all numbers
+            from ``gap_if_equal`` on are null, as they are if clusters have rows in several segments
+            and are effectively fewer than the segments.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says.
 
         Notes
         -----
@@ -196,33 +174,29 @@ class SegmentVerbs(Evaluated[FrameT]):
         at
             The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
         below
-            A value of the measure. Show how likely each segment is to be below it.
+            Show how likely each segment is to be below this value of the measure.
         details
-            Add ``measure``, ``n``, ``share_of_mean`` (how much of the shrunken value is the mean of
-            all, from 0 to 1), ``rank_low, rank_high`` (an interval of the rank from the best,
-            Int64), and, with ``below``, ``probability_worst``.
+            Add the columns that are named so below.
 
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``n_pos``, ``value`` (the ``measure`` of the segment alone: by default
-            calibrated, so not that of :func:`average_precision`), ``shrunk``, its interval
-            ``ci_low, ci_high``, ``probability_worst`` or, with ``below``, in its place
-            ``probability_below`` (Float64), and ``status``. It is ``"few_segments"`` if fewer than
-            three have the measure, and ``"no_std_error"`` if none has a standard error: the numbers
-            are then null. ``"few_negatives"`` is as in :func:`average_precision`. All segments are
-            ``"few_positives"`` (of some measures ``"few_rows"`` or ``"few_negatives"``) where they
-            are so near 0 or 1 that intervals cover too little: on average fewer than 2 of the rows
-            that the measure rests on differ from the rest. Else it is ``"ok"``, or the reason why
-            there is no value. Sorted by the keys. With ``missing="drop"``, also ``n_dropped``.
+            The keys, then ``n_pos, value, shrunk, ci_low, ci_high, probability_worst, status``,
+            with ``below=`` ``probability_below`` in place of ``probability_worst``, and with
+            ``missing="drop"`` ``n_dropped``. With ``details`` also ``measure, n, share_of_mean,
+            rank_low, rank_high``. Sorted by the keys. The value is by default calibrated, so not
+            that of :func:`average_precision`.
+
+            ``status`` is ``"few_segments"`` if fewer than three have the measure, and
+            ``"no_std_error"`` if none has a standard error: the numbers are then null. All segments
+            are ``"few_positives"`` (of some measures ``"few_rows"`` or ``"few_negatives"``) where
+            they are so near 0 or 1 that intervals cover too little: on average fewer than 2 of the
+            rows that the measure rests on differ from the rest.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype, and without NumPy.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says, and without NumPy.
 
         Notes
         -----
@@ -307,20 +281,15 @@ class SegmentVerbs(Evaluated[FrameT]):
         Returns
         -------
         Same kind as ``frame``
-            The keys, then ``n_pos``, for ``width`` the ``value`` of the measure, for ``difference``
-            ``model`` and ``baseline``; the ``std_error`` of the value or of the difference,
-            ``n_needed`` and ``n_pos_needed``: the rows and the positives among them (Int64, with
-            weights Float64), and ``status``: ``"few_positives"`` and the like where the standard
-            error is not to be relied on, ``"no_std_error"`` where it is null. Sorted by the keys.
-            With ``missing="drop"``, also ``n_dropped``.
+            The keys, then ``n_pos, value, std_error, n_needed, n_pos_needed, status``, for
+            ``difference=`` ``model, baseline`` in place of ``value``, and with ``missing="drop"``
+            ``n_dropped``. ``status`` says where the standard error is not to be relied on, or is
+            null. Sorted by the keys.
 
         Raises
         ------
-        ColumnError, OptionError, FrameError
-            At the call, for invalid parameters and for columns that do not exist or have the wrong
-            dtype.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+        ColumnError, OptionError, FrameError, DataError
+            As :func:`evaluate` says.
 
         Notes
         -----
@@ -386,25 +355,20 @@ class SegmentVerbs(Evaluated[FrameT]):
             The average precision by default, or one or several other measures of
             :func:`compare_models`, but for the calibrated area.
         at
-            The threshold of measures that have one, such as ``{"threshold": 0.5}``.
+            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
 
         Returns
         -------
         Same kind as ``frame``
             A row for each row that counts, in the order given (of several columns of scores, by
-            model): the keys, ``row`` (Int64: its place among the rows of the evaluation, from 0)
-            and, under the name of each measure, its influence (Float64): by how much the measure of
-            its segment would rise, to first order, if the row weighed twice as much, less what all
-            rows would raise it by.
-            Null where the measure is not defined.
+            model): the keys, ``row``, and under the name of each measure its influence: by how much
+            the measure of its segment would rise, to first order, if the row weighed twice as much,
+            less what all rows would raise it by. Null where the measure is not defined.
 
         Raises
         ------
         ColumnError, OptionError, FrameError
-            At the call, for invalid parameters, for columns that do not exist or have the wrong
-            dtype, and for counts.
-        DataError
-            If the data contain invalid values. For a lazy frame, when the result is collected.
+            As :func:`evaluate` says, and for counts.
 
         Notes
         -----

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from datetime import date
 
 import polars as pl
 import pytest
-from checkout import REFERENCE, in_checkout
 from command_line import ASKED, ROWS, process, python, run
 
 import frame_prc
@@ -76,27 +74,3 @@ def test_a_short_command_is_also_called_as_its_verb():
         options = ["rows.csv", *ASKED, *(["--recall", ".5"] if name == "points" else [])]
         assert run(other, *options) == run(name, *options)
         assert run(name, *options)[0] == 0
-
-
-@pytest.mark.thorough
-@in_checkout
-def test_the_commands_of_the_reference_run():
-    section = REFERENCE.read_text(encoding="utf-8").partition("\n## From a shell\n")[2]
-    commands = section.partition("```sh\n")[2].partition("```")[0].splitlines()
-    rows = ROWS.with_columns(
-        day=pl.lit(date(2026, 1, 1)), model="score", old="other", new="score", outcome="said"
-    )
-    rows.write_csv("mine.csv")
-    for name in ("2024-01.parquet", "2024-02.parquet"):
-        rows.with_columns(carrier="region").write_parquet(name)
-    known = [command.name for command in _commands.COMMANDS]
-    ran = []
-    for line in commands:
-        _, name, *options = shlex.split(line.partition(" > ")[0], comments=True)
-        if name in known:
-            code, _, err = run(name, *options)
-            # A gate may close on these rows.
-            failed = "--fail-under" in options
-            assert (code, err) == (0, "") or (failed and code == 3 and "failed" in err), line
-            ran.append(name)
-    assert sorted({*known} - {"demo", "heterogeneity"}) == sorted({*ran})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from itertools import pairwise
 
@@ -12,7 +11,6 @@ import polars as pl
 import published
 import pytest
 from areas import METHODS, ROUNDED, area, call, counted, exact_areas
-from checkout import REFERENCE, in_checkout
 from exact import segments
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,15 +104,6 @@ def test_constant_score_has_prevalence_but_a_trapezoid_halfway_to_one(kind):
     assert [area(kind, df, method) for method in METHODS] == [0.25, 0.625, *[0.25] * 4, 0]
     assert area(kind, df, "trapezoid", start="first") == 0.25
     assert area(kind, df, "trapezoid", start=None) == 0
-
-
-@in_checkout
-def test_reference_shows_the_areas_of_its_example():
-    text = REFERENCE.read_text(encoding="utf-8")
-    shown = re.findall(r"^\| `([\w-]+)` \|.*\| (0\.\d{3}) \|$", text, flags=re.MULTILINE)
-    df = pl.DataFrame({"score": range(9, -1, -1), "truth": [1, 0, 1, 0, 0, 0, 1, 0, 1, 0]})
-    areas = frame_prc.auc(df, "truth", "score", method=METHODS).select("method", "auc")
-    assert shown == [(m, f"{a:.3f}") for m, a in areas.iter_rows()]
 
 
 # --- exact arithmetic --------------------------------------------------------------------------

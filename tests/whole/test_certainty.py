@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from checkout import REFERENCE, in_checkout
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import TIED_SCORES, frames
@@ -74,10 +73,3 @@ def test_no_interval_says_certainty(verb, df, weighted, clustered):
         assert {*table["status"]} <= {*STATUSES}
     if {"status", "ci_low"} <= {*table.columns}:
         assert table.filter(pl.col("ci_low").is_null(), pl.col("status") == "ok").is_empty()
-
-
-@in_checkout
-def test_the_reference_has_each_status_with_its_sentence():
-    text = REFERENCE.read_text(encoding="utf-8")
-    rows = [f'| `"{name}"` | {sentence} |\n' for name, sentence in STATUSES.items()]
-    assert "".join(rows) in text

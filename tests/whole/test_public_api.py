@@ -6,13 +6,12 @@ import inspect
 import re
 import subprocess
 import sys
-from functools import partial
 from importlib import resources
 from types import FunctionType
 
 import polars as pl
 import pytest
-from checkout import CHECKOUT, README, REFERENCE, in_checkout
+from checkout import CHECKOUT, README, in_checkout
 from kinds import every_kind
 from polars.testing import assert_frame_equal
 
@@ -217,50 +216,11 @@ def test_a_name_that_an_evaluation_does_not_have_gets_a_hint(kind, name, hint):
 
 
 @in_checkout
-def test_reference_lists_every_function():
-    table = REFERENCE.read_text(encoding="utf-8").partition("| verb |")[2].partition("\n\n")[0]
-    listed = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
-    functions = [name for name in frame_prc.__all__ if inspect.isfunction(getattr(frame_prc, name))]
-    assert sorted(listed) == sorted(functions)
-
-
-@in_checkout
 def test_readme_names_every_function():
     table = README.read_text(encoding="utf-8").partition("| verb |")[2].partition("\n\n")[0]
     named = re.findall(r"`(\w+)`(?=[^|]* \| )", table)
     functions = [name for name in frame_prc.__all__ if inspect.isfunction(getattr(frame_prc, name))]
     assert sorted(named) == sorted(functions)
-
-
-@in_checkout
-@pytest.mark.parametrize(
-    ("verb", "options"),
-    [
-        ("auc", {"missing": "drop", "ci": 0.9}),
-        ("average_precision", {"missing": "drop", "ci": 0.9}),
-        ("compare_models", {"score": ["score", "other"], "missing": "drop"}),
-        ("compare_segments", {"by": pl.lit("all").alias("key"), "missing": "drop"}),
-        ("counts", {"squares": True}),
-        ("curve", {"envelope": True, "ci": 0.9}),
-        ("band", {"bootstrap": 2}),
-        (
-            "operating_points",
-            {"cost": (1, 1), "threshold": pl.lit(0.5), "missing": "drop"},
-        ),
-        ("heterogeneity", {"by": pl.lit("all").alias("key")}),
-        ("summary", {"missing": "drop"}),
-    ],
-)
-def test_reference_lists_the_columns_of_every_verb(verb, options):
-    text = REFERENCE.read_text(encoding="utf-8")
-    row = re.search(rf"^\| `{verb}` \|[^|]*\|([^|]*)\|([^|]*)\|", text, flags=re.MULTILINE)
-    shown, details = (re.findall(r"\w+", cell) for cell in row.groups())
-    rows = ROWS.drop_nulls().with_columns(other=-pl.col("score"))
-    ask = partial(getattr(frame_prc, verb), rows, **{"truth": "late", "score": "score", **options})
-    keys = ["key"] if verb == "compare_segments" else []
-    assert ask().columns == [*keys, *shown]
-    if details:
-        assert sorted(ask(details=True).columns) == sorted([*keys, *shown, *details])
 
 
 @every_kind
@@ -289,20 +249,6 @@ def test_default_tables_show_whole_in_a_terminal(kind):
     for table in map(kind.rows, tables):
         assert table.width <= 8  # what Polars shows at most
         assert table.columns[-1] == "status"
-
-
-@in_checkout
-@pytest.mark.parametrize(
-    "asked",
-    [{"truth": "lat", "score": "score"}, {"truth": "late", "score": "score", "weight": "w"}],
-    ids=["column", "data"],
-)
-def test_reference_quotes_errors_word_for_word(asked):
-    rows = ROWS.with_columns(score=0.5, w=pl.Series([-1.0, 1.0, float("nan")]))
-    with pytest.raises(frame_prc.PrcError) as raised:
-        rows.prc.curve(**asked)
-    quoted = " ".join(REFERENCE.read_text(encoding="utf-8").split())
-    assert f"{raised.type.__name__}: {raised.value}" in quoted
 
 
 # --- signatures and documentation --------------------------------------------------------------

@@ -1,0 +1,160 @@
+"""The columns of results: what each holds, once, for the documentation of all verbs."""
+
+from __future__ import annotations
+
+import re
+from textwrap import fill
+
+COLUMNS = {
+    "level": '``"segment"``, ``"pooled"``, or ``"macro"``, the mean of the segments',
+    "n, n_pos": "rows and positive rows; with weights, their sums",
+    "prevalence": "``n_pos / n``",
+    "n_segments": "how many segments have the measure, and are compared or averaged",
+    "n_undefined": "how many segments do not have the measure, and are left out",
+    "n_dropped": 'rows that ``missing="drop"`` left out; only with it',
+    "status": 'whether to rely on the number, or why there is none: ``"ok"`` or another word',
+    # Areas.
+    "method": "the method of the area",
+    "auc": "the area",
+    "average_precision": "the area of the steps of the curve, from 0 to 1",
+    "ci_low, ci_high": "the interval",
+    "std_error": "the standard error, from the influences of the rows or drawn",
+    "n_effective": "how many positives, or clusters with some, the interval effectively rests on",
+    "ap_lowest, ap_highest": "bounds of the average precision for any order within ties or bins",
+    "reference_prevalence": "the prevalence that areas are calibrated to",
+    "calibrated_average_precision": "the average precision that the same ranking would have at "
+    "``reference_prevalence`` (Siblini et al. 2020, arXiv 1909.02827)",
+    "calibrated_average_precision_low, calibrated_average_precision_high, "
+    "calibrated_average_precision_std_error": "its interval and standard error",
+    "random_average_precision": "what a random ranking with the same ties is expected to have "
+    "(without ties, Bestgen 2015); with weights, the prevalence",
+    # The scorecard.
+    "lift": "``average_precision / random_average_precision``; 1 is random",
+    "chance_corrected_average_precision": "``(area - random) / (1 - random)``; 1 is perfect",
+    "normalised_average_precision": "``(area - worst) / (1 - worst)``: 0 is the worst possible "
+    "ranking, 1 a perfect one (Boyd et al. 2012, arXiv 1206.4667); with weights the worst may be "
+    "above 0",
+    "interpolated, gain": "the areas by these methods of :func:`auc`",
+    "normalised_interpolated": "``interpolated``, from the worst ranking to a perfect one",
+    "best_f1, best_f1_threshold": "the largest F1, and the highest threshold that reaches it",
+    "roc_auc": "the area under the ROC curve: the probability that a positive scores higher than a "
+    "negative, ties as one half (variance of DeLong et al. 1988)",
+    "roc_auc_low, roc_auc_high, roc_auc_std_error": "its interval and standard error",
+    "brier": "the mean squared difference of score and truth; of probabilities",
+    "log_loss": "the logarithmic loss, clipped as by scikit-learn; of probabilities",
+    "mean_score": "the mean score; of probabilities",
+    "calibration_gap": "the mean score less the share of positives; of probabilities",
+    "shrunk": "what the value probably is, given those of the other segments",
+    "shrunk_low, shrunk_high": "its interval",
+    # Curves, points and bins.
+    "at_recall": "the recall of the grid",
+    "target": 'what the point is chosen by, such as ``"recall=0.9"``',
+    "threshold": "the score from which on a row is predicted positive",
+    "below": "where the bin of ``threshold`` ends; not part of it",
+    "above": "with ``ascending``, in place of ``below``: where the bin begins",
+    "tp, fp, fn, tn": "the confusion counts, or sums of weights",
+    "pos, neg": "positives and negatives with this score, or in this bin",
+    "pos_squares, neg_squares": "the sums of their squared weights",
+    "precision": "``tp / (tp + fp)``, null if no row is retrieved",
+    "recall": "``tp / (tp + fn)``, null without positives",
+    "precision_low, precision_high": "the interval of ``precision``",
+    "recall_low, recall_high": "the interval of ``recall``",
+    "precision_calibrated": "the precision at the prevalence of ``calibrate``",
+    "precision_error": "how far the steps through the points that are kept are off at most",
+    "envelope": "the largest precision at this recall or a higher one",
+    "precision_gain, recall_gain": "1 is perfect, 0 calling every row positive (Flach & Kull 2015)",
+    "predicted_count": "``tp + fp``: the rows at or beyond the threshold, or their weight",
+    "predicted_rate": "``predicted_count / n``",
+    "alerts_per_1000": "rows predicted positive of 1,000, by weight",
+    "fpr": "``fp / (fp + tn)``, null without negatives",
+    "specificity": "``tn / (fp + tn)``, null without negatives",
+    "f_score": "F1, or the F-beta asked for; null without positives",
+    "f1": "the harmonic mean of precision and recall",
+    "accuracy": "the share of rows that are predicted right",
+    "balanced_accuracy": "the mean of recall and specificity",
+    "mcc": "Matthews' correlation coefficient",
+    "net_benefit": "the share of true alerts less that of false ones times the odds of the "
+    "threshold (Vickers & Elkin 2006)",
+    "expected_cost": "the cost per row",
+    "criterion": 'the name in ``target``; of several at once ``"joint"``',
+    "target_value": "the number in ``target``; of a cost, the first as a share of both",
+    "bin_low": "the lower edge of the bin, which belongs to it",
+    "bin_high": "its upper edge",
+    "observed": "the share of positives in the bin",
+    "observed_low, observed_high": "its interval (Wilson)",
+    # Comparisons.
+    "model, baseline": "the model, and the one that it is compared with",
+    "reference": "what it is compared with",
+    "measure": "the measure",
+    "value": "the measure of the segment by itself",
+    "difference": "the measure less that of the baseline or reference",
+    "value_a, value_b": "the measure of either side",
+    "prevalence_a, prevalence_b": "the prevalence of either side",
+    "p_value": "of a two-sided test; one-sided against chance",
+    "p_adjusted": "the p-value corrected for multiple testing, in place of ``p_value``",
+    "ci_low_adjusted, ci_high_adjusted": "limits that exclude 0 where ``p_adjusted`` is below "
+    "``1 - ci``",
+    "conclusion": "what follows, in a word",
+    "p_margin": "the one-sided p-value of a loss larger than ``margin``",
+    # Heterogeneity.
+    "best_KEY, worst_KEY": "the segments of the highest and the lowest value, small ones by chance",
+    "best_value, worst_value": "their values",
+    "gap": "``best_value - worst_value``",
+    "gap_if_equal": "the gap that sampling alone is expected to show if all segments are equal",
+    "gap_p_value": "the probability of at least this gap if they are; by permutation only",
+    "n_left_out": "segments without a standard error: with one positive, or a value of 0 or 1",
+    "n_few": "segments compared that have fewer than 20 effective positives, or too few negatives",
+    "q": "Cochran's Q",
+    "i_squared": "the share of the variation between segments that is not sampling, from 0 to 1",
+    "tau": "the standard deviation of the segments' true values (DerSimonian & Laird 1986)",
+    "tau_low, tau_high": "its interval, the Q-profile (Viechtbauer 2007)",
+    "test": '``"permutation"``, ``"q"``, or ``"f"``: the F test, for clusters across segments',
+    # Single segments, and how many rows tell.
+    "probability_worst": "how likely the segment is the worst",
+    "probability_below": "how likely it is below ``below``",
+    "share_of_mean": "how much of ``shrunk`` is the mean of all, from 0 to 1",
+    "rank_low, rank_high": "an interval of the rank from the best",
+    "n_needed": "how many rows it takes; for a ``guarantee``, of the class it counts",
+    "n_pos_needed": "the positives among them",
+    "row": "its place among the rows of the evaluation, from 0",
+    # Finds and looks.
+    "segment": "the segment that was found",
+    "others": "the mean of the other segments of the same columns",
+    "n_looked_at": "how many segments were looked at",
+    "limit": "beyond which the period would give an alarm by itself",
+    "n_periods": "over how many periods the largest difference is",
+    "z": "that difference in standard deviations",
+    "delay": "the median number of looks that find a fall of 0.05; null if most do not",
+    "logit, variance, bound, error, plan": "what ``state`` needs",
+    # Lines and classes.
+    "label": "the class",
+    "truth": "whether the row is of the class",
+    "score": "its score for the class",
+}  # fmt: skip
+
+_RETURNS = re.compile(r"(\nReturns\n-------\n.*?)(?=\n\n\w+\n---|\Z)", re.DOTALL)
+
+
+_ENTRIES = {name: names for names in COLUMNS for name in names.split(", ")}
+
+
+def returned(doc: str) -> list[str]:
+    """Return the entries that the section Returns of a docstring names, in its order."""
+    section = " ".join("".join(_RETURNS.findall(doc)).split())
+    words = [word for code in re.findall(r"``([^`]+)``", section) for word in code.split(", ")]
+    return [*dict.fromkeys(_ENTRIES[word] for word in words if word in _ENTRIES)]
+
+
+def with_columns(doc: str) -> str:
+    """Return a docstring that explains the columns which its section Returns names."""
+    lines = [
+        fill(
+            f"``{names}``: {COLUMNS[names]}.",
+            96,
+            initial_indent="    - ",
+            subsequent_indent=" " * 6,
+        )
+        for names in returned(doc)
+    ]
+    explained = "\n\n" + "\n".join(lines) if lines else ""
+    return _RETURNS.sub(lambda found: found[1].rstrip() + explained, doc)
