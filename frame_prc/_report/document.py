@@ -12,7 +12,7 @@ import polars as pl
 from frame_prc._charts.text import percent_text
 from frame_prc._curves.logit_intervals import FEW_SCORES
 from frame_prc._inference.few_scores import models_with_few_scores
-from frame_prc._report.answers import answers
+from frame_prc._report.answers import Answer
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.period import period
 from frame_prc._report.sentences import isolated, listed
@@ -23,15 +23,15 @@ _EXACT = frozenset({"threshold", "best_f1_threshold", "grid", "start"})
 _FEW_SCORES = 2  # of so few rows, no model has more
 
 
-def document(found: Evaluation) -> dict[str, Any]:
-    """Return the numbers of a report."""
+def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> dict[str, Any]:
+    """Return the numbers of a report: what was evaluated, and the answers, are computed before."""
     keys = _KeysOf(found)
     return {
         "format": FORMAT,
-        "evaluated": evaluated(found),
+        "evaluated": facts,
         "findings": [
             {"about": answer.about, "text": answer.text, "reasons": answer.reasons}
-            for answer in answers(found)
+            for answer in told
         ],
         "scorecard": keys.records(found.scorecard),
         "models": keys.records(found.of_models),
@@ -67,7 +67,8 @@ def _plain(value: Any, *, exact: bool = False) -> Any:
     if isinstance(value, dict):
         return {key: _plain(inner, exact=key in _EXACT) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_plain(inner, exact=exact) for inner in value]
+        # Most numbers are in long lists, and many of these are integers.
+        return [one if type(one) is int else _plain(one, exact=exact) for one in value]
     if not isinstance(value, float):
         return value
     if math.isfinite(value):

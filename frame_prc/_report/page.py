@@ -37,9 +37,9 @@ from frame_prc._charts.text import (
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
 from frame_prc._formulas import calibrated_precision
-from frame_prc._report.answers import answers
+from frame_prc._report.answers import Answer
 from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
-from frame_prc._report.document import evaluated, lines_of, to_json
+from frame_prc._report.document import lines_of, to_json
 from frame_prc._report.encodings import colours_of_models
 from frame_prc._report.evaluation import BETTER, BUDGETS, SMALL, WORSE, Evaluation
 from frame_prc._report.lines import LIMITS
@@ -59,10 +59,9 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 _ENDS_SCRIPT = re.compile(r"<(?=/script|!--)", re.IGNORECASE)
 
 
-def page(found: Evaluation) -> str:
-    """Return the page of a report."""
+def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> str:
+    """Return the page of a report: what was evaluated, and the answers, are computed before."""
     style, script, vega = _style(found), _resource("page.js"), libraries()
-    facts = evaluated(found)
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
@@ -89,7 +88,7 @@ def page(found: Evaluation) -> str:
         facts=facts,
         found=found,
         sections=found.options.sections,
-        answers=answers(found),
+        answers=told,
         pictures=data["charts"],
         lowest=_lowest(found),
         ticked=_ticked(found, data["chosen"]),

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from frame_prc._files import atomic_write, check_writable, path_of
-from frame_prc._report.document import FORMAT, document, to_json
+from frame_prc._report.answers import answers
+from frame_prc._report.document import FORMAT, document, evaluated, to_json
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._request.packages import check_installed
 from frame_prc.exceptions import FileError
@@ -57,12 +58,13 @@ def _check_not_foreign(numbers: Path) -> None:
 def write(found: Evaluation, paths: list[Path]) -> None:
     """Write the page, if there is one among the paths, and the numbers."""
     *pages, _ = paths
+    facts, told = evaluated(found), answers(found)
     texts = []
     if pages:
         from frame_prc._report.page import page  # noqa: PLC0415 - needs an extra
 
-        texts.append(page(found))
-    texts.append(f"{to_json(document(found))}\n")
+        texts.append(page(found, facts, told))
+    texts.append(f"{to_json(document(found, facts, told))}\n")
     with atomic_write(*paths) as parts:
         for part, text in zip(parts, texts, strict=True):
             part.write_text(text, encoding="utf-8", newline="\n")
