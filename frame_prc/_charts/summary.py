@@ -176,7 +176,8 @@ def _on_worst(data: SummaryData, level: float) -> Iterator[str]:
     worst = data.segments.likely_worst(level)
     if worst.height and worst["probability_worst"][0] < SURE:
         share = rounded_percent(worst["probability_worst"][0])
-        yield f"Which segment is the worst cannot be told: the most likely is it with {share}."
+        unknown = "Which segment is the worst cannot be told"
+        yield f"{unknown}: the likeliest has a probability of {share}."
 
 
 def _on_few(data: SummaryData) -> Iterator[str]:

@@ -150,7 +150,7 @@ def _differing(found: Evaluation) -> tuple[str, str]:
     name, sides = isolated(found.best), {WORSE: "worse", BETTER: "better"}
     named = [f"{word} in {text}" for one, word in sides.items() if (text := _few_of(found, one))]
     if not named:
-        return f"{name} is not shown to differ between any", rest
+        return f"No {isolated(kind_of_segments(found))} is shown to differ from the others", rest
     other = {f"{word} in": f", shown {word} in none" for word in sides.values()}
     missing = "".join(text for word, text in other.items() if not named[0].startswith(word))
     return f"{name} is {', '.join(named)}", f"{missing if len(named) == 1 else ''}{rest}"

@@ -92,12 +92,11 @@ def names(found: Evaluation, models: pl.Series) -> pl.Series:
     return models.replace_strict(names, return_dtype=pl.String)
 
 
-def of_models(found: Evaluation, *, legend: bool = False) -> alt.Color:
+def of_models(found: Evaluation, field: str = "name", *, legend: bool = False) -> alt.Color:
     """Return the colour of a model, the same in all pictures."""
-    names = model_names(found)
-    scale = alt.Scale(domain=names, range=LOOK.colours(len(names)))
-    field = "model:N" if legend else "name:N"
-    return alt.Color(field, scale=scale, legend=_legend(names) if legend else None)
+    known = model_names(found)
+    scale = alt.Scale(domain=known, range=LOOK.colours(len(known)))
+    return alt.Color(f"{field}:N", scale=scale, legend=_legend(known) if legend else None)
 
 
 def _legend(names: list[str]) -> alt.Legend | None:

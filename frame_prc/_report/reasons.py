@@ -226,8 +226,8 @@ def _worst(found: Evaluation) -> Iterator[str]:
         yield f"{name} is the worst with a probability of {share}."
     else:
         yield (
-            f"Which one is the worst cannot be told: {name}, the most likely, is it with a "
-            f"probability of {share}."
+            f"Which one is the worst cannot be told: {name} is the most likely, with a probability "
+            f"of {share}."
         )
 
 

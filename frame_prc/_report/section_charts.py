@@ -63,7 +63,7 @@ def _curves(found: Evaluation) -> AnyChart | None:
     height = precision(found)
     of_kind = partial(_of_kind, alt.Chart())
     colour, tips = (
-        of_models(found, legend=True),
+        of_models(found, "model", legend=True),
         _tooltips(["model", "at"], ["precision", "recall"]),
     )
     line: dict[str, Any] = {"interpolate": "step-before", "clip": True}
@@ -94,7 +94,7 @@ def _thresholds(found: Evaluation) -> AnyChart | None:
     known = sorted(found.thresholds["threshold"])
     x, y = Axis("x", "Threshold", (known[0], known[-1])), Axis("y", "")
     of_kind = partial(_of_kind, alt.Chart())
-    colour, place = of_models(found, legend=True), {**x.of("threshold"), **y.of("value")}
+    colour, place = of_models(found, "model", legend=True), {**x.of("threshold"), **y.of("value")}
     is_few = alt.condition("datum.few", alt.value(0.25), alt.value(1))
     tips = _tooltips(["model", "measure", "at"], ["value"])
     ring = {"stroke": LOOK.background, "strokeWidth": 1}
@@ -161,7 +161,7 @@ def _roc(found: Evaluation) -> AnyChart | None:
     x, y = Axis("x", "False positive rate"), Axis("y", "Recall")
     base = alt.Chart(rows.drop_nulls().with_columns(chance=pl.col("fpr")))
     line = base.mark_line(strokeWidth=1.8).encode(
-        **x.of("fpr"), **y.of("recall"), color=of_models(found), order="recall:Q"
+        **x.of("fpr"), **y.of("recall"), color=of_models(found, legend=True), order="recall:Q"
     )
     chance = base.mark_line(strokeDash=[3, 3], color=LOOK.muted)
     diagonal = chance.encode(**x.of("fpr"), **y.of("chance"))
@@ -197,7 +197,8 @@ def _reliability(found: Evaluation) -> AnyChart | None:
         name=names(found, rows["model"]), place="segment", panel=pl.Series(panel, dtype=pl.String)
     )
     x, y = Axis("x", "Mean score"), Axis("y", "Share of positives")
-    base, at = alt.Chart().encode(**x.of("mean_score"), color=of_models(found)), y.of("observed")
+    colour, at = of_models(found, legend=True), y.of("observed")
+    base = alt.Chart().encode(**x.of("mean_score"), color=colour)
     diagonal = alt.Chart().mark_line(strokeDash=[3, 3], color=LOOK.muted)
     chart = alt.layer(
         diagonal.encode(**x.of("bin_low"), **y.of("bin_low")),

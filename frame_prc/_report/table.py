@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_prc._charts.text import make_unique, safe, short, status_text
 from frame_prc._lazy import left_join
-from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
+from frame_prc._report.evaluation import BETTER, OPEN, SMALL, WORSE, Evaluation
 from frame_prc._report.period import period
 
 _MEASURES = (
@@ -71,9 +71,9 @@ def _standings(found: Evaluation) -> list[Column]:
     """Return which segments are shown to be worse or better than the others."""
     if found.against_others.is_empty():
         return []
-    words = {WORSE: "worse", BETTER: "better", SMALL: "too small"}
+    words = {WORSE: "worse", BETTER: "better", SMALL: "too small", OPEN: "not shown to differ"}
     ordered = found.standings.sort("segment")["standing"]
-    return [_column("Beside the others", "text", [words.get(one, "") for one in ordered])]
+    return [_column("Beside the others", "text", [words[one] for one in ordered])]
 
 
 def _title(found: Evaluation) -> str:

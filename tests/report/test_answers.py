@@ -168,11 +168,11 @@ def test_segments_that_differ_are_named_with_their_direction(tmp_path):
 def test_equal_segments_are_not_said_to_differ(tmp_path):
     df = rows(3000, 5)
     found = answers(df, tmp_path, "truth", "good", by="segment")["segment"]
-    assert found["text"] == "good is not shown to differ between any."
+    assert found["text"] == "No segment is shown to differ from the others."
     row = df.prc.heterogeneity("truth", "good", by="segment", details=True).row(0, named=True)
     why = " ".join(found["reasons"])
     assert f"segments are not shown to differ (p = {row['p_value']:.2g})." in why
-    assert re.search(r"the worst cannot be told: s\d+, the most likely, is it with", why)
+    assert re.search(r"the worst cannot be told: s\d+ is the most likely, with a", why)
     few = df.with_columns(pl.col("day").dt.ordinal_day() % 4)
     untested = reasons(few, tmp_path, "segment", "truth", "good", by="segment", cluster="day")
     assert "Whether segments differ at all is not tested: it needs more values of day" in untested
