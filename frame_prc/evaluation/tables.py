@@ -19,6 +19,7 @@ from frame_prc._request.roles import check_option, check_pooled
 from frame_prc._request.specs import (
     AT_THRESHOLD,
     OF_PROBABILITIES,
+    PARTIAL_ROC_AUC,
     Calibration,
     Interval,
     SegmentsAre,
@@ -204,7 +205,9 @@ class TableVerbs(Evaluated[FrameT]):
             check_pooled(self._request)
         reference = calibration(calibrate) or Calibration(highest=True)
         are = segments_are(segments, overall=overall)
-        named = measure_list(measures, MEASURES, (*OF_PROBABILITIES, *AT_THRESHOLD))
+        named = measure_list(
+            measures, MEASURES, (PARTIAL_ROC_AUC, *OF_PROBABILITIES, *AT_THRESHOLD)
+        )
         if details is True:
             named = [*MEASURES, *(name for name in named if name not in MEASURES)]
         beside = measures_beside(self._request, named, at)
