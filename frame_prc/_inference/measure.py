@@ -61,6 +61,11 @@ class Measure(ABC):
         return 1.0 - self.lowest
 
     @property
+    def share_of_negatives(self) -> float:
+        """The share of the negatives that it rests on."""
+        return 1.0
+
+    @property
     def higher_is_better(self) -> bool:
         """Whether the best segment has the highest value."""
         return True

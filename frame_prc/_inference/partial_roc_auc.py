@@ -35,6 +35,11 @@ class PartialRocAuc(RocAuc):
         return (1 - self.fpr) / (2 - self.fpr)
 
     @property
+    def share_of_negatives(self) -> float:
+        """The highest negatives, which have a part in it."""
+        return self.fpr
+
+    @property
     def chance(self) -> pl.Expr:
         """The share of a random order."""
         return pl.lit(self.fpr / 2)

@@ -24,6 +24,7 @@ from frame_prc._request.specs import (
     OF_PROBABILITIES,
     PERMUTED,
     SEGMENTS_TESTS,
+    WITHOUT_RATIO,
     Adjust,
     Against,
     ChanceTest,
@@ -33,6 +34,7 @@ from frame_prc._request.specs import (
     MeasureName,
     NamedAgainst,
     Paired,
+    Scale,
     SegmentsAre,
     SegmentsTest,
     pairs_of,
@@ -50,13 +52,15 @@ def models_compared(
     at: Any = None,
     adjust: Any = None,
     margin: Any = None,
+    scale: Any = "difference",
 ) -> Comparison:
     """Return which models to compare."""
     found = models_measured(request, measure, calibrate, at)
     models = models_to_compare(request, baseline)
     pairs = pairs_of(models, baseline)
+    of = scale_of(scale, found.name, margin)
     within = margin_of(margin, found.name)
-    return Comparison(confidence(ci), pairs, None, adjustment(adjust), found, within)
+    return Comparison(confidence(ci), pairs, None, adjustment(adjust), found, within, of)
 
 
 def models_measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
@@ -75,12 +79,14 @@ def segments_compared(
     at: Any = None,
     adjust: Any = None,
     margin: Any = None,
+    scale: Any = "difference",
 ) -> Comparison:
     """Return what segments are compared with, by default at one prevalence."""
     others, usual = _against(request, against), "calibrated_average_precision"
     found = measured(request, usual if measure is None else measure, calibrate, at)
+    of = scale_of(scale, found.name, margin)
     within = margin_of(margin, found.name)
-    return Comparison(confidence(ci), (), others, adjustment(adjust), found, within)
+    return Comparison(confidence(ci), (), others, adjustment(adjust), found, within, of)
 
 
 def check_has_better(measure: MeasureName, what: str) -> None:
@@ -105,6 +111,19 @@ def margin_of(margin: Any, measure: MeasureName) -> float | None:
             percent_hint("margin", margin),
         )
     return float(margin)
+
+
+def scale_of(scale: Any, measure: MeasureName, margin: Any) -> Scale:
+    """Return whether values are subtracted or divided; refuse what a ratio has not."""
+    found: Scale = check_option("scale", scale, get_args(Scale))
+    if found == "ratio" and measure in WITHOUT_RATIO:
+        raise OptionError(
+            f"scale='ratio' is given with measure={measure!r}, whose values do not begin at 0",
+            "scale='difference', or another measure",
+        )
+    if found == "ratio" and margin is not None:
+        raise OptionError("margin= is given with scale='ratio'", "scale='difference' with margin=")
+    return found
 
 
 def adjustment(adjust: Any) -> Adjust | None:
@@ -322,10 +341,17 @@ def paired(
 
 
 def check_plain(
-    measure: object, calibrate: object, at: object, margin: object, beside: str, reason: str
+    measure: object,
+    calibrate: object,
+    at: object,
+    margin: object,
+    scale: object,
+    beside: str,
+    reason: str,
 ) -> None:
     """Refuse what there is only for the comparisons by influence."""
     asked = {"measure": measure, "calibrate": calibrate, "at": at, "margin": margin}
+    asked["scale"] = scale
     for name, given in asked.items():
         if given is not None:
             raise OptionError(

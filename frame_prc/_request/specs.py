@@ -143,6 +143,7 @@ CiMethod: TypeAlias = Literal["influence", "boyd"]
 CI_METHODS: tuple[CiMethod, ...] = get_args(CiMethod)
 SegmentsAre: TypeAlias = Literal["fixed", "sampled"]
 Adjust: TypeAlias = Literal["holm", "bh"]
+Scale: TypeAlias = Literal["difference", "ratio"]
 OverLooks: TypeAlias = Literal["lond"]
 NamedAgainst: TypeAlias = Literal["others", "rest", "overall", "previous", "random"]
 Against: TypeAlias = NamedAgainst | Mapping[str, object]
@@ -173,6 +174,8 @@ OF_CURVE = ("average_precision", "calibrated_average_precision")
 PERMUTED = (*OF_CURVE, "roc_auc")
 # Those of which neither a higher value nor a lower one is better.
 NEITHER_BETTER = ("mean_score", "calibration_gap", "observed_expected")
+# Those whose values may be negative, or begin above 0, so that a ratio of two says nothing.
+WITHOUT_RATIO = ("partial_roc_auc", "calibration_gap", "brier_skill", "mcc", "net_benefit")
 # Those that need scores that are probabilities of the positive class.
 OF_PROBABILITIES = (
     "mean_score", "calibration_gap", "observed_expected", "brier", "brier_skill", "log_loss",
@@ -249,7 +252,7 @@ class Measured:
 class Comparison:
     """What is compared: pairs of models by their places, or each segment ``against`` others.
 
-    A loss of up to the ``margin`` is none that matters.
+    A loss of up to the ``margin`` is none that matters. The ``scale`` is the column that compares.
     """
 
     level: float
@@ -258,6 +261,7 @@ class Comparison:
     adjust: Adjust | None
     measured: Measured = Measured()
     margin: float | None = None
+    scale: Scale = "difference"
 
 
 @dataclass(frozen=True)

@@ -76,8 +76,9 @@ class TableVerbs(Evaluated[FrameT]):
         measures
             Measures to add, by their names below, or ``"all"`` of those that suit any scores.
         at
-            The threshold of the measures that have one, such as ``{"threshold": 0.5}``. It must not
-            be chosen on these rows: the intervals take it as given.
+            The threshold of the measures that have one, such as ``{"threshold": 0.5}``, and the
+            false positive rate of ``partial_roc_auc``, such as ``{"fpr": 0.1}``. It must not be
+            chosen on these rows: the intervals take it as given.
         shrink
             Show ``shrunk, shrunk_low, shrunk_high`` in place of ``ci_low, ci_high`` and ``lift``:
             what the average precision of each segment probably is, given those of the others, as
@@ -127,9 +128,15 @@ class TableVerbs(Evaluated[FrameT]):
             - ``roc_auc``, with ``roc_auc_low, roc_auc_high``: the area under the ROC curve, the
               probability that a positive scores higher than a negative, with ties as one half, and
               its interval by the variance of DeLong et al. 1988;
+            - ``partial_roc_auc``, with its interval: the part of that area up to the false positive
+              rate ``at={"fpr": 0.1}``, on the scale of McClish (1989): 0.5 for random scores, 1 for
+              perfect ones, as ``max_fpr=`` of scikit-learn;
             - of probabilities, each with its interval: ``brier``, ``log_loss`` (as scikit-learn
               clips it), ``mean_score`` and ``calibration_gap``, the mean score less the share of
-              positives. A score above 1 by up to 0.001, as of rounded sums, counts as 1;
+              positives; ``observed_expected``, that share over the mean score, and ``brier_skill``,
+              ``1 - brier / (p (1 - p))`` with that share p (scikit-learn's ``d2_brier_score``);
+              these two need rows of both classes, and beyond 1,048,576, or below -4,095, they are
+              null. A score above 1 by up to 0.001, as of rounded sums, counts as 1;
             - at the threshold ``at``, each with its interval: ``precision``, ``recall``, ``fpr``,
               ``specificity``, ``f1``, ``accuracy``, ``balanced_accuracy``, ``mcc`` and
               ``net_benefit``, the share of true alerts less that of false ones times the odds of

@@ -107,3 +107,17 @@ def test_the_range_is_a_false_positive_rate(kind, at, says):
     df = pl.DataFrame({"truth": [True, False], "score": [0.1, 0.2]})
     with pytest.raises(OptionError, match=says):
         frame_prc.summary(kind.make(df), "truth", "score", measures="partial_roc_auc", at=at)
+
+
+@every_kind
+@pytest.mark.parametrize(("f", "status"), [(0.1, "ok"), (0.09, "few_negatives")])
+def test_it_rests_on_the_negatives_in_the_range(kind, f, status):
+    random = np.random.default_rng(0)
+    truth = np.arange(300) < 100
+    df = pl.DataFrame({"truth": truth, "score": random.normal(size=300) + truth})
+    asked = {"measures": "partial_roc_auc", "at": {"fpr": f}}
+    [row] = kind.rows(frame_prc.summary(kind.make(df), "truth", "score", **asked)).iter_rows(
+        named=True
+    )
+    assert row["status"] == status
+    assert row["partial_roc_auc_low"] < row["partial_roc_auc"] < row["partial_roc_auc_high"]
