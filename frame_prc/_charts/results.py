@@ -421,6 +421,7 @@ _KINDS = (
         (
             *("bin_low", "bin_high", *_SIZES, "mean_score", "observed"),
             *("observed_low", "observed_high", "status"),
+            *("calibration_error", "calibration_error_by_chance"),
         ),
         _reliability,
         "Share of positives among rows of like scores",

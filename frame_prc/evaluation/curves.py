@@ -274,7 +274,10 @@ class CurveVerbs(Evaluated[FrameT]):
         ci
             The level of the intervals of ``observed``, for each bin by itself.
         details
-            Add ``bin_high`` and ``n_pos``.
+            Add ``bin_high``, ``n_pos`` and, the same for all bins of a segment,
+            ``calibration_error``, the mean of ``|mean_score - observed|`` over these bins, weighted
+            by ``n``, and ``calibration_error_by_chance``, which calibrated scores would have on
+            average with so many rows in the bins: an error below it shows nothing.
 
         Returns
         -------
