@@ -203,8 +203,11 @@ class EvaluatedSegments:
     def _reference(self) -> Calibration | None:
         if REFERENCE not in self.table.columns:
             return None
-        models = key_names(has_models(self.keys))
-        return same_reference(self.table.drop_nulls(REFERENCE).lazy(), models)
+        known = self.table.drop_nulls(REFERENCE)
+        one = known[REFERENCE].unique()
+        if one.len() == 1 and 0 < one[0] < 1:  # of models on the same rows, compared in pairs
+            return Calibration.at(one[0])
+        return same_reference(known.lazy(), key_names(has_models(self.keys)))
 
     def likely_worst(self, level: float) -> pl.DataFrame:
         """Return the keys of the segments that may be the worst of a model, the likeliest first.

@@ -29,6 +29,8 @@ _DRAWN = (
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32),
 )
 _APART = ("lower", "higher", "cannot be told apart")
+# What compares two sides, and what it is where they are equal.
+_EQUAL = {"difference": 0.0, "ratio": 1.0}
 
 
 class _Kind(NamedTuple):
@@ -118,10 +120,11 @@ def draw_result(frame: pl.DataFrame, look: Look) -> ChartType:
 def _shared_text(frame: pl.DataFrame, keys: Sequence[str]) -> str:
     """Return what all rows share: the models that are compared, or what segments are beside."""
     text = {key: key_texts(frame[key].head(1), key)[0] for key in keys}
+    beside = "/" if "ratio" in frame.columns else "\N{MINUS SIGN}"
     if {"model", "baseline"} <= {*text}:
-        return f"{text['model']} \N{MINUS SIGN} {text['baseline']}"
+        return f"{text['model']} {beside} {text['baseline']}"
     if "reference" in text:
-        return f"Segment \N{MINUS SIGN} {text['reference']}"
+        return f"Segment {beside} {text['reference']}"
     return joined(text.values())
 
 
@@ -147,9 +150,9 @@ def _forest(result: _Result) -> AnyChart:
     known = pl.col("status") == "ok" if "status" in frame.columns else pl.lit(value=True)
     shown, colour = frame.with_columns(shown_known=known), alt.ColorValue(look.colours(1)[0])
     layers: list[AnyChart] = []
-    if value == "difference":
-        shown, colour = _by_sign(shown, look)
-        layers.append(_line_at(0.0, look))
+    if value in _EQUAL:
+        shown, colour = _by_sign(shown, look, value)
+        layers.append(_line_at(_EQUAL[value], look))
     drawn = result.but(shown)
     base = alt.Chart(shown.drop_nulls(value)).encode(y=drawn.rows, color=colour)
     title = _title_of(value)
@@ -159,22 +162,23 @@ def _forest(result: _Result) -> AnyChart:
         base.mark_circle(size=70, opacity=1).encode(x=at, tooltip=drawn.tooltips()),
         _hollow(base, at, drawn),
     ]
-    return alt.layer(*layers).properties(**drawn.size)
+    scale = alt.Scale(type="log") if value == "ratio" else alt.Scale()
+    return alt.layer(*layers).encode(x=alt.X(scale=scale)).properties(**drawn.size)
 
 
-def _by_sign(shown: pl.DataFrame, look: Look) -> tuple[pl.DataFrame, Any]:
+def _by_sign(shown: pl.DataFrame, look: Look, value: str) -> tuple[pl.DataFrame, Any]:
     """Return differences in their order, and their colour: by their sign, where it is told."""
     known = pl.col("shown_known")
     sign = (
-        pl.when(known & (pl.col("ci_high") < 0))
+        pl.when(known & (pl.col("ci_high") < _EQUAL[value]))
         .then(pl.lit(_APART[0]))
-        .when(known & (pl.col("ci_low") > 0))
+        .when(known & (pl.col("ci_low") > _EQUAL[value]))
         .then(pl.lit(_APART[1]))
         .otherwise(pl.lit(_APART[2]))
     )
     scale = alt.Scale(domain=_APART, range=[*look.colours(2)[::-1], look.muted])
     colour = alt.Color("shown_apart:N", scale=scale, legend=_legend())
-    return shown.with_columns(shown_apart=sign).sort("difference", nulls_last=True), colour
+    return shown.with_columns(shown_apart=sign).sort(value, nulls_last=True), colour
 
 
 def _legend() -> alt.Legend:
@@ -366,7 +370,7 @@ _SIZES = ("measure", "n", "n_pos", "prevalence", "n_segments", "n_undefined")
 _POSITIVES = ("n_pos", "n_pos_needed")
 _LIMITS = ("ci_low", "ci_high", "status")
 _COMPARED = (
-    *(*_SIZES, "value", "others", "difference", "std_error", "conclusion", "n_looked_at"),
+    *(*_SIZES, "value", "others", *_EQUAL, "std_error", "conclusion", "n_looked_at"),
     *("prevalence_a", "prevalence_b", "value_a", "value_b", "reference_prevalence"),
     *("p_value", "p_margin", "p_adjusted", "ci_low_adjusted", "ci_high_adjusted", *_LIMITS),
 )
@@ -399,6 +403,13 @@ _KINDS = (
         "Each interval by itself: of many, some exclude 0 by chance. White centre: see status.",
     ),
     _Kind(
+        ("ratio", "ci_low", "ci_high"),
+        _COMPARED,
+        _forest,
+        "Ratios",
+        "Each interval by itself: of many, some exclude 1 by chance. White centre: see status.",
+    ),
+    _Kind(
         _POSITIVES,
         (*_SIZES, "value", "std_error", "n_needed", "n_pos_needed", "status"),
         _sizes,
@@ -410,6 +421,7 @@ _KINDS = (
         (
             *("bin_low", "bin_high", *_SIZES, "mean_score", "observed"),
             *("observed_low", "observed_high", "status"),
+            *("calibration_error", "calibration_error_by_chance"),
         ),
         _reliability,
         "Share of positives among rows of like scores",

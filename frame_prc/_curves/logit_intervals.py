@@ -45,6 +45,7 @@ def interval_columns(
     few_negatives: Any = None,
     clustered: bool = False,
     few: str | None = None,
+    of_both_classes: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """Yield the columns of an interval, and the status, to be added one after the other.
 
@@ -75,7 +76,10 @@ def interval_columns(
     if interval.method != "boyd":
         yield from _lower_without_bias(col)
         yield _at_edges(col, interval)
-    yield {"status": status(col, few_negatives, clustered=clustered, few=few)}
+    found = status(
+        col, few_negatives, clustered=clustered, few=few, of_both_classes=of_both_classes
+    )
+    yield {"status": found}
     yield {"status": status_of_limits(col)}
     below = col("ci_high") < col(RANDOM) * (1 - _ROUNDING)
     yield {"status": when(below).then(_text(col, "below_chance")).otherwise(col("status"))}

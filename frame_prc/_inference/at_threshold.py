@@ -25,6 +25,7 @@ from frame_prc._inference.measure import (
     OF_ANY_CLASS,
     OPENS,
     POSITIVES,
+    UNDEFINED_IF_NULL,
     TiedMeasure,
 )
 from frame_prc._ranking.ranking import Ranking
@@ -113,8 +114,7 @@ class AtThreshold(TiedMeasure):
     def status(self) -> pl.Expr:
         """The status of segments: those with rows of one class may have it too."""
         sizes = pl.when(pl.col("estimate").is_not_null()).then(OF_ANY_CLASS)
-        undefined = pl.when(pl.col("status") == "ok").then(pl.lit("undefined"))
-        return pl.coalesce(sizes, undefined, "status")
+        return pl.coalesce(sizes, UNDEFINED_IF_NULL)
 
     @property
     def lowest(self) -> float:
@@ -122,11 +122,6 @@ class AtThreshold(TiedMeasure):
         if self.of == "net_benefit":
             return -self.threshold / (1 - self.threshold)
         return -1.0 if self.of == "mcc" else 0.0
-
-    @property
-    def span(self) -> float:
-        """The highest value, which is 1, less the lowest."""
-        return 1.0 - self.lowest
 
     @property
     def higher_is_better(self) -> bool:

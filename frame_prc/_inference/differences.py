@@ -9,6 +9,8 @@ difference of equal models is not, they are too near: a limit is at least as far
 takes the standard error of the difference. Of nearly equal models the skewness cancels: with a
 correlation above 0.8 the first square counts less, by ``5 (1 - r)``. The p-value is the smallest
 ``1 - level`` whose interval does not contain 0, so neither contradicts the other.
+
+A ratio is, on the log scale, the same of the logarithms of the areas and of their limits.
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ from typing import NamedTuple
 from frame_prc._formulas import normal_quantile, wallace
 
 _APART = 0.2  # from here on, areas are not nearly alike: 1 minus their correlation
-_WIDEST = 2.0  # no difference is wider from another
 _FARTHEST = 38.0  # normal deviates: beyond it a p-value underflows
 _MOST_EXPONENT = 700.0
 _PRECISE = 1e-13  # of a deviate
@@ -50,6 +51,24 @@ class Area(NamedTuple):
         return below, spread * left / (self.area + self.shortfall * factor)
 
 
+class LogArea(NamedTuple):
+    """The logarithm of an area above 0; ``error`` is that of the logarithm."""
+
+    area: float
+    shortfall: float
+    error: float
+    n_effective: float
+
+    def reach(self, z: float) -> tuple[float, float]:
+        """Return how far the logarithms of the limits of the area are below and above its own."""
+        if self.shortfall == 0:
+            return -_log_tail(z) / self.n_effective, 0.0
+        half = min(student(z, self.n_effective) * self.error / self.shortfall, _MOST_EXPONENT)
+        factor = math.exp(-half)
+        below = half + math.log(self.shortfall + self.area * factor)
+        return below, -math.log(self.area + self.shortfall * factor)
+
+
 def student(z: float, n_effective: float) -> float:
     """Return the deviate of Student's t, as for the interval of an area."""
     degrees = n_effective - 1
@@ -58,19 +77,23 @@ def student(z: float, n_effective: float) -> float:
 
 
 class Difference(NamedTuple):
-    """A difference of two areas, with 1 minus their correlation, and what its variance rests on."""
+    """A difference of two areas, with 1 minus their correlation, and what its variance rests on.
 
-    a: Area
-    b: Area
+    None is beyond the ``widest``.
+    """
+
+    a: Area | LogArea
+    b: Area | LogArea
     difference: float
     apart: float
     n_effective: float
+    widest: float = 1.0
 
     def limits(self, level: float) -> tuple[float, float]:
         """Return the ends of the interval."""
         z = normal_quantile(level)
         low, high = self.difference - self._width(z, -1), self.difference + self._width(z, 1)
-        return max(low, -1.0), min(high, 1.0)
+        return max(low, -self.widest), min(high, self.widest)
 
     def p_value(self, level: float) -> float:
         """Return the two-sided p-value, which agrees with the interval of this level."""
@@ -105,7 +128,7 @@ class Difference(NamedTuple):
         # Of models that are nearly alike, what is skewed is so in both.
         skewed = min(1.0, self.apart / _APART) * (x - y) ** 2
         recovered = math.sqrt(skewed + 2 * self.apart * x * y)
-        return max(recovered, min(self._student(z), _WIDEST))
+        return max(recovered, min(self._student(z), 2 * self.widest))
 
     def _student(self, z: float) -> float:
         """Return how far Student's t takes the standard error of the difference."""

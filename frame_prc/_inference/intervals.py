@@ -53,6 +53,7 @@ def with_interval(
     of_segments: bool = True,
     clustered: bool = False,
     few: str | None = None,
+    of_both_classes: bool = False,
 ) -> pl.LazyFrame:
     """Add ``std_error, ci_low, ci_high`` to the estimates in a column, and update their status.
 
@@ -62,7 +63,12 @@ def with_interval(
     negatives = pl.col("few_negatives") if of_segments else None
     table = table.with_columns(pl.col(of).alias(ESTIMATE))
     for columns in interval_columns(
-        pl.col, interval, few_negatives=negatives, clustered=clustered, few=few
+        pl.col,
+        interval,
+        few_negatives=negatives,
+        clustered=clustered,
+        few=few,
+        of_both_classes=of_both_classes,
     ):
         table = table.with_columns(**columns)
     return table

@@ -28,6 +28,9 @@ IS_FEW = "is_few"  # a column of whether a measure finds that it rests on too fe
 POSITIVES, NEGATIVES = pl.col("positives"), pl.col("negatives")
 # The status of a measure that rows of a single class have too, from that of their sizes.
 OF_ANY_CLASS = pl.col("status").replace(["no_positives", "no_negatives"], "ok")
+# That of one that a segment with rows of both classes may lack.
+_LACKS = pl.col(ESTIMATE).is_null() & (pl.col("status") == "ok")
+UNDEFINED_IF_NULL = pl.when(_LACKS).then(pl.lit("undefined")).otherwise("status")
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Measure(ABC):
     ``points`` are the scores at which its influence changes: rows between two of them have that of
     the next. It may be ``scored``: need the scores themselves, not only their order.
     ``of_both_classes`` says that negatives limit what is known of it as positives do; ``counted``,
-    that it rests on other rows than positives.
+    that it rests on other rows than positives; ``of_hits``, that it is a share of hits among these.
     """
 
     calibration: Calibration | None = None
@@ -45,6 +48,7 @@ class Measure(ABC):
     scored: ClassVar[bool] = False
     of_both_classes: ClassVar[bool] = False
     counted: ClassVar[bool] = False
+    of_hits: ClassVar[bool] = True
 
     @property
     def lowest(self) -> float:
@@ -54,6 +58,11 @@ class Measure(ABC):
     @property
     def span(self) -> float:
         """The highest value that it may have, less the lowest."""
+        return 1.0 - self.lowest
+
+    @property
+    def share_of_negatives(self) -> float:
+        """The share of the negatives that it rests on."""
         return 1.0
 
     @property

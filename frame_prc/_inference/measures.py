@@ -5,7 +5,8 @@ from __future__ import annotations
 from frame_prc._inference.at_threshold import AtThreshold
 from frame_prc._inference.average_precision import AveragePrecision
 from frame_prc._inference.measure import Measure, TiedMeasure
-from frame_prc._inference.probabilities import MeanLoss
+from frame_prc._inference.partial_roc_auc import PartialRocAuc
+from frame_prc._inference.probabilities import LOSSES, BesideRate, MeanLoss
 from frame_prc._inference.roc_auc import RocAuc
 from frame_prc._request.specs import OF_CURVE, OF_PROBABILITIES, Measured
 
@@ -21,7 +22,9 @@ def tied_measure_of(asked: Measured) -> TiedMeasure:
     """Return a measure that is none of the precision-recall curve."""
     if asked.name == RocAuc.name:
         return RocAuc()
+    if asked.fpr is not None:
+        return PartialRocAuc(fpr=asked.fpr)
     if asked.name in OF_PROBABILITIES:
-        return MeanLoss(of=asked.name)
+        return (MeanLoss if asked.name in LOSSES else BesideRate)(of=asked.name)
     assert asked.threshold is not None  # noqa: S101 - the request has checked it
     return AtThreshold(of=asked.name, threshold=asked.threshold)

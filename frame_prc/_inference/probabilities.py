@@ -20,6 +20,7 @@ from frame_prc._inference.measure import (
     OF_ANY_CLASS,
     OPENS,
     POSITIVES,
+    UNDEFINED_IF_NULL,
     TiedMeasure,
     parts,
     total_of_parts,
@@ -83,6 +84,7 @@ class MeanLoss(TiedMeasure):
     of: str = "brier"
     scored = True
     counted = True
+    of_hits = False
     few = "few_rows"
     is_defined = POSITIVES + NEGATIVES > 0
     status = OF_ANY_CLASS
@@ -144,6 +146,61 @@ class MeanLoss(TiedMeasure):
         """
         every = effective_number(POSITIVES + NEGATIVES, pl.col("pos") + pl.col("neg"))
         return told_by(pl.col("variance"), pl.col("fourth"), every)
+
+
+# So wide that the logit of a share of the range is the logarithm of the ratio.
+_RANGE = {"observed_expected": 2.0**20, "brier_skill": 2.0**12}
+
+
+@dataclass(frozen=True)
+class BesideRate(MeanLoss):
+    """A mean of losses beside the share of positives p: a ratio, which both of them move.
+
+    ``observed_expected`` is p over the mean score, and ``brier_skill`` 1 minus the Brier score over
+    ``p (1 - p)``, which is the Brier score of p itself. Rows without a loss do not tell a variance.
+    """
+
+    higher_is_better = True
+    is_defined = (POSITIVES > 0) & (NEGATIVES > 0) & (pl.min_horizontal(ESTIMATE, SHORTFALL) >= 0)
+    status = UNDEFINED_IF_NULL
+
+    @property
+    def _is_skill(self) -> bool:
+        return self.of == "brier_skill"
+
+    @property
+    def lowest(self) -> float:
+        """The lowest value; there is none beyond the range."""
+        return 1 - self.span if self._is_skill else 0.0
+
+    @property
+    def span(self) -> float:
+        """The width of the range."""
+        return _RANGE[self.of]
+
+    def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
+        """Return the scores, with the influence of their rows."""
+        loss = MeanLoss(of="brier" if self._is_skill else "mean_score")
+        rows, mean, names = POSITIVES + NEGATIVES, pl.col(ESTIMATE), ("on_positive", "on_negative")
+        p, q = POSITIVES / rows, NEGATIVES / rows
+        of_rate = zip(names, (q / rows, -p / rows), strict=True)
+        if self._is_skill:
+            share = mean / (p * q) / self.span
+            both = (1 - share, share)
+            moved = [
+                (share * (q - p) * by - pl.col(on) / self.span) / (p * q) for on, by in of_rate
+            ]
+        else:
+            share = p / mean / self.span
+            both = (share, 1 - share)
+            moved = [(by / self.span - share * pl.col(on)) / mean for on, by in of_rate]
+        found = zip((ESTIMATE, SHORTFALL, *names), (*both, *moved), strict=True)
+        return loss.influences_of(ties, ranking).with_columns(**dict(found))
+
+    @property
+    def rests_on(self) -> pl.Expr:
+        """How many rows the variance rests on."""
+        return pl.when(pl.col(SHORTFALL) > 0).then(super().rests_on)
 
 
 def _fourth(squared: str, weight: str, of_class: str) -> pl.Expr:

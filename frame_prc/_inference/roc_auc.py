@@ -61,18 +61,11 @@ class RocAuc(TiedMeasure):
 
     def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Return the scores, with the influence of their rows."""
-        # Rows that are never retrieved are tied below all others.
-        negatives = pl.when(OPENS).then(NEGATIVES).otherwise("fp") - _LOSSES / 2
-        positives = pl.when(OPENS).then(POSITIVES).otherwise("tp") - _GAIN / 2
-        # Each is a column, since Polars computes windows of columns much faster.
-        placed = ties.with_columns(
-            missed=negatives / NEGATIVES,
-            passed=positives / POSITIVES,
-            behind=(POSITIVES - positives) / POSITIVES,
+        shared = (
+            self.placed(ties)
+            .with_columns(area=_GAIN / POSITIVES * (1 - _MISSED), lost=_GAIN / POSITIVES * _MISSED)
+            .with_columns(*parts("area"), *parts("lost"))
         )
-        shared = placed.with_columns(
-            area=_GAIN / POSITIVES * (1 - _MISSED), lost=_GAIN / POSITIVES * _MISSED
-        ).with_columns(*parts("area"), *parts("lost"))
         areas = shared.with_columns(
             estimate=total_of_parts("area"), shortfall=total_of_parts("lost")
         )
@@ -80,6 +73,21 @@ class RocAuc(TiedMeasure):
         return areas.with_columns(
             on_positive=_above(1 - _MISSED, _MISSED) * _per_row(POSITIVES, of_positive),
             on_negative=_above(_PASSED, pl.col("behind")) * _per_row(NEGATIVES, of_negative),
+        )
+
+    def placed(self, ties: pl.LazyFrame) -> pl.LazyFrame:
+        """Add the placements: ``passed`` of negatives, ``behind`` and ``missed`` are 1 less them.
+
+        ``missed`` is 1 less that of positives.
+        """
+        # Rows that are never retrieved are tied below all others.
+        negatives = pl.when(OPENS).then(NEGATIVES).otherwise("fp") - _LOSSES / 2
+        positives = pl.when(OPENS).then(POSITIVES).otherwise("tp") - _GAIN / 2
+        # Each is a column, since Polars computes windows of columns much faster.
+        return ties.with_columns(
+            missed=negatives / NEGATIVES,
+            passed=positives / POSITIVES,
+            behind=(POSITIVES - positives) / POSITIVES,
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from frame_prc._charts.text import rate_text, rounded_percent, status_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
-from frame_prc._curves.logit_intervals import BELIEVED
+from frame_prc._curves.logit_intervals import BELIEVED, FEW
 from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
 from frame_prc._report.period import kind_of_segments
 from frame_prc._report.reasons import (
@@ -77,7 +77,8 @@ def _area(found: Evaluation) -> tuple[str, str]:
         return f"{name} is below chance: ", f"{numbers} Is a lower score better?"
     if row["ci_low"] is None:
         return f"{name}: ", numbers
-    beats = "beats" if row["ci_low"] > row["random_average_precision"] else "is not shown to beat"
+    is_above = row["ci_low"] > row["random_average_precision"]
+    beats = "beats" if is_above and row["status"] not in FEW else "is not shown to beat"
     return f"{name} {beats} chance: ", numbers
 
 
@@ -87,22 +88,25 @@ def _area(found: Evaluation) -> tuple[str, str]:
 def _which_model(found: Evaluation) -> Answer | None:
     if len(found.models) == 1 or found.of_best[AVERAGE_PRECISION] is None:
         return None
-    tests = [row for row in comparisons_of_best(found.of_models, found) if _is_known(row)]
+    tests = [row for row in _tests(found) if row["difference"] is not None]
     finding, numbers = _best_model(tests, found)
     reasons = [*of_comparisons(tests, found), *by_segment(found)]
     return Answer("model", "Which model", finding, numbers, reasons, won_by_segment(found))
 
 
-def _is_known(row: dict[str, Any]) -> bool:
-    return row["difference"] is not None
+def _tests(found: Evaluation) -> list[dict[str, Any]]:
+    """Return the comparison of two models as in the table, or those of the best one."""
+    if found.of_models.height == 1:
+        return found.of_models.to_dicts()
+    return list(comparisons_of_best(found.of_models, found))
 
 
 def _best_model(tests: list[dict[str, Any]], found: Evaluation) -> tuple[str, str]:
     name = isolated(found.best)
     if not tests:
         return f"{name} has the largest average precision", "; whether it is better is not tested."
-    if len(tests) == 1:
-        return _of_pair(found.of_models.row(0, named=True), found)
+    if found.of_models.height == 1:
+        return _of_pair(tests[0], found)
     shown = [row for row in tests if is_shown(row, found.alpha)]
     undecided = [isolated(row["baseline"]) for row in tests if row not in shown]
     if not shown:
@@ -115,16 +119,16 @@ def _best_model(tests: list[dict[str, Any]], found: Evaluation) -> tuple[str, st
 def _of_pair(row: dict[str, Any], found: Evaluation) -> tuple[str, str]:
     """Return what a comparison of two models shows, with its difference as pictures have it."""
     new, old = (f"{isolated(row[side])}" for side in ("model", "baseline"))
-    if row["difference"] == 0:
-        return f"{new} and {old} rank alike: ", f"both {rate_text(row['value_a'])}."
-    interval = f", {interval_text(row, found)}" if row["ci_low"] is not None else ""
     areas = f"{new} {rate_text(row['value_a'])}, {old} {rate_text(row['value_b'])}"
-    numbers = f"{areas} (difference {signed_text(row['difference'])}{interval})."
-    if is_shown(row, found.alpha):
-        return f"{new if row['difference'] > 0 else old} ranks better: ", numbers
     if row["status"] not in BELIEVED:
         reason = f"Too little to say which is better ({status_text(row['status'])}): "
         return reason, f"{areas}."
+    if row["difference"] == 0:
+        return f"{new} and {old} rank alike: ", f"both {rate_text(row['value_a'])}."
+    interval = f", {interval_text(row, found)}" if row["ci_low"] is not None else ""
+    numbers = f"{areas} (difference {signed_text(row['difference'])}{interval})."
+    if is_shown(row, found.alpha):
+        return f"{new if row['difference'] > 0 else old} ranks better: ", numbers
     return "Neither is shown to be better: ", numbers
 
 
@@ -146,7 +150,7 @@ def _differing(found: Evaluation) -> tuple[str, str]:
     if small == total:
         return f"None of the {total:,} can be judged", "."
     if found.against_others.is_empty():
-        return "Not tested: ", "that needs single rows, not counts."
+        return "Not tested: ", "that needs single rows in memory."
     name, sides = isolated(found.best), {WORSE: "worse", BETTER: "better"}
     named = [f"{word} in {text}" for one, word in sides.items() if (text := _few_of(found, one))]
     if not named:
@@ -171,8 +175,12 @@ def _which_threshold(found: Evaluation) -> Answer | None:
         return None
     name = isolated(found.best) if len(found.models) > 1 else "score"
     relation = "≤" if found.asked.ascending else "≥"
-    finding = f"Alert at {name} {relation} {point['threshold']:.4g} (largest F1): "
+    finding = (
+        f"Alert at {name} {relation} {found.threshold_text(point['threshold'])} (largest F1): "
+    )
     alerts, right = (1000 * point["predicted_rate"] * share for share in (1, point["precision"]))
-    hits, hit = rounded_percent(point["recall"]), f"{right:.0f}" if right >= 1 else f"{right:.1g}"
-    numbers = f"{alerts:.3g} alerts per 1,000 rows, {hit} right; {hits} of positives found."
+    hits = rounded_percent(point["recall"])
+    form = ".0f" if alerts >= 100 else ".3g"  # noqa: PLR2004 - three digits, or the integer part
+    does = f"{alerts:{form}} alerts per 1,000 rows, {right:{form}} right"
+    numbers = f"{does}; {hits} of positives found."
     return Answer("threshold", "Which threshold", finding, numbers, list(of_threshold(found)))

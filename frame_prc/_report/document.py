@@ -43,7 +43,7 @@ def document(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -
             "judged_by": found.shown.judged_by,
         },
         "curves": keys.lines(found.curves),
-        "thresholds": keys.lines(found.thresholds.drop("text", strict=False)),
+        "thresholds": keys.lines(found.thresholds),
         "budgets": _budgets(found),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cache, cached_property
 from typing import Any
 
@@ -11,10 +12,11 @@ import polars as pl
 
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, source_of_rows
 from frame_prc._charts.summary_data import dots_of, ends_and_largest, split_keys
+from frame_prc._charts.text import has_few
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.logit_intervals import BELIEVED, FEW
+from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_SCORES
 from frame_prc._lazy import key_names, left_join
 from frame_prc._report.lines import Lines
 from frame_prc._report.options import Options
@@ -36,6 +38,7 @@ TOO_SMALL = (*FEW, "no_positives", "no_negatives", "empty")
 # The steps of the table of thresholds: shares of the rows that get an alert.
 BUDGETS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
+_DIGITS = 4  # of a threshold, at least
 _OF_EACH = 20  # worst, best and largest
 _POINTS = 300  # of a curve of all rows
 _SCORE_BINS, _RELIABILITY_BINS = 50, 10
@@ -249,8 +252,19 @@ class Evaluation:
         calibrated areas, and those too small to judge last; segments of a time are in its order.
         """
         is_worse, is_better = (self._shown_to_be(sign) for sign in (-1, 1))
+        table = self.of_segments(self.best)
+        # Another status may take the place of the one that says so.
+        few = [has_few(row) and row["status"] not in FEW for row in table.to_dicts()]
+        hidden = pl.when(pl.Series(few, dtype=pl.Boolean)).then(pl.lit("few_positives"))
+        table = table.with_columns(status=hidden.otherwise("status"))
+        untested = ~pl.col("segment").is_in(self._tested) & pl.lit(self.against_others.height > 0)
+        unjudged = (
+            pl.col("status").is_in(TOO_SMALL)
+            | pl.col(CALIBRATED).is_null()
+            | ((pl.col("status") == FEW_SCORES) & untested)
+        )
         standing = (
-            pl.when(pl.col("status").is_in(TOO_SMALL) | pl.col(CALIBRATED).is_null())
+            pl.when(unjudged)
             .then(pl.lit(SMALL))
             .when(pl.col("segment").is_in(is_worse))
             .then(pl.lit(WORSE))
@@ -259,9 +273,17 @@ class Evaluation:
             .otherwise(pl.lit(OPEN))
         )
         order = pl.Enum([WORSE, OPEN, BETTER, SMALL])
-        table = self.of_segments(self.best).with_columns(standing=standing.cast(order))
+        table = table.with_columns(standing=standing.cast(order))
         by = ["segment"] if self.in_time else ["standing", CALIBRATED, "segment"]
         return table.sort(by, nulls_last=True)
+
+    @property
+    def _tested(self) -> list[int]:
+        """The segments of the best model that could be compared with the others."""
+        if self.against_others.is_empty():
+            return []
+        own = self.against_others.filter(pl.col("p_value").is_not_null(), model=self.best)
+        return own["segment"].to_list()
 
     def segments_that_are(self, standing: str) -> list[int]:
         """Return the numbers of the segments with a standing, in the order of the page."""
@@ -293,6 +315,26 @@ class Evaluation:
         if self.segments.height > 1:
             parts.insert(0, self._all_rows)
         return Lines(parts, self.shown.segments, len(self.models))
+
+    @cached_property
+    def _scores(self) -> pl.Series:
+        return self._all_rows[0].finite_scores()
+
+    def threshold_text(self, value: float | None) -> str:
+        """Return a threshold with at least four digits, and as many as tell its rows.
+
+        It is rounded to the side on which the same rows get an alert, up to 0.1 % of the scores.
+        """
+        if value is None or not math.isfinite(value):
+            return "" if value is None else str(value)
+        place = self._scores.search_sorted(value)
+        exact, toward = Decimal(str(value)), ROUND_CEILING if self.asked.ascending else ROUND_FLOOR
+        for digits in range(_DIGITS, len(exact.as_tuple().digits)):
+            step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+            rounded = exact.quantize(step, rounding=toward)
+            if abs(self._scores.search_sorted(float(rounded)) - place) <= self._scores.len() / 1000:
+                return f"{float(rounded):.{digits}g}"
+        return f"{value:g}" if float(f"{value:g}") == value else str(value)
 
     @cached_property
     def best_point(self) -> dict[str, Any] | None:
@@ -440,7 +482,9 @@ def _model_names(values: pl.Series) -> pl.Series:
 
 
 def _only_model(asked: Request) -> str:
-    """Return the name of the single score."""
+    """Return the name of the single score; that of counts is a threshold."""
     [score] = asked.models.values()
+    if "truth" not in asked.classes:
+        return "the model"
     name = score if isinstance(score, str) else score.meta.output_name(raise_if_undetermined=False)
     return name or "score"

@@ -58,7 +58,7 @@ class Lines:
         if not chosen:
             return pl.DataFrame()
         bins = Bins(sorted({*chosen, *best}), ascending=found.given.ascending)
-        columns = ("threshold", "text", "tp", "fp", "fn", "tn", "precision", "recall", *LIMITS)
+        columns = ("threshold", "tp", "fp", "fn", "tn", "precision", "recall", *LIMITS)
         points = self._joined(lambda found: _points_with_limits(found, bins, level), columns)
         return with_rates(points.filter(pl.col("threshold").is_finite()))
 
@@ -72,13 +72,7 @@ class Lines:
         self, points: Callable[[EvaluatedSegments], pl.DataFrame], columns: Sequence[str]
     ) -> pl.DataFrame:
         """Return the points of all lines; those of all rows have no segment."""
-        tables = [
-            left_join(points(found), lines, ["line"]).with_columns(
-                # As text a threshold has the digits of its own dtype.
-                text=pl.col("threshold").cast(pl.String)
-            )
-            for found, lines in self.parts
-        ]
+        tables = [left_join(points(found), lines, ["line"]) for found, lines in self.parts]
         *of_all, by_segment = tables
         nothing = pl.lit(None, by_segment.schema["segment"])
         joined = pl.concat(

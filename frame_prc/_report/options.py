@@ -12,7 +12,7 @@ from frame_prc._request.intervals import confidence
 from frame_prc._request.options import calibration, check_title, is_list
 from frame_prc._request.roles import check_option
 from frame_prc._request.specs import Calibration
-from frame_prc.exceptions import OptionError, shown
+from frame_prc.exceptions import OptionError, shown, type_name
 
 Section: TypeAlias = Literal["curves", "segments", "thresholds", "roc", "scores", "reliability"]
 USUAL: tuple[Section, ...] = ("curves", "segments", "thresholds")
@@ -78,8 +78,11 @@ def _sections(asked: Section | Sequence[Section] | None) -> tuple[Section, ...]:
 def _day(given: str | date | None) -> str | None:
     if isinstance(given, date):
         return given.isoformat()
-    check_title(given, "date")
-    return given
+    if given is None or isinstance(given, str):
+        return given
+    raise OptionError(
+        f"date={shown(given)} is of type {type_name(given)}", "a date, a text, or None"
+    )
 
 
 def _accent(given: str | None) -> str | None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 import os
 import re
 import sys
-from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -32,7 +30,6 @@ from frame_prc._charts.text import (
     safe,
     short,
     status_text,
-    threshold_text,
 )
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
@@ -49,9 +46,6 @@ from frame_prc._report.table import model_names, scorecard
 
 _DIGITS, _DRAWN = 6, 4  # of rates in tables, and in curves
 _POINTS_OF_ALL = 100
-_SIGNIFICANT = 4  # digits of a threshold, at least
-_SHORT = 8  # characters
-_LEAST = 1e-4  # what is smaller has an exponent
 _TITLE = "Precision-recall report"
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 # In a page these would end the script, or hide its end; in texts and patterns of a script, a
@@ -75,7 +69,7 @@ def page(found: Evaluation, facts: dict[str, Any], told: Sequence[Answer]) -> st
         "p": _p_text,
         "error": lambda value: f"{value:.2g}",
         "unbroken": lambda text: text.replace(" %", "\u00a0%"),
-        "threshold": lambda value: "" if value is None else threshold_text(value),
+        "threshold": found.threshold_text,
     }
     template = environment.from_string(_resource("page.html.j2"))
     data = _data(found)
@@ -256,14 +250,11 @@ def _with_height(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def _thresholds(found: Evaluation) -> dict[str, Any]:
-    """Return the counts and rates of each line at all thresholds, which ascend.
-
-    A threshold as text has few of the digits that it has in the dtype of the scores.
-    """
+    """Return the counts and rates of each line at all thresholds, which ascend."""
     points = found.thresholds
     if points.is_empty():
         return {"grid": [], "texts": [], "start": None, "best": None, "lines": []}
-    grid = points.select("threshold", "text").unique("threshold").sort("threshold")
+    grid = points.select(pl.col("threshold").unique().sort())
     counts = ("tp", "fp", "fn", "tn", "predicted")
     lines = [
         {
@@ -278,7 +269,7 @@ def _thresholds(found: Evaluation) -> dict[str, Any]:
         "start": found.pooled.filter(model=found.best)["best_f1_threshold"].item(),
         "best": found.models.index(found.best),
         "grid": grid["threshold"].to_list(),
-        "texts": threshold_texts(grid["threshold"].to_list(), grid["text"].to_list()),
+        "texts": [found.threshold_text(value) for value in grid["threshold"]],
         "lines": lines,
     }
 
@@ -287,43 +278,6 @@ def _rounded(
     points: pl.DataFrame, columns: Sequence[str], digits: int = _DIGITS
 ) -> dict[str, list[Any]]:
     return points.select(pl.col(columns).round(digits)).to_dict(as_series=False)
-
-
-def threshold_texts(values: Sequence[float], texts: Sequence[str]) -> list[str]:
-    """Return a short text for each threshold, to which it is the nearest of all.
-
-    ``values`` ascend, and ``texts`` have all of their digits.
-    """
-    return [
-        text if len(text) <= _SHORT else _shortened(place, values, text)
-        for place, text in enumerate(texts)
-    ]
-
-
-def _shortened(place: int, values: Sequence[float], text: str) -> str:
-    value = values[place]
-    for digits in range(_SIGNIFICANT, len(text)):
-        candidate = _with_digits(value, digits)
-        if len(candidate) >= len(text):
-            break
-        if _nearest(float(candidate), values) == place:
-            return candidate
-    return text
-
-
-def _with_digits(value: float, digits: int) -> str:
-    """Return a number with some significant digits, and with all of its integer part."""
-    if not _LEAST <= abs(value) < 1 / _LEAST**3:
-        return f"{value:.{digits - 1}e}"
-    text = f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def _nearest(wanted: float, values: Sequence[float]) -> int:
-    """Return the place of the nearest value, the first of equals."""
-    after = bisect_left(values, wanted)
-    places = range(max(0, after - 1), min(after + 1, len(values)))
-    return min(places, key=lambda place: abs(values[place] - wanted))
 
 
 # --- libraries -----------------------------------------------------------------------------------

@@ -15,11 +15,10 @@ from frame_prc._charts.text import (
     rate_text,
     rounded_percent,
     status_text,
-    threshold_text,
 )
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
-from frame_prc._curves.logit_intervals import BELIEVED, FEW, FEW_OF_POSITIVES
+from frame_prc._curves.logit_intervals import BELIEVED, FEW_OF_POSITIVES
 from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
 from frame_prc._report.period import kind_of_segments
 from frame_prc._report.sentences import (
@@ -46,7 +45,7 @@ def of_area(found: Evaluation) -> Iterator[str]:
     row = found.of_best
     if row[AVERAGE_PRECISION] is None or row["ci_low"] is None:
         return
-    if row["status"] in FEW:
+    if row["status"] in FEW_OF_POSITIVES:
         yield f"The interval rests on little ({status_text(row['status'])}), and may be too narrow."
     yield _on_clusters(found)
 
@@ -74,7 +73,7 @@ def of_comparisons(tests: list[dict[str, Any]], found: Evaluation) -> Iterator[s
             for row in found.pooled.to_dicts()
         ]
         yield f"Average precisions: {listed_all(areas)}."
-        yield "A test needs the scores of all models side by side in one row."
+        yield "A test needs the scores of all models as columns of single rows in memory."
         return
     yield "Models are compared on the same rows."
     for row in tests:
@@ -210,7 +209,9 @@ def _spread(found: Evaluation) -> Iterator[str]:
         return
     within = f": about two thirds lie within {rate_text(row['tau'])} of their mean"
     if row["p_value"] < found.alpha:
-        yield f"Segments differ by more than chance ({p_text(row['p_value'])}){within}."
+        alone = found.segments_that_are(WORSE) or found.segments_that_are(BETTER)
+        also = "" if alone else ", though none is by itself"
+        yield f"Segments are shown to differ ({p_text(row['p_value'])}{also}){within}."
     else:
         yield f"As a whole, segments are not shown to differ ({p_text(row['p_value'])})."
 
@@ -256,7 +257,9 @@ def _what_is_few(small: pl.DataFrame, found: Evaluation) -> str:
     """Return how many positives are few, in the words of the picture."""
     if not small["status"].is_in(FEW_OF_POSITIVES).any():
         return ""
-    text = f" Few: fewer than {few_of(found.cluster, weighted=found.rows.columns.weighted)}"
+    text = (
+        f" Few positives: fewer than {few_of(found.cluster, weighted=found.rows.columns.weighted)}"
+    )
     uneven = ", where clusters that hold unequal shares of the positives count as fewer"
     return f"{text}{uneven if found.rows.clustered else ''}."
 
@@ -285,7 +288,7 @@ def of_threshold(found: Evaluation) -> Iterator[str]:
     if len(others) > 1:
         texts = [
             f"{isolated(row['model'])} {rate_text(row['best_f1'])} at "
-            f"{threshold_text(row['best_f1_threshold'])}"
+            f"{found.threshold_text(row['best_f1_threshold'])}"
             for row in others
         ]
         yield f"Largest F1 of each model: {listed_all(texts)}."

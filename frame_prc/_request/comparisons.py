@@ -18,12 +18,13 @@ from frame_prc._request.options import (
 from frame_prc._request.packages import check_numpy
 from frame_prc._request.roles import Request, check_option
 from frame_prc._request.specs import (
-    AT_THRESHOLD,
+    HELD,
     NEITHER_BETTER,
     OF_CURVE,
     OF_PROBABILITIES,
     PERMUTED,
     SEGMENTS_TESTS,
+    WITHOUT_RATIO,
     Adjust,
     Against,
     ChanceTest,
@@ -33,6 +34,7 @@ from frame_prc._request.specs import (
     MeasureName,
     NamedAgainst,
     Paired,
+    Scale,
     SegmentsAre,
     SegmentsTest,
     pairs_of,
@@ -50,13 +52,15 @@ def models_compared(
     at: Any = None,
     adjust: Any = None,
     margin: Any = None,
+    scale: Any = "difference",
 ) -> Comparison:
     """Return which models to compare."""
     found = models_measured(request, measure, calibrate, at)
     models = models_to_compare(request, baseline)
     pairs = pairs_of(models, baseline)
+    of = scale_of(scale, found.name, margin)
     within = margin_of(margin, found.name)
-    return Comparison(confidence(ci), pairs, None, adjustment(adjust), found, within)
+    return Comparison(confidence(ci), pairs, None, adjustment(adjust), found, within, of)
 
 
 def models_measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
@@ -75,12 +79,14 @@ def segments_compared(
     at: Any = None,
     adjust: Any = None,
     margin: Any = None,
+    scale: Any = "difference",
 ) -> Comparison:
     """Return what segments are compared with, by default at one prevalence."""
     others, usual = _against(request, against), "calibrated_average_precision"
     found = measured(request, usual if measure is None else measure, calibrate, at)
+    of = scale_of(scale, found.name, margin)
     within = margin_of(margin, found.name)
-    return Comparison(confidence(ci), (), others, adjustment(adjust), found, within)
+    return Comparison(confidence(ci), (), others, adjustment(adjust), found, within, of)
 
 
 def check_has_better(measure: MeasureName, what: str) -> None:
@@ -105,6 +111,19 @@ def margin_of(margin: Any, measure: MeasureName) -> float | None:
             percent_hint("margin", margin),
         )
     return float(margin)
+
+
+def scale_of(scale: Any, measure: MeasureName, margin: Any) -> Scale:
+    """Return whether values are subtracted or divided; refuse what a ratio has not."""
+    found: Scale = check_option("scale", scale, get_args(Scale))
+    if found == "ratio" and measure in WITHOUT_RATIO:
+        raise OptionError(
+            f"scale='ratio' is given with measure={measure!r}, whose values do not begin at 0",
+            "scale='difference', or another measure",
+        )
+    if found == "ratio" and margin is not None:
+        raise OptionError("margin= is given with scale='ratio'", "scale='difference' with margin=")
+    return found
 
 
 def adjustment(adjust: Any) -> Adjust | None:
@@ -141,10 +160,11 @@ def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> 
     """Return the measure, with its prevalence or its threshold if it has one."""
     name: MeasureName = check_option("measure", measure, get_args(MeasureName), _hint(measure))
     check_probabilities(request, [name])
-    held = _held(f"measure={name!r}", at, needed=name in AT_THRESHOLD)
-    if name == "net_benefit" and held is not None and not 0 < held < 1:
+    held = _held(f"measure={name!r}", at, [name])
+    if name == "net_benefit" and not 0 < held["threshold"] < 1:
         raise OptionError(
-            f"at= is the threshold {shown(held)}, and net_benefit takes it as a probability",
+            f"at= is the threshold {shown(held['threshold'])}, and net_benefit takes it as a "
+            "probability",
             "a threshold above 0 and below 1",
         )
     if name == "calibrated_average_precision":
@@ -154,31 +174,36 @@ def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> 
             f"calibrate= is given with measure={name!r}",
             "calibrate= with measure='calibrated_average_precision'",
         )
-    return Measured(name, threshold=held)
+    return Measured(name, threshold=held.get("threshold"), fpr=held.get("fpr"))
 
 
-def _held(asked: str, at: Any, *, needed: bool) -> float | None:
-    """Return the threshold at which a measure is taken; refuse a missing or needless one."""
-    if needed and at is None:
-        raise OptionError(
-            f"{asked} is given without at=",
-            "at={'threshold': 0.5}, or another threshold that was chosen before",
-            "operating_points(recall=0.9) chooses one: hold it to other rows than those",
-        )
+_SAID = {
+    "threshold": (
+        "a threshold",
+        "at={'threshold': 0.5}, or another threshold that was chosen before",
+        "operating_points(recall=0.9) chooses one: hold it to other rows than those",
+    ),
+    "fpr": ("a false positive rate", "at={'fpr': 0.1}, above 0 and up to 1", None),
+}
+
+
+def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, float]:
+    """Return the threshold, or false positive rate, of measures; refuse what lacks or is over."""
+    needed = [key for key, of in HELD.items() if any(name in of for name in names)]
+    if at is None and needed:
+        _, allowed, hint = _SAID[needed[0]]
+        raise OptionError(f"{asked} is given without at=", allowed, hint)
+    if at is not None and not needed:
+        every = ", ".join(repr(name) for of in HELD.values() for name in of)
+        raise OptionError(f"at= is given with {asked}", f"at= with one of {every}")
     if at is None:
-        return None
-    if not needed:
-        raise OptionError(
-            f"at= is given with {asked}", f"at= with one of {', '.join(map(repr, AT_THRESHOLD))}"
-        )
-    value = at.get("threshold") if isinstance(at, Mapping) and [*at] == ["threshold"] else None
-    if value is None or not is_number(value):
-        raise OptionError(
-            f"at={shown(at)} is not a threshold",
-            "{'threshold': number}",
-            "operating_points() chooses a threshold for a recall, a number of rows or a cost",
-        )
-    return float(value)
+        return {}
+    is_held = isinstance(at, Mapping) and {*at} == {*needed} and all(map(is_number, at.values()))
+    if not is_held or not 0 < at.get("fpr", 1) <= 1:
+        what = " and ".join(_SAID[key][0] for key in needed)
+        allowed = ", ".join(f"{key!r}: number" for key in needed)
+        raise OptionError(f"at={shown(at)} is not {what}", f"{{{allowed}}}", _SAID[needed[0]][2])
+    return {key: float(at[key]) for key in needed}
 
 
 def check_probabilities(request: Request, names: Sequence[str]) -> None:
@@ -316,10 +341,17 @@ def paired(
 
 
 def check_plain(
-    measure: object, calibrate: object, at: object, margin: object, beside: str, reason: str
+    measure: object,
+    calibrate: object,
+    at: object,
+    margin: object,
+    scale: object,
+    beside: str,
+    reason: str,
 ) -> None:
     """Refuse what there is only for the comparisons by influence."""
     asked = {"measure": measure, "calibrate": calibrate, "at": at, "margin": margin}
+    asked["scale"] = scale
     for name, given in asked.items():
         if given is not None:
             raise OptionError(
@@ -381,14 +413,18 @@ def measures_beside(request: Request, names: Sequence[str], at: Any) -> list[Mea
 def measured_of(
     request: Request, names: Sequence[str], at: Any, known: Collection[str]
 ) -> list[Measured]:
-    """Return the ``known`` ones of some measures; those that have a threshold are taken at it."""
-    if at is not None and not any(name in AT_THRESHOLD for name in names):
-        _held(f"measures={[*names]}", at, needed=False)
+    """Return the ``known`` ones of some measures, each with what ``at`` holds for it."""
+    held = {} if at is None else _held(f"measures={[*names]}", at, names)
     return [
-        measured(request, name, None, at if name in AT_THRESHOLD else None)
+        measured(request, name, None, _own(name, held))
         for name in dict.fromkeys(names)
         if name in known
     ]
+
+
+def _own(name: str, held: Mapping[str, float]) -> Mapping[str, float] | None:
+    """Return what is held for a measure, if anything is."""
+    return {key: value for key, value in held.items() if name in HELD[key]} or None
 
 
 def check_one_of(given: Mapping[str, object]) -> None:

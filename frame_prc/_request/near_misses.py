@@ -52,6 +52,8 @@ _INSTEAD = {
 _MEASURES = {
     **dict.fromkeys(("roc_auc", "roc_auc_score", "auroc"), "roc_auc"),
     **dict.fromkeys(("brier", "brier_score", "brier_score_loss"), "brier"),
+    **dict.fromkeys(("brier_skill", "brier_skill_score", "d2_brier_score"), "brier_skill"),
+    **dict.fromkeys(("observed_expected", "o_e", "oe_ratio"), "observed_expected"),
     **dict.fromkeys(("log_loss", "logloss", "cross_entropy"), "log_loss"),
     **dict.fromkeys(("mcc", "matthews_corrcoef"), "mcc"),
     **dict.fromkeys(("f1", "f1_score"), "f1"),

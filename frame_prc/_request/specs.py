@@ -143,6 +143,7 @@ CiMethod: TypeAlias = Literal["influence", "boyd"]
 CI_METHODS: tuple[CiMethod, ...] = get_args(CiMethod)
 SegmentsAre: TypeAlias = Literal["fixed", "sampled"]
 Adjust: TypeAlias = Literal["holm", "bh"]
+Scale: TypeAlias = Literal["difference", "ratio"]
 OverLooks: TypeAlias = Literal["lond"]
 NamedAgainst: TypeAlias = Literal["others", "rest", "overall", "previous", "random"]
 Against: TypeAlias = NamedAgainst | Mapping[str, object]
@@ -150,9 +151,12 @@ MeasureName: TypeAlias = Literal[
     "average_precision",
     "calibrated_average_precision",
     "roc_auc",
+    "partial_roc_auc",
     "mean_score",
     "calibration_gap",
+    "observed_expected",
     "brier",
+    "brier_skill",
     "log_loss",
     "precision",
     "recall",
@@ -169,14 +173,21 @@ OF_CURVE = ("average_precision", "calibrated_average_precision")
 # Those that segments can be compared by in a permutation test.
 PERMUTED = (*OF_CURVE, "roc_auc")
 # Those of which neither a higher value nor a lower one is better.
-NEITHER_BETTER = ("mean_score", "calibration_gap")
+NEITHER_BETTER = ("mean_score", "calibration_gap", "observed_expected")
+# Those whose values may be negative, or begin above 0, so that a ratio of two says nothing.
+WITHOUT_RATIO = ("partial_roc_auc", "calibration_gap", "brier_skill", "mcc", "net_benefit")
 # Those that need scores that are probabilities of the positive class.
-OF_PROBABILITIES = ("mean_score", "calibration_gap", "brier", "log_loss")
+OF_PROBABILITIES = (
+    "mean_score", "calibration_gap", "observed_expected", "brier", "brier_skill", "log_loss",
+)  # fmt: skip
 # Those of the counts at a threshold.
 AT_THRESHOLD = (
     "precision", "recall", "fpr", "specificity", "f1", "accuracy", "balanced_accuracy", "mcc",
     "net_benefit",
 )  # fmt: skip
+PARTIAL_ROC_AUC = "partial_roc_auc"
+# What ``at`` holds, and the measures that need it.
+HELD = {"threshold": AT_THRESHOLD, "fpr": (PARTIAL_ROC_AUC,)}
 SegmentsTest: TypeAlias = Literal["permutation", "q"]
 SegmentsTestUsed: TypeAlias = SegmentsTest | Literal["f"]
 SEGMENTS_TESTS: tuple[SegmentsTest, ...] = get_args(SegmentsTest)
@@ -229,18 +240,19 @@ class Interval:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measure by its name; a calibrated one has a prevalence, and some have a threshold."""
+    """A measure by its name; a calibrated one has a prevalence, others a threshold or an FPR."""
 
     name: MeasureName = "average_precision"
     calibration: Calibration | None = None
     threshold: float | None = None
+    fpr: float | None = None
 
 
 @dataclass(frozen=True)
 class Comparison:
     """What is compared: pairs of models by their places, or each segment ``against`` others.
 
-    A loss of up to the ``margin`` is none that matters.
+    A loss of up to the ``margin`` is none that matters. The ``scale`` is the column that compares.
     """
 
     level: float
@@ -249,6 +261,7 @@ class Comparison:
     adjust: Adjust | None
     measured: Measured = Measured()
     margin: float | None = None
+    scale: Scale = "difference"
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ STATUSES = {
         "for each segment: the interval may cover less, the test reject more, than its level"
     ),
     "few_negatives": (
-        "fewer than 20 negatives (or effective clusters that hold some), or too few for what they "
-        "stand for (sampled negatives with large weights, a reference prevalence far below the "
-        "own, negatives in clusters beside positives that stand alone): the area is too high, and "
-        "its interval too narrow"
+        "fewer than 20 negatives (or effective clusters that hold some; of `partial_roc_auc` those "
+        "within the range), or too few for what they stand for (sampled negatives with large "
+        "weights, a reference prevalence far below the own, negatives in clusters beside positives "
+        "that stand alone): the area is too high, and its interval too narrow"
     ),
     "few_rows": (
         "fewer than 20 rows, or effective clusters, that the measure rests on: of `precision` "
@@ -49,7 +49,7 @@ STATUSES = {
     ),
     "undefined": (
         "a count that the measure divides by is 0: no row reaches the threshold, so there is no "
-        "precision; of `mcc` also if all do"
+        "precision; of `mcc` also if all do, and of a ratio if either side is 0"
     ),
     "no_threshold": "the threshold that was given for this segment is null, or there is none",
     "no_period": "the key of the periods is null, so these rows have no place in their order",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from frame_prc._curves.calibration import REFERENCE
-from frame_prc._curves.logit_intervals import BELIEVED, shows_spread
-from frame_prc._inference.differences import Area, Difference
+from frame_prc._curves.logit_intervals import BELIEVED, INTERVAL, shows_spread
+from frame_prc._inference.differences import Area, Difference, LogArea
 from frame_prc._inference.estimates import status_of
 from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_pairs
 from frame_prc._inference.measure import Measure
@@ -21,7 +22,7 @@ from frame_prc._rows.table import Table
 from frame_prc._tables.models import beside_models
 from frame_prc._tables.others import beside_others
 
-_TEST = ("value_a", "value_b", "difference", "std_error", "ci_low", "ci_high", "p_value")
+_RATIO = "ratio"
 _HIDDEN = ("measure", "n", "n_pos", "prevalence_a", "prevalence_b", REFERENCE, "value_a", "value_b")
 _PREVALENCES = ("prevalence_a", "prevalence_b")
 
@@ -58,7 +59,8 @@ class Differences(Table):
             measure = () if is_plain else ("measure",)
             shown = ("model", "baseline", *measure, *sizes, *reference)
         judged = () if self.comparison.margin is None else ("p_margin", "conclusion")
-        return (*shown, *_TEST, *adjusted, *judged, "status")
+        test = ("value_a", "value_b", self.comparison.scale, *INTERVAL, "p_value")
+        return (*shown, *test, *adjusted, *judged, "status")
 
     @property
     def hidden(self) -> Collection[str]:
@@ -72,11 +74,16 @@ class Differences(Table):
         comparison, measure = self.comparison, measure_of(self.comparison.measured)
         found = adjusted(comparison.adjust)
         if found:
-            limits = _adjusted_limits(found["p_adjusted"], comparison.level)
-            found |= {name: measure.span * limits.struct.field(name) for name in _ADJUSTED_LIMITS}
+            limits = _adjusted_limits(found["p_adjusted"], comparison)
+            ends = {name: limits.struct.field(name) for name in _ADJUSTED_LIMITS}
+            found |= {name: self._shown(end, measure) for name, end in ends.items()}
         if comparison.margin is None:
             return found
         return found | {"conclusion": self._conclusion(found.get("p_adjusted", pl.col("p_value")))}
+
+    def _shown(self, difference: pl.Expr, measure: Measure) -> pl.Expr:
+        """Return a difference of shares of the range as one of values, or of logs as a ratio."""
+        return difference.exp() if self._is_ratio else measure.span * difference
 
     def _conclusion(self, p_value: pl.Expr) -> pl.Expr:
         """Return what the interval says of a loss up to the margin.
@@ -106,6 +113,10 @@ class Differences(Table):
         return (self.comparison.measured.name,)
 
     @property
+    def _is_ratio(self) -> bool:
+        return self.comparison.scale == _RATIO
+
+    @property
     def _calibrated(self) -> bool:
         return self.comparison.measured.calibration is not None
 
@@ -119,18 +130,27 @@ class Differences(Table):
         comparison, measure = self.comparison, measure_of(self.comparison.measured)
         estimated = (
             both_areas(rows, comparison)
-            .with_columns(difference=_difference(), measure=pl.lit(measure.name))
+            .with_columns(
+                difference=_log_ratio() if self._is_ratio else _difference(),
+                measure=pl.lit(measure.name),
+            )
             .with_columns(status=_of_undefined())
             .with_columns(
                 is_tested=_can_be_tested(),
                 apart=_apart(),
                 status=status_of(measure, clustered=rows.clustered),
+                **_errors(ratio=self._is_ratio),
             )
-            .with_columns(std_error=pl.when("is_tested").then(_VARIANCE.sqrt()))
+            .with_columns(std_error=pl.when("is_tested").then(_std_error(ratio=self._is_ratio)))
         )
         tested = _with_test(estimated, comparison, measure, in_memory=rows.in_memory)
-        lengths = measure.lengths("difference", "std_error", "ci_low", "ci_high")
-        tested = tested.with_columns(measure.values("value_a", "value_b") + lengths)
+        if self._is_ratio:
+            tested = tested.with_columns(pl.col("difference", "ci_low", "ci_high").exp())
+            tested = tested.rename({"difference": _RATIO})
+        else:
+            lengths = measure.lengths("difference", "std_error", "ci_low", "ci_high")
+            tested = tested.with_columns(lengths)
+        tested = tested.with_columns(measure.values("value_a", "value_b"))
         of_pairs = comparison.against is None
         return (with_few_scores_of_pairs if of_pairs else with_few_scores)(tested, rows)
 
@@ -172,6 +192,32 @@ def _difference() -> pl.Expr:
     return pl.when(near_one).then(_SHORTFALL_B - _SHORTFALL_A).otherwise(_VALUE_A - _VALUE_B)
 
 
+def _log_ratio() -> pl.Expr:
+    """Return the logarithm of the ratio of two areas, null if either is 0."""
+    logs = [
+        pl.when(value > 0.5).then((-shortfall).log1p()).otherwise(value.log())  # noqa: PLR2004
+        for value, shortfall in (_SIDE_A, _SIDE_B)
+    ]
+    return pl.when(pl.min_horizontal(_VALUE_A, _VALUE_B) > 0).then(logs[0] - logs[1])
+
+
+def _errors(*, ratio: bool) -> dict[str, pl.Expr]:
+    """Return the standard errors of both sides, or of their logarithms."""
+    sides = {"error_a": (_VARIANCE_A, _VALUE_A), "error_b": (_VARIANCE_B, _VALUE_B)}
+    return {
+        name: variance.fill_null(0.0).sqrt() / (value if ratio else 1.0)
+        for name, (variance, value) in sides.items()
+    }
+
+
+def _std_error(*, ratio: bool) -> pl.Expr:
+    """Return the standard error of the difference, or of the logarithm of the ratio."""
+    if not ratio:
+        return _VARIANCE.sqrt()
+    a, b = pl.col("error_a"), pl.col("error_b")
+    return ((a - b) ** 2 + 2 * pl.col("apart") * a * b).sqrt()
+
+
 def _apart() -> pl.Expr:
     """Return 1 minus the correlation of both areas; it is 1 if one of them has no variance.
 
@@ -199,7 +245,7 @@ def _with_test(
     def tested(values: Sequence[float] | None) -> tuple[float | None, ...]:
         if values is None:
             return (None,) * len(_TESTED)
-        difference, p_margin = _difference_of(values), None
+        difference, p_margin = _difference_of(values, comparison), None
         if largest_loss is not None:
             p_margin = difference.p_beyond(largest_loss, level, above=gains)
         return (*difference.limits(level), difference.p_value(level), p_margin)
@@ -208,22 +254,20 @@ def _with_test(
         found = list(map(tested, rows[_BOTH_AREAS].to_list()))
         return rows.hstack(pl.DataFrame(found, _TESTED, orient="row"))
 
-    errors = {
-        "error_a": _VARIANCE_A.fill_null(0.0).sqrt(),
-        "error_b": _VARIANCE_B.fill_null(0.0).sqrt(),
-    }
-    with_errors = table.with_columns(**errors).with_columns(
-        pl.when("is_tested").then(pl.concat_list(columns)).alias(_BOTH_AREAS)
-    )
-    schema = pl.Schema({**with_errors.collect_schema(), **_TESTED})
-    return in_python(with_errors, with_test, schema, in_memory=in_memory)
+    areas = pl.when("is_tested").then(pl.concat_list(columns)).alias(_BOTH_AREAS)
+    with_areas = table.with_columns(areas)
+    schema = pl.Schema({**with_areas.collect_schema(), **_TESTED})
+    return in_python(with_areas, with_test, schema, in_memory=in_memory)
 
 
-def _difference_of(values: Sequence[float]) -> Difference:
+def _difference_of(values: Sequence[float], comparison: Comparison) -> Difference:
+    if comparison.scale == _RATIO:
+        found = Difference(LogArea(*values[:4]), LogArea(*values[4:8]), *values[8:])
+        return found._replace(widest=math.inf)
     return Difference(Area(*values[:4]), Area(*values[4:8]), *values[8:])
 
 
-def _adjusted_limits(p_adjusted: pl.Expr, level: float) -> pl.Expr:
+def _adjusted_limits(p_adjusted: pl.Expr, comparison: Comparison) -> pl.Expr:
     """Return limits that exclude 0 where the adjusted p-value is below ``1 - level``.
 
     Their level is ``1 - alpha * p / p_adjusted``: that of a test which p rejects where p_adjusted
@@ -238,7 +282,8 @@ def _adjusted_limits(p_adjusted: pl.Expr, level: float) -> pl.Expr:
         for row in table:
             ends: tuple[float | None, float | None] = (None, None)
             if row["areas"] is not None:
-                ends = _difference_of(row["areas"]).limits(1 - (1 - level) * row["share"])
+                level = 1 - (1 - comparison.level) * row["share"]
+                ends = _difference_of(row["areas"], comparison).limits(level)
             found.append(dict(zip(_ADJUSTED_LIMITS, ends, strict=True)))
         return pl.Series(found, dtype=schema)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -12,13 +13,14 @@ from frame_prc._curves.effective_rows import share_of_units
 from frame_prc._curves.logit_intervals import FEW_POSITIVES
 from frame_prc._curves.operating_points import check_counts
 from frame_prc._formulas import normal_quantile, sizes
-from frame_prc._lazy import aggregated, in_order, left_join
+from frame_prc._lazy import aggregated, in_order, left_join, over
 from frame_prc._rows.rows import Rows
 from frame_prc._rows.table import Table
 
 _SCORE, _BIN = pl.col("score").cast(pl.Float64), "bin"
 _POS, _NEG = pl.col("pos"), pl.col("neg")
 _RATE = ("observed_low", "observed_high")
+_ERRORS = ("calibration_error", "calibration_error_by_chance")
 
 
 @dataclass(frozen=True)
@@ -27,14 +29,16 @@ class Reliability(Table):
 
     edges: Sequence[float]
     level: float
-    outputs = ("bin_low", "bin_high", "n", "n_pos", "mean_score", "observed", *_RATE, "status")
+    outputs = (
+        "bin_low", "bin_high", "n", "n_pos", "mean_score", "observed", *_RATE, *_ERRORS, "status",
+    )  # fmt: skip
     measure_names = ("mean_score",)
     counts_dropped = False  # rows without a score are in no bin
 
     @property
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
-        return ("bin_high", "n_pos")
+        return ("bin_high", "n_pos", *_ERRORS)
 
     def of(self, rows: Rows) -> pl.LazyFrame:
         """Return the bins of each segment."""
@@ -43,6 +47,7 @@ class Reliability(Table):
         z = normal_quantile(self.level)
         sums = binned.group_by(keys).agg(
             weighted=_summed((_POS + _NEG) * _SCORE),
+            spread=_summed((_POS + _NEG) * (_SCORE * (1 - _SCORE)).clip(lower_bound=0.0)),
             positives=_summed(_POS),
             negatives=_summed(_NEG),
         )
@@ -65,7 +70,7 @@ class Reliability(Table):
         )
         if not rows.columns.weighted:
             table = table.with_columns(pl.col("n", "n_pos").cast(pl.Int64))
-        return table.sort(keys)
+        return table.sort(keys).with_columns(_errors(rows.keys))
 
     def _bins(self) -> pl.Expr:
         """Return the number of the bin of a row; 1 is in the last."""
@@ -73,6 +78,20 @@ class Reliability(Table):
         return pl.sum_horizontal(
             pl.lit(0, pl.Int64), *((edge <= _SCORE).cast(pl.Int64) for edge in inner)
         ).alias(_BIN)
+
+
+def _errors(keys: Sequence[str]) -> list[pl.Expr]:
+    """Return the mean gap of the bins of a segment, and that of calibrated scores on average.
+
+    Of these the gap of a bin is normal around 0, so its mean size is sqrt(2 / pi) deviations.
+    """
+    n = pl.col("n")
+    gap = (pl.col("mean_score") - pl.col("observed")).abs()
+    by_chance = (2 / math.pi * pl.col("spread") / n / (n * pl.col("share"))).sqrt()
+    return [
+        over((n * size).sum() / n.sum(), keys).alias(name)
+        for name, size in zip(_ERRORS, (gap, by_chance), strict=True)
+    ]
 
 
 def _summed(amount: pl.Expr) -> pl.Expr:

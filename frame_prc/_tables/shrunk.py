@@ -17,7 +17,7 @@ from frame_prc._inference.estimates import Estimates, unbiased, unbiased_varianc
 from frame_prc._inference.intervals import check_method
 from frame_prc._inference.measures import measure_of
 from frame_prc._lazy import in_python, parts_by
-from frame_prc._request.specs import OF_PROBABILITIES, Interval, Measured
+from frame_prc._request.specs import Interval, Measured
 from frame_prc._rows.rows import DROPPED, Rows
 from frame_prc._rows.table import Table
 
@@ -93,22 +93,17 @@ class Shrunken(Table):
         found = in_python(known, with_draws, schema, in_memory=rows.in_memory)
         return found.with_columns(measure.values("value", "shrunk", *_LIMITS))
 
-    @property
-    def _of_hits(self) -> bool:
-        """Whether the measure is a share of hits among the rows that it rests on."""
-        return self.measured.name not in OF_PROBABILITIES
-
     def _of_model(self, segments: pl.DataFrame) -> pl.DataFrame:
         """Add what is likely of each segment of a model."""
         measure, ok = measure_of(self.measured), pl.col("status") == "ok"
         has_value = ok & pl.col("value").is_not_null() & (pl.col("rows") > 0)
-        if not self._of_hits:
+        if not measure.of_hits:
             has_value &= pl.col("variance").is_not_null()
         is_used = segments.select(has_value.fill_null(value=False)).to_series()
         used = segments.filter(is_used)
         # Whether so few rows differ from the rest that a normal logit is no longer one.
         misplaced = fmean(used["misplaced"]) if used.height else 0.0
-        near_end = self._of_hits and misplaced < _FEWEST_MISPLACED
+        near_end = measure.of_hits and misplaced < _FEWEST_MISPLACED
         if used.height < _FEWEST:
             return _without_draws(segments, "few_segments")
         if not used["variance"].is_not_null().any():
@@ -136,7 +131,7 @@ class Shrunken(Table):
         measure, tail = measure_of(self.measured), (1 - self.level) / 2
         columns = (used[name].cast(pl.Float64) for name in ("unbiased", "variance", "rows"))
         numbers = (column.fill_null(float("nan")).to_numpy() for column in columns)
-        draws = shrunk(*numbers, of_hits=self._of_hits)
+        draws = shrunk(*numbers, of_hits=measure.of_hits)
         ends = [tail, 1 - tail]
         low, high = np.quantile(draws.values, ends, axis=0)
         ranks = draws.ranks if measure.higher_is_better else used.height + 1 - draws.ranks

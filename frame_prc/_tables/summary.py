@@ -244,6 +244,7 @@ class Summary(Table):
             of=AVERAGE_PRECISION,
             clustered=clustered,
             few=measure.few if measure.counted else None,
+            of_both_classes=measure.of_both_classes,
         )
         name = measure.name
         renamed = dict(zip(INTERVAL, interval_of(name), strict=True)) | {AVERAGE_PRECISION: name}

@@ -35,6 +35,7 @@ _OF_LOOKS = (*_NUMBERS, "n_periods", "conclusion")
 _A_STATE = "what monitor() returned before, with details=True, and all of it"
 _NEW = {name: pl.lit(None, pl.Float64) for name in ("bound", "error")}
 _DROP = 0.05  # of the measure, whose delay is told
+_NEXT_TO_END = 1e-9  # as a share of the range, for means of losses
 
 Row = dict[str, Any]
 
@@ -99,7 +100,7 @@ class Watched(Table):
         table = Estimates.of(rows, measure).keyed()
         m, dropped = pl.col("n_effective"), () if rows.n_dropped is None else DROPPED
         # Half a row from the ends, where a logit is infinite.
-        end = 0.5 / (m + 1)
+        end = 0.5 / (m + 1) if measure.of_hits else pl.lit(_NEXT_TO_END)
         inside = pl.max_horizontal(pl.min_horizontal(unbiased(), 1 - end), end)
         variance = unbiased_variance(measure) / (inside * (1 - inside)) ** 2
         return table.select(
@@ -362,5 +363,7 @@ def _value(logit: float, measure: Measure) -> float:
 
 def _drop(at: float, worse: float, measure: Measure) -> float:
     """Return by how much a logit changes if the measure becomes worse by so much."""
-    share = min(max(_share(at) + worse * _DROP / measure.span, 0.001), 0.999)
+    now = _share(at)
+    least, most = min(0.001, now / 2), max(0.999, (1 + now) / 2)
+    share = min(max(now + worse * _DROP / measure.span, least), most)
     return abs(log(share / (1 - share)) - at)

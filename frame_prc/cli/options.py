@@ -139,7 +139,9 @@ _BY_TYPE: dict[str, Option] = {
         "NUMBER",
         read=_of_text(values.top),
     ),
-    "Mapping[str, float]": Option(str, "threshold=NUMBER", read=_of_text(values.named_numbers)),
+    "Mapping[str, float]": Option(
+        str, "threshold=NUMBER|fpr=NUMBER", read=_of_text(values.named_numbers)
+    ),
     "Against": Option(
         str,
         "|".join([*get_args(NamedAgainst), "KEY=VALUE"]),
@@ -175,8 +177,8 @@ _HELP = {
     "permutations": "Draw so many permutations: 1000, or 1000,seed=1.",
     "top": "Only the area over this many of the highest rows: 100, or 100,normaliser=attainable, "
     "which divides it by the positives that fit, or 100,ties=expected, which cuts a tie.",
-    "at": "The threshold of a measure that has one: threshold=0.5. It must not be chosen on these "
-    "rows.",
+    "at": "The threshold of a measure that has one, threshold=0.5, or the false positive rate, "
+    "fpr=0.1. It must not be chosen on these rows.",
     "details": "Add the columns that are not shown at first, such as prevalence.",
     "measures": "Add measures to the scorecard by name, or all.",
     "iso_f1": "Draw lines of equal F1.",

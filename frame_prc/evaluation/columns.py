@@ -44,6 +44,13 @@ COLUMNS = {
     "log_loss": "the logarithmic loss, clipped as by scikit-learn; of probabilities",
     "mean_score": "the mean score; of probabilities",
     "calibration_gap": "the mean score less the share of positives; of probabilities",
+    "observed_expected": "the share of positives over the mean score; of probabilities",
+    "brier_skill": "``1 - brier / (p (1 - p))`` with the share of positives p; of probabilities",
+    "partial_roc_auc": "the part of that area up to a false positive rate, scaled so that random "
+    "scores have 0.5 and perfect ones 1 (McClish 1989)",
+    "calibration_error": "the mean of ``|mean_score - observed|`` over the bins, weighted by ``n``",
+    "calibration_error_by_chance": "what calibrated scores would have on average: an error below "
+    "it shows nothing",
     "shrunk": "what the value probably is, given those of the other segments",
     "shrunk_low, shrunk_high": "its interval",
     # Curves, points and bins.
@@ -88,6 +95,7 @@ COLUMNS = {
     "measure": "the measure",
     "value": "the measure of the segment by itself",
     "difference": "the measure less that of the baseline or reference",
+    "ratio": "the measure over that of the baseline or reference",
     "value_a, value_b": "the measure of either side",
     "prevalence_a, prevalence_b": "the prevalence of either side",
     "p_value": "of a two-sided test; one-sided against chance",

@@ -20,7 +20,7 @@ from frame_prc._request.comparisons import (
 )
 from frame_prc._request.intervals import draws
 from frame_prc._request.roles import Request
-from frame_prc._request.specs import Adjust, Against, Draws, MeasureName
+from frame_prc._request.specs import Adjust, Against, Draws, MeasureName, Scale
 from frame_prc._rows.table import Table
 from frame_prc._tables.chance_test import ChanceTests
 from frame_prc._tables.compare import Differences
@@ -46,6 +46,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         permutations: int | Draws | None = None,
         adjust: Adjust | None = None,
         margin: float | None = None,
+        scale: Scale = "difference",
         details: bool = False,
     ) -> FrameT:
         """Compare models on the same rows, each with earlier ones or a baseline.
@@ -63,8 +64,13 @@ class ComparisonVerbs(Evaluated[FrameT]):
             prevalence. ``"calibrated_average_precision"``: that at another prevalence.
             ``"roc_auc"``: the area under the ROC curve.
 
-            Of probabilities: ``"brier"``, ``"log_loss"``, ``"mean_score"``, and
-            ``"calibration_gap"``, the mean score less the share of positives.
+            ``"partial_roc_auc"``: the part of it up to a false positive rate, ``at={"fpr": 0.1}``,
+            on McClish's scale: 0.5 for random scores, 1 for perfect ones.
+
+            Of probabilities: ``"brier"``, ``"log_loss"``, ``"mean_score"``,
+            ``"calibration_gap"``, the mean score less the share of positives,
+            ``"observed_expected"``, that share over the mean score, and ``"brier_skill"``, 1 less
+            the Brier score over that of the share of positives as the score of all rows.
 
             At a threshold, ``at``: ``"precision"``, ``"recall"``, ``"fpr"``, ``"specificity"``,
             ``"f1"``, ``"accuracy"``, ``"balanced_accuracy"``, ``"mcc"`` (Matthews' correlation) and
@@ -74,8 +80,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
             model, or a number between 0 and 1.
         at
-            The threshold of a measure that has one, such as ``{"threshold": 0.5}``. It must not be
-            chosen on these rows: the intervals take it as given.
+            The threshold of such a measure, ``{"threshold": 0.5}``, or the false positive rate,
+            ``{"fpr": 0.1}``, the same for all models and segments. It must not be chosen on these
+            rows: the intervals take it as given.
         over
             A key in ``by`` whose segments are themselves a sample (queries, users, folds) that
             stands for others like them. Models are then compared by the mean of their differences
@@ -97,6 +104,11 @@ class ComparisonVerbs(Evaluated[FrameT]):
             interval or, with ``adjust``, by the corrected p-values, and is ``"undecided"`` where
             the ``status`` tells of too few rows. With 0 only what is better is not worse. Not with
             ``over``.
+        scale
+            ``"ratio"``: a column ``ratio`` in place of ``difference``, the measure of the model
+            over that of its baseline, such as of false positive rates, with an interval and a test
+            on the log scale. Where either is 0 the ratio is null, and ``status`` ``"undefined"``.
+            For measures from 0 on; not with ``margin`` or ``over``.
         details
             Add the columns that are named so below.
 
@@ -168,8 +180,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
         def table(models: Request, base: str | None) -> Table:
             """Return what compares the models of a request."""
             if over is not None:
-                if margin is not None:
-                    raise OptionError("margin= is given with over=", "one of them")
+                for name, is_given in (("margin", margin is not None), ("scale", scale == "ratio")):
+                    if is_given:
+                        raise OptionError(f"{name}= is given with over=", "one of them")
                 found = models_measured(models, measure, calibrate, at)
                 return PairedDifferences(
                     paired(models, level, base, over, drawn, adjust, asked.cluster, found)
@@ -183,6 +196,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
                 at=at,
                 adjust=adjust,
                 margin=margin,
+                scale=scale,
             )
             return Differences(compared)
 
@@ -200,6 +214,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         permutations: int | Draws | None = None,
         adjust: Adjust | None = None,
         margin: float | None = None,
+        scale: Scale = "difference",
         details: bool = False,
     ) -> FrameT:
         """Compare each segment with the others, all rows, another one, or chance.
@@ -244,6 +259,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
             :func:`compare_models`.
         margin
             The largest loss that does not matter, as in :func:`compare_models`.
+        scale
+            ``"ratio"``: a column ``ratio`` in place of ``difference``, as in
+            :func:`compare_models`.
         details
             Add the columns that are named so below.
 
@@ -316,6 +334,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
                 calibrate,
                 at,
                 margin,
+                None if scale == "difference" else scale,
                 "against='random'",
                 "random orders have one prevalence",
             )
@@ -330,5 +349,6 @@ class ComparisonVerbs(Evaluated[FrameT]):
             at=at,
             adjust=adjust,
             margin=margin,
+            scale=scale,
         )
         return self._table(Differences(compared), details=details)

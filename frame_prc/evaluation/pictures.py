@@ -37,7 +37,7 @@ from frame_prc._report.evaluation import evaluate
 from frame_prc._report.options import Section, report_options
 from frame_prc._report.write import report_paths
 from frame_prc._report.write import write as write_report
-from frame_prc._request.comparisons import models_compared
+from frame_prc._request.comparisons import models_compared, models_to_compare
 from frame_prc._request.intervals import confidence
 from frame_prc._request.options import calibration, check_title, points_to_keep
 from frame_prc._request.roles import check_one_grouping, check_option
@@ -545,6 +545,8 @@ class PictureVerbs(Evaluated[FrameT]):
             accent=accent,
         )
         asked = self._request
+        if baseline is not None and asked.model is None:
+            models_to_compare(asked, baseline)
         check_one_grouping(asked)
         table = Summary(Interval(options.level), overall=True, calibration=options.calibration)
         outputs = [MODEL, *table.outputs]  # its tables name the model, even if there is one

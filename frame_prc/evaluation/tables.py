@@ -19,6 +19,7 @@ from frame_prc._request.roles import check_option, check_pooled
 from frame_prc._request.specs import (
     AT_THRESHOLD,
     OF_PROBABILITIES,
+    PARTIAL_ROC_AUC,
     Calibration,
     Interval,
     SegmentsAre,
@@ -71,7 +72,8 @@ class TableVerbs(Evaluated[FrameT]):
             Measures to add by name, or ``"all"`` that suit any scores. Some need probabilities, or
             the threshold ``at``.
         at
-            The threshold of a measure that has one, such as ``{"threshold": 0.5}``. It must not be
+            The threshold of the measures that have one, such as ``{"threshold": 0.5}``, and the
+            false positive rate of ``partial_roc_auc``, such as ``{"fpr": 0.1}``. It must not be
             chosen on these rows: the intervals take it as given.
         shrink
             Show ``shrunk, shrunk_low, shrunk_high`` in place of ``ci_low, ci_high`` and ``lift``:
@@ -147,7 +149,9 @@ class TableVerbs(Evaluated[FrameT]):
             check_pooled(self._request)
         reference = calibration(calibrate) or Calibration(highest=True)
         are = segments_are(segments, overall=overall)
-        named = measure_list(measures, MEASURES, (*OF_PROBABILITIES, *AT_THRESHOLD))
+        named = measure_list(
+            measures, MEASURES, (PARTIAL_ROC_AUC, *OF_PROBABILITIES, *AT_THRESHOLD)
+        )
         if details is True:
             named = [*MEASURES, *(name for name in named if name not in MEASURES)]
         beside = measures_beside(self._request, named, at)

@@ -25,6 +25,7 @@ from frame_prc._request.specs import (
     MeasureName,
     Method,
     OverLooks,
+    Scale,
     SegmentsAre,
     SegmentsTest,
     Start,
@@ -114,6 +115,7 @@ def compare_models(
     permutations: int | Draws | None = None,
     adjust: Adjust | None = None,
     margin: float | None = None,
+    scale: Scale = "difference",
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...
@@ -130,6 +132,7 @@ def compare_segments(
     permutations: int | Draws | None = None,
     adjust: Adjust | None = None,
     margin: float | None = None,
+    scale: Scale = "difference",
     details: bool = False,
     **roles: Unpack[Roles],
 ) -> FrameT: ...

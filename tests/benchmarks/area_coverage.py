@@ -81,6 +81,14 @@ class Scenario:
         found, wrong = norm.sf(edges - self.separation), norm.sf(edges)
         return float(np.sum(-np.diff(wrong) * (found[:-1] + found[1:]) / 2))
 
+    def partial_roc_auc(self, fpr: float) -> float:
+        """The area under the ROC curve of the distribution up to a rate (McClish 1989)."""
+        edges = np.arange(15, -9, -1) - 0.5 if self.ties else np.linspace(15, -9, 200_001)
+        found, wrong = norm.sf(edges - self.separation), norm.sf(edges)
+        rates = np.append(wrong[wrong < fpr], fpr)
+        area = np.trapezoid(np.interp(rates, wrong, found), rates)
+        return float((1 + (area - fpr**2 / 2) / (fpr - fpr**2 / 2)) / 2)
+
     def frames(self, models: int) -> Iterator[pl.DataFrame]:
         """Draw all samples, some at a time."""
         rng = np.random.default_rng(0)

@@ -22,6 +22,7 @@ from benchmarks.area_coverage import LEVEL, Scenario
 import frame_prc
 
 OF_ROWS = ("mean_score", "calibration_gap", "brier", "log_loss")
+BESIDE_RATE = ("observed_expected", "brier_skill")
 AT = ("precision", "recall", "fpr", "f1", "accuracy", "balanced_accuracy", "mcc", "net_benefit")
 
 
@@ -47,10 +48,14 @@ class Probabilities:
 
     def truth(self, name: str) -> float:
         """The measure in the distribution."""
-        return self._of_rows(name) if name in OF_ROWS else self._at_threshold(name)
+        return self._at_threshold(name) if name in AT else self._of_rows(name)
 
     def _of_rows(self, name: str) -> float:
         d, prevalence = self.scenario.separation, self.scenario.prevalence
+        if name == "observed_expected":
+            return prevalence / self._of_rows("mean_score")
+        if name == "brier_skill":
+            return 1 - self._of_rows("brier") / (prevalence * (1 - prevalence))
         x = np.linspace(-9, 15, 200_001)
         p = 1 / (1 + np.exp(-(d * x - d * d / 2 + self._log_odds)))
         with np.errstate(divide="ignore"):
@@ -104,3 +109,23 @@ class Probabilities:
             frame_prc.compare_models(rows, "truth", scores, **asked)
             for rows in self.scenario.frames(2)
         )
+
+    def ratio_of_groups(self, shift: float) -> tuple[pl.DataFrame, float]:
+        """Return the false positive rate of half the rows over that of the others, and its truth.
+
+        Their scores are higher by ``shift``.
+        """
+        asked = {"by": ["draw", "group"], "against": {"group": False}, "scale": "ratio"}
+        asked |= {"measure": "fpr", "at": {"threshold": self.threshold}, **self.scenario.options}
+        found = pl.concat(
+            frame_prc.compare_segments(
+                rows.with_columns(group=pl.col("cluster") % 2 == 0).with_columns(
+                    pl.col("score_0") + shift * pl.col("group").cast(pl.Float64)
+                ),
+                "truth",
+                self.probability("score_0"),
+                **asked,
+            )
+            for rows in self.scenario.frames(1)
+        )
+        return found.filter("group"), float(norm.sf(norm.isf(self.fpr) - shift) / self.fpr)

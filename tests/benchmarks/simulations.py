@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks import coverage_points, coverage_searching, coverage_segments, sampled
 from benchmarks.area_coverage import LEVEL, Scenario
 from benchmarks.coverage_measures import AT as AT_THRESHOLD
-from benchmarks.coverage_measures import OF_ROWS, Probabilities
+from benchmarks.coverage_measures import BESIDE_RATE, OF_ROWS, Probabilities
 from benchmarks.coverage_points import Row
 from benchmarks.coverage_segments import Cell, separation
 from benchmarks.printing import markdown
@@ -167,7 +167,9 @@ def models() -> Iterator[Row]:
         yield from each(f"beside one of {worse}", cells, lambda s, drop=drop: compared(s, drop))
 
 
-def compared(s: Scenario, drop: float, truth: float | None = None, **options: str) -> Iterator[Row]:
+def compared(
+    s: Scenario, drop: float, truth: float | None = None, **options: object
+) -> Iterator[Row]:
     """Compare a model with one whose positives score lower by ``drop``."""
     lower = pl.col("score_1") - drop * pl.col("truth").cast(pl.Float64)
     asked = {"by": "draw", "ci": LEVEL, "baseline": "b", **s.options, **options}
@@ -200,6 +202,7 @@ def roc() -> Iterator[Row]:
     equal = [at_roc(area, *count) for area in (0.7, 0.95, 0.995) for count in counts[1:]]
     equal += [at_roc(0.8, 0.1, 100, **variant) for variant in VARIANTS]
     yield from each("ROC AUC of equal models", equal, lambda s: roc_compared(s, 0.0))
+    yield from partial_roc(counts)
     for worse, area in ((0.9, 0.99), (0.7, 0.8)):
         drop = higher(area) - higher(worse)
         cells = [at_roc(area, 0.1, n) for n in (50, 200)]
@@ -214,6 +217,20 @@ def roc() -> Iterator[Row]:
             yield said | {"rows": f"{segments_} segments", "rejects": rejects}
 
 
+def partial_roc(counts: Iterable[tuple[float, int]]) -> Iterator[Row]:
+    """Yield the area up to a false positive rate, and equal models."""
+    cells = [at_roc(area, *count) for area in (0.6, 0.8, 0.95, 0.999) for count in counts]
+    cells += [at_roc(0.8, 0.1, 100, **variant) for variant in VARIANTS]
+    for s, fpr in product(
+        (replace(cell, draws=min(cell.draws, 400)) for cell in cells), (0.1, 0.01)
+    ):
+        options = {"measure": "partial_roc_auc", "at": {"fpr": fpr}}
+        said = about(f"ROC AUC up to an fpr of {fpr:g}", s)
+        yield from (said | row for row in roc_auc(s, **options))
+        said["what"] += " of equal models"
+        yield from (said | row for row in compared(s, 0.0, 0.0, **options))
+
+
 def higher(area: float) -> float:
     """Return how much higher positives score at an area under the ROC curve."""
     return float(norm.ppf(area) * 2**0.5)
@@ -224,13 +241,14 @@ def at_roc(area: float, prevalence: float, positives: int, **of_rows: object) ->
     return Scenario(prevalence, positives, higher(area), draws=draws, **of_rows)
 
 
-def roc_auc(s: Scenario) -> Iterator[Row]:
-    asked = {"by": "draw", "ci": LEVEL, "measures": "roc_auc", **s.options}
+def roc_auc(s: Scenario, measure: str = "roc_auc", at: dict | None = None) -> Iterator[Row]:
+    truth = s.roc_auc if at is None else s.partial_roc_auc(at["fpr"])
+    asked = {"by": "draw", "ci": LEVEL, "measures": measure, "at": at, **s.options}
     found = [frame_prc.summary(rows, "truth", "score_0", **asked) for rows in s.frames(1)]
-    own = [pl.col("roc_auc_low").alias("ci_low"), pl.col("roc_auc_high").alias("ci_high")]
-    defined = pl.concat(found).filter(pl.col("roc_auc").is_not_null()).with_columns(own)
-    said = {"what": f"ROC AUC of {s.roc_auc:.3f}"}
-    return (said | row for row in judged(defined, "roc_auc", s.roc_auc))
+    own = [pl.col(f"{measure}_{end}").alias(f"ci_{end}") for end in ("low", "high")]
+    defined = pl.concat(found).filter(pl.col(measure).is_not_null()).with_columns(own)
+    said = {"what": f"ROC AUC of {s.roc_auc:.3f}"} if at is None else {}
+    return (said | row for row in judged(defined, measure, truth))
 
 
 def roc_compared(s: Scenario, drop: float) -> Iterator[Row]:
@@ -270,6 +288,29 @@ def measures() -> Iterator[Row]:
                 yield from equal_models(
                     some, name, about(f"equal models, {of_measure(name, fpr)}", s)
                 )
+    more = [at_roc(area, *count) for area in (0.6, 0.999) for count in counts]
+    for s in (replace(cell, draws=min(cell.draws, 400)) for cell in [*more, *cells]):
+        yield from beside_rate(Probabilities(s, 0.2))
+    for s in (replace(cell, draws=min(cell.draws, 400)) for cell in cells):
+        for fpr, shift in product((0.2, 0.01), (0.0, 0.5)):
+            yield from ratios(Probabilities(s, fpr), shift)
+
+
+def beside_rate(some: Probabilities) -> Iterator[Row]:
+    """Yield the intervals of measures beside the rate, and the comparisons of equal models."""
+    for name, found in some.intervals(BESIDE_RATE):
+        said = about(name, some.scenario)
+        yield from (said | row for row in judged(found, name, some.truth(name)))
+        yield from equal_models(some, name, about(f"equal models, {name}", some.scenario))
+
+
+def ratios(some: Probabilities, shift: float) -> Iterator[Row]:
+    """Yield the ratio of the false positive rates of two groups."""
+    found, truth = some.ratio_of_groups(shift)
+    what = of_measure("fpr", some.fpr)
+    said = about(f"ratio of {truth:.1f} of two groups, {what}", some.scenario)
+    differs = (pl.col("p_value") < 1 - LEVEL).fill_null(value=False)
+    yield from (said | row for row in judged(found, "ratio", truth, rejects=differs))
 
 
 def of_measure(name: str, fpr: float) -> str:

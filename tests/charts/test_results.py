@@ -23,18 +23,24 @@ FOREST = pl.DataFrame(
 )
 
 
+RATIOS = FOREST.with_columns(pl.col("difference", "ci_low", "ci_high").exp()).rename(
+    {"difference": "ratio"}
+)
+
+
 @every_kind
-def test_differences_are_sorted_and_coloured_by_what_is_told(kind):
-    chart = frame_prc.plot_table(kind.make(FOREST))
-    [(_, dots), (_, centres)] = drawn(chart, "circle", "difference")
+@pytest.mark.parametrize(("value", "table"), [("difference", FOREST), ("ratio", RATIOS)])
+def test_differences_are_sorted_and_coloured_by_what_is_told(kind, value, table):
+    chart = frame_prc.plot_table(kind.make(table))
+    [(_, dots), (_, centres)] = drawn(chart, "circle", value)
     told = {dot["shown_name"]: dot["shown_apart"] for dot in dots}
     unknown = "cannot be told apart"
     assert told == {"a": "higher", "b": "lower", "c": unknown, "d": unknown}
-    assert order(chart, "difference") == ["b", "c", "a", "d"]
+    assert order(chart, value) == ["b", "c", "a", "d"]
     assert [row["shown_name"] for row in centres if not row["shown_known"]] == ["d"]
     [(_, rules)] = drawn(chart, "rule", "ci_low")
     assert {(row["ci_low"], row["ci_high"]) for row in rules} == {
-        *FOREST.select("ci_low", "ci_high").rows()
+        *table.select("ci_low", "ci_high").rows()
     }
 
 

@@ -123,6 +123,11 @@ def test_all_rows_come_first_in_bold_above_a_line():
     [(_, differences)] = drawn(chart, "circle", "difference")
     compared = ROWS.prc.compare_models("late", MODELS)
     assert differences[0]["difference"] == pytest.approx(compared["difference"][0])
+    # The interval is that of the pair on the same rows.
+    pooled = {"measure": "calibrated_average_precision", "calibrate": "pooled"}
+    paired = ROWS.prc.compare_models("late", MODELS, **pooled).row(0, named=True)
+    for end in ("ci_low", "ci_high"):
+        assert differences[0][end] == pytest.approx(paired[end], abs=1e-3)
     lines = [v for v, found in drawn(chart, "rule", "name") if found == [{"name": WHOLE}]]
     assert [view["encoding"]["y"]["bandPosition"] for view in lines] == [1, 1, 1]
 

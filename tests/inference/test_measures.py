@@ -81,7 +81,11 @@ OF_ROWS = {
     "brier": lambda p, truth: (Fraction(p) - truth) ** 2,
     "log_loss": log_loss,
 }
-MEASURES = [*OF_ROWS, *OF_COUNTS]
+BESIDE_RATE = {
+    "observed_expected": lambda p, mean: quotient(p, mean("mean_score")),
+    "brier_skill": lambda p, mean: 1 - mean("brier") / (p * (1 - p)),
+}
+MEASURES = [*OF_ROWS, *BESIDE_RATE, *OF_COUNTS]
 
 
 def value(name, rows):
@@ -89,6 +93,13 @@ def value(name, rows):
         total = sum(row.weight for row in rows)
         costs = [row.weight * OF_ROWS[name](row.score, row.truth) for row in rows]
         return sum(costs) / total if rows else None
+    if name in BESIDE_RATE:
+        of_class = [
+            sum(row.weight for row in rows if row.truth == truth) for truth in (True, False)
+        ]
+        if 0 in of_class:
+            return None
+        return BESIDE_RATE[name](of_class[0] / sum(of_class), lambda one: value(one, rows))
     return OF_COUNTS[name](counts(rows, AT["threshold"]))
 
 
@@ -172,6 +183,7 @@ def test_values_are_those_of_scikit_learn(kind, dtype):
     expected = {
         "brier": metrics.brier_score_loss(truth, score, **weights),
         "log_loss": metrics.log_loss(truth, score, **weights),
+        "brier_skill": metrics.d2_brier_score(truth, score, **weights),
         "precision": metrics.precision_score(truth, chosen, **weights),
         "recall": metrics.recall_score(truth, chosen, **weights),
         "f1": metrics.f1_score(truth, chosen, **weights),
@@ -274,7 +286,7 @@ def test_segments_are_compared_and_averaged_by_their_values(kind, name):
 
 
 @every_kind
-@pytest.mark.parametrize("name", ["calibration_gap", "log_loss", "mcc", "net_benefit"])
+@pytest.mark.parametrize("name", ["calibration_gap", "brier_skill", "mcc", "observed_expected"])
 def test_values_outside_0_to_1_are_scaled_in_every_row_of_a_summary(kind, name):
     df, at = two_models(), threshold(name)
     table = scorecard(kind, df, by="region", overall=True, measures=[name], at=at)
@@ -354,6 +366,7 @@ def test_what_is_undefined_is_null_with_its_reason(kind):
     assert side("mcc", "none reached") == (None, "undefined")
     assert side("recall", "none reached")[0] == 0
     assert side("recall", "no positives") == (None, "no_positives")
+    assert side("brier_skill", "no positives") == (None, "no_positives")
     assert side("fpr", "no positives") == (pytest.approx(2 / 3), "few_negatives")
     assert side("brier", "no positives") == (pytest.approx(1.01 / 3), "few_rows")
 
@@ -366,6 +379,11 @@ def test_certain_values_have_an_interval_with_width(kind):
         low, high = row[f"{name}_low"], row[f"{name}_high"]
         assert row[name] == ideal
         assert (high == 1 and low < 0.95) if ideal else (low == 0 and high > 0.05)
+    # Of a Brier score of 0 nothing tells how far the one of the rate is away.
+    [row] = scorecard(kind, df, measures="brier_skill", at=None).iter_rows(named=True)
+    assert [row[f"brier_skill{part}"] for part in ("", "_low", "_high")] == [1, None, None]
+    zero = scorecard(kind, df.with_columns(score=0.0), measures="observed_expected", at=None)
+    assert zero["observed_expected"].item() is None
 
 
 def rows_of(**cells):

@@ -160,7 +160,7 @@ def test_segments_that_differ_are_named_with_their_direction(tmp_path):
     why = " ".join(found["reasons"])
     assert "p-values are adjusted for 5 tests (Holm)." in why
     assert re.search(r"Worse: s0002 0\.\d+ against 0\.\d+ \(p < 0\.001\)\. Better: ", why)
-    assert "Segments differ by more than chance (p < 0.001): about two thirds lie within" in why
+    assert "Segments are shown to differ (p < 0.001): about two thirds lie within" in why
     assert why.endswith("None of the 5 segments is too small to judge.")
 
 
@@ -185,7 +185,8 @@ def test_small_segments_are_counted_first_and_named_with_the_reason(tmp_path):
     assert "; 1 of 3 cannot be judged." in found["text"]
     assert "tiny" not in found["text"]
     assert found["reasons"][-1] == (
-        f"Of 3 segments, tiny has few positives ({positives}). Few: fewer than 20 positives."
+        f"Of 3 segments, tiny has few positives ({positives}). Few positives: fewer than 20 "
+        "positives."
     )
 
 
@@ -208,7 +209,8 @@ def test_positives_in_few_clusters_are_not_said_to_be_few(tmp_path):
     assert found["text"] == "None of the 2 can be judged."
     assert found["reasons"][-1] == (
         f"Of 2 segments, {first} and {second} have positives in few values of group ({low} and "
-        f"{high} positives). Few: fewer than 20 effective clusters with positives, where clusters "
+        f"{high} positives). Few positives: fewer than 20 effective clusters with positives, where "
+        "clusters "
         "that hold unequal shares of the positives count as fewer."
     )
 
@@ -217,7 +219,7 @@ def test_counts_say_what_cannot_be_tested(tmp_path):
     counts = rows(900, 3).with_columns(w=0.5).prc.counts("truth", "good", by="segment", weight="w")
     roles = {"score": "threshold", "pos": "pos", "neg": "neg", "by": "segment"}
     found = answers(counts, tmp_path, **roles)["segment"]
-    assert found["text"] == "Not tested: that needs single rows, not counts."
+    assert found["text"] == "Not tested: that needs single rows in memory."
     assert found["reasons"][-1].startswith("Sums of weights do not say which segments are too")
 
 
@@ -235,7 +237,7 @@ def test_the_threshold_is_that_of_the_largest_f1_with_what_it_does(tmp_path):
     point = df.prc.operating_points("truth", "good", f_beta=1, details=True).row(0, named=True)
     assert texts(df, tmp_path, "truth", TWO)["threshold"] == (
         f"Alert at good ≥ {point['threshold']:.4g} (largest F1): "
-        f"{1000 * point['predicted_rate']:.3g} alerts per 1,000 rows, "
+        f"{1000 * point['predicted_rate']:.0f} alerts per 1,000 rows, "
         f"{1000 * point['predicted_rate'] * point['precision']:.0f} right; "
         f"{100 * point['recall']:.0f} % of positives found."
     )
@@ -243,3 +245,48 @@ def test_the_threshold_is_that_of_the_largest_f1_with_what_it_does(tmp_path):
     assert lower["threshold"].startswith(f"Alert at score ≤ {-point['threshold']:.4g} ")
     infinite = df.with_columns(good=pl.when(pl.col("good") > 0).then(np.inf))
     assert "threshold" not in texts(infinite, tmp_path, "truth", "good")
+
+
+# --- what a tester found -------------------------------------------------------------------------
+
+
+def test_with_a_baseline_the_answer_is_of_the_best_model(tmp_path):
+    three = {"a": "weak", "b": pl.col("good") + pl.col("weak"), "c": "good"}
+    found = texts(rows(2000, 1), tmp_path, "truth", three, baseline="b")
+    assert found["model"] == "c ranks better than b."
+    found = texts(rows(2000, 1), tmp_path, "truth", three, baseline="c")
+    assert found["model"] == "c ranks better than a and b."
+
+
+def test_a_small_segment_below_chance_is_not_judged(tmp_path):
+    small = rows(60, 1, rate=0.2).with_columns(segment=pl.lit("tiny"), good=-pl.col("good"))
+    found = answers(pl.concat([rows(900, 3), small]), tmp_path, "truth", "good", by="segment")
+    assert "1 of 4 cannot be judged." in found["segment"]["text"]
+    assert not [text for text in found["segment"]["reasons"] if "tiny is the worst" in text]
+    assert "tiny has few positives" in found["segment"]["reasons"][-1]
+
+
+@pytest.mark.parametrize(
+    ("score", "relation"),
+    [(1 - 10.0 ** (-5 - pl.col("weak")), "≥"), ((pl.col("weak") * 30).round() + 100_000, "≥")],
+    ids=["near one", "large"],
+)
+def test_a_threshold_in_a_sentence_has_the_alerts_that_it_says(tmp_path, score, relation):
+    df = rows(800, 1).with_columns(s=score)
+    text = texts(df, tmp_path, "truth", "s")["threshold"]
+    said = re.search(rf"score {relation} (\S+) \(largest F1\): (\d+) alerts", text)
+    alerts = 1000 * (df["s"] >= float(said[1])).mean()
+    assert alerts == pytest.approx(int(said[2]), abs=2)
+
+
+def test_few_positives_do_not_beat_chance_and_their_alerts_add_up(tmp_path):
+    df = pl.DataFrame({"truth": [i < 5 for i in range(105)], "s": range(105, 0, -1)})
+    found = texts(df, tmp_path, "truth", "s")
+    assert "is not shown to beat chance" in found["how good"]
+    assert "47.6 alerts per 1,000 rows, 47.6 right; 100 % of positives found." in found["threshold"]
+
+
+def test_counts_have_no_name_of_a_model(tmp_path):
+    counts = rows(900, 1).prc.counts("truth", "good")
+    roles = {"score": "threshold", "pos": "pos", "neg": "neg"}
+    assert texts(counts, tmp_path, **roles)["how good"].startswith("the model beats chance: ")

@@ -211,7 +211,8 @@ def test_the_slider_shows_operating_points_by_keyboard_alone(browser, pages):
     for typed in (key.HOME, key.ARROW_RIGHT * 40, key.PAGE_UP):
         keys(browser, typed)
         threshold = float(find(browser, "#near").get_property("value"))
-        assert find(browser, "#threshold").get_attribute("aria-valuetext") == str(threshold)
+        shown = find(browser, "#threshold").get_attribute("aria-valuetext")
+        assert float(shown) == threshold
         assert cells(browser) == expected(threshold, None)
         places = until(browser, lambda: browser.execute_script(marks))
         until(browser, lambda: browser.execute_script(marks) not in seen)

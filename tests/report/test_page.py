@@ -16,7 +16,6 @@ from report_cases import HOSTILE, KEY, MODELS, hostile, rows
 
 import frame_prc
 from frame_prc._report import page as page_module
-from frame_prc._report.page import threshold_texts
 from frame_prc._report.period import last_day, unit_of
 
 ROWS = rows(900, 4)
@@ -162,15 +161,6 @@ def test_the_same_rows_make_the_same_bytes(report, tmp_path):
 def test_an_option_that_is_none_is_an_error(tmp_path, given, text):
     with pytest.raises(frame_prc.OptionError, match=re.escape(text)):
         ROWS.prc.report(tmp_path / "r.html", "truth", "good", **given)
-
-
-def test_thresholds_are_short_and_told_apart():
-    values = [-1234567.891234, 1e-9, 0.29179024, 0.2917902405210396, 0.29180001111, 12345.678912345]
-    texts = threshold_texts(values, list(map(repr, values)))
-    assert texts == ["-1234568", "1e-09", "0.29179", "0.291790241", "0.2918", "12346"]
-    for place, text in enumerate(texts):
-        distances = [abs(value - float(text)) for value in values]
-        assert distances.index(min(distances)) == place
 
 
 def test_times_begin_and_end_with_dates_and_say_their_unit(report):

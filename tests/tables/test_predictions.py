@@ -151,8 +151,8 @@ def test_an_evaluation_says_so_at_first_sight():
 def test_pictures_say_so():
     pytest.importorskip("altair")
     chart = frame_prc.plot(ROWS, "truth", ["predicted", "three"], ci=0.95).to_json()
-    assert re.search(r"predicted AP [^\"]*, few scores", chart)
-    assert not re.search(r"three AP [^\"]*, few scores", chart)
+    assert re.search(r"predicted: AP [^\"]*, few scores", chart)
+    assert not re.search(r"three: AP [^\"]*, few scores", chart)
 
 
 def test_the_report_says_which_model_it_is_and_believes_its_tests(tmp_path):
@@ -161,7 +161,7 @@ def test_the_report_says_which_model_it_is_and_believes_its_tests(tmp_path):
     document = json.loads(path.read_text())
     [remark] = [text for text in document["evaluated"]["warnings"] if "two different" in text]
     assert remark.startswith("predicted has no more than two different scores, like")
-    better, *_ = [finding["text"] for finding in document["findings"]]
-    assert "score is better than predicted" in better
+    [better] = [f["text"] for f in document["findings"] if f["about"] == "model"]
+    assert better.startswith("score ranks better: predicted ")
     [path] = ROWS.prc.report(tmp_path / "other.json", "truth", ["score", "three"], by="region")
     assert "two different" not in path.read_text()

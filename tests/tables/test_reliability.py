@@ -97,3 +97,19 @@ def test_scores_that_are_no_probabilities_are_refused_when_they_are_read(kind):
     df = ROWS.with_columns(score=pl.col("score") * 2)
     with pytest.raises(DataError, match="outside 0 to 1"):
         reliability(kind, df)
+
+
+@every_kind
+def test_the_error_of_calibrated_scores_is_that_by_chance_on_average(kind):
+    score = np.random.default_rng(1).random(40_000)
+    df = pl.DataFrame({"score": score, "truth": RANDOM.random(40_000) < score})
+    df = df.with_columns(draw=pl.int_range(40_000) % 200, weight=1 + pl.int_range(40_000) % 2)
+    for asked in ({}, {"weight": "weight"}):
+        table = reliability(kind, df, by="draw", bins=5, details=True, **asked)
+        own = table.group_by("draw").first().mean()
+        expected = own["calibration_error_by_chance"].item()
+        assert own["calibration_error"].item() == pytest.approx(expected, rel=0.05)
+        gap = (table["mean_score"] - table["observed"]).abs()
+        first = table.with_columns(gap=gap).filter(draw=pl.lit(0))
+        mean = (first["gap"] * first["n"]).sum() / first["n"].sum()
+        assert first["calibration_error"].to_list() == pytest.approx([mean] * 5, rel=1e-12)

@@ -281,7 +281,7 @@ def test_a_measure_that_falls_to_its_end_is_an_alarm():
     assert table["conclusion"].to_list()[15:] == ["alarm"] * 5
 
 
-@pytest.mark.parametrize("measure", ["log_loss", "calibration_gap", "mcc"])
+@pytest.mark.parametrize("measure", ["log_loss", "calibration_gap", "brier_skill", "mcc"])
 def test_values_are_those_of_the_scorecard_on_any_scale(measure):
     frame = rows().with_columns(score=pl.col("score").tanh() / 4 + 0.5)
     at = {"threshold": 0.6} if measure == "mcc" else None
@@ -291,3 +291,12 @@ def test_values_are_those_of_the_scorecard_on_any_scale(measure):
     state = watched(frame.filter(pl.col("week") < 13), measure=measure, at=at, details=True)
     later = watched(frame, measure=measure, at=at, details=True, state=state)
     assert_frame_equal(later, table, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["brier", "log_loss", "brier_skill", "observed_expected"])
+def test_a_small_loss_is_compared_with_losses_as_small(measure):
+    late = pl.col("late").cast(pl.Float64)
+    frame = rows().with_columns(score=0.02 + 0.96 * late + pl.int_range(pl.len()) % 7 / 1000)
+    table = watched(frame, measure=measure, details=True)
+    first = table.filter(conclusion=pl.lit("reference"))["value"]
+    assert first.min() <= table["reference"][0] <= first.max()

@@ -65,9 +65,9 @@ OPTIONS = {
     "bootstrap=None, calibrate=None, top=None, details=False",
     "band": "recalls=101, ci=0.95, simultaneous=False, bootstrap=1000",
     "compare_models": "ci=0.95, baseline=None, measure=None, calibrate=None, at=None, "
-    "over=None, permutations=None, adjust=None, margin=None, details=False",
+    "over=None, permutations=None, adjust=None, margin=None, scale='difference', details=False",
     "compare_segments": "against='others', ci=0.95, measure=None, calibrate=None, at=None, "
-    "permutations=None, adjust=None, margin=None, details=False",
+    "permutations=None, adjust=None, margin=None, scale='difference', details=False",
     "counts": "thresholds=None, squares=False",
     "curve": "start='one', keep='all', envelope=False, gain=False, calibrate=None, "
     "thresholds=None, ci=None, recalls=None, over=None",
