@@ -148,6 +148,7 @@ def summary_data(
     if times is not None and not differences.is_empty():
         places = dots.select("name", "time", "panel").unique("name")
         differences = left_join(differences, places, ["name"])
+    dots, differences = _without_noise(dots), _without_noise(differences)
     if "ci_low" in differences.columns:
         differences = _clipped(differences, difference_domain(differences))
     by = _sorted_by(sort, segments, compared=not differences.is_empty())
@@ -165,6 +166,11 @@ def summary_data(
         whole=whole,
         first_few=few[0] if few and enough[1:] else None,
     )
+
+
+def _without_noise(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return numbers with 12 digits: the last ones depend on the order of threads."""
+    return rows.with_columns(pl.selectors.float().round_sig_figs(12))
 
 
 def split_keys(names: Sequence[str]) -> tuple[list[str], list[str]]:

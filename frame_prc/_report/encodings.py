@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import altair as alt
 import polars as pl
 
+from frame_prc._charts.steps import round_end
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._curves.logit_intervals import FEW
 from frame_prc._report.evaluation import Evaluation
@@ -53,11 +53,9 @@ def precision(found: Evaluation, *, all_rows: bool = False) -> Axis:
 
 
 def end_of(values: pl.Series, below: float = _LOW) -> float:
-    """Return where an axis of rates ends: at 1, or in tenths above values that are low."""
+    """Return where an axis of rates ends: at 1, or next above values that are low."""
     most = values.drop_nulls().max()
-    if not isinstance(most, float) or most >= below:
-        return 1.0
-    return min(1.0, max(1, math.ceil(10 * most)) / 10)
+    return round_end(most) if isinstance(most, float) and most < below else 1.0
 
 
 def wide(chart: AnyChart, height: int, *data: str, title: str = "") -> AnyChart:
@@ -88,8 +86,8 @@ def dots(base: AnyChart, field: str, axis: Axis, colour: Any, size: int = 70) ->
 
 def names(found: Evaluation, models: pl.Series) -> pl.Series:
     """Return the names of models as pictures have them."""
-    names = dict(zip(found.models, model_names(found), strict=True))
-    return models.replace_strict(names, return_dtype=pl.String)
+    known = dict(zip(found.models, model_names(found), strict=True))
+    return models.replace_strict(known, return_dtype=pl.String)
 
 
 def of_models(found: Evaluation, field: str = "name", *, legend: bool = False) -> alt.Color:

@@ -8,6 +8,7 @@ import engine_kinds
 import oracle
 import polars as pl
 import pytest
+from chart_reading import lines
 from hypothesis import given
 from hypothesis import strategies as st
 from kinds import POLARS_KINDS, assert_rows, every_kind, every_polars_kind, looking
@@ -299,19 +300,18 @@ def test_pictures_take_rows_and_curves():
     asked = {"by": "segment", "ascending": True}
     curve = frame_prc.curve(ROWS, "truth", "score", **asked)
     negated = ROWS.with_columns(-pl.col("score"))
-    drawn = frame_prc.plot(ROWS, "truth", "score", points={"threshold": 0.25}, **asked).to_dict()
-    assert "At score ≤ 0.25" in str(drawn)
-    for chart in (drawn, frame_prc.plot(curve, ascending=True).to_dict()):
-        of_negated = frame_prc.plot(negated, "truth", "score", by="segment").to_dict()
-        assert shares(chart) == shares(of_negated)
+    drawn = frame_prc.plot(ROWS, "truth", "score", points={"threshold": 0.25}, **asked)
+    assert "At score ≤ 0.25" in drawn.to_json()
+    of_negated = shares(frame_prc.plot(negated, "truth", "score", by="segment"))
+    for chart in (drawn, frame_prc.plot(curve, ascending=True)):
+        assert shares(chart) == of_negated
     with pytest.raises(DataError, match=r"not a valid curve.* Is this a curve of ascending=True"):
         frame_prc.plot(curve)
 
 
-def shares(chart: dict) -> set:
+def shares(chart) -> set:
     """Return what is drawn of recall and precision."""
-    rows = [row for rows in chart["datasets"].values() for row in rows]
-    return {(row["recall"], row["precision"]) for row in rows if "threshold" in row}
+    return {(row["recall"], row["precision"]) for rows in lines(chart) for row in rows}
 
 
 def test_tables_for_r_are_of_rows_and_curves(tmp_path):
