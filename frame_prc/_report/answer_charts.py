@@ -7,12 +7,13 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.summary_data import PAIR
 from frame_prc._charts.text import safe, short
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED
+from frame_prc._report.answers import NAMED
 from frame_prc._report.encodings import (
+    DASHED,
     LOOK,
     RECALL,
     Axis,
@@ -24,7 +25,7 @@ from frame_prc._report.encodings import (
     wide,
 )
 from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
-from frame_prc._report.sentences import comparisons_of_best
+from frame_prc._report.sentences import comparisons_told
 from frame_prc._report.table import model_names
 
 _STEP = 30  # px, of a row
@@ -32,7 +33,6 @@ _HEIGHT = 150  # px
 _LEAST = 110  # px, of bars
 _PALE = 0.4  # opacity
 _MOST_NAMES = 24  # of segments along an axis
-_NAMED = 2  # of more segments, at either end
 
 
 def good(found: Evaluation) -> AnyChart | None:
@@ -64,7 +64,7 @@ def pooled(found: Evaluation) -> AnyChart | None:
         return None
     line: dict[str, Any] = {"interpolate": "step-before", "strokeWidth": 1.8, "clip": True}
     lines = alt.Chart(alt.NamedData("pooled")).mark_line(**line)
-    chance = alt.Chart(alt.NamedData("chance")).mark_rule(strokeDash=[3, 3], color=LOOK.muted)
+    chance = alt.Chart(alt.NamedData("chance")).mark_rule(**DASHED)
     height = precision(found, all_rows=True)
     colour = of_models(found)
     drawn = lines.encode(**RECALL.of("recall"), **height.of("height"), color=colour)
@@ -74,7 +74,7 @@ def pooled(found: Evaluation) -> AnyChart | None:
 
 def models(found: Evaluation) -> AnyChart | None:
     """Return the differences of models around 0, and which side is better for which model."""
-    rows = _differences(found)
+    rows = pl.DataFrame(comparisons_told(found), schema=found.of_models.schema)
     if rows.is_empty():
         return None
     new, old = (names(found, rows[side]) for side in ("model", "baseline"))
@@ -83,20 +83,12 @@ def models(found: Evaluation) -> AnyChart | None:
     most = 1.15 * (max(ends) or 0.1)
     axis = Axis("x", "Difference in average precision", (-most, most))
     base = alt.Chart(rows).encode(y=alt.Y("name:N", sort=None, title=None))
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeDash=[3, 3], color=LOOK.muted)
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(**DASHED)
     sides = (old[0], new[0]) if rows.height == 1 else ("the second", "the first")
     intervals = dots(base, "difference", axis, alt.value(LOOK.text))
     return wide(
         alt.layer(zero.encode(**axis.of("zero")), *intervals, *_sides(*sides)), _STEP * rows.height
     )
-
-
-def _differences(found: Evaluation) -> pl.DataFrame:
-    """Return the differences of two models as in the table, or of the best one and the others."""
-    if found.of_models.is_empty() or len(found.models) == PAIR:
-        return found.of_models.drop_nulls("difference") if len(found.of_models) else pl.DataFrame()
-    rows = list(comparisons_of_best(found.of_models, found))
-    return pl.DataFrame(rows, infer_schema_length=None).drop_nulls("difference")
 
 
 def _sides(left: str, right: str) -> list[AnyChart]:
@@ -139,8 +131,8 @@ def _legend_of_strip(found: Evaluation) -> str:
 
 def _ends(rows: pl.DataFrame) -> list[AnyChart]:
     """Return the names of the segments at both ends, where not all have a place for theirs."""
-    worse = rows.filter(standing=WORSE)["name"].head(_NAMED)
-    better = rows.filter(standing=BETTER)["name"].tail(_NAMED).reverse()
+    worse = rows.filter(standing=WORSE)["name"].head(NAMED)
+    better = rows.filter(standing=BETTER)["name"].tail(NAMED).reverse()
     words = pl.DataFrame({"worse": [", ".join(worse)], "better": [", ".join(better)]})
     base, low = alt.Chart(words), alt.value(_HEIGHT - 8)
     text: dict[str, Any] = {"color": LOOK.text, "limit": 220}
@@ -183,6 +175,6 @@ def _level_of_all(found: Evaluation, axis: Axis) -> list[AnyChart]:
     """Return a line at the area of all rows, with its name."""
     level = pl.DataFrame({"level": [found.of_best[CALIBRATED]], "text": ["all rows"]})
     base = alt.Chart(level).encode(**axis.of("level"))
-    rule = base.mark_rule(strokeDash=[3, 3], color=LOOK.muted)
+    rule = base.mark_rule(**DASHED)
     text = base.mark_text(align="left", dx=4, color=LOOK.muted)
     return [rule, text.encode(text="text:N", x=alt.value("width"))]

@@ -23,7 +23,7 @@ from frame_prc._report.reasons import (
     won_by_segment,
 )
 from frame_prc._report.sentences import (
-    comparisons_of_best,
+    comparisons_told,
     interval_text,
     is_shown,
     isolated,
@@ -31,7 +31,7 @@ from frame_prc._report.sentences import (
     signed_text,
 )
 
-_NAMED = 2  # segments
+NAMED = 2  # segments
 
 
 @dataclass(frozen=True)
@@ -88,17 +88,10 @@ def _area(found: Evaluation) -> tuple[str, str]:
 def _which_model(found: Evaluation) -> Answer | None:
     if len(found.models) == 1 or found.of_best[AVERAGE_PRECISION] is None:
         return None
-    tests = [row for row in _tests(found) if row["difference"] is not None]
+    tests = comparisons_told(found)
     finding, numbers = _best_model(tests, found)
     reasons = [*of_comparisons(tests, found), *by_segment(found)]
     return Answer("model", "Which model", finding, numbers, reasons, won_by_segment(found))
-
-
-def _tests(found: Evaluation) -> list[dict[str, Any]]:
-    """Return the comparison of two models as in the table, or those of the best one."""
-    if found.of_models.height == 1:
-        return found.of_models.to_dicts()
-    return list(comparisons_of_best(found.of_models, found))
 
 
 def _best_model(tests: list[dict[str, Any]], found: Evaluation) -> tuple[str, str]:
@@ -163,7 +156,7 @@ def _differing(found: Evaluation) -> tuple[str, str]:
 def _few_of(found: Evaluation, standing: str) -> str:
     """Return the segments of a standing, those at the end of the order first."""
     names = [isolated(found.names[number]) for number in found.segments_that_are(standing)]
-    return listed(names[::-1] if standing == BETTER else names, _NAMED) if names else ""
+    return listed(names[::-1] if standing == BETTER else names, NAMED) if names else ""
 
 
 # --- which threshold -----------------------------------------------------------------------------

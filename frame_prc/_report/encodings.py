@@ -15,6 +15,8 @@ from frame_prc._report.evaluation import Evaluation
 from frame_prc._report.table import model_names
 
 LOOK, DARK_LOOK = Look(), Look(dark=True)
+# A level to compare with: chance, all rows, no difference.
+DASHED: dict[str, Any] = {"strokeDash": [3, 3], "color": LOOK.muted}
 
 # By model.
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right"]

@@ -34,7 +34,7 @@ from frame_prc._charts.text import (
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
 from frame_prc._formulas import calibrated_precision
-from frame_prc._report.answers import Answer
+from frame_prc._report.answers import NAMED, Answer
 from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
 from frame_prc._report.document import lines_of, to_json
 from frame_prc._report.encodings import colours_of_models
@@ -200,7 +200,7 @@ def _chosen(found: Evaluation) -> list[int | None]:
         return [0]
     worse, better = (found.segments_that_are(standing) for standing in (WORSE, BETTER))
     judged = found.standings.filter(pl.col("standing") != SMALL).sort(CALIBRATED)["segment"]
-    named = [*worse[:2], *better[::-1][:2]] or [*judged.head(1), *judged.tail(1)]
+    named = [*worse[:NAMED], *better[::-1][:NAMED]] or [*judged.head(1), *judged.tail(1)]
     shown = [number for number in dict.fromkeys(named) if number in found.shown.segments]
     return [None, *shown]
 

@@ -17,7 +17,16 @@ from frame_prc._charts.summary_data import ALL, PAIR, split_keys
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.operating_points import iso_lines
 from frame_prc._lazy import join, key_names
-from frame_prc._report.encodings import LOOK, RECALL, Axis, names, of_models, precision, shape
+from frame_prc._report.encodings import (
+    DASHED,
+    LOOK,
+    RECALL,
+    Axis,
+    names,
+    of_models,
+    precision,
+    shape,
+)
 from frame_prc._report.evaluation import Evaluation
 from frame_prc._request.comparisons import models_compared
 from frame_prc.exceptions import DataError
@@ -72,9 +81,7 @@ def _curves(found: Evaluation) -> AnyChart | None:
     ring = {"stroke": LOOK.background, "strokeWidth": 1.5}
     chart = alt.layer(
         _iso(height),
-        of_kind("prevalence")
-        .mark_rule(strokeDash=[3, 3], color=LOOK.muted)
-        .encode(**height.of("prevalence")),
+        of_kind("prevalence").mark_rule(**DASHED).encode(**height.of("prevalence")),
         of_kind("all")
         .mark_line(color=LOOK.muted, strokeWidth=1.5, opacity=0.6, **line)
         .encode(**place),
@@ -163,7 +170,7 @@ def _roc(found: Evaluation) -> AnyChart | None:
     line = base.mark_line(strokeWidth=1.8).encode(
         **x.of("fpr"), **y.of("recall"), color=of_models(found, legend=True), order="recall:Q"
     )
-    chance = base.mark_line(strokeDash=[3, 3], color=LOOK.muted)
+    chance = base.mark_line(**DASHED)
     diagonal = chance.encode(**x.of("fpr"), **y.of("chance"))
     return alt.layer(diagonal, line).properties(**_PANEL).configure(**LOOK.config())
 
@@ -199,7 +206,7 @@ def _reliability(found: Evaluation) -> AnyChart | None:
     x, y = Axis("x", "Mean score"), Axis("y", "Share of positives")
     colour, at = of_models(found, legend=True), y.of("observed")
     base = alt.Chart().encode(**x.of("mean_score"), color=colour)
-    diagonal = alt.Chart().mark_line(strokeDash=[3, 3], color=LOOK.muted)
+    diagonal = alt.Chart().mark_line(**DASHED)
     chart = alt.layer(
         diagonal.encode(**x.of("bin_low"), **y.of("bin_low")),
         base.mark_rule(clip=True).encode(**y.of("observed_low", "observed_high")),

@@ -75,6 +75,15 @@ def interval_text(row: dict[str, Any], found: Evaluation) -> str:
 # --- directions ----------------------------------------------------------------------------------
 
 
+def comparisons_told(found: Evaluation) -> list[dict[str, Any]]:
+    """Return the comparison of two models as in the table, or those of the best of several."""
+    if found.of_models.height == 1:
+        rows = found.of_models.to_dicts()
+    else:
+        rows = list(comparisons_of_best(found.of_models, found))
+    return [row for row in rows if row["difference"] is not None]
+
+
 def comparisons_of_best(table: pl.DataFrame, found: Evaluation) -> Iterator[dict[str, Any]]:
     """Yield the comparisons of the best model with others, always the best minus the other."""
     for row in table.iter_rows(named=True):

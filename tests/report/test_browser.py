@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 
 import optional
 import polars as pl
@@ -79,6 +80,17 @@ def prefer(browser, scheme):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
 
 
+@contextmanager
+def as_wide_as(browser, width):
+    """Show pages on a screen of this width."""
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        yield
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def keys(browser, *typed):
     """Type into the element that has the focus."""
     browser.switch_to.active_element.send_keys(*typed)
@@ -104,9 +116,7 @@ def test_a_page_opens_without_an_error_or_a_request(browser, pages, name, scheme
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_first_screen_answers_in_few_words_and_pictures(browser, pages, width):
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    try:
+    with as_wide_as(browser, width):
         show(browser, pages("two models"))
         for svg in browser.find_elements("css selector", ".answer svg.marks"):
             assert svg.rect["x"] + svg.rect["width"] <= width
@@ -116,8 +126,6 @@ def test_the_first_screen_answers_in_few_words_and_pictures(browser, pages, widt
         words = " ".join(e.text for e in browser.find_elements("css selector", "header, .answer"))
         assert "ranks better: " in words
         assert len(words.split()) <= 120
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_names_are_shown_as_they_are(browser, pages):
@@ -305,9 +313,7 @@ def test_the_lowest_segment_can_be_looked_at_from_the_findings(browser, pages):
 
 @pytest.mark.parametrize("width", [500, 1200])
 def test_a_wide_table_scrolls_in_its_box_and_says_so(browser, pages, width):
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    try:
+    with as_wide_as(browser, width):
         show(browser, pages("two models"))
         box = find(browser, ".scroll:has(#scorecard)")
         browser.execute_script("arguments[0].scrollLeft = 300", box)
@@ -326,8 +332,6 @@ def test_a_wide_table_scrolls_in_its_box_and_says_so(browser, pages, width):
         for picture in pictures:
             hint = picture.find_element("xpath", "preceding-sibling::*[1]")
             assert hint.is_displayed() != fits(browser, picture)
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def fits(browser, box):

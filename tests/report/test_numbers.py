@@ -278,6 +278,12 @@ def test_edges_have_a_page(tmp_path, name):
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
+def test_three_models_without_intervals_have_a_page(tmp_path):
+    df = EDGES["no negatives"].with_columns(third=pl.col("good"))
+    page, _ = df.prc.report(tmp_path / "report.html", "truth", [*TWO, "third"])
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
 @pytest.mark.thorough
 def test_hostile_keys_are_in_the_numbers_as_they_are(tmp_path):
     found = numbers(hostile(), tmp_path, "truth", MODELS, by=KEY)
