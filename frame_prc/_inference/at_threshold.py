@@ -1,10 +1,9 @@
-"""Measures of the four counts at a threshold that was chosen on other rows.
+"""Measures of the four counts at a threshold: one that is held, or one that the rows choose.
 
 A measure here is a mean of ratios ``A / B`` of sums over the counts ``tp, fp, fn, tn``. One more
 unit of weight on a row in a cell with the coefficients ``a`` and ``b`` changes a ratio by
 ``(a - b A / B) / B``. Only Matthews' correlation is another function of the counts; what changes it
-is its gradient. A threshold that was chosen on the same rows would move with them: this is not in
-the influence.
+is its gradient. What changes a threshold that these rows choose is in `moving_threshold.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,9 @@ from frame_prc._inference.measure import (
     UNDEFINED_IF_NULL,
     TiedMeasure,
 )
+from frame_prc._inference.moving_threshold import HIGHER, LOWER, MARKS, REACHED, Choice, moved
 from frame_prc._ranking.ranking import Ranking
+from frame_prc._request.specs import Target
 
 _CELLS = ("tp", "fp", "fn", "tn")
 _OF_CELLS = tuple(f"n_{cell}" for cell in _CELLS)
@@ -70,10 +71,12 @@ def _sum(coefficients: Sequence[float]) -> pl.Expr:
 
 _RECALL = Ratio((1, 0, 0, 0), (1, 0, 1, 0))
 _SPECIFICITY = Ratio((0, 0, 0, 1), (0, 1, 0, 1))
+_FPR = Ratio((0, 1, 0, 0), (0, 1, 0, 1))
+_PREDICTED = Ratio((1, 1, 0, 0), (1, 1, 1, 1))
 _RATIOS: dict[str, Callable[[float], list[Ratio]]] = {
     "precision": lambda _: [Ratio((1, 0, 0, 0), (1, 1, 0, 0))],
     "recall": lambda _: [_RECALL],
-    "fpr": lambda _: [Ratio((0, 1, 0, 0), (0, 1, 0, 1))],
+    "fpr": lambda _: [_FPR],
     "specificity": lambda _: [_SPECIFICITY],
     "f1": lambda _: [Ratio((2, 0, 0, 0), (2, 1, 1, 0))],
     "accuracy": lambda _: [Ratio((1, 0, 0, 1), (1, 1, 1, 1))],
@@ -83,8 +86,15 @@ _RATIOS: dict[str, Callable[[float], list[Ratio]]] = {
     "net_benefit": lambda t: [Ratio((1, -t / (1 - t), 0, 0), (1, 1, 1, 1))],
     "mcc": lambda _: [],
 }
+# What a choice of the threshold keeps.
+_KEPT = {
+    "recall": _RECALL, "fpr": _FPR, "predicted_rate": _PREDICTED, "predicted_count": _PREDICTED,
+}  # fmt: skip
 # By simulation: with fewer in a cell, intervals of what mixes several cells covered too little.
 FEWEST_IN_CELL = 5
+_HALF = Target("threshold", 0.5)
+# What mixes several cells: the first two always, the others where the threshold moves.
+_MIXED = ("balanced_accuracy", "mcc", "f1", "accuracy")
 _FEW = {"recall": "few_positives", "fpr": "few_negatives", "specificity": "few_negatives"}
 
 
@@ -93,7 +103,7 @@ class AtThreshold(TiedMeasure):
     """A measure at a threshold, known by its name."""
 
     of: str = "precision"
-    threshold: float = 0.5
+    at: Target = _HALF
     scored = True
     counted = True
     kept = ("trials", "has_measure", IS_FEW)
@@ -107,8 +117,8 @@ class AtThreshold(TiedMeasure):
 
     @property
     def few(self) -> str:
-        """The status of too few of the rows below the line."""
-        return _FEW.get(self.of, "few_rows")
+        """The status of too few of the rows below the line, or around a threshold that moves."""
+        return "few_rows" if self._moves else _FEW.get(self.of, "few_rows")
 
     @property
     def status(self) -> pl.Expr:
@@ -120,7 +130,7 @@ class AtThreshold(TiedMeasure):
     def lowest(self) -> float:
         """The lowest value."""
         if self.of == "net_benefit":
-            return -self.threshold / (1 - self.threshold)
+            return -self.at.value / (1 - self.at.value)
         return -1.0 if self.of == "mcc" else 0.0
 
     @property
@@ -130,20 +140,29 @@ class AtThreshold(TiedMeasure):
 
     @property
     def _ratios(self) -> list[Ratio]:
-        found = _RATIOS[self.of](self.threshold)
+        found = _RATIOS[self.of](self.at.value)
         return [ratio.shifted(self.lowest, self.span) for ratio in found]
 
     def thinned(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Return the last score that reaches the threshold, and the last one of all."""
         is_last = OPENS.shift(-1, fill_value=True)
-        crosses = pl.col("reached") & ~pl.col("reached").shift(-1, fill_value=False)
-        return self._marked(ties, ranking).filter(OPENS | crosses | is_last)
+        marks = MARKS if self._moves else (REACHED,)
+        crosses = [pl.col(one) & ~pl.col(one).shift(-1, fill_value=False) for one in marks]
+        return self._marked(ties, ranking).filter(pl.any_horizontal(OPENS, *crosses, is_last))
+
+    @property
+    def _moves(self) -> bool:
+        """Whether the rows choose the threshold."""
+        return self.at.criterion != "threshold"
 
     def _marked(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Add whether a score reaches the threshold."""
-        held = rounded(pl.lit(self.threshold), ranking)
+        if self._moves:
+            marks = Choice(self.at, ranking).marks()
+            return ties.with_columns((~OPENS & mark).alias(name) for name, mark in marks.items())
+        held = rounded(pl.lit(self.at.value), ranking)
         reached = ~OPENS & is_retrieved(pl.col("score"), held, ranking).fill_null(value=False)
-        return ranking.with_score(ties).with_columns(reached=reached)
+        return ranking.with_score(ties).with_columns(reached.alias(REACHED))
 
     def influences_of(self, ties: pl.LazyFrame, ranking: Ranking) -> pl.LazyFrame:
         """Return the scores, with the influence of their rows."""
@@ -153,9 +172,13 @@ class AtThreshold(TiedMeasure):
         )
         squared = cells.with_columns(_squares_of_cells(ranking))
         share, left, influence = _matthews() if self.of == "mcc" else _mean(self._ratios)
+        if self._moves:
+            is_met = Choice(self.at, ranking).is_met(_TP, _FP)
+            share, left = pl.when(is_met).then(share), pl.when(is_met).then(left)
+            of_choice = [_KEPT[self.at.criterion].influence(cell) for cell in range(len(_CELLS))]
+            influence = moved(influence, of_choice, _near())
         on_positive, on_negative = (
-            pl.when("reached").then(influence[cell]).otherwise(influence[cell + 2])
-            for cell in (0, 1)
+            pl.when(REACHED).then(influence[cell]).otherwise(influence[cell + 2]) for cell in (0, 1)
         )
         measured = squared.with_columns(
             estimate=share.fill_nan(None),
@@ -163,7 +186,7 @@ class AtThreshold(TiedMeasure):
             on_positive=on_positive,
             on_negative=on_negative,
             trials=self._trials(),
-            **{IS_FEW: self._has_few_in_a_cell()},
+            **{IS_FEW: self._has_few_in_a_cell() | self._has_few_beyond(ranking)},
         )
         perfect = pl.col("shortfall") == 0
         return measured.with_columns(
@@ -174,16 +197,23 @@ class AtThreshold(TiedMeasure):
         """Return whether a cell that moves the measure beside others has too few rows.
 
         Without any there its part of the variance would be missing. Of a single ratio that is 0 or
-        1, and of whatever is perfect, the exact limits know it.
+        1, and of whatever is perfect, the exact limits know it; where the threshold moves, F1 and
+        accuracy have ends of their own.
         """
         if self.of == "net_benefit":
             odds = min(1.0, -self.lowest)
             least = {"tp": FEWEST_IN_CELL, "fp": FEWEST_IN_CELL * odds**2}
         else:
-            of_two = self.of in ("balanced_accuracy", "mcc")
-            least = dict.fromkeys(_CELLS if of_two else (), FEWEST_IN_CELL)
+            mixed = _MIXED if self._moves else _MIXED[:2]
+            least = dict.fromkeys(_CELLS if self.of in mixed else (), FEWEST_IN_CELL)
         found = [_effective_in(cell) < number for cell, number in least.items()]
         return pl.any_horizontal(pl.lit(value=False), *found)
+
+    def _has_few_beyond(self, ranking: Ranking) -> pl.Expr:
+        """Return whether a threshold that moves has too few of its rows on either side."""
+        if not self._moves:
+            return pl.lit(value=False)
+        return Choice(self.at, ranking).fewest_beyond() < FEWEST_IN_CELL
 
     def _trials(self) -> pl.Expr:
         """Return the effective number of the rows below the line, of the scarcer ratio."""
@@ -193,10 +223,16 @@ class AtThreshold(TiedMeasure):
         return found / 2 if self.of == "f1" else found
 
 
-def _last(running_sum: str, name: str) -> pl.Expr:
+def _last(running_sum: str, name: str, mark: str = REACHED) -> pl.Expr:
     """Return a running sum at the threshold: that of the rows that reach it."""
-    reached = pl.when("reached").then(pl.col(running_sum).cast(pl.Float64))
+    reached = pl.when(mark).then(pl.col(running_sum).cast(pl.Float64))
     return reached.max().over("segment").fill_null(0.0).alias(name)
+
+
+def _near() -> tuple[pl.Expr, pl.Expr]:
+    """Return the positives and the negatives around a threshold that the rows choose."""
+    tp, fp = (_last(cell, cell, LOWER) - _last(cell, cell, HIGHER) for cell in ("tp", "fp"))
+    return tp, fp
 
 
 def _squares_of_cells(ranking: Ranking) -> list[pl.Expr]:

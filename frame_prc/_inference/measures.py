@@ -8,7 +8,7 @@ from frame_prc._inference.measure import Measure, TiedMeasure
 from frame_prc._inference.partial_roc_auc import PartialRocAuc
 from frame_prc._inference.probabilities import LOSSES, BesideRate, MeanLoss
 from frame_prc._inference.roc_auc import RocAuc
-from frame_prc._request.specs import OF_CURVE, OF_PROBABILITIES, Measured
+from frame_prc._request.specs import OF_CURVE, Measured
 
 
 def measure_of(asked: Measured) -> Measure:
@@ -22,9 +22,8 @@ def tied_measure_of(asked: Measured) -> TiedMeasure:
     """Return a measure that is none of the precision-recall curve."""
     if asked.name == RocAuc.name:
         return RocAuc()
-    if asked.fpr is not None:
-        return PartialRocAuc(fpr=asked.fpr)
-    if asked.name in OF_PROBABILITIES:
+    if asked.at is None:
         return (MeanLoss if asked.name in LOSSES else BesideRate)(of=asked.name)
-    assert asked.threshold is not None  # noqa: S101 - the request has checked it
-    return AtThreshold(of=asked.name, threshold=asked.threshold)
+    if asked.name == PartialRocAuc.name:
+        return PartialRocAuc(fpr=asked.at.value)
+    return AtThreshold(of=asked.name, at=asked.at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from frame_prc._request.intervals import confidence
@@ -22,6 +22,7 @@ from frame_prc._request.specs import (
     NEITHER_BETTER,
     OF_CURVE,
     OF_PROBABILITIES,
+    PARTIAL_ROC_AUC,
     PERMUTED,
     SEGMENTS_TESTS,
     WITHOUT_RATIO,
@@ -29,6 +30,7 @@ from frame_prc._request.specs import (
     Against,
     ChanceTest,
     Comparison,
+    Criterion,
     Draws,
     Measured,
     MeasureName,
@@ -37,8 +39,10 @@ from frame_prc._request.specs import (
     Scale,
     SegmentsAre,
     SegmentsTest,
+    Target,
     pairs_of,
 )
+from frame_prc._request.targets import targets
 from frame_prc.exceptions import OptionError, nearest, shown
 
 
@@ -159,12 +163,17 @@ def _hint(measure: object) -> str | None:
 def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
     """Return the measure, with its prevalence or its threshold if it has one."""
     name: MeasureName = check_option("measure", measure, get_args(MeasureName), _hint(measure))
+    return _measured(request, name, calibrate, _held(f"measure={name!r}", at, [name]).get(name))
+
+
+def _measured(request: Request, name: MeasureName, calibrate: Any, held: Target | None) -> Measured:
+    """Return a measure by its name, with its prevalence or its point if it has one."""
     check_probabilities(request, [name])
-    held = _held(f"measure={name!r}", at, [name])
-    if name == "net_benefit" and not 0 < held["threshold"] < 1:
+    if held is None:
+        _held(f"measure={name!r}", None, [name])  # refuses one that needs a point
+    if name == "net_benefit" and held is not None and not 0 < held.value < 1:
         raise OptionError(
-            f"at= is the threshold {shown(held['threshold'])}, and net_benefit takes it as a "
-            "probability",
+            f"at= is the threshold {shown(held.value)}, and net_benefit takes it as a probability",
             "a threshold above 0 and below 1",
         )
     if name == "calibrated_average_precision":
@@ -174,36 +183,52 @@ def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> 
             f"calibrate= is given with measure={name!r}",
             "calibrate= with measure='calibrated_average_precision'",
         )
-    return Measured(name, threshold=held.get("threshold"), fpr=held.get("fpr"))
+    return Measured(name, at=held)
 
 
-_SAID = {
-    "threshold": (
-        "a threshold",
-        "at={'threshold': 0.5}, or another threshold that was chosen before",
-        "operating_points(recall=0.9) chooses one: hold it to other rows than those",
-    ),
-    "fpr": ("a false positive rate", "at={'fpr': 0.1}, above 0 and up to 1", None),
-}
+_HOLDS_OTHERS = "operating_points(recall=0.9) chooses one: hold it to other rows than those"
 
 
-def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, float]:
-    """Return the threshold, or false positive rate, of measures; refuse what lacks or is over."""
-    needed = [key for key, of in HELD.items() if any(name in of for name in names)]
-    if at is None and needed:
-        _, allowed, hint = _SAID[needed[0]]
-        raise OptionError(f"{asked} is given without at=", allowed, hint)
-    if at is not None and not needed:
-        every = ", ".join(repr(name) for of in HELD.values() for name in of)
+def _held(asked: str, at: Any, names: Sequence[str]) -> dict[str, Target]:
+    """Return the point of each measure that is at one; refuse what is lacking, and what is over."""
+    placed = {name: keys for name, keys in HELD.items() if name in names}
+    if at is None and placed:
+        key = next(iter(placed.values()))[0]
+        example = {"threshold": 0.5, "fpr": 0.1}[key]
+        hint = _HOLDS_OTHERS if key == "threshold" else None
+        raise OptionError(f"{asked} is given without at=", f"at={ {key: example} }", hint)
+    if at is not None and not placed:
+        every = ", ".join(map(repr, HELD))
         raise OptionError(f"at= is given with {asked}", f"at= with one of {every}")
     if at is None:
         return {}
-    is_held = isinstance(at, Mapping) and {*at} == {*needed} and all(map(is_number, at.values()))
-    if not is_held or not 0 < at.get("fpr", 1) <= 1:
-        what = " and ".join(_SAID[key][0] for key in needed)
-        allowed = ", ".join(f"{key!r}: number" for key in needed)
-        raise OptionError(f"at={shown(at)} is not {what}", f"{{{allowed}}}", _SAID[needed[0]][2])
-    return {key: float(at[key]) for key in needed}
+    given = at if isinstance(at, Mapping) else {}
+    taken = {name: next((k for k in keys if k in given), None) for name, keys in placed.items()}
+    is_each_number = all(map(is_number, given.values()))
+    if None in taken.values() or {*taken.values()} != {*given} or not is_each_number:
+        name = next((one for one, key in taken.items() if key is None), next(iter(taken)))
+        keys = placed[name]
+        others = f", or {', '.join(map(repr, keys[1:]))} in its place" if keys[1:] else ""
+        raise OptionError(
+            f"at={shown(at)} is not where {name!r} is measured",
+            f"{{{keys[0]!r}: number}}{others}",
+            _HOLDS_OTHERS if keys[0] == "threshold" else None,
+        )
+    return {name: _point(name, key, given[key]) for name, key in taken.items() if key}
+
+
+def _point(name: str, criterion: Criterion, value: float) -> Target:
+    """Return where a measure is taken; refuse what no threshold, or every one, would meet."""
+    [found] = targets({criterion: value})
+    ends = {"threshold": (), "fpr": (0, 1), "predicted_count": ()}.get(criterion, (1,))
+    if name == PARTIAL_ROC_AUC:
+        ends = (0,)
+    if value in ends:
+        raise OptionError(
+            f"at={ {criterion: value} } is where {name!r} cannot be measured",
+            "a number above 0" + (" and below 1" if 1 in ends else ""),
+        )
+    return found
 
 
 def check_probabilities(request: Request, names: Sequence[str]) -> None:
@@ -411,20 +436,15 @@ def measures_beside(request: Request, names: Sequence[str], at: Any) -> list[Mea
 
 
 def measured_of(
-    request: Request, names: Sequence[str], at: Any, known: Collection[str]
+    request: Request, names: Sequence[str], at: Any, known: Collection[MeasureName]
 ) -> list[Measured]:
     """Return the ``known`` ones of some measures, each with what ``at`` holds for it."""
     held = {} if at is None else _held(f"measures={[*names]}", at, names)
     return [
-        measured(request, name, None, _own(name, held))
-        for name in dict.fromkeys(names)
+        _measured(request, name, None, held.get(name))
+        for name in cast("Iterable[MeasureName]", dict.fromkeys(names))
         if name in known
     ]
-
-
-def _own(name: str, held: Mapping[str, float]) -> Mapping[str, float] | None:
-    """Return what is held for a measure, if anything is."""
-    return {key: value for key, value in held.items() if name in HELD[key]} or None
 
 
 def check_one_of(given: Mapping[str, object]) -> None:

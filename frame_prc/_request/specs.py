@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 import polars as pl
 
@@ -181,13 +181,23 @@ OF_PROBABILITIES = (
     "mean_score", "calibration_gap", "observed_expected", "brier", "brier_skill", "log_loss",
 )  # fmt: skip
 # Those of the counts at a threshold.
-AT_THRESHOLD = (
+AT_THRESHOLD: tuple[MeasureName, ...] = (
     "precision", "recall", "fpr", "specificity", "f1", "accuracy", "balanced_accuracy", "mcc",
     "net_benefit",
 )  # fmt: skip
-PARTIAL_ROC_AUC = "partial_roc_auc"
-# What ``at`` holds, and the measures that need it.
-HELD = {"threshold": AT_THRESHOLD, "fpr": (PARTIAL_ROC_AUC,)}
+PARTIAL_ROC_AUC: Final = "partial_roc_auc"
+# What ``at`` holds for a measure, the first that is given: the threshold, or what chooses it.
+POINTS: tuple[Criterion, ...] = (
+    "threshold", "recall", "predicted_rate", "predicted_count", "fpr",
+)  # fmt: skip
+HELD: dict[MeasureName, tuple[Criterion, ...]] = {
+    **dict.fromkeys(AT_THRESHOLD, POINTS),
+    # Elsewhere they are what they are held to.
+    "recall": tuple(key for key in POINTS if key != "recall"),
+    **dict.fromkeys(("fpr", "specificity"), POINTS[:-1]),
+    "net_benefit": ("threshold",),
+    PARTIAL_ROC_AUC: ("fpr",),
+}
 SegmentsTest: TypeAlias = Literal["permutation", "q"]
 SegmentsTestUsed: TypeAlias = SegmentsTest | Literal["f"]
 SEGMENTS_TESTS: tuple[SegmentsTest, ...] = get_args(SegmentsTest)
@@ -240,12 +250,11 @@ class Interval:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measure by its name; a calibrated one has a prevalence, others a threshold or an FPR."""
+    """A measure by its name; a calibrated one has a prevalence, others are at a point."""
 
     name: MeasureName = "average_precision"
     calibration: Calibration | None = None
-    threshold: float | None = None
-    fpr: float | None = None
+    at: Target | None = None
 
 
 @dataclass(frozen=True)

@@ -191,7 +191,7 @@ class Watched(Table):
         """What a later call must ask for too."""
         said = [f"{self.first} periods, {self.looks} looks", f"error {self.error:g}"]
         measured = self.measured
-        said += [] if measured.threshold is None else [f"threshold {measured.threshold:g}"]
+        said += [] if measured.at is None else [f"at {measured.at.text}"]
         if measured.calibration is not None:
             said.append(f"prevalence {measured.calibration.prevalence:g}")
         said += [f"window {self.window}"] if self.window > 1 else []

@@ -240,7 +240,8 @@ class AreaVerbs(Evaluated[FrameT]):
             The prevalence for ``measure="calibrated_average_precision"``, as in
             :func:`compare_models`.
         at
-            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
+            ``{"recall": 0.7}``.
         thresholds
             Bin the scores: an ascending list of thresholds, or how many to space equally from 0 to
             1. A number is for probabilities: scores below 0 or above 1.001 are then an error. More

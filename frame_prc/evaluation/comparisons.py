@@ -72,7 +72,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
             ``"observed_expected"``, that share over the mean score, and ``"brier_skill"``, 1 less
             the Brier score over that of the share of positives as the score of all rows.
 
-            At a threshold, ``at``: ``"precision"``, ``"recall"``, ``"fpr"``, ``"specificity"``,
+            At a point, ``at``: ``"precision"``, ``"recall"``, ``"fpr"``, ``"specificity"``,
             ``"f1"``, ``"accuracy"``, ``"balanced_accuracy"``, ``"mcc"`` (Matthews' correlation) and
             ``"net_benefit"`` (Vickers & Elkin 2006).
         calibrate
@@ -80,9 +80,13 @@ class ComparisonVerbs(Evaluated[FrameT]):
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
             model, or a number between 0 and 1.
         at
-            The threshold of such a measure, ``{"threshold": 0.5}``, or the false positive rate,
-            ``{"fpr": 0.1}``, the same for all models and segments. It must not be chosen on these
-            rows: the intervals take it as given.
+            Where such a measure is taken. ``{"threshold": 0.5}``: a threshold, the same for all
+            models and segments. It must not be chosen on these rows: the intervals take it as
+            given. Or what each model chooses a threshold by in each segment, from these rows; the
+            intervals allow for that. ``{"recall": 0.7}``: the highest with this recall.
+            ``{"fpr": 0.05}``, ``{"predicted_rate": 0.1}``, ``{"predicted_count": 100}``: the lowest
+            with at most this false positive rate, share, or number of rows predicted positive. Of
+            scores with few distinct values a threshold may not move: give it instead.
         over
             A key in ``by`` whose segments are themselves a sample (queries, users, folds) that
             stands for others like them. Models are then compared by the mean of their differences
@@ -250,7 +254,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             The prevalence for ``measure="calibrated_average_precision"``, as in
             :func:`compare_models`.
         at
-            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
+            ``{"recall": 0.7}``.
         permutations
             How many random orders there are for ``against="random"``, 1,000 by default, or
             :class:`Draws`.

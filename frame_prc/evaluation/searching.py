@@ -203,7 +203,8 @@ class SearchVerbs(Evaluated[FrameT]):
         calibrate
             A number, the prevalence for ``measure="calibrated_average_precision"``.
         at
-            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
+            ``{"recall": 0.7}``.
         window
             Evaluate so many periods together, the last ones at each: with days as periods,
             ``window=7`` looks at the last week, every day. Then looks compare single windows, and

@@ -71,7 +71,8 @@ class SegmentVerbs(Evaluated[FrameT]):
             The prevalence for ``measure="calibrated_average_precision"``, as in
             :func:`compare_models`.
         at
-            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
+            ``{"recall": 0.7}``.
         test
             How to test whether all segments have the same average precision. ``"permutation"``:
             assign the rows to the segments at random, 999 times, with a seed from the rows; the
@@ -172,7 +173,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         calibrate
             The prevalence, as in :func:`heterogeneity`.
         at
-            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
+            ``{"recall": 0.7}``.
         below
             Show how likely each segment is to be below this value of the measure.
         details
@@ -276,7 +278,8 @@ class SegmentVerbs(Evaluated[FrameT]):
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``.
         at
-            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
+            ``{"recall": 0.7}``.
 
         Returns
         -------
@@ -355,7 +358,8 @@ class SegmentVerbs(Evaluated[FrameT]):
             The average precision by default, or one or several other measures of
             :func:`compare_models`, but for the calibrated area.
         at
-            The threshold of a measure that has one, such as ``{"threshold": 0.5}``.
+            Where such a measure is taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
+            ``{"recall": 0.7}``.
 
         Returns
         -------

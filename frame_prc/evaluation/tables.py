@@ -70,11 +70,10 @@ class TableVerbs(Evaluated[FrameT]):
             the interval comes from their spread, and ``level`` is ``"macro_sampled"``.
         measures
             Measures to add by name, or ``"all"`` that suit any scores. Some need probabilities, or
-            the threshold ``at``.
+            a point, ``at``.
         at
-            The threshold of the measures that have one, such as ``{"threshold": 0.5}``, and the
-            false positive rate of ``partial_roc_auc``, such as ``{"fpr": 0.1}``. It must not be
-            chosen on these rows: the intervals take it as given.
+            Where such measures are taken, as in :func:`compare_models`: ``{"threshold": 0.5}``, or
+            ``{"recall": 0.7}``; and the range of ``partial_roc_auc``, such as ``{"fpr": 0.1}``.
         shrink
             Show ``shrunk, shrunk_low, shrunk_high`` in place of ``ci_low, ci_high`` and ``lift``:
             what the average precision of each segment probably is, given those of the others, as

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -28,10 +29,14 @@ AT = ("precision", "recall", "fpr", "f1", "accuracy", "balanced_accuracy", "mcc"
 
 @dataclass(frozen=True)
 class Probabilities:
-    """Probabilities of a scenario, and a threshold that a share of the negatives reaches."""
+    """Probabilities of a scenario, and a threshold that a share of the negatives reaches.
+
+    It is given, or chosen in each draw by the recall, or that share, that it has in all.
+    """
 
     scenario: Scenario
     fpr: float
+    chosen_by: Literal["recall", "fpr", "threshold"] = "threshold"
 
     @property
     def _log_odds(self) -> float:
@@ -41,6 +46,12 @@ class Probabilities:
     def threshold(self) -> float:
         d, x = self.scenario.separation, norm.isf(self.fpr)
         return float(1 / (1 + np.exp(-(d * x - d * d / 2 + self._log_odds))))
+
+    @property
+    def at(self) -> dict[str, float]:
+        """Where measures are taken."""
+        found = {"threshold": self.threshold, "recall": self.truth("recall"), "fpr": self.fpr}
+        return {self.chosen_by: found[self.chosen_by]}
 
     def probability(self, name: str) -> pl.Expr:
         d = self.scenario.separation
@@ -89,9 +100,9 @@ class Probabilities:
 
     def intervals(self, names: tuple[str, ...]) -> Iterator[tuple[str, pl.DataFrame]]:
         """Yield each measure with its intervals in all draws, and with a status of its own."""
-        s, at = self.scenario, {"threshold": self.threshold}
+        s = self.scenario
         for name in names:
-            held = at if name in AT else None
+            held = self.at if name in AT else None
             asked = {"by": "draw", "ci": LEVEL, "measures": name, "at": held, **s.options}
             found = pl.concat(
                 frame_prc.summary(rows, "truth", self.probability("score_0"), **asked)
@@ -102,7 +113,7 @@ class Probabilities:
 
     def equal_models(self, name: str) -> pl.DataFrame:
         """Return the comparisons of two models that are equally good."""
-        held = {"threshold": self.threshold} if name in AT else None
+        held = self.at if name in AT else None
         asked = {"by": "draw", "ci": LEVEL, "measure": name, "at": held, **self.scenario.options}
         scores = {model: self.probability(f"score_{place}") for place, model in enumerate("ab")}
         return pl.concat(

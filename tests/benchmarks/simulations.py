@@ -1,10 +1,10 @@
 """All intervals and tests by simulation, in one table: ``python tests/benchmarks/simulations.py``.
 
 It takes about twenty minutes on two cores. Name parts to run only these: ``areas``, ``models``,
-``roc``, ``measures``, ``segments``, ``shrunk``, ``searching``, ``points``, ``again``. A row is a
-cell and a status that at least a tenth of its draws have: ``covers`` is how often a 95 % interval
-contains what it should, ``above`` and ``below`` how often it lies wholly above or below it,
-``width`` how wide it is beside 3.92 standard deviations of the estimate, and ``rejects`` how often
+``roc``, ``measures``, ``moving``, ``segments``, ``shrunk``, ``searching``, ``points``, ``again``. A
+row is a cell and a status that at least a tenth of its draws have: ``covers`` is how often a 95 %
+interval contains what it should, ``above`` and ``below`` how often it lies wholly above or below
+it, ``width`` how wide it is beside 3.92 standard deviations of the estimate, ``rejects`` how often
 a test at 5 % rejects; ``rmse`` is the root mean squared error of shrunken values beside that of the
 raw ones. Of 1,000 draws a rate of .95 is known to .007, of 100 to .022.
 """
@@ -296,6 +296,24 @@ def measures() -> Iterator[Row]:
             yield from ratios(Probabilities(s, fpr), shift)
 
 
+def moving() -> Iterator[Row]:
+    """Yield measures at a threshold that each draw chooses by a recall, or by an fpr."""
+    counts = ((0.01, 50), (0.1, 30), (0.1, 200), (0.5, 60))
+    cells = [at_roc(area, *count) for area in (0.7, 0.9, 0.98) for count in counts]
+    cells += [at_roc(0.9, 0.1, 100, **variant) for variant in VARIANTS[1:]]
+    for s in (replace(cell, draws=min(cell.draws, 600)) for cell in cells):
+        for chosen_by, fpr in (("recall", 0.2), ("fpr", 0.2), ("fpr", 0.02)):
+            some = Probabilities(s, fpr, chosen_by)
+            [(_, kept)] = some.at.items()
+            names = ("precision", "f1", "mcc", "fpr" if chosen_by == "recall" else "recall")
+            for name, found in some.intervals(names):
+                what = f"{name} at a chosen {chosen_by} of {kept:.2g}"
+                yield from (about(what, s) | row for row in judged(found, name, some.truth(name)))
+            for name in names[::3]:
+                said = about(f"equal models, {name} at a chosen {chosen_by} of {kept:.2g}", s)
+                yield from equal_models(some, name, said)
+
+
 def beside_rate(some: Probabilities) -> Iterator[Row]:
     """Yield the intervals of measures beside the rate, and the comparisons of equal models."""
     for name, found in some.intervals(BESIDE_RATE):
@@ -476,6 +494,7 @@ PARTS = {
     "models": models,
     "roc": roc,
     "measures": measures,
+    "moving": moving,
     "segments": segments,
     "shrunk": shrunk,
     "searching": searching,

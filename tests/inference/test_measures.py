@@ -472,8 +472,11 @@ def test_the_error_of_an_average_is_that_of_its_values(kind, name):
     [
         ({"measures": "precision"}, "measure='precision' is given without at="),
         ({"at": AT}, "at= is given with measures="),
-        ({"measures": "recall", "at": 0.5}, "at=0.5 is not a threshold"),
-        ({"measures": "recall", "at": {"recall": 0.5}}, "at={'recall': 0.5} is not a threshold"),
+        ({"measures": "recall", "at": 0.5}, "at=0.5 is not where 'recall' is measured"),
+        (
+            {"measures": "recall", "at": {"recall": 0.5}},
+            "at={'recall': 0.5} is not where 'recall' is",
+        ),
         ({"measures": "net_benefit", "at": {"threshold": 1}}, "net_benefit takes it as a prob"),
         ({"measures": "brier", "ascending": True}, "ascending=True is given with the measure 'bri"),
         ({"measures": "brier", "missing": "unretrieved"}, "missing='unretrieved' is given with"),

@@ -99,8 +99,8 @@ def test_area_is_that_of_scikit_learn(kind, f):
     ("at", "says"),
     [
         (None, "measure='partial_roc_auc' is given without at=. Allowed: at={'fpr': 0.1}"),
-        ({"threshold": 0.5}, "at={'threshold': 0.5} is not a false positive rate"),
-        ({"fpr": 0}, "at={'fpr': 0} is not a false positive rate"),
+        ({"threshold": 0.5}, "at={'threshold': 0.5} is not where 'partial_roc_auc' is measured"),
+        ({"fpr": 0}, "at={'fpr': 0} is where 'partial_roc_auc' cannot be measured"),
     ],
 )
 def test_the_range_is_a_false_positive_rate(kind, at, says):

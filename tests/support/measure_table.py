@@ -60,7 +60,7 @@ def _interval(name: str) -> Any:
 
 
 def _asked(name: str) -> dict[str, Any]:
-    return {"measure": name, "at": {key: AT[key] for key, of in HELD.items() if name in of} or None}
+    return {"measure": name, "at": {key: AT[key] for key in HELD.get(name, ())[:1]} or None}
 
 
 def _of_verb(verb: str, column: str, score: Any = "score", **options: Any) -> Callable[[str], Any]:
