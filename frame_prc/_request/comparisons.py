@@ -59,17 +59,23 @@ def models_compared(
     scale: Any = "difference",
 ) -> Comparison:
     """Return which models to compare."""
-    found = models_measured(request, measure, calibrate, at)
+    found, *beside = _each_measured(request, measure, calibrate, at, _usual_of_models(calibrate))
     models = models_to_compare(request, baseline)
     pairs = pairs_of(models, baseline)
-    of = scale_of(scale, found.name, margin)
-    within = margin_of(margin, found.name)
-    return Comparison(confidence(ci), pairs, None, adjustment(adjust), found, within, of)
+    of, within = _judged_by(found, beside, margin, scale)
+    return Comparison(
+        confidence(ci), pairs, None, adjustment(adjust), found, within, of, tuple(beside)
+    )
+
+
+def _usual_of_models(calibrate: Any) -> MeasureName:
+    """Return the measure of models that is meant: plain, as they have the same rows."""
+    return "average_precision" if calibrate is None else "calibrated_average_precision"
 
 
 def models_measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
     """Return the measure of models, by default the plain area: they have the same rows."""
-    usual = "average_precision" if calibrate is None else "calibrated_average_precision"
+    usual = _usual_of_models(calibrate)
     return measured(request, usual if measure is None else measure, calibrate, at)
 
 
@@ -86,11 +92,46 @@ def segments_compared(
     scale: Any = "difference",
 ) -> Comparison:
     """Return what segments are compared with, by default at one prevalence."""
-    others, usual = _against(request, against), "calibrated_average_precision"
-    found = measured(request, usual if measure is None else measure, calibrate, at)
-    of = scale_of(scale, found.name, margin)
-    within = margin_of(margin, found.name)
-    return Comparison(confidence(ci), (), others, adjustment(adjust), found, within, of)
+    others = _against(request, against)
+    found, *beside = _each_measured(request, measure, calibrate, at, "calibrated_average_precision")
+    of, within = _judged_by(found, beside, margin, scale)
+    return Comparison(
+        confidence(ci), (), others, adjustment(adjust), found, within, of, tuple(beside)
+    )
+
+
+def _each_measured(
+    request: Request, measure: Any, calibrate: Any, at: Any, usual: MeasureName
+) -> list[Measured]:
+    """Return the measures of a comparison: one, or each of a list."""
+    if not is_list(measure):
+        return [measured(request, usual if measure is None else measure, calibrate, at)]
+    names = [_measure_name(one) for one in dict.fromkeys(measure)]
+    if not names:
+        raise OptionError("measure= is an empty list", "the name of a measure, or several")
+    if calibrate is not None and "calibrated_average_precision" not in names:
+        raise OptionError(
+            f"calibrate= is given with measure={names}",
+            "calibrate= with 'calibrated_average_precision' among them",
+        )
+    held = {} if at is None else _held(f"measure={names}", at, names)
+    prevalences = {"calibrated_average_precision": calibrate}
+    return [_measured(request, name, prevalences.get(name), held.get(name)) for name in names]
+
+
+def _judged_by(
+    found: Measured, beside: Sequence[Measured], margin: Any, scale: Any
+) -> tuple[Scale, float | None]:
+    """Return the scale, and the margin, of which each measure would need its own."""
+    if beside and margin is not None:
+        raise OptionError(
+            f"margin= is given with {1 + len(beside)} measures",
+            "one measure with margin=",
+            "a loss that does not matter is another one for each measure",
+        )
+    for one in beside:
+        scale_of(scale, one.name, None)
+    return scale_of(scale, found.name, margin), margin_of(margin, found.name)
 
 
 def check_has_better(measure: MeasureName, what: str) -> None:
@@ -160,9 +201,14 @@ def _hint(measure: object) -> str | None:
     )
 
 
+def _measure_name(measure: Any) -> MeasureName:
+    found: MeasureName = check_option("measure", measure, get_args(MeasureName), _hint(measure))
+    return found
+
+
 def measured(request: Request, measure: Any, calibrate: Any, at: Any = None) -> Measured:
     """Return the measure, with its prevalence or its threshold if it has one."""
-    name: MeasureName = check_option("measure", measure, get_args(MeasureName), _hint(measure))
+    name = _measure_name(measure)
     return _measured(request, name, calibrate, _held(f"measure={name!r}", at, [name]).get(name))
 
 

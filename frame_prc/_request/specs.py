@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -262,6 +262,7 @@ class Comparison:
     """What is compared: pairs of models by their places, or each segment ``against`` others.
 
     A loss of up to the ``margin`` is none that matters. The ``scale`` is the column that compares.
+    ``beside`` are more measures, each with rows of its own.
     """
 
     level: float
@@ -271,6 +272,14 @@ class Comparison:
     measured: Measured = Measured()
     margin: float | None = None
     scale: Scale = "difference"
+    beside: tuple[Measured, ...] = ()
+
+    @property
+    def each(self) -> tuple[Comparison, ...]:
+        """The comparisons by each measure alone."""
+        return tuple(
+            replace(self, measured=one, beside=()) for one in (self.measured, *self.beside)
+        )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from frame_prc._inference.estimates import status_of
 from frame_prc._inference.few_scores import with_few_scores, with_few_scores_of_pairs
 from frame_prc._inference.measure import Measure
 from frame_prc._inference.measures import measure_of
-from frame_prc._lazy import in_python
+from frame_prc._lazy import concat, in_python
 from frame_prc._request.specs import Adjust, Comparison, Measured
 from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.table import Table
@@ -55,7 +55,7 @@ class Differences(Table):
         if self.comparison.against is not None:
             shown = ("reference", "measure", *sizes, *_PREVALENCES, *reference)
         else:
-            is_plain = self.comparison.measured == Measured()
+            is_plain = self.comparison.measured == Measured() and not self.comparison.beside
             measure = () if is_plain else ("measure",)
             shown = ("model", "baseline", *measure, *sizes, *reference)
         judged = () if self.comparison.margin is None else ("p_margin", "conclusion")
@@ -66,24 +66,29 @@ class Differences(Table):
     def hidden(self) -> Collection[str]:
         """Those of the outputs that only ``details=True`` shows."""
         judged = () if self.comparison.margin is None else ("p_value", "p_adjusted", "p_margin")
-        return (*hidden_of_test(self.comparison.adjust), *_ADJUSTED_LIMITS, *judged)
+        found = (*hidden_of_test(self.comparison.adjust), *_ADJUSTED_LIMITS, *judged)
+        return [name for name in found if name != "measure" or not self.comparison.beside]
 
     @property
     def of_all_rows(self) -> dict[str, pl.Expr]:
         """Adjusted p-values, limits that agree with them, and what is concluded."""
-        comparison, measure = self.comparison, measure_of(self.comparison.measured)
+        comparison = self.comparison
         found = adjusted(comparison.adjust)
         if found:
             limits = _adjusted_limits(found["p_adjusted"], comparison)
             ends = {name: limits.struct.field(name) for name in _ADJUSTED_LIMITS}
-            found |= {name: self._shown(end, measure) for name, end in ends.items()}
+            found |= {name: self._shown(end) for name, end in ends.items()}
         if comparison.margin is None:
             return found
         return found | {"conclusion": self._conclusion(found.get("p_adjusted", pl.col("p_value")))}
 
-    def _shown(self, difference: pl.Expr, measure: Measure) -> pl.Expr:
+    def _shown(self, difference: pl.Expr) -> pl.Expr:
         """Return a difference of shares of the range as one of values, or of logs as a ratio."""
-        return difference.exp() if self._is_ratio else measure.span * difference
+        if self._is_ratio:
+            return difference.exp()
+        measures = [measure_of(one.measured) for one in self.comparison.each]
+        spans = {measure.name: measure.span for measure in measures}
+        return pl.col("measure").replace_strict(spans, return_dtype=pl.Float64) * difference
 
     def _conclusion(self, p_value: pl.Expr) -> pl.Expr:
         """Return what the interval says of a loss up to the margin.
@@ -109,8 +114,8 @@ class Differences(Table):
 
     @property
     def measure_names(self) -> Sequence[str]:
-        """The measure."""
-        return (self.comparison.measured.name,)
+        """The measures."""
+        return [one.measured.name for one in self.comparison.each]
 
     @property
     def _is_ratio(self) -> bool:
@@ -118,16 +123,27 @@ class Differences(Table):
 
     @property
     def _calibrated(self) -> bool:
-        return self.comparison.measured.calibration is not None
+        return any(one.measured.calibration is not None for one in self.comparison.each)
 
     def keyed(self, rows: Rows) -> Rows:
         """Return rows without a key for the model, if models are compared."""
         return side_by_side(rows) if self.comparison.against is None else rows
 
     def of(self, rows: Rows) -> pl.LazyFrame:
-        """Return the differences, each with its test."""
-        both_areas = beside_models if self.comparison.against is None else beside_others
-        comparison, measure = self.comparison, measure_of(self.comparison.measured)
+        """Return the differences, each with its test; those by several measures in turns."""
+        tables = [self._by_measure(rows, comparison) for comparison in self.comparison.each]
+        if len(tables) == 1:
+            return tables[0]
+        of_all = self.of_all_rows
+        needed = [name for value in of_all.values() for name in value.meta.root_names()]
+        shown = self.columns(rows.columns.request.missing)
+        names = dict.fromkeys([*self.keyed(rows).keys, *shown, *needed])
+        stacked = [_with(table, [one for one in names if one not in of_all]) for table in tables]
+        return concat(stacked).sort("order", maintain_order=True)
+
+    def _by_measure(self, rows: Rows, comparison: Comparison) -> pl.LazyFrame:
+        both_areas = beside_models if comparison.against is None else beside_others
+        measure = measure_of(comparison.measured)
         estimated = (
             both_areas(rows, comparison)
             .with_columns(
@@ -153,6 +169,13 @@ class Differences(Table):
         tested = tested.with_columns(measure.values("value_a", "value_b"))
         of_pairs = comparison.against is None
         return (with_few_scores_of_pairs if of_pairs else with_few_scores)(tested, rows)
+
+
+def _with(table: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+    """Return the places of the rows of a table, and columns; only calibrated areas have all."""
+    if REFERENCE in names and REFERENCE not in table.collect_schema():
+        table = table.with_columns(pl.lit(None, pl.Float64).alias(REFERENCE))
+    return table.select(pl.int_range(pl.len()).alias("order"), *names)
 
 
 def hidden_of_test(adjust: Adjust | None) -> Collection[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from frame_prc._frames.border import FrameT
@@ -39,7 +39,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         *,
         ci: float = OF_EVALUATION_OR_95,
         baseline: str | None = None,
-        measure: MeasureName | None = None,
+        measure: MeasureName | Sequence[MeasureName] | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
         at: Mapping[str, float] | None = None,
         over: str | None = None,
@@ -75,6 +75,8 @@ class ComparisonVerbs(Evaluated[FrameT]):
             At a point, ``at``: ``"precision"``, ``"recall"``, ``"fpr"``, ``"specificity"``,
             ``"f1"``, ``"accuracy"``, ``"balanced_accuracy"``, ``"mcc"`` (Matthews' correlation) and
             ``"net_benefit"`` (Vickers & Elkin 2006).
+
+            Of a list of measures, each has a row, named in the column ``measure``.
         calibrate
             The prevalence for ``measure="calibrated_average_precision"``: ``"highest"``, the
             default (see :func:`summary`), ``"pooled"``: the share of positives of all rows of the
@@ -212,7 +214,7 @@ class ComparisonVerbs(Evaluated[FrameT]):
         *,
         against: Against = "others",
         ci: float = OF_EVALUATION_OR_95,
-        measure: MeasureName | None = None,
+        measure: MeasureName | Sequence[MeasureName] | None = None,
         calibrate: float | Literal["highest", "pooled"] | None = None,
         at: Mapping[str, float] | None = None,
         permutations: int | Draws | None = None,
