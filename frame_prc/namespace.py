@@ -98,6 +98,7 @@ class PrcFrame(Generic[FrameT]):
         band                 Precision on a grid of recalls, with a pointwise or simultaneous band.
         one_vs_rest          Turn one score column per class into one long frame with a key `label`.
         quantile_thresholds  Thresholds that divide the rows into about equal parts.
+        sample_to_label      Rows to label, most of them at high scores, with the weight of each.
 
     ``help(df.prc.curve)`` explains one of them, with an example. For a type checker, which does not
     know ``df.prc``, ``frame_prc.evaluate(df, ...)`` is typed.
@@ -140,6 +141,7 @@ class PrcFrame(Generic[FrameT]):
     summary_to_matplotlib = _method(verbs.summary_to_matplotlib)  # type: ignore[arg-type]
     one_vs_rest = _frame_method(verbs.one_vs_rest)
     quantile_thresholds = _method(verbs.quantile_thresholds)
+    sample_to_label = _frame_method(verbs.sample_to_label)
     write_ggplot = _method(verbs.write_ggplot)
     report = _method(verbs.report)
 

@@ -96,6 +96,11 @@ def draws(name: str, value: Any, cluster: object = None) -> Draws | None:
             f"an integer from 1 to {_MOST_REPLICATES:,}, or Draws(1000, seed=1)",
             shell_hint=f"for example --{name} 1000 or --{name} 1000,seed=1",
         )
+    return Draws(int(count), seed_of(seed), asked.stratified)
+
+
+def seed_of(seed: Any) -> int | None:
+    """Return the seed of random numbers; without one they are new each time."""
     if seed is not None and (not is_integer(seed) or seed < 0):
         raise OptionError(f"seed={shown(seed)} is not a seed", "an integer of 0 or more, or None")
-    return Draws(int(count), None if seed is None else int(seed), asked.stratified)
+    return None if seed is None else int(seed)

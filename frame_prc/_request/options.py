@@ -148,6 +148,15 @@ def threshold_number(number: Any) -> int:
     return int(number)
 
 
+def row_number(n: Any) -> int:
+    """Return how many rows to draw."""
+    if not is_integer(n) or n < 1:
+        share = is_number(n) and 0 < n < 1
+        hint = f"{shown(n)} of 10,000 rows is n={round(n * 10_000):,}" if share else None
+        raise OptionError(f"n={shown(n)} is not a number of rows", "an integer of 1 or more", hint)
+    return int(n)
+
+
 def _check_ascending(name: str, values: Sequence[float], allowed: str) -> None:
     for before, after in pairwise(values):
         if before >= after:

@@ -18,10 +18,13 @@ from frame_prc._frames.border import FrameT, apply_all, check_frame, scan, scan_
 from frame_prc._frames.pandas_frames import Labels
 from frame_prc._lazy import named
 from frame_prc._ranking.bins import find_thresholds
-from frame_prc._request.options import f_scores_and_steps, threshold_number
+from frame_prc._request.intervals import seed_of
+from frame_prc._request.options import f_scores_and_steps, row_number, threshold_number
 from frame_prc._request.roles import check_column, check_option, names_of
 from frame_prc._request.specs import IntoColumn, IntoKeys
 from frame_prc._rows import one_vs_rest as _labels
+from frame_prc._rows.label_sample import COLUMNS as SAMPLED
+from frame_prc._rows.label_sample import asked_sample, sampled
 from frame_prc._rows.one_vs_rest import label_request
 from frame_prc._rows.rules import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from frame_prc.evaluation.base import engine_plans
@@ -294,6 +297,77 @@ def one_vs_rest(
     source = source_of(frame, asked.column_names())
     long = _labels.one_vs_rest(source.lf, asked, in_memory=source.in_memory)
     return cast("FrameT", labels.back(source.result(long, _labels.COLUMNS)))
+
+
+@verb
+def sample_to_label(
+    frame: FrameT,
+    score: IntoColumn | Sequence[IntoColumn],
+    n: int,
+    *,
+    by: IntoKeys | None = None,
+    ascending: bool = False,
+    seed: int | None = 0,
+) -> FrameT:
+    """Rows to label, most of them at high scores, with the weight of each.
+
+    Label them, and pass the weight on: ``labelled.prc.evaluate("truth", "score",
+    weight="weight")``. What is then computed is that of all rows, with an interval. In simulations
+    the average precision had .1 to .6 of the variance that it has with as many rows drawn evenly,
+    the less the rarer positives are.
+
+    Parameters
+    ----------
+    frame
+        Polars ``DataFrame`` or ``LazyFrame``, pandas, Arrow or Narwhals frame: a row per item.
+    score
+        Column of scores, or a list of those of several models, which are then all served.
+    n
+        How many rows to draw, of each segment; all of one that has no more.
+    by
+        Keys of the segments, as in :func:`evaluate`.
+    ascending
+        ``True`` if a lower score means more likely positive.
+    seed
+        An integer for the random start; ``None`` draws anew each time.
+
+    Returns
+    -------
+    Same kind as ``frame``
+        The rows to label in the order they have, with all columns, ``inclusion_probability``, and
+        ``weight``, 1 over it. A row of rank ``r`` is drawn in proportion to ``1 / sqrt(r)``, for
+        certain where that is above 1, and rows of equal score have the lowest of their ranks. No
+        weight is above twice that of an even sample.
+
+    Raises
+    ------
+    ColumnError, OptionError, FrameError
+        If a column does not exist or the frame has one that is added, or ``n`` or ``seed`` is not a
+        number that it may be.
+    DataError
+        If scores are missing. For a lazy frame, when the result is collected.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_prc
+    >>> df = pl.DataFrame({"case": range(1000)}).with_columns(score=1 / (1 + pl.col("case")))
+    >>> to_label = frame_prc.sample_to_label(df, "score", 100)
+    >>> round(to_label["weight"].sum())  # about as many as there are rows
+    1006
+    """
+    check_frame(frame, takes_counts=False)
+    ascending = check_option("ascending", ascending, (True, False))
+    number, start = row_number(n), seed_of(seed)
+    labels = Labels(frame)
+    asked = asked_sample(
+        labels.name(score), number, labels.name(by), ascending=ascending, seed=start
+    )
+
+    def plan(frames: list[pl.LazyFrame], *, in_memory: bool) -> pl.LazyFrame:
+        return sampled(frames[0], asked, in_memory=in_memory)
+
+    return apply_all([frame], plan, SAMPLED)
 
 
 @verb

@@ -13,6 +13,7 @@ from frame_prc.evaluation.helpers import (
     one_vs_rest,
     plot_table,
     quantile_thresholds,
+    sample_to_label,
 )
 
 auc = forward(Evaluation.auc)
@@ -69,6 +70,7 @@ __all__ = [
     "reliability",
     "report",
     "sample_size",
+    "sample_to_label",
     "shrunk",
     "summary",
     "summary_to_matplotlib",

@@ -42,6 +42,7 @@ VERBS = [
     "reliability",
     "report",
     "sample_size",
+    "sample_to_label",
     "shrunk",
     "summary",
     "summary_to_matplotlib",
@@ -110,6 +111,7 @@ SIGNATURES = {
     "one_vs_rest": "(frame, truth, score, *, by=None, weight=None, row=None)",
     "plot_table": "(frame, *, title=None, dark=False, size=None)",
     "quantile_thresholds": "(frame, score, number, *, ascending=False)",
+    "sample_to_label": "(frame, score, n, *, by=None, ascending=False, seed=0)",
 }
 
 every_verb = pytest.mark.parametrize("verb", VERBS)
