@@ -71,14 +71,14 @@ class Choice:
     def _around(self) -> pl.Expr:
         """Return how far from the share the rows around the threshold reach."""
         asked = self._asked.clip(0.0, 1.0)
-        return (asked * (1 - asked)).sqrt() * self._number() ** (-1 / 3)
+        return (asked * (1 - asked)).sqrt() * self.number() ** (-1 / 3)
 
     def fewest_beyond(self) -> pl.Expr:
         """Return the effective number of these rows above the threshold, or below it."""
         asked = self._asked.clip(0.0, 1.0)
-        return pl.min_horizontal(asked, 1 - asked) * self._number()
+        return pl.min_horizontal(asked, 1 - asked) * self.number()
 
-    def _number(self) -> pl.Expr:
+    def number(self) -> pl.Expr:
         """Return the effective number of rows that the share is one of."""
         classes = {"recall": ("positives",), "fpr": ("negatives",)}
         names = classes.get(self.target.criterion, ("positives", "negatives"))
