@@ -96,6 +96,7 @@ class PrcFrame(Generic[FrameT]):
         plot_table           Draw a table that a verb returned: intervals, periods, thresholds.
         auc                  Area under the curve of each segment, by one or several methods.
         band                 Precision on a grid of recalls, with a pointwise or simultaneous band.
+        prediction_powered   Measure from few labels, narrowed by a judge's label of all rows.
         one_vs_rest          Turn one score column per class into one long frame with a key `label`.
         quantile_thresholds  Thresholds that divide the rows into about equal parts.
         sample_to_label      Rows to label, most of them at high scores, with the weight of each.
@@ -128,6 +129,7 @@ class PrcFrame(Generic[FrameT]):
     monitor = _frame_method(verbs.monitor)
     sample_size = _frame_method(verbs.sample_size)
     influence = _frame_method(verbs.influence)
+    prediction_powered = _frame_method(verbs.prediction_powered)
     operating_points = _frame_method(verbs.operating_points)
     band = _frame_method(verbs.band)
     summary = _frame_method(verbs.summary)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Self, TypeVar, cast
 
 import polars as pl
 
@@ -134,6 +134,13 @@ class Evaluated(Generic[FrameT]):
             _check_names(condition, source.lf.collect_schema())
             source = source.where(condition)
         return source
+
+    def _changed(self, **fields: Any) -> Self:
+        """Return an evaluation with other fields, which are checked now."""
+        evaluation: Any = self
+        changed: Self = replace(evaluation, **fields)
+        changed._check()
+        return changed
 
     def _check(self) -> None:
         """Raise the first error that roles, columns or dtypes have."""

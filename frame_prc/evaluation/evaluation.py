@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from html import escape
 from inspect import Signature, signature
@@ -23,6 +22,7 @@ from frame_prc.evaluation.base import in_polars, level_of
 from frame_prc.evaluation.comparisons import ComparisonVerbs
 from frame_prc.evaluation.curves import CurveVerbs
 from frame_prc.evaluation.decisions import DecisionVerbs
+from frame_prc.evaluation.labels import LabelVerbs
 from frame_prc.evaluation.roles import PARAMETERS, Roles, with_roles
 from frame_prc.evaluation.searching import SearchVerbs
 from frame_prc.evaluation.segments import SegmentVerbs
@@ -40,6 +40,7 @@ class Evaluation(
     ComparisonVerbs[FrameT],
     SegmentVerbs[FrameT],
     SearchVerbs[FrameT],
+    LabelVerbs[FrameT],
     AxesVerbs[FrameT],
 ):
     """A frame whose truth, scores and segments are named once, with the verbs as methods.
@@ -164,13 +165,6 @@ class Evaluation(
             lf = self._source.lf
             frame = (lf if names is None else lf.select(sorted(names))).collect()
         return self._changed(frame=self._like_frame(frame), conditions=())
-
-    def _changed(self, **fields: Any) -> Evaluation[FrameT]:
-        """Return an evaluation with other fields, which are checked now."""
-        evaluation: Any = self
-        changed: Evaluation[FrameT] = replace(evaluation, **fields)
-        changed._check()
-        return changed
 
     # --- what it shows ---------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ monitor = forward(Evaluation.monitor)
 operating_points = forward(Evaluation.operating_points)
 plot = forward(Evaluation.plot)
 plot_summary = forward(Evaluation.plot_summary)
+prediction_powered = forward(Evaluation.prediction_powered)
 reliability = forward(Evaluation.reliability)
 report = forward(Evaluation.report)
 sample_size = forward(Evaluation.sample_size)
@@ -66,6 +67,7 @@ __all__ = [
     "plot",
     "plot_summary",
     "plot_table",
+    "prediction_powered",
     "quantile_thresholds",
     "reliability",
     "report",

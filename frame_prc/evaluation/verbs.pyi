@@ -268,6 +268,18 @@ def plot_summary(
     width: int | None = None,
     **roles: Unpack[Roles],
 ) -> ChartType: ...
+def prediction_powered(
+    frame: FrameT,
+    truth: IntoColumn | None = None,
+    score: IntoScores | None = None,
+    *,
+    proxy: IntoColumn,
+    ci: float = 0.95,
+    measure: MeasureName = "average_precision",
+    at: Mapping[str, float] | None = None,
+    details: bool = False,
+    **roles: Unpack[Roles],
+) -> FrameT: ...
 def reliability(
     frame: FrameT,
     truth: IntoColumn | None = None,

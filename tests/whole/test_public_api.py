@@ -38,6 +38,7 @@ VERBS = [
     "plot",
     "plot_summary",
     "plot_table",
+    "prediction_powered",
     "quantile_thresholds",
     "reliability",
     "report",
@@ -86,6 +87,7 @@ OPTIONS = {
     "facet=None, overlay='auto', y='auto', dark=False, title=None, size=None",
     "plot_summary": "ci=0.95, baseline=None, calibrate='pooled', sort=None, kind='dots', "
     "dark=False, title=None, width=None",
+    "prediction_powered": "proxy, ci=0.95, measure='average_precision', at=None, details=False",
     "reliability": "bins=10, ci=0.95, details=False",
     "report": "ci=0.95, baseline=None, calibrate=None, sections=None, title=None, note=None, "
     "date=None, accent=None",
