@@ -1,12 +1,12 @@
 """All intervals and tests by simulation, in one table: ``python tests/benchmarks/simulations.py``.
 
 It takes about twenty minutes on two cores. Name parts to run only these: ``areas``, ``models``,
-``roc``, ``measures``, ``moving``, ``segments``, ``shrunk``, ``searching``, ``points``, ``again``. A
-row is a cell and a status that at least a tenth of its draws have: ``covers`` is how often a 95 %
-interval contains what it should, ``above`` and ``below`` how often it lies wholly above or below
-it, ``width`` how wide it is beside 3.92 standard deviations of the estimate, ``rejects`` how often
-a test at 5 % rejects; ``rmse`` is the root mean squared error of shrunken values beside that of the
-raw ones. Of 1,000 draws a rate of .95 is known to .007, of 100 to .022.
+``roc``, ``measures``, ``moving``, ``segments``, ``shrunk``, ``searching``, ``points``, ``labels``,
+``again``. A row is a cell and a status that at least a tenth of its draws have: ``covers`` is how
+often a 95 % interval contains what it should, ``above`` and ``below`` how often it lies wholly
+above or below it, ``width`` how wide it is beside 3.92 standard deviations of the estimate,
+``rejects`` how often a test at 5 % rejects; ``rmse`` is the root mean squared error of shrunken
+values beside that of the raw ones. Of 1,000 draws a rate of .95 is known to .007, of 100 to .022.
 """
 
 from __future__ import annotations
@@ -462,6 +462,41 @@ def points() -> Iterator[Row]:
 # --- cells that were near a bound ------------------------------------------------------------
 
 
+def labels() -> Iterator[Row]:
+    """Yield the intervals of few labels: of rows drawn by score, and with a judge of the rest."""
+    for prevalence, area, n in ((0.02, 0.4, 1000), (0.1, 0.5, 500), (0.3, 0.6, 300)):
+        s = replace(scenario(prevalence, area, round(prevalence * 10_000)), draws=200)
+        found = pl.concat(
+            frame_prc.sample_to_label(rows, "score_0", n, by="draw").prc.average_precision(
+                "truth", "score_0", by="draw", weight="weight", ci=LEVEL
+            )
+            for rows in s.frames(1)
+        )
+        said = about(f"{n} of 10,000 rows drawn to label", s)
+        yield from (said | row for row in judged(found, "average_precision", s.area))
+    cells = [(0.2, 0.64, 400), (0.2, 0.64, 150), (0.05, 0.5, 1500), (0.2, 0.89, 400)]
+    for (prevalence, area, n), right in product(cells, ((0.85, 0.98), (0.5, 0.8), (1.0, 1.0))):
+        s = replace(scenario(prevalence, area, round(prevalence * 10 * n)), draws=400)
+        found = pl.concat(
+            _with_judge(rows, n, right).prc.prediction_powered(
+                "truth", "score_0", by="draw", proxy="judge", ci=LEVEL
+            )
+            for rows in s.frames(1)
+        )
+        said = about(f"{n} labels, judge right {right[0]:.0%} and {right[1]:.0%}", s)
+        yield from (said | row for row in judged(found, "average_precision", s.area))
+
+
+def _with_judge(rows: pl.DataFrame, n: int, right: tuple[float, float]) -> pl.DataFrame:
+    """Return rows of which the first n of each draw have a label, and all a judge's."""
+    dice = np.random.default_rng(rows["draw"][0]).random(rows.height)
+    is_right = pl.Series(dice) < pl.when("truth").then(right[0]).otherwise(right[1])
+    place = pl.int_range(pl.len()).over("draw")
+    return rows.with_columns(
+        truth=pl.when(place < n).then("truth"), judge=pl.col("truth") == is_right
+    )
+
+
 def again() -> Iterator[Row]:
     """Yield the cells that lay beyond a bound in few draws, with many."""
     at_threshold = Probabilities(replace(at_roc(0.99, 0.1, 200), draws=4000), 0.01)
@@ -499,6 +534,7 @@ PARTS = {
     "shrunk": shrunk,
     "searching": searching,
     "points": points,
+    "labels": labels,
     "again": again,
 }
 
