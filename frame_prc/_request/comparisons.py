@@ -63,9 +63,8 @@ def models_compared(
     models = models_to_compare(request, baseline)
     pairs = pairs_of(models, baseline)
     of, within = _judged_by(found, beside, margin, scale)
-    return Comparison(
-        confidence(ci), pairs, None, adjustment(adjust), found, within, of, tuple(beside)
-    )
+    tests = adjustment(adjust, request)
+    return Comparison(confidence(ci), pairs, None, tests, found, within, of, tuple(beside))
 
 
 def _usual_of_models(calibrate: Any) -> MeasureName:
@@ -95,9 +94,8 @@ def segments_compared(
     others = _against(request, against)
     found, *beside = _each_measured(request, measure, calibrate, at, "calibrated_average_precision")
     of, within = _judged_by(found, beside, margin, scale)
-    return Comparison(
-        confidence(ci), (), others, adjustment(adjust), found, within, of, tuple(beside)
-    )
+    tests = adjustment(adjust, request)
+    return Comparison(confidence(ci), (), others, tests, found, within, of, tuple(beside))
 
 
 def _each_measured(
@@ -171,9 +169,27 @@ def scale_of(scale: Any, measure: MeasureName, margin: Any) -> Scale:
     return found
 
 
-def adjustment(adjust: Any) -> Adjust | None:
-    """Return how p-values are adjusted."""
+def adjustment(adjust: Any, request: Request) -> Adjust | None:
+    """Return how p-values are adjusted that are of influences."""
     found: Adjust | None = check_option("adjust", adjust, (None, *get_args(Adjust)))
+    if found == "max":
+        check_numpy("adjust='max'")
+        if request.groupings is not None:
+            raise OptionError(
+                "adjust='max' is given with several groupings in by=, which share their rows",
+                "adjust='holm' or 'bh', or one grouping",
+            )
+    return found
+
+
+def adjustment_alone(adjust: Any, beside: str) -> Adjust | None:
+    """Return how p-values are adjusted that are not of influences."""
+    found: Adjust | None = check_option("adjust", adjust, (None, *get_args(Adjust)))
+    if found == "max":
+        raise OptionError(
+            f"adjust='max' is given with {beside}, whose p-values are not of influences",
+            "adjust='holm' or 'bh'",
+        )
     return found
 
 
@@ -406,7 +422,7 @@ def paired(
         pairs_of(models, baseline),
         name,
         drawn,
-        adjustment(adjust),
+        adjustment_alone(adjust, "over="),
         found,
     )
 
@@ -441,7 +457,7 @@ def chance_test(drawn: Draws, adjust: Any, cluster: object) -> ChanceTest:
             "random_average_precision of summary",
         )
     check_numpy("a permutation test")
-    return ChanceTest(drawn, adjustment(adjust))
+    return ChanceTest(drawn, adjustment_alone(adjust, "against='random'"))
 
 
 def segments_are(segments: Any, *, overall: bool) -> SegmentsAre:

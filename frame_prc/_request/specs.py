@@ -142,7 +142,7 @@ class Calibration:
 CiMethod: TypeAlias = Literal["influence", "boyd"]
 CI_METHODS: tuple[CiMethod, ...] = get_args(CiMethod)
 SegmentsAre: TypeAlias = Literal["fixed", "sampled"]
-Adjust: TypeAlias = Literal["holm", "bh"]
+Adjust: TypeAlias = Literal["holm", "bh", "max"]
 Scale: TypeAlias = Literal["difference", "ratio"]
 OverLooks: TypeAlias = Literal["lond"]
 NamedAgainst: TypeAlias = Literal["others", "rest", "overall", "previous", "random"]

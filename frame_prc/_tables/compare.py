@@ -19,7 +19,7 @@ from frame_prc._lazy import concat, in_python
 from frame_prc._request.specs import Adjust, Comparison, Measured
 from frame_prc._rows.rows import Rows, side_by_side
 from frame_prc._rows.table import Table
-from frame_prc._tables.models import beside_models
+from frame_prc._tables.models import BLOCK, PLACE, SHARED, beside_models
 from frame_prc._tables.others import beside_others
 
 _RATIO = "ratio"
@@ -73,7 +73,8 @@ class Differences(Table):
     def of_all_rows(self) -> dict[str, pl.Expr]:
         """Adjusted p-values, limits that agree with them, and what is concluded."""
         comparison = self.comparison
-        found = adjusted(comparison.adjust)
+        is_max = comparison.adjust == "max"
+        found = {"p_adjusted": _simultaneous()} if is_max else adjusted(comparison.adjust)
         if found:
             limits = _adjusted_limits(found["p_adjusted"], comparison)
             ends = {name: limits.struct.field(name) for name in _ADJUSTED_LIMITS}
@@ -96,7 +97,9 @@ class Differences(Table):
         It is not worse where the limit of the interval on that side is within the margin.
         """
         alpha, adjust = 1 - self.comparison.level, self.comparison.adjust
-        p_margin = adjusted(adjust, "p_margin").get("p_adjusted", pl.col("p_margin"))
+        # A loss beyond a margin is another test than those whose deviates are drawn.
+        of_margin = adjusted("holm" if adjust == "max" else adjust, "p_margin")
+        p_margin = of_margin.get("p_adjusted", pl.col("p_margin"))
         is_higher = _DIFFERENCE > 0
         gains = is_higher if measure_of(self.comparison.measured).higher_is_better else ~is_higher
         differs, believed = p_value < alpha, pl.col("status").is_in(BELIEVED)
@@ -168,6 +171,9 @@ class Differences(Table):
             tested = tested.with_columns(lengths)
         tested = tested.with_columns(measure.values("value_a", "value_b"))
         of_pairs = comparison.against is None
+        if comparison.adjust == "max" and not of_pairs:
+            alone = {BLOCK: pl.int_range(pl.len()), PLACE: pl.lit(0), SHARED: pl.struct("variance")}
+            tested = tested.with_columns(**alone)
         return (with_few_scores_of_pairs if of_pairs else with_few_scores)(tested, rows)
 
 
@@ -312,6 +318,25 @@ def _adjusted_limits(p_adjusted: pl.Expr, comparison: Comparison) -> pl.Expr:
 
     both = pl.struct(pl.col(_BOTH_AREAS).alias("areas"), share.alias("share"))
     return both.map_batches(limits, return_dtype=schema)
+
+
+def _simultaneous() -> pl.Expr:
+    """Return the p-values of a step-down test of the largest deviate."""
+
+    def found(tests: pl.Series) -> pl.Series:
+        from frame_prc._inference import simultaneous  # noqa: PLC0415 - needs NumPy
+
+        table = tests.struct.unnest().with_row_index("row")
+        used = table.drop_nulls("p_value")
+        shared = [[*map(float, one.values())] for one in used[SHARED].to_list()]
+        blocks = used.select("measure", BLOCK).rows()
+        p = used["p_value"].to_numpy()
+        values = simultaneous.adjusted(p, blocks, shared, used[PLACE].to_list())
+        by_row = used.select("row", found=pl.Series(values, dtype=pl.Float64))
+        return table.select("row").join(by_row, on="row", how="left").sort("row")["found"]
+
+    both = pl.struct("p_value", "measure", BLOCK, PLACE, SHARED)
+    return both.map_batches(found, return_dtype=pl.Float64)
 
 
 def adjusted(adjust: Adjust | None, name: str = "p_value") -> dict[str, pl.Expr]:

@@ -45,6 +45,9 @@ _SIDES = {
     "n_effective": "n_effective",
 }
 
+# Of tests of one segment: which one, what each of them shares with the others, and its place there.
+BLOCK, SHARED, PLACE = "block", "shared", "place"
+
 _VARIANCE, _VARIANCE_A, _VARIANCE_B = (pl.col(n) for n in ("variance", "variance_a", "variance_b"))
 
 
@@ -55,7 +58,7 @@ def beside_models(rows: Rows, comparison: Comparison) -> pl.LazyFrame:
     models = RowInfluence.of_each(scored, measure_of(comparison.measured))
     sums = rows.once(_sums(rows, models, comparison))
     first, *others = (_areas(model, sums, i) for i, model in enumerate(models))
-    of_pairs = cs.starts_with("variance_", "covariance_", "fourth_")
+    of_pairs = cs.starts_with("variance_", "covariance_", "fourth_", "shared_")
     table = segment_join(first, sums.select("segment", of_pairs))
     for i, other in enumerate(others, 1):
         table = segment_join(table, other.select("segment", cs.ends_with(f"_{i}")))
@@ -75,6 +78,10 @@ def _sums(rows: Rows, models: Sequence[RowInfluence], comparison: Comparison) ->
         sums[f"covariance_{k}"] = in_order(influences[a] * influences[b])
         if models[0].measure.counted:
             sums[f"fourth_{k}"] = in_order((influences[a] - influences[b]) ** 4)
+        if comparison.adjust == "max":
+            for other, (c, d) in enumerate(comparison.pairs):
+                product = (influences[a] - influences[b]) * (influences[c] - influences[d])
+                sums[f"shared_{k}_{other}"] = in_order(product)
     frame = with_influences(rows, models)
     if not rows.clustered:
         return frame.group_by(segment="segment_0").agg(**sums)
@@ -115,6 +122,11 @@ def _by_pair(
         name: pl.concat_list([f"{name}_{k}" for k in range(len(pairs))])
         for name in ("variance", "covariance", *(("fourth",) if counted else ()))
     }
+    if comparison.adjust == "max":
+        each = range(len(pairs))
+        of_pairs = [pl.struct(pl.col(f"shared_{k}_{i}").alias(str(i)) for i in each) for k in each]
+        lists |= {SHARED: pl.concat_list(of_pairs), PLACE: pl.lit([*each], pl.List(pl.Int64))}
+        table = table.with_columns(pl.int_range(pl.len()).alias(BLOCK))
     text = pl.List(pl.String)
     columns = (("a", "model"), ("b", "baseline"))
     for (side, column), places in zip(columns, zip(*pairs, strict=True), strict=True):

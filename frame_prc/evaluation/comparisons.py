@@ -102,7 +102,9 @@ class ComparisonVerbs(Evaluated[FrameT]):
             Show ``p_adjusted`` in place of ``p_value``: the p-values corrected for multiple testing
             over all rows of the result that have one. ``"holm"`` controls the probability of any
             false positive, ``"bh"`` (Benjamini & Hochberg 1995) the expected share of false
-            positives. The intervals are not corrected.
+            positives. ``"max"`` controls what Holm does, with more power where the models, or pairs
+            of them, are alike (Westfall & Young 1993); needs NumPy, and is not for ``over``. The
+            intervals are not corrected.
         margin
             The largest loss that does not matter, such as 0.01. The table then has a ``conclusion``
             in place of the p-value: the model is ``"better"`` than its baseline, ``"not worse"``

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 import strategies  # noqa: F401 - sets how many examples are tried
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from kinds import every_kind, every_polars_kind
 from optional import require_module
 from polars.testing import assert_frame_equal
+from scipy.stats import multivariate_normal, norm
 
 import frame_prc
+from frame_prc import OptionError
 from frame_prc._tables import compare as _compare
 
 # --- adjusted p-values -------------------------------------------------------------------------
@@ -117,3 +120,85 @@ def test_adjusted_p_values_are_those_of_statsmodels(adjust, method, p):
     known = [value for value in p if value is not None]
     expected = iter(multipletests(known, method=method)[1] if known else [])
     assert found == [None if v is None else pytest.approx(next(expected), rel=1e-12) for v in p]
+
+
+# --- the largest deviate -----------------------------------------------------------------------
+
+
+def three_models(n=2000, seed=0):
+    random = np.random.default_rng(seed)
+    truth, shared = random.random(n) < 0.2, random.normal(size=n)
+    scores = {
+        name: shared + 0.5 * random.normal(size=n) + gain * truth
+        for name, gain in (("old", 1.0), ("new", 1.12), ("third", 1.1))
+    }
+    return pl.DataFrame({"truth": truth, "region": np.arange(n) % 3, **scores})
+
+
+def at_least(deviate, correlation):
+    """Return how likely one of two normal deviates is so far from 0, by their distribution."""
+    both = multivariate_normal(cov=[[1, correlation], [correlation, 1]])
+    corners = [(1, 1), (-1, -1)], [(1, -1), (-1, 1)]
+    inside = [sum(both.cdf([a * deviate, b * deviate]) for a, b in of) for of in corners]
+    return 1 - (inside[0] - inside[1])
+
+
+@every_kind
+def test_two_tests_are_corrected_by_the_correlation_of_what_moves_them(kind):
+    df = three_models()
+    ev = kind.make(df).prc.evaluate("truth", ["old", "new", "third"])
+    found = kind.rows(ev.compare_models(baseline="old", adjust="max", details=True))
+    moved = [
+        df.prc.influence("truth", name)["average_precision"].to_numpy()
+        for name in ("old", "new", "third")
+    ]
+    [[_, correlation], _] = np.corrcoef(moved[1] - moved[0], moved[2] - moved[0])
+    assert 0.3 < correlation < 0.7
+    p, p_adjusted = found.sort("p_value").select("p_value", "p_adjusted").get_columns()
+    expected = at_least(norm.isf(p[0] / 2), correlation)
+    assert p_adjusted[0] == pytest.approx(expected, abs=3 * (expected / 40_000) ** 0.5)
+    assert p_adjusted[1] == pytest.approx(max(p[1], p_adjusted[0]))
+    assert p_adjusted[0] < 2 * p[0]
+
+
+@every_kind
+@pytest.mark.parametrize("by", [None, "region"])
+def test_the_largest_deviate_is_between_no_correction_and_that_of_holm(kind, by):
+    ev = kind.make(three_models()).prc.evaluate("truth", ["old", "new", "third"], by=by)
+    largest, other = (
+        kind.rows(ev.compare_models(adjust=adjust, details=True)) for adjust in ("max", "holm")
+    )
+    p, p_adjusted = largest["p_value"], largest["p_adjusted"]
+    assert (p_adjusted >= p).all()
+    assert (p_adjusted <= other["p_adjusted"] + 1e-12).all()
+    assert p_adjusted.sum() < other["p_adjusted"].sum() - 1e-3
+    excludes = (largest["ci_low_adjusted"] > 0) | (largest["ci_high_adjusted"] < 0)
+    assert (excludes == (p_adjusted < 0.05)).all()
+    alone = kind.rows(ev.segments("region").compare_segments(adjust="max"))
+    assert alone["p_adjusted"].null_count() == 0
+
+
+def test_any_false_finding_among_equal_models_is_as_rare_as_asked():
+    random, found = np.random.default_rng(3), []
+    for _ in range(200):
+        truth, shared = random.random(600) < 0.3, random.normal(size=600)
+        scores = {f"m{k}": shared + 0.4 * random.normal(size=600) + truth for k in range(5)}
+        df = pl.DataFrame({"truth": truth, **scores})
+        table = df.prc.compare_models("truth", [*scores], baseline="m0", adjust="max")
+        found.append(table["p_adjusted"].min() < 0.05)
+    assert np.mean(found) < 0.05 + 2 * (0.05 * 0.95 / 200) ** 0.5
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"over": "region", "by": "region"}, "adjust='max' is given with over="),
+        ({"by": [["region"], []]}, "adjust='max' is given with several groupings in by="),
+    ],
+)
+def test_the_largest_deviate_needs_influences(kind, asked, says):
+    with pytest.raises(OptionError, match=says):
+        frame_prc.compare_models(
+            kind.make(three_models()), "truth", ["old", "new"], adjust="max", **asked
+        )
