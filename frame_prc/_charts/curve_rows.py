@@ -9,14 +9,14 @@ import polars as pl
 
 from frame_prc._charts.data import EvaluatedSegments
 from frame_prc._charts.options import ChartOptions
-from frame_prc._charts.text import criterion_text, joined
+from frame_prc._charts.overlay import OverlayKind, overlay_kind, overlay_rows
+from frame_prc._charts.text import criterion_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.thinning import THINNED
 from frame_prc._formulas import normal_quantile, recall
 from frame_prc._lazy import left_join
 from frame_prc._request.specs import LEAST_POINTS, Target
 
-ISO_STEPS = 50
 _MOST_ROWS = 5_000  # about 0.25 MB of text
 _MOST_POINTS = 800  # of a curve: a panel has fewer pixels
 _RECALLS = 101
@@ -34,16 +34,15 @@ _X, _Y, _KEPT = pl.col("fpr"), pl.col("recall"), pl.col("kept")
 class ChartRows:
     """All rows of a chart, each with the panel and the series of its line.
 
-    ``at_threshold`` are the operating points of ``threshold=``; ``undefined`` names the operating
-    points that cannot be drawn. The errors are the largest due to thinning.
+    ``overlay`` are the curves behind, of a kind. The errors are the largest due to thinning.
     """
 
     curve: pl.DataFrame
     roc: pl.DataFrame
     ribbon: pl.DataFrame
     points: pl.DataFrame
-    at_threshold: pl.DataFrame
-    undefined: list[str]
+    overlay: pl.DataFrame
+    overlay_kind: OverlayKind | None
     precision_error: float
     roc_error: float
 
@@ -52,9 +51,6 @@ def chart_rows(
     segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
 ) -> ChartRows:
     """Return the rows of a chart."""
-    points = point_rows(segments, lines, options.all_targets())
-    # The operating point of threshold= is the last of each line.
-    last = points.group_by("line", maintain_order=True).last() if points.height else points
     band = _band(segments, lines, options)
     corners = segments.curves("corners")
     sizes = corners.group_by("line").len()["len"].to_list()
@@ -65,18 +61,18 @@ def chart_rows(
         # The step to the first point has its interval from recall 0 on.
         interval = pl.col("precision_low", "precision_high")
         curve = curve.with_columns(interval.backward_fill(limit=1).over("line"))
-    error = _largest(curve[THINNED[0]])
-    curve = curve.with_columns(height=drawn_height())
+    error = _largest(curve[THINNED[0]]) + (segments.error or 0.0)
+    curve = _with_digits(curve.with_columns(height=drawn_height()))
     roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if options.roc else 0)
-    curve = _with_digits(curve)
+    behind = overlay_kind(segments, lines, options)
     return ChartRows(
         curve=curve,
         roc=_with_digits(_numbered(roc, lines)),
         ribbon=curve if options.wilson else band,
-        points=points,
-        at_threshold=last,
-        undefined=_undefined(points),
-        precision_error=error + (segments.error or 0.0),
+        points=point_rows(segments, lines, options.all_targets()),
+        overlay=overlay_rows(segments, lines, behind),
+        overlay_kind=behind,
+        precision_error=error,
         roc_error=roc_error,
     )
 
@@ -161,18 +157,6 @@ def point_rows(
         pl.Series("criterion", criteria, dtype=pl.String), fpr=_false_positive_rate()
     )
     return _with_labels(points, lines)
-
-
-def _undefined(points: pl.DataFrame) -> list[str]:
-    """Return the names of the operating points that have no precision or recall."""
-    if points.is_empty():
-        return []
-    keys = [name for name in points.columns if name.startswith("key_")]
-    undefined = points.filter(pl.any_horizontal(pl.col("precision", "recall").is_null()))
-    return [
-        f"{joined(row[key] for key in keys)}: {row['criterion']}" if keys else row["criterion"]
-        for row in undefined.iter_rows(named=True)
-    ]
 
 
 def labels_of(lines: pl.DataFrame) -> pl.DataFrame:

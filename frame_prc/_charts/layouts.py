@@ -1,8 +1,8 @@
-"""The size and the axes of a panel."""
+"""The sizes and the axes of panels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -42,10 +42,6 @@ class PanelLayout:
         axis = self._axis(title, self.top, labels=self.left)
         return alt.Y(f"{column}:Q", scale=_scale_to(self.top), axis=axis)
 
-    def with_top(self, top: float) -> PanelLayout:
-        """Return the layout with another end of the axis of precision."""
-        return replace(self, top=top)
-
     @property
     def clip(self) -> dict[str, Any]:
         """The option of marks that may go on above the panel."""
@@ -58,6 +54,24 @@ class PanelLayout:
         title_or_none = title if labels else None
         digits = f".{digits_of(values)}f"
         return alt.Axis(title=title_or_none, labels=labels, values=values, format=digits)
+
+
+def layouts_of(
+    count: int, columns: int, width: int, height: int, *, paired: bool, top: float = 1.0
+) -> list[PanelLayout]:
+    """Return the layouts of panels in a grid; each of those that are paired has a left axis."""
+    return [
+        PanelLayout(
+            number=number,
+            width=width,
+            height=height,
+            left=paired or number % columns == 0,
+            # In the last row only: elsewhere labels would push the rows apart.
+            bottom=number >= (count - 1) // columns * columns,
+            top=top,
+        )
+        for number in range(count)
+    ]
 
 
 def _scale_to(end: float) -> alt.Scale:

@@ -47,7 +47,22 @@ def check_readable(
         )
 
 
-def chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, str]:
+def chosen_lines(
+    source: ChartSource, facet: FacetKeys, most: int, level: float
+) -> tuple[EvaluatedSegments, pl.DataFrame, str]:
+    """Return the segments that have lines, these lines, and which they are if they are not all.
+
+    Without panels, the names of lines tell their areas.
+    """
+    check_readable(source, facet, most)
+    segments, choice = _chosen_segments(source.evaluate(level))
+    lines = name_lines(segments, facet, most)
+    if lines.height > 1 and (lines["panel_name"] == "").all():
+        lines = lines.with_columns(series=pl.col("series") + ": " + area_texts(lines))
+    return segments, lines, choice
+
+
+def _chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, str]:
     """Return the segments that have lines, and how they were chosen if they are not all.
 
     With too many to read they are those with the lowest and the highest average precision, at one
@@ -66,14 +81,6 @@ def chosen_segments(segments: EvaluatedSegments) -> tuple[EvaluatedSegments, str
         f"calibrated average precision, and the {count} largest."
     )
     return replace(segments, table=kept), said
-
-
-def label_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.DataFrame:
-    """Return the lines as :func:`name_lines`; without panels, their names tell their areas."""
-    lines = name_lines(segments, facet, most)
-    if lines.height == 1 or (lines["panel_name"] != "").any():
-        return lines
-    return lines.with_columns(series=pl.col("series") + ": " + area_texts(lines))
 
 
 def name_lines(segments: EvaluatedSegments, facet: FacetKeys, most: int) -> pl.DataFrame:

@@ -117,7 +117,7 @@ class PanelRenderer:
 
     def roc(self, panel: PanelData, layout: PanelLayout) -> AnyChart:
         """Return the true-positive rate over the false-positive rate."""
-        layout = layout.with_top(1.0)
+        layout = replace(layout, top=1.0)
         x, y = layout.x("fpr", "False-positive rate"), layout.y("recall", "True-positive rate")
         chance = pl.DataFrame({"fpr": [0, 1], "recall": [0, 1]})
         layers = [

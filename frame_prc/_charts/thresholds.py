@@ -11,17 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import polars as pl
 
-from frame_prc._charts import curves
 from frame_prc._charts.confusion import COUNTS, matrix, numbers, table
-from frame_prc._charts.curve_rows import chart_rows
-from frame_prc._charts.data import ChartSource, EvaluatedSegments
-from frame_prc._charts.layouts import PanelLayout
-from frame_prc._charts.lines import check_readable, chosen_segments, label_lines
+from frame_prc._charts.curves import CurveChart, scales
+from frame_prc._charts.data import ChartSource
+from frame_prc._charts.layouts import PanelLayout, layouts_of
 from frame_prc._charts.options import ChartOptions
 from frame_prc._charts.panels import PanelData, PanelRenderer, nearest_dot, ribbon
-from frame_prc._charts.text import paragraph
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._charts.threshold_rows import Slider, ThresholdRows, threshold_rows
 from frame_prc._charts.tooltips import TITLES, tooltip_of
@@ -40,73 +36,62 @@ _Y_TITLE = "Precision, recall, F1"
 
 def plot(source: ChartSource, options: ChartOptions) -> ChartType:
     """Return the chart over thresholds."""
-    facet = tuple(source.keys)
-    check_readable(source, facet, options.most_in_one_panel)
-    segments, choice = chosen_segments(source.evaluate(options.level))
-    lines = label_lines(segments, facet, options.most_in_one_panel)
-    data = threshold_rows(segments, lines, options)
-    # The chart has a mark of its own for threshold=.
-    unmarked = replace(options, threshold=None, targets=(), iso_f1=curves.iso_f1_of(lines, options))
-    rows = chart_rows(segments, lines, unmarked)
-    panels = [curves.panel_of(lines, rows, number) for number in range(lines.height)]
-    renderer = curves.renderer_of(segments, lines, replace(unmarked, targets=options.targets))
-    notes = [*filter(None, [choice]), *_notes(segments, lines, data, options)]
-    single = len(panels) == 1
-    if single:
-        notes += curves.notes_on_thinning(rows)
-    width = options.look.characters(len(panels), paired=single)
-    title = "Precision, recall and F1 by threshold"
-    errors = {"precision_error": rows.precision_error}
-    properties = curves.properties_of(title, panels, paragraph(notes, width), errors, options.look)
-    properties |= curves.description_of(title, segments, lines)
-    if data.slider is not None:
-        properties |= {"data": data.rows, "params": [_parameter(data.slider)]}
-    cells = _Cells(renderer, data, options, ascending=segments.given.ascending)
-    chart: ChartType = alt.vconcat(
-        *cells.of(panels, lines["line"].to_list()),
-        spacing=14,
-        resolve=curves.scales("independent"),
-        **properties,
-    )
+    # The chart has marks of its own for the operating points.
+    unmarked = replace(options, facet=tuple(source.keys), overlay=None, threshold=None, targets=())
+    curves = CurveChart.of(source, unmarked)
+    renderer = replace(curves, options=replace(unmarked, targets=options.targets)).renderer()
+    rows = threshold_rows(curves.segments, curves.lines, options)
+    chart: ChartType = _ThresholdChart(curves, renderer, rows, options).drawn()
     return chart
 
 
-def _parameter(slider: Slider) -> Any:
-    bind = alt.binding_range(
-        min=slider.lowest, max=slider.highest, step=slider.step, name="Threshold "
-    )
-    return alt.param(name=_AT, value=slider.value, bind=bind).param
-
-
 @dataclass(frozen=True)
-class _Cells:
+class _ThresholdChart:
     """Draws the parts of a chart over thresholds, whose data are those of the whole chart."""
 
+    curves: CurveChart
     renderer: PanelRenderer
     data: ThresholdRows
     options: ChartOptions
-    ascending: bool
 
     @property
     def look(self) -> Look:
         """The look of the chart."""
         return self.options.look
 
-    def of(self, panels: list[PanelData], lines: list[int]) -> list[AnyChart]:
+    def drawn(self) -> AnyChart:
         """Return the panels in a grid, and the counts at the threshold below them."""
-        single = len(panels) == 1
+        title, slider = "Precision, recall and F1 by threshold", self.data.slider
+        properties = self.curves.properties_of(title, title, self._notes(), {})
+        if slider is not None:
+            ends: dict[str, Any] = {
+                "min": slider.lowest,
+                "max": slider.highest,
+                "step": slider.step,
+            }
+            bind = alt.binding_range(**ends, name="Threshold ")
+            parameter = alt.param(name=_AT, value=slider.value, bind=bind).param
+            properties |= {"data": self.data.rows, "params": [parameter]}
+        parts = [self._grid()]
+        if slider is not None:
+            matrix = alt.hconcat(self._matrix(), self._numbers(), spacing=40)
+            parts += [self._heading(), matrix if self._is_single else self._table()]
+        return alt.vconcat(*parts, spacing=14, resolve=scales("independent"), **properties)
+
+    @property
+    def _is_single(self) -> bool:
+        """Whether there is one line, with its curve over recall beside it."""
+        return self.curves.count == 1
+
+    def _grid(self) -> AnyChart:
+        panels, single, lines = self.curves.panels(), self._is_single, self.curves.lines["line"]
         grid = self.look.grid(len(panels), paired=single)
-        layouts = curves.layouts_of(len(panels) + single, *grid, paired=single)
-        shown = [panel.untitled() for panel in panels] if single else panels
-        cells = list(map(self._panel, shown, lines, layouts))
+        layouts = layouts_of(len(panels) + single, *grid, paired=single)
+        cells = list(map(self._panel, panels, lines, layouts))
         if single:
-            cells.append(self._recall_panel(shown[0], layouts[1]))
-        resolve = curves.scales("independent" if single else "shared")
-        drawn = alt.concat(*cells, columns=grid[0], spacing=14, resolve=resolve)
-        if self.data.slider is None:
-            return [drawn]
-        below = alt.hconcat(self._matrix(), self._numbers(), spacing=40)
-        return [drawn, self._heading(), below if single else self._table()]
+            cells.append(self._recall_panel(panels[0], layouts[1]))
+        resolve = scales("independent" if single else "shared")
+        return alt.concat(*cells, columns=grid[0], spacing=14, resolve=resolve)
 
     # --- panels --------------------------------------------------------------------------------
 
@@ -133,9 +118,8 @@ class _Cells:
         chosen = self._chosen(0).mark_point(
             filled=True, size=85, opacity=1, color=self.look.text, stroke=self.look.background
         )
-        return self.renderer.precision_recall(
-            panel, layout, None if self.data.slider is None else chosen
-        )
+        drawn = None if self.data.slider is None else chosen
+        return self.renderer.precision_recall(panel, layout, drawn)
 
     # --- layers --------------------------------------------------------------------------------
 
@@ -208,7 +192,7 @@ class _Cells:
 
     def _heading(self) -> AnyChart:
         """Return the threshold."""
-        relation = "≤" if self.ascending else "≥"
+        relation = "≤" if self.curves.segments.given.ascending else "≥"
         text = (
             self._chosen(None)
             .transform_aggregate(lines="count()", groupby=["threshold_text"])
@@ -245,6 +229,21 @@ class _Cells:
         return cells.transform_calculate(
             text=_text("datum.key", "datum.value"), column=f"{json.dumps(titles)}[datum.key]"
         )
+
+    # --- notes ---------------------------------------------------------------------------------
+
+    def _notes(self) -> Iterator[str]:
+        chosen = "the threshold given" if self.options.threshold is not None else _BEST
+        if self.options.threshold is None and self.data.best.height > 1:
+            chosen = f"the median threshold of {_BEST}"
+        yield f"Vertical line: {chosen}. Diamond: {_BEST}. Saved as .html, the chart has a slider."
+        yield from self.curves.notes_on_areas()
+        yield from self.curves.notes_on_ribbons()
+        if not self.data.is_exact and not self.data.rows.is_empty():
+            count = self.data.rows["threshold"].n_unique()
+            yield f"Lines join the exact values at {count} thresholds."
+        if self._is_single:
+            yield from self.curves.notes_on_thinning()
 
     # --- colours -------------------------------------------------------------------------------
 
@@ -293,20 +292,3 @@ def _text(column: str, value: str) -> str:
     rates = " || ".join(f"{column} == '{name}'" for name in sorted(_RATES))
     number = f"({rates}) ? format({value}, '.3f') : {_count(value)}"
     return f"!isValid({value}) ? '-' : {number}"
-
-
-# --- notes ---------------------------------------------------------------------------------------
-
-
-def _notes(
-    segments: EvaluatedSegments, lines: pl.DataFrame, data: ThresholdRows, options: ChartOptions
-) -> Iterator[str]:
-    chosen = "the threshold given" if options.threshold is not None else _BEST
-    if options.threshold is None and data.best.height > 1:
-        chosen = f"the median threshold of {_BEST}"
-    yield f"Vertical line: {chosen}. Diamond: {_BEST}. Saved as .html, the chart has a slider."
-    yield from curves.notes_on_areas(lines, options)
-    yield from curves.notes_on_ribbons(segments, lines, options)
-    if not data.is_exact and not data.rows.is_empty():
-        count = data.rows["threshold"].n_unique()
-        yield f"Lines join the exact values at {count} thresholds."
