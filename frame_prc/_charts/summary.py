@@ -123,9 +123,8 @@ def _notes(data: SummaryData, level: float, kind: Kind) -> Iterator[str]:
         yield "Sorted by difference."
     yield from _on_worst(data, level)
     yield from _on_few(data)
-    if "ci_low" in data.differences.columns and _are_cut(data.differences):
-        over_time = "Wide intervals of differences are cut off."
-        yield over_time if data.times else "Arrows: intervals that go on beyond the axis."
+    if data.are_cut:
+        yield "Wide intervals of differences are cut off at the frame."
     yield from _on_what_is_not_drawn(data)
     yield from _on_rows(data)
 
@@ -187,10 +186,6 @@ def _on_few(data: SummaryData) -> Iterator[str]:
         yield f"{marks}: fewer than {few}, intervals may cover less than stated."
     if "few_negatives" in statuses:
         yield f"{marks}: so few negatives for what they stand for that the value may be too high."
-
-
-def _are_cut(differences: pl.DataFrame) -> bool:
-    return differences.filter(pl.col("cut_low") | pl.col("cut_high")).height > 0
 
 
 def _on_what_is_not_drawn(data: SummaryData) -> Iterator[str]:

@@ -64,8 +64,7 @@ class SummaryData:
         A row per model and segment: ``model``, the ``name`` of the segment, its average precision
         with interval, sizes and status; over time also ``time``, ``panel`` and ``panel_name``.
     differences
-        A row per segment and pair ``model, baseline``, likewise, with the ends of intervals inside
-        the axis, ``low`` and ``high``, and whether they are cut; empty if nothing is compared.
+        A row per segment and pair ``model, baseline``, likewise; empty if nothing is compared.
     names
         The names of the segments in the order of the rows.
     by_difference
@@ -91,6 +90,15 @@ class SummaryData:
         """Whether any difference is defined."""
         rows = self.differences
         return not rows.is_empty() and not rows["difference"].is_null().all()
+
+    @property
+    def are_cut(self) -> bool:
+        """Whether intervals of differences go on beyond the axis."""
+        if "ci_low" not in self.differences.columns:
+            return False
+        low, high = difference_domain(self.differences)
+        cut = (pl.col("ci_low") < low) | (pl.col("ci_high") > high)
+        return self.differences.filter(cut).height > 0
 
     @property
     def quantity(self) -> str:
@@ -149,8 +157,6 @@ def summary_data(
         places = dots.select("name", "time", "panel").unique("name")
         differences = left_join(differences, places, ["name"])
     dots, differences = _without_noise(dots), _without_noise(differences)
-    if "ci_low" in differences.columns:
-        differences = _clipped(differences, difference_domain(differences))
     by = _sorted_by(sort, segments, compared=not differences.is_empty())
     names = _order(dots, differences, by)
     few = [] if by == "key" else _few(dots, names)
@@ -290,20 +296,9 @@ def difference_domain(rows: pl.DataFrame) -> tuple[float, float]:
     low, high = min(ends), max(ends)
     if low == high:
         return -_NO_DIFFERENCE, _NO_DIFFERENCE
-    room = _ROOM * (high - low)  # beside a dot, for the arrow of its interval
+    room = _ROOM * (high - low)  # beside a dot, for its interval that goes on
     dots = [0.0, *rows["difference"].drop_nulls()]
     return min(low, min(dots) - room), max(high, max(dots) + room)
-
-
-def _clipped(rows: pl.DataFrame, domain: tuple[float, float]) -> pl.DataFrame:
-    """Add the ends of intervals inside an axis, ``low`` and ``high``, and whether they are cut."""
-    low, high = domain
-    return rows.with_columns(
-        low=pl.col("ci_low").clip(low, high),
-        high=pl.col("ci_high").clip(low, high),
-        cut_low=pl.col("ci_low") < low,
-        cut_high=pl.col("ci_high") > high,
-    )
 
 
 # --- order ---------------------------------------------------------------------------------------

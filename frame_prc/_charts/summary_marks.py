@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.summary_data import SummaryData, difference_domain
+from frame_prc._charts.summary_data import SummaryData, difference_domain, uncertain
 from frame_prc._charts.text import column_title, safe, short
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -20,7 +20,6 @@ PADDING = 9  # px between the frame and what is drawn
 NUMBERS = "~g"  # 0.25, and 0 without decimals
 DASHED = [4, 3]
 INTERVAL = ("ci_low", "ci_high")
-CUT_INTERVAL = ("low", "high")
 
 _LONGEST_IN_TITLE, _LONGEST_SIDE = 20, 12  # letters of a name
 _NO_AREA = 1.0  # the end of an axis without a value
@@ -88,6 +87,20 @@ class SummaryMarks:
         return short(safe(model if len(pairs) == 1 else "model"), most), short(safe(baseline), most)
 
     # --- marks -----------------------------------------------------------------------------------
+
+    def dots(self, rows: pl.DataFrame, size: int, **encodings: Any) -> list[AnyChart]:
+        """Return a dot per row.
+
+        One without an interval, or from few rows, is hollow: it would look as certain as the
+        others.
+        """
+        circle = alt.Chart(rows).mark_circle(size=size, opacity=1).encode(**encodings)
+        hollow = uncertain(rows)
+        if hollow.is_empty():
+            return [circle]
+        hole = alt.Chart(hollow).mark_point(filled=True, size=size / 3, opacity=1)
+        colour = alt.ColorValue(self.look.background)
+        return [circle, hole.encode(**{**encodings, "color": colour})]
 
     def side(self, text: str, **place: Any) -> AnyChart:
         """Return a word beside the differences; ``place`` has its alignment and its ``x, y``."""

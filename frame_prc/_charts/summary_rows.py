@@ -11,8 +11,8 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.steps import ticks
-from frame_prc._charts.summary_data import difference_domain, uncertain
-from frame_prc._charts.summary_marks import CUT_INTERVAL, INTERVAL, NUMBERS, SummaryMarks
+from frame_prc._charts.summary_data import difference_domain
+from frame_prc._charts.summary_marks import INTERVAL, NUMBERS, SummaryMarks
 from frame_prc._charts.text import count_text
 from frame_prc._charts.theme import AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
@@ -22,6 +22,7 @@ _ROW, _MODEL = 19, 8  # px, at least, of a row and of a model in it
 _WIDE, _NARROW = 440, 300  # px of average precisions, alone and beside differences
 _DIFFERENCES = 190
 _SIZES = 80
+_DOT = 60  # px²
 _LONGEST_SIZES = 220
 _MANY_ROWS = 30  # from which on there is an axis at the top too
 _ABOVE = 7, 22  # px of the words above differences, without and with that axis
@@ -55,7 +56,6 @@ class RowPanels(SummaryMarks):
             *self._connections(defined, y),
             *self._dots_and_intervals(
                 defined,
-                INTERVAL,
                 x=x,
                 y=y,
                 yOffset=_offset(self.data.models),
@@ -159,8 +159,7 @@ class RowPanels(SummaryMarks):
             *self._axis_above(x, "difference", values),
             *self._lines_between_rows(labels=False),
             self.no_difference(x=x),
-            *_arrows(drawn, encodings),
-            *self._dots_and_intervals(drawn, CUT_INTERVAL, **encodings),
+            *self._dots_and_intervals(drawn, **encodings),
             *self._sides(),
         ]
         return self._panel(layers, _DIFFERENCES)
@@ -174,26 +173,14 @@ class RowPanels(SummaryMarks):
             self.side(above, x=_DIFFERENCES, y=y, align="right"),
         ]
 
-    def _dots_and_intervals(
-        self, rows: pl.DataFrame, interval: tuple[str, str], *, x: alt.X, **encodings: Any
-    ) -> list[AnyChart]:
-        """Return a dot per row with its interval.
-
-        A dot without an interval, or from few rows, is hollow: it would look as certain as the
-        others.
-        """
-        layers = [alt.Chart(rows).mark_circle(size=60, opacity=1).encode(x=x, **encodings)]
-        low, high = interval
-        if low in rows.columns:
-            rule = alt.Chart(rows).mark_rule(strokeWidth=1.4)
-            ends = {"x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
-            layers.insert(0, rule.encode(**ends, **encodings))
-        hollow = uncertain(rows)
-        if hollow.height:
-            hole = alt.Chart(hollow).mark_point(filled=True, size=20, opacity=1)
-            colour = alt.ColorValue(self.look.background)
-            layers.append(hole.encode(x=x, **{**encodings, "color": colour}))
-        return layers
+    def _dots_and_intervals(self, rows: pl.DataFrame, **encodings: Any) -> list[AnyChart]:
+        """Return a dot per row with its interval."""
+        dots, (low, high) = self.dots(rows, _DOT, **encodings), INTERVAL
+        if low not in rows.columns:
+            return dots
+        rule = alt.Chart(rows).mark_rule(strokeWidth=1.4, clip=True)
+        ends = {"x": alt.X(f"{low}:Q"), "x2": alt.X2(f"{high}:Q")}
+        return [rule.encode(**{**encodings, **ends}), *dots]
 
     # --- encodings -------------------------------------------------------------------------------
 
@@ -230,17 +217,6 @@ class RowPanels(SummaryMarks):
 def _offset(models: Sequence[str]) -> alt.YOffset:
     """Return the encoding that sets the models of a row apart."""
     return alt.YOffset("model:N", scale=alt.Scale(domain=models, padding=0.75))
-
-
-def _arrows(rows: pl.DataFrame, encodings: dict[str, Any]) -> list[AnyChart]:
-    """Return arrowheads at the ends of intervals that are cut off."""
-    arrows = []
-    for end, shape in (("low", "triangle-left"), ("high", "triangle-right")):
-        cut = rows.filter(pl.col(f"cut_{end}")) if end in rows.columns else rows.clear()
-        mark = alt.Chart(cut).mark_point(shape=shape, filled=True, size=32, opacity=1)
-        if cut.height:
-            arrows.append(mark.encode(**{**encodings, "x": alt.X(f"{end}:Q")}))
-    return arrows
 
 
 def _range(sizes: Sequence[float]) -> str:
