@@ -82,13 +82,16 @@ def plot_summary(
         offset=_BELOW_TITLE,
     )
     areas = data.dots[AVERAGE_PRECISION]
+    scales = alt.ScaleResolveMap(
+        color="shared", yOffset="independent", x="shared" if data.times else "independent"
+    )
     chart: ChartType = alt.concat(
         *panels.cells(),
         columns=panels.columns,
         spacing=10 if data.times is None else 22,  # for the halves of two dates
         title=title,
         description=description(data.quantity, f"{len(data.names)} rows", source.keys, areas),
-        resolve=alt.Resolve(scale=alt.ScaleResolveMap(color="shared", yOffset="independent")),
+        resolve=alt.Resolve(scale=scales),
         config=alt.Config(**look.config()),
     )
     return chart

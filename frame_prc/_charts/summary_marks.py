@@ -21,6 +21,14 @@ NUMBERS = "~g"  # 0.25, and 0 without decimals
 DASHED = [4, 3]
 INTERVAL = ("ci_low", "ci_high")
 
+_TITLES = {  # of tooltips
+    "ci_low": "interval from",
+    "ci_high": "interval to",
+    RANDOM: "chance level",
+    "n": "rows",
+    "n_pos": "positives",
+    "p_value": "p, not adjusted",
+}
 _LONGEST_IN_TITLE, _LONGEST_SIDE = 20, 12  # letters of a name
 _NO_AREA = 1.0  # the end of an axis without a value
 
@@ -125,8 +133,9 @@ class SummaryMarks:
                 alt.Tooltip(f"{key}:N", title=column_title(name))
                 for key, name in zip(key_names(len(keys)), keys, strict=True)
             ),
-            *map(_number, (AVERAGE_PRECISION, *INTERVAL, "prevalence", RANDOM)),
-            *(alt.Tooltip(f"{name}:Q", title=name, format=",.12~g") for name in ("n", "n_pos")),
+            _number(AVERAGE_PRECISION, self.data.quantity.lower()),
+            *map(_number, (*INTERVAL, "prevalence", RANDOM)),
+            *(_number(name, form=",.12~g") for name in ("n", "n_pos")),
             alt.Tooltip("status_text:N", title="status"),
         ]
 
@@ -145,5 +154,5 @@ def padded(domain: Sequence[float], **options: Any) -> alt.Scale:
     return alt.Scale(domain=list(domain), nice=False, padding=PADDING, **options)
 
 
-def _number(column: str) -> alt.Tooltip:
-    return alt.Tooltip(f"{column}:Q", title=column.replace("_", " "), format=".4f")
+def _number(column: str, title: str | None = None, form: str = ".4f") -> alt.Tooltip:
+    return alt.Tooltip(f"{column}:Q", title=title or _TITLES.get(column, column), format=form)

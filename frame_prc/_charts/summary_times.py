@@ -15,7 +15,6 @@ from frame_prc._charts.summary_marks import (
     NUMBERS,
     PADDING,
     SummaryMarks,
-    padded,
 )
 from frame_prc._charts.text import short
 from frame_prc._charts.theme import AnyChart
@@ -159,7 +158,8 @@ class TimePanels(SummaryMarks):
             format="%Y-%m-%d" if last - first >= count * _DAY else "%m-%d %H:%M",
             labelOverlap=True,
         )
-        return alt.X("time:T", axis=axis, scale=padded([first, last], type="utc"))
+        scale = alt.Scale(type="utc", nice=False, padding=PADDING)
+        return alt.X("time:T", axis=axis, scale=scale)
 
 
 def _of_panel(rows: pl.DataFrame, panel: int, value: str) -> pl.DataFrame:

@@ -34,13 +34,12 @@ from frame_prc._charts.text import (
 from frame_prc._curves.calibration import CALIBRATED
 from frame_prc._files import atomic_write
 from frame_prc._formulas import calibrated_precision
-from frame_prc._report.answers import NAMED, Answer
+from frame_prc._report.answers import NAMED, Answer, lowest_segments
 from frame_prc._report.charts import DARK, MOST_CHOSEN, specifications
 from frame_prc._report.document import lines_of, to_json
 from frame_prc._report.encodings import colours_of_models
 from frame_prc._report.evaluation import BETTER, BUDGETS, SMALL, WORSE, Evaluation
 from frame_prc._report.lines import LIMITS
-from frame_prc._report.reasons import lowest_segments
 from frame_prc._report.sentences import isolated, listed
 from frame_prc._report.table import model_names, scorecard
 
