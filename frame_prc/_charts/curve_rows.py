@@ -15,7 +15,9 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.thinning import THINNED
 from frame_prc._formulas import normal_quantile, recall
 from frame_prc._lazy import left_join
-from frame_prc._request.specs import LEAST_POINTS, Target
+from frame_prc._request.specs import LEAST_POINTS, Draws, Target
+from frame_prc._tables.band import Band
+from frame_prc._tables.operating_points import OperatingPoints
 
 _MOST_ROWS = 5_000  # about 0.25 MB of text
 _MOST_POINTS = 800  # of a curve: a panel has fewer pixels
@@ -139,7 +141,7 @@ def _band(segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOption
     defined = max(lines[AVERAGE_PRECISION].count(), 1)
     count = min(_RECALLS, int(_MOST_ROWS * _SHARE_OF_BAND) // defined)
     recalls = [i / (count - 1) for i in range(count)]
-    rows = segments.bands_at(recalls, options.level).drop_nulls("precision_low")
+    rows = segments.of_rows(Band(recalls, options.level, Draws())).drop_nulls("precision_low")
     return _with_digits(_numbered(rows, lines))
 
 
@@ -149,7 +151,7 @@ def point_rows(
     """Return the operating points of each line, with the labels of the line."""
     if not targets:
         return pl.DataFrame()
-    found = segments.points_at(targets)
+    found = segments.of_counts(OperatingPoints(targets))
     # In the order of the lines, and in that of the targets.
     points = lines.select("line").join(found, on="line", maintain_order="left_right")
     criteria = list(map(criterion_text, targets)) * (len(points) // len(targets))

@@ -21,23 +21,18 @@ from frame_prc._request.specs import (
     MODEL,
     Calibration,
     Comparison,
-    Draws,
     Interval,
     Keep,
     Measured,
     Start,
-    Target,
 )
 from frame_prc._request.thresholds import Bins
 from frame_prc._rows.columns import resolve
 from frame_prc._rows.rows import Rows, read
 from frame_prc._rows.table import Table
 from frame_prc._tables.average_precision import AveragePrecision
-from frame_prc._tables.band import Band
 from frame_prc._tables.compare import Differences
-from frame_prc._tables.operating_points import OperatingPoints
 from frame_prc._tables.recall_grid import RecallGrid
-from frame_prc._tables.reliability import Reliability
 from frame_prc._tables.shrunk import Shrunken
 from frame_prc._tables.summary import Summary
 from frame_prc.exceptions import DataError
@@ -144,21 +139,13 @@ class EvaluatedSegments:
         finite = scores.filter(pl.col("threshold").is_finite())
         return finite.unique().sort("threshold").collect()["threshold"]
 
-    def score_counts(self) -> pl.DataFrame:
-        """Return ``line``, and the positives and negatives at each score as threshold."""
-        return self._numbered(Counts(), self.counts)
+    def of_counts(self, table: Table) -> pl.DataFrame:
+        """Return ``line`` and the columns of a table that counts are enough for."""
+        return self._numbered(table, self.counts)
 
-    def reliability(self, edges: Sequence[float], level: float) -> pl.DataFrame:
-        """Return ``line`` and the columns of reliability."""
-        return self._numbered(Reliability(edges, level), self.given)
-
-    def points_at(self, targets: Sequence[Target]) -> pl.DataFrame:
-        """Return ``line`` and the columns of operating points, in the order of the targets."""
-        return self._numbered(OperatingPoints(targets), self.counts)
-
-    def bands_at(self, recalls: Sequence[float], level: float) -> pl.DataFrame:
-        """Return ``line`` and the columns of bands."""
-        return self._numbered(Band(recalls, level, Draws()), self.given)
+    def of_rows(self, table: Table) -> pl.DataFrame:
+        """Return ``line`` and the columns of a table of the rows as given."""
+        return self._numbered(table, self.given)
 
     @property
     def can_be_pooled(self) -> bool:
@@ -175,7 +162,7 @@ class EvaluatedSegments:
     def calibrated(self) -> pl.DataFrame:
         """Return the average precision of each line at the prevalence of all rows."""
         table = AveragePrecision(interval=None, calibration=Calibration())
-        return self._numbered(table, self.given).select("line", CALIBRATED)
+        return self.of_rows(table).select("line", CALIBRATED)
 
     def roc_areas(self) -> pl.DataFrame:
         """Return ``line, roc_auc``; null where it is not known, as of sums of weights."""
@@ -184,7 +171,7 @@ class EvaluatedSegments:
         table = Summary(
             Interval(0.95), overall=False, calibration=Calibration(), beside=[Measured("roc_auc")]
         )
-        return self._numbered(table, self.given).select("line", ROC_AUC)
+        return self.of_rows(table).select("line", ROC_AUC)
 
     def compared(self, comparison: Comparison, *, pooled: bool = False) -> pl.DataFrame:
         """Return a row per pair of models, of segments keyed by ``key_0, ...`` without models."""

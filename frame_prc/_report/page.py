@@ -41,7 +41,7 @@ from frame_prc._report.encodings import colours_of_models
 from frame_prc._report.evaluation import BETTER, BUDGETS, SMALL, WORSE, Evaluation
 from frame_prc._report.lines import LIMITS
 from frame_prc._report.sentences import isolated, listed
-from frame_prc._report.table import model_names, scorecard
+from frame_prc._report.table import scorecard
 
 _DIGITS, _DRAWN = 6, 4  # of rates in tables, and in curves
 _POINTS_OF_ALL = 100
@@ -171,7 +171,7 @@ def _with_names(found: Evaluation) -> list[dict[str, Any]]:
 def _data(found: Evaluation) -> dict[str, Any]:
     """Return what the script of the page draws."""
     return {
-        "models": model_names(found),
+        "models": [*found.short_names.values()],
         "names": found.segments["name"].to_list(),
         "ascending": found.asked.ascending,
         "shown": found.shown.segments,

@@ -36,7 +36,6 @@ from frame_prc._report.encodings import (
 )
 from frame_prc._report.evaluation import BETTER, SMALL, WORSE, Evaluation
 from frame_prc._report.sentences import comparisons_told
-from frame_prc._report.table import model_names
 from frame_prc._request.comparisons import models_compared
 from frame_prc.exceptions import DataError
 
@@ -60,7 +59,7 @@ def _good(found: Evaluation) -> AnyChart | None:
     chance, colour = "random_average_precision", of_models(found)
     own = rows.select(chance, AVERAGE_PRECISION, "ci_low", "ci_high", "status", most=1.0)
     base = alt.Chart(own.with_columns(name=names(found, rows["model"])))
-    rows_of = base.encode(y=alt.Y("name:N", sort=model_names(found), title=None))
+    rows_of = base.encode(y=alt.Y("name:N", sort=[*found.short_names.values()], title=None))
     layers = [
         rows_of.mark_bar(height=14, color=LOOK.faint).encode(**axis.of(chance, "most")),
         rows_of.mark_bar(height=14, opacity=0.45).encode(

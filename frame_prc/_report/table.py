@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_prc._charts.text import make_unique, safe, short, status_text
+from frame_prc._charts.text import status_text
 from frame_prc._lazy import left_join
 from frame_prc._report.evaluation import BETTER, OPEN, SMALL, WORSE, Evaluation
 from frame_prc._report.period import period
@@ -85,19 +85,11 @@ def _title(found: Evaluation) -> str:
     return unit if unit == "Day" else f"{unit} from"
 
 
-def model_names(found: Evaluation) -> list[str]:
-    """Return the names of the models, short and unique."""
-    return make_unique([short(safe(model)) for model in found.models])
-
-
 def _model(found: Evaluation, *models: str) -> dict[str, str]:
     """Return the model of a column, or the pair of models, if there are several."""
-    names = dict(zip(found.models, model_names(found), strict=True))
-    return (
-        {"model": " \N{MINUS SIGN} ".join(names[model] for model in models)}
-        if len(names) > 1
-        else {}
-    )
+    if len(found.models) == 1:
+        return {}
+    return {"model": " \N{MINUS SIGN} ".join(found.short_names[model] for model in models)}
 
 
 def _of_model(
