@@ -10,7 +10,6 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts import text
-from frame_prc._charts.confusion import confusion, point_table
 from frame_prc._charts.curve_rows import ChartRows, chart_rows, labels_of
 from frame_prc._charts.data import ChartSource, EvaluatedSegments
 from frame_prc._charts.layouts import layouts_of
@@ -19,6 +18,7 @@ from frame_prc._charts.options import ISO_F1, ChartOptions
 from frame_prc._charts.overlay import NOTES
 from frame_prc._charts.panels import MOST_RIBBONS, PanelData, PanelRenderer
 from frame_prc._charts.steps import round_end
+from frame_prc._charts.tables import point_table
 from frame_prc._charts.theme import LARGE, AnyChart
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.operating_points import iso_lines
@@ -104,7 +104,7 @@ class CurveChart:
     def panels(self) -> list[PanelData]:
         """Return the panels; the title of a single one is part of the title of the chart."""
         found = [self._panel(number) for number in range(self.count)]
-        return found if len(found) > 1 else [found[0].untitled()]
+        return found if len(found) != 1 else [found[0].untitled()]
 
     def _panel(self, number: int) -> PanelData:
         own = self.lines.filter(panel=number)
@@ -144,22 +144,18 @@ class CurveChart:
     # --- arrangement -----------------------------------------------------------------------------
 
     def drawn(self) -> AnyChart:
-        """Return the panels, with a table of operating points below them, or confusion counts."""
-        threshold, points, look = self.options.threshold, self.rows.points, self.options.look
-        if not self.is_tabled and threshold is None:
+        """Return the panels, with a table of operating points below them.
+
+        It has the point of ``threshold=``, or those of several lines in one panel.
+        """
+        points, has_threshold = self.rows.points, self.options.threshold is not None
+        if not self.is_tabled and not has_threshold:
             return self._grid(self.properties())
-        is_narrow = False
-        if threshold is None:
-            counts = point_table(points, look)
-        else:
-            last = points.group_by("line", maintain_order=True).last()  # that of the threshold
-            ascending = self.segments.given.ascending
-            counts = confusion(last, threshold, look, ascending=ascending)
-            is_narrow = last.height == 1 and not self.options.roc
-        combine = alt.hconcat if is_narrow else alt.vconcat
+        if has_threshold:  # its point is the last of each line
+            points = points.group_by("line", maintain_order=True).last()
         # Scales of their own keep the legends at the panels.
-        resolve = scales("independent")
-        return combine(self._grid({}), counts, resolve=resolve, **self.properties())
+        independent, table = scales("independent"), point_table(points, self.options.look)
+        return alt.vconcat(self._grid({}), table, resolve=independent, **self.properties())
 
     def _grid(self, properties: dict[str, Any]) -> AnyChart:
         """Return the panels in reading order, each followed by its ROC curve if there is one."""

@@ -6,18 +6,18 @@ In a page a slider chooses the threshold; an image shows the one that it begins 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from frame_prc._charts.confusion import COUNTS, matrix, numbers, table
 from frame_prc._charts.curves import CurveChart, scales
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.layouts import PanelLayout, layouts_of
 from frame_prc._charts.options import ChartOptions
 from frame_prc._charts.panels import PanelData, PanelRenderer, nearest_dot, ribbon
+from frame_prc._charts.tables import COUNTS, table
 from frame_prc._charts.theme import AnyChart, Look
 from frame_prc._charts.threshold_rows import Slider, ThresholdRows, threshold_rows
 from frame_prc._charts.tooltips import TITLES, tooltip_of
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 MEASURES = ("precision", "recall", "F1")
 _AT = "at"  # the parameter that the slider sets
-_NUMBERS = (*MEASURES, "predicted", "predicted_rate")
-_TABLE = (*COUNTS, *_NUMBERS)
+_TABLE = ("threshold_text", *COUNTS, *MEASURES, "predicted", "predicted_rate")
 _RATES = frozenset({*MEASURES, "predicted_rate"})
 _BEST = "largest F1"
 _Y_TITLE = "Precision, recall, F1"
@@ -74,8 +73,7 @@ class _ThresholdChart:
             properties |= {"data": self.data.rows, "params": [parameter]}
         parts = [self._grid()]
         if slider is not None:
-            matrix = alt.hconcat(self._matrix(), self._numbers(), spacing=40)
-            parts += [self._heading(), matrix if self._is_single else self._table()]
+            parts.append(self._table())
         return alt.vconcat(*parts, spacing=14, resolve=scales("independent"), **properties)
 
     @property
@@ -182,53 +180,23 @@ class _ThresholdChart:
 
     def _nearest(self, line: int, x: alt.X, y: alt.Y, layout: PanelLayout) -> AnyChart:
         """Return dots that show themselves, and their numbers, when the mouse is near."""
-        tooltip = tooltip_of(("threshold_text", *_TABLE), {})
+        tooltip = tooltip_of(_TABLE, {})
         rows, name = _folded(_of_line(line)), f"near_{layout.number}"
         return nearest_dot(
             rows, name, {"size": 40, "tooltip": tooltip}, x=x, y=y, color=self._colour()
         )
 
-    # --- the counts at the threshold -----------------------------------------------------------
-
-    def _heading(self) -> AnyChart:
-        """Return the threshold."""
-        relation = "≤" if self.curves.segments.given.ascending else "≥"
-        text = (
-            self._chosen(None)
-            .transform_aggregate(lines="count()", groupby=["threshold_text"])
-            .transform_calculate(text=f"'At score {relation} ' + datum.threshold_text")
-            .mark_text(align="left", fontSize=11.5, fontWeight="bold", color=self.look.text)
-            .encode(x=alt.value(0), y=alt.value(8), text=alt.Text("text:N"))
-        )
-        return text.properties(width=200, height=12, view=alt.ViewBackground(stroke=None))
-
-    def _matrix(self) -> AnyChart:
+    def _table(self) -> AnyChart:
+        """Return the counts and rates of each line at the threshold."""
+        names = self.data.rows["name"].unique(maintain_order=True).to_list()
+        titles = json.dumps({name: TITLES.get(name, name) for name in _TABLE})
         cells = (
             self._chosen(None)
-            .transform_fold(list(COUNTS), as_=["column", "count"])
-            .transform_calculate(
-                actual="datum.column == 'tp' || datum.column == 'fn' ? 'positive' : 'negative'",
-                predicted="slice(datum.column, 1) == 'p' ? 'positive' : 'negative'",
-                text=f"upper(datum.column) + ' ' + {_count('datum.count')}",
-                share="datum.count / (datum.tp + datum.fp + datum.fn + datum.tn)",
-            )
+            .transform_fold(list(_TABLE), as_=["key", "value"])
+            .transform_calculate(text=_text("datum.key", "datum.value"))
+            .transform_calculate(column=f"{titles}[datum.key]")
         )
-        return matrix(cells, self.look)
-
-    def _numbers(self) -> AnyChart:
-        return numbers(self._texts(_NUMBERS), _titles(_NUMBERS), self.look)
-
-    def _table(self) -> AnyChart:
-        names = self.data.rows["name"].unique(maintain_order=True).to_list()
-        return table(self._texts(_TABLE), names, _titles(_TABLE), self.look)
-
-    def _texts(self, columns: Sequence[str]) -> Any:
-        """Return the columns of the chosen rows as text."""
-        cells = self._chosen(None).transform_fold(list(columns), as_=["key", "value"])
-        titles = dict(zip(columns, _titles(columns), strict=True))
-        return cells.transform_calculate(
-            text=_text("datum.key", "datum.value"), column=f"{json.dumps(titles)}[datum.key]"
-        )
+        return table(cells, names, _TABLE, self.look)
 
     # --- notes ---------------------------------------------------------------------------------
 
@@ -258,10 +226,6 @@ class _ThresholdChart:
         return alt.Color("measure:N", scale=self._scale(), legend=legend)
 
 
-def _titles(columns: Sequence[str]) -> list[str]:
-    return [TITLES.get(name, name) for name in columns]
-
-
 def _of_line(line: int | None) -> Any:
     rows = alt.Chart()
     return rows if line is None else rows.transform_filter(f"datum.line == {line}")
@@ -282,13 +246,12 @@ def _threshold_axis(slider: Slider, layout: PanelLayout) -> alt.X:
     return alt.X("threshold:Q", scale=alt.Scale(domain=domain, nice=False), axis=axis)
 
 
-def _count(value: str) -> str:
-    """Return the expression of a count as text; sums of weights have two decimals."""
-    return f"format({value}, {value} % 1 == 0 ? ',.0f' : ',.2f')"
-
-
 def _text(column: str, value: str) -> str:
-    """Return the expression of a number as text; of none, a hyphen."""
+    """Return the expression of a number as text; of none, a hyphen.
+
+    Sums of weights have two decimals.
+    """
     rates = " || ".join(f"{column} == '{name}'" for name in sorted(_RATES))
-    number = f"({rates}) ? format({value}, '.3f') : {_count(value)}"
-    return f"!isValid({value}) ? '-' : {number}"
+    count = f"format({value}, {value} % 1 == 0 ? ',.0f' : ',.2f')"
+    number = f"({rates}) ? format({value}, '.3f') : {count}"
+    return f"!isValid({value}) ? '-' : isString({value}) ? {value} : {number}"
