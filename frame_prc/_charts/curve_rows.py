@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from frame_prc._charts.data import EvaluatedSegments
 from frame_prc._charts.options import ChartOptions
-from frame_prc._charts.overlay import OverlayKind, overlay_kind, overlay_rows
+from frame_prc._charts.summary_data import split_keys
 from frame_prc._charts.text import criterion_text
 from frame_prc._curves.areas import AVERAGE_PRECISION
+from frame_prc._curves.curve import AT_RECALL
 from frame_prc._curves.thinning import THINNED
-from frame_prc._formulas import normal_quantile, recall
+from frame_prc._formulas import calibrated_precision, normal_quantile, recall
 from frame_prc._lazy import left_join
 from frame_prc._request.specs import LEAST_POINTS, Draws, Target
 from frame_prc._tables.band import Band
 from frame_prc._tables.operating_points import OperatingPoints
+from frame_prc.exceptions import OptionError
 
 _MOST_ROWS = 5_000  # about 0.25 MB of text
 _MOST_POINTS = 800  # of a curve: a panel has fewer pixels
@@ -30,6 +33,16 @@ _SHARE_OF_BAND = 0.3
 _SHARE_OF_ROC = 0.4
 
 _X, _Y, _KEPT = pl.col("fpr"), pl.col("recall"), pl.col("kept")
+
+
+_RECALLS_OF_OVERLAY = [0.005, *(i / 100 for i in range(1, 101))]
+_TP, _FP, _FN, _TN = map(pl.col, ("tp", "fp", "fn", "tn"))
+
+OverlayKind: TypeAlias = Literal["pooled", "mean"]
+NOTES: dict[OverlayKind, str] = {
+    "pooled": "all rows at the segment's prevalence.",
+    "mean": "the mean of all segments at the segment's prevalence.",
+}
 
 
 @dataclass(frozen=True)
@@ -66,13 +79,13 @@ def chart_rows(
     error = _largest(curve[THINNED[0]]) + (segments.error or 0.0)
     curve = _with_digits(curve.with_columns(height=drawn_height()))
     roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if options.roc else 0)
-    behind = overlay_kind(segments, lines, options)
+    behind = _overlay_kind(segments, lines, options)
     return ChartRows(
         curve=curve,
         roc=_with_digits(_numbered(roc, lines)),
         ribbon=curve if options.wilson else band,
         points=point_rows(segments, lines, options.all_targets()),
-        overlay=overlay_rows(segments, lines, behind),
+        overlay=_overlay_rows(segments, lines, behind),
         overlay_kind=behind,
         precision_error=error,
         roc_error=roc_error,
@@ -233,3 +246,46 @@ def _distance() -> pl.Expr:
     length = ((bx - ax) ** 2 + (by - ay) ** 2).sqrt()
     area = ((bx - ax) * (_Y - ay) - (by - ay) * (_X - ax)).abs()
     return pl.when(~_KEPT, length > 0).then(area / length)
+
+
+# --- the curve behind those of a panel ------------------------------------------------------------
+
+
+def _overlay_kind(
+    segments: EvaluatedSegments, lines: pl.DataFrame, options: ChartOptions
+) -> OverlayKind | None:
+    """Return which curve is drawn behind; by default, that of all rows where lines stand alone."""
+    if options.overlay is None:
+        return None
+    _, own = split_keys(segments.keys)
+    per_panel = lines.group_by("panel").agg(pl.struct(own).n_unique() if own else pl.lit(2))
+    fits = per_panel.height > 1 and per_panel[:, 1].max() == 1 and segments.can_be_pooled
+    if options.overlay == "auto":
+        return "pooled" if fits and per_panel.height == lines.height else None
+    if not fits:
+        raise OptionError(
+            f"overlay={options.overlay!r} has no segment to stand behind",
+            "a panel for each of several segments, of rows or counts",
+            "facet= takes the keys that get a panel per value",
+        )
+    return options.overlay
+
+
+def _overlay_rows(
+    segments: EvaluatedSegments, lines: pl.DataFrame, kind: OverlayKind | None
+) -> pl.DataFrame:
+    """Return ``panel, series, recall, precision`` of the curves behind.
+
+    Precision is what the ranking of each segment would have at the prevalence of the panel.
+    """
+    if kind is None:
+        return pl.DataFrame()
+    models, _ = split_keys(segments.keys)
+    points = segments.at_recalls(_RECALLS_OF_OVERLAY, pooled=kind == "pooled")
+    odds = (pl.col("n") - pl.col("n_pos")) / pl.col("n_pos")
+    defined = segments.table.drop_nulls(AVERAGE_PRECISION).select("line", *models, odds=odds)
+    targets = left_join(defined, lines.select("line", "panel", "series"), ["line"])
+    height = calibrated_precision(_TP, _FP, _TP + _FN, _FP + _TN, pl.col("odds"))
+    crossed = left_join(targets, points, models).with_columns(precision=height.fill_nan(None))
+    curves = crossed.group_by("panel", "series", recall=AT_RECALL, maintain_order=True)
+    return curves.agg(pl.col("precision").mean().round_sig_figs(5)).drop_nulls()

@@ -10,12 +10,11 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts import text
-from frame_prc._charts.curve_rows import ChartRows, chart_rows, labels_of
+from frame_prc._charts.curve_rows import NOTES, ChartRows, chart_rows, labels_of
 from frame_prc._charts.data import ChartSource, EvaluatedSegments
 from frame_prc._charts.layouts import layouts_of
 from frame_prc._charts.lines import area_texts, baselines, chosen_lines, common_size
 from frame_prc._charts.options import ISO_F1, ChartOptions
-from frame_prc._charts.overlay import NOTES
 from frame_prc._charts.panels import MOST_RIBBONS, PanelData, PanelRenderer
 from frame_prc._charts.steps import round_end
 from frame_prc._charts.tables import point_table

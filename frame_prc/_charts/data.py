@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from types import EllipsisType
 
 import polars as pl
 
@@ -50,19 +49,11 @@ class ChartSource:
     table: pl.DataFrame
     evaluate: Callable[[float], EvaluatedSegments]
 
-    def check_count(
-        self,
-        keys: Sequence[str],
-        most: int,
-        what: str,
-        hint: str,
-        shell_hint: str | EllipsisType = ...,
-    ) -> None:
+    def check_count(self, keys: Sequence[str], most: int, what: str, hint: str) -> None:
         """Raise an error if there are more combinations of some keys than a chart can show."""
-        number, allowed = self.count(keys), f"up to {most} {what}"
+        number = self.count(keys)
         if number > most:
-            problem = f"the chart would have {number:,} {what}"
-            raise DataError(problem, allowed, hint, shell_hint=shell_hint)
+            raise DataError(f"the chart would have {number:,} {what}", f"up to {most} {what}", hint)
 
     def count(self, keys: Sequence[str]) -> int:
         """Return the number of combinations of some keys."""

@@ -11,7 +11,6 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from frame_prc._charts.compact import as_text, compact
 from frame_prc._charts.layouts import PanelLayout
 from frame_prc._charts.markers import LABEL_FONT, placed, shifted
 from frame_prc._charts.text import short
@@ -32,7 +31,6 @@ MOST_RIBBONS = 4  # more of them in a panel are drawn fainter
 _AT_POINT = ("threshold", "precision", "recall", "tp", "fp")
 _OF_ROWS = ["line", "order", *_AT_POINT, "height", "fpr", "precision_low", "precision_high"]
 _GREYED = 0.15  # the opacity of lines that are not picked
-_APART = 10  # px, at least, between two labels
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,7 @@ class PanelRenderer:
         curves = mark.encode(x=x, y=y, detail=alt.Detail("f_score:Q"))
         if not layout.is_large:
             return [curves]
-        labels = alt.Chart(_set_apart(ends, layout)).mark_text(
+        labels = alt.Chart(ends).mark_text(
             color=self.look.muted, align="left", baseline="middle", dx=7, fontSize=9
         )
         return [curves, labels.encode(x=x, y=y, text=alt.Text("label:N"))]
@@ -169,7 +167,7 @@ class PanelRenderer:
         if rows.is_empty():
             return []
         alone = rows["series"].n_unique() == 1
-        mark = alt.Chart(as_text(rows)).mark_line(
+        mark = alt.Chart(_as_text(rows)).mark_line(
             strokeWidth=3, opacity=0.45 if alone else 0.3, **layout.clip
         )
         colour = alt.ColorValue(self.look.muted) if alone else self._colour()
@@ -212,19 +210,17 @@ class PanelRenderer:
         if self._is_picked:
             line = line.add_params(_PICK)
         tooltip = tooltip_of((*self.keys, "area", *_AT_POINT), self.keys)
-        nearest = f"hover_{layout.number}"
-        dots = nearest_dot(
-            self._rows(rows),
-            nearest,
-            {"size": 55, "tooltip": tooltip, **layout.clip},
-            x=x,
-            y=y,
-            color=self._colour(),
-        )
+        look, name = {"size": 55, "tooltip": tooltip, **layout.clip}, f"hover_{layout.number}"
+        dots = nearest_dot(self._rows(rows), name, look, x=x, y=y, color=self._colour())
         return [line, dots]
 
     def _rows(self, rows: pl.DataFrame) -> Any:
-        return compact(rows, self.labels, _OF_ROWS)
+        """Return a chart of rows with a ``line``, whose labels are looked up."""
+        known = [name for name in _OF_ROWS if name in rows.columns]
+        fields = [name for name in self.labels.columns if name != "line"]
+        labels = alt.LookupData(data=self.labels, key="line", fields=fields)
+        chart = alt.Chart(_as_text(rows.select(known)))
+        return chart.transform_lookup(lookup="line", from_=labels)
 
     @property
     def _is_picked(self) -> bool:
@@ -235,15 +231,12 @@ class PanelRenderer:
     def _opacity(self, rows: pl.DataFrame) -> dict[str, Any]:
         """Return the encoding that makes lines of few positives faint, and those not picked."""
         few = self.labels.filter(pl.col("line").is_in(rows["line"].implode()), "few")
-        faint = [{"test": "datum.few", "value": FAINT}] if few.height else []
-        if not self._is_picked:
-            return (
-                {"opacity": alt.condition("datum.few", alt.value(FAINT), alt.value(1))}
-                if faint
-                else {}
-            )
-        others: dict[str, Any] = {"test": {"not": {"param": _PICK.name}}, "value": _GREYED}
-        return {"opacity": alt.OpacityValue(1, condition=[others, *faint])}
+        conditions: list[dict[str, Any]] = []
+        if self._is_picked:
+            conditions.append({"test": {"not": {"param": _PICK.name}}, "value": _GREYED})
+        if few.height:
+            conditions.append({"test": "datum.few", "value": FAINT})
+        return {"opacity": alt.OpacityValue(1, condition=conditions)} if conditions else {}
 
     def _points(
         self, rows: pl.DataFrame, x: alt.X, y: alt.Y, layout: PanelLayout, *, labelled: bool
@@ -394,21 +387,20 @@ def nearest_dot(rows: Any, name: str, look: dict[str, Any], **encodings: Any) ->
     return dot.encode(**encodings, opacity=opacity).add_params(nearest)
 
 
+def _as_text(rows: pl.DataFrame) -> alt.InlineData:
+    """Return rows as comma-separated text: a fifth of JSON, which names columns in every row."""
+    kinds = {
+        name: "number" if dtype.is_numeric() else "string" for name, dtype in rows.schema.items()
+    }
+    form = alt.CsvDataFormat(type="csv", parse=kinds)
+    return alt.InlineData(values=rows.write_csv(), format=form)
+
+
 def _line(name: str, area: str, room: int) -> str:
     """Return a line above a panel: the name and the area."""
     if not name or not area:
         return f"{name}{area}"
     return f"{short(name, max(room + 1 - len(area), _SHORTEST_NAME))}: {area}"
-
-
-def _set_apart(ends: pl.DataFrame, layout: PanelLayout) -> pl.DataFrame:
-    """Return the places of labels from the lowest up, none on another."""
-    apart = _APART / layout.height * layout.top
-    places: list[float] = []
-    ordered = ends.sort("precision")
-    for precision in ordered["precision"]:
-        places.append(max(precision, places[-1] + apart) if places else precision)
-    return ordered.with_columns(precision=pl.Series(places))
 
 
 def _above(panel: PanelData) -> list[tuple[str, str]]:
