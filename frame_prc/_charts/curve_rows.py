@@ -33,8 +33,6 @@ _SHARE_OF_BAND = 0.3
 _SHARE_OF_ROC = 0.4
 
 _X, _Y, _KEPT = pl.col("fpr"), pl.col("recall"), pl.col("kept")
-
-
 _RECALLS_OF_OVERLAY = [0.005, *(i / 100 for i in range(1, 101))]
 _TP, _FP, _FN, _TN = map(pl.col, ("tp", "fp", "fn", "tn"))
 
@@ -76,7 +74,7 @@ def chart_rows(
         # The step to the first point has its interval from recall 0 on.
         interval = pl.col("precision_low", "precision_high")
         curve = curve.with_columns(interval.backward_fill(limit=1).over("line"))
-    error = _largest(curve[THINNED[0]]) + (segments.error or 0.0)
+    error = max(curve[THINNED[0]].drop_nulls(), default=0.0) + (segments.error or 0.0)
     curve = _with_digits(curve.with_columns(height=drawn_height()))
     roc, roc_error = _roc(corners, _most_points(sizes, room_of_roc) if options.roc else 0)
     behind = _overlay_kind(segments, lines, options)
@@ -136,11 +134,6 @@ def _most_points(sizes: Sequence[int], room: int) -> int:
     return max([*sizes, LEAST_POINTS])
 
 
-def _largest(errors: pl.Series) -> float:
-    largest = errors.max()
-    return largest if isinstance(largest, float) else 0.0
-
-
 def _roc(corners: pl.DataFrame, most: int) -> tuple[pl.DataFrame, float]:
     if not most:
         return corners.clear(), 0.0
@@ -168,10 +161,12 @@ def point_rows(
     # In the order of the lines, and in that of the targets.
     points = lines.select("line").join(found, on="line", maintain_order="left_right")
     criteria = list(map(criterion_text, targets)) * (len(points) // len(targets))
-    points = points.with_columns(
-        pl.Series("criterion", criteria, dtype=pl.String), fpr=_false_positive_rate()
+    labels = labels_of(lines).with_columns(lines["panel"], lines["name"])
+    return left_join(points, labels, ["line"]).with_columns(
+        pl.Series("criterion", criteria, dtype=pl.String),
+        pl.col("threshold").cast(pl.String),  # JSON has no infinity
+        fpr=_false_positive_rate(),
     )
-    return _with_labels(points, lines)
 
 
 def labels_of(lines: pl.DataFrame) -> pl.DataFrame:
@@ -179,15 +174,6 @@ def labels_of(lines: pl.DataFrame) -> pl.DataFrame:
     keys = [name for name in lines.columns if name.startswith("key_")]
     area = pl.col("ap").str.strip_prefix("AP ")
     return lines.select("line", "series", "few", *keys, area=area)
-
-
-def _with_labels(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """Add the labels of their lines to rows, and their panels; thresholds are text."""
-    labels = left_join(labels_of(lines), lines.select("line", "panel"), ["line"])
-    labelled = left_join(rows, labels, ["line"])
-    # JSON has no infinity.
-    names = left_join(labelled, lines.select("line", "name"), ["line"])
-    return names.with_columns(pl.col("threshold").cast(pl.String))
 
 
 def _numbered(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
@@ -199,10 +185,8 @@ def _numbered(rows: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
 def _with_digits(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows with no more digits than one can see; thresholds are text."""
     rates = pl.selectors.float() - pl.selectors.by_name("threshold", "tp", "fp", require_all=False)
-    rounded = rows.with_columns(rates.round_sig_figs(_DIGITS))
-    if "threshold" not in rows.columns:
-        return rounded
-    return rounded.with_columns(threshold=threshold_texts())
+    texts = [threshold_texts().alias("threshold")] if "threshold" in rows.columns else []
+    return rows.with_columns(rates.round_sig_figs(_DIGITS), *texts)
 
 
 def threshold_texts() -> pl.Expr:

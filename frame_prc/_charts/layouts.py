@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import altair as alt
 
 from frame_prc._charts.steps import digits_of, ticks
 from frame_prc._charts.theme import LARGE
+
+Columns: TypeAlias = tuple[tuple[str, str], tuple[str, str]]
+PRECISION_RECALL: Columns = (("recall", "Recall"), ("precision", "Precision"))
+ROC: Columns = (("fpr", "False-positive rate"), ("recall", "True-positive rate"))
 
 _TICKS = (0, 0.25, 0.5, 0.75, 1)
 
@@ -17,7 +22,7 @@ _TICKS = (0, 0.25, 0.5, 0.75, 1)
 class PanelLayout:
     """The number and size of a panel, and whether its left and bottom axes have labels.
 
-    The axis of precision ends at ``top``.
+    The axis of precision ends at ``top``. ``columns`` are in ``x`` and ``y``, each with its title.
     """
 
     number: int
@@ -26,21 +31,39 @@ class PanelLayout:
     left: bool
     bottom: bool
     top: float = 1.0
+    columns: Columns = PRECISION_RECALL
 
     @property
     def is_large(self) -> bool:
         """Whether the F1 curves of the panel have labels."""
         return min(self.width, self.height) >= LARGE
 
-    def x(self, column: str, title: str) -> alt.X:
-        """Return the horizontal encoding."""
+    @cached_property
+    def x(self) -> alt.X:
+        """The horizontal encoding."""
+        column, title = self.columns[0]
         axis = self._axis(title, 1.0, labels=self.bottom)
         return alt.X(f"{column}:Q", scale=_scale_to(1.0), axis=axis)
 
-    def y(self, column: str, title: str) -> alt.Y:
-        """Return the vertical encoding."""
-        axis = self._axis(title, self.top, labels=self.left)
+    @cached_property
+    def y(self) -> alt.Y:
+        """The vertical encoding."""
+        return self.y_of(self.columns[1][0])
+
+    def y_of(self, column: str) -> alt.Y:
+        """Return the vertical encoding of another column."""
+        axis = self._axis(self.columns[1][1], self.top, labels=self.left)
         return alt.Y(f"{column}:Q", scale=_scale_to(self.top), axis=axis)
+
+    @property
+    def font(self) -> float:
+        """The size of the title."""
+        return 11.5 if self.is_large else 10.5
+
+    @property
+    def letters(self) -> int:
+        """How many letters fit above the panel."""
+        return int(self.width / self.font * 2.1)
 
     @property
     def clip(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ _AT = "at"  # the parameter that the slider sets
 _TABLE = ("threshold_text", *COUNTS, *MEASURES, "predicted", "predicted_rate")
 _RATES = frozenset({*MEASURES, "predicted_rate"})
 _BEST = "largest F1"
-_Y_TITLE = "Precision, recall, F1"
+_COLUMNS = (("threshold", "Threshold"), ("value", "Precision, recall, F1"))
 
 
 def plot(source: ChartSource, options: ChartOptions) -> ChartType:
@@ -99,8 +99,8 @@ class _ThresholdChart:
         empty = panel.empty or ("no finite scores" if slider is None else None)
         layers = self.renderer.reason(empty, layout)
         if slider is not None and not panel.empty:
-            x = _threshold_axis(slider, layout)
-            y = layout.y("value", _Y_TITLE)
+            layout = replace(layout, columns=_COLUMNS)
+            x, y = _threshold_axis(slider, layout), layout.y
             layers = [
                 *self._ribbon(line, x, layout),
                 self._line(line, x, y),
@@ -145,9 +145,9 @@ class _ThresholdChart:
     def _ribbon(self, line: int, x: alt.X, layout: PanelLayout) -> list[AnyChart]:
         if not self.options.wilson:
             return []
-        y, colour = layout.y("precision_low", _Y_TITLE), self.look.colours(1)[0]
+        colour = self.look.colours(1)[0]
         look = {"opacity": 0.22, "interpolate": self._interpolate, "color": colour}
-        return [ribbon(_of_line(line), x, y, **look)]
+        return [ribbon(_of_line(line), x, layout.y_of("precision_low"), **look)]
 
     def _best(self, line: int, x: alt.X, layout: PanelLayout) -> AnyChart:
         best = self.data.best.filter(line=line).select("threshold", "F1")
@@ -158,8 +158,8 @@ class _ThresholdChart:
             alt.Tooltip("threshold:Q", format=".4~r"),
             alt.Tooltip("F1:Q", title=_BEST, format=".4f"),
         ]
-        y = layout.y("F1", _Y_TITLE)
-        return mark.encode(x=x, y=y, color=alt.ColorValue(self._colours()[-1]), tooltip=tips)
+        colour = alt.ColorValue(self._colours()[-1])
+        return mark.encode(x=x, y=layout.y_of("F1"), color=colour, tooltip=tips)
 
     def _points(self, line: int, x: alt.X, y: alt.Y) -> list[AnyChart]:
         points = self.data.points
@@ -180,11 +180,9 @@ class _ThresholdChart:
 
     def _nearest(self, line: int, x: alt.X, y: alt.Y, layout: PanelLayout) -> AnyChart:
         """Return dots that show themselves, and their numbers, when the mouse is near."""
-        tooltip = tooltip_of(_TABLE, {})
-        rows, name = _folded(_of_line(line)), f"near_{layout.number}"
-        return nearest_dot(
-            rows, name, {"size": 40, "tooltip": tooltip}, x=x, y=y, color=self._colour()
-        )
+        look, name = {"size": 40, "tooltip": tooltip_of(_TABLE, {})}, f"near_{layout.number}"
+        rows = _folded(_of_line(line))
+        return nearest_dot(rows, name, look, x=x, y=y, color=self._colour())
 
     def _table(self) -> AnyChart:
         """Return the counts and rates of each line at the threshold."""
