@@ -82,7 +82,7 @@ def chart_rows(
         curve=curve,
         roc=_with_digits(_numbered(roc, lines)),
         ribbon=curve if options.wilson else band,
-        points=point_rows(segments, lines, options.all_targets()),
+        points=point_rows(segments, lines, options.targets),
         overlay=_overlay_rows(segments, lines, behind),
         overlay_kind=behind,
         precision_error=error,

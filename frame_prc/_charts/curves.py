@@ -32,7 +32,7 @@ _NOTED_ERROR = 0.005  # a pixel is 0.0024 of a large panel
 _MOST_WITH_ISO = 6  # panels
 _ISO_STEPS = 50
 _LOWEST_RECALL, _LOW, _ROOM = 0.05, 0.5, 1.04
-_MOST_IN_TABLE = 24  # rows
+_MOST_IN_TABLE = 60  # rows
 _NAMED_POINTS = 3
 # Beside each other, panels have the halves of two numbers between them.
 _SPACING = {"row": 14, "column": 8}
@@ -91,13 +91,6 @@ class CurveChart:
         largest = max(shown, default=1.0)
         return round_end(_ROOM * largest) if largest < _LOW else 1.0
 
-    @property
-    def is_tabled(self) -> bool:
-        """Whether points are in a table: of several lines, numbers would lie on other lines."""
-        shared = self.count == 1 < self.lines.height and not self.options.roc
-        is_free = shared and self.options.threshold is None
-        return is_free and 0 < self.rows.points.height <= _MOST_IN_TABLE
-
     # --- panels ----------------------------------------------------------------------------------
 
     def panels(self) -> list[PanelData]:
@@ -134,24 +127,18 @@ class CurveChart:
             labels=labels_of(self.lines),
             alone=alone and not self.options.roc and self.options.x == "recall",
             keys=dict(zip(key_names(len(names)), map(text.column_title, names), strict=True)),
-            criteria=list(map(text.criterion_text, self.options.all_targets())),
+            criteria=list(map(text.criterion_text, self.options.targets)),
             iso=_iso_lines(self.f_scores),
             look=self.options.look,
-            tabled=self.is_tabled,
         )
 
     # --- arrangement -----------------------------------------------------------------------------
 
     def drawn(self) -> AnyChart:
-        """Return the panels, with a table of operating points below them.
-
-        It has the point of ``threshold=``, or those of several lines in one panel.
-        """
-        points, has_threshold = self.rows.points, self.options.threshold is not None
-        if not self.is_tabled and not has_threshold:
+        """Return the panels, with a table of the operating points below them."""
+        points = self.rows.points
+        if not 0 < points.height <= _MOST_IN_TABLE:
             return self._grid(self.properties())
-        if has_threshold:  # its point is the last of each line
-            points = points.group_by("line", maintain_order=True).last()
         # Scales of their own keep the legends at the panels.
         independent, table = scales("independent"), point_table(points, self.options.look)
         return alt.vconcat(self._grid({}), table, resolve=independent, **self.properties())
@@ -209,8 +196,6 @@ class CurveChart:
         yield from self.notes_on_ribbons()
         if self.lines["few"].any():
             yield f"(few), drawn faint: fewer than {text.few_of(self.segments.cluster)}."
-        if rows.points.height and not self.is_tabled:
-            yield "Numbers at markers: thresholds."
         yield from self.notes_on_thinning()
         if rows.roc_error > _NOTED_ERROR:
             yield f"ROC curves are off by at most {rows.roc_error:.2g}."

@@ -13,7 +13,7 @@ import altair as alt
 import polars as pl
 
 from frame_prc._charts.layouts import ROC, PanelLayout
-from frame_prc._charts.markers import LABEL_FONT, placed, shifted
+from frame_prc._charts.markers import placed
 from frame_prc._charts.text import short
 from frame_prc._charts.theme import FAINT, AnyChart, Look
 from frame_prc._charts.tooltips import tooltip, tooltip_of, tooltips
@@ -83,8 +83,6 @@ class PanelRenderer:
         The names of the operating points.
     iso
         Curves of constant F1, with a ``label`` at recall 1.
-    tabled
-        Whether thresholds of operating points are in a table and not beside them.
     """
 
     series: list[str]
@@ -94,7 +92,6 @@ class PanelRenderer:
     criteria: list[str]
     iso: pl.DataFrame
     look: Look
-    tabled: bool = False
 
     def precision_recall(
         self, panel: PanelData, layout: PanelLayout, chosen: AnyChart | None = None
@@ -121,7 +118,7 @@ class PanelRenderer:
         layout = replace(layout, columns=ROC, top=1.0)
         chance = pl.DataFrame({"fpr": [0, 1], "recall": [0, 1]})
         diagonal = alt.Chart(chance).mark_line(color=self.look.muted, **_DASHED)
-        drawn = _layers((self._lines, panel.roc), (self._markers, panel.points), layout=layout)
+        drawn = _layers((self._lines, panel.roc), (self._points, panel.points), layout=layout)
         layers = [diagonal.encode(x=layout.x, y=layout.y), *drawn]
         # A blank line aligns the panel with the one beside it.
         blank = [*panel.roc_lines, *([("", " ")] if panel.size else [])]
@@ -221,43 +218,15 @@ class PanelRenderer:
         return {"opacity": alt.OpacityValue(1, condition=conditions)} if conditions else {}
 
     def _points(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        """Return markers, maybe with their thresholds on halos that keep lines away from them."""
-        if self.tabled:
-            return self._markers(rows, layout)
-        halo: dict[str, Any] = {
-            "stroke": self.look.background,
-            "strokeWidth": 3,
-            "strokeJoin": "round",
-        }
-        shift: dict[str, Any] = {"dx": shifted("label_dx"), "dy": shifted("label_dy")}
-        look: dict[str, Any] = {"fontSize": LABEL_FONT, "baseline": "middle", "align": "center"}
-        points, text = alt.Chart(self._placed(rows, layout)), alt.Text("label:N")
-        labels = [
-            points.mark_text(**look, **shift, **more).encode(
-                x=layout.x, y=layout.y, text=text, **colour
-            )
-            for more, colour in ((halo, {}), ({}, {"color": self._colour(legend=False)}))
-        ]
-        return [*self._markers(rows, layout), *labels]
+        """Return markers."""
+        fill = self._colour(alt.Fill, alt.FillValue)
+        points = alt.Chart(placed(rows, layout.width, layout.height, layout.top))
+        return [self.marker(points, layout.x, layout.y, fill, xOffset=alt.ExprRef("datum.dx"))]
 
-    def _markers(self, rows: pl.DataFrame, layout: PanelLayout) -> list[AnyChart]:
-        fill = self._colour(alt.Fill, alt.FillValue, legend=False)
-        points = alt.Chart(self._placed(rows, layout))
-        return [self.marker(points, layout.x, layout.y, fill, shift="dx")]
-
-    def _placed(self, rows: pl.DataFrame, layout: PanelLayout) -> pl.DataFrame:
-        return placed(rows, layout.width, layout.height, layout.top)
-
-    def marker(self, points: Any, x: alt.X, y: alt.Y, fill: Any, *, shift: str | None) -> AnyChart:
-        """Return a marker per operating point, shifted by a column of this name."""
-        mark = points.mark_point(
-            filled=True,
-            size=85,
-            opacity=1,
-            stroke=self.look.background,
-            strokeWidth=1,
-            xOffset=shifted(shift) if shift else alt.Undefined,
-        )
+    def marker(self, points: Any, x: alt.X, y: alt.Y, fill: Any, **look: Any) -> AnyChart:
+        """Return a marker per operating point."""
+        look |= {"stroke": self.look.background, "strokeWidth": 1}
+        mark = points.mark_point(filled=True, size=85, opacity=1, **look)
         legend = alt.Legend(
             title=None,
             orient="top",
@@ -327,16 +296,14 @@ class PanelRenderer:
 
     # --- encodings -----------------------------------------------------------------------------
 
-    def _colour(
-        self, channel: Any = alt.Color, value: Any = alt.ColorValue, *, legend: bool = True
-    ) -> Any:
+    def _colour(self, channel: Any = alt.Color, value: Any = alt.ColorValue) -> Any:
         # A name that is in no legend is above its panel.
-        if not self.series or (
-            len(self.series) == 1 and (not self.alone or self.labels.height == 1)
-        ):
+        is_only = len(self.series) == 1 and (not self.alone or self.labels.height == 1)
+        if not self.series or is_only:
             return value(self.look.colours(1)[0])
         scale = alt.Scale(domain=self.series, range=self.look.colours(len(self.series)))
-        return channel("series:N", scale=scale, legend=self._legend() if legend else None)
+        legend = self._legend() if channel is alt.Color else None
+        return channel("series:N", scale=scale, legend=legend)
 
     def _dashes(self) -> dict[str, Any]:
         """Return the encoding of dashes, if there are too few colours."""

@@ -57,7 +57,7 @@ def threshold_rows(
 ) -> ThresholdRows:
     """Return the rows of a chart over thresholds."""
     best = _finite(segments.of_counts(OperatingPoints([Target("f_beta", 1.0)])))
-    marked = point_rows(segments, lines, options.targets)
+    marked = point_rows(segments, lines, options.others)
     # Their thresholds are text.
     number = pl.col("threshold").cast(pl.Float64)
     points = _finite(marked.with_columns(number)) if marked.height else marked

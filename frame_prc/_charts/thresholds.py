@@ -36,9 +36,9 @@ _COLUMNS = (("threshold", "Threshold"), ("value", "Precision, recall, F1"))
 def plot(source: ChartSource, options: ChartOptions) -> ChartType:
     """Return the chart over thresholds."""
     # The chart has marks of its own for the operating points.
-    unmarked = replace(options, facet=tuple(source.keys), overlay=None, threshold=None, targets=())
+    unmarked = replace(options, facet=tuple(source.keys), overlay=None, targets=())
     curves = CurveChart.of(source, unmarked)
-    renderer = replace(curves, options=replace(unmarked, targets=options.targets)).renderer()
+    renderer = replace(curves, options=replace(unmarked, targets=options.others)).renderer()
     rows = threshold_rows(curves.segments, curves.lines, options)
     chart: ChartType = _ThresholdChart(curves, renderer, rows, options).drawn()
     return chart
@@ -168,7 +168,7 @@ class _ThresholdChart:
             return []
         fill = alt.Fill("measure:N", scale=self._scale(), legend=None)
         folded = _folded(alt.Chart(own), MEASURES[:2])
-        return [self.renderer.marker(folded, x, y, fill, shift=None)]
+        return [self.renderer.marker(folded, x, y, fill)]
 
     def _at_threshold(self, line: int, x: alt.X, y: alt.Y) -> list[AnyChart]:
         """Return a rule at the threshold, and dots where it meets the lines."""

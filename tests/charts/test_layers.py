@@ -23,7 +23,6 @@ from chart_reading import (
 )
 
 from frame_prc import Draws
-from frame_prc._charts.markers import placed
 
 # --- ribbons, points, other views --------------------------------------------------------------
 
@@ -101,7 +100,8 @@ def test_roc_is_drawn_from_the_same_counts():
     assert view["mark"]["interpolate"] == "linear"
     [_, (view, marked)] = drawn(chart, "point", "fpr")
     assert of(marked, "fpr", "recall") == [{"fpr": 0.5, "recall": 1.0}]
-    assert len(specification(chart)["concat"]) == 2
+    panels, _ = specification(chart)["vconcat"]
+    assert len(panels["concat"]) == 2
 
 
 def test_a_roc_panel_names_its_segment():
@@ -109,13 +109,6 @@ def test_a_roc_panel_names_its_segment():
     titles = [part["title"]["text"] for part in specification(chart)["concat"]]
     assert titles == ["north", "north · ROC", "south", "south · ROC"]
     assert words(chart)[1].startswith("Dashed: a random ranking, ")
-
-
-def test_markers_have_their_threshold_beside_them():
-    chart = ROWS.prc.plot("late", "score", points={"recall": [0.5, 1]})
-    labels = [rows for view, rows in drawn(chart, "text", "label", "label_dx")]
-    assert [[row["label"] for row in rows] for rows in labels] == [["0.900", "0.400"]] * 2
-    assert "Numbers at markers: thresholds." in " ".join(words(chart))
 
 
 def test_markers_that_coincide_are_set_apart():
@@ -126,21 +119,6 @@ def test_markers_that_coincide_are_set_apart():
     )
     assert view["mark"]["xOffset"] == {"expr": "datum.dx"}
     assert [row["dx"] for row in marked] == [-5, 5, 0]
-    boxes = [(row["label_dx"], row["label_dy"]) for row in marked[:2]]
-    assert len(set(boxes)) == 2
-
-
-def test_the_label_of_the_higher_marker_is_above_it_and_the_other_gives_way():
-    points = pl.DataFrame(
-        {"recall": [0.5, 0.51], "precision": [0.5, 0.53], "threshold": ["0.25", "1234.5678"]}
-    ).with_columns(criterion=pl.lit("c"))
-    found = placed(points, 200, 200)
-    assert found["label"].to_list() == ["0.250", "1235"]
-    lower, upper = found.select("label_dx", "label_dy").rows()
-    assert upper[1] < 0 < upper[0]
-    assert lower[0] < 0 < lower[1]
-    turned = placed(points.reverse(), 200, 200).reverse()
-    assert turned.select(found.columns).equals(found)
 
 
 def test_a_number_and_its_percent_sign_stay_together():
@@ -161,20 +139,17 @@ def test_many_ribbons_in_a_panel_are_faint():
     assert opacities[1] < opacities[0] / 2
 
 
-def test_a_threshold_has_its_counts_in_a_table_and_a_mark_after_those_of_other_points():
+def test_points_have_marks_and_their_counts_in_a_table():
     chart = ROWS.prc.plot("late", "score", points={"threshold": 0.3, "recall": [0.5, 1]})
-    assert tabled(chart) == {"threshold 0.3": ["0.300", "0.667", "1.000", "3", "2", "1", "0", "1"]}
+    assert tabled(chart) == {
+        "recall ≥ 0.5": ["0.900", "1.000", "0.500", "1", "1", "0", "1", "2"],
+        "recall ≥ 1": ["0.400", "0.667", "1.000", "3", "2", "1", "0", "1"],
+        "threshold 0.3": ["0.300", "0.667", "1.000", "3", "2", "1", "0", "1"],
+    }
     [(_, marked)] = drawn(chart, "point", "criterion")
     assert [(row["criterion"], row["precision"]) for row in marked] == [
         ("recall ≥ 0.5", 1.0), ("recall ≥ 1", 2 / 3), ("threshold 0.3", 2 / 3),
     ]  # fmt: skip
-
-
-def test_several_thresholds_are_marked_without_counts():
-    chart = ROWS.prc.plot("late", "score", points={"threshold": [0.1, 0.8]})
-    assert not drawn(chart, "text", "column", "text")
-    [(_, marked)] = drawn(chart, "point", "criterion")
-    assert [row["criterion"] for row in marked] == ["threshold 0.1", "threshold 0.8"]
 
 
 def tabled(chart):
