@@ -173,11 +173,11 @@ def test_a_side_says_which_model_is_better_there():
     assert texts == [("left", "old better"), ("right", "new better")]
 
 
-def test_many_rows_have_an_axis_above_too():
-    for count, above in ((28, False), (29, True)):  # beside all rows
+def test_many_rows_have_their_axis_above():
+    for count, side in ((28, "bottom"), (29, "top")):  # beside all rows
         chart = segments(count).prc.plot_summary("late", "old", by="segment", sort="key")
-        texts = drawn(chart, "text", "average_precision")
-        assert [[*row] for _, rows in texts for row in rows[:1]] == [["average_precision"]] * above
+        [(view, _)] = drawn(chart, "circle", "average_precision")
+        assert view["encoding"]["x"]["axis"]["orient"] == side
 
 
 # --- two keys ------------------------------------------------------------------------------------
