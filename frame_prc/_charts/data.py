@@ -11,10 +11,10 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import CALIBRATED, REFERENCE, same_reference
 from frame_prc._curves.counts import Counts
 from frame_prc._curves.curve import Curve, Extras
-from frame_prc._curves.curve_frame import CurveFrame, curve_keys, read_curve
+from frame_prc._curves.curve_frame import CurveFrame, read_curve
 from frame_prc._execution import has_numpy
 from frame_prc._inference.roc_auc import ROC_AUC
-from frame_prc._lazy import key_names, left_join, named
+from frame_prc._lazy import key_names, left_join
 from frame_prc._request.roles import request
 from frame_prc._request.specs import (
     MODEL,
@@ -242,20 +242,14 @@ def source_of_curve(
     frame: pl.DataFrame, calibration: Calibration | None = None, *, ascending: bool = False
 ) -> ChartSource:
     """Return the segments of a curve frame."""
-    keys = curve_keys(frame.schema)
-    calibration = _of_several(calibration, keys)
-    segments = _distinct(frame.lazy().select(map(named, keys)))
-    table = _with_numbered_keys(segments, len(keys))
+    curve = read_curve(frame.lazy(), ascending=ascending)
+    source = source_of_rows(counts_of_curve(curve), calibration)
 
     def evaluate(level: float) -> EvaluatedSegments:
-        curve = read_curve(frame.lazy(), ascending=ascending)
-        counts = counts_of_curve(curve)
-        areas = _average_precision(counts, level, calibration).collect().with_row_index("line")
-        return EvaluatedSegments(
-            curve.keys, areas, counts, counts, curve.start, curve.error, calibration
-        )
+        found = source.evaluate(level)
+        return replace(found, keys=curve.keys, start=curve.start, error=curve.error)
 
-    return ChartSource(keys, table, evaluate)
+    return replace(source, keys=curve.keys, evaluate=evaluate)
 
 
 def _of_several(calibration: Calibration | None, keys: Collection[str]) -> Calibration | None:
