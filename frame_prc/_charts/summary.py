@@ -13,10 +13,7 @@ from frame_prc._charts.options import Kind, Sort
 from frame_prc._charts.summary_data import (
     SURE,
     SummaryData,
-    check_size,
-    check_sort,
     find_times,
-    models_of,
     split_keys,
     summary_data,
     without_interval,
@@ -39,7 +36,6 @@ from frame_prc._charts.theme import Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import FEW, FEW_OF_POSITIVES
-from frame_prc._request.comparisons import check_baseline
 from frame_prc._request.specs import Comparison
 from frame_prc._rows.rows import DROPPED
 from frame_prc.exceptions import OptionError
@@ -69,12 +65,7 @@ def plot_summary(
     if kind == "heatmap":
         _check_heat_map(source, sort, baseline)
         comparison, sort = None, "key"
-    check_size(source, over_time=times is not None)
-    models = models_of(source)
-    if comparison is None:
-        check_baseline(baseline, models)
-    check_sort(sort, models, baseline)
-    data = summary_data(source.evaluate(level), comparison, baseline, sort, times, level)
+    data = summary_data(source, comparison, baseline, sort, times, level)
     panels = _panels(data, look, kind)
     title = alt.Title(
         safe(look.title or data.quantity),

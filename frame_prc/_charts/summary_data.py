@@ -25,6 +25,7 @@ from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
 from frame_prc._curves.logit_intervals import BELIEVED, FEW
 from frame_prc._lazy import key_names, left_join
+from frame_prc._request.comparisons import check_baseline
 from frame_prc._request.specs import Comparison
 from frame_prc.exceptions import OptionError
 
@@ -107,37 +108,21 @@ class SummaryData:
         return "Calibrated average precision" if is_calibrated else "Average precision"
 
 
-def check_size(source: ChartSource, *, over_time: bool) -> None:
-    """Raise an error if there are too many segments or models, before they are computed."""
-    models, own = split_keys(source.keys)
-    hint = "{}, or read all of them in summary()"
-    filtered = hint.format("filter the segments")
-    if over_time:
-        source.check_count([*models, *own], _MOST_POINTS, "points", filtered)
-    else:
-        source.check_count(own, MOST_SEGMENTS, "segments", filtered)
-    source.check_count(models, MOST_COLOURS, "models", hint.format("choose some of the models"))
-
-
-def check_sort(sort: Sort, models: list[str], baseline: str | None) -> None:
-    """Raise an error if there are no differences to sort by."""
-    if sort == "difference" and baseline is None and len(models) != PAIR:
-        found = f"are {len(models)} models" if len(models) > 1 else "is one model"
-        raise OptionError(
-            f"sort='difference' is given, and there {found}",
-            "two models, or several with baseline=",
-        )
-
-
 def summary_data(
-    segments: EvaluatedSegments,
+    source: ChartSource,
     comparison: Comparison | None,
     baseline: str | None,
     sort: Sort,
     times: Times | None,
     level: float,
 ) -> SummaryData:
-    """Return the rows of a summary, in their order."""
+    """Return the rows of a summary, in their order, or raise an error if it cannot be shown."""
+    known = _models_of(source)
+    _check_size(source, over_time=times is not None)
+    if comparison is None:
+        check_baseline(baseline, known)
+    _check_sort(sort, known, baseline)
+    segments = source.evaluate(level)
     dots = dots_of(segments)
     several = segments.can_be_pooled and dots["name"].n_unique() > 1
     whole = make_unique([*dots["name"].unique(), ALL])[-1] if several and times is None else None
@@ -192,11 +177,6 @@ def ends_and_largest(segments: pl.DataFrame, area: str, count: int) -> list[int]
     return sorted({*ranked.head(count), *ranked.tail(count), *largest.head(count)})
 
 
-def models_of(source: ChartSource) -> list[str]:
-    """Return the names of the models; none without a key of models."""
-    return source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
-
-
 def without_interval(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows that have no interval."""
     return rows.filter(pl.col("ci_low").is_null()) if "ci_low" in rows.columns else rows
@@ -209,6 +189,36 @@ def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
     # Of areas another status may take the place of the one that says so.
     hidden = [AVERAGE_PRECISION in rows.columns and has_few(row) for row in rows.to_dicts()]
     return rows.filter(few | missing | pl.Series(hidden, dtype=pl.Boolean))
+
+
+# --- what cannot be shown -------------------------------------------------------------------------
+
+
+def _check_size(source: ChartSource, *, over_time: bool) -> None:
+    """Raise an error if there are too many segments or models, before they are computed."""
+    models, own = split_keys(source.keys)
+    hint = "{}, or read all of them in summary()"
+    filtered = hint.format("filter the segments")
+    if over_time:
+        source.check_count([*models, *own], _MOST_POINTS, "points", filtered)
+    else:
+        source.check_count(own, MOST_SEGMENTS, "segments", filtered)
+    source.check_count(models, MOST_COLOURS, "models", hint.format("choose some of the models"))
+
+
+def _check_sort(sort: Sort, models: list[str], baseline: str | None) -> None:
+    """Raise an error if there are no differences to sort by."""
+    if sort == "difference" and baseline is None and len(models) != PAIR:
+        found = f"are {len(models)} models" if len(models) > 1 else "is one model"
+        raise OptionError(
+            f"sort='difference' is given, and there {found}",
+            "two models, or several with baseline=",
+        )
+
+
+def _models_of(source: ChartSource) -> list[str]:
+    """Return the names of the models; none without a key of models."""
+    return source.table["key_0"].unique().sort().to_list() if has_models(source.keys) else []
 
 
 # --- average precisions --------------------------------------------------------------------------
