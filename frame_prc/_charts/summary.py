@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from frame_prc._charts import text
 from frame_prc._charts.data import ChartSource
 from frame_prc._charts.options import Kind, Sort
 from frame_prc._charts.summary_data import (
@@ -21,17 +22,6 @@ from frame_prc._charts.summary_data import (
 from frame_prc._charts.summary_heatmap import HeatMap
 from frame_prc._charts.summary_rows import RowPanels
 from frame_prc._charts.summary_times import UNDEFINED, TimePanels
-from frame_prc._charts.text import (
-    cluster_text,
-    count_text,
-    description,
-    few_of,
-    paragraph,
-    percent_text,
-    prevalence_text,
-    rounded_percent,
-    safe,
-)
 from frame_prc._charts.theme import Look
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
@@ -68,8 +58,8 @@ def plot_summary(
     data = summary_data(source, comparison, baseline, sort, times, level)
     panels = _panels(data, look, kind)
     title = alt.Title(
-        safe(look.title or data.quantity),
-        subtitle=paragraph(_notes(data, level, kind), _LETTERS),
+        text.safe(look.title or data.quantity),
+        subtitle=text.paragraph(_notes(data, level, kind), _LETTERS),
         offset=_BELOW_TITLE,
     )
     areas = data.dots[AVERAGE_PRECISION]
@@ -81,7 +71,7 @@ def plot_summary(
         columns=panels.columns,
         spacing=10 if data.times is None else 22,  # for the halves of two dates
         title=title,
-        description=description(data.quantity, f"{len(data.names)} rows", source.keys, areas),
+        description=text.description(data.quantity, f"{len(data.names)} rows", source.keys, areas),
         resolve=alt.Resolve(scale=scales),
         config=alt.Config(**look.config()),
     )
@@ -135,8 +125,8 @@ def _on_cells(data: SummaryData) -> Iterator[str]:
 def _on_intervals(data: SummaryData, level: float) -> Iterator[str]:
     cluster = data.segments.cluster
     if "ci_low" in data.dots.columns:
-        assumed = "" if cluster is None else f", {cluster_text(cluster)}"
-        yield f"{data.quantity} with {percent_text(level)} intervals{assumed}."
+        assumed = "" if cluster is None else f", {text.cluster_text(cluster)}"
+        yield f"{data.quantity} with {text.percent_text(level)} intervals{assumed}."
     drawn = [data.dots.drop_nulls(AVERAGE_PRECISION)]
     if not data.differences.is_empty():
         drawn.append(data.differences.drop_nulls("difference"))
@@ -158,7 +148,7 @@ def _on_chance(data: SummaryData) -> Iterator[str]:
 
 def _at_one_prevalence(data: SummaryData) -> str:
     known = data.dots[REFERENCE].drop_nulls().head(1)
-    shown = "".join(f", {prevalence_text(value)}" for value in known)
+    shown = "".join(f", {text.prevalence_text(value)}" for value in known)
     return f"Compared at one prevalence for all segments{shown}"
 
 
@@ -168,7 +158,7 @@ def _on_worst(data: SummaryData, level: float) -> Iterator[str]:
         return
     worst = data.segments.likely_worst(level)
     if worst.height and worst["probability_worst"][0] < SURE:
-        share = rounded_percent(worst["probability_worst"][0])
+        share = text.rounded_percent(worst["probability_worst"][0])
         unknown = "Which segment is the worst cannot be told"
         yield f"{unknown}: the likeliest has a probability of {share}."
 
@@ -176,7 +166,7 @@ def _on_worst(data: SummaryData, level: float) -> Iterator[str]:
 def _on_few(data: SummaryData) -> Iterator[str]:
     marks, statuses = "Hollow" if data.times else "Hollow (few)", data.dots["status"]
     if statuses.is_in(FEW_OF_POSITIVES).any():
-        few = few_of(data.segments.cluster, weighted=data.segments.given.columns.weighted)
+        few = text.few_of(data.segments.cluster, weighted=data.segments.given.columns.weighted)
         yield f"{marks}: fewer than {few}, intervals may cover less than stated."
     if "few_negatives" in statuses:
         yield f"{marks}: so few negatives for what they stand for that the value may be too high."
@@ -192,7 +182,8 @@ def _on_what_is_not_drawn(data: SummaryData) -> Iterator[str]:
         yield f"{UNDEFINED}: no average precision ({reasons})."
     without_time = data.dots.filter(~has_time).unique("name")
     if without_time.height:
-        positives, size = map(count_text, without_time.select(pl.col("n_pos", "n").sum()).row(0))
+        sums = without_time.select(pl.col("n_pos", "n").sum()).row(0)
+        positives, size = map(text.count_text, sums)
         yield f"Not drawn: {size} rows ({positives} positive) without a {data.times.title}."
 
 

@@ -7,19 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from frame_prc._charts import text
 from frame_prc._charts.data import ChartSource, EvaluatedSegments, has_models
 from frame_prc._charts.options import Sort
-from frame_prc._charts.text import (
-    column_title,
-    has_few,
-    key_texts,
-    make_unique,
-    number_by,
-    short,
-    status_text,
-    with_key_texts,
-    with_names,
-)
 from frame_prc._charts.theme import MOST_COLOURS, MOST_SEGMENTS
 from frame_prc._curves.areas import AVERAGE_PRECISION
 from frame_prc._curves.calibration import REFERENCE
@@ -125,18 +115,20 @@ def summary_data(
     segments = source.evaluate(level)
     dots = dots_of(segments)
     several = segments.can_be_pooled and dots["name"].n_unique() > 1
-    whole = make_unique([*dots["name"].unique(), ALL])[-1] if several and times is None else None
+    whole = (
+        text.make_unique([*dots["name"].unique(), ALL])[-1] if several and times is None else None
+    )
     if whole is not None:
         dots = _with_all_rows(dots, segments, whole, level)
     if times is not None:
         dots = _with_times(dots, segments.table, times)
     names = dots["model"].unique(maintain_order=True).to_list()
-    models = key_texts(pl.Series(segments.models)) if segments.models else names
+    models = text.key_texts(pl.Series(segments.models)) if segments.models else names
     differences = pl.DataFrame()
     if comparison is not None:
         differences = _compared(segments, dots, comparison, whole)
     elif baseline is not None or len(models) == PAIR:
-        reference = models[0] if baseline is None else key_texts(pl.Series([baseline]))[0]
+        reference = models[0] if baseline is None else text.key_texts(pl.Series([baseline]))[0]
         differences = _subtracted(dots, reference)
     if times is not None and not differences.is_empty():
         places = dots.select("name", "time", "panel").unique("name")
@@ -187,7 +179,7 @@ def uncertain(rows: pl.DataFrame) -> pl.DataFrame:
     few = pl.col("status").is_in(FEW) if "status" in rows.columns else pl.lit(value=False)
     missing = pl.col("ci_low").is_null() if "ci_low" in rows.columns else pl.lit(value=True)
     # Of areas another status may take the place of the one that says so.
-    hidden = [AVERAGE_PRECISION in rows.columns and has_few(row) for row in rows.to_dicts()]
+    hidden = [AVERAGE_PRECISION in rows.columns and text.has_few(row) for row in rows.to_dicts()]
     return rows.filter(few | missing | pl.Series(hidden, dtype=pl.Boolean))
 
 
@@ -227,12 +219,12 @@ def _models_of(source: ChartSource) -> list[str]:
 def dots_of(segments: EvaluatedSegments) -> pl.DataFrame:
     """Return a row per model and segment, with the ``model`` and the ``name`` of the segment."""
     models, own = split_keys(segments.keys)
-    table = with_key_texts(segments.table, segments.keys).with_columns(
-        number_by(segments.table, own, "segment"),
-        pl.Series("status_text", list(map(status_text, segments.table["status"])), pl.String),
+    table = text.with_key_texts(segments.table, segments.keys).with_columns(
+        text.number_by(segments.table, own, "segment"),
+        pl.Series("status_text", list(map(text.status_text, segments.table["status"])), pl.String),
         model=models[0] if models else pl.lit(""),
     )
-    return with_names(table, "segment", own, "name", without_keys=ALL)
+    return text.with_names(table, "segment", own, "name", without_keys=ALL)
 
 
 def _with_all_rows(
@@ -269,7 +261,7 @@ def _compared(
         of_all = segments.compared(comparison, pooled=True).with_columns(name=pl.lit(whole))
         table = pl.concat([of_all, table], how="diagonal_relaxed")
     return table.with_columns(
-        pl.Series(name, key_texts(table[name]), pl.String) for name in ("model", "baseline")
+        pl.Series(name, text.key_texts(table[name]), pl.String) for name in ("model", "baseline")
     )
 
 
@@ -357,7 +349,7 @@ def find_times(source: ChartSource) -> Times | None:
     if len(dated) != 1 or source.table[dated[0]].drop_nulls().n_unique() < _LEAST_TIMES:
         return None
     name = dict(zip(key_names(len(source.keys)), source.keys, strict=True))[dated[0]]
-    title = f"{short(column_title(name))}{_by_week(source.table[dated[0]], name)}"
+    title = f"{text.short(text.column_title(name))}{_by_week(source.table[dated[0]], name)}"
     times = Times(dated[0], title, [key for key in own if key != dated[0]])
     return times if source.count(times.panels) <= _MOST_PANELS else None
 
@@ -372,9 +364,9 @@ def _by_week(times: pl.Series, name: str) -> str:
 def _with_times(dots: pl.DataFrame, table: pl.DataFrame, times: Times) -> pl.DataFrame:
     """Add ``time``, and the number and the name of the panel, to rows in the order of a table."""
     numbered = dots.with_columns(
-        _milliseconds(table[times.key]).alias("time"), number_by(table, times.panels, "panel")
+        _milliseconds(table[times.key]).alias("time"), text.number_by(table, times.panels, "panel")
     )
-    return with_names(numbered, "panel", times.panels, "panel_name")
+    return text.with_names(numbered, "panel", times.panels, "panel_name")
 
 
 def _milliseconds(times: pl.Series) -> pl.Series:
