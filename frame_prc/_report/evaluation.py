@@ -185,16 +185,9 @@ class Evaluation:
         return not columns.aggregated and columns.model is None and len(self.asked.models) > 1
 
     def _models_compared(self, calibrate: Any) -> Differences:
-        options = self.options
-        return Differences(
-            models_compared(
-                self.asked,
-                options.level,
-                baseline=options.baseline,
-                calibrate=calibrate,
-                adjust=ADJUST,
-            )
-        )
+        level, baseline = self.options.level, self.options.baseline
+        given = {"baseline": baseline, "calibrate": calibrate, "adjust": ADJUST}
+        return Differences(models_compared(self.asked, level, **given))
 
     @cached_property
     def of_models(self) -> pl.DataFrame:
